@@ -4,10 +4,9 @@ import { copyButtons } from './copy.js';
 import { growingAnswers } from './growing.js';
 import { prompts } from './prompts.js';
 import { sharing } from './shared.js';
-import { stops } from './stops.js';
 import { toolbars } from './toolbars.js';
 
-const PARTS = { prompts, growingAnswers, copyButtons, stops, toolbars, chip };
+const PARTS = { prompts, growingAnswers, copyButtons, toolbars, chip };
 
 /** Return the plugins that this application can have. */
 export async function plugins(scope) {

@@ -72,6 +72,7 @@ LATE = {  # modules of the package that others import in a function, when they a
         "jupyter_ctx.magics.completion",
         "jupyter_ctx.magics.help_pages",
     },
+    "jupyter_ctx.magics.value_forms": {"jupyter_ctx.experiments.asking.ending"},
 }
 LIGHT = {
     "jupyter_ctx",

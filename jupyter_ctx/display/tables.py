@@ -22,7 +22,6 @@ CHANGE_STYLES = {
     "ins": "background:#c8e6c9;background:color-mix(in srgb,var(--jp-success-color1,#388e3c) 25%,transparent);"
     "text-decoration:underline;color:#212121;color:var(--jp-content-font-color1,inherit)",
 }
-NO_DIGIT = re.compile(r"[~$,% ]")  # what a figure has besides its number
 NOT_DRAWN: Mapping[int, str] = MappingProxyType({})
 NO_FIGURE = ("", "–", "…")  # in a column of figures
 TableRow = Sequence[str]
@@ -165,16 +164,6 @@ def column_sides(head: TableRow, rows: TableRows) -> list[str]:
 
 def _is_of_figures(column: Sequence[str]) -> bool:
     return any(column) and all(cell in NO_FIGURE or FIGURE.fullmatch(cell) for cell in column)
-
-
-def sorted_indexes(rows: TableRows, column: int, *, descending: bool) -> list[int]:
-    """Return the indexes of rows sorted by a column, figures as figures and before text; without lines across it."""
-    cells = {index: row[column] for index, row in enumerate(rows) if not isinstance(row, str)}
-    figures = {index: float(NO_DIGIT.sub("", cell)) for index, cell in cells.items() if FIGURE.fullmatch(cell)}
-    texts = {index: cell.casefold() for index, cell in cells.items() if index not in figures}
-    by_size = sorted(figures, key=figures.__getitem__, reverse=descending)
-    by_letter = sorted(texts, key=texts.__getitem__, reverse=descending)
-    return by_size + by_letter
 
 
 def changes_html(pieces: Sequence[Piece], kind: str) -> str:

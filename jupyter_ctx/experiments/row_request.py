@@ -20,7 +20,7 @@ class RowRequest:
 
     key: what its answer is stored under
     lane: whose governor lets it start
-    make: returns the request, made anew each time so that prompts need not be kept
+    make: returns the request
     worst: returns the US dollars that it may cost at most
     done: is called with what became of it, and whether it was stored, in the coordinator's thread
     group: of the requests that share a long prefix; one goes first, so that a prompt cache is written once

@@ -22,11 +22,11 @@ from ..session.ask import Ask, Asker, AskReply
 from ..shown_as import mimebundle
 from ..storage.stored_answers import AnswerKey, Answers, StoredAnswer
 from ..wording import counted
+from .asking.bars import Bar, bar_of
 from .asking.delivery import Delivery, Done
 from .asking.engine import Ended, Engine, is_local
 from .asking.governor import START_AT_ONCE
-from .asking.live_card import bar_of
-from .asking.progress import Bar, Progress
+from .asking.progress import Progress
 from .money.estimate import quoted
 from .results.export import export_run
 from .results.reading import ReadableRun
@@ -153,7 +153,7 @@ class Run(ReadableRun):
 
     @property
     def shown(self) -> frozenset[str]:
-        """What its bar has shown at the end, besides figures: "sentences", "table"."""
+        """What its bar has shown at the end: "figures", "sentences"."""
         return self._bar.shows
 
     @property
@@ -181,7 +181,7 @@ class Run(ReadableRun):
     def export(self, path: str | Path) -> Path:
         """Write the run to a file without keys, and return its path.
 
-        A .json or .ipynb file has all that is needed to repeat it, an .html file is a page with verdicts and answers.
+        A .json file has all that is needed to repeat it, an .html file is a page with verdicts and answers.
         """
         plan = self.plan
         targets = [self._models.target(arm.settings, ask=False) for arm in plan.arms]
@@ -230,7 +230,6 @@ class Run(ReadableRun):
             raise InvalidRequestError("The run has not begun: begin() begins it; dry_run=True only tells its price.")
         until = time.monotonic() + (float("inf") if timeout is None else timeout)
         try:
-            self._bar.hold(waited=timeout is None)
             while not self._done.wait(max(0.0, min(POLL, until - time.monotonic()))):
                 if time.monotonic() >= until:
                     return False
@@ -238,8 +237,6 @@ class Run(ReadableRun):
             self._engine.stop()
             self._done.wait(AFTER_CTRL_C)
             raise ChatInterrupted(self._kept()) from None
-        finally:
-            self._bar.hold(waited=False)
         return True
 
     def result(self, timeout: float | None = None) -> Any:
@@ -304,9 +301,9 @@ class Run(ReadableRun):
         """Put a result without an answer in the place of each that was not asked for."""
         for number, (row, arm, repeat) in enumerate(self.plan.places):
             if self._results[number] is None:
-                asked, filled = self.plan.arms[arm], self.plan.filled(row, arm)
+                asked, prompt = self.plan.arms[arm], self.plan.made(row, arm)
                 self._results[number] = Result(
-                    row, asked.label, repeat, self.plan.rows[row], asked.values, filled, asked=False
+                    row, asked.label, repeat, self.plan.rows[row], asked.values, prompt, asked=False
                 )
 
     def _requests(self) -> Iterator[RowRequest]:
@@ -347,7 +344,6 @@ class Run(ReadableRun):
             now, done=now.done + 1, failed=now.failed + result.failed, cached=now.cached + result.cached,
             asked=now.asked + (not result.cached), unpriced=now.unpriced + self._is_unpriced(result),
         )  # fmt: skip
-        self._bar.keep(result, (place.arm, self._looked.digests[place.arm][place.row] or place.row))
         self._bar.show()
 
     def _is_unpriced(self, result: Result) -> bool:

@@ -103,7 +103,7 @@ def _history(call: Call) -> object:
 
 
 @command(
-    "plot [RUN]", "draw tokens and cost of each turn, or what a run of %%chat map --as scored", ABOUT_ANSWERS,
+    "plot [RUN]", "draw the tokens of each turn, or what a run of %%chat map --as scored", ABOUT_ANSWERS,
     "%chat plot", "%chat plot run",
 )  # fmt: skip
 def _plot(call: Call) -> object:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from typing import Any
 
 from IPython.display import display
 
 from ..display.text import plain_forms
-from ..errors import MissingDependencyError
 from ..runtime.frontend import where
 from .command_table import Call, say
 from .line_options import settings_of
@@ -33,11 +31,6 @@ def probe_model(call: Call) -> object:
     if options.out is not None:
         shell.user_ns[options.out] = found
     display(found)
-    if where(shell).kind != "terminal":
-        with suppress(MissingDependencyError):
-            display(found.plot())
-            if options.grid and found.held.questions:
-                display(found.plot(grid=True))
     return None
 
 

@@ -12,10 +12,8 @@ from IPython.display import display
 from ..config.settings import MODEL_SETTINGS
 from ..display.text import markdown_block, plain_forms
 from ..errors import ChatError, ChatInterrupted, InvalidRequestError, MissingDependencyError
-from ..experiments.asking.progress import ending_figures, sentences_of
-from ..experiments.results.heat_map import draw_heat_map
-from ..experiments.results.pictures import Picture, draw_rates
-from ..experiments.results.turn_chart import draw_turns, turn_figures, turns_text
+from ..experiments.asking.ending import ending_figures, sentences_of
+from ..experiments.results.pictures import Picture, draw_rates, draw_turns, turn_figures, turns_text
 from ..experiments.run import Run
 from ..experiments.statistics.tally import scorers_of
 from ..runtime.frontend import where
@@ -145,12 +143,12 @@ class MapCell:
 
     def _show(self, run: Run, table: Any, seconds: float, error: str) -> None:
         """Show the answers, and below them figures, notices that are new, and what the scores say."""
-        if any(result.asked for result in run.results) and "table" not in run.shown:
+        if any(result.asked for result in run.results):
             self._display(_with_news(table))
         if error:  # which has the figures
             return
         lines = [*_remedies(run), *(line for line in run.notices if line not in self._told)]
-        if "table" not in run.shown:
+        if "figures" not in run.shown:
             lines.insert(0, ", ".join(ending_figures(run, seconds)))
         self._say(*lines, *([] if "sentences" in run.shown else sentences_of(run)))
 
@@ -226,7 +224,7 @@ def _prompt(run: Run, row: int) -> str:
 def plot(call: Call) -> object:
     """Draw the run in a variable, or the turns. Raises UsageError, and InvalidRequestError where nothing is known."""
     if not call.words:
-        turns, limit = turn_figures(call.chat.conversation, call.chat.usage()), call.chat.info().limit
+        turns, limit = turn_figures(call.chat.conversation), call.chat.info().limit
         return _show(call, lambda: [draw_turns(turns, limit)], lambda: turns_text(turns, limit))
     name, variables = call.one("the variable of a run"), call.host.shell.user_ns
     run = value_named(name, variables)
@@ -243,16 +241,7 @@ def plot(call: Call) -> object:
             f"There is nothing to draw: no answer of {name} has a score ({len(results):,} answers, {counts}). "
             "%%chat map --score NAME scores answers that came whole."
         )
-    return _show(call, lambda: _pictures(run, scorers), lambda: repr(run.summary()))
-
-
-def _pictures(run: Run, scorers: Iterable[str]) -> Iterable[Picture]:
-    """Yield the pictures of a run: rates by scorer, and a heat map where two parameters vary."""
-    vary = [name for name, values in run.grid.items() if len(values) > 1]
-    for scorer in scorers:
-        yield draw_rates(run, scorer)
-        if len(vary) == 2:
-            yield draw_heat_map(run, scorer)
+    return _show(call, lambda: [draw_rates(run, scorer) for scorer in scorers], lambda: repr(run.summary()))
 
 
 def _show(call: Call, pictures: Callable[[], Iterable[Picture]], text: Callable[[], str]) -> object:

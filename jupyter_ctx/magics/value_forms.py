@@ -15,7 +15,7 @@ from ..conversation.events import Added
 from ..conversation.messages import Turn
 from ..display.answer.footer import Footer, footer_html, footer_line
 from ..display.answer.markdown import bundle, to_markdown
-from ..display.run_page import CARD_STYLE, CardFigures, card_html
+from ..display.run_page import card_forms
 from ..display.text import markdown_block, markdown_line, plain_forms
 from ..display.transcript import IN_FULL, Transcript, TurnShown, total_line, transcript_html, transcript_text
 from ..display.widgets.gauge import gauge_forms
@@ -55,14 +55,12 @@ def _usage(usage: Usage) -> dict[str, str]:
 
 
 def _run(run: Run) -> dict[str, str]:
-    """Return how far a run is, and what it has found by now."""
-    if run.is_running:  # its card goes on where it was begun; what stands here would stay as it is now
-        return plain_forms(f"{run!r}: the card where it was begun shows how far it is by now.")
-    progress, ended = run.progress, run.summary().sentences
-    figures = [progress.counted, *progress.counts, *filter(None, [run.why])]
-    page = card_html(CardFigures(run.name, progress.done, progress.rows, figures, sentences=ended))
-    text = "\n".join([repr(run), *ended])
-    return {"text/html": f"{CARD_STYLE}{page}", "text/markdown": markdown_block(text), "text/plain": repr(run)}
+    """Return what a run has found; while it goes on, that it does."""
+    if run.is_running:  # its bar goes on where it was begun; what stands here would stay as it is now
+        return plain_forms(f"{run!r}: the bar where it was begun shows how far it is by now.")
+    from ..experiments.asking.ending import run_card  # which a conversation does not need
+
+    return {**card_forms(run_card(run)), "text/plain": repr(run)}
 
 
 def _chat(chat: Chat) -> dict[str, str]:

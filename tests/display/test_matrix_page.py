@@ -1,15 +1,16 @@
-"""A matrix of hostile answers in a real browser, in a notebook and as a report: readable, filtered, and harmless."""
+"""A report of hostile answers in a real browser: readable, filtered, and harmless."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from hostile import ANSWERS, NAMES
-from jupyter_page import SCREENSHOTS, Open, new_page
-from page_checks import OVERFLOWS, THEMES, complaints
-from playwright.sync_api import Locator, expect
+from jupyter_page import SCREENSHOTS, new_page
+from playwright.sync_api import Locator, Page, expect
 
 from jupyter_ctx import Reply
 from jupyter_ctx.experiments.results.export import export_run
@@ -27,12 +28,6 @@ TO_ROW = """async row => {
     }
 }"""
 MORE = ["</script><script>window.hacked=1</script>", "--><!--", "a\u2028b\u2029c", "</td></table></form><h1>x</h1>"]
-SHOW = """
-import sys; sys.path.insert(0, {tests!r})
-from test_matrix_page import record
-from jupyter_ctx.experiments.results.matrix import matrix
-matrix(record().results)
-"""
 
 
 def record() -> RunRecord:
@@ -54,36 +49,24 @@ def visible_rows(place: Locator) -> int:
     return found
 
 
-def test_hostile_answers_are_filtered_scrolled_and_read_in_a_notebook_and_in_a_report(
-    open_page: Open, request: pytest.FixtureRequest, tmp_path: Path
-) -> None:
-    notebook = open_page(SHOW.format(tests=str(request.path.parent)))
-    notebook.run(0)
-    shown = notebook.output(0).locator(".jctx-matrix")
-    assert visible_rows(shown) == 60
-    shown.get_by_label("where they differ (13)").check()
-    assert visible_rows(shown) == 13
-    shown.get_by_label("where they differ (13)").press("ArrowLeft")
-    assert visible_rows(shown) == 60
-    notebook.page.set_viewport_size({"width": 1200, "height": 3000})  # what is out of view has no colours to axe
-    notebook.use_theme(THEMES["dark"])
-    assert complaints(notebook, ["color-contrast", "label"]) == ""
-    notebook.use_theme(THEMES["light"])
-    assert notebook.page.evaluate(OVERFLOWS) == []
-    shown.screenshot(path=SCREENSHOTS / "matrix-notebook.png")
-    assert notebook.page.evaluate("typeof window.hacked") == "undefined"
-    assert notebook.foreign_requests == []
+@pytest.fixture
+def page(browsing: Any) -> Iterator[Page]:
+    with browsing.awake() as browser:
+        page = new_page(browser)
+        yield page
+        page.close()
 
+
+def test_hostile_answers_are_filtered_scrolled_and_read(page: Page, tmp_path: Path) -> None:
     path = export_run(record(), tmp_path / "report.html")
-    browser = notebook.page.context.browser
-    assert browser is not None
-    page = new_page(browser)
     requests: list[str] = []
     page.on("request", lambda request: requests.append(request.url))
     page.goto(path.as_uri())
     report = page.locator(".jctx-matrix")
     expect(page.get_by_role("heading", level=1)).to_have_count(1)
     assert visible_rows(report) == ROWS
+    report.get_by_label("where they differ (13)").check()
+    assert visible_rows(report) == 13
     report.get_by_label("fail or failed (13)").check()
     assert visible_rows(report) == 13
     report.get_by_label("fail or failed (13)").press("ArrowRight")
@@ -105,4 +88,3 @@ def test_hostile_answers_are_filtered_scrolled_and_read_in_a_notebook_and_in_a_r
     assert page.locator("script, img, iframe, svg, h1:not(main > h1)").count() == 0
     assert page.evaluate("typeof window.hacked") == "undefined"
     assert requests == [path.as_uri()]
-    page.close()

@@ -7,15 +7,15 @@ from typing import Any
 import pytest
 
 from jupyter_ctx import Chat, InvalidRequestError
-from jupyter_ctx.display.tables import sorted_indexes
-from jupyter_ctx.display.widgets.pager import INERT
 from jupyter_ctx.display.widgets.settings_form import Choice, Form
 from jupyter_ctx.display.widgets.turn_table import (
+    INERT,
     TURNS_PER_PAGE,
     UNFOLDED,
     MarkBoxes,
     SelectionTable,
     TurnTable,
+    sorted_indexes,
 )
 from jupyter_ctx.magics.conversation_tables import (
     NEWER_PREVIEW,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import pickle
 import re
 import threading
 import time
@@ -17,7 +16,7 @@ import polars as pl
 import pytest
 from answering_rows import KEY, Refusal, answering_rows, shout
 
-from jupyter_ctx import Chat, ChatError, InvalidRequestError, compare, sweep
+from jupyter_ctx import Chat, ChatError, InvalidRequestError, Request, compare, sweep
 from jupyter_ctx.experiments.asking import governor
 from jupyter_ctx.experiments.judges import judge
 from jupyter_ctx.experiments.run import Run
@@ -428,19 +427,34 @@ def test_a_run_that_may_cost_much_because_nothing_limits_its_answers_asks_first(
         sweep("{{ text }}", WORDS, model="openai/gpt-5.2", api_key=KEY)
 
 
-def test_prompts_are_made_anew_and_not_kept_once_for_each_answer() -> None:
-    rows = [{"text": "long " * 200, "n": number} for number in range(3)]
-    run = ended(sweep("{{ text }} {{ n }}", rows, provider=ScriptedProvider()))
-    assert [result.prompt for result in run.results] == [f"{'long ' * 200} {number}" for number in range(3)]
-    assert not any(isinstance(result.filled, str) for result in run.results)
-    assert pickle.loads(pickle.dumps(run.results[0])).filled == run.results[0].prompt
+def test_a_run_sends_and_stores_the_text_that_it_made_though_what_fills_it_changes_meanwhile(tmp_path: Path) -> None:
+    glossary, words = {"cat": "a cat. " * 200, "dog": "a dog. " * 200}, ["cat", "dog"]
+    sent = list[str]()
 
+    def says(request: Request) -> str:
+        sent.append(request.messages[-1].content)
+        glossary["dog"] = "a wolf. " * 200  # while the run goes on
+        return f"so it is {sent[-1].split()[2]}"
 
-def test_a_prompt_that_holds_what_may_change_is_kept_as_it_was_sent() -> None:
-    names = {"lessons": {"a": "first"}}
-    run = ended(sweep("{{ lessons[text] }}", ["a"], provider=ScriptedProvider(), names=names))
-    names["lessons"]["a"] = "second"
-    assert run.results[0].prompt == "first"
+    def ask() -> Run:
+        return ended(
+            sweep(
+                "Explain {{ glossary[text] }}", words, provider=ScriptedProvider(says), names={"glossary": glossary},
+                store=tmp_path / "answers.sqlite", concurrency=1,
+            )
+        )  # fmt: skip
+
+    first = ask()
+    assert sent == [result.prompt for result in first.results]
+    assert replies(first) == ["so it is cat.", "so it is dog."]
+    again = ask()
+    assert replies(again) == ["so it is cat.", "so it is wolf."]
+    assert [result.cached for result in again.results] == [True, False], "another text's answer is none to this one"
+    assert len(sent) == 3
+    glossary["dog"] = "a dog. " * 200
+    assert replies(ask()) == replies(first)
+    assert len(sent) == 3
+    assert [result.prompt for result in first.results] == sent[:2]
 
 
 def test_a_run_that_was_only_priced_says_so_instead_of_waiting() -> None:

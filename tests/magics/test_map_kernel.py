@@ -1,4 +1,4 @@
-"""``%%chat map`` in a real kernel: its card, its question, Ctrl-C, and a run without a reader."""
+"""``%%chat map`` in a real kernel: its bar and its card, Ctrl-C, and a run without a reader."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import nbclient
 import nbformat
 import pytest
 from jupyter_client import KernelManager
-from kernels import VIEW, Kernel, error, shown, twins
+from kernels import VIEW, Kernel, error, shown
 from server import events, piece, send, serve, usage
 
 BODY = events(piece("Yes."), piece("", "stop"), usage(20, 2))
@@ -27,16 +27,20 @@ def load(url: str) -> str:
     )
 
 
-def test_the_card_is_a_widget_with_its_last_state_as_text(kernel: Kernel) -> None:
+def test_a_card_stands_in_the_place_of_the_bar_and_the_table_below_it(kernel: Kernel) -> None:
     with serve(slow) as (url, _):
         kernel.run(load(url))
         outputs = kernel.run("%%chat map many --limit 5 --as few -o out\nSay {{ text }}")
-        assert len([each for each in outputs if VIEW in each["content"].get("data", {})]) == 1
-        twin = twins(outputs)[-1]
-        assert twin["text/plain"].startswith("few: 5 rows, ")
-        assert twin["text/html"].count("<details>") == 5
+        (bar,) = (each["content"] for each in outputs if VIEW in each["content"].get("data", {}))
+        (card,) = (each["content"] for each in outputs if each["msg_type"] == "update_display_data")
+        assert card["transient"] == bar["transient"]
+        assert card["data"]["text/plain"].startswith("few: 5 rows, ")
+        assert "jctx-card" in card["data"]["text/html"]
         assert [each for each in outputs if each["msg_type"] == "stream"] == []
-        assert shown(outputs).splitlines()[0].startswith("5 requests to m: ")
+        said = shown(outputs).splitlines()
+        assert said[0].startswith("5 requests to m: ")
+        assert said[1].startswith("few: 5 rows, ")
+        assert said[2].split()[:2] == ["text", "reply"]
         assert kernel.value("len(out), _.equals(out)") == "5 True"
         assert kernel.value("get_ipython().user_ns['few']").startswith("Run(few: 5 of 5 answers")
 

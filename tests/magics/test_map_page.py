@@ -1,4 +1,4 @@
-"""``%%chat map`` and ``%chat plot`` as a user sees them in JupyterLab: one card, while it runs and when it is saved."""
+"""``%%chat map`` and ``%chat plot`` as a user sees them in JupyterLab: a bar while it runs, and a card at its end."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from contextlib import contextmanager
 from typing import Any
 
 from jupyter_page import SCREENSHOTS, NotebookPage, Open
-from nbconvert import HTMLExporter
 from page_checks import OVERFLOWS, complaints
 from playwright.sync_api import Locator, expect
 from server import events, piece, send, serve, usage
@@ -49,31 +48,29 @@ def answering() -> Iterator[tuple[str, threading.Event]]:
         goes_on.set()
 
 
-def test_a_map_is_one_card_that_stops_unfolds_and_is_saved_whole(open_page: Open) -> None:
+def test_a_map_is_a_bar_that_an_interrupt_stops_and_in_its_place_a_card_that_is_saved(open_page: Open) -> None:
     with answering() as (url, goes_on):
         notebook = open_page(LOAD.format(url=url, rows=ROWS), MAP, AFTER, "%chat plot formal", "df = df[:4]")
         notebook.run(0)
-        card = notebook.output(1).locator(".jctx-run")
+        shown, behind = notebook.output(1), notebook.output(2)
         notebook.begin(1)
-        expect(card).to_contain_text(f"{AT_ONCE} of {ROWS} answers")
-        expect(card.get_by_role("progressbar")).to_have_attribute("aria-valuenow", str(AT_ONCE))
-        expect(card.locator(".jctx-answers tbody tr")).to_have_count(8)
-        expect(card.locator(".jctx-answers tbody tr").first).to_contain_text("the <b>seventh</b> is not for us")
-        expect(notebook.output(1).locator(".jctx-twin")).to_be_hidden()
-        look(notebook, card, "running")
-        stop = card.get_by_role("button", name="Stop")
-        stop.focus()
-        notebook.page.keyboard.press("Enter")
-        expect(notebook.output(1)).to_contain_text("are kept; running it again asks only the other")
-        expect(notebook.prompt(1)).not_to_have_text("[*]:")
-        notebook.begin(2)  # in the background, where no cell waits that could be interrupted
-        behind = notebook.output(2).locator(".jctx-run")
-        expect(behind).to_contain_text(f"{AT_ONCE} of {ROWS} answers")
-        behind.get_by_role("button", name="Stop").click()
-        expect(behind).to_contain_text("not asked")
+        expect(shown).to_contain_text(f"{AT_ONCE}/{ROWS}")
+        expect(shown.locator(".progress-bar")).to_have_count(1)
+        notebook.command("notebook:interrupt-kernel")
+        expect(shown).to_contain_text("are kept; running it again asks only the other")
+        expect(shown.locator(".jctx-card")).to_contain_text("not asked")
+        notebook.begin(2)  # in the background, where no cell waits
+        expect(behind).to_contain_text(f"{AT_ONCE}/{ROWS}")
         goes_on.set()
+        expect(behind.locator(".jctx-card")).to_contain_text(f"{ROWS} rows")
         notebook.run(1)
-    check_end(notebook, card)
+    card = shown.locator(".jctx-card")
+    expect(card.locator("p").first).to_contain_text('pass "has" (')
+    expect(card.locator(".jctx-interval")).to_have_count(1)
+    for output in (shown, behind):
+        expect(output.locator(".progress-bar")).to_have_count(0)
+    expect(shown.locator("table").first).to_contain_text("Is 29 prime?")
+    look(notebook, card)
     notebook.run(3)
     expect(notebook.output(3).locator("img")).to_have_count(1)
     assert notebook.page.title() != "1"
@@ -81,52 +78,28 @@ def test_a_map_is_one_card_that_stops_unfolds_and_is_saved_whole(open_page: Open
     assert notebook.errors == []
 
 
-def check_end(notebook: NotebookPage, card: Locator) -> None:
-    """The sentence on top, the answers folded below it, in pages and sorted, and a row unfolded by the keyboard."""
-    quote = card.locator(".jctx-quote p").first
-    expect(quote).to_contain_text('pass "has" (')
-    expect(card.get_by_role("button", name="Stop")).to_have_count(0)
-    expect(card.get_by_role("status")).to_have_count(1)
-    fold = card.locator(".jctx-fold > summary")
-    expect(fold).to_have_text(f"{ROWS} answers, 1 failed")
-    expect(card.get_by_label("Sort by")).to_be_hidden()
-    fold.focus()
-    notebook.page.keyboard.press("Enter")
-    rows = card.locator(".jctx-answers > tbody > tr")
-    expect(rows).to_have_count(10)
-    card.get_by_role("button", name="Next").click()
-    expect(card).to_contain_text("rows 11 to 20 of 30")
-    card.get_by_label("Sort by").select_option("row, descending")
-    expect(rows.first).to_contain_text("29")
-    answer = rows.first.locator("summary")
-    answer.focus()
-    notebook.page.keyboard.press("Enter")
-    expect(rows.first).to_contain_text("In a word: Is 29 prime?")
-    look(notebook, card, "ended")
-
-
-def look(notebook: NotebookPage, card: Locator, state: str) -> None:
+def look(notebook: NotebookPage, card: Locator) -> None:
     """Readable in both themes and in a narrow pane, and axe finds nothing."""
     for width, theme in ((480, "Light"), (1200, "Dark"), (1200, "Light")):
         notebook.page.set_viewport_size({"width": width, "height": 900})
         notebook.use_theme(f"JupyterLab {theme}")
         card.scroll_into_view_if_needed()
-        card.screenshot(path=SCREENSHOTS / f"map {state} {theme.lower()} {width}.png")
+        card.screenshot(path=SCREENSHOTS / f"map {theme.lower()} {width}.png")
         if width == 480:
             assert notebook.page.evaluate(OVERFLOWS) == []
         else:
-            assert complaints(notebook, ("color-contrast", "aria-progressbar-name")) == ""
+            assert complaints(notebook, ("color-contrast",)) == ""
 
 
 def check_saved(notebook: NotebookPage) -> None:
-    """What a saved notebook and its export have, without a kernel and without scripts."""
+    """What a saved notebook has, without a kernel and without widgets."""
     notebook.save()
     notebook.page.wait_for_function("() => !window.jupyterapp.shell.currentWidget.context.model.dirty")
-    outputs = json.loads(notebook.path.read_text("utf-8"))["cells"][1]["outputs"]
-    (twin,) = (each for each in outputs if "jctx-twin" in "".join(each.get("data", {}).get("text/html", "")))
-    plain = "".join(twin["data"]["text/plain"])
+    cells = json.loads(notebook.path.read_text("utf-8"))["cells"]
+    (card,) = (
+        each for each in cells[1]["outputs"] if "jctx-card" in "".join(each.get("data", {}).get("text/html", ""))
+    )
+    plain = "".join(card["data"]["text/plain"])
     assert 'pass "has" (' in plain.splitlines()[0]
     assert f"formal: {ROWS} rows, 1 failed, " in plain
-    page = HTMLExporter().from_filename(str(notebook.path))[0]
-    assert page.count('class="jctx-fold"') == 2
-    assert "<b>seventh" not in page
+    assert "widget-view" not in json.dumps(cells)

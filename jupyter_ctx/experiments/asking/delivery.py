@@ -65,7 +65,7 @@ class Delivery:
                     self._ask_again(places, reply, wrong, schema, cached=cached)
                     return
                 error = f"{wrong} It was asked for twice." if before is not None else str(wrong)
-        prompt = self._plan.filled(places[0].row, places[0].arm)
+        prompt = self._plan.made(places[0].row, places[0].arm)
         for number, place in enumerate(places):
             arm = self._plan.arms[place.arm]
             result = Result(

@@ -9,16 +9,11 @@ from datetime import date
 from typing import Any, NamedTuple
 
 from ...context.held import HeldMark
-from ...display.tables import table_text
 from ...errors import InvalidRequestError
-from ...providers.base import Reply
 from ...session.tabular import Table
 from ...shown_as import mimebundle
-from ..results.heat_map import draw_heat_map
-from ..results.pictures import DARK, LIGHT, Picture, canvas, labelled, titled
-from ..statistics.verdicts import percent
 from ..table.results import Result
-from .curve import HELD_SHARE, HeldLength, Posterior, answered_lengths
+from .curve import HeldLength, Posterior, answered_lengths
 from .held_words import further_sentence, held_sentence, uncounted_sentence
 from .prompt_sizes import READ_AGAIN, PromptSizes, TrialMark
 from .tasks import ALONE, ProbePrompt
@@ -183,36 +178,6 @@ class Probe:
         """Return a pandas DataFrame with a row for each question. Raises MissingDependencyError."""
         return self.trials.to_dataframe()
 
-    def plot(self, *, grid: bool = False, dark: bool = False) -> Picture:
-        """Draw the score by length with its 90 % interval, or with ``grid`` by length and position, as a heat map.
-
-        Raises MissingDependencyError.
-        """
-        if grid:
-            results = [_as_result(number, trial) for number, trial in enumerate(self._counted())]
-            return draw_heat_map(results, self.task, x="length", y="position", dark=dark)
-        palette, posterior = DARK if dark else LIGHT, self._posterior
-        band = [posterior.score(length) for length in self.lengths]
-        low, mean, high = zip(*band, strict=True)
-        seen = {length: right for length in self.lengths if (right := self._scores(length))}
-        title = f"{self.measured}, {self.model}: share of right answers, with 90 % intervals"
-        figure, (axes,) = canvas(palette, CHART_HEIGHT)
-        axes.set_xscale("log", base=2)
-        axes.fill_between(self.lengths, low, high, color=palette.series[1], alpha=0.5, linewidth=0)
-        axes.plot(self.lengths, mean, color=palette.series[0], linewidth=2)
-        axes.plot(list(seen), [sum(each) / len(each) for each in seen.values()], "o", color=palette.series[2])
-        axes.axhline(HELD_SHARE * mean[0], color=palette.alarm, linewidth=1, linestyle="--")
-        axes.set_ylim(-0.02, 1.02)
-        axes.set_yticks(list(RIGHT_TICKS), labels=list(RIGHT_TICKS.values()))
-        axes.set_xticks(self.lengths, labels=[f"{length:,}" for length in self.lengths])
-        axes.minorticks_off()
-        axes.grid(axis="y", color=palette.grid)
-        titled(axes, title, palette)
-        labelled(axes, "tokens of the prompt", "x", palette)
-        told = zip(self.lengths, band, strict=True)
-        rows = [_row(length, self._scores(length), *map(percent, ends)) for length, ends in told]
-        return Picture(figure, f"{title}\n{table_text(CURVE_HEAD, rows)}")
-
     def _counted(self, length: int | None = None) -> list[ProbeTrial]:
         """Return the questions that count, by length and position."""
         every = [each for each in self.trials if each.questions == self.questions and each.score is not None]
@@ -221,19 +186,3 @@ class Probe:
 
     def _scores(self, length: int) -> list[float]:
         return [each.score or 0.0 for each in self._counted(length)]
-
-
-def _row(length: int, scores: Sequence[float], low: str, mean: str, high: str) -> list[str]:
-    """Return the line of a length in the text of a picture."""
-    right = percent(sum(scores) / len(scores)) if scores else "–"
-    return [f"{length:,}", right, f"{len(scores):,}", mean, f"{low} to {high}"]
-
-
-def _as_result(number: int, trial: ProbeTrial) -> Result:
-    """Return a question as a sweep over length and position would have it."""
-    quarter = QUARTERS[min(int(trial.position * len(QUARTERS)), len(QUARTERS) - 1)]
-    values = {"length": f"{trial.length:,}", "position": quarter}
-    asked = f"{trial.digest} {trial.position}"  # which question of the request it is
-    return Result(
-        number, str(values), 0, {}, values, asked, Reply(trial.answer), scores={trial.task: trial.score == 1}
-    )  # fmt: skip

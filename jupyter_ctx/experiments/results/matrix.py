@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from ...display.matrix_page import AnswerMark, MatrixCell, MatrixRow, matrix_html
-from ...display.text import text_html
-from ...errors import InvalidRequestError
-from ...session.tabular import MAX_SHOWN_ROWS, Table, cell_text
+from ...display.matrix_page import AnswerMark, MatrixCell, MatrixRow
 from ..statistics.tally import by_arm, number, scorers_of, shown_score, unusual
 from ..table.results import Result
 
@@ -15,43 +12,9 @@ NOT_ASKED_CELL = MatrixCell("", (AnswerMark("other", "not asked"),))
 PASS_MARKS = {1.0: AnswerMark("pass", "✓ {}: pass"), 0.0: AnswerMark("fail", "✗ {}: fail")}
 
 
-class Matrix(Table[MatrixRow]):
-    """Rows × arms: each answer with its marks, which are its scores, or why it has none.
-
-    In a notebook it has filters: all rows, those where the arms differ, and those that failed.
-    """
-
-    columns = MatrixRow._fields
-    newest = False
-    arms: tuple[str, ...] = ()
-
-    def _repr_html_(self) -> str:
-        if not self:
-            return text_html(repr(self))
-        more = f"<p>{text_html(self._more().strip())}</p>" if self._more() else ""
-        return matrix_html(self.arms, self, MAX_SHOWN_ROWS) + more
-
-    def _cells(self) -> list[list[str]]:
-        shown = self[:MAX_SHOWN_ROWS]
-        rows = [[str(row.row), *(cell_text(str(cell)) for cell in row.cells)] for row in shown]
-        return [["row", *(arm or "answer" for arm in self.arms)], *rows]
-
-    def _more(self) -> str:
-        if len(self) <= MAX_SHOWN_ROWS:
-            return ""
-        return f'\n… the first {MAX_SHOWN_ROWS} of {len(self):,}; run.export("report.html") shows all'
-
-
-def matrix(results: Iterable[Result], *, differ: bool = False, failed: bool = False) -> Matrix:
-    """Return the answers side by side; of a row that was repeated, each repeat is a row.
-
-    ``differ`` keeps the rows where the arms differ in their marks, or in words where nothing is scored; ``failed``
-    those with an answer that failed or was refused, or that fails a scorer. Raises InvalidRequestError where there is
-    one arm, which differs from none.
-    """
+def matrix(results: Iterable[Result]) -> tuple[list[str], list[MatrixRow]]:
+    """Return the labels of the arms, and the answers side by side; of a row that was repeated, each repeat is a row."""
     arms = by_arm(results)
-    if differ and len(arms) < 2:
-        raise InvalidRequestError("differ=True compares the arms of a run, and this one has one: leave it out.")
     every = [result for found in arms.values() for result in found]
     rates = {scorer: _is_rate(every, scorer) for scorer in scorers_of(every)}
     cells = {(result.row, result.repeat, result.arm): _cell(result, rates) for result in every}
@@ -60,12 +23,8 @@ def matrix(results: Iterable[Result], *, differ: bool = False, failed: bool = Fa
     for row, repeat in sorted(inputs):
         line = tuple(cells.get((row, repeat, arm), NOT_ASKED_CELL) for arm in arms)
         fails = any(mark.kind == "fail" for cell in line for mark in cell.marks)
-        found = MatrixRow(row, repeat, inputs[row, repeat], line, _differ(line, scored=bool(rates)), fails)
-        if (found.differ or not differ) and (found.failed or not failed):
-            rows.append(found)
-    table = Matrix(rows)
-    table.arms = tuple(arms)
-    return table
+        rows.append(MatrixRow(row, repeat, inputs[row, repeat], line, _differ(line, scored=bool(rates)), fails))
+    return list(arms), rows
 
 
 def _is_rate(results: Iterable[Result], scorer: str) -> bool:

@@ -15,14 +15,11 @@ from ...session.session import Session
 from ...session.snapshot import prompt_size
 from ...session.tabular import Table
 from ...session.view import turn_tokens
-from .pictures import LIGHT, Picture, canvas, labelled, titled
-from .simulation import Simulation, Size
-from .turn_chart import MAX_TURNS, TurnFigures, draw_tokens, legend_below, turns_text
+from .simulation import SimulatedTurn, Simulation, Size
 
 POLICIES = ("trim", "summarise", "compact_at=0.8", "max_turns=8")
 ON_OVERFLOW = choices("on_overflow")
 OF_A_POLICY = ("on_overflow", "compact_at", "min_turns", "max_turns")
-PANEL_HEIGHT = 2.2  # inches, of one policy
 SIZES_WANTED = "give a Chat that has turns, or sizes in tokens of prompts and answers, such as [(150, 450)] * 40"
 
 
@@ -47,13 +44,13 @@ class PolicyRow(NamedTuple):
     cost: float | None
     cuts: int
     summaries: int
-    figures: tuple[TurnFigures, ...]
+    figures: tuple[SimulatedTurn, ...]
     model: str
     limit: int
 
 
 class PolicyCosts(Table[PolicyRow]):
-    """A row for each policy; :meth:`plot` draws what each turn would take."""
+    """A row for each policy."""
 
     __slots__ = ()
     columns = PolicyRow._fields[:8]
@@ -64,21 +61,6 @@ class PolicyCosts(Table[PolicyRow]):
         if self[0].cost is not None:
             return tokens
         return f"{tokens}; no cost, for nobody bills it or no price is known: give one, such as prices=(2.50, 10, 0.25)"
-
-    def plot(self) -> Picture:
-        """Draw tokens of each turn by each policy, on one scale. Raises MissingDependencyError."""
-        figure, axes = canvas(LIGHT, PANEL_HEIGHT * len(self), [1] * len(self))
-        for panel, row in zip(axes, self, strict=True):
-            titled(panel, f"{row.policy}: {row.sent:,} tokens sent, {row.cached:,} of them cached", LIGHT)
-            draw_tokens(panel, row.figures[-MAX_TURNS:], row.limit)
-            panel.grid(axis="y", color=LIGHT.grid)
-        highest = max(panel.get_ylim()[1] for panel in axes)
-        for panel in axes:
-            panel.set_ylim(0, highest)
-        labelled(axes[-1], "turn", "x", LIGHT)
-        legend_below(figure, axes)
-        each = [f"{row.policy}\n{turns_text(row.figures, row.limit)}" for row in self]
-        return Picture(figure, "\n\n".join([repr(self), *each]))
 
 
 def simulate(

@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from ..table.results import Results
 from .comparison import RunSummary, summary
-from .heat_map import draw_heat_map
-from .matrix import Matrix, matrix
 from .pictures import Picture, draw_rates
 
 
@@ -42,16 +40,6 @@ class ReadableRun:
         """Return the rate or the mean of each arm by each scorer, with 95 % intervals and a sentence to quote."""
         return summary(self.results, group=self.group)
 
-    def rates(self, scorer: str | None = None, *, dark: bool = False) -> Picture:
+    def rates(self, scorer: str | None = None) -> Picture:
         """Draw the rate or the mean of each arm with its interval, by one scorer; without a name, the first."""
-        return draw_rates(self, scorer, dark=dark)
-
-    def heat_map(
-        self, scorer: str | None = None, *, x: str | None = None, y: str | None = None, dark: bool = False
-    ) -> Picture:
-        """Draw the rate or the mean for each pair of values of two parameters of the grid."""
-        return draw_heat_map(self, scorer, x=x, y=y, dark=dark)
-
-    def matrix(self, *, differ: bool = False, failed: bool = False) -> Matrix:
-        """Return the answers side by side, a row for each row of the table; see ``experiments.results.matrix``."""
-        return matrix(self.results, differ=differ, failed=failed)
+        return draw_rates(self, scorer)

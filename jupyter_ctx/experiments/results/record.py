@@ -187,10 +187,10 @@ def _answer(result: Result) -> SavedAnswer:
 
 def _result(answer: SavedAnswer, rows: Sequence[Mapping[str, Any]]) -> Result:
     own: dict[str, Any] = {**answer}
-    row, prompt = answer["row"], own.pop("prompt")
+    row = answer["row"]
     if not 0 <= row < len(rows):
         raise IndexError(f"there is no row {row}")
-    return Result(**own, inputs=rows[row], filled=prompt)
+    return Result(**own, inputs=rows[row])
 
 
 def _masked(value: Any, redactor: Redactor) -> Any:

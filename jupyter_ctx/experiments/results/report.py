@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import astuple, replace
 from typing import Any
 
 from ...display.matrix_page import matrix_html
-from ...display.report_page import Figure, report_page
+from ...display.report_page import report_page
+from ...display.run_page import ScoreLine
 from ...wording import counted, dollars
 from ..statistics.tally import by_arm, tally
-from ..statistics.verdicts import ArmRow
 from ..table.results import Result, Results
 from .comparison import compare, summary
 from .matrix import matrix
-from .pictures import arm_figures
 from .record import RunRecord, as_values
+from .score_lines import score_lines
 
 
 def report_html(record: RunRecord, known_keys: Iterable[str] = ()) -> str:
@@ -26,20 +26,20 @@ def report_html(record: RunRecord, known_keys: Iterable[str] = ()) -> str:
     compared = compare(results, group=record.group).sentences if len(by_arm(results)) > 1 else ()
     sentences = tuple(dict.fromkeys([*compared, *found.sentences]))
     # verdicts rest on the prompts that were sent, which the page does not show: blanked, two may look the same
-    shown = replace(record, results=Results(replace(result, filled="") for result in results))
-    figures = _figures(found)
-    values = as_values(shown, known_keys, figures=[figure.cells for figure in figures], summary=sentences)
-    drawn = zip(figures, values["figures"], strict=True)
-    answers = matrix(_blanked(results, values))
+    shown = replace(record, results=Results(replace(result, prompt="") for result in results))
+    lines = score_lines(found)
+    values = as_values(shown, known_keys, lines=[astuple(line)[:3] for line in lines], summary=sentences)
+    drawn = zip(lines, values["lines"], strict=True)
+    arms, answers = matrix(_blanked(results, values))
     labels = {result.arm: answer["arm"] for result, answer in zip(results, values["answers"], strict=True)}
     return report_page(
         title=values["name"] or "A run",
         told=_told(record),
-        figures=[figure._replace(cells=cells) for figure, cells in drawn],
+        scores=[ScoreLine(value, label, interval, line.ends) for line, (value, label, interval) in drawn],
         sentences=values["summary"],
         settings=_settings(values | _price(record)),
         prompt=values["template"],
-        matrix=matrix_html([labels[arm] for arm in answers.arms], answers),
+        matrix=matrix_html([labels[arm] for arm in arms], answers),
     )
 
 
@@ -61,18 +61,6 @@ def _told(record: RunRecord) -> list[str]:
     uncounted = replace(counts.uncounted, unasked=counts.uncounted.unasked + missing)
     told = ", ".join(filter(None, (str(uncounted), str(counts.unusual))))
     return [f"Of {counted(counts.answers + missing, 'answer')}: {told}."] if told else []
-
-
-def _figures(rows: Sequence[ArmRow]) -> list[Figure]:
-    """Return the rates and means, each where it stands on the scale of its scorer: 0 to 100 %, or all its means."""
-    figures = list[Figure]()
-    for row in filter(lambda row: row.scorer, rows):
-        ends = [end for each in rows if each.scorer == row.scorer for end in each[3:6] if end is not None]
-        least, most = (0.0, 1.0) if row.kind != "mean" else (min(0.0, *ends), max(0.0, *ends))
-        arm, *rest = arm_figures(row)
-        places = [None if end is None else (end - least) / (most - least or 1.0) for end in row[3:6]]
-        figures.append(Figure((arm, row.scorer, *rest), *places))
-    return figures
 
 
 def _price(record: RunRecord) -> dict[str, str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from ...context.budget import LEAST_MARGIN, MARGIN
 from ...context.compaction import Ledger, Occupancy, is_shorter, keep_verbatim, summary_cap
@@ -14,9 +14,21 @@ from ...context.usage import Usage
 from ...errors import InvalidRequestError
 from ...models.registry import Target
 from ...session.session import LEAST_CACHED
-from .turn_chart import TurnFigures
 
 Size: TypeAlias = tuple[float, float]  # tokens of a prompt and of its answer
+
+
+class SimulatedTurn(NamedTuple):
+    """What one turn would take."""
+
+    turn: int
+    input: int
+    cached: int
+    output: int
+    window: int
+    cost: float | None
+    first: int
+    summarized: bool
 
 
 class Simulation:
@@ -37,7 +49,7 @@ class Simulation:
         self._is_new = True  # nothing has been sent yet with what is always sent
         self._shared = 0.0  # tokens with which the next request begins as the last one did, in the same view
 
-    def turns(self, cost: Callable[[Usage], float | None]) -> Iterator[TurnFigures]:
+    def turns(self, cost: Callable[[Usage], float | None]) -> Iterator[SimulatedTurn]:
         """Yield what each turn takes, up to one that is not sent because ``on_overflow`` is "stop".
 
         Raises InvalidRequestError for a turn that no request has room for.
@@ -57,7 +69,7 @@ class Simulation:
             usage, start = self._usage(decision, prompt, answer), decision.cut.start
             tokens = usage.input_tokens, usage.cache_read_tokens, usage.output_tokens
             first, summarized = start + 1 if start > self._start else 0, bool(self._summary and self._is_new)
-            yield TurnFigures(at + 1, *tokens, self._target.window.tokens, cost(usage), first, summarized)
+            yield SimulatedTurn(at + 1, *tokens, self._target.window.tokens, cost(usage), first, summarized)
             self._start, self._is_new = start, False
             self._ledger.append(prompt + answer)
             if decision.means == "summarise after":

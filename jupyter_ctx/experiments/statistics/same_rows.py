@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
-from hashlib import blake2b
 from typing import Any, TypeVar
 
 from ...errors import InvalidRequestError
@@ -21,15 +20,8 @@ Item = TypeVar("Item", bound=Hashable)
 
 
 def prompts_of(results: Iterable[Result]) -> dict[int, Hashable]:
-    """Return what is the same for rows with the same prompt, by their numbers, of those with an answer that counts.
-
-    Each row's prompt is made once, and not kept.
-    """
-    found: dict[int, Hashable] = {}
-    for result in results:
-        if result.counts and result.row not in found and (prompt := result.prompt):
-            found[result.row] = blake2b(prompt.encode("utf-8", "surrogatepass"), digest_size=16).digest()
-    return found
+    """Return the prompts of rows with an answer that counts, by the rows' numbers; those of one arm."""
+    return {result.row: result.prompt for result in results if result.counts and result.prompt}
 
 
 def observations(rows: Iterable[Item], *prompts: Mapping[Item, Hashable]) -> dict[Item, Item]:

@@ -105,22 +105,9 @@ def clustered_rate(values: Sequence[float], groups: Sequence[Hashable], confiden
     """
     if len(set(groups)) < 2:
         return _unknown(fmean(values) if values else math.nan, len(values))
-    error, count = _clustered_error(values, groups)
-    return _rate_interval(fmean(values), error, count, len(values), confidence)
-
-
-def of_moments(total: float, squares: float, n: int, *, is_rate: bool, confidence: float = CONFIDENCE) -> Interval:
-    """Return the interval of the mean of ``n`` values of which only the sum and the sum of the squares are known.
-
-    It is Student's, or for a rate that of :func:`clustered_rate` where each value is a row of its own.
-    """
-    if n < 2:
-        return _unknown(total if n else math.nan, n)
-    mean = total / n
-    error = math.sqrt(max(0.0, squares / n - mean * mean) / (n - 1))
-    if not is_rate:
-        return _student(mean, error, n - 1, n, confidence)
-    return _rate_interval(mean, error, n, n, confidence)
+    rate, (error, count) = fmean(values), _clustered_error(values, groups)
+    independent = rate * (1 - rate) / error**2 if error > 1e-12 else count
+    return _score_interval(rate, independent, t_quantile((1 + confidence) / 2, count - 1), len(values))
 
 
 def averaged(scores: Iterable[tuple[Hashable, float]]) -> dict[Hashable, float]:
@@ -353,12 +340,6 @@ def _score_interval(rate: float, n: float, z: float, rows: int) -> Interval:
     half = z * math.sqrt(rate * (1 - rate) / n + square / (4 * n * n)) / (1 + square / n)
     low, high = max(0.0, middle - half), min(1.0, middle + half)
     return Interval(rate, low if rate > 0 else 0.0, high if rate < 1 else 1.0, rows)
-
-
-def _rate_interval(rate: float, error: float, groups: int, rows: int, confidence: float) -> Interval:
-    """Return Wilson's interval at the number of independent rows that has this standard error."""
-    independent = rate * (1 - rate) / error**2 if error > 1e-12 else groups
-    return _score_interval(rate, independent, t_quantile((1 + confidence) / 2, groups - 1), rows)
 
 
 def _student(mean: float, error: float, degrees: int, n: int, confidence: float) -> Interval:

@@ -1,4 +1,4 @@
-"""What a run asks: a request for each row in each arm, made when it is needed and known by its digest before.
+"""What a run asks: a request for each row in each arm, whose text is made once and known by its digest before.
 
 An arm is a combination of the grid's values. Requests that begin alike for long enough to be worth a prompt cache form
 a group, of which one goes first.
@@ -88,7 +88,6 @@ def value_labels(values: Sequence[Any]) -> list[str]:
     return cut_apart(exact if is_unclear else texts, SHOWN)
 
 
-KEPT_PROMPTS, KEPT_LENGTH = 4_000, 1_000  # of a run in memory, and characters of one
 WORTH_CACHING = 4_096  # characters: providers cache prompts from about 1,024 tokens on
 
 
@@ -155,6 +154,9 @@ class AnswerPlace(NamedTuple):
 class RunPlan:
     """A template, the rows that fill it, and how often each is asked.
 
+    The text of each request is made once and kept: what it is made of may change while the run goes on, and its answer
+    is stored under this text.
+
     template: the prompt
     rows: the table
     arms: the combinations of the grid's values
@@ -168,6 +170,7 @@ class RunPlan:
     repeat: int = 1
     schema: Schema | None = None
     _prompts: dict[tuple[int, int], str] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _texts: dict[str, str] = field(default_factory=dict, init=False, repr=False, compare=False)  # each once in memory
 
     def __len__(self) -> int:
         return len(self.rows) * len(self.arms) * self.repeat
@@ -182,18 +185,15 @@ class RunPlan:
 
     def prompt(self, row: int, arm: int) -> str:
         """Return the prompt for a row. Raises InvalidRequestError where it cannot be filled in."""
-        known = self._prompts.get((row, arm))
-        if known is not None:
-            return known
+        made = self.made(row, arm)
+        if made:
+            return made
         text = checked(self.template.prompt(self.rows[row], self.arms[arm].names))
-        if len(self._prompts) < KEPT_PROMPTS and len(text) <= KEPT_LENGTH:
-            self._prompts[row, arm] = text  # it is needed to know the digest, to tell the price and to be sent
-        return text
+        return self._prompts.setdefault((row, arm), self._texts.setdefault(text, text))
 
-    def filled(self, row: int, arm: int) -> str | PlannedPrompt:
-        """Return the prompt for a row, or what makes it anew where that is the same at any time."""
-        made = PlannedPrompt(self, row, arm)
-        return made if self.template.is_lasting(self.rows[row]) else made()
+    def made(self, row: int, arm: int) -> str:
+        """Return the prompt for a row as it was made; empty where it was not, or cannot be filled in."""
+        return self._prompts.get((row, arm), "")
 
     def ask(self, row: int, arm: int, *, shared: int | None = None) -> Ask:
         """Return the request for a row; ``shared``: characters with which others begin, system prompt included.
@@ -207,25 +207,6 @@ class RunPlan:
         messages = (Message("system", settings.system), said)
         beyond = max(0, shared - len(settings.system)) if shared is not None else None
         return Ask(messages, settings, schema, beyond, waits=False)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class PlannedPrompt:
-    """Makes the prompt of a request anew; pickled, it is the text."""
-
-    plan: RunPlan
-    row: int
-    arm: int
-
-    def __call__(self) -> str:
-        """Return the text; empty where the row cannot be filled in."""
-        try:
-            return self.plan.prompt(self.row, self.arm)
-        except InvalidRequestError:
-            return ""
-
-    def __reduce__(self) -> tuple[type[str], tuple[str]]:
-        return str, (self(),)
 
 
 @dataclass(frozen=True, slots=True)

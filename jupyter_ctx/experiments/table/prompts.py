@@ -16,7 +16,6 @@ from ...template.filling import EXPRESSION, KeyFoundError, expressions_in, in_ex
 from ...wording import SLIP_SIMILARITY, nearest_name
 from .table_files import TEXT_COLUMN
 
-_LASTING = (str, int, float, bool, type(None))  # cells that cannot be changed in place
 _ROW = "row"  # the name under which a template reads the whole row
 _MAX_LISTED = 12  # names in an error message
 _BRACES = re.compile(r"(?<![\w{}$\\])(\{\{?) ?([^\s{}](?:[^{}\n]*[^{}\s])?) ?(\}\}?)(?!\})")
@@ -94,16 +93,8 @@ class Template:
         return tuple(column for column in given if column in used)
 
     def reads(self, name: str) -> bool:
-        """Return whether an slot reads this name, such as a value of the grid."""
+        """Return whether a slot reads this name, such as a value of the grid."""
         return any(name in slot.names for slot in self.slots)
-
-    def is_lasting(self, row: Mapping[str, Any]) -> bool:
-        """Return whether a row's prompt will be the same at any time: nothing that it is made of can change."""
-        given = [slot for slot in self.slots if slot.varies(row)]
-        if any(slot.names & self._names.keys() for slot in given):
-            return False
-        columns = set().union(*(slot.columns(row) for slot in given))
-        return all(isinstance(row[column], _LASTING) for column in columns)
 
     def check(self, columns: Collection[str], grid: Collection[str] = ()) -> tuple[str, ...]:
         """Return lines about what may not be meant. Raises InvalidRequestError for what cannot be filled in.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any
 
@@ -28,7 +28,7 @@ class Result:
     repeat: the number of the repeat, from 0
     inputs: the columns of the row
     values: the values of the grid in this arm
-    filled: the text that was sent, or what makes it anew: prompts need not be kept once for each answer
+    prompt: the text that was sent; empty where the row cannot be filled in
     reply: the answer; ``None`` where the row failed
     error: what went wrong; empty where nothing did
     cached: whether the answer was stored already, so that nothing was sent
@@ -43,7 +43,7 @@ class Result:
     repeat: int
     inputs: Mapping[str, Any]
     values: Mapping[str, Any]
-    filled: str | Callable[[], str] = field(compare=False)
+    prompt: str
     reply: Reply | None = None
     error: str = ""
     cached: bool = False
@@ -51,11 +51,6 @@ class Result:
     scores: Mapping[str, Score] = field(default_factory=lambda: NO_SCORES)
     problems: tuple[str, ...] = ()
     asked: bool = True
-
-    @property
-    def prompt(self) -> str:
-        """The text that was sent; empty where the row cannot be filled in."""
-        return self.filled if isinstance(self.filled, str) else self.filled()
 
     @property
     def failed(self) -> bool:

@@ -39,12 +39,6 @@ def test_a_known_curve_is_found_within_its_interval_and_the_cap() -> None:
         found.task = "order"  # type: ignore[misc]
 
 
-def test_pictures_say_the_same_in_text() -> None:
-    found = probed(holding(falling(6_000)), grid=True, max_total=400_000)
-    assert all(f"{length:,}" in found.plot().text for length in found.lengths)
-    assert "0 to 25 %" in found.plot(grid=True).text
-
-
 def test_no_fall_is_said_where_there_is_none() -> None:
     held = probed(holding(lambda tokens: 0.99)).held
     assert not held.reached

@@ -6,7 +6,6 @@ import math
 import random
 from collections.abc import Callable, Mapping
 from decimal import Decimal
-from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -29,7 +28,7 @@ from jupyter_ctx.wording.word_changes import as_text, word_changes
 def result(row: int, score: Any = True, **changes: Any) -> Result:
     scores: Mapping[str, Any] = score if isinstance(score, dict) else {"ok": score}
     text = changes.pop("text", f"It is {score}.")
-    given = {"arm": "", "repeat": 0, "inputs": {"question": f"Number {row}?"}, "values": {}, "filled": f"Say {row}"}
+    given = {"arm": "", "repeat": 0, "inputs": {"question": f"Number {row}?"}, "values": {}, "prompt": f"Say {row}"}
     return Result(row, **{**given, "reply": Reply(text), "scores": scores, **changes})
 
 
@@ -207,7 +206,7 @@ def test_sentences_read_well_with_any_name_of_a_scorer(scorer: str) -> None:
 
 
 def test_rows_with_the_same_prompt_are_one_observation() -> None:
-    a, b = ([result(i, right, filled="Say it", cached=i > 0) for i in range(50)] for right in (False, True))
+    a, b = ([result(i, right, prompt="Say it", cached=i > 0) for i in range(50)] for right in (False, True))
     (row,) = table = summary(b)
     assert (row.n, row.answers, row.value, row.low) == (1, 50, 1, None)
     assert table.sentences[-1] == "50 rows ask the same prompt: they are one observation, not 50."
@@ -226,15 +225,15 @@ def test_rows_with_the_same_prompt_that_is_asked_for_real_are_one_observation() 
 
 
 def test_different_scores_of_the_same_prompt_are_averaged() -> None:
-    rows = [result(i, i % 2 == 0, filled=f"Say {i // 2}") for i in range(20)]
+    rows = [result(i, i % 2 == 0, prompt=f"Say {i // 2}") for i in range(20)]
     (row,) = table = summary(rows)
     assert (row.n, row.value, row.kind) == (10, 0.5, "rate")
     assert '50 % pass "ok", the mean of 10 rows, each averaged over its answers' in str(table)
 
 
 def test_rows_that_ask_the_same_in_one_arm_are_one_observation_in_both() -> None:
-    a = [result(i, False, filled=f"Say {i // 2}") for i in range(20)]
-    b = [result(i, True, filled=f"Tell {1 if i == 2 else i}") for i in range(20)]
+    a = [result(i, False, prompt=f"Say {i // 2}") for i in range(20)]
+    b = [result(i, True, prompt=f"Tell {1 if i == 2 else i}") for i in range(20)]
     table = compare(a, b)
     assert only(table).n == 9, "rows 0 and 1, and 2 and 3, are the same in A, and rows 1 and 2 in B"
     assert "A: 20 rows ask 10 different prompts: rows with the same prompt count as one row." in table.sentences
@@ -243,7 +242,7 @@ def test_rows_that_ask_the_same_in_one_arm_are_one_observation_in_both() -> None
 
 
 def test_groups_that_share_a_prompt_are_one_group() -> None:
-    rows = [result(i, i % 3 > 0, inputs={"document": i // 5, "q": i}, filled=f"Say {i % 15}") for i in range(30)]
+    rows = [result(i, i % 3 > 0, inputs={"document": i // 5, "q": i}, prompt=f"Say {i % 15}") for i in range(30)]
     (row,) = summary(rows, group="document")
     assert row.n == 15
     apart = [result(i, i % 3 > 0, inputs={"document": i // 5, "q": i}) for i in range(15)]
@@ -251,31 +250,13 @@ def test_groups_that_share_a_prompt_are_one_group() -> None:
 
 
 def test_prompts_that_failed_are_not_said_to_be_the_same() -> None:
-    rows = [*yes_no(3, 4), *(result(i, {}, reply=None, error="empty", filled="") for i in (4, 5))]
+    rows = [*yes_no(3, 4), *(result(i, {}, reply=None, error="empty", prompt="") for i in (4, 5))]
     assert "prompt" not in str(summary(rows))
-
-
-def test_the_prompt_of_a_row_is_made_once_for_all_scorers_and_repeats() -> None:
-    made: list[int] = []
-
-    def filled(row: int) -> str:
-        made.append(row)
-        return f"Say {row}"
-
-    scores = {"ok": True, "words": 3.0}
-    run = [
-        result(i, scores, arm=arm, repeat=k, filled=partial(filled, i))
-        for arm in ("a", "b", "c") for i in range(4) for k in range(2)
-    ]  # fmt: skip
-    summary(run)
-    assert len(made) == 12
-    compare(run)
-    assert len(made) == 24
 
 
 @given(st.lists(st.tuples(st.integers(0, 5), st.booleans()), min_size=1, max_size=30))
 def test_one_observation_never_has_an_interval_and_n_is_that_of_the_prompts(rows: list[tuple[int, bool]]) -> None:
-    found = [result(i, right, filled=f"Say {prompt}") for i, (prompt, right) in enumerate(rows)]
+    found = [result(i, right, prompt=f"Say {prompt}") for i, (prompt, right) in enumerate(rows)]
     prompts = len({prompt for prompt, _ in rows})
     (row,), (compared,) = summary(found), compare(found, [result(i, True) for i in range(len(rows))])
     assert row.n == compared.n == prompts
@@ -546,8 +527,8 @@ def test_rows_whose_scores_differ_come_first_and_their_words_are_marked() -> Non
 
 
 def test_rows_with_the_same_answers_are_counted_and_not_shown() -> None:
-    a = [result(row, True, filled=f"A {row}") for row in range(3)]
-    b = [result(row, row != 1, filled=f"B {row}") for row in range(3)]
+    a = [result(row, True, prompt=f"A {row}") for row in range(3)]
+    b = [result(row, row != 1, prompt=f"B {row}") for row in range(3)]
     shown = str(compare(a, b).differences())
     assert "row 1" in shown
     assert "row 0" not in shown
@@ -555,7 +536,7 @@ def test_rows_with_the_same_answers_are_counted_and_not_shown() -> None:
 
 
 def test_prompts_that_differ_are_marked_too() -> None:
-    a, b = [result(0, True, filled="Be formal: hi")], [result(0, False, filled="Be plain: hi")]
+    a, b = [result(0, True, prompt="Be formal: hi")], [result(0, False, prompt="Be plain: hi")]
     assert "prompt of A: Be [-formal-]: hi" in str(compare(a, b).differences())
 
 
@@ -572,8 +553,8 @@ def test_an_unknown_scorer_has_no_differences() -> None:
 
 def test_what_a_model_says_is_no_markup_and_no_formula() -> None:
     bad = "<script>alert(1)</script> $x$ \x1b[31m"
-    rows = [result(0, {bad: True}, text=bad, filled=bad, arm=bad, inputs={"q": bad})]
-    other = [result(0, {bad: False}, text="plain", filled="plain", inputs={"q": bad})]
+    rows = [result(0, {bad: True}, text=bad, prompt=bad, arm=bad, inputs={"q": bad})]
+    other = [result(0, {bad: False}, text="plain", prompt="plain", inputs={"q": bad})]
     table = compare(rows, other, names=(bad, bad + "2"))
     for page in (table._repr_html_(), table.differences()._repr_html_(), summary(rows)._repr_html_()):
         assert "<script" not in page

@@ -10,16 +10,12 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-import nbformat
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from pydantic import BaseModel
-from server import events, piece, serve, usage
 
-from jupyter_ctx import ContextWindow, InvalidRequestError, Reply, Usage, compare, judge, sweep
-from jupyter_ctx.experiments.results.export import export_run, load_run, read_run
+from jupyter_ctx import ContextWindow, InvalidRequestError, Reply, Usage, compare, judge
+from jupyter_ctx.experiments.results.export import export_run, load_run
 from jupyter_ctx.experiments.results.record import RunRecord, as_values, from_values
 from jupyter_ctx.experiments.scorers import contains, exact, json_equal, regex, source_of
 from jupyter_ctx.experiments.table.results import Result, Results
@@ -75,54 +71,6 @@ def test_a_run_that_was_read_can_be_compared(tmp_path: Path) -> None:
     assert (row.n, row.difference) == (1, 0)
 
 
-def test_the_notebook_is_valid_and_its_cells_hold_the_whole_run(tmp_path: Path) -> None:
-    path = export_run(record(), tmp_path / "run.ipynb")
-    notebook = nbformat.read(path, as_version=4)
-    nbformat.validate(notebook)
-    cells = [cell.source for cell in notebook.cells if cell.cell_type == "code"]
-    for source in cells:
-        compile(source, "cell", "exec")
-    names: dict[str, Any] = {}
-    exec(cells[1], names)  # the scorers
-    assert names["scorers"]["ok"](ROWS[0], Reply("Katze"))
-    assert names["scorers"]["polite"](ROWS[0], Reply("Yes, please"))
-    assert "model='local/smollm2'" in cells[2]
-    assert "window of 2,048 tokens (given)" in notebook.cells[0].source
-    exec("from jupyter_ctx.experiments.results.export import read_run\n" + cells[4], names)
-    assert [result.scores for result in names["recorded"].results] == [{"ok": True, "length": 5.0}, {}]
-
-
-def test_the_notebook_asks_the_same_again_and_compares(tmp_path: Path) -> None:
-    body = events(piece("Katze"), piece("", "stop"), usage(9, 2))
-    template, grid, scorers = "Translate {{ text }}, {{ tone }}", {"tone": ["plain", "formal"]}, {"ok": exact("answer")}
-    with serve(body) as (url, seen):
-        settings = {"model": "openai/m", "base_url": url, "temperature": 0.5}
-        run = sweep(template, ROWS, grid, scorers=scorers, store=None, api_key="k", **settings)
-        run.result()
-        sources = {name: source_of(scorer) for name, scorer in scorers.items()}
-        asked = record(template=template, results=run.results, settings=settings, grid=grid, scorers=sources)
-        cells = nbformat.read(export_run(asked, tmp_path / "run.ipynb"), as_version=4).cells
-        names: dict[str, Any] = {}
-        for cell in cells:
-            if cell.cell_type == "code":
-                exec(cell.source, names)
-        assert len(seen) == 8, "each of four requests twice"
-        asked_for = [str(request["messages"]) for request in seen]
-        assert sorted(asked_for[:4]) == sorted(asked_for[4:])
-    table = compare(names["recorded"], names["run"])
-    assert [(row.n, row.difference) for row in table] == [(2, 0), (2, 0)]
-
-
-@given(st.text(max_size=60))
-def test_any_text_of_a_template_and_a_row_survives_a_notebook(text: str) -> None:
-    from jupyter_ctx.experiments.results.export import _setup
-
-    source = _setup({"template": text, "rows": [{"text": text}]})
-    names: dict[str, Any] = {}
-    exec(source.partition("\n\n")[2], names)
-    assert (names["template"], names["rows"]) == (text, [{"text": text}])
-
-
 def test_no_key_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MY_SERVICE_TOKEN", "hunter2hunter2hunter2")
     secret = record(
@@ -135,11 +83,10 @@ def test_no_key_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
         },
         scorers={"ok": f"exact(text='{KEY}')"}, names={"note": KEY},
     )  # fmt: skip
-    for name in ("run.json", "run.ipynb"):
-        text = export_run(secret, tmp_path / name, ["known-and-unlike-any-key"]).read_text("utf-8")
-        for hidden in (KEY, "hunter2", "known-and-unlike", "user:pass", "abcdefgh", "short", "Bearer abc", "tiny"):
-            assert hidden not in text, (name, hidden)
-        assert "seed" in text
+    text = export_run(secret, tmp_path / "run.json", ["known-and-unlike-any-key"]).read_text("utf-8")
+    for hidden in (KEY, "hunter2", "known-and-unlike", "user:pass", "abcdefgh", "short", "Bearer abc", "tiny"):
+        assert hidden not in text, hidden
+    assert "seed" in text
 
 
 def test_values_of_other_types_are_written_as_json_has_them() -> None:
@@ -154,7 +101,7 @@ def test_values_of_other_types_are_written_as_json_has_them() -> None:
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("run.csv", "exported as .json, .ipynb or .html"),
+        ("run.ipynb", "exported as .json or .html"),
         ("none/run.json", "does not exist"),
         ("mine.json", "not an earlier export"),
     ],
@@ -167,19 +114,10 @@ def test_a_file_that_cannot_or_must_not_be_written_is_refused(tmp_path: Path, na
 
 
 def test_an_earlier_export_is_replaced_and_nothing_else_is_left(tmp_path: Path) -> None:
-    for name in ("run.json", "run.ipynb"):
-        export_run(record(), tmp_path / name)
-        export_run(record(name="again"), tmp_path / name)
+    export_run(record(), tmp_path / "run.json")
+    export_run(record(name="again"), tmp_path / "run.json")
     assert load_run(tmp_path / "run.json").name == "again"
-    assert sorted(os.listdir(tmp_path)) == ["run.ipynb", "run.json"]
-
-
-@pytest.mark.parametrize(
-    "text", ["", "[]", "{}", "not json", '{"jupyter_ctx_run": 1}', '{"jupyter_ctx_run": 2}', "[" * 100_000]
-)
-def test_what_is_no_exported_run_is_refused(text: str) -> None:
-    with pytest.raises(InvalidRequestError, match="exported run"):
-        read_run(text)
+    assert os.listdir(tmp_path) == ["run.json"]
 
 
 def test_a_damaged_export_is_refused() -> None:
@@ -228,18 +166,3 @@ def test_a_judge_s_source_makes_it_again() -> None:
     assert eval(made.source, {"judge": judge}).source == made.source
     with pytest.raises(InvalidRequestError, match="must not contain a password"):
         judge("Is it polite?", model="openai/m", base_url="https://host/v1?key=abc")
-
-
-def test_a_scorer_without_a_source_is_a_comment_in_the_notebook(tmp_path: Path) -> None:
-    path = export_run(record(scorers={"mine": ""}), tmp_path / "run.ipynb")
-    source = nbformat.read(path, as_version=4).cells[2].source
-    assert source == "scorers = {\n}\n# 'mine' has no source: write it again"
-
-
-def test_what_a_model_says_is_no_markup_in_the_notebook(tmp_path: Path) -> None:
-    bad = "<img src=x onerror=alert(1)> **b** $x$"
-    path = export_run(
-        record(name=bad, settings={"model": bad}, windows={bad: ContextWindow(9)}), tmp_path / "run.ipynb"
-    )
-    pages = "".join(cell.source for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "markdown")
-    assert "<img" not in pages.replace("\\<img", "")
