@@ -98,7 +98,6 @@ class Blanks:
 
     def __init__(self, redactor: Redactor) -> None:
         self._redactor, self.count = redactor, 0
-        self.learn, self.learn_table = redactor.learn, redactor.learn_table
 
     def __call__(self, text: str) -> str:
         """Return a text with ``***`` for every secret, which any provider takes."""

@@ -99,7 +99,6 @@ def _text_of(name: str, value: Any, room: TextRoom, blanked: Blanks) -> tuple[st
         if not value.strip():
             raise InvalidRequestError(f"{name} is an empty text: there is nothing to send.")
         return fitted_text(name, str.__str__(value), room, blanked)
-    blanked.learn(value)
     data = room.for_data()
     graph = getattr(type(value), "__dask_graph__", None)
     is_to_compute = graph is not None and graph(value) is not None  # by Dask, whose frames are tables

@@ -116,9 +116,6 @@ class FrameBrief:
             most = min(most, max(round(2 * self._room.tokens / each), long))
         head, tail = (most + 1) // 2, most // 2
         first, last = table.values(0, head, columns), table.values(table.rows - tail, table.rows, columns)
-        cells, number = list(zip(*first, *last, strict=True)), len(table.labels)
-        labels = zip(*cells[:number], strict=True) if number > 1 else (cells[0] if number else ())
-        self._blanked.learn_table(self._headings[number:], cells[number:], list(labels))
         lines = self._lines([*first, *last], characters)
         return _Rows(lines[: len(first)], lines[len(first) :], table.rows, table.unit)
 

@@ -51,11 +51,3 @@ def _reach_back(start: int, lines: Iterable[re.Match[str]]) -> int:
             break
         start = line.start()
     return start
-
-
-def key_lines(text: str) -> Iterator[str]:
-    """Yield the lines of the private keys in a text."""
-    lines = "\n".join(text[slice(*span)] for span in key_blocks(text)).split("\n")
-    for line, after in zip_longest(map(str.strip, lines), lines[1:], fillvalue=""):
-        if _LINE_OF_A_BLOCK.fullmatch(line) or _BLOCK.search(line) or (line and _BLOCK.search(after)):
-            yield line

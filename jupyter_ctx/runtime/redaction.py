@@ -1,8 +1,7 @@
 """Blank secrets in whatever leaves the kernel: prompts, attachments, errors, exports and records.
 
 A secret is a key in use, a value of an environment variable that is named like one, what looks like one or stands under
-such a name in a text (``secret_texts``, by ``private_keys`` and ``secret_names``), and what several values
-hold together (``secret_parts``).
+such a name in a text (``secret_texts``, by ``private_keys`` and ``secret_names``).
 """
 
 from __future__ import annotations
@@ -16,11 +15,11 @@ from urllib.parse import urlsplit
 from ..errors import InvalidRequestError
 from .private_keys import Span
 from .secret_names import BLANKED, NO_SECRETS, is_secret_value, kind_of
-from .secret_parts import LearnedSecrets, with_beginning
 from .secret_texts import secrets_in
 
 _MIN_VALUE = 12  # characters of an environment variable's value: a shorter one may be any word
 _FOLDERS = ("PWD", "OLDPWD")  # of a shell: the folder that it is in, and the one before, which may be gone
+_BEGINNING = 16  # characters at the start of a long key that identify it
 _MIN_KEY = 8  # characters of a key in use: what stands for one where a server needs none is shorter, such as EMPTY
 _ADDRESS_KEYS = re.compile(r"(?<=://)[^\s/@]*@|(?<=\S)\?\S+")
 
@@ -33,22 +32,21 @@ class Redacted:
     count: int = 0
 
 
-class Redactor(LearnedSecrets):
+class Redactor:
     """A redactor of the ``known`` keys, those in environment variables, and whatever looks or is named like one.
 
     ``blanked`` counts the secrets for which it has returned ``***``.
     """
 
     def __init__(self, known: Iterable[str] = ()) -> None:
-        super().__init__()
         self.blanked = 0
         values = (value.strip() for name, value in os.environ.items() if name not in _FOLDERS and kind_of(name))
         keys = {
             *(key for key in known if len(key) >= _MIN_KEY),
             *(value for value in values if len(value) >= _MIN_VALUE and not _is_path(value)),
         }
-        self._known = {part for key in keys if key.lower() not in NO_SECRETS for part in with_beginning(key)}
-        self._clean = "", 0  # the last text without a key, which is checked again and again, and what was learned then
+        self._known = {part for key in keys if key.lower() not in NO_SECRETS for part in _with_beginning(key)}
+        self._clean = ""  # the last text without a key, which is checked again and again
 
     def is_secret(self, name: object, value: object) -> bool:
         """Return whether a value of any type is secret for the name that it stands under, such as a column's."""
@@ -56,12 +54,11 @@ class Redactor(LearnedSecrets):
 
     def hold(self, text: str) -> bool:
         """Return whether a text contains a secret."""
-        checked, learned = self._clean
-        if text is checked and learned == len(self._learned):
+        if text is self._clean:
             return False
         if next(self._spans(text), None) is not None:
             return True
-        self._clean = text, len(self._learned)
+        self._clean = text
         return False
 
     def redacted(self, text: str, *, keep_lines: bool = False) -> Redacted:
@@ -85,7 +82,6 @@ class Redactor(LearnedSecrets):
             while at >= 0:
                 yield at, at + len(key)
                 at = text.find(key, at + len(key))
-        yield from self._learned_in(text)
         yield from secrets_in(text)
 
 
@@ -98,6 +94,11 @@ class Unredacted(Redactor):
 
     def _spans(self, *_: str) -> Iterator[Span]:
         return iter(())
+
+
+def _with_beginning(key: str) -> tuple[str, ...]:
+    """Return a key and, of a long one, the beginning that identifies it: a printed table cuts long texts."""
+    return (key, key[:_BEGINNING]) if len(key) >= 2 * _BEGINNING else (key,)
 
 
 def _is_path(value: str) -> bool:

@@ -129,12 +129,11 @@ class Expression:
         return cls(text)
 
     @property
-    def last_name(self) -> str:
-        """The name under which the value stands: that of a variable, an attribute or a key; empty: there is none."""
-        node = self.tree and self.tree.body
-        if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
-            return str(node.slice.value)
-        return getattr(node, "attr", "") or getattr(node, "id", "")
+    def words(self) -> set[str]:
+        """The names, attributes and keys under which what is read stands."""
+        nodes = list(ast.walk(self.tree)) if self.tree is not None else []
+        keys = {node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)}
+        return keys | {node.attr for node in nodes if isinstance(node, ast.Attribute)} | self.names
 
     def members_of(self, name: str) -> tuple[set[str], bool]:
         """Return which members of a name are read, as ``name.x`` or ``name['x']``, and whether it is read otherwise."""

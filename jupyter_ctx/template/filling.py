@@ -5,15 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
+from itertools import islice
 from typing import Any, NamedTuple
 
 from ..errors import InvalidRequestError
 from ..runtime.redaction import Redactor
+from ..runtime.secret_names import names_anything
 from ..wording import SLIP_SIMILARITY, did_you_mean
 from .expressions import Expression, RefusedError
 
 EXPRESSION = re.compile(r"(?<![{$\\])\{\{ ([^{}\n]*[^{}\s]) \}\}(?!\})")
 UNSPACED = re.compile(r"(?<![\w{}$\\])\{\{ ?([^\s{}](?:[^{}\n]*[^\s{}])?) ?\}\}(?!\})")
+MOST_PARTS = 1_000  # of a value that are looked at
 MOST_REPEATED = 100  # characters of an expression in a remedy
 MOST_SAID = 300  # characters of another's error
 HOW_AS_TYPED = "--raw sends the braces as typed. Nothing was sent."
@@ -63,9 +66,35 @@ def evaluated(expression: Expression, names: Mapping[str, Any], redactor: Redact
         raise InvalidRequestError(_nothing_named(expression, unknown[0], names))
     value = expression.value(names)
     text = expression.written(value)
-    if redactor.hold(text) or redactor.is_secret(expression.last_name, value):
+    if redactor.hold(text) or _is_named_like_a_secret(expression, value, redactor):
         raise KeyFoundError
     return text
+
+
+def _is_named_like_a_secret(expression: Expression, value: Any, redactor: Redactor) -> bool:
+    """Return whether a value, or a part of it, is secret for the name that it stands under."""
+    named = [(word, value) for word in expression.words if names_anything(word)]
+    parts = [(name, part) for name, part in _named_parts(value) if names_anything(name)]
+    return any(redactor.is_secret(name, each) for name, part in (*named, *parts) for each in _members(part))
+
+
+def _named_parts(value: Any) -> Iterator[tuple[Any, Any]]:
+    """Yield what a mapping, a frame or a column has, by name: of a frame its columns and labelled rows."""
+    library, kind = type(value).__module__.partition(".")[0], type(value)
+    if isinstance(value, Mapping) or library == "pandas":
+        yield from islice(getattr(value, "items", tuple)(), MOST_PARTS)
+    if library == "pandas" and hasattr(kind, "iterrows"):
+        yield from ((label, value.loc[label]) for label in value.index[:MOST_PARTS] if names_anything(label))
+    if library == "polars" and hasattr(kind, "columns"):
+        yield from ((name, value[name]) for name in value.columns)
+
+
+def _members(part: Any) -> Iterable[Any]:
+    """Return the texts and numbers that a column or a list has; a text alone."""
+    if isinstance(part, str | bytes):
+        return (part,)
+    is_listed = isinstance(part, list | tuple | set) or hasattr(type(part), "to_list") or hasattr(type(part), "tolist")
+    return islice(part, MOST_PARTS) if is_listed and hasattr(type(part), "__len__") else ()
 
 
 def _nothing_named(expression: Expression, name: str, names: Mapping[str, Any]) -> str:

@@ -136,8 +136,6 @@ def as_values(record: RunRecord, known_keys: Iterable[str] = (), **more: Any) ->
         **more,
     }
     values, redactor = json_value(held), Redactor(known_keys)
-    redactor.learn(held)  # pairs and the fields of arrays tell names of secrets, which JSON does not keep
-    redactor.learn(values)
     masked: dict[str, Any] = _masked(values, redactor)
     for answer, result in zip(masked["answers"], record.results, strict=True):  # scores are no secrets, whatever
         scores: dict[str, Score] = json_value(result.scores)  # their scorer is called
@@ -208,6 +206,6 @@ def _masked(value: Any, redactor: Redactor) -> Any:
             return [masked(inner) for inner in part]
         if isinstance(part, str):
             return redactor.masked(part) if len(part) > LONGEST_LABEL else label_of(part)
-        return BLANKED if redactor.has_learned(part) else part
+        return part
 
     return masked(value)
