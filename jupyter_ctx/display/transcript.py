@@ -12,7 +12,8 @@ from dataclasses import dataclass
 
 from ..wording import counted, turns
 from .answer.footer import Footer, footer_html, footer_line
-from .answer.markdown import MAX_HIGHLIGHTED, AnswerForms, answer_html, to_html, with_fence_closed
+from .answer.json_block import is_json, json_block
+from .answer.markdown import MAX_HIGHLIGHTED, answer_html, to_html, with_fence_closed
 from .tables import shortened
 from .text import QUIET, WRAPS, text_html, to_plain
 
@@ -33,7 +34,7 @@ class TurnShown:
     number: from 1; 0: it is not told
     prompt: what was typed
     attached: what went with it, by name
-    reply: the answer, as Markdown or in its forms
+    reply: the answer, as Markdown or as JSON
     figures: what it took
     states: what else is to be said of the turn, such as ``left out`` or ``pinned``
     """
@@ -41,7 +42,7 @@ class TurnShown:
     number: int
     prompt: str
     attached: Sequence[str]
-    reply: str | AnswerForms
+    reply: str
     figures: Footer
     states: Sequence[str] = ()
 
@@ -81,8 +82,7 @@ def transcript_text(talk: Transcript, head: str) -> str:
     shown = talk.turns[-IN_TEXT:]
     lines = [head]
     for turn in shown:
-        reply = turn.reply.plain if isinstance(turn.reply, AnswerForms) else turn.reply
-        lines += [f"{turn.number}> {shortened(turn.prompt, MOST_IN_TEXT)}", f"   {shortened(reply, MOST_IN_TEXT)}"]
+        lines += [f"{turn.number}> {shortened(turn.prompt, MOST_IN_TEXT)}", f"   {shortened(turn.reply, MOST_IN_TEXT)}"]
     more = len(talk.turns) - len(shown)
     if more:
         lines.insert(1, f"… {counted(more, 'turn')} before these")
@@ -112,9 +112,8 @@ def turn_html(turn: TurnShown, most: int, left: dict[str, float]) -> str:
     )
 
 
-def _answer(reply: str | AnswerForms, most: int, left: dict[str, float]) -> str:
-    if isinstance(reply, AnswerForms):
-        return answer_html(reply.html)
+def _answer(reply: str, most: int, left: dict[str, float]) -> str:
+    reply = json_block(reply) if is_json(reply) else reply
     if len(reply) <= most:
         return answer_html(to_html(reply, left))
     return answer_html(to_html(with_fence_closed(reply[:most]), left) + _rest(reply, most))

@@ -70,7 +70,7 @@ def _use(call: Call) -> object:
 )  # fmt: skip
 def _status(call: Call) -> None:
     name = call.host.name_of(call.chat)
-    call.host.show_moment(call.chat, lambda: status_forms(_status_of(call.chat, name)))
+    display(status_forms(_status_of(call.chat, name)), raw=True)
 
 
 @command(
@@ -99,7 +99,7 @@ def _history(call: Call) -> object:
             f"%chat history {call.words[0]} --versions shows all answers of a turn; alone it takes no number."
         )
     else:
-        call.host.show_table(chat, lambda: history_table(chat), lambda: call.host.views.history(chat))
+        display(history_table(chat), raw=True)
     return None
 
 
@@ -161,8 +161,7 @@ def _preview(call: Call) -> object:
         options.preview = True
         return call.host.ask(chat, options, call.text or "")
     prompt = Prompt("", settings_of(options))
-    call.host.show_table(chat, lambda: previewed(chat, prompt), lambda: call.host.views.preview(chat, prompt))
-    return None
+    return display(previewed(chat, prompt), raw=True)
 
 
 @command(

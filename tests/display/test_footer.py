@@ -39,14 +39,6 @@ def test_the_share_stands_once_behind_its_bar_in_plain_colours() -> None:
     assert "~130 % · " in guessed
 
 
-def test_an_answer_that_was_undone_says_so_in_all_its_forms() -> None:
-    forms = bundle("yes", footer=Footer("m", USAGE, 2.0, fill=0.61, mark="undone"))
-    assert "2.0 s · <span " in forms["text/html"]
-    assert ">undone</span></summary>" in forms["text/html"]
-    assert forms["text/plain"] == "yes\n[ctx] Undone."
-    assert bundle("yes", footer=Footer(mark="undone"))["text/html"].count("undone</span></div>") == 1
-
-
 def test_a_routine_remark_stands_in_the_grey_line_and_as_a_sentence_where_there_is_none() -> None:
     footer = Footer("m", Usage(10, 24), 1.0, notes=("stopped at 24 tokens: %chat continue asks for the rest",))
     page = footer_html(footer)

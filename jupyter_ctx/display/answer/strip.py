@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from ..tables import shortened
+from ..tables import NOT_DRAWN, TableRow, TableRows, column_sides, page_html, row_html, shortened, table
 from ..text import QUIET, WRAPS, attribute_html, note_plain, text_html
 from .markdown import note_markdown
 
 MOST_PART_NAME = 200  # characters of a name
 MOST_SENT_TEXT = 10_000  # characters of a text, which saved notebooks keep
+MOST_IN_TABLE = 60_000  # characters of all that unfolds in a table
+PART_COLUMN = 2  # of a table, where a part is named
 _TOKENS = re.compile(r"(?:, )?about (?=[\d,]+ tokens?)")
 # plain colours first: a sanitiser drops each declaration with a CSS variable, and keeps the other
 _LINE = "border:1px solid #757575;border-color:var(--jp-border-color1,#757575)"
@@ -56,6 +58,43 @@ class SentPart:
         facts = self.facts.removeprefix("image, ") if self.pictures else self.facts
         shown = _TOKENS.sub(" · ~", facts).removeprefix(" · ")
         return " · ".join(filter(None, (shortened(self.name, MOST_PART_NAME), shown)))
+
+    @property
+    def size(self) -> int:
+        """The characters that it unfolds to."""
+        return min(len(self.text), MOST_SENT_TEXT) + sum(map(len, self.pictures))
+
+
+@dataclass(frozen=True, slots=True)
+class PartRow:
+    """A row below that of a message, for a part of it: its cells, and what it unfolds to."""
+
+    cells: TableRow
+    part: SentPart
+
+
+def table_with_parts(
+    head: TableRow, rows: TableRows, caption: str, parts: Mapping[int, Sequence[PartRow]]
+) -> dict[str, str]:  # fmt: skip
+    """Return a table as HTML, as Markdown and as plain text, with the ``parts`` of each row, by its index, below it.
+
+    As HTML the parts unfold; of very many characters, those of the last rows do.
+    """
+    lines = list[TableRow | str | PartRow]()
+    for index, row in enumerate(rows):
+        lines += [row, *parts.get(index, ())]
+    forms = table(head, [line.cells if isinstance(line, PartRow) else line for line in lines], caption)
+    if not parts:
+        return forms
+    sides, left, drawn = column_sides(head, rows), MOST_IN_TABLE, list[str]()
+    for line in reversed(lines):
+        if not isinstance(line, PartRow):
+            drawn.append(f"<tr>{row_html(line, sides)}</tr>")
+            continue
+        left -= line.part.size
+        unfolding = {PART_COLUMN: part_html(line.part)} if left >= 0 else NOT_DRAWN
+        drawn.append(f"<tr>{row_html(line.cells, sides, unfolding)}</tr>")
+    return {**forms, "text/html": page_html(head, sides, reversed(drawn), caption)}
 
 
 def strip_forms(parts: Sequence[SentPart], line: str, *, plain: bool) -> dict[str, str]:
