@@ -144,9 +144,7 @@ class SideBySideCell:
         self._view.close(_index(self._chosen), (FIRST_TAKEN,) if is_automatic else ())
         if self._place.kind == "notebook":
             missing = [index for index, answer in enumerate(answers.answers) if answer.error]
-            self._bar = ChoiceBar(
-                self._heads, lambda i: self._chat.desk.choose(i + 1, self.id), self._view.mark, missing=missing
-            )
+            self._bar = ChoiceBar(self._heads, lambda i: self._chat.desk.choose(i + 1, self.id), missing)
             self._bar.show()
             self._bar.update(_index(self._chosen), unused=self._unused)
             self._chat.desk.listeners.append(self._follow)

@@ -30,7 +30,6 @@ from jupyter_ctx.display.answer.marked_words import mark_differences
 from jupyter_ctx.display.widgets.choice_bar import ChoiceBar
 from jupyter_ctx.wording.word_changes import changed_words
 
-# answers that take seconds to render and to compare
 FOOTER = Footer("m", Usage(10, 20), 1.25, 0.0012, "stop")
 
 
@@ -161,7 +160,6 @@ def test_a_broken_page_disturbs_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
     view.feed(0, "x")
     view.close(0)
     view.choose(None)
-    view.mark(on=True)
 
 
 def test_structured_answers_are_shown_in_place_of_their_text(screen: Screen) -> None:
@@ -169,21 +167,19 @@ def test_structured_answers_are_shown_in_place_of_their_text(screen: Screen) -> 
     view.done(0, '{"x": 1}', "", None, [], AnswerForms("<table>1</table>", "| 1 |", "x  1"))
     view.done(1, '{"x": 2}', "", None, [], AnswerForms("<table>2</table>", "| 2 |", "x  2"))
     view.close(None)
-    view.mark(on=True)
     assert "x  1" in screen.shown[0]["text/plain"]
     assert "<table>1</table>" in screen.shown[0]["text/html"]
-    assert ">2</mark></table>" in screen.shown[1]["text/html"]
 
 
 def test_no_answer_leaves_its_column() -> None:
     for hostile in (answer for answer in ANSWERS.values() if len(answer) < 1_000):
         both = "A plain answer.", hostile
         answers = [Column(hostile[:200], text, hostile, notices=[hostile[:500]]) for text in both]
-        forms = columns_forms(answers, Frame(chosen=1), marks=True)
-        Seen(forms["text/html"]).check(columns=True)
-        assert len(re.findall('<div class="jctx-column"', forms["text/html"])) == 2
         columns = [Column(hostile[:200], text, footer=Footer(hostile[:200])) for text in both]
-        for plain in (forms["text/plain"], compared_forms(columns, Frame(chosen=1))["text/plain"]):
+        for forms in (columns_forms(answers, Frame(chosen=1)), compared_forms(columns, Frame(chosen=1))):
+            Seen(forms["text/html"]).check(columns=True)
+            assert len(re.findall('<div class="jctx-column"', forms["text/html"])) == 2
+            plain = forms["text/plain"]
             assert re.findall(r"^\[ctx\] ── \d", plain, re.M) == ["[ctx] ── 1", "[ctx] ── 2"]
 
 
@@ -322,19 +318,15 @@ def press(bar: ChoiceBar, number: int) -> None:
     bar.widget.children[0].children[number].click()
 
 
-def no_marks(on: bool) -> None:
-    """Mark nothing."""
-
-
 def test_a_button_takes_an_answer_and_says_so() -> None:
     picked: list[int] = []
-    bar = ChoiceBar(["a", "b"], picked.append, no_marks)
-    assert shown_by(bar)[0] == ["Use 1", "Use 2", "Mark differences"]
+    bar = ChoiceBar(["a", "b"], picked.append)
+    assert shown_by(bar)[0] == ["Use 1", "Use 2"]
     assert "No answer is used in the conversation yet" in shown_by(bar)[1]
     press(bar, 1)
     assert picked == [1]
     labels, line = shown_by(bar)
-    assert labels == ["Use 1", "✓ 2 is used", "Mark differences"]
+    assert labels == ["Use 1", "✓ 2 is used"]
     assert "Answer 2 is used: %chat undo takes it back." in line
     assert 'role="status"' in line
     press(bar, 1)
@@ -344,7 +336,7 @@ def test_a_button_takes_an_answer_and_says_so() -> None:
 
 
 def test_a_choice_that_has_to_wait_is_shown_when_it_is_made() -> None:
-    bar = ChoiceBar(["a", "b"], lambda number: "This happens when the turn has ended.", no_marks)
+    bar = ChoiceBar(["a", "b"], lambda number: "This happens when the turn has ended.")
     press(bar, 1)
     assert shown_by(bar)[0][:2] == ["Use 1", "Use 2"]
     assert "when the turn has ended" in shown_by(bar)[1]
@@ -355,7 +347,7 @@ def test_a_choice_that_has_to_wait_is_shown_when_it_is_made() -> None:
 
 def test_an_answer_that_is_missing_has_no_button() -> None:
     picked: list[int] = []
-    bar = ChoiceBar(["a", "b", "c"], picked.append, no_marks, missing=[1])
+    bar = ChoiceBar(["a", "b", "c"], picked.append, missing=[1])
     assert shown_by(bar)[0][:2] == ["Use 1", "Use 3"]
     press(bar, 1)
     assert picked == [2]
@@ -366,24 +358,9 @@ def test_an_error_of_a_button_is_shown_and_spoken() -> None:
     def refuse(number: int) -> None:
         raise ChatError(f"Turn <{number}> was deleted.")
 
-    bar = ChoiceBar(["a", "b"], refuse, no_marks)
+    bar = ChoiceBar(["a", "b"], refuse)
     press(bar, 0)
     labels, line = shown_by(bar)
     assert labels[:2] == ["Use 1", "Use 2"]
     assert "Turn &lt;0&gt; was deleted." in line
     assert 'role="alert"' in line
-
-
-def test_marks_are_toggled_and_stay_as_they_were_where_that_fails() -> None:
-    marked: list[bool] = []
-
-    def mark(on: bool) -> None:
-        marked.append(on)
-        if len(marked) == 2:
-            raise ChatError("The page is gone.")
-
-    bar = ChoiceBar(["a", "b"], lambda number: None, mark)
-    for _ in range(3):
-        press(bar, 2)
-    assert marked == [True, False, False]
-    assert shown_by(bar)[0][2] == "Mark differences"

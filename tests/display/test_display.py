@@ -136,8 +136,7 @@ def saved(server: Server, browsing: Browsing) -> nbformat.NotebookNode:
     with browsing.awake() as browser, serve(rich) as (url, _):
         cells = (
             LOAD, f"%chat use m --base-url {url} --window 2000\nfill(9)", "%%chat\nShow me all.", "%chat history",
-            f"{SETUP}\nview = stream([RICH, '{SKY}', FOREIGN], pause=0.001)\nview.close(chosen := 1)\nview.mark(True)"
-            + BAR,
+            f"{SETUP}\nview = stream([RICH, '{SKY}', FOREIGN], pause=0.001)\nview.close(chosen := 1)" + BAR,
         )  # fmt: skip
         notebook = NotebookPage(browser, server, cells)
         notebook.run(0, 1, 2, 3, 4)
@@ -192,7 +191,6 @@ def test_a_saved_notebook_shows_the_answers_and_the_twins(
     expect(columns).to_contain_text("2 · anthropic/claude-sonnet-4.5 · t=1 ✓ used in the conversation")
     expect(columns).to_contain_text("1,200 in · 341 out")
     expect(columns).to_contain_text("Answer 2 is used")
-    expect(columns.locator("mark").first).to_have_css("text-decoration-line", "underline")
     assert notebook.page.evaluate(OVERFLOWS) == []
     shown = notebook.page.locator(".jp-Notebook").inner_text()
     assert "displaying widget" not in shown

@@ -81,25 +81,25 @@ ANSWERS_CELL = (
     "for text in parts[{part}]: display({{{form!r}: bundle(text)[{form!r}]}}, raw=True)\nprint('all', 'shown')"
 )
 COLUMNS_CELL = """
-from jupyter_ctx.display.answer.column_page import Column, Frame, columns_forms
+from jupyter_ctx.display.answer.column_page import Column, Frame, columns_forms, compared_forms
 texts = [text for text in short if len(text) <= {longest}]
 for at in range(0, len(texts), 6):
     columns = [Column(text[:80], text, text, notices=[text[:80]], error=text) for text in texts[at:at + 6]]
-    forms = columns_forms(columns, Frame([texts[at]], [texts[at]], 1), marks={marks})
+    forms = {drawn}(columns, Frame([texts[at]], [texts[at]], 1))
     display({{{form!r}: forms[{form!r}]}}, raw=True)
 print('all', 'shown')"""
 HTML, MARKDOWN = "text/html", "text/markdown"
 USUAL = (
     [ANSWERS_CELL.format(form=form, part=part) for form in (HTML, MARKDOWN) for part in range(3)],
-    [COLUMNS_CELL.format(form=HTML, marks=True, longest=LONGEST)],
+    [COLUMNS_CELL.format(form=HTML, drawn="compared_forms", longest=LONGEST)],
 )
 EVERY = (
     USUAL[0],
     # JupyterLab takes minutes to read six of the longer ones as one Markdown text
     [
         *USUAL[1],
-        COLUMNS_CELL.format(form=HTML, marks=False, longest=LONGEST),
-        COLUMNS_CELL.format(form=MARKDOWN, marks=False, longest=300),
+        COLUMNS_CELL.format(form=HTML, drawn="columns_forms", longest=LONGEST),
+        COLUMNS_CELL.format(form=MARKDOWN, drawn="columns_forms", longest=300),
     ],
 )
 
