@@ -13,15 +13,14 @@ from ..display.answer.strip import MOST_PART_NAME, PartRow, SentPart, table_with
 from ..display.tables import first_words, shortened, table
 from ..models.request_price import RequestPrice, price_range, unknown_prices
 from ..runtime.frontend import Origin
-from ..session.history import ENDINGS, HistoryRow
+from ..session.history import HistoryRow
 from ..session.preview import ViewPart
 from ..session.prompt import Prompt
-from ..session.prompt_parts import ASIDES, PART_MARK, PromptPart
+from ..session.prompt_parts import PART_MARK, PromptPart
 from ..storage.holders import is_held_elsewhere
 from ..storage.store import ConversationRow
 from .sent_parts import sent_part
 
-MOST_NAMES = 90  # characters of what went with a prompt
 OMITTED = 20  # messages that a preview lists of those that are not sent
 _Line: TypeAlias = tuple[Sequence[str] | str, ViewPart | None]  # a row of a preview, and its message
 
@@ -60,29 +59,8 @@ def _shown(part: PromptPart) -> SentPart:
     return sent_part(part.line.removeprefix(PART_MARK), "", part.text, part.files)
 
 
-def _with(prompt: str, attached: str) -> str:
-    """Return the beginning of a prompt, and what went with it, whose tokens stand in a column of their own."""
-    named = shortened(ASIDES.sub("", attached), MOST_NAMES)
-    return f"{first_words(prompt)} [with {named}]" if attached else first_words(prompt)
-
-
 def _versions(count: int) -> tuple[str, ...]:
     return (f"{count} answers",) if count > 1 else ()
-
-
-def versions_table(chat: Chat, number: int) -> dict[str, str]:
-    """Return all answers that a turn has had, and which one is sent."""
-    current = chat.desk.turn(number)
-    rows = [
-        (
-            str(i), turn.model, _with(turn.typed, ", ".join(turn.sources)), first_words(turn.reply),
-            ", ".join(filter(None, ("current" if turn is current else "", ENDINGS[turn.stop_reason]))),
-        )
-        for i, turn in enumerate(chat.desk.versions(number), 1)
-    ]  # fmt: skip
-    others = f"%chat pick {number} VERSION brings an answer back" if len(rows) > 1 else "it has had one answer"
-    caption = f"Turn {number}: {others}"
-    return table(("version", "model", "prompt", "reply", "state"), rows, caption)
 
 
 def conversations_table(rows: Sequence[ConversationRow], current: str, origin: Origin) -> dict[str, str]:

@@ -148,7 +148,6 @@ OPTIONS = (
     _of_probe("--longest", "most tokens of a prompt", "N"),
     _of_probe("--grid", "ask all lengths equally often, and draw score by length and position"),
     _of_probe("--seed", "another number makes other texts", "N"),
-    Option("--versions", "show all answers of turn N", ("history",)),
     Option("--answers", "delete all answers that maps have stored", ("delete",)),
     Option(
         "--check", "of a hand-in: say whether it fits its digest; of a summary: ask what it lost, and drop it where "
