@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from ..tables import NOT_DRAWN, TableRow, TableRows, column_sides, page_html, row_html, shortened, table
 from ..text import QUIET, WRAPS, attribute_html, note_plain, text_html
-from .markdown import note_markdown
+from .markdown import SCROLLS, note_markdown
 
 MOST_PART_NAME = 200  # characters of a name
 MOST_SENT_TEXT = 10_000  # characters of a text, which saved notebooks keep
@@ -84,8 +84,6 @@ def table_with_parts(
     for index, row in enumerate(rows):
         lines += [row, *parts.get(index, ())]
     forms = table(head, [line.cells if isinstance(line, PartRow) else line for line in lines], caption)
-    if not parts:
-        return forms
     sides, left, drawn = column_sides(head, rows), MOST_IN_TABLE, list[str]()
     for line in reversed(lines):
         if not isinstance(line, PartRow):
@@ -94,7 +92,8 @@ def table_with_parts(
         left -= line.part.size
         unfolding = {PART_COLUMN: part_html(line.part)} if left >= 0 else NOT_DRAWN
         drawn.append(f"<tr>{row_html(line.cells, sides, unfolding)}</tr>")
-    return {**forms, "text/html": page_html(head, sides, reversed(drawn), caption)}
+    page = page_html(head, sides, reversed(drawn), caption)
+    return {**forms, "text/html": f'<div {SCROLLS}">{page}</div>'}
 
 
 def strip_forms(parts: Sequence[SentPart], line: str, *, plain: bool) -> dict[str, str]:
@@ -116,7 +115,7 @@ def strip_forms(parts: Sequence[SentPart], line: str, *, plain: bool) -> dict[st
 
 def part_html(part: SentPart) -> str:
     """Return the pictures of a part, and its chip."""
-    return f'<div dir="auto" style="{_PART}">{pictures_html(part)}{_chip(part)}</div>'
+    return f'<div dir="auto" style="{_PART}">{_pictures_html(part)}{_chip(part)}</div>'
 
 
 def _chip(part: SentPart) -> str:
@@ -140,10 +139,9 @@ def _sent(part: SentPart) -> str:
     )
 
 
-def pictures_html(part: SentPart) -> str:
-    """Return the small pictures of a part, which are named by it."""
-    alt, style = attribute_html(part.title), _PICTURE
+def _pictures_html(part: SentPart) -> str:
+    """Return the small pictures of a part; the chip beside them names it."""
     return "".join(
-        f'<img class="jctx-picture" src="{html.escape(picture)}" alt="{alt}" style="{style}">'
+        f'<img class="jctx-picture" src="{html.escape(picture)}" alt="" style="{_PICTURE}">'
         for picture in part.pictures
     )

@@ -26,9 +26,9 @@ TWIN_STYLE = (
     f"{_TWIN} + {_OUTPUT}:not(:has({_ALIVE},[data-mime-type])){{display:none}}"  # a widget's output names no type
     f"{_OUTPUT}:has(.{BOX}:empty){{display:none}}"
     f".{BOX}>*{{width:100%}}"
-    # below the same answer the gauge says how full the window is
-    f".jp-OutputArea:not(.jctx-has-chip *):has(.jctx-twin.{FOLLOWS}) :is(.jctx-fill,.jctx-percent)"
-    "{display:none!important}"
+    # below the same answer the gauge says how full the window is; a page loaded anew takes no twin away
+    f".jp-OutputArea:not(.jctx-has-chip *):is(:has(.{BOX}.{FOLLOWS}:not(:empty)),:has(.{FOLLOWS}):not(:has(.{BOX})))"
+    " :is(.jctx-fill,.jctx-percent){display:none!important}"
     "</style>"
 )
 
