@@ -21,7 +21,7 @@ from ..conversation.places import Place
 from ..display.answer.stream import AnswerView, NotebookView, TerminalView
 from ..display.text import note_plain, plain_forms, to_plain, warning_forms
 from ..display.widgets.gauge import gauge_forms, gauge_terminal, moment, not_drawn
-from ..display.widgets.gauge_outputs import GaugeOutputs, Snapshot
+from ..display.widgets.gauge_outputs import GaugeOutputs, GaugeSnapshot
 from ..display.widgets.gauge_panel import Controls, GaugePanel
 from ..errors import ChatError, ChatInterrupted, InvalidAnswerError, InvalidRequestError, StoreError
 from ..library import Library
@@ -338,13 +338,13 @@ class ChatMagic:
             self._gauges.show(chat, panel.widget, partial(self._snapshot, chat))
         self._greeted = True
 
-    def _snapshot(self, chat: Chat) -> Snapshot:
+    def _snapshot(self, chat: Chat) -> GaugeSnapshot:
         """Return the gauge of a conversation as it is now, and when that is."""
         forms = self._gauge_forms(chat)
         try:
-            return Snapshot(forms, moment(chat.info()))
+            return GaugeSnapshot(forms, moment(chat.info()))
         except ChatError:  # another model was asked, and the usual one is not there
-            return Snapshot(forms, f"after turn {len(chat.turns):,}")
+            return GaugeSnapshot(forms, f"after turn {len(chat.turns):,}")
 
     def _gauge_forms(self, chat: Chat) -> dict[str, str]:
         try:

@@ -25,7 +25,7 @@ from jupyter_ctx.display.widgets.gauge import (
     plan_line,
 )
 from jupyter_ctx.display.widgets.gauge_bar import ROOM, SEGMENT_KINDS, bar_marks, bar_parts, limit_mark, room_ends
-from jupyter_ctx.display.widgets.gauge_outputs import Snapshot
+from jupyter_ctx.display.widgets.gauge_outputs import GaugeSnapshot
 from jupyter_ctx.display.widgets.gauge_page import GAUGE_STYLE, PressResult, bar_html, lines_html
 
 STATES = [(100, "ok"), (600, "half"), (800, "high"), (950, "full"), (1_200, "over")]
@@ -217,7 +217,7 @@ def test_the_static_twin_survives_a_sanitiser() -> None:
 def test_a_picture_says_when_it_was_taken(turns: int, undo: str | None, said: str) -> None:
     when = moment(replace(info(640), turns=turns, undo=undo))
     assert when == said
-    forms = Snapshot({"text/html": "<b>", "text/markdown": "**", "text/plain": "x"}, f"{when}<").dated
+    forms = GaugeSnapshot({"text/html": "<b>", "text/markdown": "**", "text/plain": "x"}, f"{when}<").dated
     assert forms["text/plain"] == f"x\n({said}<)"
     assert forms["text/markdown"] == f"**\n\n({said}<)"
     assert f">{said}&lt;</div>" in forms["text/html"]

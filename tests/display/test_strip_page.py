@@ -83,9 +83,9 @@ def test_the_strip_stands_above_the_answer_from_sending_on_and_is_kept(open_page
     assert (strip.bounding_box() or {"y": 0.0})["y"] < below["y"]
     notebook.run(3, 4)
     preview, history = notebook.output(3), notebook.output(4)
-    for output, name in ((preview, "df"), (history, "notes.txt")):
-        output.locator("summary", has_text=f"{name} (").click()
-        expect(output.get_by_role("region", name=f"{name} (", exact=False)).to_be_visible()
+    for output, name in ((preview, "df ("), (history, "notes.txt")):
+        output.locator("summary", has_text=name).click()
+        expect(output.get_by_role("region", name=name, exact=False)).to_be_visible()
     assert is_drawn(history.locator("img").first)
     shown = {"cell": notebook.output(2), "preview": preview, "history": history}
     found: dict[str, Any] = {}

@@ -18,7 +18,7 @@ from .static_twin import BOX, FOLLOWS, Forms, show
 WHEN_STYLE = f"font-size:12px;line-height:18px;{QUIET}"
 
 
-class Snapshot(NamedTuple):
+class GaugeSnapshot(NamedTuple):
     """The gauge at one moment, in static forms, and the moment in words."""
 
     forms: Forms
@@ -36,7 +36,7 @@ class Snapshot(NamedTuple):
 class _Output:
     """One output of the gauge; ``owner`` is the conversation that it shows."""
 
-    def __init__(self, owner: object, widget: Any, read: Callable[[], Snapshot], *, follows: bool = False) -> None:
+    def __init__(self, owner: object, widget: Any, read: Callable[[], GaugeSnapshot], *, follows: bool = False) -> None:
         import ipywidgets
 
         self.owner, self._widget, self._read = owner, widget, read
@@ -75,13 +75,13 @@ class GaugeOutputs:
         self._asked: _Output | None = None
         self._following: _Output | None = None
 
-    def show(self, owner: object, widget: Any, read: Callable[[], Snapshot]) -> None:
+    def show(self, owner: object, widget: Any, read: Callable[[], GaugeSnapshot]) -> None:
         """Show the gauge in the running cell; the output that showed it before is a snapshot from now on."""
         with self._lock:
             self.freeze()
             self._asked = _Output(owner, widget, read)
 
-    def follow(self, owner: object, widget: Any, read: Callable[[], Snapshot]) -> None:
+    def follow(self, owner: object, widget: Any, read: Callable[[], GaugeSnapshot]) -> None:
         """Show the gauge in the running cell until the next one takes it over."""
         with self._lock:
             self.leave()
