@@ -1,7 +1,6 @@
 """Draw a conversation as it was said: prompts, answers, and what each has taken.
 
-The newest turns are shown in full, older ones are folded, and of long texts the beginning is shown with their length:
-a saved notebook holds what is drawn here.
+The newest turns are shown, and of long texts the beginning and their length: a saved notebook holds what is drawn.
 """
 
 from __future__ import annotations
@@ -17,8 +16,8 @@ from .answer.markdown import MAX_HIGHLIGHTED, answer_html, to_html, with_fence_c
 from .tables import shortened
 from .text import QUIET, WRAPS, text_html, to_plain
 
-IN_FULL, FOLDED, IN_TEXT = 20, 80, 3  # of the newest turns: shown, folded, and in plain text
-MOST_WHOLE, MOST_FOLDED, MOST_IN_TEXT = 10_000, 1_000, 300  # characters of a text there
+IN_FULL, IN_TEXT = 20, 3  # of the newest turns: on a page, and in plain text
+MOST_WHOLE, MOST_IN_TEXT = 10_000, 300  # characters of a text there
 HIGHLIGHT_SECONDS = 1.0  # for all code of a transcript
 SMALL = f"font-size:85%;{QUIET}"
 PROMPT_STYLE = (
@@ -66,7 +65,7 @@ def transcript_html(talk: Transcript) -> str:
     fixed = (("System prompt", talk.system), ("Summary of older turns", talk.summary))
     parts = [folded_html(title, said_html(text, MOST_WHOLE)) for title, text in fixed if text]
     return (
-        f'<div class="jctx-transcript" style="max-width:900px;{WRAPS}">{"".join(parts)}{_older(talk.turns, left)}'
+        f'<div class="jctx-transcript" style="max-width:900px;{WRAPS}">{"".join(parts)}{_older(talk.turns)}'
         f'{"".join(newest)}<div style="{SMALL};margin:.6em 0">{text_html(total_line(talk))}</div></div>'
     )
 
@@ -89,16 +88,11 @@ def transcript_text(talk: Transcript, head: str) -> str:
     return to_plain("\n".join(lines))
 
 
-def _older(all_turns: Sequence[TurnShown], left: dict[str, float]) -> str:
-    """Return the turns before the newest, folded; of very many, how many are not there."""
-    older = all_turns[:-IN_FULL]
-    if not older:
-        return ""
-    gone = len(older) - FOLDED
-    told = f"{turns(gone)} before these: chat.export('talk.md') writes all." if gone > 0 else ""
-    first = f'<div style="{SMALL}">{text_html(told)}</div>' if told else ""
-    drawn = "".join(turn_html(turn, MOST_FOLDED, left) for turn in older[-FOLDED:])
-    return folded_html(f"{counted(len(older), 'earlier turn')}", first + drawn)
+def _older(all_turns: Sequence[TurnShown]) -> str:
+    """Return how many turns come before the newest."""
+    count = len(all_turns) - IN_FULL
+    told = f"{turns(count)} before these: chat.export('talk.md') writes all."
+    return f'<div style="{SMALL}">{text_html(told)}</div>' if count > 0 else ""
 
 
 def turn_html(turn: TurnShown, most: int, left: dict[str, float]) -> str:

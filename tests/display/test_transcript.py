@@ -18,22 +18,17 @@ def talk(count: int, reply: str = "Blue.", prompt: str = "Which colour?") -> Tra
     return Transcript("m", turns, Footer(usage=Usage(20 * count, 5 * count), seconds=1.5 * count, cost=0.25 * count))
 
 
-def test_the_newest_turns_stand_open_and_older_ones_are_folded() -> None:
+def test_the_newest_turns_are_shown_and_older_ones_counted() -> None:
     page = transcript_html(talk(25))
-    folded, _, rest = page.partition("</summary>")
-    assert folded.endswith("5 earlier turns")
-    older, _, newest = rest.partition("Which colour? 6<")
-    assert [f"Which colour? {number}<" in older for number in (1, 5, 7)] == [True, True, False]
-    assert newest.count('class="jctx-turn"') == 19
+    assert "5 turns before these" in page
+    assert [f"Which colour? {number}<" in page for number in (5, 6, 25)] == [False, True, True]
     assert "25 turns · 500 in · 125 out · 37.5 s · <span>$</span>6.25" in page
 
 
-def test_a_long_conversation_and_a_long_answer_are_cut_and_say_so() -> None:
+def test_a_long_answer_is_cut_and_says_so() -> None:
     long = transcript_html(talk(500, "word " * 10_000))
     assert len(long) < 500_000
-    assert "400 turns before these" in long
     assert "10,000 of 50,000 characters are shown" in long
-    assert long.count('class="jctx-turn"') == 100
     assert transcript_html(talk(1, "```\n" + "x\n" * 9_000)).count("characters are shown") == 1
 
 
