@@ -20,7 +20,10 @@ _TOKENS = re.compile(r"(?:, )?about (?=[\d,]+ tokens?)")
 _LINE = "border:1px solid #757575;border-color:var(--jp-border-color1,#757575)"
 _STRIP = "display:flex;flex-wrap:wrap;align-items:center;gap:6px;margin:4px 0"
 _OPENED = "<style>.jctx-strip>:has(>[open]){flex:0 0 100%}</style>"  # in a line of its own
-_PART = "display:flex;flex-wrap:wrap;align-items:center;gap:6px;min-width:0;max-width:100%"
+_PART = (
+    "display:flex;flex-wrap:wrap;align-items:center;gap:6px;min-width:0;max-width:100%;"
+    "background:var(--jp-layout-color1,transparent)"  # on the stripes of a table, quiet text is too pale
+)
 _FOLDED = "min-width:0;max-width:100%"
 _CHIP = (
     f"{_LINE};border-radius:12px;padding:1px 10px;width:fit-content;max-width:100%;box-sizing:border-box;"
