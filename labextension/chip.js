@@ -186,17 +186,6 @@ export async function chip(load) {
     }
   }
 
-  /** Open the chip's panel at a click on a link to how full the context is now. */
-  function clicked(event) {
-    if (!event.target.closest?.('a.jctx-now')) return;
-    const shown = [...chips].filter(each => each.isVisible);
-    const here = shown.find(each => each.panel.node.contains(event.target)) ?? shown[0];
-    if (!here) return;
-    event.preventDefault();
-    event.stopPropagation();
-    here.popup.open();
-  }
-
   return {
     id: ID,
     description: 'Shows how full the context window is in the toolbar of notebooks.',
@@ -206,7 +195,6 @@ export async function chip(load) {
     activate(app, toolbars, registry) {
       addStyle(CHIP_STYLE);
       toolbars.addFactory('Notebook', 'jctxChip', panel => new Chip(panel));
-      window.addEventListener('click', clicked, true);
       const follow = settings => {
         if (isOn === settings.composite.shown) return;
         isOn = settings.composite.shown;

@@ -89,6 +89,5 @@ export const CHIP_STYLE = `
   @container jctx-panel (max-width: 560px) { .jctx-popup .jctx-details { --rows: 2; } }
 
   /* where the chip is in sight, no cell repeats what it says; the newest answer has the wide bar */
-  .jctx-has-chip .jp-OutputArea-child:has(.jctx-place .jctx-anchor),
-  .jctx-has-chip .jp-OutputArea-child:has(.jctx-twin.jctx-follows) { display: none; }
+  .jctx-has-chip .jp-OutputArea-child:has(.jctx-follows) { display: none; }
   .jctx-has-chip .jctx-newest .jctx-footer .jctx-fill { width: min(320px, 40%) !important; }`;

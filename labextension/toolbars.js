@@ -4,7 +4,7 @@
    when it counts, before a key moves the focus, and nothing watches the page in the meantime. */
 
 const TOOLBAR = '.jctx-toolbar';
-const ITEM = 'button, input[type=checkbox]';
+const ITEM = 'button';
 const NAME = 'Conversation';
 const STOP = 'data-jctx-stop'; // a button that is drawn anew has tabindex 0 as well
 

@@ -468,7 +468,6 @@ def test_in_memory_every_verb_works_and_nothing_is_written(
         "%chat redo": "Redid the pin",
         "%chat status": "%chat undo takes back: pin",
         "%chat history": "pinned",
-        "%chat history --versions 1": "it has had one answer",
         "%chat switch main": "Talking in 'main': 2 turns.",
         "%chat rename first": "'main' is now 'first'.",
         "%chat resume x.ipynb plans": "Added 2 turns",

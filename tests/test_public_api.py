@@ -56,18 +56,6 @@ def test_every_error_of_the_documented_tree_is_public() -> None:
         assert error.__name__ in tree
 
 
-@pytest.mark.parametrize("name", jupyter_ctx.__all__)
-def test_every_public_name_is_documented(name: str) -> None:
-    value = getattr(jupyter_ctx, name)
-    assert value.__doc__
-    assert not value.__doc__.startswith(f"{name}("), "only a dataclass's signature"
-
-
-@pytest.mark.parametrize(("name", "member"), public_members(Chat).items())
-def test_every_public_method_and_attribute_of_a_chat_is_documented(name: str, member: object) -> None:
-    assert inspect.getdoc(member), f"Chat.{name}"
-
-
 def test_help_of_a_chat_fits_two_screens() -> None:
     assert len(public_members(Chat)) <= 36
     text = pydoc.render_doc(Chat, renderer=pydoc.plaintext)

@@ -140,18 +140,6 @@ class Schema:
         return _by_msgspec(self.kind, text)
 
 
-def as_json(value: Any) -> Any:
-    """Return the value of an answer as JSON values. Raises what a method of its class raises."""
-    kind = type(value)
-    if hasattr(kind, "model_dump"):
-        return value.model_dump(mode="json", warnings=False)
-    if hasattr(kind, "__pydantic_validator__"):
-        return _adapter(kind).dump_python(value, mode="json", warnings=False)
-    import msgspec
-
-    return msgspec.to_builtins(value, str_keys=True)
-
-
 class _Mismatch(Exception):  # noqa: N818  # an answer's, to be put into words
     """What is wrong with an answer, a line each."""
 

@@ -80,12 +80,12 @@ def table_html(head: TableRow, rows: TableRows, caption: str, *, below: bool = F
 
 
 def page_html(
-    head: TableRow, sides: Sequence[str], rows: Iterable[str], caption: str, before: str = "", *, below: bool = False
+    head: TableRow, sides: Sequence[str], rows: Iterable[str], caption: str, *, below: bool = False
 ) -> str:  # fmt: skip
-    """Return a table of rows that are HTML; ``before``: heads of columns before those of ``head``."""
+    """Return a table of rows that are HTML, with its caption above or ``below`` it."""
     return (
-        f'<table class="jctx-table">{caption_html(caption, below=below)}'
-        f"<thead><tr>{before}{heads_html(head, sides)}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
+        f'<table class="jctx-table">{_caption_html(caption, below=below)}'
+        f"<thead><tr>{heads_html(head, sides)}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
     )
 
 
@@ -109,7 +109,7 @@ def cell_markdown(cell: str) -> str:
 
     Escapes alone would not do: some viewers take the backslash behind an address for a part of the address.
     """
-    line = one_line(to_plain(cell))
+    line = _one_line(to_plain(cell))
     if not MARKUP.search(line):
         return line
     marks = "`" * (1 + max(map(len, re.findall("`+", line)), default=0))
@@ -117,13 +117,11 @@ def cell_markdown(cell: str) -> str:
     return f"{marks} {bars} {marks}"
 
 
-def one_line(cell: str) -> str:
-    """Return the lines of a cell in one."""
+def _one_line(cell: str) -> str:
     return " · ".join(filter(None, (" ".join(line.split()) for line in cell.splitlines())))
 
 
-def caption_html(caption: str, *, below: bool = False) -> str:
-    """Return the caption of a table."""
+def _caption_html(caption: str, *, below: bool) -> str:
     side = ";caption-side:bottom" if below else ""
     return f'<caption style="text-align:left{side}">{text_html(caption)}</caption>' if caption else ""
 
@@ -131,12 +129,12 @@ def caption_html(caption: str, *, below: bool = False) -> str:
 def heads_html(head: TableRow, sides: Sequence[str]) -> str:
     """Return the heads of a table's columns."""
     pairs = zip(head, sides, strict=True)
-    return "".join(head_html(name, f'style="text-align:{side}"') for name, side in pairs)
+    return "".join(_head_html(name, f'style="text-align:{side}"') for name, side in pairs)
 
 
-def head_html(name: str, attributes: str) -> str:
+def _head_html(name: str, style: str) -> str:
     """Return the head of a column; without a name it is a usual cell, since a screen reader would announce nothing."""
-    return f"<th {attributes}>{text_html(name)}</th>" if name.strip() else f"<td {attributes}></td>"
+    return f"<th {style}>{text_html(name)}</th>" if name.strip() else f"<td {style}></td>"
 
 
 def row_html(row: TableRow | str, sides: Sequence[str], drawn: Mapping[int, str] = NOT_DRAWN) -> str:

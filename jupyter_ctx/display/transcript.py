@@ -1,7 +1,6 @@
 """Draw a conversation as it was said: prompts, answers, and what each has taken.
 
-The newest turns are shown in full, older ones are folded, and of long texts the beginning is shown with their length:
-a saved notebook holds what is drawn here.
+The newest turns are shown, and of long texts the beginning and their length: a saved notebook holds what is drawn.
 """
 
 from __future__ import annotations
@@ -12,12 +11,13 @@ from dataclasses import dataclass
 
 from ..wording import counted, turns
 from .answer.footer import Footer, footer_html, footer_line
-from .answer.markdown import MAX_HIGHLIGHTED, AnswerForms, answer_html, to_html, with_fence_closed
+from .answer.json_block import is_json, json_block
+from .answer.markdown import MAX_HIGHLIGHTED, answer_html, to_html, with_fence_closed
 from .tables import shortened
 from .text import QUIET, WRAPS, text_html, to_plain
 
-IN_FULL, FOLDED, IN_TEXT = 20, 80, 3  # of the newest turns: shown, folded, and in plain text
-MOST_WHOLE, MOST_FOLDED, MOST_IN_TEXT = 10_000, 1_000, 300  # characters of a text there
+IN_FULL, IN_TEXT = 20, 3  # of the newest turns: on a page, and in plain text
+MOST_WHOLE, MOST_IN_TEXT = 10_000, 300  # characters of a text there
 HIGHLIGHT_SECONDS = 1.0  # for all code of a transcript
 SMALL = f"font-size:85%;{QUIET}"
 PROMPT_STYLE = (
@@ -33,7 +33,7 @@ class TurnShown:
     number: from 1; 0: it is not told
     prompt: what was typed
     attached: what went with it, by name
-    reply: the answer, as Markdown or in its forms
+    reply: the answer, as Markdown or as JSON
     figures: what it took
     states: what else is to be said of the turn, such as ``left out`` or ``pinned``
     """
@@ -41,7 +41,7 @@ class TurnShown:
     number: int
     prompt: str
     attached: Sequence[str]
-    reply: str | AnswerForms
+    reply: str
     figures: Footer
     states: Sequence[str] = ()
 
@@ -65,7 +65,7 @@ def transcript_html(talk: Transcript) -> str:
     fixed = (("System prompt", talk.system), ("Summary of older turns", talk.summary))
     parts = [_folded_html(title, _said_html(text, MOST_WHOLE)) for title, text in fixed if text]
     return (
-        f'<div class="jctx-transcript" style="max-width:900px;{WRAPS}">{"".join(parts)}{_older(talk.turns, left)}'
+        f'<div class="jctx-transcript" style="max-width:900px;{WRAPS}">{"".join(parts)}{_older(talk.turns)}'
         f'{"".join(newest)}<div style="{SMALL};margin:.6em 0">{text_html(total_line(talk))}</div></div>'
     )
 
@@ -81,24 +81,18 @@ def transcript_text(talk: Transcript, head: str) -> str:
     shown = talk.turns[-IN_TEXT:]
     lines = [head]
     for turn in shown:
-        reply = turn.reply.plain if isinstance(turn.reply, AnswerForms) else turn.reply
-        lines += [f"{turn.number}> {shortened(turn.prompt, MOST_IN_TEXT)}", f"   {shortened(reply, MOST_IN_TEXT)}"]
+        lines += [f"{turn.number}> {shortened(turn.prompt, MOST_IN_TEXT)}", f"   {shortened(turn.reply, MOST_IN_TEXT)}"]
     more = len(talk.turns) - len(shown)
     if more:
         lines.insert(1, f"… {counted(more, 'turn')} before these")
     return to_plain("\n".join(lines))
 
 
-def _older(all_turns: Sequence[TurnShown], left: dict[str, float]) -> str:
-    """Return the turns before the newest, folded; of very many, how many are not there."""
-    older = all_turns[:-IN_FULL]
-    if not older:
-        return ""
-    gone = len(older) - FOLDED
-    told = f"{turns(gone)} before these: chat.export('talk.md') writes all." if gone > 0 else ""
-    first = f'<div style="{SMALL}">{text_html(told)}</div>' if told else ""
-    drawn = "".join(_turn_html(turn, MOST_FOLDED, left) for turn in older[-FOLDED:])
-    return _folded_html(f"{counted(len(older), 'earlier turn')}", first + drawn)
+def _older(all_turns: Sequence[TurnShown]) -> str:
+    """Return how many turns come before the newest."""
+    count = len(all_turns) - IN_FULL
+    told = f"{turns(count)} before these: chat.export('talk.md') writes all."
+    return f'<div style="{SMALL}">{text_html(told)}</div>' if count > 0 else ""
 
 
 def _turn_html(turn: TurnShown, most: int, left: dict[str, float]) -> str:
@@ -112,9 +106,8 @@ def _turn_html(turn: TurnShown, most: int, left: dict[str, float]) -> str:
     )
 
 
-def _answer(reply: str | AnswerForms, most: int, left: dict[str, float]) -> str:
-    if isinstance(reply, AnswerForms):
-        return answer_html(reply.html)
+def _answer(reply: str, most: int, left: dict[str, float]) -> str:
+    reply = json_block(reply) if is_json(reply) else reply
     if len(reply) <= most:
         return answer_html(to_html(reply, left))
     return answer_html(to_html(with_fence_closed(reply[:most]), left) + _rest(reply, most))

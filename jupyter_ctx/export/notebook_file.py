@@ -33,7 +33,7 @@ NOT_RECORDED = {"--no-history", "--no_history", "--preview"}
 WIDGET, BESIDE = "application/vnd.jupyter.widget-view+json", ("jctx-twin", "jctx-warning")
 FORMS = ("text/markdown", "text/plain")
 NOTICE = re.compile(r"^(?:> \*\*\[ctx\]\*\*|\[ctx\]) .*\n*", re.M)  # also one of an answer
-JSON_BELOW = re.compile(r"^(`{3,})json\n(.*?)\n\1$", re.M | re.S)  # the tables of a structured answer
+JSON_BELOW = re.compile(r"^(`{3,})json\n(.*?)\n\1$", re.M | re.S)  # a structured answer
 # viewers colour, terminals obey
 NOTEBOOK_CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 

@@ -14,6 +14,7 @@ from ..chat import Chat
 from ..conversation.messages import Alternatives, Turn
 from ..display.answer.column_page import Column, Frame, compared_forms
 from ..display.answer.columns import AnswerColumns, TerminalColumns
+from ..display.answer.json_block import is_json, json_forms
 from ..display.tables import first_words
 from ..display.widgets.choice_bar import ChoiceBar
 from ..errors import ChatError, InvalidRequestError
@@ -24,7 +25,7 @@ from ..runtime.interrupts import uninterrupted
 from ..session.notices import WHERE_FROM
 from ..session.prompt import Prompt
 from ..session.side_by_side import MOST_AT_A_TIME, Candidate
-from .answer_parts import ending, figures_of, object_forms, remarks_on, shown_forms
+from .answer_parts import ending, figures_of, remarks_on, shown_forms
 from .line_options import settings_of
 
 IN_THE_ERROR = "Not answered: the error below says why."
@@ -143,9 +144,7 @@ class SideBySideCell:
         self._view.close(_index(self._chosen), (FIRST_TAKEN,) if is_automatic else ())
         if self._place.kind == "notebook":
             missing = [index for index, answer in enumerate(answers.answers) if answer.error]
-            self._bar = ChoiceBar(
-                self._heads, lambda i: self._chat.desk.choose(i + 1, self.id), self._view.mark, missing=missing
-            )
+            self._bar = ChoiceBar(self._heads, lambda i: self._chat.desk.choose(i + 1, self.id), missing)
             self._bar.show()
             self._bar.update(_index(self._chosen), unused=self._unused)
             self._chat.desk.listeners.append(self._follow)
@@ -222,7 +221,8 @@ def show_versions(chat: Chat, number: int | None) -> dict[str, str]:
 
 def _stored_column(label: str, turn: Turn, error: str = "") -> Column:
     figures = figures_of(turn.model, turn.record) if turn.reply else None
-    return Column(label, turn.reply, footer=figures, error=error, forms=object_forms(turn.reply))
+    forms = json_forms(turn.reply) if is_json(turn.reply) else None
+    return Column(label, turn.reply, footer=figures, error=error, forms=forms)
 
 
 def _index(number: int | None) -> int | None:

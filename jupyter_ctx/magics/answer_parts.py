@@ -1,20 +1,17 @@
-"""What magics show of an answer: its tables where it is structured, and below it remarks, figures and next steps."""
+"""What magics show of an answer: JSON where it is structured, and below it remarks, figures and next steps."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 from ..chat import Chat
 from ..conversation.code_blocks import code_blocks, eligible_blocks
 from ..conversation.messages import TurnRecord
-from ..conversation.schema import as_json, read_object
 from ..display.answer.certainty import certainty_forms
 from ..display.answer.footer import Footer
+from ..display.answer.json_block import is_json_like, json_forms
 from ..display.answer.markdown import AnswerForms
-from ..display.answer.object_tables import is_json_like, structured_forms
 from ..errors import ChatError
 from ..providers.base import Reply
 from ..runtime.frontend import Where
@@ -27,29 +24,10 @@ STORED_REMARK = "stored answer; nothing was sent: run the cell again to ask anew
 
 
 def shown_forms(reply: Reply) -> AnswerForms | None:
-    """Return a structured answer as tables, and one whose tokens were reported as these; ``None``: it is text."""
+    """Return a structured answer as JSON, and one whose tokens were reported as these; ``None``: it is text."""
     if reply.parsed is not None:
-        return structured_forms(_values(reply), reply.text)
+        return json_forms(reply.text) if is_json_like(reply.text) else None
     return certainty_forms(reply.text, reply.tokens) if reply.tokens and reply.text else None
-
-
-def object_forms(text: str) -> AnswerForms | None:
-    """Return an answer that is a JSON object and nothing else as tables, as it was shown; ``None``: it is text."""
-    if not is_json_like(text):
-        return None
-    try:
-        return structured_forms(read_object(text), text)
-    except ValueError:
-        return None
-
-
-def _values(reply: Reply) -> Mapping[str, Any]:
-    """Return a structured answer as JSON values: those of its value, else what the model wrote."""
-    try:
-        value = as_json(reply.parsed)
-    except Exception:  # whatever the user's own class raises: the answer is there, and is shown
-        value = None
-    return value if isinstance(value, Mapping) else read_object(reply.text)
 
 
 def blocks_below(chat: Chat, reply: Reply) -> int:

@@ -20,11 +20,9 @@ from ..conversation.events import Event, Said
 from ..conversation.places import Place
 from ..display.answer.stream import AnswerView, NotebookView, TerminalView
 from ..display.text import note_plain, plain_forms, to_plain, warning_forms
-from ..display.widgets.gauge import gauge_forms, gauge_terminal, moment, not_drawn, share_of
+from ..display.widgets.gauge import gauge_forms, gauge_terminal, moment, not_drawn
+from ..display.widgets.gauge_outputs import GaugeOutputs, GaugeSnapshot
 from ..display.widgets.gauge_panel import Controls, GaugePanel
-from ..display.widgets.moments import Moments, Still, now_html
-from ..display.widgets.static_twin import Forms
-from ..display.widgets.turn_table import SelectionTable, TurnTable, table_forms
 from ..errors import ChatError, ChatInterrupted, InvalidAnswerError, InvalidRequestError, StoreError
 from ..library import Library
 from ..providers.base import Reply
@@ -36,11 +34,10 @@ from ..session.handed_out import HandedOut
 from ..session.notices import WHERE_FROM
 from ..session.prompt import Prompt
 from ..session.state import NotebookState
-from .answer_marks import AnswerMarks
 from .answer_parts import blocks_below, broken_below, ending, figures_below, shown_forms
 from .cell_prompts import CellPrompts
 from .chip_feed import ChipFeed
-from .conversation_tables import LiveViews, previewed
+from .conversation_tables import previewed
 from .line_options import is_several
 from .questions import asked_first, typed_answer
 from .sent_parts import along_forms
@@ -67,10 +64,8 @@ class ChatMagic:
         self._library: Library | None = None
         self._panel: GaugePanel | None = None
         self._chip = ChipFeed(chip, lambda: self.library.current, self._controls()) if chip is not None else None
-        self.views = LiveViews()
-        self._moments = Moments(self._now)
-        self._heard = set[Chat]()  # conversations whose changes are heard by what was shown of them
-        self._marks = AnswerMarks()
+        self._gauges = GaugeOutputs()
+        self._heard = set[Chat]()  # conversations whose changes the outputs of the gauge hear of
         self._side_by_side: dict[str, SideBySideCell] = {}  # by cell
         self._newest_columns: SideBySideCell | None = None
         self._reminded: set[str] = set()  # of answers side by side that no turn is of
@@ -140,8 +135,7 @@ class ChatMagic:
         if options.preview:
             tell((*above, *asked.lines))
             columns = several.prompts(prompt) if several is not None else ()
-            live = partial(self.views.preview, chat, prompt, columns)
-            self.show_table(chat, partial(previewed, chat, prompt, columns), live)
+            display(previewed(chat, prompt, columns), raw=True)
             return None
         self._answered = False
         before, reply = chat.conversation.length, None
@@ -247,9 +241,6 @@ class ChatMagic:
         below += [*([notice] if notice else ()), *chat.desk.session.notices()]
         with uninterrupted():
             view.close(below, footer)
-            if prompt.record and isinstance(view, NotebookView):
-                self._hear(chat)
-                self._marks.add(chat, view, place, reply.text)
         return reply
 
     def _keep(self, reply: Reply | list[Reply | None], name: str | None) -> None:
@@ -291,7 +282,7 @@ class ChatMagic:
         with suppress(ChatError):  # another model was asked, and the usual one is not there
             panel = self.panel()
             self._hear(chat)
-            self._moments.follow(chat, panel.widget, partial(self._picture, chat, partial(self._gauge_forms, chat)))
+            self._gauges.follow(chat, panel.widget, partial(self._snapshot, chat))
 
     @property
     def _has_chip(self) -> bool:
@@ -317,67 +308,37 @@ class ChatMagic:
             wanted = "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
             coloured = sys.stdout.isatty() and wanted and str(self.shell.colors).lower() != "nocolor"
             print(gauge_terminal(chat.info(), coloured=coloured, name=self.name_of(chat)))
+        elif kind == "headless" or self._is_elsewhere(chat):
+            display(self._snapshot(chat).dated, raw=True)
         else:
-            widget = None if kind == "headless" or self._is_elsewhere(chat) else self.panel().widget
-            self.show_moment(chat, partial(self._gauge_forms, chat), widget)
+            panel = self.panel()
+            self._hear(chat)
+            self._gauges.show(chat, panel.widget, partial(self._snapshot, chat))
         self._greeted = True
 
-    def show_moment(self, chat: Chat, forms: Callable[[], Forms], widget: Any = None) -> None:
-        """Show a conversation as it is at this moment, and say after which turn that was.
-
-        In a notebook a ``widget`` of the class LIVE is shown until something else is done, and then still; ``None``:
-        the forms are all there is.
-        """
-        kind = where(self.shell).kind
-        read = partial(self._picture, chat, forms)
-        if kind == "terminal":
-            display(forms(), raw=True)
-        elif kind == "headless":
-            display(read().dated, raw=True)
-        else:
-            self._hear(chat)
-            self._moments.show(chat, widget, read)
-
-    def _picture(self, chat: Chat, forms: Callable[[], Forms]) -> Still:
-        """Return what a conversation shows now, and when that is."""
-        shown = forms()
+    def _snapshot(self, chat: Chat) -> GaugeSnapshot:
+        """Return the gauge of a conversation as it is now, and when that is."""
+        forms = self._gauge_forms(chat)
         try:
-            when = moment(chat.info())
+            return GaugeSnapshot(forms, moment(chat.info()))
         except ChatError:  # another model was asked, and the usual one is not there
-            when = f"after turn {len(chat.turns):,}"
-        return Still(shown, when)
+            return GaugeSnapshot(forms, f"after turn {len(chat.turns):,}")
 
-    def _gauge_forms(self, chat: Chat) -> Forms:
+    def _gauge_forms(self, chat: Chat) -> dict[str, str]:
         try:
             return gauge_forms(chat.info(), self.name_of(chat))
         except Exception as error:  # the cell must not fail because of a drawing
             return plain_forms(not_drawn(error))
 
-    def _now(self) -> str:
-        """Return how full the current conversation is, for all places that are still."""
-        chat = self.library.current
-        name = self.name_of(chat)
-        whose = f" in {name!r}" if name else ""
-        return now_html(f"now {share_of(chat.info())}{whose}", linked=self._moments.follows or self._has_chip)
-
     def _hear(self, chat: Chat) -> None:
-        """Let what was shown of a conversation hear of its changes."""
+        """Let the outputs of the gauge hear of a conversation's changes."""
         if chat not in self._heard:
             self._heard.add(chat)
-            chat.desk.listeners.append(partial(self._changed, chat))
-
-    def _changed(self, chat: Chat, _change: object) -> None:
-        self._moments.changed(chat)
-        self._marks.update(chat)
+            chat.desk.listeners.append(lambda _: self._gauges.changed(chat))
 
     def name_of(self, chat: Chat) -> str:
         """Return a conversation's name where this notebook has more than one, else an empty text."""
         return chat.name if len(self.names) > 1 else ""
-
-    def show_table(self, chat: Chat, read: Callable[[], SelectionTable], live: Callable[[], TurnTable]) -> None:
-        """Show a table with boxes that act; the table alone where nobody can click, or without rows."""
-        is_live = where(self.shell).kind == "notebook" and read().rows
-        self.show_moment(chat, lambda: table_forms(read()), live().widget if is_live else None)
 
     def panel(self) -> GaugePanel:
         """Return the gauge's panel: one for all its views, so that they agree."""
@@ -400,11 +361,6 @@ class ChatMagic:
             act=lambda name: getattr(chat(), name)(),
             summarise=lambda stopper: chat().desk.summarize(stopper=stopper),
             writer=lambda: chat().desk.actions.writer,
-            menu={
-                "Preview": lambda: self.views.preview(chat(), Prompt("")).widget,
-                "History": lambda: self.views.history(chat()).widget,
-                "Settings": lambda: self.views.settings(chat()).widget,
-            },
             name=lambda: chat().name if self._has_several else "",
             busy=lambda: chat().desk.queue.running,
         )
@@ -429,8 +385,8 @@ class ChatMagic:
         chat = self.library.current
         if self._followed is not chat:
             self._followed = chat
-            self._moments.leave()
-            self._moments.rest(panel.widget)
+            self._gauges.leave()
+            self._gauges.freeze()
         if panel.update not in chat.desk.listeners:
             chat.desk.listeners.append(panel.update)
             chat.desk.queue.watchers.append(panel.watch)

@@ -17,7 +17,6 @@ from ..display.widgets.clicks import tried
 from ..display.widgets.gauge import SHAPES, gauge_line, plan_line, share_of
 from ..display.widgets.gauge_page import BUTTONS, GAUGE_STYLE, PressResult, bar_html, lines_html
 from ..display.widgets.pressing import Controls, Pressing
-from ..display.widgets.turn_table import table_forms
 from ..errors import in_words
 from ..session.desk import Desk
 from ..session.prompt import Prompt
@@ -127,7 +126,7 @@ class ChipFeed:
                 "parts": [(part.name, f"{part.tokens:,}") for part in info.segments if part.tokens],
                 "lines": lines_html(info, by_name, PressResult(), name=self._controls.name()),
                 "buttons": {name: (plan_line(name, plan), plan.possible) for name, plan in by_name.items()},
-                "request": table_forms(previewed(self._chat(), Prompt("")))["text/html"],
+                "request": previewed(self._chat(), Prompt(""))["text/html"],
             }
         except Exception as error:
             self._say(PressResult(in_words(error), "alert"))

@@ -29,7 +29,7 @@ from ..session.prompt import Prompt
 from ..wording.layout import line_width, wrapped, wrapped_list
 from .command_table import ABOUT_ANSWERS, ABOUT_CONVERSATIONS, ABOUT_SETUP, ABOUT_WINDOW, Call, CommandRun, command, say
 from .command_table import COMMANDS as COMMANDS  # whole only with the declarations below
-from .conversation_tables import conversations_table, history_table, previewed, versions_table
+from .conversation_tables import conversations_table, history_table, previewed
 from .line_options import settings_of
 from .questions import typed_answer
 from .token_commands import show_next, show_tokens
@@ -69,7 +69,7 @@ def _use(call: Call) -> object:
 )  # fmt: skip
 def _status(call: Call) -> None:
     name = call.host.name_of(call.chat)
-    call.host.show_moment(call.chat, lambda: status_forms(_status_of(call.chat, name)))
+    display(status_forms(_status_of(call.chat, name)), raw=True)
 
 
 @command(
@@ -84,22 +84,9 @@ def _gauge(call: Call) -> object:
     return _setting_line(call.chat, "gauge")
 
 
-@command(
-    "history [N --versions]",
-    "list every turn with its number, tokens and state; N --versions: all answers of turn N", ABOUT_WINDOW,
-    "%chat history", "%chat history 3 --versions",
-)  # fmt: skip
-def _history(call: Call) -> object:
-    chat = call.chat
-    if call.options.versions:
-        display(versions_table(chat, call.number(call.one("a turn's number"))), raw=True)
-    elif call.words:
-        raise UsageError(
-            f"%chat history {call.words[0]} --versions shows all answers of a turn; alone it takes no number."
-        )
-    else:
-        call.host.show_table(chat, lambda: history_table(chat), lambda: call.host.views.history(chat))
-    return None
+@command("history", "list every turn with its number, tokens and state", ABOUT_WINDOW)
+def _history(call: Call) -> None:
+    display(history_table(call.chat), raw=True)
 
 
 @command(
@@ -130,8 +117,8 @@ def _pick(call: Call) -> object:
         return call.host.choose(call.chat, number, is_named=bool(call.options.conversation))
     if len(call.words) != 2:
         raise UsageError(
-            "%chat pick takes the number of an answer side by side; or a turn and a version: %chat history N "
-            "--versions lists the versions of turn N."
+            "%chat pick takes the number of an answer side by side; or a turn and a version: %chat compare N "
+            "shows the versions of turn N."
         )
     return call.chat.desk.pick(*map(call.number, call.words))
 
@@ -160,8 +147,7 @@ def _preview(call: Call) -> object:
         options.preview = True
         return call.host.ask(chat, options, call.text or "")
     prompt = Prompt("", settings_of(options))
-    call.host.show_table(chat, lambda: previewed(chat, prompt), lambda: call.host.views.preview(chat, prompt))
-    return None
+    return display(previewed(chat, prompt), raw=True)
 
 
 @command(

@@ -1,40 +1,31 @@
-"""What a conversation shows of itself, still and live: turns, answers, the next request and its price, settings."""
+"""Tables of a conversation: its turns, the answers of one, the next request with its price, and all conversations."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
-from functools import partial
-from typing import Any, TypeAlias, TypeVar
+from collections.abc import Iterator, Sequence
+from typing import Any, TypeAlias
 
 from .. import wording as words_of
 from ..chat import Chat
-from ..config.settings import SETTINGS, Settings, typed_value
-from ..display.answer.strip import MOST_PART_NAME, SentPart
+from ..config.settings import SETTINGS, typed_value
+from ..display.answer.strip import MOST_PART_NAME, PartRow, SentPart, table_with_parts
 from ..display.tables import first_words, shortened, table
-from ..display.widgets.settings_form import Choice, Form
-from ..display.widgets.turn_table import MarkBoxes, PartRow, SelectionTable, TurnTable
-from ..models.model_names import model_names
 from ..models.request_price import RequestPrice, price_range, unknown_prices
 from ..runtime.frontend import Origin
-from ..session.actions import Change
-from ..session.history import ENDINGS, HistoryRow
+from ..session.history import HistoryRow
 from ..session.preview import ViewPart
 from ..session.prompt import Prompt
-from ..session.prompt_parts import ASIDES, PART_MARK, PromptPart
+from ..session.prompt_parts import PART_MARK, PromptPart
 from ..storage.holders import is_held_elsewhere
 from ..storage.store import ConversationRow
 from .sent_parts import sent_part
 
-MOST_NAMES = 90  # characters of what went with a prompt
 OMITTED = 20  # messages that a preview lists of those that are not sent
-NEWER_PREVIEW = "This preview is as it was: a newer one of the same conversation has been shown."
-REPLY_LENGTHS = ("none", "256", "1,024", "4k", "16k")  # that the form suggests
 _Line: TypeAlias = tuple[Sequence[str] | str, ViewPart | None]  # a row of a preview, and its message
-_View = TypeVar("_View", TurnTable, Form)
 
 
-def history_table(chat: Chat) -> SelectionTable:
+def history_table(chat: Chat) -> dict[str, str]:
     """Return every turn since the last clear, with its state in the next request."""
     history = chat.history()
     rows = [
@@ -48,10 +39,9 @@ def history_table(chat: Chat) -> SelectionTable:
     counted = words_of.turns(len(rows)) if rows else "No turns yet"
     kept_out = f" since the last clear; {cleared:,} before it {'is' if cleared == 1 else 'are'} left out"
     caption = f"{counted}{kept_out if cleared else ''}{'' if rows else '.'}"
-    texts = [f"{turn.prompt}\n\n{turn.reply}" for turn in chat.turns]
     parts = {index: _turn_parts(row) for index, row in enumerate(history) if row.parts}
     head = ("turn", "cell", "prompt", "reply", "tokens", "state")
-    return SelectionTable(head, rows, caption, _marked(chat), texts, parts)
+    return table_with_parts(head, rows, caption, parts)
 
 
 def _turn_parts(row: HistoryRow) -> Sequence[PartRow]:
@@ -69,33 +59,8 @@ def _shown(part: PromptPart) -> SentPart:
     return sent_part(part.line.removeprefix(PART_MARK), "", part.text, part.files)
 
 
-def _with(prompt: str, attached: str) -> str:
-    """Return the beginning of a prompt, and what went with it, whose tokens stand in a column of their own."""
-    named = shortened(ASIDES.sub("", attached), MOST_NAMES)
-    return f"{first_words(prompt)} [with {named}]" if attached else first_words(prompt)
-
-
-def _marked(chat: Chat) -> dict[int, MarkBoxes]:
-    return {number: MarkBoxes(place.pinned, place.excluded) for number, place in enumerate(chat.conversation.places, 1)}
-
-
 def _versions(count: int) -> tuple[str, ...]:
     return (f"{count} answers",) if count > 1 else ()
-
-
-def versions_table(chat: Chat, number: int) -> dict[str, str]:
-    """Return all answers that a turn has had, and which one is sent."""
-    current = chat.desk.turn(number)
-    rows = [
-        (
-            str(i), turn.model, _with(turn.typed, ", ".join(turn.sources)), first_words(turn.reply),
-            ", ".join(filter(None, ("current" if turn is current else "", ENDINGS[turn.stop_reason]))),
-        )
-        for i, turn in enumerate(chat.desk.versions(number), 1)
-    ]  # fmt: skip
-    others = f"%chat pick {number} VERSION brings an answer back" if len(rows) > 1 else "it has had one answer"
-    caption = f"Turn {number}: {others}"
-    return table(("version", "model", "prompt", "reply", "state"), rows, caption)
 
 
 def conversations_table(rows: Sequence[ConversationRow], current: str, origin: Origin) -> dict[str, str]:
@@ -113,7 +78,7 @@ def conversations_table(rows: Sequence[ConversationRow], current: str, origin: O
     return table(head, cells, caption if cells else "No conversations yet.")
 
 
-def previewed(chat: Chat, prompt: Prompt, columns: Sequence[Prompt] = ()) -> SelectionTable:
+def previewed(chat: Chat, prompt: Prompt, columns: Sequence[Prompt] = ()) -> dict[str, str]:
     """Return the next request part by part; above its first line, the turns that are not sent.
 
     ``columns``: all prompts that are sent at once, where this is the first of several.
@@ -135,13 +100,12 @@ def previewed(chat: Chat, prompt: Prompt, columns: Sequence[Prompt] = ()) -> Sel
     caption += _price(prices or [view.price]) if view.messages else ""
     head = ("turn", "role", "text", "tokens", "share", "state")
     rows, messages = zip(*lines, strict=True) if lines else ((), ())
-    texts = ["" if part is None else part.text for part in messages]
     parts = {
         index: [_part_row(each, total) for each in part.parts]
         for index, part in enumerate(messages)
         if part is not None and part.parts
     }
-    return SelectionTable(head, rows, caption, _marked(chat), texts, parts)
+    return table_with_parts(head, rows, caption, parts)
 
 
 def _part_row(part: PromptPart, total: int) -> PartRow:
@@ -190,59 +154,6 @@ def _part(part: ViewPart, share: str) -> Sequence[str]:
     return (str(part.number or ""), part.role, first_words(part.text[: part.typed]), tokens, share, state)
 
 
-def mark(chat: Chat, number: int, name: str, on: bool) -> Change:
-    """Pin or exclude a turn, or undo that."""
-    verbs = {("pin", True): chat.pin, ("pin", False): chat.unpin, ("exclude", True): chat.exclude}
-    return verbs.get((name, on), chat.include)(number)
-
-
-class LiveViews:
-    """The views of conversations, each made once and redrawn whenever its conversation changes."""
-
-    def __init__(self) -> None:
-        self._views: dict[tuple[Chat, str], Any] = {}
-
-    def history(self, chat: Chat) -> TurnTable:
-        """Return every turn, with boxes that pin and exclude."""
-        return self._once(chat, "history", lambda: TurnTable(lambda: history_table(chat), partial(mark, chat)))
-
-    def settings(self, chat: Chat) -> Form:
-        """Return the form of those settings that declare a label."""
-        return self._once(chat, "settings", lambda: _settings_form(chat))
-
-    def preview(self, chat: Chat, prompt: Prompt, columns: Sequence[Prompt] = ()) -> TurnTable:
-        """Return the next request, with boxes that pin and exclude its turns.
-
-        Of those with a prompt of their own, the newest stays current: each would cost a reckoning at every turn.
-        ``columns``: see :func:`previewed`.
-        """
-        has_options = any(value is not None for value in prompt.options.values())
-        is_usual = prompt == Prompt("", prompt.options) and not has_options and not columns
-        if not is_usual:
-            self._end_newest(chat)
-        kind = "preview" if is_usual else "prompt"
-        return self._once(chat, kind, lambda: TurnTable(partial(previewed, chat, prompt, columns), partial(mark, chat)))
-
-    def _end_newest(self, chat: Chat) -> None:
-        """Leave the newest preview with a prompt of its own as it is."""
-        newest = self._views.pop((chat, "prompt"), None)
-        if newest is not None:
-            newest.end(NEWER_PREVIEW)
-            chat.desk.listeners.remove(newest.update)
-
-    def _once(self, chat: Chat, kind: str, make: Callable[[], _View]) -> _View:
-        key = chat, kind
-        if key not in self._views:
-            self._views[key] = view = make()
-            chat.desk.listeners.append(view.update)
-        made: _View = self._views[key]
-        return made
-
-
-def _settings_form(chat: Chat) -> Form:
-    return Form(setting_choices(), lambda name: getattr(chat.config, name), partial(changed_setting, chat))
-
-
 def changed_setting(chat: Chat, name: str, value: Any) -> str:
     """Change a setting, and return a line on what it is now and on what follows from it. Raises a ChatError."""
     before = chat.config
@@ -253,17 +164,3 @@ def changed_setting(chat: Chat, name: str, value: Any) -> str:
     if name == "model":
         lines.append(chat.models.missing_key(chat.config))
     return " ".join(filter(None, lines))
-
-
-def setting_choices() -> tuple[Choice, ...]:
-    """Return what the form of settings shows of each that declares a label."""
-    return tuple(_choice(name) for name, each in SETTINGS.items() if each.label)
-
-
-def _choice(name: str) -> Choice:
-    declared, default = SETTINGS[name], getattr(Settings(), name)
-    values = [(words, value) for value, words in declared.offers.items()]
-    suggested: Sequence[str] = ()
-    if not values:
-        suggested = REPLY_LENGTHS if name == "max_tokens" else tuple(model_names())
-    return Choice(name, declared.label, declared.help, default, values, suggested, typed_value)

@@ -146,7 +146,6 @@ OPTIONS = (
     _of_probe("--longest", "most tokens of a prompt", "N"),
     _of_probe("--grid", "ask all lengths equally often, and draw score by length and position"),
     _of_probe("--seed", "another number makes other texts", "N"),
-    Option("--versions", "show all answers of turn N", ("history",)),
     Option("--answers", "delete all answers that maps have stored", ("delete",)),
     Option("--check", "ask what the summary lost, and drop it where that is more than half", ("summarise",)),
     Option("--extractive", "keep lines of your own, and ask no model", ("summarise",)),

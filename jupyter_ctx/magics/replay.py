@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..display.widgets.replay import ReplayFrame, ReplayView, replay_forms
+from IPython.display import display
+
+from ..display.widgets.replay import ReplayFrame, replay_forms
 from ..errors import InvalidRequestError
-from ..runtime.frontend import where
 from ..session.preview import View, ViewPart
 from ..session.replay import replayed
 from ..wording import named_turns
@@ -33,8 +34,7 @@ def replay(call: Call) -> None:
         raise InvalidRequestError(
             "There is nothing to replay: no turn since the last clear was sent from here. Ask with %%chat."
         )
-    widget = ReplayView(frames).widget if where(call.host.shell).kind == "notebook" else None
-    call.host.show_moment(call.chat, lambda: replay_forms(frames), widget)
+    display(replay_forms(frames), raw=True)
 
 
 def _sent(view: View) -> Iterator[tuple[str, str]]:

@@ -24,7 +24,7 @@ from ..export.conversation_files import carried, redacted
 from ..export.markdown_text import without_marks
 from ..providers.base import Reply
 from ..wording import turns
-from .answer_parts import figures_of, object_forms, shown_forms
+from .answer_parts import figures_of, shown_forms
 
 if TYPE_CHECKING:
     from ..experiments.run import Run
@@ -88,8 +88,7 @@ def _transcript(chat: Chat, said: Added) -> Transcript:
 
 
 def _turn(number: int, turn: Turn, states: tuple[str, ...]) -> TurnShown:
-    reply = object_forms(turn.reply) or turn.reply
-    return TurnShown(number, turn.typed, turn.sources, reply, figures_of(turn.model, turn.record), states)
+    return TurnShown(number, turn.typed, turn.sources, turn.reply, figures_of(turn.model, turn.record), states)
 
 
 def _states(chat: Chat) -> list[tuple[str, ...]]:

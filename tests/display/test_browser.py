@@ -42,7 +42,7 @@ def test_restart_and_run_all_shows_stored_answers_and_asks_for_nothing(open_page
     for index, answer in zip((1, 2), answers, strict=True):
         expect(notebook.output(index)).to_contain_text("stored answer; nothing was sent")
         expect(notebook.answer(index)).to_contain_text(answer)
-    expect(notebook.output(3).locator(".jctx-rows tbody tr")).to_have_count(2)
+    expect(notebook.output(3).locator(".jctx-table tbody tr")).to_have_count(2)
     assert notebook.used == used
     notebook.run(1)
     expect(notebook.output(1)).not_to_contain_text("stored answer")
@@ -56,4 +56,4 @@ def test_a_renamed_notebook_keeps_its_conversation(open_page: Open) -> None:
     notebook.restart()
     notebook.run(0, 2)
     expect(notebook.output(0)).to_contain_text("Going on with 1 turn of 'main'")
-    expect(notebook.output(2).locator(".jctx-rows tbody tr")).to_have_count(1)
+    expect(notebook.output(2).locator(".jctx-table tbody tr")).to_have_count(1)

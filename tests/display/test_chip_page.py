@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 pytest_plugins = ("browsing",)
 
 SUPPORT = Path(__file__).resolve().parents[1] / "support"
-NOW = """from IPython.display import HTML
-HTML('<a class="jctx-now" href="#jctx">now</a>')"""
 SLOW = "import time; time.sleep(4)"
 AXE = {"rules": {name: {"enabled": False} for name in WHOLE_PAGE}}
 # a second view of the notebook, as "New View for Notebook" makes it
@@ -72,7 +70,7 @@ class Chip:
 
 @pytest.mark.parametrize("app", APPS)
 def test_the_chip_shows_a_panel_that_is_used_by_pointer_and_by_keyboard(open_page: Open, app: str) -> None:
-    notebook = open_page(LOAD, USE, "fill(10)", "%chat gauge", NOW, app=app)
+    notebook = open_page(LOAD, USE, "fill(10)", "%chat gauge", app=app)
     chip = Chip(notebook)
     expect(chip.node).to_be_hidden()
     notebook.run(0)
@@ -109,9 +107,6 @@ def test_the_chip_shows_a_panel_that_is_used_by_pointer_and_by_keyboard(open_pag
     expect(chip.panel).to_be_hidden()
     notebook.run(3)
     expect(notebook.output(3).locator(".jctx-meter")).to_be_visible()
-    notebook.run(4)
-    notebook.output(4).locator(".jctx-now").click()
-    expect(chip.panel.locator(".jctx-line")).to_be_visible()
     assert not notebook.errors
 
 

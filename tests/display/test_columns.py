@@ -30,8 +30,6 @@ from jupyter_ctx.display.answer.marked_words import mark_differences
 from jupyter_ctx.display.widgets.choice_bar import ChoiceBar
 from jupyter_ctx.wording.word_changes import changed_words
 
-# answers that take seconds to render and to compare
-DEMANDING = {name for name, text in ANSWERS.items() if len(text) > 10_000} | {"table that fills itself"}
 FOOTER = Footer("m", Usage(10, 20), 1.25, 0.0012, "stop")
 
 
@@ -162,7 +160,6 @@ def test_a_broken_page_disturbs_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
     view.feed(0, "x")
     view.close(0)
     view.choose(None)
-    view.mark(on=True)
 
 
 def test_structured_answers_are_shown_in_place_of_their_text(screen: Screen) -> None:
@@ -170,27 +167,20 @@ def test_structured_answers_are_shown_in_place_of_their_text(screen: Screen) -> 
     view.done(0, '{"x": 1}', "", None, [], AnswerForms("<table>1</table>", "| 1 |", "x  1"))
     view.done(1, '{"x": 2}', "", None, [], AnswerForms("<table>2</table>", "| 2 |", "x  2"))
     view.close(None)
-    view.mark(on=True)
     assert "x  1" in screen.shown[0]["text/plain"]
     assert "<table>1</table>" in screen.shown[0]["text/html"]
-    assert ">2</mark></table>" in screen.shown[1]["text/html"]
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=[pytest.mark.load] * (name in DEMANDING)) for name in ANSWERS]
-)
-def test_no_answer_leaves_its_column_or_acts(name: str) -> None:
-    hostile, begun = ANSWERS[name], time.thread_time()
-    answers = [Column(hostile[:200], text, hostile, notices=[hostile[:500]]) for text in ("A plain answer.", hostile)]
-    forms = columns_forms(answers, Frame(chosen=1), marks=True)
-    assert time.thread_time() - begun < 8
-    Seen(forms["text/html"]).check(columns=True)
-    assert len(re.findall('<div class="jctx-column"', forms["text/html"])) == 2
-    texts = ("A plain answer.", hostile[:5_000])
-    columns = [Column(hostile[:200], text, footer=Footer(hostile[:200])) for text in texts]
-    compared = compared_forms(columns, Frame(chosen=1))
-    for plain in (forms["text/plain"], compared["text/plain"]):
-        assert re.findall(r"^\[ctx\] ── \d", plain, re.M) == ["[ctx] ── 1", "[ctx] ── 2"]
+def test_no_answer_leaves_its_column() -> None:
+    for hostile in (answer for answer in ANSWERS.values() if len(answer) < 1_000):
+        both = "A plain answer.", hostile
+        answers = [Column(hostile[:200], text, hostile, notices=[hostile[:500]]) for text in both]
+        columns = [Column(hostile[:200], text, footer=Footer(hostile[:200])) for text in both]
+        for forms in (columns_forms(answers, Frame(chosen=1)), compared_forms(columns, Frame(chosen=1))):
+            Seen(forms["text/html"]).check(columns=True)
+            assert len(re.findall('<div class="jctx-column"', forms["text/html"])) == 2
+            plain = forms["text/plain"]
+            assert re.findall(r"^\[ctx\] ── \d", plain, re.M) == ["[ctx] ── 1", "[ctx] ── 2"]
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -211,11 +201,11 @@ def test_no_answer_leaves_its_column_or_acts_while_it_grows(screen: Screen, seed
         assert forms["text/html"].count('<div class="jctx-column"') == 3
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_no_head_of_a_column_acts(name: str) -> None:
-    forms = columns_forms([Column(NAMES[name], "text", error=NAMES[name]) for _ in range(2)], Frame(chosen=1))
-    Seen(forms["text/html"]).check(columns=True)
-    assert len(forms["text/plain"].split("[ctx] ── ")) == 3
+def test_no_head_of_a_column_acts() -> None:
+    for name in NAMES.values():
+        forms = columns_forms([Column(name, "text", error=name) for _ in range(2)], Frame(chosen=1))
+        Seen(forms["text/html"]).check(columns=True)
+        assert len(forms["text/plain"].split("[ctx] ── ")) == 3
 
 
 @pytest.mark.parametrize(
@@ -328,19 +318,15 @@ def press(bar: ChoiceBar, number: int) -> None:
     bar.widget.children[0].children[number].click()
 
 
-def no_marks(on: bool) -> None:
-    """Mark nothing."""
-
-
 def test_a_button_takes_an_answer_and_says_so() -> None:
     picked: list[int] = []
-    bar = ChoiceBar(["a", "b"], picked.append, no_marks)
-    assert shown_by(bar)[0] == ["Use 1", "Use 2", "Mark differences"]
+    bar = ChoiceBar(["a", "b"], picked.append)
+    assert shown_by(bar)[0] == ["Use 1", "Use 2"]
     assert "No answer is used in the conversation yet" in shown_by(bar)[1]
     press(bar, 1)
     assert picked == [1]
     labels, line = shown_by(bar)
-    assert labels == ["Use 1", "✓ 2 is used", "Mark differences"]
+    assert labels == ["Use 1", "✓ 2 is used"]
     assert "Answer 2 is used: %chat undo takes it back." in line
     assert 'role="status"' in line
     press(bar, 1)
@@ -350,7 +336,7 @@ def test_a_button_takes_an_answer_and_says_so() -> None:
 
 
 def test_a_choice_that_has_to_wait_is_shown_when_it_is_made() -> None:
-    bar = ChoiceBar(["a", "b"], lambda number: "This happens when the turn has ended.", no_marks)
+    bar = ChoiceBar(["a", "b"], lambda number: "This happens when the turn has ended.")
     press(bar, 1)
     assert shown_by(bar)[0][:2] == ["Use 1", "Use 2"]
     assert "when the turn has ended" in shown_by(bar)[1]
@@ -361,7 +347,7 @@ def test_a_choice_that_has_to_wait_is_shown_when_it_is_made() -> None:
 
 def test_an_answer_that_is_missing_has_no_button() -> None:
     picked: list[int] = []
-    bar = ChoiceBar(["a", "b", "c"], picked.append, no_marks, missing=[1])
+    bar = ChoiceBar(["a", "b", "c"], picked.append, missing=[1])
     assert shown_by(bar)[0][:2] == ["Use 1", "Use 3"]
     press(bar, 1)
     assert picked == [2]
@@ -372,24 +358,9 @@ def test_an_error_of_a_button_is_shown_and_spoken() -> None:
     def refuse(number: int) -> None:
         raise ChatError(f"Turn <{number}> was deleted.")
 
-    bar = ChoiceBar(["a", "b"], refuse, no_marks)
+    bar = ChoiceBar(["a", "b"], refuse)
     press(bar, 0)
     labels, line = shown_by(bar)
     assert labels[:2] == ["Use 1", "Use 2"]
     assert "Turn &lt;0&gt; was deleted." in line
     assert 'role="alert"' in line
-
-
-def test_marks_are_toggled_and_stay_as_they_were_where_that_fails() -> None:
-    marked: list[bool] = []
-
-    def mark(on: bool) -> None:
-        marked.append(on)
-        if len(marked) == 2:
-            raise ChatError("The page is gone.")
-
-    bar = ChoiceBar(["a", "b"], lambda number: None, mark)
-    for _ in range(3):
-        press(bar, 2)
-    assert marked == [True, False, False]
-    assert shown_by(bar)[0][2] == "Mark differences"

@@ -46,6 +46,7 @@ FILM = {
         *({"name": f"Dog {number}"} for number in range(50)),
     ],
 }
+BACKSLASH = "\\"
 CODE = "First:\n\n```bash\npip install x\n```\n\nthen\n\n```python\nimport x\nx.run()\n```"
 
 
@@ -78,16 +79,9 @@ def told(handler: BaseHTTPRequestHandler, request: dict[str, Any]) -> None:
 
 
 def check_structured(answer: Locator, listed: Locator) -> None:
-    expect(answer.locator("table")).to_have_count(2)
-    expect(answer).to_contain_text("cast: 40 of 52 rows shown")
-    expect(answer.locator("tbody tr").first.locator("td")).to_have_text(FILM["title"])
-    assert answer.locator("mjx-container, b, em").count() == 0
-    for cell in answer.locator("td, th").all()[:12]:
-        assert cell.evaluate("cell => getComputedStyle(cell).textAlign") in ("left", "start")
-    expect(answer.locator("pre")).to_be_hidden()
-    answer.locator("summary").first.click()
-    expect(answer.locator("pre")).to_be_visible()
+    expect(answer.locator("pre")).to_contain_text(f'"title": "{FILM["title"].replace(BACKSLASH, 2 * BACKSLASH)}"')
     expect(answer.locator("pre")).to_contain_text('"budget": 175000000')
+    assert answer.locator("mjx-container, b, em").count() == 0
     expect(listed.locator(".jctx-table").locator("visible=true")).to_have_count(1)
     code = listed.locator("pre").nth(1)
     expect(code).to_be_hidden()
@@ -132,12 +126,6 @@ def test_everything_is_readable_in_every_theme_and_width_and_axe_finds_nothing(o
     expect(notebook.answer(9).locator("mjx-container")).to_have_count(2)
     expect(foreign.locator(".jctx-answer p").first).to_have_css("direction", "rtl")
     check_structured(structured.locator(".jctx-answer"), listed)
-    columns.get_by_role("button", name="Mark differences").click()
-    expect(columns.locator("mark").first).to_be_visible()
-    history.get_by_label("pin 2").check()
-    button(panel, "More").click()
-    button(panel, "Settings").click()
-    expect(panel.get_by_label("When it is full")).to_be_visible()
     button(panel, "Trim").click()
     expect(panel.locator(".jctx-said")).to_contain_text("→")
     check_columns(notebook, columns)

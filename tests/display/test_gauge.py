@@ -25,8 +25,8 @@ from jupyter_ctx.display.widgets.gauge import (
     plan_line,
 )
 from jupyter_ctx.display.widgets.gauge_bar import ROOM, SEGMENT_KINDS, bar_marks, bar_parts, limit_mark, room_ends
+from jupyter_ctx.display.widgets.gauge_outputs import GaugeSnapshot
 from jupyter_ctx.display.widgets.gauge_page import GAUGE_STYLE, PressResult, bar_html, lines_html
-from jupyter_ctx.display.widgets.moments import Still, now_html
 
 STATES = [(100, "ok"), (600, "half"), (800, "high"), (950, "full"), (1_200, "over")]
 SIZES = st.tuples(*[st.floats(0, 50_000)] * 5)
@@ -217,16 +217,10 @@ def test_the_static_twin_survives_a_sanitiser() -> None:
 def test_a_picture_says_when_it_was_taken(turns: int, undo: str | None, said: str) -> None:
     when = moment(replace(info(640), turns=turns, undo=undo))
     assert when == said
-    forms = Still({"text/html": "<b>", "text/markdown": "**", "text/plain": "x"}, f"{when}<").dated
+    forms = GaugeSnapshot({"text/html": "<b>", "text/markdown": "**", "text/plain": "x"}, f"{when}<").dated
     assert forms["text/plain"] == f"x\n({said}<)"
     assert forms["text/markdown"] == f"**\n\n({said}<)"
     assert f">{said}&lt;</div>" in forms["text/html"]
-
-
-def test_a_still_picture_says_how_full_it_is_now_with_a_link_where_a_gauge_is_in_sight() -> None:
-    assert '<a class="jctx-now" href="#jctx-gauge">now 61 % ↗</a>' in now_html("now 61 %", linked=True)
-    assert "<a" not in now_html("now 61 % in <i>", linked=False)
-    assert "<i>" not in now_html("now 61 % in <i>", linked=False)
 
 
 def test_what_holds_nothing_is_a_translucent_grey_for_light_and_dark_pages() -> None:

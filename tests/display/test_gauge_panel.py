@@ -12,7 +12,7 @@ from gauge_readings import info
 
 from jupyter_ctx import Chat, ProviderConnectionError
 from jupyter_ctx.context.context_info import ContextInfo, Plan
-from jupyter_ctx.display.widgets.gauge_page import BUTTONS, OPEN_TAB, TURN_RUNS
+from jupyter_ctx.display.widgets.gauge_page import BUTTONS, TURN_RUNS
 from jupyter_ctx.display.widgets.gauge_panel import OFF, TWICE_SECONDS, WRITING, Controls, GaugePanel
 from jupyter_ctx.runtime.interrupts import Stopper
 
@@ -24,9 +24,7 @@ SECONDS = 20
 
 
 def controls(read: Callable[[], ContextInfo] = lambda: info(640), **other: Any) -> Controls:
-    plain = Controls(
-        read, lambda: CAN, act=lambda name: "Done.", summarise=lambda _: "Done.", writer=lambda: "a/model", menu={}
-    )
+    plain = Controls(read, lambda: CAN, act=lambda name: "Done.", summarise=lambda _: "Done.", writer=lambda: "a/model")
     return replace(plain, **other)
 
 
@@ -34,7 +32,7 @@ def panel_of(chat: Chat) -> GaugePanel:
     panel = GaugePanel(
         Controls(
             chat.info, chat.desk.actions.plans, lambda name: getattr(chat, name)(),
-            lambda stopper: chat.desk.summarize(stopper=stopper), writer=lambda: chat.desk.actions.writer, menu={},
+            lambda stopper: chat.desk.summarize(stopper=stopper), writer=lambda: chat.desk.actions.writer,
             busy=lambda: chat.desk.queue.running,
         )
     )  # fmt: skip
@@ -47,10 +45,8 @@ class Seen:
     """What a user finds in a panel."""
 
     def __init__(self, panel: GaugePanel) -> None:
-        _, head, menu, self._spoken = panel.widget.children
-        self.menu, self.area = menu.children
-        self._bar, row, self._lines = head.children
-        toolbar, self.more = row.children
+        _, head, self._spoken = panel.widget.children
+        self._bar, toolbar, self._lines = head.children
         self._row = dict(zip(BUTTONS, toolbar.children, strict=True))
 
     @property
@@ -194,7 +190,6 @@ def test_the_buttons_are_grey_while_a_turn_runs_and_say_why(talked: Chat) -> Non
     assert TURN_RUNS in during[1]
     assert TURN_RUNS not in seen.bar
     assert not any(seen.button(name).disabled for name in BUTTONS)
-    assert not seen.more.disabled
 
 
 def test_a_click_while_a_turn_runs_is_done_after_it_in_order(talked: Chat) -> None:
@@ -249,25 +244,3 @@ def test_a_gauge_that_cannot_be_read_fails_no_turn() -> None:
     panel.update()
     assert "could not be drawn" not in seen.bar
     assert 'role="meter"' in seen.bar
-
-
-def test_a_further_button_opens_what_it_makes_and_closes_it_again() -> None:
-    import ipywidgets
-
-    first, second = ipywidgets.HTML("here"), ipywidgets.HTML("of the other conversation")
-    views = [first]
-    panel = GaugePanel(controls(menu={"Settings": lambda: views[0]}))
-    seen = Seen(panel)
-    seen.more.click()
-    (settings,) = seen.menu.children
-    assert settings.tooltip == "closed"
-    settings.click()
-    assert seen.area.children == (first,)
-    assert (settings.tooltip, OPEN_TAB in settings._dom_classes) == ("open: shown below", True)
-    views[0] = second
-    panel.update()
-    assert seen.area.children == (second,)
-    settings.click()
-    assert seen.area.children == ()
-    panel.update()
-    assert (seen.area.children, OPEN_TAB in settings._dom_classes) == ((), False)

@@ -37,24 +37,18 @@ WHAT_ACTS = """([ours, active]) => {
 }"""
 FORGED = """() => [...document.querySelectorAll('.jctx-answer, .jctx-table, .jp-RenderedMarkdown')]
     .flatMap(box => [...box.querySelectorAll(
-        '[class*=jctx]:not(td.jctx-text, .jctx-boxed, mark.jctx-differs), [id^=jctx]')])
+        '[class*=jctx]:not(td.jctx-text, mark.jctx-differs), [id^=jctx]')])
     .map(part => part.outerHTML.slice(0, 200))"""
 SHOW = """
-import json, sys
+import sys
 sys.path.insert(0, {tests!r})
 from hostile import ANSWERS, NAMES
 from IPython.display import display
 from jupyter_ctx.display.answer.markdown import bundle, note_html
-from jupyter_ctx.display.answer.object_tables import structured_forms
 short = [text for text in ANSWERS.values() if len(text) <= {longest}]
 parts = [short[:30], short[30:60], short[60:]]
 def sendable(text):
     return text.replace(chr(0), "").encode("utf-8", "ignore").decode()
-def structured(texts):
-    fields = [(text, text) for text in texts]
-    rows = [dict([("said", text), ("more", [text, [text]])]) for text in texts]
-    value = dict([*fields, ("rows", rows), ("wide", [dict(fields[:12])])])
-    return structured_forms(value, json.dumps(value))
 """
 
 
@@ -86,31 +80,26 @@ def load(request: pytest.FixtureRequest) -> str:
 ANSWERS_CELL = (
     "for text in parts[{part}]: display({{{form!r}: bundle(text)[{form!r}]}}, raw=True)\nprint('all', 'shown')"
 )
-STRUCTURED_CELL = (
-    "for part in parts: display({{{form!r}: bundle(structured(part))[{form!r}]}}, raw=True)\nprint('all', 'shown')"
-)
 COLUMNS_CELL = """
-from jupyter_ctx.display.answer.column_page import Column, Frame, columns_forms
+from jupyter_ctx.display.answer.column_page import Column, Frame, columns_forms, compared_forms
 texts = [text for text in short if len(text) <= {longest}]
 for at in range(0, len(texts), 6):
     columns = [Column(text[:80], text, text, notices=[text[:80]], error=text) for text in texts[at:at + 6]]
-    forms = columns_forms(columns, Frame([texts[at]], [texts[at]], 1), marks={marks})
+    forms = {drawn}(columns, Frame([texts[at]], [texts[at]], 1))
     display({{{form!r}: forms[{form!r}]}}, raw=True)
 print('all', 'shown')"""
 HTML, MARKDOWN = "text/html", "text/markdown"
 USUAL = (
     [ANSWERS_CELL.format(form=form, part=part) for form in (HTML, MARKDOWN) for part in range(3)],
-    [STRUCTURED_CELL.format(form=HTML)],
-    [COLUMNS_CELL.format(form=HTML, marks=True, longest=LONGEST)],
+    [COLUMNS_CELL.format(form=HTML, drawn="compared_forms", longest=LONGEST)],
 )
 EVERY = (
     USUAL[0],
-    [*USUAL[1], STRUCTURED_CELL.format(form=MARKDOWN)],
     # JupyterLab takes minutes to read six of the longer ones as one Markdown text
     [
-        *USUAL[2],
-        COLUMNS_CELL.format(form=HTML, marks=False, longest=LONGEST),
-        COLUMNS_CELL.format(form=MARKDOWN, marks=False, longest=300),
+        *USUAL[1],
+        COLUMNS_CELL.format(form=HTML, drawn="columns_forms", longest=LONGEST),
+        COLUMNS_CELL.format(form=MARKDOWN, drawn="columns_forms", longest=300),
     ],
 )
 
@@ -119,14 +108,13 @@ EVERY = (
     ("app", "cells"),
     [
         pytest.param("lab", USUAL, id="lab"),
-        pytest.param("lab", EVERY, id="lab, every form", marks=pytest.mark.load),
         pytest.param("notebook", EVERY, id="notebook, every form", marks=pytest.mark.load),
     ],
 )
 def test_no_answer_acts_loads_or_forges_anything(
-    open_page: Open, load: str, app: str, cells: tuple[list[str], list[str], list[str]]
+    open_page: Open, load: str, app: str, cells: tuple[list[str], list[str]]
 ) -> None:
-    """Answers, structured answers, and answers beside others, each in a cell of its own."""
+    """Answers, and answers beside others, each in a cell of its own."""
     count = sum(map(len, cells))
     notebook = open_page(load, *(cell for kind in cells for cell in kind), app=app)
     seen = watched(notebook)
@@ -134,18 +122,15 @@ def test_no_answer_acts_loads_or_forges_anything(
     outputs = [notebook.output(index) for index in range(1, 1 + count)]
     for output in outputs:
         expect(output).to_contain_text("all shown")
-    alone, structured = outputs[: len(cells[0])], outputs[len(cells[0]) : -len(cells[2])]
-    columns = outputs[-len(cells[2]) :]
+    alone, columns = outputs[: len(cells[0])], outputs[len(cells[0]) :]
     typeset = notebook.page.locator(".jp-Cell-outputArea mjx-container")
     expect(typeset.first).to_be_attached()
     expect(columns[0].locator("mjx-container").first).to_be_attached()
     expect_harmless(notebook, seen)
-    for output in (*alone, *structured):
+    for output in alone:
         expect(output.locator(".jctx-note, .jctx-badge")).to_have_count(0)
     for of_form in (alone[:3], alone[3:]):
         assert any(output.locator("a[href]").count() for output in of_form)
-    for output in structured:
-        assert output.locator(".jctx-answer a, mjx-container").count() == 0
     for output in columns[:2]:  # as HTML
         shown = output.locator(".jctx-column")
         assert shown.count() == len(SHORT)
@@ -189,7 +174,7 @@ def test_a_hostile_conversation_streams_into_the_cell_and_hostile_names_are_name
     expect(notebook.answer(2)).to_have_count(len(range(0, len(SHORT), 3)))
     expect(notebook.output(8).locator(".jctx-table").first).to_be_attached()
     expect(notebook.output(9).locator(".jctx-status:visible")).to_have_count(1)
-    expect(notebook.output(10).locator(".jctx-turn")).to_have_count(len(range(0, len(SHORT), 3)))
+    expect(notebook.output(10).locator(".jctx-turn")).to_have_count(20)
     expect_harmless(notebook, seen)
     expect(notebook.output(6).locator(".jctx-note")).to_have_count(len(NAMES))
     expect(notebook.output(6).locator("a, img, script, mjx-container")).to_have_count(0)

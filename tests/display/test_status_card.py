@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-import pytest
 from gauge_readings import info
-from hostile import ANSWERS, NAMES
+from hostile import NAMES
 from html_pages import Seen
 from hypothesis import given
 from hypothesis import strategies as st
@@ -82,16 +81,16 @@ def test_a_terminal_gets_the_sum_and_few_lines_more() -> None:
     assert "Different" not in status_text(Status(info(640)))
 
 
-@pytest.mark.parametrize("text", [*NAMES.values(), *(text for text in ANSWERS.values() if len(text) < 5_000)])
-def test_hostile_names_and_settings_become_no_markup(text: str) -> None:
-    status = Status(info(640, model=text), text, settings=[(text, [text])], notes=[text])
-    forms = status_forms(status)
-    page = Seen(forms["text/html"])
-    assert page.tags == {"div", "b", "span", "table", "tbody", "tr", "td"}
-    assert not page.odd
-    assert {name for _, name, _ in page.attributes} == {"class", "style"}
-    assert not re.search(r"<(?=[a-z/!])", forms["text/markdown"], re.I)
-    assert not re.search("[\x00-\x08\x1b\u202e]", "".join(forms.values()))
+def test_hostile_names_and_settings_become_no_markup() -> None:
+    for text in NAMES.values():
+        status = Status(info(640, model=text), text, settings=[(text, [text])], notes=[text])
+        forms = status_forms(status)
+        page = Seen(forms["text/html"])
+        assert page.tags == {"div", "b", "span", "table", "tbody", "tr", "td"}
+        assert not page.odd
+        assert {name for _, name, _ in page.attributes} == {"class", "style"}
+        assert not re.search(r"<(?=[a-z/!])", forms["text/markdown"], re.I)
+        assert not re.search("[\x00-\x08\x1b\u202e]", "".join(forms.values()))
 
 
 def test_its_html_needs_no_variable_of_a_theme() -> None:

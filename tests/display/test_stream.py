@@ -181,14 +181,14 @@ def test_a_terminal_shows_each_piece_at_once_but_for_half_a_line_end(capsys: pyt
     assert shown == ["a [", "ctx] b", "\nc", "�d"]
 
 
-@pytest.mark.parametrize("name", [name for name in ANSWERS if len(ANSWERS[name]) < 20_000])
-def test_a_terminal_says_the_same_in_whatever_pieces_it_comes(name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    for size in (1, 2, 5):
-        view, text = TerminalView(), ANSWERS[name]
-        for start in range(0, len(text), size):
-            view.feed(text[start : start + size])
-        view.close()
-        assert capsys.readouterr().out == to_plain(text) + "\n"
+def test_a_terminal_says_the_same_in_whatever_pieces_it_comes(capsys: pytest.CaptureFixture[str]) -> None:
+    for text in (text for text in ANSWERS.values() if len(text) < 1_000):
+        for size in (1, 2, 5):
+            view = TerminalView()
+            for start in range(0, len(text), size):
+                view.feed(text[start : start + size])
+            view.close()
+            assert capsys.readouterr().out == to_plain(text) + "\n"
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -23,8 +23,7 @@ from jupyter_ctx import Chat
 from jupyter_ctx.attachments.attached import Attached
 from jupyter_ctx.attachments.thumbnails import thumbnail
 from jupyter_ctx.conversation.messages import Attachment
-from jupyter_ctx.display.answer.strip import MOST_SENT_TEXT, SentPart, strip_forms
-from jupyter_ctx.display.widgets.turn_table import MOST_IN_TWIN, table_forms
+from jupyter_ctx.display.answer.strip import MOST_IN_TABLE, MOST_SENT_TEXT, SentPart, strip_forms
 from jupyter_ctx.magics.conversation_tables import history_table, previewed
 from jupyter_ctx.session.prompt import Prompt
 from jupyter_ctx.testing import ScriptedProvider
@@ -210,30 +209,33 @@ def test_turns_of_a_file_tell_their_attachments_as_one_part(tmp_path: Path) -> N
     assert rest.text.startswith(FRAME.text)
 
 
+def _tokens(line: str) -> int:
+    """The tokens of a row of a table, behind its texts."""
+    return int(re.findall(r" ~?([\d,]+)(?=  |$)", line)[-1].replace(",", ""))
+
+
 def test_tables_list_the_parts_below_their_message_and_their_tokens_add_up() -> None:
     chat = talk()
     chat.send("What is it?", attachments=[FRAME, FIGURE])
-    for table, head in ((previewed(chat, Prompt("And?")), "text"), (history_table(chat), "prompt")):
-        row, *parts = [line.cells for line in table.lines(0)]
-        place, tokens = table.head.index(head), table.head.index("tokens")
-        names = ["↳ typed", "↳ df (40 of 12,000 rows)", "↳ fig (image, 300 × 200 pixels)"]
-        assert [part[place] for part in parts][:3] == names
-        sizes = [int(line[tokens].strip("~").replace(",", "")) for line in (row, *parts)]
-        assert sizes[0] == sum(sizes[1:])
-        forms = table_forms(table)
-        assert all(name in forms["text/plain"] for name in names)
+    names = ["typed", "df (40 of 12,000 rows)", "fig (image, 300 × 200 pixels)"]
+    for forms, count in ((previewed(chat, Prompt("And?")), 3), (history_table(chat), 4)):
+        lines = forms["text/plain"].splitlines()
+        first = next(place for place, line in enumerate(lines) if "↳" in line)
+        whole, *parts = (_tokens(line) for line in lines[first - 1 : first + count])
+        assert [name in line for name, line in zip(names, lines[first:], strict=False)] == [True] * 3
+        assert whole == sum(parts)
         assert forms["text/html"].count("<img ") == 1
         assert "1  2" in forms["text/html"]
     assert "↳ df" in repr(chat.preview("And?"))
     assert "↳ df" in chat.preview("And?")._repr_html_()
 
 
-def test_the_newest_parts_of_a_long_history_unfold_in_the_still_table() -> None:
+def test_the_newest_parts_of_a_long_history_unfold() -> None:
     chat = talk()
     for number in range(12):
         long = Attached(f"text{number}", f"text{number}:\n```\n{'z' * 9_000}\n```", what="all")
         chat.send("Look.", attachments=[long])
-    page = table_forms(history_table(chat))["text/html"]
-    assert page.count("z") <= MOST_IN_TWIN
+    page = history_table(chat)["text/html"]
+    assert page.count("z") <= MOST_IN_TABLE
     assert page.rindex("zzz") > page.rindex("text11 (all)")
     assert "text0 (all)" in page

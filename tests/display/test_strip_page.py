@@ -83,14 +83,10 @@ def test_the_strip_stands_above_the_answer_from_sending_on_and_is_kept(open_page
     assert (strip.bounding_box() or {"y": 0.0})["y"] < below["y"]
     notebook.run(3, 4)
     preview, history = notebook.output(3), notebook.output(4)
-    for output, name in ((preview, "df"), (history, "fig")):
-        unfold = output.get_by_role("button", name=f"full text of {name} (", exact=False)
-        unfold.click()
-        region = output.locator(".jctx-turns").get_by_role("region", name=f"{name} (", exact=False)
-        row = output.locator(".jctx-turns tbody tr", has_text=f"↳ {name} (")
-        gap = (region.bounding_box() or {"y": 0.0})["y"] - (row.bounding_box() or {"y": 0.0})["y"]
-        assert 20 < gap < 40
-    assert is_drawn(history.locator(".jctx-full img"))
+    for output, name in ((preview, "df ("), (history, "notes.txt")):
+        output.locator("summary", has_text=name).click()
+        expect(output.get_by_role("region", name=name, exact=False)).to_be_visible()
+    assert is_drawn(history.locator("img").first)
     shown = {"cell": notebook.output(2), "preview": preview, "history": history}
     found: dict[str, Any] = {}
     for width in (1400, 800, 400):
@@ -114,11 +110,6 @@ def test_the_strip_stands_above_the_answer_from_sending_on_and_is_kept(open_page
     pages = ["".join(output.get("data", {}).get("text/html", "")) for output in outputs]
     (kept,) = (page for page in pages if "jctx-strip" in page)
     assert len(kept) < 60_000
-    notebook.restart()
-    twin = notebook.output(4).locator(".jctx-twin")
-    twin.locator("summary", has_text="df (").click()
-    expect(twin.get_by_role("region", name="df (", exact=False)).to_contain_text("<script>window.hacked=1</script>")
-    shoot(notebook, {"twin": twin}, "light")
     notebook.reload()
     assert is_drawn(notebook.output(2).locator(".jctx-strip img").first)
     expect(notebook.output(2).locator("details").first.get_by_role("region")).to_be_hidden()

@@ -38,7 +38,7 @@ def imported(cells: Cells, tmp_path: Path) -> Cells:
     return cells
 
 
-@pytest.mark.parametrize("line", ["%chat history", "%chat history 1 --versions", "%chat preview"])
+@pytest.mark.parametrize("line", ["%chat history", "%chat preview"])
 def test_what_a_file_says_is_shown_without_escapes(imported: Cells, line: str) -> None:
     assert harmless(imported.run(line))
 

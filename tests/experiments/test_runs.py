@@ -179,14 +179,14 @@ def test_an_empty_account_and_a_bad_key_end_the_run_and_what_came_is_kept(status
     assert len(asked.prompts) == 195
 
 
-def test_a_row_that_does_not_fit_is_recovered_like_a_cell_and_says_so() -> None:
+def test_a_row_that_does_not_fit_fails_with_its_size_and_the_others_are_answered() -> None:
     guest = ScriptedProvider(window=300)
-    run = ended(sweep("{{ text }}", ["short", "long " * 1_000], provider=guest, max_tokens=20))
-    short, long = run.results
-    assert not short.truncated
+    short, long = ended(sweep("{{ text }}", ["short", "long " * 1_000], provider=guest, max_tokens=20)).results
     assert short.reply is not None
-    assert long.failed or (long.truncated and long.reply and long.reply.notices)
-    assert long.error or long.reply
+    assert not short.truncated
+    assert long.failed
+    assert long.reply is None
+    assert "tokens do not fit: scripted/model takes 280" in long.error
 
 
 def test_cut_answers_are_marked_and_not_counted() -> None:

@@ -1,4 +1,4 @@
-"""``%%chat --schema NAME``: the value in a variable, the answer as a table."""
+"""``%%chat --schema NAME``: the value in a variable, the answer as JSON."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from answering_rows import answering_rows
 from cells import Cells
 
 from jupyter_ctx import Chat, InvalidAnswerError, Reply, get_chat
+from jupyter_ctx.display.answer.json_block import json_block
 
 TYPES = """
 import datetime
@@ -44,6 +45,7 @@ tree = {
 """
 FILM = {"title": "Up", "genre": "comedy", "cast": [{"name": "Ed", "born": "1929-11-15"}, {"name": "Pete"}]}
 MOONS = {"moons": [{"name": "Io", "km": 3643}, {"name": "*Europa*", "km": 3122}]}
+JSON = json.dumps(MOONS, indent=2)
 TREE = {"root": {"label": "a", "inner": [{"label": "b", "inner": []}]}}
 
 
@@ -69,14 +71,9 @@ def test_the_variable_holds_the_value_and_the_underscore_the_reply(typed: Cells)
     assert isinstance(names["_"], Reply)
     assert names["_"].parsed is names["film"]
     assert names["_"].text == get_chat().turns[0].reply
-    assert "title  Up" in shown
-    assert "genre  comedy" in shown
-    assert "seen   false" in shown  # not in the text: the value has it
-    assert "cast: 2 rows" in shown
-    assert "Pete  null" in shown
-    shown = typed.run("%%chat --schema Moons -o moons\nIts moons?")
+    assert shown.count(json.dumps(FILM)) == 1
+    typed.run("%%chat --schema Moons -o moons\nIts moons?")
     assert names["moons"]["moons"][0].km == 3643
-    assert "moons: 2 rows" in shown
     typed.run("%%chat --schema tree -o leaf --no-history\nA tree?")
     assert names["leaf"] == TREE
     typed.run("%%chat -o plain\nA film, in words?")
@@ -97,28 +94,22 @@ def test_an_answer_that_fails_twice_shows_its_text_and_leaves_the_variable(typed
     assert typed.shell.user_ns["film"] == "before"
 
 
-def test_a_value_that_cannot_be_written_as_json_is_shown_as_the_model_wrote_it(cells: Cells) -> None:
-    cells.run(
-        "import pydantic\nclass Odd(pydantic.BaseModel):\n    a: int\n"
-        "    @pydantic.field_serializer('a')\n    def no(self, a):\n        raise RuntimeError('no')"
-    )
-    with answering_rows(lambda prompt: '{"a": 7}') as asked:
-        cells.run(f"%chat use m --base-url {asked.url}")
-        assert "a      7" in cells.run("%%chat --schema Odd -o odd\nA number?")
-    assert cells.shell.user_ns["odd"].a == 7
-
-
-def test_plain_answers_are_tables_of_text(typed: Cells) -> None:
-    shown = typed.run("%%chat --schema Moons --plain\nIts moons?")
-    assert "moons: 2 rows\nname      km\nIo        3643\n*Europa*  3122" in shown
-
-
-def test_a_reply_shows_its_table_wherever_it_is_shown(typed: Cells) -> None:
+def test_a_reply_shows_its_json_wherever_it_is_shown(typed: Cells) -> None:
     typed.run("%%chat --schema Moons\nIts moons?")
     reply = typed.shell.user_ns["_"]
     shown, _ = typed.shell.display_formatter.format(reply)
-    assert "<td" in shown["text/html"]
-    assert "| ` *Europa* ` | 3122 |" in shown["text/markdown"]
+    assert '<div class="highlight">' in shown["text/html"]
+    assert shown["text/markdown"] == f"```json\n{JSON}\n```"
+    assert typed.run("%%chat --schema Moons -n 2\nIts moons?").count(JSON) == 2
+
+
+def test_json_of_one_line_is_laid_out_and_other_json_left_as_it_was_written() -> None:
+    assert json_block(' {"a": 1} ') == '```json\n{\n  "a": 1\n}\n```'
+    assert json_block('{\n "a":1}') == '```json\n{\n "a":1}\n```'
+    deep = '{"a":' * 400 + "1" + "}" * 400
+    assert deep in json_block(deep)
+    fenced = 'Here:\n```json\n{"a": 1}\n```'
+    assert json_block(fenced) == f"````json\n{fenced}\n````"
 
 
 def test_a_notebook_that_was_run_is_imported_with_the_json_of_its_answers(typed: Cells, tmp_path: Path) -> None:
@@ -131,8 +122,3 @@ def test_a_notebook_that_was_run_is_imported_with_the_json_of_its_answers(typed:
     chat = Chat()
     chat.load(file)
     assert [json.loads(turn.reply) for turn in chat.turns] == [MOONS]
-
-
-def test_answers_side_by_side_are_tables_too(typed: Cells) -> None:
-    shown = typed.run("%%chat --schema Moons -n 2\nIts moons?")
-    assert shown.count("moons: 2 rows") == 2

@@ -117,7 +117,7 @@ def test_a_summary_keeps_what_was_typed_and_not_the_figures_of_a_long_table() ->
     assert "| 300 | 2100 |" not in "".join(older.prompts)
 
 
-def test_cells_show_it_in_history_preview_and_versions(cells: Cells, tmp_path: Path) -> None:
+def test_cells_show_it_in_history_and_preview(cells: Cells, tmp_path: Path) -> None:
     notes = tmp_path / "notes.txt"
     notes.write_text("The sea is blue.")
     with answering_rows(lambda prompt: "So.") as asked:
@@ -126,7 +126,6 @@ def test_cells_show_it_in_history_preview_and_versions(cells: Cells, tmp_path: P
         part = r"\n +↳ notes\.txt +~\d+"
         for line in ("%chat history", "%chat preview"):
             assert re.search(part, cells.run(line))
-        assert "[with notes.txt]" in cells.run("%chat history 1 --versions")
         shown = cells.run(f"%%chat --preview -a {notes}\nAnd now?")
     assert len(re.findall(part, shown)) == 2
 

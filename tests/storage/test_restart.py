@@ -381,11 +381,11 @@ def test_an_answer_given_after_an_older_one_is_marked_until_that_is_back(noteboo
     notebook.run("%%chat --append\nSay one.", "one")
     assert notebook.value(PROMPTS) == ["Say one.", "Say two.", "Say one."]
     assert notebook.run("%chat undo").startswith("Undid the turn")
-    versions = notebook.run("%chat history 1 --versions")
-    assert versions.startswith("Turn 1: %chat pick 1 VERSION brings an answer back\n")
-    assert [line.split()[0] for line in versions.splitlines()[2:]] == ["1", "2"]
-    assert "current" in versions.splitlines()[3]
-    assert "it has had one answer" in notebook.run("%chat history --versions 2")
+    versions = notebook.run("%chat compare 1")
+    assert re.findall(r"^\[ctx\] ── (\d) .*?(\(✓.*)?──$", versions, re.M) == [
+        ("1", ""),
+        ("2", "(✓ used in the conversation) "),
+    ]
     assert notebook.run("%chat pick 1 1").startswith("Turn 1 has answer 1 again")
     assert marked() == [False, False]
 

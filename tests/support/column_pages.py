@@ -37,7 +37,7 @@ picked = []
 def pick(number):
     if number == 2: raise ChatError("Answer 3 has no text.")
     picked.append(number); view.choose(number)
-bar = ChoiceBar(HEADS[:3], pick, view.mark)
+bar = ChoiceBar(HEADS[:3], pick)
 bar.show()
 bar.update(chosen)
 """

@@ -15,7 +15,6 @@ from jupyter_ctx.display.answer.markdown import (
     LINK_STYLE,
     WHOLE_PROMPTS,
 )
-from jupyter_ctx.display.answer.object_tables import ANSWER_TABLE_STYLE, CELL_STYLE, JSON_STYLE, NAME_STYLE
 from jupyter_ctx.display.answer.waiting import WAITING_STYLE
 from jupyter_ctx.display.text import BADGE_STYLE, NOTE_STYLE
 
@@ -27,13 +26,11 @@ ALLOWED = {
 STYLES = {ANSWER_STYLE, NOTE_STYLE, BADGE_STYLE, FOOTER_STYLE, THOUGHT_STYLE, LINK_STYLE, WAITING_STYLE, *(
     f"overflow-x:auto;{CODE_STYLE}", *HEADING_STYLES, "overflow-x:auto;overflow-wrap:break-word",
     "text-align:left", "text-align:right", "text-align:center", "text-align:start", "overflow-x:auto;",
-    CELL_STYLE, JSON_STYLE, NAME_STYLE, ANSWER_TABLE_STYLE,
 )}  # fmt: skip
 VALUES = {
     "class": r"highlight|jp-toc-ignore|[a-z][a-z0-9]{0,2}|jctx-(answer|note|badge|footer|thinking|waiting|kept)",
     "dir": "auto|ltr|rtl",
     "tabindex": "0",
-    "scope": "row|col",
     "start": r"\d+",
     "href": r"(?i:https?://|mailto:)[^\s<>\"]*",
     "rel": "noopener noreferrer nofollow",

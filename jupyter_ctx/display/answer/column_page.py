@@ -77,13 +77,17 @@ def columns_html(columns: Sequence[Column], frame: Frame, bodies: Sequence[str])
     return "".join([*map(note_html, frame.above), grid, *map(note_html, frame.below)])
 
 
-def columns_forms(columns: Sequence[Column], frame: Frame, *, marks: bool = False) -> dict[str, str]:
-    """Return finished answers as HTML, Markdown and plain text; ``marks`` marks the words that differ, in the HTML.
+def columns_forms(columns: Sequence[Column], frame: Frame) -> dict[str, str]:
+    """Return finished answers as HTML, Markdown and plain text.
 
     The figures are in the HTML only, because saved notebooks are compared by the other forms.
     """
-    marked = mark_differences([column.shown for column in columns]) if marks else None
-    return _forms(columns, frame, marked)
+    bodies = [answer_html(AnswerForms.of(column.shown).html) if column.shown else "" for column in columns]
+    return {
+        "text/html": _whole_html(columns, frame, bodies),
+        "text/markdown": _markdown(columns, frame),
+        **columns_plain(columns, frame),
+    }
 
 
 def compared_forms(columns: Sequence[Column], frame: Frame) -> dict[str, str]:
@@ -92,25 +96,19 @@ def compared_forms(columns: Sequence[Column], frame: Frame) -> dict[str, str]:
     The plain text has the words that differ in ``{+…+}``, as git's word diffs do, and the figures.
     """
     marked = mark_differences([column.shown for column in columns])
-    forms = _forms(columns, frame, marked)
+    bodies = [(answer_html(text.html) + _share(text)) if text.words else "" for text in marked]
+    around = replace(frame, below=(marks_meaning(len(columns)), *frame.below))
     plain = [replace(column, text=text.plain, forms=None) for column, text in zip(columns, marked, strict=True)]
     meaning = marks_meaning(len(columns)).replace("underlined", "in {+…+}")
-    return forms | columns_plain(plain, replace(frame, below=[meaning]), figures=True)
-
-
-def _forms(columns: Sequence[Column], frame: Frame, marked: Sequence[MarkedText] | None) -> dict[str, str]:
-    if marked is not None:
-        bodies = [(answer_html(text.html) + _share(text)) if text.words else "" for text in marked]
-        around = replace(frame, below=(marks_meaning(len(marked)), *frame.below))
-    else:
-        shown = [column.shown for column in columns]
-        bodies, around = [answer_html(AnswerForms.of(text).html) if text else "" for text in shown], frame
-    whole = [_thought(column) + body for column, body in zip(columns, bodies, strict=True)]
     return {
-        "text/html": columns_html(columns, around, whole),
+        "text/html": _whole_html(columns, around, bodies),
         "text/markdown": _markdown(columns, frame),
-        **columns_plain(columns, frame),
+        **columns_plain(plain, replace(frame, below=[meaning]), figures=True),
     }
+
+
+def _whole_html(columns: Sequence[Column], frame: Frame, bodies: Sequence[str]) -> str:
+    return columns_html(columns, frame, [_thought(column) + body for column, body in zip(columns, bodies, strict=True)])
 
 
 def columns_plain(columns: Sequence[Column], frame: Frame, *, figures: bool = False) -> dict[str, str]:

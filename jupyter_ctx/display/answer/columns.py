@@ -53,7 +53,7 @@ class AnswerColumns:
         self._frame = Frame(above)
         self._live = LiveOutput(self._answers, self._growing, clock=clock)
         self._streaming, self._plain = streaming, plain
-        self._marks = self._closed = False
+        self._closed = False
 
     def begin(self) -> None:
         """Show the notices above and the heads of the columns; call this in the cell's own thread."""
@@ -111,12 +111,6 @@ class AnswerColumns:
             self._frame = replace(self._frame, chosen=chosen)
             self._show_whole()
 
-    def mark(self, on: bool) -> None:
-        """Mark the words in which the answers differ, or take the marks away."""
-        if self._closed and on != self._marks:
-            self._marks = on
-            self._show_whole()
-
     def tick(self) -> None:
         """Show what is due."""
         self._live.tick()
@@ -151,7 +145,7 @@ class AnswerColumns:
         if self._plain:
             return columns_plain(self._columns, self._frame, figures=True)
         try:
-            return columns_forms(self._columns, self._frame, marks=self._marks)
+            return columns_forms(self._columns, self._frame)
         except Exception:  # the answers must be shown even where they cannot be drawn
             return columns_plain(self._columns, self._frame)
 

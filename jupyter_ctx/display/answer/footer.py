@@ -15,7 +15,6 @@ FILL_STYLE = (
     "margin-right:6px;background-color:rgba(128,128,128,0.3)"
 )
 HATCHED = "background-image:repeating-linear-gradient(45deg,transparent 0 3px,rgba(255,255,255,0.6) 3px 5px)"
-UNDONE_STYLE = "border:1px solid;border-radius:3px;padding:0 4px"
 MAX_GROWING = 2_000  # characters shown while the text grows: its end, and up to a step more
 GROWING_STEP = 1_000  # characters that are left out at once: in between, what is shown only gets longer
 # the mark of an element that the JupyterLab extension leaves as it was, since its text is not sent again
@@ -34,7 +33,6 @@ class Footer:
     context window's limit that is used after the reply, ``guess``: by an estimate. ``notes`` are routine remarks,
     such as where the reply ended, as phrases without a period: they stay readable where no figure is known. ``broken``
     says of a reply that is not whole what ended it; where it is shown as text, the error below it says the same.
-    ``mark`` says in a word why the reply is no part of the conversation any more.
     """
 
     model: str = ""
@@ -47,17 +45,13 @@ class Footer:
     guess: bool = False
     notes: tuple[str, ...] = ()
     broken: str = ""
-    mark: str = ""
 
 
 def footer_html(footer: Footer, *, priced: bool = False) -> str:
     """Return the line with what it unfolds to; ``""`` when there is nothing to say. ``priced``: as footer_line."""
     figures, rows = _figures(footer, priced=priced), _rows(footer)
     words = text_html(" · ".join(filter(None, (figures, footer.broken, *footer.notes))))
-    mark = (
-        f'<span class="jctx-mark-undone" style="{UNDONE_STYLE}">{text_html(footer.mark)}</span>' if footer.mark else ""
-    )
-    line = f"{_fill(footer, alone=not words)}{' · '.join(filter(None, (words, mark)))}"
+    line = f"{_fill(footer, alone=not words)}{words}"
     if not line:
         return ""
     if not ((figures or footer.fill is not None) and rows):
@@ -100,8 +94,7 @@ def _figures(footer: Footer, *, priced: bool) -> str:
 
 def remarks(footer: Footer | None) -> list[str]:
     """Return the routine remarks as sentences, for forms without a footer."""
-    notes = filter(None, (*footer.notes, footer.mark)) if footer else ()
-    return [f"{note[:1].upper()}{note[1:]}." for note in notes]
+    return [f"{note[:1].upper()}{note[1:]}." for note in footer.notes] if footer else []
 
 
 def _rows(footer: Footer) -> list[tuple[str, str]]:

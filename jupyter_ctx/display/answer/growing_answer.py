@@ -7,8 +7,8 @@ import time
 from collections.abc import Callable
 
 from .footer import growing_html
+from .json_block import is_json_like
 from .markdown import answer_html, to_html
-from .object_tables import is_json_like
 from .partial_markdown import completed, finished_length
 from .waiting import WAITING, Wait, WaitLine, waiting_html
 

@@ -56,7 +56,7 @@ SCROLLS = 'tabindex="0" style="overflow-x:auto;'  # tabindex: by the keyboard to
 class AnswerForms:
     """An answer in its three forms, none of which can act.
 
-    ``beside_text``: what of ``plain`` is not the answer's text, for a terminal that has printed that; empty: all of it.
+    ``beside_text``: what of ``plain`` is not the answer's text, for a terminal that has printed that.
     """
 
     html: str

@@ -7,15 +7,14 @@ import shutil
 import sys
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from threading import Lock
 
 from ..text import note_html, note_plain, to_plain
 from .footer import Footer, remarks
 from .growing_answer import GROWING, GrowingAnswer
+from .json_block import is_json_like, json_forms
 from .live_output import LiveOutput
 from .markdown import AnswerForms, bundle, plain_bundle
-from .object_tables import is_json_like, json_code
 from .waiting import WAITING, Ticker, Wait, WaitLine
 
 ERASE_TO_END = "\x1b[K"  # of the line
@@ -44,7 +43,6 @@ class NotebookView:
         self._live = LiveOutput([self._answer], self._growing, clock=clock)
         self._forms: AnswerForms | None = None
         self._announced = False  # who is waited for
-        self._around: tuple[Sequence[str], Footer | None] = ((), None)  # what stands below the whole answer
 
     @property
     def started(self) -> bool:
@@ -91,19 +89,12 @@ class NotebookView:
     def close(self, below: Sequence[str] = (), footer: Footer | None = None) -> None:
         """Show the whole answer in all its forms, and the notices ``below`` it; without either, leave nothing."""
         self.leave()
-        self._around = below, footer
         if self.started or self._answer.thinking or below or remarks(footer):
             self._live.show(self._whole(below, footer))
         elif self._above and self._live.is_shown:
             self._live.show({**bundle("", self._above), "text/html": "".join(map(note_html, self._above))})
         else:
             self._live.withdraw()
-
-    def mark(self, word: str) -> None:
-        """Say in a word why a whole answer is no part of the conversation any more; empty: it is one."""
-        below, footer = self._around
-        if self._live.is_shown:
-            self._live.show(self._whole(below, replace(footer or Footer(), mark=word)))
 
     def leave(self) -> None:
         """Show nothing more by itself, whatever has ended the answer."""
@@ -137,7 +128,7 @@ class NotebookView:
         if self._plain:
             return plain_bundle(shown, self._above, [*below, *remarks(footer)])
         if self._is_json and isinstance(shown, str) and is_json_like(shown):
-            shown = json_code(shown)  # broken off, or invalid
+            shown = json_forms(shown)  # broken off, or invalid
         return bundle(shown, self._above, below, thought=self._answer.thinking, footer=footer)
 
 
@@ -212,8 +203,8 @@ class TerminalView:
         if self.started:
             print(to_plain(self._tail))
             self._tail = ""
-        if self._forms is not None:
-            print(f"\n{self._forms.beside_text or self._forms.plain}")
+        if self._forms is not None and self._forms.beside_text:
+            print(f"\n{self._forms.beside_text}")
         self._say([*below, *remarks(footer)])
 
     def _say(self, lines: Sequence[str]) -> None:

@@ -4,21 +4,26 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from ..tables import shortened
+from ..tables import NOT_DRAWN, TableRow, TableRows, column_sides, page_html, row_html, shortened, table
 from ..text import QUIET, WRAPS, attribute_html, note_plain, text_html
-from .markdown import note_markdown
+from .markdown import SCROLLS, note_markdown
 
 MOST_PART_NAME = 200  # characters of a name
 MOST_SENT_TEXT = 10_000  # characters of a text, which saved notebooks keep
+MOST_IN_TABLE = 60_000  # characters of all that unfolds in a table
+PART_COLUMN = 2  # of a table, where a part is named
 _TOKENS = re.compile(r"(?:, )?about (?=[\d,]+ tokens?)")
 # plain colours first: a sanitiser drops each declaration with a CSS variable, and keeps the other
 _LINE = "border:1px solid #757575;border-color:var(--jp-border-color1,#757575)"
 _STRIP = "display:flex;flex-wrap:wrap;align-items:center;gap:6px;margin:4px 0"
 _OPENED = "<style>.jctx-strip>:has(>[open]){flex:0 0 100%}</style>"  # in a line of its own
-_PART = "display:flex;flex-wrap:wrap;align-items:center;gap:6px;min-width:0;max-width:100%"
+_PART = (
+    "display:flex;flex-wrap:wrap;align-items:center;gap:6px;min-width:0;max-width:100%;"
+    "background:var(--jp-layout-color1,transparent)"  # on the stripes of a table, quiet text is too pale
+)
 _FOLDED = "min-width:0;max-width:100%"
 _CHIP = (
     f"{_LINE};border-radius:12px;padding:1px 10px;width:fit-content;max-width:100%;box-sizing:border-box;"
@@ -57,6 +62,42 @@ class SentPart:
         shown = _TOKENS.sub(" · ~", facts).removeprefix(" · ")
         return " · ".join(filter(None, (shortened(self.name, MOST_PART_NAME), shown)))
 
+    @property
+    def size(self) -> int:
+        """The characters that it unfolds to."""
+        return min(len(self.text), MOST_SENT_TEXT) + sum(map(len, self.pictures))
+
+
+@dataclass(frozen=True, slots=True)
+class PartRow:
+    """A row below that of a message, for a part of it: its cells, and what it unfolds to."""
+
+    cells: TableRow
+    part: SentPart
+
+
+def table_with_parts(
+    head: TableRow, rows: TableRows, caption: str, parts: Mapping[int, Sequence[PartRow]]
+) -> dict[str, str]:  # fmt: skip
+    """Return a table as HTML, as Markdown and as plain text, with the ``parts`` of each row, by its index, below it.
+
+    As HTML the parts unfold; of very many characters, those of the last rows do.
+    """
+    lines = list[TableRow | str | PartRow]()
+    for index, row in enumerate(rows):
+        lines += [row, *parts.get(index, ())]
+    forms = table(head, [line.cells if isinstance(line, PartRow) else line for line in lines], caption)
+    sides, left, drawn = column_sides(head, rows), MOST_IN_TABLE, list[str]()
+    for line in reversed(lines):
+        if not isinstance(line, PartRow):
+            drawn.append(f"<tr>{row_html(line, sides)}</tr>")
+            continue
+        left -= line.part.size
+        unfolding = {PART_COLUMN: part_html(line.part)} if left >= 0 else NOT_DRAWN
+        drawn.append(f"<tr>{row_html(line.cells, sides, unfolding)}</tr>")
+    page = page_html(head, sides, reversed(drawn), caption)
+    return {**forms, "text/html": f'<div {SCROLLS}">{page}</div>'}
+
 
 def strip_forms(parts: Sequence[SentPart], line: str, *, plain: bool) -> dict[str, str]:
     """Return what went with a prompt as HTML, Markdown and plain text; ``plain``: as plain text alone.
@@ -77,7 +118,7 @@ def strip_forms(parts: Sequence[SentPart], line: str, *, plain: bool) -> dict[st
 
 def part_html(part: SentPart) -> str:
     """Return the pictures of a part, and its chip."""
-    return f'<div dir="auto" style="{_PART}">{pictures_html(part)}{_chip(part)}</div>'
+    return f'<div dir="auto" style="{_PART}">{_pictures_html(part)}{_chip(part)}</div>'
 
 
 def _chip(part: SentPart) -> str:
@@ -101,10 +142,9 @@ def _sent(part: SentPart) -> str:
     )
 
 
-def pictures_html(part: SentPart) -> str:
-    """Return the small pictures of a part, which are named by it."""
-    alt, style = attribute_html(part.title), _PICTURE
+def _pictures_html(part: SentPart) -> str:
+    """Return the small pictures of a part; the chip beside them names it."""
     return "".join(
-        f'<img class="jctx-picture" src="{html.escape(picture)}" alt="{alt}" style="{style}">'
+        f'<img class="jctx-picture" src="{html.escape(picture)}" alt="" style="{_PICTURE}">'
         for picture in part.pictures
     )

@@ -1,4 +1,4 @@
-"""Buttons below answers that stand side by side: take one into the conversation, mark where they differ.
+"""Buttons below answers that stand side by side: each takes one into the conversation.
 
 Clicks may arrive in any thread, also while a cell runs. The bar shows each result and error, because no cell would.
 """
@@ -13,28 +13,25 @@ from ..text import WRAPS, note_forms, text_html
 from .clicks import button, low_layout, tried
 from .static_twin import LIVE, Twin, show
 
-MARK_LABEL, MARKED_LABEL = "Mark differences", "✓ Differences marked"
 _LINE = f"font-size:90%;line-height:1.5;{WRAPS}"
 
 
 class ChoiceBar:
-    """A row of buttons, "Use 1", "Use 2" and so on, and "Mark differences", with a line that says what is used.
+    """A row of buttons, "Use 1", "Use 2" and so on, with a line that says what is used.
 
     ``heads`` name the answers; those whose indexes are ``missing`` have no button. ``on_pick`` takes the index, from
-    0, of the answer to use; a result other than ``None`` is shown until ``update`` says that the answer is used.
-    ``on_mark`` takes whether to mark. Errors of both are shown.
+    0, of the answer to use; a result other than ``None`` is shown until ``update`` says that the answer is used, and so
+    is an error.
     """
 
     def __init__(
         self,
         heads: Sequence[str],
         on_pick: Callable[[int], object],
-        on_mark: Callable[[bool], object],
         missing: Collection[int] = (),
     ) -> None:
-        self._heads, self._on_pick, self._on_mark = list(heads), on_pick, on_mark
+        self._heads, self._on_pick = list(heads), on_pick
         self._chosen: int | None = None
-        self._marked = False
         self._unused = ""
         self._twin: Twin | None = None
         self._build(missing)
@@ -65,23 +62,12 @@ class ChoiceBar:
         else:
             self._say(*tried(lambda: self._pick(number)))
 
-    def toggle(self) -> None:
-        """Mark the words in which the answers differ, or take the marks away, as the button does."""
-        self._say(*tried(self._mark))
-
     def _pick(self, number: int) -> str:
         result = self._on_pick(number)
         if result is None:
             self.update(number)
         # a result of an action that has to wait for a turn to end: the answer is not used yet
         return self._choice(number) if self._chosen == number else str(result)
-
-    def _mark(self) -> str:
-        wanted = not self._marked
-        self._on_mark(wanted)
-        self._marked = wanted
-        self._draw()
-        return "Words that differ are underlined." if wanted else "The marks are taken away."
 
     # drawing
 
@@ -103,7 +89,6 @@ class ChoiceBar:
                 used = number == self._chosen
                 pick.description = f"✓ {number + 1} is used" if used else f"Use {number + 1}"
                 pick.button_style = "primary" if used else ""
-        self._marker.description = MARKED_LABEL if self._marked else MARK_LABEL
 
     def _build(self, missing: Collection[int]) -> None:
         import ipywidgets
@@ -115,10 +100,9 @@ class ChoiceBar:
             button(partial(self.press, number), [f"do-pick-{number + 1}"], low, tooltip=title(number, head))
             for number, head in enumerate(self._heads)
         ]
-        self._marker = button(self.toggle, ["do-mark"], low, tooltip="Underline the words in which the answers differ")
         usable = [pick for number, pick in enumerate(self._picks) if number not in missing]
         self._line = ipywidgets.HTML(layout=layout(overflow="visible"))
-        children = [ipywidgets.HBox([*usable, self._marker], layout=wrap), self._line]
+        children = [ipywidgets.HBox(usable, layout=wrap), self._line]
         self.widget = ipywidgets.VBox(children, layout=layout(overflow="visible"))
         for name in ("jctx-choices", LIVE):
             self.widget.add_class(name)

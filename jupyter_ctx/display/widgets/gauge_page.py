@@ -16,7 +16,6 @@ from ..text import attribute_html, text_html
 from .gauge import SHAPES, gauge_line, model_line, plan_line, used_lines
 from .gauge_bar import SEGMENT_KINDS, bar_marks, bar_parts
 
-OPEN_TAB = "jctx-open"  # the class of the menu's tab whose view is shown
 BUTTONS = ("Summarise", "Trim", "Clear", "Undo", "Redo")  # of the panel, each with its plan
 TURN_RUNS = "A turn is running: the buttons work again when it has ended."
 
@@ -107,7 +106,7 @@ def _css(name: str) -> str:
 
 MARKS = ("half", "held", "room", "limit")
 # em of each button: as many as its longest label needs, so that nothing moves
-BUTTON_WIDTHS = {"summarise": 7.2, "trim": 4.2, "clear": 4.4, "undo": 2.6, "redo": 2.6, "more": 4.5}
+BUTTON_WIDTHS = {"summarise": 7.2, "trim": 4.2, "clear": 4.4, "undo": 2.6, "redo": 2.6}
 _INK = "var(--jp-ui-font-color1,var(--vscode-editor-foreground,inherit))"
 _QUIET = "var(--jp-ui-font-color2,var(--vscode-descriptionForeground,inherit))"
 _ALARM = "var(--jp-error-color1,#c62828)"
@@ -147,7 +146,6 @@ GAUGE_STYLE = (
     "align-items:center;overflow:visible}"
     ".jctx-panel .jctx-grid>*{margin:0;width:auto;height:auto;min-width:0}"
     ".jctx-panel .jctx-lines{grid-column:1/-1}"
-    ".jp-LinkedOutputView .jctx-panel{padding:8px}"
     # the bar: 8 px are seen, 16 px can be pointed at
     ".jctx{margin:0;font-size:12px;line-height:18px}"
     ".jctx-bar{position:relative;display:flex;gap:1px;height:16px}"
@@ -184,7 +182,7 @@ GAUGE_STYLE = (
     + _shown(":focus-visible", _keys())
     + _shown(":hover", _keys())
     # the buttons
-    + ".jctx-panel :is(.jctx-row,.jctx-toolbar){display:flex;flex-flow:row wrap;gap:4px;margin:0}"
+    + ".jctx-panel .jctx-toolbar{display:flex;flex-flow:row wrap;gap:4px;margin:0}"
     ".jctx-panel .jctx-do{height:24px;line-height:22px;padding:0 4px;margin:0;font-size:12px;border-radius:4px;"
     "border:1px solid var(--jp-border-color1,var(--vscode-button-border,#bdbdbd));box-sizing:border-box;"
     "background-color:var(--jp-layout-color2,transparent);color:inherit;"
@@ -201,7 +199,7 @@ GAUGE_STYLE = (
     ".jctx-hidden{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}"
     "@container jctx-panel (min-width:561px){.jctx-narrow{display:none}}"
     "@container jctx-panel (max-width:760px){.jctx-details{--rows:2}"
-    ".jctx-panel .jctx-grid{grid-template-columns:minmax(0,1fr)}.jctx-panel .jctx-row{order:1;margin-top:4px}}"
+    ".jctx-panel .jctx-grid{grid-template-columns:minmax(0,1fr)}.jctx-panel .jctx-toolbar{order:1;margin-top:4px}}"
     "@container jctx-panel (max-width:560px){.jctx-details{--rows:3}.jctx-wide{display:none}}"
     "@container jctx-panel (max-width:330px){.jctx-line{--rows:2}.jctx-details{--rows:4}}"
     "@media (forced-colors:active){.jctx-key:is(.jctx-part,.jctx-mark){forced-color-adjust:none}"
@@ -212,10 +210,5 @@ GAUGE_STYLE = (
     ".jctx-panel .jctx-do{border:1px solid ButtonText;line-height:22px}"
     ".jctx-panel .jctx-do:is(.jctx-off,:disabled){color:GrayText;border:1px dashed GrayText}}"
     "body:not(:has(.jp-Notebook)) .jctx-twin{display:none}"
-    # the menu's tabs, with a sign that is no part of the button's name, where the browser knows how to say so
-    ".jctx-tab::before{content:'▸ ';content:'▸ ' / ''}"
-    f".{OPEN_TAB}::before{{content:'▾ ';content:'▾ ' / ''}}"
-    f".jctx-toolbar .{OPEN_TAB}{{font-weight:600;box-shadow:inset 0 -2px 0 var(--jp-brand-color1,#1976d2)}}"
-    f"@media (forced-colors:active){{.jctx-toolbar .{OPEN_TAB}{{border:1px solid}}}}"
     "</style>"
 )

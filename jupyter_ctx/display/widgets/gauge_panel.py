@@ -9,11 +9,11 @@ from functools import partial
 from typing import Any
 
 from ...context.context_info import ContextInfo, Plan
-from ...errors import ChatError, in_words
+from ...errors import in_words
 from ..text import spoken_html, text_html
-from .clicks import button, low_layout, set_class
+from .clicks import button, set_class
 from .gauge import not_drawn, plan_line
-from .gauge_page import BUTTONS, GAUGE_STYLE, OPEN_TAB, TURN_RUNS, PressResult, bar_html, lines_html
+from .gauge_page import BUTTONS, GAUGE_STYLE, TURN_RUNS, PressResult, bar_html, lines_html
 from .pressing import TWICE_SECONDS as TWICE_SECONDS
 from .pressing import WRITING, Pressing
 from .pressing import Controls as Controls
@@ -31,7 +31,6 @@ class GaugePanel:
         self._lock = threading.RLock()
         self._pressing = Pressing(controls, self._lock, self._say)
         self._result = PressResult()
-        self._opened = ""  # the tab whose view is shown
         self._fresh = False
         self._read: tuple[ContextInfo, dict[str, Plan]] | None = None
         self._build()
@@ -59,31 +58,6 @@ class GaugePanel:
     def press(self, name: str) -> None:
         """Do what a button does."""
         self._pressing.press(name)
-
-    def unfold(self) -> None:
-        """Show the menu's tabs, or hide them with the view that is open."""
-        with self._lock:
-            self._pressing.pressed = "More"
-            folded = self._menu.layout.display == "none"
-            self._menu.layout.display = None if folded else "none"
-            self._open("")
-
-    def toggle(self, name: str) -> None:
-        """Open the view of a tab, or close it."""
-        with self._lock:
-            try:
-                self._open("" if name == self._opened else name)
-            except ChatError as error:
-                self._say(PressResult(str(error), "alert"))
-
-    def _open(self, name: str) -> None:
-        """Show the view of a tab, as it is of the conversation that is current now; an empty name: none."""
-        self._area.children = (self._controls.menu[name](),) if name else ()
-        self._opened = name
-        for other, tab in self._tabs.items():
-            is_open = other == name
-            tab.tooltip = "open: shown below" if is_open else "closed"
-            set_class(tab, OPEN_TAB, on=is_open)
 
     # drawing
 
@@ -117,7 +91,6 @@ class GaugePanel:
         self._read = info, by_name
         self._bar.value = bar_html(info)
         self._draw_words(info, by_name)
-        self._open(self._opened)
 
     def _draw_words(self, info: ContextInfo, plans: Mapping[str, Plan]) -> None:
         """Draw the lines and the buttons; while a turn runs, they say so."""
@@ -127,7 +100,6 @@ class GaugePanel:
         for name, plan in plans.items():
             what = undone.get(name)
             self._draw_button(name, plan, f"{name}: {what}" if what else plan_line(name, plan), busy=busy)
-        self._last.disabled = busy and self._pressing.pressed != "More"
 
     def _draw_button(self, name: str, plan: Plan, tip: str, *, busy: bool) -> None:
         """Draw a button: one that was pressed is never disabled, for it would lose the keyboard's focus."""
@@ -151,29 +123,15 @@ class GaugePanel:
         style = ipywidgets.HTML(GAUGE_STYLE, layout=ipywidgets.Layout(display="none"))
         self._bar, self._lines, self._spoken = (ipywidgets.HTML(layout=self._plain) for _ in range(3))
         self._buttons = {name: self._button(name, partial(self.press, name)) for name in BUTTONS}
-        self._tabs = {name: self._tab(name) for name in self._controls.menu}
-        folded = ipywidgets.Layout(display="none", flex_flow="row wrap")
-        self._menu = ipywidgets.HBox([*self._tabs.values()], layout=folded)
-        self._area = ipywidgets.VBox(layout=self._plain)
-        self._last = self._button("More", self.unfold)
-        self._last.tooltip = "More: preview, history and settings"
         toolbar = ipywidgets.HBox([*self._buttons.values()], layout=self._plain)
-        row = ipywidgets.HBox([toolbar, self._last], layout=self._plain)
-        head = ipywidgets.Box([self._bar, row, self._lines], layout=self._plain)
-        menu = ipywidgets.VBox([self._menu, self._area], layout=self._plain)
-        self.widget = ipywidgets.VBox([style, head, menu, self._spoken], layout=self._plain)
-        named = {"grid": head, "row": row, "toolbar": toolbar, "lines": self._lines, "panel": self.widget}
-        for name, widget in (*named.items(), ("toolbar", self._menu)):
+        head = ipywidgets.Box([self._bar, toolbar, self._lines], layout=self._plain)
+        self.widget = ipywidgets.VBox([style, head, self._spoken], layout=self._plain)
+        named = {"grid": head, "toolbar": toolbar, "lines": self._lines, "panel": self.widget}
+        for name, widget in named.items():
             widget.add_class(f"jctx-{name}")
         self.widget.add_class(LIVE)
 
     def _button(self, name: str, act: Callable[[], object]) -> Any:
-        classes = ["do", f"do-{name.lower()}"]
-        if name in BUTTONS:
-            classes += ["key", f"key-{name.lower()}"]
+        classes = ["do", f"do-{name.lower()}", "key", f"key-{name.lower()}"]
         face = {"icon": ICONS[name], "tooltip": name} if name in ICONS else {"description": name}
         return button(act, classes, self._cut, **face)
-
-    def _tab(self, name: str) -> Any:
-        classes = f"do-{name.lower()}", "tab"
-        return button(partial(self.toggle, name), classes, low_layout("0 2px 0 0"), description=name, tooltip="closed")

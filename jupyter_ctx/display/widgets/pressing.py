@@ -32,7 +32,6 @@ class Controls:
     act: Callable[[str], object]  # does what a command says, such as "trim"
     summarise: Callable[[Stopper], object]  # may take long; the Stopper ends it
     writer: Callable[[], str]  # the model that writes summaries, or ""
-    menu: Mapping[str, Callable[[], Any]]  # by label, what returns the widget of a view: one for a conversation
     name: Callable[[], str] = str  # the conversation's, or "" where it is the only one
     busy: Callable[[], bool] = bool  # whether a turn is running
 

@@ -14,8 +14,8 @@ from .gauge import SHAPES, bar_static, share_of, used_of
 from .gauge_bar import text_bar
 from .sliders import SLIDER_RULES, follows
 from .static_twin import LIVE
-from .turn_table import MOST_IN_FULL
 
+MOST_IN_FULL = 200_000  # characters of a message
 MOST_OMITTED = 20  # messages that are listed of those that were not sent
 SECONDS = 1.5  # that each turn is shown while it plays
 REPLAY_HEAD, BAR = ("turn", "context", "tokens", "share", "what happened"), 1  # and the column of the bars

@@ -14,9 +14,8 @@ from IPython.display import display
 
 Forms = Mapping[str, str]  # of an output, by type
 LIVE = "jctx-live"  # the class of every widget that has a twin
-BOX, STILL = "jctx-place", "jctx-still"  # the classes of a box that a view may leave, and of one that is still
-FOLLOWS = "jctx-follows"  # the class of the twin below the newest answer
-GAUGE_ID = "jctx-gauge"  # where the link of still places leads
+BOX = "jctx-place"  # the class of a box that a widget may leave
+FOLLOWS = "jctx-follows"  # the class of what follows the newest answer
 VIEW = "application/vnd.jupyter.widget-view+json"
 _OUTPUT = ".jp-OutputArea-child"
 _TWIN = f"{_OUTPUT}:has(.jctx-twin)"
@@ -26,14 +25,9 @@ TWIN_STYLE = (
     f"{_TWIN}:has(+ {_OUTPUT} {_ALIVE}){{display:none}}"
     f"{_TWIN} + {_OUTPUT}:not(:has({_ALIVE},[data-mime-type])){{display:none}}"  # a widget's output names no type
     f"{_OUTPUT}:has(.{BOX}:empty){{display:none}}"
-    f".{BOX}>.{LIVE}{{width:100%}}.{STILL}{{flex-flow:row wrap;gap:0 4px}}"
-    f".{STILL}>:not(.{LIVE}){{width:auto;min-width:0}}.{STILL}>.jctx-then-picture{{flex:1 0 100%;overflow-x:auto}}"
-    ".jctx-then-picture .widget-html-content{font-size:12px;line-height:18px}"
-    f":not(.jp-LinkedOutputView *):is(.{STILL}>.{LIVE}){{display:none}}"
-    f".jp-LinkedOutputView .{STILL}>:not(.{LIVE}){{display:none}}"
-    ".jctx-anchor{width:0;height:0;margin:0}"
-    # below the same answer the gauge says how full the window is
-    f".jp-OutputArea:not(.jctx-has-chip *):is(:has(.{BOX} .jctx-anchor),:has(.{FOLLOWS}):not(:has(.{BOX})))"
+    f".{BOX}>*{{width:100%}}"
+    # below the same answer the gauge says how full the window is; a page loaded anew takes no twin away
+    f".jp-OutputArea:not(.jctx-has-chip *):is(:has(.{BOX}.{FOLLOWS}:not(:empty)),:has(.{FOLLOWS}):not(:has(.{BOX})))"
     " :is(.jctx-fill,.jctx-percent){display:none!important}"
     "</style>"
 )
