@@ -18,7 +18,7 @@ from ..attachments.attached_files import exists
 from ..attachments.guarded import guarded, said_by
 from ..attachments.pasted_images import SavedCells, saved_cells
 from ..errors import InvalidRequestError
-from ..runtime.frontend import EARLIER, origin, where
+from ..runtime.frontend import origin, where
 from ..template.kinds import described
 from ..wording import did_you_mean, nearest_name
 from .variables import variables_of
@@ -210,7 +210,7 @@ class CellImages:
         return "the nearest above this cell" if known else "the last"
 
     def _path(self) -> Path:
-        notebook = EARLIER.sub("", origin(self._shell).notebook or "")
+        notebook = origin(self._shell).notebook or ""
         if not os.path.isabs(notebook):
             raise InvalidRequestError(
                 f"-a cell:… takes an image from the notebook's file, and {UNKNOWN_FILE[self._place.kind]}. "

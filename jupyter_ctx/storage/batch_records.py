@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from .connection import Connection, insert
-from .database_tables import BATCHES, LOCK
+from .database_tables import BATCHES
 from .holders import is_held_elsewhere, is_held_here, this_process
 from .serialization import UnreadableError, decoded, encoded_text
 from .stored_answers import AnswerKey, Answers
@@ -53,7 +53,7 @@ class BatchTable:
     """The batches of one user; they are in the database of the answers."""
 
     def __init__(self, answers: Answers) -> None:
-        self._database, self._owner = answers.database, answers.owner
+        self._database = answers.database
         self._held: set[str] = set()
 
     def open(self, endpoint: str) -> list[BatchRecord]:
@@ -67,12 +67,10 @@ class BatchTable:
         asked = {key for part in parts for key in part}
 
         def write(connection: Connection) -> bool:
-            if not connection.is_sqlite:  # one at a time: what is not there yet cannot be locked
-                connection.execute(f"SELECT pg_advisory_xact_lock({LOCK}, hashtext(:owner))", {"owner": self._owner})
             if any(not asked.isdisjoint(record.asked) for record in self._open(connection, endpoint)):
                 return False
             for record in records:
-                values = {"owner": self._owner, **_values(record)}
+                values = _values(record)
                 connection.execute(insert(BATCHES, values), values)
             return True
 
@@ -84,7 +82,7 @@ class BatchTable:
         """Hold a batch and return it as it is now; ``None`` where it is over, or another run holds it."""
 
         def write(connection: Connection) -> BatchRecord | None:
-            found = (each for each in self._open(connection, record.endpoint, lock=True) if each.id == record.id)
+            found = (each for each in self._open(connection, record.endpoint) if each.id == record.id)
             now = next(found, None)
             if now is None or self.is_held(now):
                 return None
@@ -111,8 +109,8 @@ class BatchTable:
         def write(connection: Connection) -> bool:
             if self._set(connection, record, "host = :host AND pid = :pid"):
                 return True
-            values = {"owner": self._owner, **_values(record)}
-            there = f"SELECT count(*) FROM {BATCHES} WHERE owner = :owner AND id = :id"
+            values = _values(record)
+            there = f"SELECT count(*) FROM {BATCHES} WHERE id = :id"
             if record.reference is None or connection.scalar(there, values):
                 return False
             connection.execute(insert(BATCHES, values), values)
@@ -122,8 +120,8 @@ class BatchTable:
 
     def end(self, record: BatchRecord) -> None:
         """Forget a batch whose answers are stored."""
-        remove = f"DELETE FROM {BATCHES} WHERE owner = :owner AND id = :id"
-        values = {"owner": self._owner, "id": record.id}
+        remove = f"DELETE FROM {BATCHES} WHERE id = :id"
+        values = {"id": record.id}
         self._database.run(lambda connection: connection.execute(remove, values))
         self.let_go([record])
 
@@ -138,12 +136,10 @@ class BatchTable:
             self._held.add(record.id)
             _here.add(record.id)
 
-    def _open(self, connection: Connection, endpoint: str, *, lock: bool = False) -> list[BatchRecord]:
-        locked = " FOR UPDATE" if lock and not connection.is_sqlite else ""
+    def _open(self, connection: Connection, endpoint: str) -> list[BatchRecord]:
         rows = connection.execute(
-            f"SELECT {', '.join(COLUMNS)} FROM {BATCHES} WHERE owner = :owner AND endpoint = :endpoint "
-            f"ORDER BY created, id{locked}",
-            {"owner": self._owner, "endpoint": endpoint},
+            f"SELECT {', '.join(COLUMNS)} FROM {BATCHES} WHERE endpoint = :endpoint ORDER BY created, id",
+            {"endpoint": endpoint},
         )
         found = list[BatchRecord]()
         for row in rows:
@@ -155,8 +151,8 @@ class BatchTable:
         values = _values(record)
         del values["asked"]  # which never changes, and may be megabytes
         columns = ", ".join(f"{name} = :{name}" for name in values if name != "id")
-        change = f"UPDATE {BATCHES} SET {columns} WHERE owner = :owner AND id = :id AND {where}"
-        return bool(connection.execute(change, {"owner": self._owner, **values}).rowcount)
+        change = f"UPDATE {BATCHES} SET {columns} WHERE id = :id AND {where}"
+        return bool(connection.execute(change, values).rowcount)
 
 
 _here: set[str] = set()  # ids of the batches that runs of this process work on

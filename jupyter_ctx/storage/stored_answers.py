@@ -1,6 +1,6 @@
 """The answers of experiments: a table of their own in the database of the conversations.
 
-An answer is kept under its user, the digest of its request's content, and the number of its repeat, so that a run
+An answer is kept under the digest of its request's content and the number of its repeat, so that a run
 that is started again asks only what is missing. Answers are written as they come, and again where that failed. Each
 method is one transaction, unless it says otherwise.
 """
@@ -18,11 +18,11 @@ from typing import Any
 from ..context.usage import Usage
 from ..conversation.messages import StopReason
 from ..errors import StoreError
-from .connection import Connection, by_parts, raw
+from .connection import Connection, by_parts
 from .database import Database
-from .database_tables import ANSWERS, BATCHES, CLAIMS
+from .database_tables import ANSWERS, BATCHES
 from .serialization import UnreadableError, decoded, encoded_text
-from .store import owner, store_address
+from .store import store_address
 
 AnswerKey = tuple[str, int]  # the digest of a request, and the number of its repeat from 0
 IN_ONE_TRANSACTION = 10_000  # keys: the time of one transaction is limited
@@ -64,16 +64,17 @@ class StoredAnswer:
 
 
 DEFAULTS = {field.name: field.default for field in fields(StoredAnswer)}
+READ = f"SELECT digest, repeat, at, CAST(body AS BLOB) FROM {ANSWERS}"  # text as str takes as long as all else
 WRITE = f"""
-    INSERT INTO {ANSWERS} (owner, digest, repeat, at, failed, body)
-    VALUES (:owner, :digest, :repeat, :at, :failed, :body)
-    ON CONFLICT (owner, digest, repeat) DO UPDATE SET at = excluded.at, failed = excluded.failed, body = excluded.body
+    INSERT INTO {ANSWERS} (digest, repeat, at, failed, body)
+    VALUES (:digest, :repeat, :at, :failed, :body)
+    ON CONFLICT (digest, repeat) DO UPDATE SET at = excluded.at, failed = excluded.failed, body = excluded.body
     WHERE excluded.failed = 0 OR {ANSWERS}.failed <> 0
 """  # an answer that another process has is worth more than an error
 
 
 class Answers:
-    """The answers of one user in a database, and those that could not be written yet, which wait in memory.
+    """The answers in a database, and those that could not be written yet, which wait in memory.
 
     Every method raises StoreError where the database fails, except :meth:`keep` and :meth:`settle`.
 
@@ -86,7 +87,6 @@ class Answers:
         beside: Mapping[AnswerKey, StoredAnswer] | None = None,
     ) -> None:  # fmt: skip
         self.database = address if isinstance(address, Database) else Database(store_address(address))
-        self.owner = owner()
         self._notices: list[str] = []
         self._waiting: dict[AnswerKey, StoredAnswer] = {}
         self._now, self._beside = now, beside or {}
@@ -146,7 +146,7 @@ class Answers:
     def _failed(self, error: StoreError) -> None:
         self._calm = min(MOST_CALM, 2 * self._calm or CALM)
         self._calm_until = self._now() + self._calm
-        trouble = str(error).partition(": ")[0]  # what follows a driver may say in other words each time
+        trouble = str(error).partition(": ")[0]
         if trouble != self._trouble:
             self.notices.append(f"{error} Answers are kept in memory, and are saved when that can be done.")
         self._trouble = trouble
@@ -156,30 +156,23 @@ class Answers:
         now = time.time()
         values = [
             {
-                "owner": self.owner, "digest": digest, "repeat": repeat, "at": answer.at or now,
+                "digest": digest, "repeat": repeat, "at": answer.at or now,
                 "failed": int(answer.failed), "body": _body(answer),
             }
-            for (digest, repeat), answer in sorted(rows, key=lambda row: row[0])  # two writers wait in one order
+            for (digest, repeat), answer in rows
         ]  # fmt: skip
-        done = f"DELETE FROM {CLAIMS} WHERE owner = :owner AND digest = :digest AND repeat = :repeat"
-
-        def write(connection: Connection) -> None:
-            connection.execute_many(WRITE, values)
-            connection.execute_many(done, values)
-
         if values:
-            self.database.run(write)
+            self.database.run(lambda connection: connection.executemany(WRITE, values))
 
     def delete_all(self) -> int:
-        """Remove the user's answers for good, and forget open batches, whose answers will not be fetched.
+        """Remove the answers for good, and forget open batches, whose answers will not be fetched.
 
         Return how many answers there were.
         """
-        mine = {"owner": self.owner}
 
         def remove(connection: Connection) -> int:
-            connection.execute(f"DELETE FROM {BATCHES} WHERE owner = :owner", mine)
-            return int(connection.execute(f"DELETE FROM {ANSWERS} WHERE owner = :owner", mine).rowcount)
+            connection.execute(f"DELETE FROM {BATCHES}")
+            return connection.execute(f"DELETE FROM {ANSWERS}").rowcount
 
         removed = self.database.run(remove)
         if removed:
@@ -198,10 +191,8 @@ class Answers:
 
         def read(connection: Connection) -> dict[AnswerKey, StoredAnswer]:
             answers = dict[AnswerKey, StoredAnswer]()
-            columns = ", ".join((raw(connection, "digest"), "repeat", "at", raw(connection, "body")))
             for names, values in by_parts(digests):
-                statement = f"SELECT {columns} FROM {ANSWERS} WHERE owner = :owner AND digest IN ({names}){which}"
-                rows = connection.execute(statement, {"owner": self.owner, **values})
+                rows = connection.execute(f"{READ} WHERE digest IN ({names}){which}", values)
                 answers.update((key, answer) for key, answer in _read(rows) if key in wanted)
             return answers
 
@@ -209,12 +200,11 @@ class Answers:
 
 
 def _read(rows: Iterable[Sequence[Any]]) -> Iterator[tuple[AnswerKey, StoredAnswer]]:
-    """Yield the answers that can be read; SQLite accepts any type in any column."""
+    """Yield the answers that can be read."""
     for digest, repeat, at, body in rows:
-        with suppress(UnreadableError, UnicodeDecodeError):
+        with suppress(UnreadableError):
             answer: StoredAnswer = decoded(StoredAnswer, body)
-            key = digest.decode() if isinstance(digest, bytes) else digest
-            yield (key, repeat), replace(answer, at=at if isinstance(at, float) else 0.0)
+            yield (digest, repeat), replace(answer, at=at)
 
 
 def _body(answer: StoredAnswer) -> str:

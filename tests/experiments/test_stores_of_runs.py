@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 from answering_rows import answering_rows
+from jupyter_ctx.storage.claims import AHEAD
 
 from jupyter_ctx import AuthenticationError, StoreError, sweep
-from jupyter_ctx.storage.claims import AHEAD
 from jupyter_ctx.storage.stored_answers import Answers
 from jupyter_ctx.testing import ScriptedProvider
 

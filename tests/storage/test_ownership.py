@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from jupyter_ctx.storage.takeover import Clues
 
 from jupyter_ctx.runtime.frontend import Origin, cells_of, fingerprint
 from jupyter_ctx.storage.holders import Holder
 from jupyter_ctx.storage.ownership import Wish, at_home, choose, fork, free_name, given_back
 from jupyter_ctx.storage.store import Claim, ConversationRow
-from jupyter_ctx.storage.takeover import Clues
 
 HERE, THERE = "/n/a.ipynb", "/n/b.ipynb"
 ME, OTHER = Holder("host", 1, 1.0), Holder("host", 2, 2.0)

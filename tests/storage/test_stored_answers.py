@@ -188,8 +188,8 @@ def test_a_damaged_answer_is_as_one_that_is_missing(answers: Answers, sql: Sql, 
 
 
 @pytest.mark.parametrize("change", ["body = x'ff00'", "body = 12", "repeat = 'x'", "at = 'x'", "failed = 'x'"])
-def test_sqlite_may_hold_any_type_in_any_column(sqlite: str, sql: Sql, change: str) -> None:
-    with opened(sqlite) as answers:
+def test_sqlite_may_hold_any_type_in_any_column(address: str, sql: Sql, change: str) -> None:
+    with opened(address) as answers:
         answers.write([(("d", 0), FULL), (("e", 0), FULL)])
         sql(f"UPDATE {ANSWERS} SET {change} WHERE digest = 'd'")
         assert answers.find([("d", 0), ("e", 0)])["e", 0] == FULL

@@ -24,10 +24,9 @@ from ...errors import ChatError, in_words
 from ...models.purse import Purse
 from ...session.ask import Ask, Asker
 from ...session.threads import Threads
-from ...storage.claims import AHEAD, Claims
-from ...storage.stored_answers import AnswerKey, Answers
+from ...storage.stored_answers import Answers
 from ..batch.batch_run import ModelBatches
-from ..row_request import RowRequest, Tried, as_stored, as_tried
+from ..row_request import RowRequest, Tried, as_stored
 from ..run_options import Options
 from .governor import MOST_AT_ONCE, START_AT_ONCE, Governor
 from .work import Here, Work, close_run, open_run, work
@@ -102,11 +101,6 @@ class Lane:
             return job
         return None
 
-    def upcoming(self) -> list[AnswerKey]:
-        """Return what the next requests are stored under."""
-        jobs = itertools.chain(self.soon, *self.waiting.values())
-        return [job.key for job in itertools.islice(jobs, AHEAD) if not job.anew]
-
     def put_back(self, job: RowRequest) -> None:
         """Return a request that could not start to the head of the line."""
         self.first.discard(job.group)
@@ -141,10 +135,8 @@ class Engine:
         self._run, self._asker, self._models = new_id(), asker, asker.models
         self._answers, self._options, self._purse, self._waits = answers, options, purse, waits
         self._executor = options.executor or Threads(options.concurrency or MOST_AT_ONCE, "jupyter_ctx ask")
-        self._claims = Claims(answers, self._run, failed=not options.retry)
         self._batches = ModelBatches(asker, answers, purse, is_wanted=options.batch)
         self._lanes: dict[str, Lane] = {}
-        self._elsewhere: dict[AnswerKey, list[RowRequest]] = {}  # what other runs ask for
         self._events = queue.SimpleQueue[tuple[int, Future[Tried] | None]]()
         self._open: dict[int, Sent] = {}  # by number
         self._numbers, self._chance = itertools.count(), random.Random(self._run)
@@ -165,8 +157,6 @@ class Engine:
         busy = max((lane.governor.newest for lane in tuple(self._lanes.values()) if lane.again), default=(0, 0))
         if busy[0] >= BUSY_FROM:
             return f"server busy: {busy[0]:,} of {busy[1]:,} asked again"
-        if self._elsewhere:
-            return f"{len(self._elsewhere):,} rows are being asked by another run"
         again = sum(len(lane.again) for lane in tuple(self._lanes.values()) if not lane.answered)
         return f"no answer yet, {again:,} failed and are asked again" if again else ""
 
@@ -213,7 +203,7 @@ class Engine:
         open_run(self._run, Here(self._asker, self.begun, self._stopped.is_set))
         try:
             while self._ended is None:
-                self._look()
+                self._waits()
                 wait = min(self._start(), self._advance_batches())
                 self._ended = self._ended or self._outcome()
                 if self._ended is None:
@@ -229,8 +219,7 @@ class Engine:
             close_run(self._run)
 
     def end(self) -> None:
-        """Let go of what was claimed, and of the threads: the run has ended, and its answers are stored."""
-        self._claims.end()
+        """Let go of the threads: the run has ended, and its answers are stored."""
         if self._options.executor is None:
             self._executor.shutdown(wait=False, cancel_futures=True)
 
@@ -249,7 +238,7 @@ class Engine:
             return Ended(GOES_ON) if self._left.is_set() else None
         if self._stopped.is_set() or self._left.is_set():
             return Ended("stopped")
-        is_busy = self._open or self._elsewhere or not all(lane.is_empty for lane in self._lanes.values())
+        is_busy = self._open or not all(lane.is_empty for lane in self._lanes.values())
         if is_busy or not (batches.is_empty or batches.lack):
             return None
         return Ended("" if batches.is_empty else batches.lack)
@@ -266,24 +255,6 @@ class Engine:
             return 0.0
         return min(TICK, max(0.0, due - time.monotonic()))
 
-    def _look(self) -> None:
-        """Take the answers that other runs have, and ask for what they have let go."""
-        answers, let_go = self._claims.look(self._elsewhere)
-        for key, stored in answers.items():
-            for job in self._elsewhere.pop(key):
-                job.done(as_tried(stored), True)
-        for key in let_go:
-            self.add(self._elsewhere.pop(key), soon=True)
-        self._waits()
-
-    def _is_own(self, lane: Lane, job: RowRequest) -> bool:
-        """Return whether to ask for an answer; one that another run asks for is waited for."""
-        if job.tries or job.anew or self._claims.is_own(job.key, lane.upcoming):
-            return True
-        lane.begun(job)
-        self._elsewhere.setdefault(job.key, []).append(job)
-        return False
-
     def _start(self) -> float:
         """Start every request that may start now; return the seconds until another one may."""
         wait = TICK
@@ -298,7 +269,7 @@ class Engine:
                 if job is None:
                     wait = min([wait, *(max(0.0, at - now) for at, *_ in lane.again[:1])])
                     break
-                if self._is_own(lane, job) and not self._submit(lane, job, now):
+                if not self._submit(lane, job, now):
                     break
         return wait
 
