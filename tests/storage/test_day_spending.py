@@ -152,11 +152,3 @@ def test_where_the_store_fails_nothing_is_spent_and_it_says_how_to_go_on(tmp_pat
     purse.cap = None
     assert purse.reserve(0.3)
     purse.settle(0.3, 0.3)
-
-
-def test_the_sum_of_another_user_is_another_one(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("JUPYTERHUB_USER", "ada")
-    purse = DayPurse(address, 1.0)
-    assert purse.reserve(1.0)
-    monkeypatch.setenv("JUPYTERHUB_USER", "bob")
-    assert purse.reserve(1.0)

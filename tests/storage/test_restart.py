@@ -287,60 +287,6 @@ def shown_in(output: Any) -> str:
     return str(output.get("text") or output.get("data", {}).get("text/plain", ""))
 
 
-@pytest.mark.load
-def test_restore_may_be_asked_for_or_off(notebook: Notebook) -> None:
-    ask, off = (f"get_ipython().config.Chat.restore = {how!r}" for how in ("ask", "off"))
-    notebook.run(TALK)
-    notebook.start()
-    notebook.run(ask)
-    notebook.run("%chat status", typed=["y"])
-    assert notebook.kernel.asked == ["Go on with 1 turn of 'main', last used just now? [Y/n] "]
-    assert notebook.value(PROMPTS) == ["Say one."]
-    notebook.start()
-    notebook.run(ask)
-    assert "Going on" not in notebook.run("%chat status", typed=["n"])
-    assert notebook.value(PROMPTS) == []
-    assert re.search(r"^main-2 +0 turns.* current\nmain +1 turn ", notebook.run("%chat list"), re.M)
-    assert notebook.run("%chat switch main") == "Talking in 'main': 1 turn.\n"
-    notebook.run("%chat config restore off")
-    notebook.start()
-    assert notebook.value(PROMPTS) == []
-    notebook.run("%chat switch main\n%chat config restore auto")
-    notebook.start()
-    notebook.run(off)
-    assert notebook.value(PROMPTS) == []
-
-
-def save(path: Path, cells: Mapping[str, str]) -> None:
-    """Write a notebook's file, as a front end does."""
-    listed = [nbformat.v4.new_code_cell(source, id=cell) for cell, source in cells.items()]
-    nbformat.write(nbformat.v4.new_notebook(cells=listed), path)
-
-
-def test_a_copied_notebook_starts_with_a_fork_and_goes_its_own_way(
-    notebook: Notebook, other: Notebook, tmp_path: Path
-) -> None:
-    cells = {"load": LOAD, "use": USE, "one": "%%chat\nSay {{ x }}.", "loop": LOOP.format([1, 2], "")}
-    save(tmp_path / "x.ipynb", cells)
-    notebook.start()
-    notebook.run("x = 'one'")
-    notebook.run_all(cells)
-    save(tmp_path / "copy.ipynb", {**cells, "two": "%%chat\nSay two."})
-    other.start("copy.ipynb")
-    assert other.run("%chat").splitlines()[0] == (
-        f"This notebook is a copy of {tmp_path / 'x.ipynb'}: it starts with 3 turns of 'main', "
-        "last used just now. %chat undo puts that back, %chat new starts afresh."
-    )
-    other.run("%%chat\nSay two.", "two")
-    assert (len(notebook.value(PROMPTS)), len(other.value(PROMPTS))) == (3, 4)
-    listed = notebook.run("%chat list all")
-    assert re.search(rf"^main +4 turns .* in another kernel +{tmp_path / 'copy.ipynb'}$", listed, re.M)
-    assert re.search(r"^main +3 turns .* current +this one$", listed, re.M)
-    notebook.start()
-    other.start()
-    assert (len(notebook.value(PROMPTS)), len(other.value(PROMPTS))) == (3, 4)
-
-
 def test_a_second_kernel_on_a_notebook_starts_with_a_fork_and_says_so(notebook: Notebook, other: Notebook) -> None:
     notebook.run(TALK)
     other.start()
