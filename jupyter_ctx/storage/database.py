@@ -29,7 +29,7 @@ SQLITE_HEAD = b"SQLite format 3\0"  # how each SQLite database begins
 PATIENCE, IMPATIENCE = 5.0, 0.1  # seconds to wait for a lock: at first, and where that was in vain before
 LOGS = ("-wal", "-shm")  # files that SQLite has beside its own
 DAMAGED = frozenset({"SQLITE_CORRUPT", "SQLITE_NOTADB", "SQLITE_ERROR", "SQLITE_FORMAT"})  # ERROR: not our tables
-NO_TEXT = "Could not decode to UTF-8"  # how Python begins, where SQLite has no complaint
+NOT_UTF8 = "Could not decode to UTF-8"  # how Python begins, where SQLite has no complaint
 CHECKED = 32 * 2**20  # bytes: a larger file is not looked through when it is opened (a millisecond for each MB)
 TROUBLES = {  # what SQLite says, and what to do
     "SQLITE_BUSY": "is locked by another program: end that",
@@ -203,7 +203,7 @@ class Database:
 
     def _trouble(self, error: Exception) -> StoreError | DamagedError:
         code = error_code(error)
-        if self.path is not None and (code in DAMAGED or str(error).startswith(NO_TEXT)):
+        if self.path is not None and (code in DAMAGED or str(error).startswith(NOT_UTF8)):
             return DamagedError(str(error))
         if code in TROUBLES:
             return StoreError(f"{self.shown} {TROUBLES[code]}.")

@@ -7,7 +7,7 @@ from .connection import Connection
 CONVERSATIONS, EVENTS, SCHEMA_VERSION = "jupyter_ctx_conversations", "jupyter_ctx_events", "jupyter_ctx_version"
 ANSWERS, BATCHES = "jupyter_ctx_answers", "jupyter_ctx_batches"  # of experiments
 SPENDING = "jupyter_ctx_spending"  # by day
-TABLES = (CONVERSATIONS, EVENTS, ANSWERS, BATCHES, SPENDING)
+STORE_TABLES = (CONVERSATIONS, EVENTS, ANSWERS, BATCHES, SPENDING)
 VERSION = 8  # of the schema
 
 SCHEMA = (

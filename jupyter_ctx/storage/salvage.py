@@ -9,17 +9,17 @@ from pathlib import Path
 from typing import Any
 
 from .connection import Connection
-from .database_tables import TABLES
+from .database_tables import STORE_TABLES
 
-KINDS = {"TEXT": str, "BIGINT": int, "DOUBLE PRECISION": float}  # of values, by the type of their column
+COLUMN_KINDS = {"TEXT": str, "BIGINT": int, "DOUBLE PRECISION": float}  # of values, by the type of their column
 
 
 def salvage(damaged: Path, new: Connection) -> None:
     """Copy the rows that can be read, in the transaction of the new file; those that are there stay."""
     with closing(sqlite3.connect(f"{damaged.as_uri()}?mode=ro", uri=True)) as old:
         old.text_factory = bytes
-        for table in TABLES:
-            columns = {name: KINDS[kind] for _, name, kind, *_ in new.execute(f"PRAGMA table_info({table})")}
+        for table in STORE_TABLES:
+            columns = {name: COLUMN_KINDS[kind] for _, name, kind, *_ in new.execute(f"PRAGMA table_info({table})")}
             add = f"INSERT OR IGNORE INTO {table} ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})"
             for row in _rows(old, table, columns):
                 values = [value.decode(errors="replace") if isinstance(value, bytes) else value for value in row]

@@ -205,20 +205,6 @@ def test_no_claim_takes_what_is_held_loses_a_row_or_gives_a_name_twice(rows: lis
     assert source is None or source.notebook == wish.origin.scope or source.notebook in left, "nothing is taken over"
 
 
-@given(st.lists(st.tuples(wishes, st.booleans()), max_size=8))
-def test_through_any_sequence_of_starts_and_ends_names_stay_unique(steps: list[tuple[Wish, bool]]) -> None:
-    rows: list[ConversationRow] = []
-    for number, (step, ends) in enumerate(steps):
-        holder = Holder("host", number + 1, float(number))
-        claim = choose(rows, step._replace(holder=holder, now=float(number)), is_held)
-        now = after(rows, claim)
-        if ends:
-            now[claim.row.id] = claim.row._replace(host=None, pid=None, started=None)
-        rows = sorted(now.values(), key=lambda row: -row.opened)
-        names = [(row.notebook, row.name) for row in rows]
-        assert len(names) == len(set(names))
-
-
 def test_the_cells_of_a_notebook_are_read_from_its_file(tmp_path: Path) -> None:
     notebook = tmp_path / "a.ipynb"
     assert cells_of(None) == {}

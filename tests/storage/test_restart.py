@@ -14,7 +14,7 @@ from typing import Any
 import nbformat
 import pytest
 from jupyter_client import KernelManager
-from kernels import Kernel, error, shown, widgets
+from kernels import Kernel, error, shown
 from nbclient import NotebookClient
 
 LOAD = "%load_ext jupyter_ctx\nfrom jupyter_ctx import get_chat"
@@ -148,26 +148,6 @@ def test_after_a_restart_everything_is_as_it_was_and_one_line_says_so(notebook: 
     said = [notebook.run("%%chat\nAnd?")]
     assert "Too long" not in said[0]
     assert "makes room" not in said[0]
-
-
-@pytest.mark.load
-def test_an_error_is_found_again_and_another_one_is_asked_of_anew(notebook: Notebook) -> None:
-    def fails(source: str) -> None:
-        notebook.kernel.run(source, "broken")
-        assert notebook.kernel.reply["status"] == "error"
-
-    notebook.start()
-    notebook.run(USE.replace("256", "512"), "use")
-    fails("x = 0\n1 / x")
-    notebook.run("%%chat --error", "ask")
-    sources = notebook.run("print(get_chat().turns[0].record.sources)")
-    assert "error of cell [3] (ZeroDivisionError, " in sources
-    notebook.start()
-    assert notebook.run("print(get_chat().turns[0].record.sources)", "see") == sources
-    fails("x = 0\n1 / x")
-    assert STORED in notebook.run("%%chat --error", "ask"), "the same error in the cell of the same number"
-    fails("x = ''\n1 / x")
-    assert STORED not in notebook.run("%%chat --error", "ask")
 
 
 def test_restart_and_run_all_costs_nothing(notebook: Notebook) -> None:
@@ -364,26 +344,6 @@ def test_turns_of_deleted_cells_are_offered_for_exclusion_once(notebook: Noteboo
     assert "cell deleted" not in notebook.run("%chat history")
     notebook.run("1 + 1", deleted=["one"])
     assert offer in notebook.run("%%chat\nSay three.", "three")
-
-
-@pytest.mark.load
-def test_the_gauge_shows_the_conversation_that_is_talked_in(notebook: Notebook) -> None:
-    notebook.run(TALK)
-    assert len(widgets(notebook.kernel.run("%chat gauge"))) == 1
-    assert "In 'side', a new conversation." in notebook.run("%%chat -i side\nSay two.")
-    elsewhere = notebook.kernel.run("%chat -i side")
-    assert not widgets(elsewhere)
-    assert "Context [" in shown(elsewhere)
-    drawn = (
-        "__import__('jupyter_ctx.magics.registration').magics.registration.door_of(get_ipython()).magic"
-        ".panel().widget.children[1].children[0].value"
-    )
-    for verb in ("new plans", "switch main", "fork", "switch plans"):
-        notebook.run(f"%chat {verb}")
-        used = notebook.value("get_chat().info().used")
-        assert f'aria-valuenow="{used}"' in notebook.value(drawn), verb
-    notebook.run("%chat delete plans", typed=["plans"])
-    assert f'aria-valuenow="{notebook.value("get_chat().info().used")}"' in notebook.value(drawn)
 
 
 def test_delete_asks_for_the_name_again_and_leaves_nothing(notebook: Notebook, tmp_path: Path) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import random
 import signal
-import stat
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -15,7 +14,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from interpreters import start
-from stored_chats import open_chat, prompts, say
 
 from jupyter_ctx.context.usage import Usage
 from jupyter_ctx.errors import StoreError
@@ -108,23 +106,6 @@ def test_deleted_answers_leave_nothing_in_the_file(address: str) -> None:
     left = b"".join(path.read_bytes() for path in Path(address).parent.glob("store.sqlite*"))
     assert b"apricot" not in left
     assert b"plum" not in left
-
-
-def test_the_file_is_readable_by_its_owner_only(address: str) -> None:
-    with opened(address) as answers:
-        answers.write([(("d", 0), FULL)])
-        modes = {stat.S_IMODE(path.stat().st_mode) for path in Path(address).parent.glob("store.sqlite*")}
-    assert modes == {0o600}
-
-
-def test_conversations_and_answers_share_a_database(address: str, answers: Answers) -> None:
-    chat = open_chat(address)
-    say(chat, "one")
-    answers.write([(("d", 0), FULL)])
-    say(chat, "two")
-    assert chat.desk.session.notices() == ()
-    assert answers.find([("d", 0)]) == {("d", 0): FULL}
-    assert prompts(chat) == ["one", "two"]
 
 
 def test_the_store_is_that_of_the_environment(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
