@@ -24,7 +24,6 @@ REPLAY_VARIABLE = "JUPYTER_CTX_REPLAY"
 PARAMETERS = "# Parameters"  # begins the cell that papermill puts into what it runs
 MOST_NOTEBOOKS = 200  # that are looked at in one folder
 ONE_MAGIC = re.compile(r"\s*%(?:%|[^\n]*\s*\Z)")  # a cell magic, or a line magic alone
-METADATA_KEY = "jupyter_ctx"  # where an export keeps the answer, in an output's metadata
 
 
 @dataclass(frozen=True, slots=True)

@@ -109,7 +109,7 @@ class Database:
         """
         if self.path is None:
             return
-        with self._lock, suppress(DamagedError), self._translated():
+        with self._lock, suppress(DamagedError, OtherVersionError), self._translated():
             where = self._empty(self._open())
             if where:
                 self.notices.append(f"What was deleted stays in {where} while another program reads it: end that.")
