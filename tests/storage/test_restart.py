@@ -293,41 +293,6 @@ def test_after_a_crash_another_kernel_goes_on_with_the_conversation(notebook: No
 
 
 @pytest.mark.load
-def test_an_answer_given_after_an_older_one_is_marked_until_that_is_back(notebook: Notebook) -> None:
-    def marked() -> list[bool]:
-        table, preview = notebook.run("%chat history"), notebook.run("%chat preview")
-        assert ("stale" in preview) == ("stale" in table)
-        found: list[bool] = notebook.value("['stale' in row.states for row in get_chat().history()]")
-        return found
-
-    notebook.run(USE)
-    for cell in ("one", "two", "one"):
-        notebook.run(f"%%chat\nSay {cell}.", cell)
-    assert marked() == [False, True]
-    notebook.run("%%chat --append\nSay one.", "one")
-    assert notebook.value(PROMPTS) == ["Say one.", "Say two.", "Say one."]
-    assert notebook.run("%chat undo").startswith("Undid the turn")
-    versions = notebook.run("%chat history 1 --versions")
-    assert versions.startswith("Turn 1: %chat pick 1 VERSION brings an answer back\n")
-    assert [line.split()[0] for line in versions.splitlines()[2:]] == ["1", "2"]
-    assert "current" in versions.splitlines()[3]
-    assert "it has had one answer" in notebook.run("%chat history --versions 2")
-    assert notebook.run("%chat pick 1 1").startswith("Turn 1 has answer 1 again")
-    assert marked() == [False, False]
-
-    notebook.start()
-    assert "%chat undo takes back: pick" in notebook.run("%chat status")
-    assert notebook.run("%chat undo").startswith("Undid the pick")
-    assert marked() == [False, True]
-    assert "%chat undo takes back: re-run; %chat redo does again: pick" in notebook.run("%chat status")
-    assert notebook.run("%chat undo").startswith("Undid the re-run")
-    assert marked() == [False, False]
-    notebook.start()
-    assert "\nRedid the re-run" in notebook.run("%chat redo")
-    assert marked() == [False, True]
-
-
-@pytest.mark.load
 def test_turns_of_deleted_cells_are_offered_for_exclusion_once(notebook: Notebook) -> None:
     offer = "[ctx] The cell of turn 1 was deleted: %chat exclude 1 leaves it out of what is sent."
     notebook.run(USE)

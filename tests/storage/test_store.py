@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import gc
 import json
 import os
 import shutil
@@ -699,12 +698,6 @@ def test_a_fork_says_so(address: str) -> None:
     assert open_chat(address, "another").name == "another"
 
 
-def test_a_chat_that_nobody_has_any_more_holds_nothing(address: str) -> None:
-    for number in range(3):
-        say(open_chat(address), f"turn {number}")
-    assert prompts(open_chat(address)) == numbered(3)
-
-
 def test_turns_may_come_from_any_thread(address: str) -> None:
     chat = open_chat(address)
     threads = [threading.Thread(target=say, args=(chat, *numbered(5))) for _ in range(4)]
@@ -729,17 +722,6 @@ def test_a_conversation_that_another_process_has_gone_on_with_is_kept_apart(addr
     assert prompts(open_chat(address)) == ["one", "one"]
 
 
-def test_a_name_that_is_taken_is_not_given(address: str) -> None:
-    chat = open_chat(address)
-    open_chat(address, "d")
-    with pytest.raises(StoreError):
-        chat.desk.journal.change(name="d")
-    assert chat.name == "c"
-    chat.desk.journal.change(name="e")
-    say(chat, "one")
-    assert prompts(reopen(address, "e")) == ["one"]
-
-
 def test_a_conversation_deleted_by_another_process_is_written_anew(address: str, sql: Sql) -> None:
     chat = open_chat(address)
     say(chat, "one")
@@ -747,16 +729,3 @@ def test_a_conversation_deleted_by_another_process_is_written_anew(address: str,
         sql(f"DELETE FROM {table}")
     say(chat, "two")
     assert prompts(reopen(address)) == ["one", "two"]
-
-
-def test_opening_a_conversation_leaves_the_users_garbage_collection_as_it_was(tmp_path: Path) -> None:
-    chat = Chat("openai/gpt-4o", store=tmp_path / "s", name="x")
-    chat.add_messages([{"role": "user", "content": "Hello."}, {"role": "assistant", "content": "Hi."}])
-    chat.close()
-    for switch in (gc.enable, gc.disable):
-        switch()
-        try:
-            Chat("openai/gpt-4o", store=tmp_path / "s", name="x").close()
-            assert gc.isenabled() == (switch is gc.enable)
-        finally:
-            gc.enable()

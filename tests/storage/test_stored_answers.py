@@ -80,12 +80,6 @@ def test_any_answer_comes_back_as_it_was(answers: Answers, answer: StoredAnswer,
     assert answers.find([("d", repeat)]) == {("d", repeat): answer}
 
 
-def test_lone_surrogates_cost_their_character_alone(answers: Answers) -> None:
-    answers.write([(("d", 0), said("a\ud800b")), (("e", 0), said("whole"))])
-    found = answers.find([("d", 0), ("e", 0)])
-    assert (found["d", 0].text, found["e", 0].text) == ("a?b", "whole")
-
-
 def test_an_answer_replaces_an_error_and_never_the_other_way_round(answers: Answers) -> None:
     answers.write([(("d", 0), ERROR)])
     answers.write([(("d", 0), said("one"))])
@@ -106,13 +100,6 @@ def test_deleted_answers_leave_nothing_in_the_file(address: str) -> None:
     left = b"".join(path.read_bytes() for path in Path(address).parent.glob("store.sqlite*"))
     assert b"apricot" not in left
     assert b"plum" not in left
-
-
-def test_the_store_is_that_of_the_environment(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("JUPYTER_CTX_STORE", address)
-    with opened("default") as answers:
-        answers.write([(("d", 0), FULL)])
-    assert Path(address).exists()
 
 
 # many
@@ -229,17 +216,6 @@ for number in range(int(sys.argv[3])):
     print(number, flush=True)
 answers.close()
 """
-
-
-def test_two_processes_write_at_once_and_lose_nothing(address: str) -> None:
-    both = [start(WRITER, address, who, 60) for who in ("one", "two")]
-    for process in both:
-        _, complaints = process.communicate(timeout=60)
-        assert (process.returncode, complaints) == (0, "")
-    with opened(address) as answers:
-        wanted = [(f"{who}-{number}", number) for who in ("one", "two") for number in range(60)]
-        assert answers.find(wanted).keys() == set(wanted)
-        assert count(answers) == 20 + 120
 
 
 @pytest.mark.parametrize("kills", [3, pytest.param(25, marks=pytest.mark.load)])
