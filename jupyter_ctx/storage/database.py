@@ -289,8 +289,12 @@ def _is_foreign(path: Path) -> bool:
         with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro&immutable=1", uri=True)) as connection:
             connection.execute("PRAGMA schema_version").fetchone()
     except sqlite3.Error as error:
-        return error_code(error) == "SQLITE_NOTADB" and path.read_bytes()[: len(SQLITE_HEAD)] != SQLITE_HEAD
-    return False
+        if error_code(error) != "SQLITE_NOTADB":
+            return False
+    else:
+        return False
+    with path.open("rb") as file:
+        return file.read(len(SQLITE_HEAD)) != SQLITE_HEAD
 
 
 def _moved_aside(path: Path, why: str) -> Path:

@@ -13,31 +13,31 @@ VERSION = 8  # of the schema
 SCHEMA = (
     f"""CREATE TABLE {CONVERSATIONS} (
         id TEXT NOT NULL PRIMARY KEY, notebook TEXT NOT NULL, name TEXT NOT NULL,
-        kernel TEXT, host TEXT, pid BIGINT, started DOUBLE PRECISION,
-        seen DOUBLE PRECISION NOT NULL, opened DOUBLE PRECISION NOT NULL,
-        created DOUBLE PRECISION NOT NULL, updated DOUBLE PRECISION NOT NULL,
-        turns BIGINT NOT NULL, state TEXT,
+        kernel TEXT, host TEXT, pid INTEGER, started REAL,
+        seen REAL NOT NULL, opened REAL NOT NULL,
+        created REAL NOT NULL, updated REAL NOT NULL,
+        turns INTEGER NOT NULL, state TEXT,
         UNIQUE (notebook, name)
     )""",
     f"""CREATE TABLE {EVENTS} (
-        conversation TEXT NOT NULL, seq BIGINT NOT NULL,
-        at DOUBLE PRECISION NOT NULL, kind TEXT NOT NULL, body TEXT NOT NULL, sizes TEXT,
+        conversation TEXT NOT NULL, seq INTEGER NOT NULL,
+        at REAL NOT NULL, kind TEXT NOT NULL, body TEXT NOT NULL, sizes TEXT,
         digest TEXT, cell TEXT, source TEXT,
         PRIMARY KEY (conversation, seq)
     )""",
     f"CREATE INDEX {EVENTS}_digest ON {EVENTS} (digest)",
     f"CREATE INDEX {EVENTS}_cell ON {EVENTS} (cell)",
     f"""CREATE TABLE {ANSWERS} (
-        digest TEXT NOT NULL, repeat BIGINT NOT NULL,
-        at DOUBLE PRECISION NOT NULL, failed BIGINT NOT NULL, body TEXT NOT NULL,
+        digest TEXT NOT NULL, repeat INTEGER NOT NULL,
+        at REAL NOT NULL, failed INTEGER NOT NULL, body TEXT NOT NULL,
         PRIMARY KEY (digest, repeat)
     )""",
     f"""CREATE TABLE {BATCHES} (
-        id TEXT NOT NULL PRIMARY KEY, endpoint TEXT NOT NULL, created DOUBLE PRECISION NOT NULL,
+        id TEXT NOT NULL PRIMARY KEY, endpoint TEXT NOT NULL, created REAL NOT NULL,
         asked TEXT NOT NULL, state TEXT NOT NULL, reference TEXT,
-        host TEXT, pid BIGINT, started DOUBLE PRECISION, seen DOUBLE PRECISION NOT NULL
+        host TEXT, pid INTEGER, started REAL, seen REAL NOT NULL
     )""",
-    f"CREATE TABLE {SPENDING} (day TEXT NOT NULL PRIMARY KEY, spent BIGINT NOT NULL)",
+    f"CREATE TABLE {SPENDING} (day TEXT NOT NULL PRIMARY KEY, spent INTEGER NOT NULL)",
 )
 
 
@@ -51,7 +51,7 @@ class OtherVersionError(Exception):
 
 def make_tables(connection: Connection) -> None:
     """Make the tables where there are none, in this transaction. Raises OtherVersionError."""
-    connection.execute(f"CREATE TABLE IF NOT EXISTS {SCHEMA_VERSION} (version BIGINT NOT NULL)")
+    connection.execute(f"CREATE TABLE IF NOT EXISTS {SCHEMA_VERSION} (version INTEGER NOT NULL)")
     version = connection.scalar(f"SELECT max(version) FROM {SCHEMA_VERSION}")
     if version is None:
         for statement in SCHEMA:

@@ -211,7 +211,7 @@ class Journal:
     def _append(self) -> bool:
         """Add the waiting events; return ``False`` where the whole conversation must be written instead."""
         try:
-            there = self._add(self._next or 0, self._waiting)
+            there = self.store.append(self.row, self._next or 0, self._waiting)
         except TakenError:
             self._part(f"Another kernel has gone on with {self.name!r}")
             return False
@@ -220,21 +220,11 @@ class Journal:
             self._waiting.clear()
         return there
 
-    def _add(self, seq: int, records: Sequence[EventRow]) -> bool:
-        """Add events from number ``seq`` on, except those that an attempt has written already."""
-        try:
-            return self.store.append(self.row, seq, records)
-        except TakenError:
-            there = self.store.same(self.row.id, seq, records)
-            if not there:
-                raise
-            return self.store.append(self.row, seq + there, records[there:])
-
     def _write(self, whole: Whole) -> None:
         events = whole.conversation.events
         records = [to_row(event, whole.sizes() if event is events[-1] else []) for event in events]
         self.row = self._claim(self._begin).row
-        self._add(0, records)
+        self.store.append(self.row, 0, records)
         self._next = len(records)
         self._waiting.clear()
         self._hold()
@@ -251,7 +241,7 @@ class Journal:
 
     def settle(self) -> None:
         """Write the waiting events, where the store takes them now."""
-        with self._lock:
+        with self._lock, uninterrupted():
             if self._whole is not None:
                 self._flush(self._whole)
 

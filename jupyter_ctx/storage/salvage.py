@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from .connection import Connection
-from .database_tables import STORE_TABLES
+from .database_tables import CONVERSATIONS, EVENTS, STORE_TABLES
 
-COLUMN_KINDS = {"TEXT": str, "BIGINT": int, "DOUBLE PRECISION": float}  # of values, by the type of their column
+COLUMN_KINDS = {"TEXT": str, "INTEGER": int, "REAL": float}  # of values, by the type of their column
 
 
 def salvage(damaged: Path, new: Connection) -> None:
@@ -25,6 +25,7 @@ def salvage(damaged: Path, new: Connection) -> None:
                 values = [value.decode(errors="replace") if isinstance(value, bytes) else value for value in row]
                 if _is_sound(values, columns.values()):
                     new.execute(add, values)
+    new.execute(f"DELETE FROM {EVENTS} WHERE conversation NOT IN (SELECT id FROM {CONVERSATIONS})")
 
 
 def _rows(old: sqlite3.Connection, table: str, columns: Iterable[str]) -> Iterator[Sequence[Any]]:

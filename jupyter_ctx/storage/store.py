@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import takewhile
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -160,20 +159,6 @@ class Store:
             return there
 
         return self.database.run(write)
-
-    def same(self, conversation: str, seq: int, records: Sequence[EventRow]) -> int:
-        """Count the events that the store has already, from number ``seq`` on."""
-        values = {"id": conversation, "seq": seq, "most": len(records)}
-
-        def count(connection: Connection) -> int:
-            there = connection.execute(
-                f"SELECT kind, body FROM {EVENTS} WHERE conversation = :id AND seq >= :seq ORDER BY seq LIMIT :most",
-                values,
-            )
-            pairs = zip(there, records, strict=False)
-            return sum(1 for _ in takewhile(lambda pair: tuple(pair[0]) == pair[1][:2], pairs))
-
-        return self.database.run(count, write=False)
 
     def answered(self, digest: str, notebooks: Iterable[str], *, runs: str | None = None) -> Stored | None:
         """Return the newest turn that answered exactly this request, in the conversations of these notebooks.

@@ -25,7 +25,6 @@ from .serialization import UnreadableError, decoded, encoded_text
 from .store import store_address
 
 AnswerKey = tuple[str, int]  # the digest of a request, and the number of its repeat from 0
-IN_ONE_TRANSACTION = 10_000  # keys: the time of one transaction is limited
 CALM = 2.0  # seconds without an attempt after the first failure; doubled by each further one
 MOST_CALM = 30.0
 AT_MOST = 1_000  # answers in one transaction
@@ -106,17 +105,18 @@ class Answers:
         return len(self._waiting)
 
     def find(self, keys: Iterable[AnswerKey], *, failed: bool = True) -> dict[AnswerKey, StoredAnswer]:
-        """Return what is stored or waits under these keys, in a transaction for each ten thousand.
+        """Return what is stored or waits under these keys; a damaged row is not there.
 
-        A damaged row is not there. ``failed``: whether errors count as well.
+        ``failed``: whether errors count as well.
         """
-        answers, rest = dict[AnswerKey, StoredAnswer](), iter(keys)
-        while wanted := set(islice(rest, IN_ONE_TRANSACTION)):
-            answers.update(self.database.run(self._reading(wanted, failed=failed), write=False))
-            for key in wanted & self._waiting.keys():
-                if failed or not self._waiting[key].failed:
-                    answers[key] = self._waiting[key]
-            answers.update((key, self._beside[key]) for key in (wanted & self._beside.keys()) - answers.keys())
+        wanted = set(keys)
+        if not wanted:
+            return {}
+        answers = self.database.run(_reading(wanted, failed=failed), write=False)
+        for key in wanted & self._waiting.keys():
+            if failed or not self._waiting[key].failed:
+                answers[key] = self._waiting[key]
+        answers.update((key, self._beside[key]) for key in (wanted & self._beside.keys()) - answers.keys())
         return answers
 
     def keep(self, rows: Iterable[tuple[AnswerKey, StoredAnswer]]) -> None:
@@ -183,20 +183,19 @@ class Answers:
         """Let go of the database; the next use opens it again."""
         self.database.close()
 
-    def _reading(
-        self, wanted: set[AnswerKey], *, failed: bool
-    ) -> Callable[[Connection], dict[AnswerKey, StoredAnswer]]:
-        digests = list(dict.fromkeys(digest for digest, _ in wanted))
-        which = "" if failed else " AND failed = 0"
 
-        def read(connection: Connection) -> dict[AnswerKey, StoredAnswer]:
-            answers = dict[AnswerKey, StoredAnswer]()
-            for names, values in by_parts(digests):
-                rows = connection.execute(f"{READ} WHERE digest IN ({names}){which}", values)
-                answers.update((key, answer) for key, answer in _read(rows) if key in wanted)
-            return answers
+def _reading(wanted: set[AnswerKey], *, failed: bool) -> Callable[[Connection], dict[AnswerKey, StoredAnswer]]:
+    digests = list(dict.fromkeys(digest for digest, _ in wanted))
+    which = "" if failed else " AND failed = 0"
 
-        return read
+    def read(connection: Connection) -> dict[AnswerKey, StoredAnswer]:
+        answers = dict[AnswerKey, StoredAnswer]()
+        for names, values in by_parts(digests):
+            rows = connection.execute(f"{READ} WHERE digest IN ({names}){which}", values)
+            answers.update((key, answer) for key, answer in _read(rows) if key in wanted)
+        return answers
+
+    return read
 
 
 def _read(rows: Iterable[Sequence[Any]]) -> Iterator[tuple[AnswerKey, StoredAnswer]]:
