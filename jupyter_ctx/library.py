@@ -175,7 +175,8 @@ class Library:
         self._journal().store.delete(row.id)
         forget(row.id)
         if gone is not None:
-            self._drop(gone)
+            gone.close()
+            self._chats = {called: chat for called, chat in self._chats.items() if chat is not gone}
         if gone is not None and gone is self._current:
             self._make_current(self._next(gone.config))
         return row
@@ -206,10 +207,6 @@ class Library:
         opened = journal.open()
         self.notes += filter(None, (opened.note, opened.offer))
         return self._take(journal, opened, self._begun)
-
-    def _drop(self, chat: Chat) -> None:
-        chat.close()
-        self._chats = {called: other for called, other in self._chats.items() if other is not chat}
 
     def _next(self, settings: Settings) -> Chat:
         """Return the conversation that was used before, if no other kernel holds it, else a new one."""
