@@ -25,8 +25,6 @@ from .serialization import UnreadableError, decoded, encoded_text
 from .store import store_address
 
 AnswerKey = tuple[str, int]  # the digest of a request, and the number of its repeat from 0
-CALM = 2.0  # seconds without an attempt after the first failure; doubled by each further one
-MOST_CALM = 30.0
 AT_MOST = 1_000  # answers in one transaction
 
 
@@ -77,19 +75,17 @@ class Answers:
 
     Every method raises StoreError where the database fails, except :meth:`keep` and :meth:`settle`.
 
-    ``address``: as ``Chat(store=…)`` takes it; ``"default"``: the store of the conversations. ``now``: the clock.
+    ``address``: as ``Chat(store=…)`` takes it; ``"default"``: the store of the conversations.
     ``beside``: answers that will do where the store has none; they are not written.
     """
 
     def __init__(
-        self, address: str | Path | Database = "default", *, now: Callable[[], float] = time.monotonic,
-        beside: Mapping[AnswerKey, StoredAnswer] | None = None,
-    ) -> None:  # fmt: skip
+        self, address: str | Path | Database = "default", *, beside: Mapping[AnswerKey, StoredAnswer] | None = None
+    ) -> None:
         self.database = address if isinstance(address, Database) else Database(store_address(address))
         self._notices: list[str] = []
         self._waiting: dict[AnswerKey, StoredAnswer] = {}
-        self._now, self._beside = now, beside or {}
-        self._calm, self._calm_until = 0.0, 0.0
+        self._beside = beside or {}
         self._trouble = ""
 
     @property
@@ -125,8 +121,7 @@ class Answers:
             before = self._waiting.get(key)
             if before is None or before.failed or not answer.failed:
                 self._waiting[key] = answer
-        if self._now() >= self._calm_until:
-            self.settle()
+        self.settle()
 
     def settle(self) -> bool:
         """Write what waits, now; return whether nothing waits any more. Never raises StoreError."""
@@ -140,12 +135,10 @@ class Answers:
             return False
         if self._trouble:
             self.notices.append(f"Saved again in {self.database.shown}: no answer was lost.")
-        self._calm, self._calm_until, self._trouble = 0.0, 0.0, ""
+        self._trouble = ""
         return True
 
     def _failed(self, error: StoreError) -> None:
-        self._calm = min(MOST_CALM, 2 * self._calm or CALM)
-        self._calm_until = self._now() + self._calm
         trouble = str(error).partition(": ")[0]
         if trouble != self._trouble:
             self.notices.append(f"{error} Answers are kept in memory, and are saved when that can be done.")

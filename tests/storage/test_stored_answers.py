@@ -134,33 +134,18 @@ def test_a_damaged_answer_is_as_one_that_is_missing(answers: Answers, sql: Sql, 
     assert answers.find([("d", 0)]) == {("d", 0): FULL}
 
 
-class Clock:
-    """A clock that is set by hand."""
-
-    def __init__(self) -> None:
-        self.time = 100.0
-
-    def __call__(self) -> float:
-        return self.time
-
-
-def test_answers_wait_while_the_store_is_locked_and_are_written_once_it_is_not(
-    answers: Answers, locked: Lock, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_answers_wait_while_the_store_is_locked_and_are_written_once_it_is_not(answers: Answers, locked: Lock) -> None:
     answers.database._patience = 0.3
-    clock = Clock()
-    keeper = Answers(answers.database, now=clock)
+    keeper = Answers(answers.database)
     keeper.keep([(("d", 0), said("0"))])
     assert (keeper.waiting, keeper.notices) == (0, [])
     with locked():
         for number in range(1, 5):
             keeper.keep([(("d", number), said(str(number)))])
-            clock.time += 2.5
         assert keeper.waiting == 4
         (notice,) = keeper.notices
         assert "is locked by another program: end that. Answers are kept in memory" in notice
     keeper.keep([(("d", 5), said("5"))])
-    clock.time += 60
     assert keeper.find([("d", 5)])["d", 5].text == "5"
     keeper.keep([])
     assert (keeper.waiting, len(keeper.notices)) == (0, 2)
@@ -169,10 +154,9 @@ def test_answers_wait_while_the_store_is_locked_and_are_written_once_it_is_not(
 
 
 def test_an_answer_that_waits_is_found_and_is_not_replaced_by_an_error(tmp_path: Path) -> None:
-    clock = Clock()
     with opened(tmp_path / "folder" / "store.sqlite") as answers:
         (tmp_path / "folder").write_text("a file where the folder should be")
-        keeper = Answers(answers.database, now=clock)
+        keeper = Answers(answers.database)
         keeper.keep([(("d", 0), said("one"))])
         keeper.keep([(("d", 0), ERROR)])
         keeper.keep([(("e", 0), ERROR)])
