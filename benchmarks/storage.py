@@ -1,4 +1,4 @@
-"""Measure the CPU time of opening a stored conversation and of each of its turns, beside other message stores.
+"""Measure the CPU time of opening a stored conversation and of each of its turns.
 
 One turn is a prompt of 200 and a reply of 800 characters. *Work* is all that we do in a turn
 beside the provider: fit, record, save, and draw the gauge; its provider answers at once.
@@ -10,8 +10,6 @@ attachment; *live* with the gauge's panel, and what its buttons would do, instea
 
 from __future__ import annotations
 
-import asyncio
-import importlib.util
 import statistics
 import tempfile
 import time
@@ -30,7 +28,6 @@ TURNS = (100, 1_000, 10_000, 100_000)
 RUNS = 7
 ASKED, SAID = "What became of the ship that sailed? "[:20] * 10, "It sailed on through the night. "[:20] * 40
 NEXT = 200  # turns that are timed at the end
-PEERS_TO = 10_000
 IN_VIEW = (100, 1_000, 10_000)
 ALL = 20_000_000  # tokens that hold them
 PICTURE = bytes.fromhex("89504e470d0a1a0a0000000d4948445200000400000003000802000000") + bytes(40)
@@ -135,50 +132,6 @@ def messages() -> list[dict[str, str]]:
     return [{"role": "user", "content": ASKED}, {"role": "assistant", "content": SAID}]
 
 
-def langchain(count: int, folder: Path) -> tuple[float, float]:
-    """Time langchain's SQLChatMessageHistory on a file of its own."""
-    from langchain_community.chat_message_histories import SQLChatMessageHistory
-    from langchain_core.messages import AIMessage, HumanMessage
-
-    def opened() -> Any:
-        return SQLChatMessageHistory("it", connection=f"sqlite:///{folder / f'langchain-{count}.sqlite'}")
-
-    one = [HumanMessage(ASKED), AIMessage(SAID)]
-    history = opened()
-    history.add_messages(one * count)
-    more = p95([timed(lambda: history.add_messages(one)) for _ in range(NEXT)])
-    return statistics.median(timed(lambda: opened().messages) for _ in range(RUNS)), more
-
-
-def agents(count: int, folder: Path) -> tuple[float, float]:
-    """Time the SQLiteSession of openai-agents."""
-    from agents import SQLiteSession
-
-    def opened() -> Any:
-        return SQLiteSession("it", folder / f"agents-{count}.sqlite")
-
-    async def measure() -> tuple[float, float]:
-        session, times, reads = opened(), [], []
-        await session.add_items(messages() * count)
-        for _ in range(NEXT):
-            began = time.process_time()
-            await session.add_items(messages())
-            times.append(1_000 * (time.process_time() - began))
-        for _ in range(RUNS):
-            began = time.process_time()
-            await opened().get_items()
-            reads.append(1_000 * (time.process_time() - began))
-        return statistics.median(reads), p95(times)
-
-    return asyncio.run(measure())
-
-
-PEERS = {
-    "langchain_community": ("LangChain SQLChatMessageHistory", langchain),
-    "agents": ("OpenAI Agents SQLiteSession", agents),
-}
-
-
 def main() -> None:
     """Print the table."""
     print(f"{'CPU ms':<34}{'turns':>9}{'open':>9}{'append p95':>12}{'work':>8}")
@@ -187,14 +140,6 @@ def main() -> None:
         for count in TURNS:
             opening, more, work = ours(count, folder)
             print(f"{'jupyter_ctx':<34}{count:>9,}{opening:>9.1f}{more:>12.2f}{work:>8.2f}", flush=True)
-            there = [peer for module, peer in PEERS.items() if importlib.util.find_spec(module)]
-            for label, peer in there:
-                if count <= PEERS_TO:
-                    theirs, append = peer(count, folder)
-                    ratio = f"{theirs / opening:.1f}×", f"{append / more:.1f}×"
-                    print(
-                        f"{label:<34}{count:>9,}{theirs:>9.1f}{append:>12.2f}   ratios {', '.join(ratio)}", flush=True
-                    )
 
 
 def main_in_view() -> None:

@@ -5,18 +5,16 @@ from __future__ import annotations
 import os
 import shlex
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 from . import wording as words
 from .chat import Chat, chat_of, checked_name
 from .config.course_file import read_course_file
-from .config.settings import Settings, default_settings, kept_settings, restored_settings
-from .conversation.events import Said, Undone
+from .config.settings import Settings, default_settings
 from .errors import InvalidRequestError, StoreError
 from .models.registry import Models
 from .models.request_price import Confirm
@@ -30,7 +28,6 @@ from .session.state import NotebookState
 from .storage.database import TakenError
 from .storage.holders import is_held_elsewhere
 from .storage.journal import Journal, Opened, forget
-from .storage.ownership import at_home
 from .storage.store import ConversationRow, store_address
 from .storage.stored_answers import Answers
 
@@ -38,10 +35,8 @@ from .storage.stored_answers import Answers
 class Library:
     """The conversations of one notebook; without an ``origin``, those of scripts and terminals.
 
-    Nothing is opened before it is needed. ``store`` is as for :class:`Chat`. ``ask`` puts a question to the user,
-    where the setting ``restore`` is "ask": whether to continue the conversation that is there. ``confirm`` is as for
-    :class:`Chat`. ``notebook`` is what the conversations share, such as a course's file. ``notes`` are notices to show
-    once.
+    Nothing is opened before it is needed. ``store`` and ``confirm`` are as for :class:`Chat`. ``notebook`` is what the
+    conversations share, such as a course's file. ``notes`` are notices to show once.
     """
 
     def __init__(
@@ -50,7 +45,6 @@ class Library:
         config: Mapping[str, Any] | None = None,
         *,
         store: str | Path = "default",
-        ask: Callable[[str], bool] | None = None,
         confirm: Confirm | None = None,
         notebook: NotebookState | None = None,
     ) -> None:
@@ -58,7 +52,7 @@ class Library:
             raise InvalidRequestError(f"origin is {origin!r}: it must be an Origin; store= says where the store is.")
         self.origin, self.notes = origin or Origin(), list[str]()
         self._notebook, self._confirm = notebook or NotebookState(), confirm
-        self._address, self._ask, self._is_named = store_address(store), ask, store != "default"
+        self._address, self._is_named = store_address(store), store != "default"
         config, file = config or {}, read_course_file(self.origin.folder or Path.cwd())
         self._course = course_of(file, default_settings(config, {}), config.keys())
         self._begun, self._models = self._course.begun, Models(check=self._course.check_model)
@@ -84,7 +78,6 @@ class Library:
     def rows(self, *, everywhere: bool = False) -> list[ConversationRow]:
         """Return the rows of this notebook's conversations, or of all; last opened first. Raises StoreError."""
         rows = self._journal().store.rows()
-        self.origin = at_home(rows, self.origin)
         return [row for row in rows if everywhere or row.notebook == self.origin.scope]
 
     @property
@@ -182,7 +175,8 @@ class Library:
         self._journal().store.delete(row.id)
         forget(row.id)
         if gone is not None:
-            self._drop(gone)
+            gone.close()
+            self._chats = {called: chat for called, chat in self._chats.items() if chat is not gone}
         if gone is not None and gone is self._current:
             self._make_current(self._next(gone.config))
         return row
@@ -208,61 +202,11 @@ class Library:
         return self.current.desk.resume(added, f"{Path(row.notebook).name} ({row.name})", summary=summary)
 
     def _first(self) -> Chat:
-        """Open the conversation that the notebook had before its kernel was started, as ``restore`` decides."""
-        settings, journal = self._begun, self._journal()
-        opened = journal.open(afresh=settings.restore == "off")
-        if opened.note:
-            restore = restored_settings(settings, opened.state.get("settings", {})).restore
-            if restore == "off" or (restore == "ask" and not self._goes_on(journal.row, opened.note)):
-                self._decline(journal, opened.taken)
-                settings, journal = settings.changed({"restore": restore}), self._journal()
-                opened = journal.open(afresh=True)
-            elif restore == "auto":
-                self.notes.append(opened.note)
-        if opened.offer:
-            self.notes.append(opened.offer)
-        chat = self._take(journal, opened, settings)
-        if opened.taken:
-            chat.desk.put_back = partial(self._put_back, chat, opened.taken, chat.config, len(chat.conversation.events))
-        return chat
-
-    def _put_back(self, chat: Chat, taken: Sequence[ConversationRow], settings: Settings, known: int) -> Change:
-        """Give another notebook's conversation back, and begin a new one with the settings made here.
-
-        Turns after the events that were ``known`` at the takeover are not lost: redo brings them in.
-        """
-        chosen = kept_settings(settings, chat.config)
-        said = [event for event in chat.conversation.events[known:] if isinstance(event, Said)]
-        chat.desk.journal.give_back(taken)
-        self._drop(chat)
+        """Open the conversation that the notebook had before its kernel was started."""
         journal = self._journal()
-        new = self._take(journal, journal.open(afresh=True), restored_settings(self._begun, chosen))
-        _offer(said, new.desk.session)
-        new.desk.listeners, chat.desk.listeners = chat.desk.listeners, []
-        self._make_current(new)
-        for listener in tuple(new.desk.listeners):
-            listener(None)
-        turns = taken[0].turns
-        whose = f"{words.turns(turns)} of {taken[0].name!r} {'is' if turns == 1 else 'are'} left to {taken[0].notebook}"
-        since = f"%chat redo brings back what was said since: {words.turns(len(said))}." if said else ""
-        return Change(f"Undid the takeover: {whose}, and this notebook begins anew", note=since)
-
-    def _drop(self, chat: Chat) -> None:
-        chat.close()
-        self._chats = {called: other for called, other in self._chats.items() if other is not chat}
-
-    def _goes_on(self, row: ConversationRow, note: str) -> bool:
-        """Ask the user whether to continue the conversation that is there."""
-        used = words.ago(time.time() - row.updated)
-        continued = f"Go on with {words.turns(row.turns)} of {row.name!r}, last used {used}?"
-        return self._ask is not None and self._ask(f"{note} Go on with that?" if _is_made_now(row) else continued)
-
-    def _decline(self, journal: Journal, taken: Sequence[ConversationRow]) -> None:
-        """Leave a conversation as it was found, and remove a fork that was made of it."""
-        with suppress(StoreError):
-            if taken or _is_made_now(journal.row):
-                journal.give_back(taken)
-        journal.close()
+        opened = journal.open()
+        self.notes += filter(None, (opened.note, opened.offer))
+        return self._take(journal, opened, self._begun)
 
     def _next(self, settings: Settings) -> Chat:
         """Return the conversation that was used before, if no other kernel holds it, else a new one."""
@@ -321,17 +265,3 @@ class Library:
 
     def _path(self, notebook: str) -> Path:
         return ((self.origin.folder or Path.cwd()) / path_of(notebook)).absolute()
-
-
-def _offer(said: Sequence[Said], session: Session) -> None:
-    """Record turns of another conversation and undo them at once, so that redo brings them in."""
-    for each in said:  # what their requests carried is not here
-        record = replace(each.turn.record, start=None, summary=None, usage=None, digest="")
-        session.record(Said(replace(each.turn, record=record), each.append))
-    for _ in said:
-        session.record(Undone())
-
-
-def _is_made_now(row: ConversationRow) -> bool:
-    """Return whether the conversation is a fork or copy that was made just now."""
-    return row.created == row.opened

@@ -7,7 +7,6 @@ import importlib.util
 import os
 import signal
 import sys
-import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -19,7 +18,6 @@ from hypothesis import HealthCheck, settings
 from IPython.core.interactiveshell import InteractiveShell
 from jupyter_client import KernelManager
 from kernels import Kernel
-from postgres import Postgres
 from requirements import need
 from small_model import small
 
@@ -41,7 +39,6 @@ if sys.platform == "linux":
 
 OURS = (
     "JUPYTER_CTX_MODEL", "JUPYTER_CTX_BASE_URL", "JUPYTER_CTX_MODELS", "JUPYTER_CTX_STORE", "JUPYTER_CTX_REPLAY",
-    "JUPYTERHUB_USER",
 )  # fmt: skip
 
 
@@ -80,25 +77,10 @@ def closed_stores(own_folders: None) -> Iterator[None]:
     close_stores()
 
 
-@pytest.fixture(scope="session")
-def postgres() -> Iterator[Postgres]:
-    """A real PostgreSQL, from Debian's binaries."""
-    found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
-    need(bool(found) and importlib.util.find_spec("psycopg") is not None, "PostgreSQL")
-    with tempfile.TemporaryDirectory(prefix="jupyter_ctx_", ignore_cleanup_errors=True) as folder:
-        server = Postgres(Path(folder), found[-1].parent)
-        server.start()
-        yield server
-        server.stop()
-
-
-@pytest.fixture(params=["sqlite", "postgresql"])
-def address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+@pytest.fixture
+def address(tmp_path: Path) -> str:
     """Where a conversation may be stored: nothing is there yet."""
-    if request.param == "sqlite":
-        return str(tmp_path / "store.sqlite")
-    server: Postgres = request.getfixturevalue("postgres")
-    return server.new()
+    return str(tmp_path / "store.sqlite")
 
 
 @pytest.fixture(params=DIALECTS)

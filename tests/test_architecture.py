@@ -20,7 +20,7 @@ PACKAGE = Path(jupyter_ctx.__file__).parent
 HEAVY = (
     "openai", "anthropic", "google", "jupyter_core", "tiktoken", "httpx", "httpx2", "genai_prices",
     "PIL", "imagesize", "jsonschema", "matplotlib",
-    "msgspec", "pandas", "psutil", "psycopg", "xllamacpp",
+    "msgspec", "pandas", "psutil", "xllamacpp",
     "markdown_it", "mdit_py_plugins", "pygments", "regex", "tqdm",
     "ipywidgets", "narwhals",
 )  # fmt: skip
@@ -261,7 +261,7 @@ print(len(seen), sorted(set(sys.argv[2:]) & set(sys.modules)))
 
 
 def test_the_first_cell_imports_only_what_it_needs() -> None:
-    unneeded = {"tiktoken", "pandas", "anthropic", "google.genai", "xllamacpp", "genai_prices", "psycopg"}
+    unneeded = {"tiktoken", "pandas", "anthropic", "google.genai", "xllamacpp", "genai_prices"}
     needed = {
         f"jupyter_ctx.{name}"
         for name in (

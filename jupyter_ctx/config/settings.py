@@ -233,9 +233,6 @@ class Settings:
     warn_at: float | None = setting(
         0.85, "share of the limit above which a line says so before the answer", "display", gt=0, le=1, share=True
     )
-    restore: Literal["auto", "ask", "off"] = setting(
-        "auto", "after a restart of the kernel: go on with the conversation, ask, or begin anew", "display"
-    )
 
     def __post_init__(self) -> None:
         for name in sorted(self.parameters.keys() & RESERVED_PARAMETERS):

@@ -255,13 +255,12 @@ class Redone(Event):
 class Unreadable(Event):
     """Something was done here that cannot be read: a step without an effect, which undo takes back as any other.
 
-    ``kind`` and ``body`` are what is stored of it, where that is text.
+    ``kind`` is that of its row, where that is known.
     """
 
     stored_as = "lost"
     label = "step that was lost"
     kind: str = ""
-    body: str = ""
 
     def fold(self, past: Places) -> None:
         past.lose(turn=self.kind in ("", Said.stored_as))

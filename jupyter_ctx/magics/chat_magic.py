@@ -39,7 +39,7 @@ from .cell_prompts import CellPrompts
 from .chip_feed import ChipFeed
 from .conversation_tables import previewed
 from .line_options import is_several
-from .questions import asked_first, typed_answer
+from .questions import asked_first
 from .sent_parts import along_forms
 from .shown import Shown
 from .variables import check_new_name
@@ -82,9 +82,7 @@ class ChatMagic:
         """The conversations of this notebook, opened at first use."""
         if self._library is None:
             config = dict(self.shell.config.get("Chat", {}))
-            self._library = Library(
-                origin(self.shell), config, ask=self._agree, confirm=asked_first, notebook=self._notebook
-            )
+            self._library = Library(origin(self.shell), config, confirm=asked_first, notebook=self._notebook)
         return self._library
 
     @property
@@ -106,11 +104,6 @@ class ChatMagic:
     def tell_notes(self) -> None:
         """Print where the conversation comes from, before anything else about it."""
         tell(self.notes())
-
-    def _agree(self, question: str) -> bool:
-        """Return whether the user agrees; where nobody can be asked, ``False``."""
-        answer = typed_answer(f"{question} [Y/n] ")
-        return answer is not None and not answer.lower().startswith("n")
 
     def ask(self, chat: Chat, options: Namespace, cell: str) -> Reply | None:
         """Send a cell's prompt and return the reply, or show what would be sent."""

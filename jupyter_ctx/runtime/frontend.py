@@ -20,12 +20,10 @@ REMOTE = re.compile(r"-jvsc-[0-9a-f-]{8,}(?=\.ipynb$)")  # what VS Code adds on 
 COLAB = re.compile(r"fileId=[^&#\s]+")  # all of it: those of notebooks on GitHub are addresses
 KERNEL = re.compile(r"(?:kernel-)?(?:v\d-)?(.+)\.json$")
 UUID = re.compile(r"[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}")
-EARLIER = re.compile(r"#\d+$")  # follows the path of a notebook in whose place there is another one now
 REPLAY_VARIABLE = "JUPYTER_CTX_REPLAY"
 PARAMETERS = "# Parameters"  # begins the cell that papermill puts into what it runs
 MOST_NOTEBOOKS = 200  # that are looked at in one folder
 ONE_MAGIC = re.compile(r"\s*%(?:%|[^\n]*\s*\Z)")  # a cell magic, or a line magic alone
-METADATA_KEY = "jupyter_ctx"  # where an export keeps the answer, in an output's metadata
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,32 +96,16 @@ class Origin(NamedTuple):
         return Path(self.notebook).parent if self.notebook and os.path.isabs(self.notebook) else None
 
 
-class Cell(NamedTuple):
-    """A cell as its notebook was last saved.
+def cells_of(notebook: str | None) -> dict[str, str]:
+    """Return the :func:`fingerprint` of each cell's text in a notebook's file, by the cell's id.
 
-    ``source`` is the :func:`fingerprint` of its text, ``None`` where it has none. ``ran``: the cell
-    has been executed. ``exported``: its output is an answer that an export wrote.
+    Nothing where the file cannot be read or its cells have no ids.
     """
-
-    source: str | None = None
-    ran: bool = False
-    exported: bool = False
-
-
-def cells_of(notebook: str | None) -> dict[str, Cell] | None:
-    """Return the cells of a notebook's file by id; ``None`` where the file cannot be read or its cells have no ids."""
     try:
         cells = json.loads(Path(notebook or "").read_bytes())["cells"]
-        return {str(cell["id"]): _cell(cell) for cell in cells}
+        return {str(cell["id"]): fingerprint("".join(cell.get("source", ""))) for cell in cells}
     except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
-        return None
-
-
-def _cell(cell: dict[str, Any]) -> Cell:
-    source, outputs = cell.get("source"), cell.get("outputs") or []
-    text = "".join(source) if isinstance(source, list) else source
-    exported = any("reply" in (output.get("metadata", {}).get(METADATA_KEY) or {}) for output in outputs)
-    return Cell(fingerprint(text) if text is not None else None, bool(outputs or cell.get("execution_count")), exported)
+        return {}
 
 
 def origin(shell: Any) -> Origin:
@@ -157,8 +139,7 @@ def _holding(shell: Any, folder: str) -> list[str]:
     ran = {fingerprint(code) for code in shell.history_manager.input_hist_raw if not code.startswith(PARAMETERS)}
     found = list[str]()
     for path in islice(Path(folder).glob("*.ipynb"), MOST_NOTEBOOKS):
-        sources = {cell.source for cell in (cells_of(str(path)) or {}).values()}
-        if ran - {fingerprint("")} <= sources:
+        if ran - {fingerprint("")} <= set(cells_of(str(path)).values()):
             found.append(str(path))
     return found
 

@@ -1,21 +1,15 @@
-"""Cancel long-running work, and shield short critical sections from Ctrl-C.
-
-Work that may hang runs in a thread of its own; the caller waits for it up to a time limit, and until Ctrl-C.
-"""
+"""Cancel long-running work, and shield short critical sections from Ctrl-C."""
 
 from __future__ import annotations
 
 import signal
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
-from typing import Any, Generic, TypeVar
+from typing import Any
 
 from ..errors import ChatError
-
-T = TypeVar("T")
 
 POLL_SECONDS = 0.05  # between checks for Ctrl-C
 GRACE_SECONDS = 0.3  # that work may still take after Ctrl-C within an uninterrupted block
@@ -66,66 +60,6 @@ def _deliver(handler: Any) -> None:
 
 def _hold(number: int, frame: FrameType | None) -> None:
     _held.append((number, frame))
-
-
-class StoppedError(Exception):
-    """Ctrl-C was pressed while an uninterrupted block waited for work."""
-
-
-class Job(Generic[T]):
-    """Work in a thread of its own, which may outlive the wait for it; then ``leave`` is called at its end."""
-
-    def __init__(self, work: Callable[[Job[T]], T], leave: Callable[[], object] = lambda: None) -> None:
-        self._work, self._leave = work, leave
-        self._done = threading.Event()
-        self._result: list[T] = []
-        self._error: BaseException | None = None
-        self.given_up = False
-
-    def wait(self, seconds: float) -> T:
-        """Return the work's result. Raises its exception, or TimeoutError, StoppedError or KeyboardInterrupt."""
-        try:
-            self._begin()
-            self._await(seconds)
-        except BaseException:
-            self.given_up = True
-            if self._done.is_set():
-                self._leave()
-            raise
-        if self._error is not None:
-            raise self._error
-        return self._result[0]
-
-    def ends_within(self, seconds: float) -> bool:
-        """Wait up to ``seconds``, and return whether the work has ended."""
-        return self._done.wait(seconds)
-
-    def _begin(self) -> None:
-        try:
-            threading.Thread(target=self._run, daemon=True).start()
-        except RuntimeError:  # at its exit, Python may refuse to start a thread
-            self._run()
-
-    def _run(self) -> None:
-        try:
-            self._result.append(self._work(self))
-        except BaseException as error:  # raised by wait()
-            self._error = error
-        self._done.set()
-        if self.given_up:
-            self._leave()
-
-    def _await(self, seconds: float) -> None:
-        end = time.monotonic() + seconds
-        stop: float | None = None
-        while not self._done.wait(max(0.0, min(POLL_SECONDS, end - time.monotonic()))):
-            now = time.monotonic()
-            if _held and threading.current_thread() is threading.main_thread():
-                stop = stop or now + GRACE_SECONDS
-            if stop is not None and now >= stop:
-                raise StoppedError
-            if now >= end:
-                raise TimeoutError
 
 
 class Stopper:

@@ -17,7 +17,6 @@ from ..errors import ChatError, ChatInterrupted, InvalidRequestError, StoreError
 from ..models.request_price import Confirm
 from ..providers.base import Reply
 from ..providers.lookup import key_holder
-from ..runtime.frontend import EARLIER
 from ..runtime.interrupts import Stopper, uninterrupted
 from ..runtime.redaction import Redactor, Unredacted
 from ..storage.journal import Journal
@@ -30,7 +29,6 @@ from .prompt import Prompt, attached_parts
 from .send import Sender, stopped
 from .session import Session
 from .snapshot import context_info
-from .state import is_just_taken
 from .tries import as_answer
 from .usage_table import Savings, savings
 
@@ -101,14 +99,12 @@ class Desk:
     actions: what can be done to it; :meth:`do` does one in its turn
     queue: whose turn it is
     listeners: called after each change, with what was done after waiting for a turn, else with ``None``
-    put_back: returns the conversation to the notebook that it was taken over from; ``None``: it was not taken over
     """
 
     def __init__(self, session: Session, confirm: Confirm | None = None) -> None:
         self.session, self.actions = session, Actions(session, confirm)
         self.queue = TurnQueue()
         self.listeners: list[Callable[[Change | None], None]] = []
-        self.put_back: Callable[[], Change] | None = None
         self._confirm = confirm
         self._sender = Sender(session, self.actions, confirm)
 
@@ -229,7 +225,7 @@ class Desk:
     def notebook_file(self) -> str | None:
         """The file of the running notebook, where that is known."""
         journal = self.session.journal
-        return EARLIER.sub("", journal.origin.notebook or "") if journal is not None else None
+        return journal.origin.notebook if journal is not None else None
 
     def redactor(self, *, on: bool = True) -> Redactor:
         """Return what blanks secrets in whatever leaves the kernel, those of the providers' keys among them."""
@@ -319,16 +315,8 @@ class Desk:
         return self.do(self.actions.clear)
 
     def undo(self) -> Change:
-        """Undo the last action; a takeover from another notebook together with the first turn after it."""
-        return self.do(self._undo)
-
-    def _undo(self) -> Change:
-        past, state = self.session.conversation, self.session.state
-        if self.put_back is None or not is_just_taken(past, state):
-            return self.actions.undo()
-        if past.steps - 1 == state.taken_at:
-            self.actions.undo()
-        return self.put_back()
+        """Undo the last action."""
+        return self.do(self.actions.undo)
 
     def pick(self, number: int, version: int) -> Change:
         """Make another answer the current one of a turn, by its number among the turn's answers, from 1."""

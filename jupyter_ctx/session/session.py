@@ -128,14 +128,13 @@ class Session:
     def restore(self, opened: Opened, given: Mapping[str, Any] | None = None) -> None:
         """Continue an opened conversation; settings that were ``given`` hold."""
         self.conversation = opened.conversation
-        taken_at = self.conversation.steps if opened.taken else None
         kept = opened.state.get("settings", {})
         left = self.notebook.course.unforbidden(kept)
         if "model" in kept.keys() - left.keys() and self.journal is not None:
             now = f"{self.settings.model} is asked instead of {kept['model']}"
             self.journal.notices.append(f"{now}, as {COURSE_FILE} beside this notebook says.")
         stored = opened.state | {"settings": left}
-        self.state = self.state.restored(stored, given or {})._replace(taken_at=taken_at)
+        self.state = self.state.restored(stored, given or {})
         self.purse = self._purse(opened.state.get("charged", 0.0))
         self.notebook.restore(opened.state)
         self.models.restore(opened.state, opened.sizes)

@@ -12,7 +12,7 @@ from ..context.tokens import Meter
 from ..conversation.conversation import Conversation
 from ..conversation.messages import Turn
 from ..models.registry import Target
-from .state import SessionState, undo_label
+from .state import SessionState
 from .view import Scope, turn_tokens
 
 
@@ -77,7 +77,7 @@ def context_info(now: Snapshot) -> ContextInfo:
         reported=usage.carried if usage else None,
         cached=usage.cache_read_tokens if usage and is_of_the_model else None,
         sent=usage.input_tokens if usage and is_of_the_model else None,
-        undo=undo_label(past, now.state),
+        undo=past.undo_label,
         redo=past.redo_label,
         cost=now.state.spent.dollars,
         unpriced=now.state.spent.unknown,

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 
 from ..config.settings import Settings, kept_settings, restored_settings
 from ..context.usage import Spending
-from ..conversation.conversation import Conversation
 from ..storage.serialization import StoredState
 from .course import Course
 from .handed_out import HandedOut
@@ -50,7 +49,6 @@ class SessionState(NamedTuple):
     ``spent``: what replies cost.
     ``counted``: the view whose size the provider reported last, as ``view_key`` names it; empty: none.
     ``sent``: the view that the last request and its reply left, as ``counted``.
-    ``taken_at``: steps of the conversation when it was taken over from another notebook, else ``None``.
     """
 
     settings: Settings
@@ -60,7 +58,6 @@ class SessionState(NamedTuple):
     spent: Spending = Spending()
     counted: str = ""
     sent: str = ""
-    taken_at: int | None = None
 
     def restored(self, stored: StoredState, given: Mapping[str, Any]) -> SessionState:
         """Return this state with what was stored added; settings that were ``given`` hold."""
@@ -97,15 +94,3 @@ class SessionState(NamedTuple):
         if warn_at is None or fill < warn_at or NEARLY_FULL in self.announced:
             return None
         return self._replace(announced=self.announced | self.passed(fill) | {NEARLY_FULL})
-
-
-def is_just_taken(conversation: Conversation, state: SessionState) -> bool:
-    """Return whether undo takes back the takeover from another notebook, with the first turn since then."""
-    steps, taken_at = conversation.steps, state.taken_at
-    first = steps - 1 == taken_at and conversation.undo_label in ("turn", "re-run")
-    return taken_at is not None and (first or steps <= taken_at)
-
-
-def undo_label(conversation: Conversation, state: SessionState) -> str | None:
-    """Return what undo would take back, in a word."""
-    return "takeover" if is_just_taken(conversation, state) else conversation.undo_label

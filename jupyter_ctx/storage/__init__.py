@@ -1,1 +1,1 @@
-"""Conversations in SQLite or PostgreSQL, and who holds each of them."""
+"""Conversations in SQLite, and who holds each of them."""

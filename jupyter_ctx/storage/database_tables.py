@@ -1,48 +1,38 @@
-"""The tables of the store: one schema, of statements that SQLite and PostgreSQL both understand."""
+"""The tables of the store: one schema."""
 
 from __future__ import annotations
 
-from ..errors import StoreError
 from .connection import Connection
 
 CONVERSATIONS, EVENTS, SCHEMA_VERSION = "jupyter_ctx_conversations", "jupyter_ctx_events", "jupyter_ctx_version"
-ANSWERS, CLAIMS = "jupyter_ctx_answers", "jupyter_ctx_claims"  # of experiments
+ANSWERS = "jupyter_ctx_answers"  # of experiments
 SPENDING = "jupyter_ctx_spending"  # by day
-LOCK = 0x6A637478  # of PostgreSQL's: whoever makes the tables holds this, whoever claims this with the owner
-VERSION = 7  # of the schema; those before it were never released
+STORE_TABLES = (CONVERSATIONS, EVENTS, ANSWERS, SPENDING)
+VERSION = 8  # of the schema
 
 SCHEMA = (
     f"""CREATE TABLE {CONVERSATIONS} (
-        owner TEXT NOT NULL, id TEXT NOT NULL, notebook TEXT NOT NULL, name TEXT NOT NULL,
-        kernel TEXT, host TEXT, pid BIGINT, started DOUBLE PRECISION, device BIGINT,
-        seen DOUBLE PRECISION NOT NULL, opened DOUBLE PRECISION NOT NULL,
-        created DOUBLE PRECISION NOT NULL, updated DOUBLE PRECISION NOT NULL,
-        turns BIGINT NOT NULL, state TEXT,
-        PRIMARY KEY (owner, id), UNIQUE (owner, notebook, name)
+        id TEXT NOT NULL PRIMARY KEY, notebook TEXT NOT NULL, name TEXT NOT NULL,
+        kernel TEXT, host TEXT, pid INTEGER, started REAL,
+        seen REAL NOT NULL, opened REAL NOT NULL,
+        created REAL NOT NULL, updated REAL NOT NULL,
+        turns INTEGER NOT NULL, state TEXT,
+        UNIQUE (notebook, name)
     )""",
-    f"CREATE INDEX {CONVERSATIONS}_kernel ON {CONVERSATIONS} (owner, kernel)",
     f"""CREATE TABLE {EVENTS} (
-        owner TEXT NOT NULL, conversation TEXT NOT NULL, seq BIGINT NOT NULL,
-        at DOUBLE PRECISION NOT NULL, kind TEXT NOT NULL, body TEXT NOT NULL, sizes TEXT,
+        conversation TEXT NOT NULL, seq INTEGER NOT NULL,
+        at REAL NOT NULL, kind TEXT NOT NULL, body TEXT NOT NULL, sizes TEXT,
         digest TEXT, cell TEXT, source TEXT,
-        PRIMARY KEY (owner, conversation, seq)
+        PRIMARY KEY (conversation, seq)
     )""",
-    f"CREATE INDEX {EVENTS}_digest ON {EVENTS} (owner, digest)",
-    f"CREATE INDEX {EVENTS}_cell ON {EVENTS} (owner, cell)",
+    f"CREATE INDEX {EVENTS}_digest ON {EVENTS} (digest)",
+    f"CREATE INDEX {EVENTS}_cell ON {EVENTS} (cell)",
     f"""CREATE TABLE {ANSWERS} (
-        owner TEXT NOT NULL, digest TEXT NOT NULL, repeat BIGINT NOT NULL,
-        at DOUBLE PRECISION NOT NULL, failed BIGINT NOT NULL, body TEXT NOT NULL,
-        PRIMARY KEY (owner, digest, repeat)
+        digest TEXT NOT NULL, repeat INTEGER NOT NULL,
+        at REAL NOT NULL, failed INTEGER NOT NULL, body TEXT NOT NULL,
+        PRIMARY KEY (digest, repeat)
     )""",
-    f"""CREATE TABLE {CLAIMS} (
-        owner TEXT NOT NULL, digest TEXT NOT NULL, repeat BIGINT NOT NULL, run TEXT NOT NULL,
-        host TEXT, pid BIGINT, started DOUBLE PRECISION, seen DOUBLE PRECISION NOT NULL,
-        PRIMARY KEY (owner, digest, repeat)
-    )""",
-    f"""CREATE TABLE {SPENDING} (
-        owner TEXT NOT NULL, day TEXT NOT NULL, spent BIGINT NOT NULL,
-        PRIMARY KEY (owner, day)
-    )""",
+    f"CREATE TABLE {SPENDING} (day TEXT NOT NULL PRIMARY KEY, spent INTEGER NOT NULL)",
 )
 
 
@@ -50,22 +40,17 @@ class DamagedError(Exception):
     """The file is no database of ours, or a broken one."""
 
 
-def make_tables(connection: Connection, shown: str) -> None:
-    """Make the tables where there are none, in this transaction. Raises StoreError where they are of another version.
+class OtherVersionError(Exception):
+    """Another version of jupyter_ctx has made the tables."""
 
-    Raises DamagedError where they cannot be ours.
-    """
-    if not connection.is_sqlite:
-        connection.execute(f"SELECT pg_advisory_xact_lock({LOCK})")
-    connection.execute(f"CREATE TABLE IF NOT EXISTS {SCHEMA_VERSION} (version BIGINT NOT NULL)")
-    version = connection.scalar(f"SELECT max(version) FROM {SCHEMA_VERSION}") or 0
-    if not isinstance(version, int):
-        raise DamagedError("its version is no number")
-    if version > VERSION:
-        raise StoreError(f"{shown} was written by a newer jupyter_ctx (version {version}): update this one.")
-    if 0 < version < VERSION:
-        raise StoreError(f"{shown} was written before the first release (version {version}): move it away.")
-    if not version:
+
+def make_tables(connection: Connection) -> None:
+    """Make the tables where there are none, in this transaction. Raises OtherVersionError."""
+    connection.execute(f"CREATE TABLE IF NOT EXISTS {SCHEMA_VERSION} (version INTEGER NOT NULL)")
+    version = connection.scalar(f"SELECT max(version) FROM {SCHEMA_VERSION}")
+    if version is None:
         for statement in SCHEMA:
             connection.execute(statement)
         connection.execute(f"INSERT INTO {SCHEMA_VERSION} VALUES ({VERSION})")
+    elif version != VERSION:
+        raise OtherVersionError(f"its version is {version}, and this jupyter_ctx writes {VERSION}")

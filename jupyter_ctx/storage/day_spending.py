@@ -19,11 +19,10 @@ from ..wording.budget_line import lack_line
 from .connection import Connection
 from .database_tables import SPENDING
 from .journal import store_at
-from .store import owner
 
 PARTS_OF_A_DOLLAR = 10**12  # in which money is added up: whole numbers have no rounding errors
 SURPRISE = 1.1  # by how much more than the last surprise a worst case is reserved from then on
-OF_A_DAY = "WHERE owner = :owner AND day = :day"
+OF_A_DAY = "WHERE day = :day"
 
 
 def parts_of(cost: float | None) -> int:
@@ -100,7 +99,7 @@ class DayPurse:
 
     def _add(self, day: date, change: int, most: int | None = None) -> bool:
         """Add to the sum of a day; return whether that is not more than ``most``. Raises StoreError."""
-        values = {"owner": owner(), "day": day.isoformat(), "change": change, "most": most}
+        values = {"day": day.isoformat(), "change": change, "most": most}
         is_added, total = store_at(self._address).database.run(lambda connection: _added(connection, values))
         self._known = (day, total)
         return is_added
@@ -109,7 +108,7 @@ class DayPurse:
 def _added(connection: Connection, values: Mapping[str, Any]) -> tuple[bool, int]:
     """Add to a sum where that is allowed, in one statement, which others wait for; return whether, and the sum."""
     connection.execute(
-        f"INSERT INTO {SPENDING} (owner, day, spent) VALUES (:owner, :day, 0) ON CONFLICT (owner, day) DO NOTHING",
+        f"INSERT INTO {SPENDING} (day, spent) VALUES (:day, 0) ON CONFLICT (day) DO NOTHING",
         values,
     )
     limit = "" if values["most"] is None else " AND spent + :change <= :most"

@@ -10,29 +10,26 @@ import atexit
 import os
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from functools import partial
-from types import MappingProxyType
 from typing import NamedTuple
-from weakref import WeakSet, ref
+from weakref import WeakSet
 
 from ..conversation.conversation import Conversation
 from ..conversation.events import Event, Offered, Said
 from ..conversation.messages import Alternatives, Turn, new_id
 from ..errors import StoreError
-from ..runtime.frontend import Origin
+from ..runtime.frontend import Origin, cells_of
 from ..runtime.interrupts import uninterrupted
+from ..wording import counted
 from .database import AddressError, Database, TakenError
 from .holders import is_held_elsewhere, is_held_here, this_process
-from .ownership import MAIN, Wish, begun_note, choose, fork, free_name, given_back, opened_note
+from .ownership import MAIN, Wish, choose, fork, free_name, is_new_here, offer_note, opened_note
 from .reading import read_event, read_events
 from .serialization import EventRow, Sizes, StoredState, UnreadableError, state_text, stored_state, to_row
 from .store import Claim, ConversationRow, Store
-from .takeover import Clues, device_of, gather
 
-BEAT = 30.0  # seconds between signs of life, which only other machines need
-NOTHING_KNOWN: Mapping[str, Clues] = MappingProxyType({})
 ATTEMPTS = 3  # at a name that somebody else has taken meanwhile
 
 
@@ -41,8 +38,7 @@ class Opened(NamedTuple):
 
     ``sizes``, ``state``: what was learned of its turns' sizes, and everything else beside its events.
     ``note``: one line that says where it comes from.
-    ``taken``: the conversations of another notebook that became this one's, as they were.
-    ``offer``: one line that says which conversations were not taken over, and how to bring them in.
+    ``offer``: one line that names another notebook's conversation with the same cells, and how to bring it in.
     ``next``: number of the next row.
     """
 
@@ -50,7 +46,6 @@ class Opened(NamedTuple):
     sizes: Sequence[Sizes] = ()
     state: StoredState = {}  # noqa: RUF012  # it is read only
     note: str = ""
-    taken: tuple[ConversationRow, ...] = ()
     offer: str = ""
     next: int = 0
 
@@ -101,9 +96,8 @@ class Journal:
         _settle_all()
         with self._lock:
             try:
-                rows, host = self.store.rows(), this_process().host
-                known = gather(self.store, rows, self.origin, host, whole=name is None)
-                return self._open(partial(choose, is_held=_is_held), name, afresh=afresh, known=known)
+                sharing = frozenset[str]() if afresh or name is not None else self._sharing()
+                return self._open(partial(choose, is_held=_is_held), name, afresh=afresh, sharing=sharing)
             except StoreError as error:
                 if self._strict and isinstance(error, AddressError):
                     raise
@@ -113,6 +107,15 @@ class Journal:
             except BaseException:  # nobody will talk in it
                 _open_journals.discard(self)
                 raise
+
+    def _sharing(self) -> frozenset[str]:
+        """Return the conversations with turns of this notebook's cells, where it is new.
+
+        Read before anything is claimed: a disk may be slow, and a claim keeps other kernels waiting.
+        """
+        if not is_new_here(self.store.rows(), self.origin):
+            return frozenset()
+        return frozenset(self.store.sharing(cells_of(self.origin.notebook)))
 
     def keep_apart(self, others: Sequence[ConversationRow]) -> None:
         """Take a name that none of these conversations has, where the store could not be asked for one."""
@@ -127,22 +130,22 @@ class Journal:
 
     def _open(
         self, decide: Callable[[Sequence[ConversationRow], Wish], Claim], name: str | None,
-        *, afresh: bool = False, known: Mapping[str, Clues] = NOTHING_KNOWN,
+        *, afresh: bool = False, sharing: Iterable[str] = (),
     ) -> Opened:  # fmt: skip
-        wish = Wish(self.origin, this_process(), time.time(), name, afresh, known, device_of(self.origin.notebook))
+        wish = Wish(self.origin, this_process(), time.time(), name, afresh, frozenset(sharing))
         claim = self._claim(lambda rows: decide(rows, wish))
         self.row, self._next = claim.row, 0
         self._hold()
         self._collect()
         if claim.how == "new":
-            return Opened(Conversation(), offer=begun_note(claim.before, self.origin) if claim.before else "")
+            return Opened(Conversation(), offer=offer_note(claim.offer) if claim.offer else "")
         before = (claim.source or claim.row).updated
         opened = self._read(claim.row)
         self._next = opened.next
         self._sizes = opened.state.get("sizes", [])
         self._collect()
         note = opened_note(claim, before) if opened.conversation.events else ""
-        return opened._replace(note=note, taken=claim.before)
+        return opened._replace(note=note)
 
     def _claim(self, decide: Callable[[Sequence[ConversationRow]], Claim]) -> Claim:
         for _ in range(ATTEMPTS):
@@ -155,7 +158,9 @@ class Journal:
     def _read(self, row: ConversationRow) -> Opened:
         text, stored = self.store.load(row.id)
         events = read_events(stored)
-        self.notices += [f"{problem} They belong to {row.name!r}." for problem in events.problems]
+        if events.lost:
+            lost = counted(events.lost, "damaged row")
+            self.notices.append(f"{lost} of {row.name!r} cannot be read: what they held is left out.")
         state: StoredState = {}
         try:
             state = stored_state(text)
@@ -168,10 +173,7 @@ class Journal:
         self, events: Sequence[Event], sizes: list[Sizes], state: StoredState,
         conversation: Conversation, everything: Callable[[], list[Sizes]],
     ) -> None:  # fmt: skip
-        """Write new events; ``everything`` gives the sizes where the whole conversation must be written again.
-
-        Ctrl-C ends the waiting for the store; the events are saved later.
-        """
+        """Write new events; ``everything`` gives the sizes where the whole conversation must be written again."""
         with self._lock, uninterrupted():
             if self._is_deleted:
                 return
@@ -209,7 +211,7 @@ class Journal:
     def _append(self) -> bool:
         """Add the waiting events; return ``False`` where the whole conversation must be written instead."""
         try:
-            there = self._add(self._next or 0, self._waiting)
+            there = self.store.append(self.row, self._next or 0, self._waiting)
         except TakenError:
             self._part(f"Another kernel has gone on with {self.name!r}")
             return False
@@ -218,21 +220,11 @@ class Journal:
             self._waiting.clear()
         return there
 
-    def _add(self, seq: int, records: Sequence[EventRow]) -> bool:
-        """Add events from number ``seq`` on, except those that an abandoned attempt has written already."""
-        try:
-            return self.store.append(self.row, seq, records)
-        except TakenError:
-            there = self.store.same(self.row.id, seq, records)
-            if not there:
-                raise
-            return self.store.append(self.row, seq + there, records[there:])
-
     def _write(self, whole: Whole) -> None:
         events = whole.conversation.events
         records = [to_row(event, whole.sizes() if event is events[-1] else []) for event in events]
         self.row = self._claim(self._begin).row
-        self._add(0, records)
+        self.store.append(self.row, 0, records)
         self._next = len(records)
         self._waiting.clear()
         self._hold()
@@ -249,7 +241,7 @@ class Journal:
 
     def settle(self) -> None:
         """Write the waiting events, where the store takes them now."""
-        with self._lock:
+        with self._lock, uninterrupted():
             if self._whole is not None:
                 self._flush(self._whole)
 
@@ -294,29 +286,19 @@ class Journal:
             _unsaved.discard(self)
             _open_journals.discard(self)
 
-    def give_back(self, taken: Sequence[ConversationRow]) -> None:
-        """Give back the conversations that were taken over; remove a fork that was made of them. Raises StoreError."""
-        row = self.row
-        if all(row.id != each.id for each in taken):
-            self.store.delete(row.id)
-            self.forget()
-        else:
-            self._claim(lambda rows: given_back(rows, taken, row.notebook))
-            self.close()
-
     def close(self) -> None:
         """Try once more to write the waiting events, and let go: another kernel may go on with the conversation."""
         with self._lock:
             self.settle()
             _open_journals.discard(self)
             if self._store is not None and self._next is not None and self._process == os.getpid():
-                with suppress(StoreError):  # its machine stays known: paths are those of one machine
+                with suppress(StoreError):
                     self._store.change(self.row.id, pid=None, started=None)
 
     def _failed(self, error: StoreError) -> None:
         """Add a notice of what is wrong, once."""
         self._collect()
-        trouble = str(error).partition(": ")[0]  # what follows a driver may say in other words each time
+        trouble = str(error).partition(": ")[0]
         if trouble != self._failing and trouble not in self._troubles:
             self.notices.append(f"{error} The conversation goes on in memory, and is saved when that can be done.")
         self._failing = trouble
@@ -336,10 +318,8 @@ class Journal:
             notices.clear()
 
     def _hold(self) -> None:
-        """Keep other kernels from the conversation, and show other machines that this process lives."""
+        """Keep other kernels from the conversation."""
         _open_journals.add(self)
-        if self.store.database.is_shared:
-            threading.Thread(target=_beat, args=(ref(self), self.row.id), daemon=True).start()
 
 
 def forget(conversation: str) -> None:
@@ -354,17 +334,6 @@ def _is_held(row: ConversationRow) -> bool:
     if is_held_here(row):
         return any(journal.row.id == row.id for journal in _open_journals)
     return is_held_elsewhere(row)
-
-
-def _beat(journal: ref[Journal], conversation: str) -> None:
-    while True:
-        time.sleep(BEAT)
-        here = journal()
-        if here is None or here not in _open_journals or here.row.id != conversation:
-            return
-        with suppress(StoreError):
-            here.store.change(conversation, seen=time.time())
-        del here
 
 
 _open_journals: WeakSet[Journal] = WeakSet()

@@ -14,7 +14,7 @@ from ..context.calibration import Reports, Vector
 from ..context.evidence import Evidence
 from ..context.held import HeldMark
 from ..context.usage import Spending
-from ..conversation.events import EVENT_KINDS, Event, Offered, Said, Unreadable
+from ..conversation.events import EVENT_KINDS, Event, Offered, Said
 from ..errors import StoreError
 from ..runtime.redaction import without_address_keys
 
@@ -85,9 +85,7 @@ class EventRow(NamedTuple):
 
 
 def to_row(event: Event, sizes: list[Sizes]) -> EventRow:
-    """Encode an event with the sizes learned by it; a newer release's event is kept as it was."""
-    if isinstance(event, Unreadable) and event.kind and event.kind not in EVENT_KINDS:
-        return EventRow(event.kind, event.body, None, None, None, None)
+    """Encode an event with the sizes learned by it."""
     where: tuple[str | None, str | None, str | None] = (None, None, None)
     if isinstance(event, Said):
         said = event.turn.record

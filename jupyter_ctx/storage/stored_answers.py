@@ -1,6 +1,6 @@
 """The answers of experiments: a table of their own in the database of the conversations.
 
-An answer is kept under its user, the digest of its request's content, and the number of its repeat, so that a run
+An answer is kept under the digest of its request's content and the number of its repeat, so that a run
 that is started again asks only what is missing. Answers are written as they come, and again where that failed. Each
 method is one transaction, unless it says otherwise.
 """
@@ -18,16 +18,13 @@ from typing import Any
 from ..context.usage import Usage
 from ..conversation.messages import StopReason
 from ..errors import StoreError
-from .connection import Connection, by_parts, raw
+from .connection import Connection, by_parts
 from .database import Database
-from .database_tables import ANSWERS, CLAIMS
+from .database_tables import ANSWERS
 from .serialization import UnreadableError, decoded, encoded_text
-from .store import owner, store_address
+from .store import store_address
 
 AnswerKey = tuple[str, int]  # the digest of a request, and the number of its repeat from 0
-IN_ONE_TRANSACTION = 10_000  # keys: the time of one transaction is limited
-CALM = 2.0  # seconds without an attempt after the first failure; doubled by each further one
-MOST_CALM = 30.0
 AT_MOST = 1_000  # answers in one transaction
 
 
@@ -64,33 +61,31 @@ class StoredAnswer:
 
 
 DEFAULTS = {field.name: field.default for field in fields(StoredAnswer)}
+READ = f"SELECT digest, repeat, at, CAST(body AS BLOB) FROM {ANSWERS}"  # text as str takes as long as all else
 WRITE = f"""
-    INSERT INTO {ANSWERS} (owner, digest, repeat, at, failed, body)
-    VALUES (:owner, :digest, :repeat, :at, :failed, :body)
-    ON CONFLICT (owner, digest, repeat) DO UPDATE SET at = excluded.at, failed = excluded.failed, body = excluded.body
+    INSERT INTO {ANSWERS} (digest, repeat, at, failed, body)
+    VALUES (:digest, :repeat, :at, :failed, :body)
+    ON CONFLICT (digest, repeat) DO UPDATE SET at = excluded.at, failed = excluded.failed, body = excluded.body
     WHERE excluded.failed = 0 OR {ANSWERS}.failed <> 0
 """  # an answer that another process has is worth more than an error
 
 
 class Answers:
-    """The answers of one user in a database, and those that could not be written yet, which wait in memory.
+    """The answers in a database, and those that could not be written yet, which wait in memory.
 
     Every method raises StoreError where the database fails, except :meth:`keep` and :meth:`settle`.
 
-    ``address``: as ``Chat(store=…)`` takes it; ``"default"``: the store of the conversations. ``now``: the clock.
+    ``address``: as ``Chat(store=…)`` takes it; ``"default"``: the store of the conversations.
     ``beside``: answers that will do where the store has none; they are not written.
     """
 
     def __init__(
-        self, address: str | Path | Database = "default", *, now: Callable[[], float] = time.monotonic,
-        beside: Mapping[AnswerKey, StoredAnswer] | None = None,
-    ) -> None:  # fmt: skip
+        self, address: str | Path | Database = "default", *, beside: Mapping[AnswerKey, StoredAnswer] | None = None
+    ) -> None:
         self.database = address if isinstance(address, Database) else Database(store_address(address))
-        self.owner = owner()
         self._notices: list[str] = []
         self._waiting: dict[AnswerKey, StoredAnswer] = {}
-        self._now, self._beside = now, beside or {}
-        self._calm, self._calm_until = 0.0, 0.0
+        self._beside = beside or {}
         self._trouble = ""
 
     @property
@@ -106,17 +101,18 @@ class Answers:
         return len(self._waiting)
 
     def find(self, keys: Iterable[AnswerKey], *, failed: bool = True) -> dict[AnswerKey, StoredAnswer]:
-        """Return what is stored or waits under these keys, in a transaction for each ten thousand.
+        """Return what is stored or waits under these keys; a damaged row is not there.
 
-        A damaged row is not there. ``failed``: whether errors count as well.
+        ``failed``: whether errors count as well.
         """
-        answers, rest = dict[AnswerKey, StoredAnswer](), iter(keys)
-        while wanted := set(islice(rest, IN_ONE_TRANSACTION)):
-            answers.update(self.database.run(self._reading(wanted, failed=failed), write=False))
-            for key in wanted & self._waiting.keys():
-                if failed or not self._waiting[key].failed:
-                    answers[key] = self._waiting[key]
-            answers.update((key, self._beside[key]) for key in (wanted & self._beside.keys()) - answers.keys())
+        wanted = set(keys)
+        if not wanted:
+            return {}
+        answers = self.database.run(_reading(wanted, failed=failed), write=False)
+        for key in wanted & self._waiting.keys():
+            if failed or not self._waiting[key].failed:
+                answers[key] = self._waiting[key]
+        answers.update((key, self._beside[key]) for key in (wanted & self._beside.keys()) - answers.keys())
         return answers
 
     def keep(self, rows: Iterable[tuple[AnswerKey, StoredAnswer]]) -> None:
@@ -125,8 +121,7 @@ class Answers:
             before = self._waiting.get(key)
             if before is None or before.failed or not answer.failed:
                 self._waiting[key] = answer
-        if self._now() >= self._calm_until:
-            self.settle()
+        self.settle()
 
     def settle(self) -> bool:
         """Write what waits, now; return whether nothing waits any more. Never raises StoreError."""
@@ -140,13 +135,11 @@ class Answers:
             return False
         if self._trouble:
             self.notices.append(f"Saved again in {self.database.shown}: no answer was lost.")
-        self._calm, self._calm_until, self._trouble = 0.0, 0.0, ""
+        self._trouble = ""
         return True
 
     def _failed(self, error: StoreError) -> None:
-        self._calm = min(MOST_CALM, 2 * self._calm or CALM)
-        self._calm_until = self._now() + self._calm
-        trouble = str(error).partition(": ")[0]  # what follows a driver may say in other words each time
+        trouble = str(error).partition(": ")[0]
         if trouble != self._trouble:
             self.notices.append(f"{error} Answers are kept in memory, and are saved when that can be done.")
         self._trouble = trouble
@@ -156,26 +149,19 @@ class Answers:
         now = time.time()
         values = [
             {
-                "owner": self.owner, "digest": digest, "repeat": repeat, "at": answer.at or now,
+                "digest": digest, "repeat": repeat, "at": answer.at or now,
                 "failed": int(answer.failed), "body": _body(answer),
             }
-            for (digest, repeat), answer in sorted(rows, key=lambda row: row[0])  # two writers wait in one order
+            for (digest, repeat), answer in rows
         ]  # fmt: skip
-        done = f"DELETE FROM {CLAIMS} WHERE owner = :owner AND digest = :digest AND repeat = :repeat"
-
-        def write(connection: Connection) -> None:
-            connection.execute_many(WRITE, values)
-            connection.execute_many(done, values)
-
         if values:
-            self.database.run(write)
+            self.database.run(lambda connection: connection.executemany(WRITE, values))
 
     def delete_all(self) -> int:
-        """Remove the user's answers for good; return how many there were."""
-        mine = {"owner": self.owner}
+        """Remove the answers for good; return how many there were."""
 
         def remove(connection: Connection) -> int:
-            return int(connection.execute(f"DELETE FROM {ANSWERS} WHERE owner = :owner", mine).rowcount)
+            return connection.execute(f"DELETE FROM {ANSWERS}").rowcount
 
         removed = self.database.run(remove)
         if removed:
@@ -186,31 +172,27 @@ class Answers:
         """Let go of the database; the next use opens it again."""
         self.database.close()
 
-    def _reading(
-        self, wanted: set[AnswerKey], *, failed: bool
-    ) -> Callable[[Connection], dict[AnswerKey, StoredAnswer]]:
-        digests = list(dict.fromkeys(digest for digest, _ in wanted))
-        which = "" if failed else " AND failed = 0"
 
-        def read(connection: Connection) -> dict[AnswerKey, StoredAnswer]:
-            answers = dict[AnswerKey, StoredAnswer]()
-            columns = ", ".join((raw(connection, "digest"), "repeat", "at", raw(connection, "body")))
-            for names, values in by_parts(digests):
-                statement = f"SELECT {columns} FROM {ANSWERS} WHERE owner = :owner AND digest IN ({names}){which}"
-                rows = connection.execute(statement, {"owner": self.owner, **values})
-                answers.update((key, answer) for key, answer in _read(rows) if key in wanted)
-            return answers
+def _reading(wanted: set[AnswerKey], *, failed: bool) -> Callable[[Connection], dict[AnswerKey, StoredAnswer]]:
+    digests = list(dict.fromkeys(digest for digest, _ in wanted))
+    which = "" if failed else " AND failed = 0"
 
-        return read
+    def read(connection: Connection) -> dict[AnswerKey, StoredAnswer]:
+        answers = dict[AnswerKey, StoredAnswer]()
+        for names, values in by_parts(digests):
+            rows = connection.execute(f"{READ} WHERE digest IN ({names}){which}", values)
+            answers.update((key, answer) for key, answer in _read(rows) if key in wanted)
+        return answers
+
+    return read
 
 
 def _read(rows: Iterable[Sequence[Any]]) -> Iterator[tuple[AnswerKey, StoredAnswer]]:
-    """Yield the answers that can be read; SQLite accepts any type in any column."""
+    """Yield the answers that can be read."""
     for digest, repeat, at, body in rows:
-        with suppress(UnreadableError, UnicodeDecodeError):
+        with suppress(UnreadableError):
             answer: StoredAnswer = decoded(StoredAnswer, body)
-            key = digest.decode() if isinstance(digest, bytes) else digest
-            yield (key, repeat), replace(answer, at=at if isinstance(at, float) else 0.0)
+            yield (digest, repeat), replace(answer, at=at)
 
 
 def _body(answer: StoredAnswer) -> str:

@@ -173,7 +173,6 @@ def test_nothing_is_offered_where_nothing_is_filled_in(data: Cells, typed: str) 
         ("%chat config token_counting ", {"auto", "approximate", "tiktoken", "provider"}),
         ("%chat config cache_ttl ", {"5m", "1h", "off"}),
         ("%chat config ask_windows o", {"on", "off"}),
-        ("%chat config restore a", {"auto", "ask"}),
         ("%chat config summary_model openai/gpt-6-l", {"openai/gpt-6-luna"}),
         ("%chat use openai/gpt-5.", {"openai/gpt-5.2"}),
         ("%chat use gpt-5.", {"gpt-5.2"}),

@@ -79,7 +79,7 @@ def test_a_server_of_one_s_own_is_free() -> None:
 
 
 def test_a_stored_answer_asks_nothing() -> None:
-    chat, asked = asking(True, confirm_above=0.02, store="sqlite://")
+    chat, asked = asking(True, confirm_above=0.02, store="memory")
     chat.send(LONG, cell="a", run="1")
     chat.desk.session.notebook.seen.clear()  # as after a restart
     assert chat.send(LONG, cell="a", run="2", stored="cell").stored

@@ -77,20 +77,20 @@ def test_thirty_kernels_at_once_do_not_pass_the_cap(address: str) -> None:
 
 
 @pytest.mark.load
-def test_thirty_processes_at_once_do_not_pass_the_cap(sqlite: str) -> None:
-    left(sqlite)
+def test_thirty_processes_at_once_do_not_pass_the_cap(address: str) -> None:
+    left(address)
     kernels = [
-        subprocess.Popen([sys.executable, "-c", KERNEL, sqlite, str(number)], stdout=subprocess.PIPE, text=True)
+        subprocess.Popen([sys.executable, "-c", KERNEL, address, str(number)], stdout=subprocess.PIPE, text=True)
         for number in range(30)
     ]
     spent = [float(kernel.communicate()[0]) for kernel in kernels]
     assert 0.9 < sum(spent) <= 1.0
-    assert left(sqlite) == pytest.approx(1 - sum(spent))
+    assert left(address) == pytest.approx(1 - sum(spent))
 
 
-def test_at_midnight_two_kernels_begin_anew_and_what_was_reserved_before_is_charged_to_its_day(sqlite: str) -> None:
+def test_at_midnight_two_kernels_begin_anew_and_what_was_reserved_before_is_charged_to_its_day(address: str) -> None:
     days = [date(2026, 11, 24)]
-    one, other = (DayPurse(sqlite, 1.0, today=lambda: days[-1]) for _ in range(2))
+    one, other = (DayPurse(address, 1.0, today=lambda: days[-1]) for _ in range(2))
     assert one.reserve(0.9)
     assert not other.reserve(0.5)
     days.append(days[0] + timedelta(days=1))
@@ -98,14 +98,14 @@ def test_at_midnight_two_kernels_begin_anew_and_what_was_reserved_before_is_char
     assert one.reserve(0.3)
     assert not other.reserve(0.3)
     one.settle(0.9, 0.1)
-    assert left(sqlite, today=lambda: days[0]) == pytest.approx(0.9)
-    assert left(sqlite, today=lambda: days[1]) == pytest.approx(0.2)
+    assert left(address, today=lambda: days[0]) == pytest.approx(0.9)
+    assert left(address, today=lambda: days[1]) == pytest.approx(0.2)
     (found,) = other.allowances
     assert found.until == datetime(2026, 11, 26).timestamp()
 
 
-def test_conversations_of_one_store_share_a_day_and_say_what_is_left_of_it(sqlite: str) -> None:
-    given: dict[str, Any] = {"store": sqlite, "max_tokens": 1_000, "max_cost_day": 0.05}
+def test_conversations_of_one_store_share_a_day_and_say_what_is_left_of_it(address: str) -> None:
+    given: dict[str, Any] = {"store": address, "max_tokens": 1_000, "max_cost_day": 0.05}
     one = Chat(provider=Priced("Yes. " * 4_000), **given)
     other = Chat(provider=Priced("Yes."), **given, name="other")
     one.send("Hello.")  # 0.075 dollars: its server ignores max_tokens
@@ -119,9 +119,9 @@ def test_conversations_of_one_store_share_a_day_and_say_what_is_left_of_it(sqlit
 
 
 def test_requests_apart_from_conversations_count_in_the_default_store(
-    sqlite: str, monkeypatch: pytest.MonkeyPatch
+    address: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("JUPYTER_CTX_STORE", sqlite)
+    monkeypatch.setenv("JUPYTER_CTX_STORE", address)
     given: dict[str, Any] = {"max_tokens": 1_000, "max_cost_day": 0.05}
     provider = Priced("Yes.")
     ask("Hello.", provider=Priced("Yes. " * 4_000), **given)
@@ -134,14 +134,14 @@ def test_requests_apart_from_conversations_count_in_the_default_store(
     assert not provider.requests
 
 
-def test_after_a_surprise_as_much_more_is_reserved_for_all_others(sqlite: str) -> None:
-    purse = DayPurse(sqlite, 1.0)
+def test_after_a_surprise_as_much_more_is_reserved_for_all_others(address: str) -> None:
+    purse = DayPurse(address, 1.0)
     assert purse.reserve(0.1)
     purse.settle(0.1, 0.3)
     assert purse.reserve(0.1)
-    assert left(sqlite) == pytest.approx(1 - 0.3 - 0.33)
+    assert left(address) == pytest.approx(1 - 0.3 - 0.33)
     purse.settle(0.1, 0.1)
-    assert left(sqlite) == pytest.approx(1 - 0.4)
+    assert left(address) == pytest.approx(1 - 0.4)
 
 
 def test_where_the_store_fails_nothing_is_spent_and_it_says_how_to_go_on(tmp_path: Path) -> None:
@@ -152,11 +152,3 @@ def test_where_the_store_fails_nothing_is_spent_and_it_says_how_to_go_on(tmp_pat
     purse.cap = None
     assert purse.reserve(0.3)
     purse.settle(0.3, 0.3)
-
-
-def test_the_sum_of_another_user_is_another_one(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("JUPYTERHUB_USER", "ada")
-    purse = DayPurse(address, 1.0)
-    assert purse.reserve(1.0)
-    monkeypatch.setenv("JUPYTERHUB_USER", "bob")
-    assert purse.reserve(1.0)

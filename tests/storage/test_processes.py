@@ -10,7 +10,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -24,31 +23,8 @@ from jupyter_ctx.runtime.frontend import Origin
 from jupyter_ctx.storage.journal import close_stores
 
 MODEL = "openai/gpt-4o"
-
-
-@dataclass(frozen=True, slots=True)
-class Load:
-    """How many plain processes and kernels say so many turns each, begin a database at once, and are killed."""
-
-    plain: int
-    kernels: int
-    turns: int
-    databases: int
-    kills: int
-
-    @property
-    def processes(self) -> int:
-        return self.plain + self.kernels
-
-
-LITTLE = Load(plain=4, kernels=1, turns=40, databases=1, kills=8)
-MUCH = Load(plain=16, kernels=4, turns=1_000, databases=8, kills=50)
-
-
-@pytest.fixture(params=[LITTLE, pytest.param(MUCH, marks=pytest.mark.load)], ids=["little", "much"])
-def load(request: pytest.FixtureRequest) -> Load:
-    found: Load = request.param
-    return found
+PROCESSES, KERNELS = 4, 1  # that talk at once
+TURNS, KILLS = 40, 8
 
 
 def prompts(chat: Chat) -> list[str]:
@@ -60,15 +36,13 @@ def prompts(chat: Chat) -> list[str]:
 
 def check(address: str) -> None:
     """A database that was left in peace is whole."""
-    if not address.startswith("postgres"):
-        with contextlib.closing(sqlite3.connect(address)) as connection:
-            assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+    with contextlib.closing(sqlite3.connect(address)) as connection:
+        assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
 
 
 # a first turn imports and reads what all need, once for those that are forked from there
 SAY = f"""
 import os, sys, time
-import psycopg
 from jupyter_ctx import Chat
 def say(chat, prompt):
     chat.add_messages([{{"role": "user", "content": prompt}}, {{"role": "assistant", "content": f"re: {{prompt}}"}}])
@@ -106,11 +80,11 @@ IN_A_KERNEL = f"%load_ext jupyter_ctx\n{TALK}\nfrom jupyter_ctx import get_chat\
 
 
 @pytest.fixture
-def kernels(address: str, load: Load) -> Iterator[list[Kernel]]:
+def kernels(address: str) -> Iterator[list[Kernel]]:
     """Real ones, each with a notebook of its own."""
     with contextlib.ExitStack() as stack:
         started = []
-        for number in range(load.kernels):
+        for number in range(KERNELS):
             notebook = {"JPY_SESSION_NAME": f"/n/{number}.ipynb", "JUPYTER_CTX_STORE": address}
             manager = KernelManager(kernel_name="python3")
             manager.start_kernel(env={**os.environ, "JUPYTER_CTX_MODEL": MODEL, **notebook})
@@ -121,15 +95,15 @@ def kernels(address: str, load: Load) -> Iterator[list[Kernel]]:
 
 
 def test_many_processes_lose_nothing_mix_nothing_and_wait_for_less_than_a_second(
-    address: str, tmp_path: Path, kernels: list[Kernel], load: Load
+    address: str, tmp_path: Path, kernels: list[Kernel]
 ) -> None:
     asked = []
     for number, kernel in enumerate(kernels):
         assert not error(kernel.run(IN_A_KERNEL))
-        asked.append(kernel.ask(f"talk(chat, 'kernel {number}', {str(tmp_path)!r}, {load.turns})", None))
-    plain = start(IN_PROCESSES, tmp_path, address, load.plain, load.turns)
+        asked.append(kernel.ask(f"talk(chat, 'kernel {number}', {str(tmp_path)!r}, {TURNS})", None))
+    plain = start(IN_PROCESSES, tmp_path, address, PROCESSES, TURNS)
     begun = time.monotonic()
-    while len(list(tmp_path.glob("*.ready"))) < load.processes:
+    while len(list(tmp_path.glob("*.ready"))) < PROCESSES + KERNELS:
         assert time.monotonic() < begun + 60
         time.sleep(0.02)
     begun = time.monotonic()
@@ -139,7 +113,7 @@ def test_many_processes_lose_nothing_mix_nothing_and_wait_for_less_than_a_second
         assert not error(kernel.outputs(message, 300))
     took = time.monotonic() - begun
     told = {file.stem: json.loads(file.read_text("utf-8")) for file in tmp_path.glob("*.json")}
-    assert len(told) == load.processes
+    assert len(told) == PROCESSES + KERNELS
     names = set()
     for who, (name, _, notices) in told.items():
         copied = who.startswith("process") and name != "shared"
@@ -147,8 +121,8 @@ def test_many_processes_lose_nothing_mix_nothing_and_wait_for_less_than_a_second
         one_of_ours = Origin() if who.startswith("process") else Origin(f"/n/{who.split()[1]}.ipynb")
         names.add((one_of_ours, name))
         chat = Library(one_of_ours, {"model": MODEL}, store=address).get(name)
-        assert prompts(chat) == [f"{who} {number}" for number in range(load.turns)]
-    assert len(names) == load.processes
+        assert prompts(chat) == [f"{who} {number}" for number in range(TURNS)]
+    assert len(names) == PROCESSES + KERNELS
     check(address)
     times = sorted(seconds for _, each, _ in told.values() for seconds in each)
     at = {share: times[int(share * (len(times) - 1))] for share in (0.5, 0.95, 0.999, 1)}
@@ -158,32 +132,27 @@ def test_many_processes_lose_nothing_mix_nothing_and_wait_for_less_than_a_second
 
 AT_ONCE = f"""
 {SAY}
-processes, *addresses = sys.argv[1:]
-for address in addresses:
-    begin = time.time() + 0.1
-    for number in range(int(processes)):
-        if os.fork() == 0:
-            while time.time() < begin:
-                pass
-            chat = Chat({MODEL!r}, store=address, name=f"{{number}}")
-            say(chat, f"{{number}}")
-            assert not chat.desk.session.notices(), chat.desk.session.notices()
-            os._exit(0)
-    for number in range(int(processes)):
-        assert os.wait()[1] == 0
+processes, address = sys.argv[1:]
+begin = time.time() + 0.1
+for number in range(int(processes)):
+    if os.fork() == 0:
+        while time.time() < begin:
+            pass
+        chat = Chat({MODEL!r}, store=address, name=f"{{number}}")
+        say(chat, f"{{number}}")
+        assert not chat.desk.session.notices(), chat.desk.session.notices()
+        os._exit(0)
+for number in range(int(processes)):
+    assert os.wait()[1] == 0
 """
 
 
-def test_many_processes_may_begin_a_database_at_once(address: str, load: Load) -> None:
-    addresses = [f"{address}{number}" for number in range(load.databases)]
-    if address.startswith("postgres"):
-        addresses = [address]
-    assert python(AT_ONCE, load.processes, *addresses) == ""
-    for each in addresses:
-        for number in range(load.processes):
-            assert prompts(Chat(MODEL, store=each, name=str(number))) == [str(number)]
-        close_stores()
-        check(each)
+def test_many_processes_may_begin_a_database_at_once(address: str) -> None:
+    assert python(AT_ONCE, PROCESSES, address) == ""
+    for number in range(PROCESSES):
+        assert prompts(Chat(MODEL, store=address, name=str(number))) == [str(number)]
+    close_stores()
+    check(address)
 
 
 # killed
@@ -214,18 +183,15 @@ for address in sys.stdin:
 """
 
 
-def test_a_process_that_is_killed_at_any_moment_has_kept_every_turn_that_it_had_finished(
-    address: str, load: Load
-) -> None:
-    begun = [f"{address}{number}" for number in range(5)]  # that a file is made may be interrupted, too
-    addresses = [address] if address.startswith("postgres") else begun
+def test_a_process_that_is_killed_at_any_moment_has_kept_every_turn_that_it_had_finished(address: str) -> None:
+    addresses = [f"{address}{number}" for number in range(5)]  # that a file is made may be interrupted, too
     nursery = subprocess.Popen(
         [sys.executable, "-c", KILLED], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1
     )
     assert nursery.stdin is not None
     assert nursery.stdout is not None
     kept = dict.fromkeys(addresses, 0)
-    for number in range(load.kills):
+    for number in range(KILLS):
         where = addresses[number % len(addresses)]
         nursery.stdin.write(f"{where}\n")
         finished = int(nursery.stdout.readline())
@@ -241,7 +207,7 @@ def test_a_process_that_is_killed_at_any_moment_has_kept_every_turn_that_it_had_
     nursery.stdin.close()
     assert nursery.wait() == 0
     nursery.stdout.close()
-    assert sum(kept.values()) >= load.kills // 4, "hardly any was killed at work"
+    assert sum(kept.values()) >= KILLS // 4, "hardly any was killed at work"
 
 
 # forked

@@ -14,7 +14,7 @@ from typing import Any
 import nbformat
 import pytest
 from jupyter_client import KernelManager
-from kernels import Kernel, error, shown, widgets
+from kernels import Kernel, error, shown
 from nbclient import NotebookClient
 
 LOAD = "%load_ext jupyter_ctx\nfrom jupyter_ctx import get_chat"
@@ -150,26 +150,6 @@ def test_after_a_restart_everything_is_as_it_was_and_one_line_says_so(notebook: 
     assert "makes room" not in said[0]
 
 
-@pytest.mark.load
-def test_an_error_is_found_again_and_another_one_is_asked_of_anew(notebook: Notebook) -> None:
-    def fails(source: str) -> None:
-        notebook.kernel.run(source, "broken")
-        assert notebook.kernel.reply["status"] == "error"
-
-    notebook.start()
-    notebook.run(USE.replace("256", "512"), "use")
-    fails("x = 0\n1 / x")
-    notebook.run("%%chat --error", "ask")
-    sources = notebook.run("print(get_chat().turns[0].record.sources)")
-    assert "error of cell [3] (ZeroDivisionError, " in sources
-    notebook.start()
-    assert notebook.run("print(get_chat().turns[0].record.sources)", "see") == sources
-    fails("x = 0\n1 / x")
-    assert STORED in notebook.run("%%chat --error", "ask"), "the same error in the cell of the same number"
-    fails("x = ''\n1 / x")
-    assert STORED not in notebook.run("%%chat --error", "ask")
-
-
 def test_restart_and_run_all_costs_nothing(notebook: Notebook) -> None:
     cells = {
         "use": USE,
@@ -287,60 +267,6 @@ def shown_in(output: Any) -> str:
     return str(output.get("text") or output.get("data", {}).get("text/plain", ""))
 
 
-@pytest.mark.load
-def test_restore_may_be_asked_for_or_off(notebook: Notebook) -> None:
-    ask, off = (f"get_ipython().config.Chat.restore = {how!r}" for how in ("ask", "off"))
-    notebook.run(TALK)
-    notebook.start()
-    notebook.run(ask)
-    notebook.run("%chat status", typed=["y"])
-    assert notebook.kernel.asked == ["Go on with 1 turn of 'main', last used just now? [Y/n] "]
-    assert notebook.value(PROMPTS) == ["Say one."]
-    notebook.start()
-    notebook.run(ask)
-    assert "Going on" not in notebook.run("%chat status", typed=["n"])
-    assert notebook.value(PROMPTS) == []
-    assert re.search(r"^main-2 +0 turns.* current\nmain +1 turn ", notebook.run("%chat list"), re.M)
-    assert notebook.run("%chat switch main") == "Talking in 'main': 1 turn.\n"
-    notebook.run("%chat config restore off")
-    notebook.start()
-    assert notebook.value(PROMPTS) == []
-    notebook.run("%chat switch main\n%chat config restore auto")
-    notebook.start()
-    notebook.run(off)
-    assert notebook.value(PROMPTS) == []
-
-
-def save(path: Path, cells: Mapping[str, str]) -> None:
-    """Write a notebook's file, as a front end does."""
-    listed = [nbformat.v4.new_code_cell(source, id=cell) for cell, source in cells.items()]
-    nbformat.write(nbformat.v4.new_notebook(cells=listed), path)
-
-
-def test_a_copied_notebook_starts_with_a_fork_and_goes_its_own_way(
-    notebook: Notebook, other: Notebook, tmp_path: Path
-) -> None:
-    cells = {"load": LOAD, "use": USE, "one": "%%chat\nSay {{ x }}.", "loop": LOOP.format([1, 2], "")}
-    save(tmp_path / "x.ipynb", cells)
-    notebook.start()
-    notebook.run("x = 'one'")
-    notebook.run_all(cells)
-    save(tmp_path / "copy.ipynb", {**cells, "two": "%%chat\nSay two."})
-    other.start("copy.ipynb")
-    assert other.run("%chat").splitlines()[0] == (
-        f"This notebook is a copy of {tmp_path / 'x.ipynb'}: it starts with 3 turns of 'main', "
-        "last used just now. %chat undo puts that back, %chat new starts afresh."
-    )
-    other.run("%%chat\nSay two.", "two")
-    assert (len(notebook.value(PROMPTS)), len(other.value(PROMPTS))) == (3, 4)
-    listed = notebook.run("%chat list all")
-    assert re.search(rf"^main +4 turns .* in another kernel +{tmp_path / 'copy.ipynb'}$", listed, re.M)
-    assert re.search(r"^main +3 turns .* current +this one$", listed, re.M)
-    notebook.start()
-    other.start()
-    assert (len(notebook.value(PROMPTS)), len(other.value(PROMPTS))) == (3, 4)
-
-
 def test_a_second_kernel_on_a_notebook_starts_with_a_fork_and_says_so(notebook: Notebook, other: Notebook) -> None:
     notebook.run(TALK)
     other.start()
@@ -364,61 +290,6 @@ def test_after_a_crash_another_kernel_goes_on_with_the_conversation(notebook: No
     other.start()
     assert other.run("%chat").startswith("Going on with 1 turn of 'main', ")
     assert re.search(r"^main +1 turn +just now +current$", other.run("%chat list"), re.M)
-
-
-@pytest.mark.load
-def test_an_answer_given_after_an_older_one_is_marked_until_that_is_back(notebook: Notebook) -> None:
-    def marked() -> list[bool]:
-        table, preview = notebook.run("%chat history"), notebook.run("%chat preview")
-        assert ("stale" in preview) == ("stale" in table)
-        found: list[bool] = notebook.value("['stale' in row.states for row in get_chat().history()]")
-        return found
-
-    notebook.run(USE)
-    for cell in ("one", "two", "one"):
-        notebook.run(f"%%chat\nSay {cell}.", cell)
-    assert marked() == [False, True]
-    notebook.run("%%chat --append\nSay one.", "one")
-    assert notebook.value(PROMPTS) == ["Say one.", "Say two.", "Say one."]
-    assert notebook.run("%chat undo").startswith("Undid the turn")
-    versions = notebook.run("%chat compare 1")
-    assert re.findall(r"^\[ctx\] ── (\d) .*?(\(✓.*)?──$", versions, re.M) == [
-        ("1", ""),
-        ("2", "(✓ used in the conversation) "),
-    ]
-    assert notebook.run("%chat pick 1 1").startswith("Turn 1 has answer 1 again")
-    assert marked() == [False, False]
-
-    notebook.start()
-    assert "%chat undo takes back: pick" in notebook.run("%chat status")
-    assert notebook.run("%chat undo").startswith("Undid the pick")
-    assert marked() == [False, True]
-    assert "%chat undo takes back: re-run; %chat redo does again: pick" in notebook.run("%chat status")
-    assert notebook.run("%chat undo").startswith("Undid the re-run")
-    assert marked() == [False, False]
-    notebook.start()
-    assert "\nRedid the re-run" in notebook.run("%chat redo")
-    assert marked() == [False, True]
-
-
-@pytest.mark.load
-def test_the_gauge_shows_the_conversation_that_is_talked_in(notebook: Notebook) -> None:
-    notebook.run(TALK)
-    assert len(widgets(notebook.kernel.run("%chat gauge"))) == 1
-    assert "In 'side', a new conversation." in notebook.run("%%chat -i side\nSay two.")
-    elsewhere = notebook.kernel.run("%chat -i side")
-    assert not widgets(elsewhere)
-    assert "Context [" in shown(elsewhere)
-    drawn = (
-        "__import__('jupyter_ctx.magics.registration').magics.registration.door_of(get_ipython()).magic"
-        ".panel().widget.children[1].children[0].value"
-    )
-    for verb in ("new plans", "switch main", "fork", "switch plans"):
-        notebook.run(f"%chat {verb}")
-        used = notebook.value("get_chat().info().used")
-        assert f'aria-valuenow="{used}"' in notebook.value(drawn), verb
-    notebook.run("%chat delete plans", typed=["plans"])
-    assert f'aria-valuenow="{notebook.value("get_chat().info().used")}"' in notebook.value(drawn)
 
 
 def test_delete_asks_for_the_name_again_and_leaves_nothing(notebook: Notebook, tmp_path: Path) -> None:

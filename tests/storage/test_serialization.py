@@ -80,7 +80,7 @@ STORED: list[tuple[str, str, Event]] = [
     ("kept", '{"place":"8a4e","run":"m-2","execution":4}', Kept("8a4e", "m-2", 4)),
     ("offered", f'{{"alternatives":{OFFER}}}', Offered(BOTH)),
     ("chosen", '{"alternatives":"0f0f","turn":"8a4e"}', Chosen("0f0f", "8a4e")),
-    ("lost", '{"kind":"said","body":"{"}', Unreadable("said", "{")),
+    ("lost", '{"kind":"said"}', Unreadable("said")),
     ("undone", "{}", Undone()),
     ("redone", "{}", Redone()),
 ]

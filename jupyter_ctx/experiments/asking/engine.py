@@ -23,9 +23,8 @@ from ...conversation.messages import new_id
 from ...models.purse import Purse
 from ...session.ask import Ask, Asker
 from ...session.threads import Threads
-from ...storage.claims import AHEAD, Claims
-from ...storage.stored_answers import AnswerKey, Answers
-from ..row_request import RowRequest, Tried, as_stored, as_tried
+from ...storage.stored_answers import Answers
+from ..row_request import RowRequest, Tried, as_stored
 from ..run_options import Options
 from .governor import MOST_AT_ONCE, START_AT_ONCE, Governor
 from .work import Here, Work, close_run, open_run, own_process, work
@@ -99,11 +98,6 @@ class Lane:
             return job
         return None
 
-    def upcoming(self) -> list[AnswerKey]:
-        """Return what the next requests are stored under."""
-        jobs = itertools.chain(self.soon, *self.waiting.values())
-        return [job.key for job in itertools.islice(jobs, AHEAD) if not job.anew]
-
     def put_back(self, job: RowRequest) -> None:
         """Return a request that could not start to the head of the line."""
         self.first.discard(job.group)
@@ -138,9 +132,7 @@ class Engine:
         self._run, self._asker, self._models = new_id(), asker, asker.models
         self._answers, self._options, self._purse, self._waits = answers, options, purse, waits
         self._executor = options.executor or Threads(options.concurrency or MOST_AT_ONCE, "jupyter_ctx ask")
-        self._claims = Claims(answers, self._run, failed=not options.retry)
         self._lanes: dict[str, Lane] = {}
-        self._elsewhere: dict[AnswerKey, list[RowRequest]] = {}  # what other runs ask for
         self._events = queue.SimpleQueue[tuple[int, Future[Tried] | None]]()
         self._open: dict[int, Sent] = {}  # by number
         self._numbers, self._chance = itertools.count(), random.Random(self._run)
@@ -159,8 +151,6 @@ class Engine:
         busy = max((lane.governor.newest for lane in tuple(self._lanes.values()) if lane.again), default=(0, 0))
         if busy[0] >= BUSY_FROM:
             return f"server busy: {busy[0]:,} of {busy[1]:,} asked again"
-        if self._elsewhere:
-            return f"{len(self._elsewhere):,} rows are being asked by another run"
         again = sum(len(lane.again) for lane in tuple(self._lanes.values()) if not lane.answered)
         return f"no answer yet, {again:,} failed and are asked again" if again else ""
 
@@ -194,7 +184,7 @@ class Engine:
         open_run(self._run, Here(self._asker, self.begun, self._stopped.is_set))
         try:
             while self._ended is None:
-                self._look()
+                self._waits()
                 wait = self._start()
                 self._ended = self._ended or self._outcome()
                 if self._ended is None:
@@ -209,8 +199,7 @@ class Engine:
             close_run(self._run)
 
     def end(self) -> None:
-        """Let go of what was claimed, and of the threads: the run has ended, and its answers are stored."""
-        self._claims.end()
+        """Let go of the threads: the run has ended, and its answers are stored."""
         if self._options.executor is None:
             self._executor.shutdown(wait=False, cancel_futures=True)
 
@@ -226,26 +215,8 @@ class Engine:
             self.stop()
         if self.is_stopped:
             return Ended("stopped")
-        is_busy = self._open or self._elsewhere or not all(lane.is_empty for lane in self._lanes.values())
+        is_busy = self._open or not all(lane.is_empty for lane in self._lanes.values())
         return None if is_busy else Ended()
-
-    def _look(self) -> None:
-        """Take the answers that other runs have, and ask for what they have let go."""
-        answers, let_go = self._claims.look(self._elsewhere)
-        for key, stored in answers.items():
-            for job in self._elsewhere.pop(key):
-                job.done(as_tried(stored), True)
-        for key in let_go:
-            self.add(self._elsewhere.pop(key), soon=True)
-        self._waits()
-
-    def _is_own(self, lane: Lane, job: RowRequest) -> bool:
-        """Return whether to ask for an answer; one that another run asks for is waited for."""
-        if job.tries or job.anew or self._claims.is_own(job.key, lane.upcoming):
-            return True
-        lane.begun(job)
-        self._elsewhere.setdefault(job.key, []).append(job)
-        return False
 
     def _start(self) -> float:
         """Start every request that may start now; return the seconds until another one may."""
@@ -261,7 +232,7 @@ class Engine:
                 if job is None:
                     wait = min([wait, *(max(0.0, at - now) for at, *_ in lane.again[:1])])
                     break
-                if self._is_own(lane, job) and not self._submit(lane, job, now):
+                if not self._submit(lane, job, now):
                     break
         return wait
 
