@@ -24,8 +24,8 @@ OUTPUT = re.compile(r"Out\s?\[\s?(\d+)\s?\]|_(\d+)|(_{1,3})")
 INPUT = re.compile(r"In\s?\[\s?(\d+)\s?\]|_i(\d+)")
 IMAGE_PART = re.compile(r"Out\s?\[\s?(\d+)\s?\]\[\s?(\d+)\s?\]")
 ABSENT_OUTPUT = object()
-MEMORY_ADDRESS = re.compile(r"<[^<>]* at 0x[0-9a-f]+>|<matplotlib")  # in the texts of figures' parts
-ONLY_A_CLASS = re.compile(r"<[^<>\n]* at 0x[0-9a-f]+>|Figure\(\d+x\d+\)")
+PART_OF_A_FIGURE = re.compile(r"<[^<>]* object>|<matplotlib")
+ONLY_A_CLASS = re.compile(r"<[\w.]+ object>|Figure\(\d+x\d+\)")
 MOST_NUMBERS = 12  # of cells that an error lists
 NO_TEXT = "What a cell prints is not kept: store it in a variable."
 
@@ -154,7 +154,7 @@ def filled_prompt(
     parts = FilledOutputs(outputs, attach, redactor, takes, model, labels)
     variables = outputs.variables
     with silent():  # what is displayed while values are read is no part of the cell
-        filled = fill(text, variables, redactor, parts.fill)
+        filled = fill(text, variables, redactor, parts.fill, lasting)
     large = chat.desk.values_notice(filled.values, **settings)
     lines = (*parts.lines, *unspaced(text, variables), *([large] if large else ()))
     return FilledPrompt(filled.text, tuple(parts.attached), lines)
@@ -251,7 +251,7 @@ class FilledOutputs:
         if drawn is None:
             return self._checked(shown_text(name, value, self._redactor.masked)) or evaluate()
         words = evaluate() if drawn is images else ""
-        words = "" if MEMORY_ADDRESS.search(words) else words  # the parts of a figure, which its image shows
+        words = "" if PART_OF_A_FIGURE.search(words) else words  # the parts of a figure, which its image shows
         return "\n".join(filter(None, (words, self._image(number, drawn))))
 
     def _checked(self, text: str) -> str:

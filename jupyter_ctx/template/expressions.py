@@ -70,7 +70,13 @@ CALLED = (FunctionType, BuiltinFunctionType, MethodType, partial)
 OUTPUTS = re.compile(r"_{1,3}|_i?\d+")  # of cells, as IPython names them
 SPLIT_AT = re.compile(r"!([rsa])(?=:|$)|:")  # where a conversion or a format may begin
 WIDE_FORMAT = re.compile(r"\d{5,}")
-READ, READ_PART, INDEX, CALL, MULTIPLY = "__read", "__part", "__index", "__call", "__times"  # no prompt has these names
+READ_NAME, READ_PART, INDEX, CALL, MULTIPLY = (
+    "__read",
+    "__part",
+    "__index",
+    "__call",
+    "__times",
+)  # no prompt has these names
 
 
 class RefusedError(Exception):
@@ -159,15 +165,26 @@ class Expression:
             raise RefusedError(f"only data can be filled in, and this is {kind}")
         return value
 
-    def written(self, value: Any) -> str:
-        """Return a value as text. Raises RefusedError for one that is too long."""
+    def written(self, value: Any, lasting: Callable[[str], str]) -> str:
+        """Return a value as text; ``lasting`` takes away what an object says of itself that a restart changes.
+
+        Raises RefusedError for a text that is too long.
+        """
         if isinstance(value, str | bytes) and len(value) > MOST_FILLED_IN:
             raise RefusedError(_too_long(len(value)))
-        converted = _CONVERSIONS[self.conversion](value)
+        converted = _CONVERSIONS[self.conversion](_in_order(value))
         text = format(converted, self.spec) if self.spec else str(converted)
         if len(text) > MOST_FILLED_IN:
             raise RefusedError(_too_long(len(text)))
-        return text
+        return text if isinstance(value, str) else lasting(text)
+
+
+def _in_order(value: Any) -> Any:
+    """Return the text of a set with its members in order, so that equal sets look alike; any other value as it is."""
+    if type(value) not in (set, frozenset) or not value:
+        return value
+    members = f"{{{', '.join(sorted(map(repr, value)))}}}"
+    return members if type(value) is set else f"frozenset({members})"
 
 
 def _member(node: ast.AST, name: str) -> str:
@@ -252,7 +269,7 @@ class _Guarded(ast.NodeTransformer):
     """Lets what an expression reads, calls and multiplies pass through the functions below."""
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
-        return node if isinstance(node.ctx, ast.Store) else _through(READ, node, ast.Constant(node.id))
+        return node if isinstance(node.ctx, ast.Store) else _through(READ_NAME, node, ast.Constant(node.id))
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
         return _through(READ_PART, self.visit(node.value), ast.Constant(node.attr))
@@ -260,7 +277,7 @@ class _Guarded(ast.NodeTransformer):
     def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
         self.generic_visit(node)
         node.slice = _each_index(node.slice)
-        return _through(READ, node, ast.Constant("this item"))
+        return _through(READ_NAME, node, ast.Constant("this item"))
 
     def visit_GeneratorExp(self, node: ast.GeneratorExp) -> ast.expr:
         self.generic_visit(node)
@@ -394,5 +411,6 @@ def _times(left: Any, right: Any) -> Any:
 
 _CONVERSIONS: dict[str, Callable[[Any], Any]] = {"": lambda value: value, "r": repr, "s": str, "a": ascii}
 _SCOPE: dict[str, Any] = {
-    **FUNCTIONS, READ: _read, READ_PART: _read_part, INDEX: _index, CALL: _call, MULTIPLY: _times, "__builtins__": {},
+    **FUNCTIONS, READ_NAME: _read, READ_PART: _read_part, INDEX: _index, CALL: _call, MULTIPLY: _times,
+    "__builtins__": {},
 }  # fmt: skip

@@ -16,7 +16,7 @@ from .expressions import Expression, RefusedError
 
 EXPRESSION = re.compile(r"(?<![{$\\])\{\{ ([^{}\n]*[^{}\s]) \}\}(?!\})")
 UNSPACED = re.compile(r"(?<![\w{}$\\])\{\{ ?([^\s{}](?:[^{}\n]*[^\s{}])?) ?\}\}(?!\})")
-MOST_PARTS = 1_000  # of a value that are looked at
+MOST_LOOKED_AT = 1_000  # of a value that are looked at
 MOST_REPEATED = 100  # characters of an expression in a remedy
 MOST_SAID = 300  # characters of another's error
 HOW_AS_TYPED = "--raw sends the braces as typed. Nothing was sent."
@@ -36,10 +36,17 @@ class Filled(NamedTuple):
     values: tuple[tuple[str, str], ...] = ()
 
 
-def fill(text: str, names: Mapping[str, Any], redactor: Redactor, instead: Instead | None = None) -> Filled:
+def fill(
+    text: str,
+    names: Mapping[str, Any],
+    redactor: Redactor,
+    instead: Instead | None = None,
+    lasting: Callable[[str], str] = str,
+) -> Filled:
     """Return a prompt with the values of its expressions; what was filled in is not filled in again.
 
-    ``instead`` may find the text of an expression in another way; it is given how to evaluate it.
+    ``lasting`` is as for :meth:`Expression.written`. ``instead`` may find the text of an expression in another way; it is
+    given how to evaluate it.
 
     Raises InvalidRequestError for an expression that names nothing here, cannot be read, is refused or fails, and for
     one whose value holds a key.
@@ -48,7 +55,7 @@ def fill(text: str, names: Mapping[str, Any], redactor: Redactor, instead: Inste
 
     @cache
     def value(typed: str) -> str:
-        evaluate = lambda: evaluated(Expression.of(typed), names, redactor)  # noqa: E731
+        evaluate = lambda: evaluated(Expression.of(typed), names, redactor, lasting)  # noqa: E731
         compute = evaluate if instead is None else lambda: instead(typed, evaluate)
         return in_expression(typed, compute, redactor)
 
@@ -59,13 +66,15 @@ def fill(text: str, names: Mapping[str, Any], redactor: Redactor, instead: Inste
     return Filled(EXPRESSION.sub(replaced, text), tuple(values))
 
 
-def evaluated(expression: Expression, names: Mapping[str, Any], redactor: Redactor) -> str:
+def evaluated(
+    expression: Expression, names: Mapping[str, Any], redactor: Redactor, lasting: Callable[[str], str]
+) -> str:  # fmt: skip
     """Return an expression's value as text. Raises InvalidRequestError, KeyFoundError, and whatever reading raises."""
     unknown = [] if expression.problem else expression.unknown(names)
     if unknown:
         raise InvalidRequestError(_nothing_named(expression, unknown[0], names))
     value = expression.value(names)
-    text = expression.written(value)
+    text = expression.written(value, lasting)
     if redactor.hold(text) or _is_named_like_a_secret(expression, value, redactor):
         raise KeyFoundError
     return text
@@ -82,9 +91,9 @@ def _named_parts(value: Any) -> Iterator[tuple[Any, Any]]:
     """Yield what a mapping, a frame or a column has, by name: of a frame its columns and labelled rows."""
     library, kind = type(value).__module__.partition(".")[0], type(value)
     if isinstance(value, Mapping) or library == "pandas":
-        yield from islice(getattr(value, "items", tuple)(), MOST_PARTS)
+        yield from islice(getattr(value, "items", tuple)(), MOST_LOOKED_AT)
     if library == "pandas" and hasattr(kind, "iterrows"):
-        yield from ((label, value.loc[label]) for label in value.index[:MOST_PARTS] if names_anything(label))
+        yield from ((label, value.loc[label]) for label in value.index[:MOST_LOOKED_AT] if names_anything(label))
     if library == "polars" and hasattr(kind, "columns"):
         yield from ((name, value[name]) for name in value.columns)
 
@@ -94,7 +103,7 @@ def _members(part: Any) -> Iterable[Any]:
     if isinstance(part, str | bytes):
         return (part,)
     is_listed = isinstance(part, list | tuple | set) or hasattr(type(part), "to_list") or hasattr(type(part), "tolist")
-    return islice(part, MOST_PARTS) if is_listed and hasattr(type(part), "__len__") else ()
+    return islice(part, MOST_LOOKED_AT) if is_listed and hasattr(type(part), "__len__") else ()
 
 
 def _nothing_named(expression: Expression, name: str, names: Mapping[str, Any]) -> str:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from keyword import iskeyword
 from typing import Any
 
+from ...conversation.text_safety import lasting
 from ...errors import InvalidRequestError
 from ...runtime.redaction import Redactor
 from ...template.expressions import Expression
@@ -142,7 +143,7 @@ class Template:
 
         def text() -> str:
             value = slot.expression.value(names)
-            written = missing if value is None and missing is not None else slot.expression.written(value)
+            written = missing if value is None and missing is not None else slot.expression.written(value, lasting)
             if self._redactor.hold(written):
                 raise KeyFoundError
             return written
