@@ -38,7 +38,7 @@ class Status:
     info: how full the context window is
     name: of the conversation, where there are several
     settings: those that differ from the default, each with its value, by who set them
-    notes: further lines: what tokens cost, when the model ends, what caches have saved, what can be undone
+    notes: further lines: what tokens cost, what caches have saved, what can be undone
     """
 
     info: ContextInfo

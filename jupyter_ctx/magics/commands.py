@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from datetime import date
 
 from IPython.core.error import UsageError
 from IPython.display import display
@@ -543,11 +542,8 @@ def _models(call: Call) -> object:
         models = sorted(known.available(asked))
     except ModelNotFoundError as error:
         raise ModelNotFoundError(f"No list of models came. {error} A server may answer prompts without one.") from None
-    rows = [
-        (to_plain(name), f"{window.tokens:,}", window.origin, str(known.end(asked, name) or ""))
-        for name, window in models
-    ]
-    return table_text(("model", "window", "", "ends"), rows) if rows else "The provider lists no models."
+    rows = [(to_plain(name), f"{window.tokens:,}", window.origin) for name, window in models]
+    return table_text(("model", "window", ""), rows) if rows else "The provider lists no models."
 
 
 def _listed_by(chat: Chat, provider: str | None) -> Settings:
@@ -643,9 +639,7 @@ def _status_of(chat: Chat, name: str) -> Status:
     info = chat.info()
     undo = f"%chat undo takes back: {info.undo}" if info.undo else ""
     redo = f"%chat redo does again: {info.redo}" if info.redo else ""
-    end = chat.models.end(chat.config)
-    ends = end.line(chat.config.model, date.today()) if end is not None else ""
-    notes = (_price_line(chat), ends, str(chat.desk.savings()), "; ".join(filter(None, (undo, redo))))
+    notes = (_price_line(chat), str(chat.desk.savings()), "; ".join(filter(None, (undo, redo))))
     return Status(info, name, _changed_settings(chat), tuple(filter(None, notes)))
 
 

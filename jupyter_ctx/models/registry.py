@@ -25,12 +25,11 @@ from ..providers.anthropic import Anthropic
 from ..providers.base import AnswerSchema, Provider, Reply, Request
 from ..providers.catalog import clean_key, key_variables
 from ..providers.guests import Guest, shadowed
-from ..providers.lookup import bills, check_known, get_provider, given_address, missing_key, split_model
+from ..providers.lookup import bills, check_known, get_provider, missing_key, split_model
 from ..storage.serialization import EndpointState, MeterState, Sizes, StoredState
 from .model_names import near_models
 from .pricing import BATCH_SHARE, CACHE_WRITES, given_prices, has_listed_price, price
 from .purse import Purse
-from .retirement import End
 from .tokenizer import counter
 from .window_tables import StatedWindows, load_tables
 
@@ -53,7 +52,6 @@ class Target:
     takes: the kinds of files that the model can be sent, as far as is known
     evidence: what the endpoint has shown of its limit
     read: tokens that the server read of a prompt that it truncated; 0 where it truncated none
-    end: the day on which the model ends, as far as somebody says so
     held: how far the model holds, where a probe has measured it
     cache_key: names the conversation to prompt caches; ``None``: nothing is cached
     purse: what pays, up to its caps; ``None``: nobody bills it, or who asks has paid
@@ -69,7 +67,6 @@ class Target:
     takes: frozenset[str] = frozenset()
     evidence: Evidence = NO_EVIDENCE
     read: int = 0
-    end: End | None = None
     held: HeldMark | None = None
     cache_key: str | None = None
     purse: Purse | None = None
@@ -255,9 +252,9 @@ class Models:
         claimed, evidence = self._claimed(settings, provider, ask=ask), self._seen(provider)
         window, read = evidence.bound(claimed), self._read.get(provider.endpoint, 0)
         meter, reserve = self.meter(provider, settings), _reserve(settings, window)
-        takes, end = self._takes(settings, provider), self.end(settings)
+        takes = self._takes(settings, provider)
         held = self._held_by(provider)
-        target = Target(settings, provider, meter, window, reserve, claimed, takes, evidence, read, end, held)
+        target = Target(settings, provider, meter, window, reserve, claimed, takes, evidence, read, held)
         return target if settings.compact_at != AS_HELD else target.compacting_at_held
 
     def meter(self, provider: Provider, settings: Settings) -> Meter:
@@ -438,14 +435,6 @@ class Models:
         tables = (*load_tables(), self._stated.keep(provider, cards))
         windows = {prefix + card.id: choose_window(card.id, tables, served=card.served) for card in cards}
         return tuple(windows.items())
-
-    def end(self, settings: Settings, model: str | None = None) -> End | None:
-        """Return when a model ends, and who says so; another ``model`` is one of the same provider. Nobody is asked."""
-        provider, model = self._provider(settings), model or settings.model
-        if settings.base_url is not None or provider is self._guest:
-            return self._stated.end(provider, model, "")
-        owner, name = split_model(model)
-        return self._stated.end(provider, name, "" if given_address(owner) else f"{owner}/{name}")
 
     def _claimed(self, settings: Settings, provider: Provider, *, ask: bool) -> ContextWindow:
         """Return the window that the user, the server or a table states."""

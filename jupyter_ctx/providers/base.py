@@ -139,14 +139,12 @@ class Card(NamedTuple):
 
     ``served``: what the server that runs the model is started with; ``stated``: what the list says of the model.
     ``images``: whether the model reads images; ``None``: the list does not say.
-    ``ends``: the day on which the model ends, as ``2027-01-14``; empty: the list does not say.
     """
 
     id: str
     served: ContextWindow | None = None
     stated: ContextWindow | None = None
     images: bool | None = None
-    ends: str = ""
 
 
 class SupportsStream(Protocol):
