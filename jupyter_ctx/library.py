@@ -19,7 +19,6 @@ from .config.settings import Settings, default_settings, kept_settings, restored
 from .conversation.events import Said, Undone
 from .errors import InvalidRequestError, StoreError
 from .models.registry import Models
-from .models.request_price import Confirm
 from .runtime.files import path_of
 from .runtime.frontend import Origin
 from .session.actions import Change
@@ -39,9 +38,8 @@ class Library:
     """The conversations of one notebook; without an ``origin``, those of scripts and terminals.
 
     Nothing is opened before it is needed. ``store`` is as for :class:`Chat`. ``ask`` puts a question to the user,
-    where the setting ``restore`` is "ask": whether to continue the conversation that is there. ``confirm`` is as for
-    :class:`Chat`. ``notebook`` is what the conversations share, such as deleted cells. ``notes`` are notices to show
-    once.
+    where the setting ``restore`` is "ask": whether to continue the conversation that is there.
+    ``notebook`` is what the conversations share, such as deleted cells. ``notes`` are notices to show once.
     """
 
     def __init__(
@@ -51,13 +49,12 @@ class Library:
         *,
         store: str | Path = "default",
         ask: Callable[[str], bool] | None = None,
-        confirm: Confirm | None = None,
         notebook: NotebookState | None = None,
     ) -> None:
         if not isinstance(origin, Origin | None):
             raise InvalidRequestError(f"origin is {origin!r}: it must be an Origin; store= says where the store is.")
         self.origin, self.notes = origin or Origin(), list[str]()
-        self._notebook, self._confirm = notebook or NotebookState(), confirm
+        self._notebook = notebook or NotebookState()
         self._address, self._ask, self._is_named = store_address(store), ask, store != "default"
         config, file = config or {}, read_course_file(self.origin.folder or Path.cwd())
         self._course = course_of(file, default_settings(config, {}), config.keys())
@@ -289,7 +286,7 @@ class Library:
         session.restore(opened)
         self.notes += session.once(*filter(None, self._told))
         self._told = ()  # once for all conversations
-        chat = self._chats[journal.name] = chat_of(session, self._confirm)
+        chat = self._chats[journal.name] = chat_of(session)
         return chat
 
     def _make_current(self, chat: Chat) -> Chat:

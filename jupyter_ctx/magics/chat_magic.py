@@ -43,7 +43,7 @@ from .cell_prompts import CellPrompts
 from .chip_feed import ChipFeed
 from .conversation_tables import LiveViews, previewed
 from .line_options import is_several
-from .questions import asked_first, typed_answer
+from .questions import typed_answer
 from .sent_parts import along_forms
 from .shown import Shown
 from .variables import check_new_name
@@ -89,9 +89,7 @@ class ChatMagic:
         """The conversations of this notebook, opened at first use."""
         if self._library is None:
             config = dict(self.shell.config.get("Chat", {}))
-            self._library = Library(
-                origin(self.shell), config, ask=self._agree, confirm=asked_first, notebook=self._notebook
-            )
+            self._library = Library(origin(self.shell), config, ask=self._agree, notebook=self._notebook)
         return self._library
 
     @property
@@ -425,7 +423,6 @@ class ChatMagic:
             menu={
                 "Preview": lambda: self.views.preview(chat(), Prompt("")).widget,
                 "History": lambda: self.views.history(chat()).widget,
-                "Settings": lambda: self.views.settings(chat()).widget,
             },
             name=lambda: chat().name if self._has_several else "",
             busy=lambda: chat().desk.queue.running,

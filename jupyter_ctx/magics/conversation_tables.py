@@ -5,16 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import Any, TypeAlias, TypeVar
+from typing import TypeAlias
 
 from .. import wording as words_of
 from ..chat import Chat
-from ..config.settings import SETTINGS, Settings, typed_value
 from ..display.answer.strip import MOST_PART_NAME, SentPart
 from ..display.tables import first_words, shortened, table
-from ..display.widgets.settings_form import Choice, Form
 from ..display.widgets.turn_table import MarkBoxes, PartRow, SelectionTable, TurnTable
-from ..models.model_names import model_names
 from ..models.request_price import RequestPrice, price_range, unknown_prices
 from ..runtime.frontend import Origin
 from ..session.actions import Change
@@ -29,9 +26,7 @@ from .sent_parts import sent_part
 MOST_NAMES = 90  # characters of what went with a prompt
 OMITTED = 20  # messages that a preview lists of those that are not sent
 NEWER_PREVIEW = "This preview is as it was: a newer one of the same conversation has been shown."
-REPLY_LENGTHS = ("none", "256", "1,024", "4k", "16k")  # that the form suggests
 _Line: TypeAlias = tuple[Sequence[str] | str, ViewPart | None]  # a row of a preview, and its message
-_View = TypeVar("_View", TurnTable, Form)
 
 
 def history_table(chat: Chat) -> SelectionTable:
@@ -200,15 +195,11 @@ class LiveViews:
     """The views of conversations, each made once and redrawn whenever its conversation changes."""
 
     def __init__(self) -> None:
-        self._views: dict[tuple[Chat, str], Any] = {}
+        self._views: dict[tuple[Chat, str], TurnTable] = {}
 
     def history(self, chat: Chat) -> TurnTable:
         """Return every turn, with boxes that pin and exclude."""
         return self._once(chat, "history", lambda: TurnTable(lambda: history_table(chat), partial(mark, chat)))
-
-    def settings(self, chat: Chat) -> Form:
-        """Return the form of those settings that declare a label."""
-        return self._once(chat, "settings", lambda: _settings_form(chat))
 
     def preview(self, chat: Chat, prompt: Prompt, columns: Sequence[Prompt] = ()) -> TurnTable:
         """Return the next request, with boxes that pin and exclude its turns.
@@ -230,40 +221,9 @@ class LiveViews:
             newest.end(NEWER_PREVIEW)
             chat.desk.listeners.remove(newest.update)
 
-    def _once(self, chat: Chat, kind: str, make: Callable[[], _View]) -> _View:
+    def _once(self, chat: Chat, kind: str, make: Callable[[], TurnTable]) -> TurnTable:
         key = chat, kind
         if key not in self._views:
             self._views[key] = view = make()
             chat.desk.listeners.append(view.update)
-        made: _View = self._views[key]
-        return made
-
-
-def _settings_form(chat: Chat) -> Form:
-    return Form(setting_choices(), lambda name: getattr(chat.config, name), partial(changed_setting, chat))
-
-
-def changed_setting(chat: Chat, name: str, value: Any) -> str:
-    """Change a setting, and return a line on what it is now and on what follows from it. Raises a ChatError."""
-    before = chat.config
-    chat.configure(**{name: value})
-    lines = [f"{SETTINGS[name].label}: {typed_value(getattr(chat.config, name))}."]
-    if before.base_url and chat.config.base_url is None:
-        lines.append(f"The server's address went with {before.model}.")
-    if name == "model":
-        lines.append(chat.models.missing_key(chat.config))
-    return " ".join(filter(None, lines))
-
-
-def setting_choices() -> tuple[Choice, ...]:
-    """Return what the form of settings shows of each that declares a label."""
-    return tuple(_choice(name) for name, each in SETTINGS.items() if each.label)
-
-
-def _choice(name: str) -> Choice:
-    declared, default = SETTINGS[name], getattr(Settings(), name)
-    values = [(words, value) for value, words in declared.offers.items()]
-    suggested: Sequence[str] = ()
-    if not values:
-        suggested = REPLY_LENGTHS if name == "max_tokens" else tuple(model_names())
-    return Choice(name, declared.label, declared.help, default, values, suggested, typed_value)
+        return self._views[key]

@@ -439,8 +439,7 @@ class Models:
     def _claimed(self, settings: Settings, provider: Provider, *, ask: bool) -> ContextWindow:
         """Return the window that the user, the server or a table states."""
         names = self._names(settings, provider)
-        listing = settings.ask_windows == "on"
-        return self._stated.window(provider, names, given=settings.window, ask=ask, listing=listing)
+        return self._stated.window(provider, names, given=settings.window, ask=ask)
 
     def _takes(self, settings: Settings, provider: Provider) -> frozenset[str]:
         """Return the kinds of files that a model takes: less than its provider where it is known to read text only."""
@@ -460,7 +459,7 @@ class Models:
             self._stated.problems.update(dict.fromkeys(shadowed()))
         n_ctx = settings.n_ctx or settings.window
         missing = self.missing_key(settings)  # a variable may be set later
-        key = (settings.model, settings.base_url, n_ctx, settings.n_threads, settings.timeout, missing)
+        key = (settings.model, settings.base_url, n_ctx, settings.timeout, missing)
         with self._making:
             if key not in self._providers:
                 self._providers[key] = get_provider(
@@ -469,7 +468,6 @@ class Models:
                     api_key=self._keys.get(key_owner(settings)),
                     timeout=settings.timeout,
                     n_ctx=n_ctx,
-                    n_threads=settings.n_threads,
                 )
             return self._providers[key]
 

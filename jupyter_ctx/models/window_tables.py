@@ -116,13 +116,11 @@ class StatedWindows:
         """Ask for providers' lists anew: one may have been refused with another key."""
         self._lists.clear()
 
-    def window(
-        self, provider: Provider, names: Iterable[str], *, given: int | None, ask: bool, listing: bool
-    ) -> ContextWindow:
+    def window(self, provider: Provider, names: Iterable[str], *, given: int | None, ask: bool) -> ContextWindow:
         """Return the window of the first of the ``names`` that is known, else a guess.
 
-        ``given`` is the user's own figure. ``ask``: the provider may be asked; ``listing``: for its list, too, where
-        no table knows the model.
+        ``given`` is the user's own figure. ``ask``: the provider may be asked, for its list, too, where no table
+        knows the model.
         """
         tables, names = load_tables(), tuple(names)
         self.problems.update({table.problem: None for table in tables if table.problem})
@@ -135,7 +133,7 @@ class StatedWindows:
             return next((window for window in windows if not window.is_guess), windows[0])
 
         found = among(tables)
-        return among((*tables, self._listed(provider, ask=ask))) if found.is_guess and listing else found
+        return among((*tables, self._listed(provider, ask=ask))) if found.is_guess else found
 
     def reads_images(self, provider: Provider, names: Iterable[str]) -> bool | None:
         """Return whether the first of the names that is known reads images; ``None``: unknown. Nobody is asked."""

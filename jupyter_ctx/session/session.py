@@ -34,7 +34,7 @@ from .planner import Fitter
 from .preview import View, preview
 from .prompt import text_room
 from .snapshot import Snapshot, typical_turn
-from .state import NotebookState, SessionState
+from .state import HALF, NEARLY_FULL, NotebookState, SessionState
 from .system_prompt import MemoryFile, joined_system
 from .view import Scope, in_view, scope_at, scope_then, view_key
 
@@ -225,7 +225,7 @@ class Session:
     def _settings_for(self, options: Mapping[str, Any]) -> Settings:
         given = {name: value for name, value in options.items() if value is not None}
         self.check_given(given)
-        return settings_with(self.settings, given) if given else self.settings
+        return self.notebook.course.priced(settings_with(self.settings, given)) if given else self.settings
 
     def attempt(
         self,
@@ -281,18 +281,25 @@ class Session:
             lines, self.journal.notices = (*lines, *self.journal.notices), []
         return lines
 
-    def passes_threshold(self, fill: float) -> bool:
-        """Return whether this share of the limit passes a threshold for the first time, and count that as announced."""
-        new = self.state.passed(fill)
-        self.change(announced=self.state.announced | new)
-        return bool(new)
+    def passes_half(self, fill: float) -> bool:
+        """Return whether this share of the limit is the first above half of it, and count that as announced."""
+        return self._is_first(HALF, fill)
 
     def nearly_full(self, fill: float) -> bool:
-        """Return whether a request of this share of the limit is the first to warn of, and count it as announced."""
+        """Return whether a request of this share of the limit is the first to warn of, and count it as announced.
+
+        The warning covers the line at half of the limit, too.
+        """
+        return self._is_first(NEARLY_FULL, fill)
+
+    def _is_first(self, share: float, fill: float) -> bool:
         with self._lock:
-            warned = self.state.warned_nearly_full(fill)
-            self.state = warned or self.state
-        return warned is not None
+            announced = self.state.announced
+            if fill < share or share in announced:
+                return False
+            covered = {each for each in (HALF, NEARLY_FULL) if each <= share}
+            self.state = self.state._replace(announced=announced | covered)
+        return True
 
     def spend(self, target: Target, reply: Reply) -> None:
         """Add up the cost of a reply; the user's own server costs nothing."""

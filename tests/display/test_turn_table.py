@@ -1,4 +1,4 @@
-"""Tables of turns that can be sorted, with boxes that act; settings as a form."""
+"""Tables of turns that can be sorted, with boxes that act."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import pytest
 from jupyter_ctx import Chat, InvalidRequestError
 from jupyter_ctx.display.tables import sorted_indexes
 from jupyter_ctx.display.widgets.pager import INERT
-from jupyter_ctx.display.widgets.settings_form import Choice, Form
 from jupyter_ctx.display.widgets.turn_table import (
     TURNS_PER_PAGE,
     UNFOLDED,
@@ -21,7 +20,6 @@ from jupyter_ctx.magics.conversation_tables import (
     NEWER_PREVIEW,
     LiveViews,
     history_table,
-    setting_choices,
 )
 from jupyter_ctx.session.prompt import Prompt
 
@@ -229,83 +227,3 @@ def test_an_error_is_said_and_what_was_drawn_stays() -> None:
     seen.box("pin 1").value = True
     assert 'role="alert">&lt;no&gt; pin 1' in seen.said
     assert not seen.box("pin 1").value
-
-
-def boxes_of(form: Form) -> dict[str, Any]:
-    _, *rows, _ = form.widget.children
-    return {choice.name: row.children[0] for choice, row in zip(setting_choices(), rows, strict=True)}
-
-
-def lines_of(form: Form) -> dict[str, str]:
-    _, *rows, _ = form.widget.children
-    return {choice.name: row.children[1].value for choice, row in zip(setting_choices(), rows, strict=True)}
-
-
-def said_in(form: Form) -> str:
-    return str(form.widget.children[-1].value)
-
-
-def test_a_choice_sets_what_it_is_called(chat: Chat) -> None:
-    boxes = boxes_of(LiveViews().settings(chat))
-    boxes["on_overflow"].value = "summarise"
-    boxes["compact_at"].value = 0.8
-    assert (chat.config.on_overflow, chat.config.compact_at) == ("summarise", 0.8)
-
-
-def test_model_and_reply_length_are_typed_and_take_effect_at_once(chat: Chat) -> None:
-    form = LiveViews().settings(chat)
-    boxes = boxes_of(form)
-    assert (boxes["model"].value, boxes["max_tokens"].value) == (chat.config.model, "16")
-    assert "openai/gpt-5.2" in boxes["model"].options
-    boxes["max_tokens"].value = "0.1k"
-    assert (chat.config.max_tokens, boxes["max_tokens"].value) == (100, "100")
-    assert "Longest reply: 100." in said_in(form)
-    boxes["max_tokens"].value = "none"
-    assert chat.config.max_tokens is None
-    before = chat.config.model
-    boxes["model"].value = "nobody/nothing"
-    assert 'role="alert"' in said_in(form)
-    assert "nobody" in said_in(form)
-    assert (chat.config.model, boxes["model"].value) == (before, before)
-    boxes["max_tokens"].value = "plenty"
-    assert "max_tokens is &#x27;plenty&#x27;: it must be a whole number" in said_in(form)
-    assert boxes["max_tokens"].value == "none"
-
-
-def test_each_setting_is_explained_and_its_default_marked(chat: Chat) -> None:
-    form = LiveViews().settings(chat)
-    lines, boxes = lines_of(form), boxes_of(form)
-    assert "Provider/model, such as openai/gpt-5.2" in lines["model"]
-    assert "Default: local/smollm2." in lines["model"]
-    assert "Default: none." in lines["max_tokens"]
-    for name, box in boxes.items():
-        if name not in ("model", "max_tokens"):
-            assert [words.endswith(" (default)") for words, _ in box.options].count(True) == 1, name
-
-
-def test_every_choice_is_one_that_the_settings_take(chat: Chat) -> None:
-    for choice in setting_choices():
-        for _, value in choice.values:
-            chat.configure(**{choice.name: value})
-            assert getattr(chat.config, choice.name) == value
-
-
-def test_a_value_that_is_no_choice_is_shown_as_it_is(chat: Chat) -> None:
-    form = LiveViews().settings(chat)
-    chat.configure(compact_at=0.7)
-    assert boxes_of(form)["compact_at"].value == 0.7
-    chat.configure(compact_at=0.6)
-    assert boxes_of(form)["compact_at"].value == 0.6
-    assert len(boxes_of(form)["compact_at"].options) == 4
-
-
-def test_a_value_that_is_refused_is_not_shown_as_set() -> None:
-    def refuse(name: str, value: Any) -> None:
-        raise InvalidRequestError("Not <now>.")
-
-    choice = Choice("stop", "Stop", "when to stop", "no", (("never", "no"), ("always", "yes")))
-    form = Form([choice], lambda name: "no", refuse)
-    box = form.widget.children[1].children[0]
-    box.value = "yes"
-    assert box.value == "no"
-    assert 'role="alert">Not &lt;now&gt;.' in said_in(form)
