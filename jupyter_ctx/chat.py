@@ -73,9 +73,10 @@ class Chat:
         given = {name: value for name, value in asked.items() if value is not None}
         begin = default_settings({}, given).changed({"base_url": None} if answers else {})
         journal = Journal(store_address(store), Origin(), strict=True) if store is not None else None
-        session = Session(begin, Models(answers), journal)
-        if journal is not None:
-            session.restore(journal.open(name), given)
+        opened = journal.open(name) if journal is not None else None
+        session = Session(begin, Models(answers), journal, total=journal.sum() if journal is not None else None)
+        if journal is not None and opened is not None:
+            session.restore(opened, given)
             _say_where_it_is_a_copy(journal, name, len(session.conversation.places))
         self.desk = Desk(session)
         if api_key is not None:

@@ -170,12 +170,12 @@ class Settings:
         1_000, "requests that a run over a table may send before it asks first; none: it never asks", "request", ge=1
     )
     max_cost: float | None = setting(
-        None, "dollars that the conversation may cost, never passed; none: any amount", "request", ge=0, le=100_000
+        None,
+        "dollars that the notebook may cost, all its conversations and runs together, never passed; none: any amount",
+        "request",
+        ge=0,
+        le=100_000,
     )
-    max_cost_day: float | None = setting(
-        None, "dollars that all your notebooks with this setting may cost in a day, never passed; none: any amount",
-        "request", ge=0, le=100_000,
-    )  # fmt: skip
     gauge: Literal["follow", "off"] = setting(
         "follow",
         "the gauge by itself: below the newest chat cell where the toolbar has no chip, or never",

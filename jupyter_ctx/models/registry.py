@@ -92,7 +92,7 @@ class Target:
     @property
     def is_capped(self) -> bool:
         """Whether there is a cap on what the request may cost."""
-        return self.purse is not None and bool(self.purse.allowances)
+        return self.purse is not None and self.purse.is_capped
 
     @property
     def max_tokens(self) -> int | None:

@@ -241,8 +241,8 @@ class Provider(SupportsStream, Protocol):
         """Return what a server of the user's own answers at a path beside its API; empty: it has none there."""
         return {}
 
-    def allowance(self, *, ask: bool) -> MoneyLeft | None:
-        """Return what is left to spend with the key, or ``None``: unknown. ``ask``: as above."""
+    def allowance(self) -> MoneyLeft | None:
+        """Return what is left to spend with the key, as its gateway says now, or ``None``: unknown."""
         return None
 
     def close(self) -> None:

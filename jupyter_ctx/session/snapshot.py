@@ -41,7 +41,7 @@ class Snapshot(NamedTuple):
     room_ends: int
     exact: bool
     more: int | None = None
-    allowances: tuple[MoneyLeft, ...] = ()
+    allowance: MoneyLeft | None = None
 
 
 def context_info(now: Snapshot) -> ContextInfo:
@@ -81,7 +81,7 @@ def context_info(now: Snapshot) -> ContextInfo:
         redo=past.redo_label,
         cost=now.state.spent.dollars,
         unpriced=now.state.spent.unknown,
-        allowances=now.allowances,
+        allowance=now.allowance,
         more_turns=None if now.target.window.source == "assumed" else now.more,
         held=now.target.held,
     )

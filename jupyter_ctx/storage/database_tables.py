@@ -7,9 +7,9 @@ from .connection import Connection
 
 CONVERSATIONS, EVENTS, SCHEMA_VERSION = "jupyter_ctx_conversations", "jupyter_ctx_events", "jupyter_ctx_version"
 ANSWERS, BATCHES, CLAIMS = "jupyter_ctx_answers", "jupyter_ctx_batches", "jupyter_ctx_claims"  # of experiments
-SPENDING = "jupyter_ctx_spending"  # by day
+SPENDING = "jupyter_ctx_spending"  # by notebook
 LOCK = 0x6A637478  # of PostgreSQL's: whoever makes the tables holds this, whoever claims this with the owner
-VERSION = 7  # of the schema; those before it were never released
+VERSION = 8  # of the schema; those before it were never released
 
 SCHEMA = (
     f"""CREATE TABLE {CONVERSATIONS} (
@@ -46,8 +46,7 @@ SCHEMA = (
         PRIMARY KEY (owner, id)
     )""",
     f"""CREATE TABLE {SPENDING} (
-        owner TEXT NOT NULL, day TEXT NOT NULL, spent BIGINT NOT NULL,
-        PRIMARY KEY (owner, day)
+        notebook TEXT NOT NULL PRIMARY KEY, spent BIGINT NOT NULL
     )""",
 )
 

@@ -20,6 +20,7 @@ from .connection import Connection, by_parts, insert, raw
 from .database import DEFAULT_FILE, Database
 from .database_tables import CONVERSATIONS, EVENTS, LOCK
 from .serialization import EventRow
+from .spending import move_sum
 
 VARIABLE = "JUPYTER_CTX_STORE"
 OF_AN_EVENT = ("seq", "at", "kind", "body", "sizes", "digest", "cell", "source")
@@ -184,8 +185,13 @@ class Store:
             found = self._found(connection, lock=True)
             claim = decide(self._usable(found))
             claim = claim._replace(rows=tuple(_apart(row, found) for row in claim.rows))
+            places = {row.id: row.notebook for row, _ in found}
             for row in claim.rows:
                 self._write(connection, row)
+            moved = {places[row.id]: row.notebook for row in claim.rows if row.id in places}
+            for before, now in moved.items():
+                if before != now:
+                    move_sum(connection, before, now)
             if claim.source is not None:
                 self._copy(connection, claim.source.id, claim.row.id)
             return claim

@@ -11,7 +11,6 @@ from ...config.settings import Settings
 from ...context.tokens import Meter
 from ...context.usage import Usage
 from ...errors import InvalidRequestError
-from ...models.purse import Purse
 from ...models.registry import Models, Target
 from ...models.request_price import GIVE_PRICES, TIERED, Price, is_free, price_of, with_unknown_price, worst_case
 from ...providers.base import Reply
@@ -77,17 +76,6 @@ def _in_a_batch(part: Part) -> Part:
     except InvalidRequestError:
         return part
     return replace(part, is_batch=True, shared_tokens=0.0)
-
-
-def least_cap(models: Models, settings: Settings, purse: Purse) -> float | None:
-    """Return the US dollars that may be spent under all caps of a purse, and with the key; ``None``: there is no cap.
-
-    Where nobody has set a cap, what is left with the key is the gateway's to hold.
-    """
-    if not purse.allowances:
-        return None
-    at_gateway = models.target(settings, ask=False).provider.allowance(ask=False)
-    return min(each.left for each in (*purse.allowances, at_gateway) if each is not None)
 
 
 def check_price(models: Models, settings: Sequence[Settings], cap: float | None) -> None:
