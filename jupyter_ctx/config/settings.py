@@ -164,10 +164,11 @@ class Settings:
     )
     timeout: float = setting(600.0, "seconds that a server may be silent", "server", gt=0, le=86_400)
     confirm_cost: float | None = setting(
-        1.0, "dollars that a run over a table may cost before it asks first; none: it never asks", "request", ge=0
-    )
-    confirm_rows: int | None = setting(
-        1_000, "requests that a run over a table may send before it asks first; none: it never asks", "request", ge=1
+        1.0,
+        "dollars that a run over a table may cost before it asks first, as it does above 20 requests whose price is "
+        "unknown; none: it never asks",
+        "request",
+        ge=0,
     )
     max_cost: float | None = setting(
         None,

@@ -24,6 +24,7 @@ from ..table.results import Result
 from .totals import Range, total_range, two_lengths
 
 COUNTED_ROWS = 4_000  # texts that are counted; where there are more, the others are as dense as these
+TRIAL_ROWS = 20  # requests that are sent unasked where nobody knows what they cost
 LEAST_ANSWER = 50  # tokens: shorter answers are not recommended for the sake of a cap
 SHARED = 1_000  # characters that all texts begin with, from which they are counted once
 
@@ -95,13 +96,13 @@ def check_room(estimate: Estimate, cap: float | None) -> None:
 
 
 def check_agreed(estimate: Estimate, settings: Settings, options: Options) -> None:
-    """Ask the user where a run is dear or large. Raises InvalidRequestError unless the user agrees."""
-    if options.yes or not estimate.is_above(settings.confirm_cost, settings.confirm_rows):
+    """Ask the user where a run is dear, or nobody knows. Raises InvalidRequestError unless the user agrees."""
+    if options.yes or not estimate.is_above(settings.confirm_cost):
         return
     sent = "only the pilot was asked, and its answers are kept" if estimate.pilots else "nothing was sent"
     if options.agree is None:
         raise InvalidRequestError(
-            f"{estimate} That is above confirm_cost or confirm_rows, and nobody can be asked here: "
+            f"{estimate} That may be above confirm_cost, and nobody can be asked here: "
             f"yes=True (--yes in a cell) begins it; {sent}."
         )
     if not options.agree(f"{estimate} Begin?"):
@@ -347,12 +348,15 @@ class Estimate:
             room=None if cap is None else _room(models, parts, cap, at_once),
         )
 
-    def is_above(self, most_dollars: float | None, most_rows: int | None) -> bool:
-        """Return whether one should ask before the run begins; an open end or an unknown price counts by its rows."""
-        high = self.cost[1] if self.cost is not None else None
-        low = self.cost[0] if self.cost is not None else 0.0
-        dear = most_dollars is not None and max(low, high or 0.0) > most_dollars
-        return dear or (most_rows is not None and self.rows > most_rows)
+    def is_above(self, most: float | None) -> bool:
+        """Return whether one should ask before the run begins: it may cost more, or nobody knows and it is no trial.
+
+        most: US dollars that need no question; ``None``: any amount does
+        """
+        if most is None:
+            return False
+        low, high = self.cost or (0.0, None)
+        return low > most or (self.rows > TRIAL_ROWS if high is None else high > most)
 
     def __str__(self) -> str:
         if not self.rows:

@@ -131,7 +131,7 @@ def test_without_max_tokens_the_longest_answer_of_the_model_bounds_the_price() -
         "200 requests to openai/gpt-5.2: 61,400 tokens in, at most 25,600,000 out (no max_tokens, each up to 128,000): "
         "$0.11 to $358.51; max_tokens or a pilot narrows that."
     )
-    assert estimate.is_above(1.0, None)
+    assert estimate.is_above(1.0)
     piloted = Estimate.of(MODELS, [replace(part, rows=190, outputs=(100, 120, 300, 80), spent=0.01)])
     assert piloted.cost is not None
     assert piloted.cost[1] is not None
@@ -151,8 +151,8 @@ def test_a_cap_is_the_top_of_the_range_and_counts_where_one_asks_first() -> None
     estimate = Estimate.of(MODELS, [part], cap=1.0, at_once=20)
     assert estimate.cost == (pytest.approx(0.0107, rel=0.01), 1.0)
     assert "$0.011 to $1.00 (max_cost)" in str(estimate)
-    assert not estimate.is_above(1.0, None)
-    assert estimate.is_above(0.99, None)
+    assert not estimate.is_above(1.0)
+    assert estimate.is_above(0.99)
     assert "which ends it before all rows" in str(Estimate.of(MODELS, [part], cap=0.01, at_once=20))
     assert "(max_cost)" not in str(Estimate.of(MODELS, [part], cap=8.0, at_once=20))
 
@@ -191,13 +191,17 @@ def test_a_model_of_one_s_own_has_no_price() -> None:
     assert str(Estimate.of(MODELS, [Part(target("local/smollm2"), 10, 1_000)])).endswith("nobody bills it.")
 
 
-def test_a_run_asks_first_above_either_setting() -> None:
-    cheap = Estimate.of(MODELS, [Part(target("openai/gpt-5.2", max_tokens=10), 10, 100)])
+def test_a_run_asks_first_where_it_may_cost_more_or_nobody_knows_and_it_is_no_trial() -> None:
+    cheap = Estimate.of(MODELS, [Part(target("openai/gpt-5.2", max_tokens=10), 1_000, 100)])
     dear = Estimate.of(MODELS, [Part(target("openai/gpt-5.2", max_tokens=10_000), 100, 100)])
-    assert not cheap.is_above(1.0, 1_000)
-    assert dear.is_above(1.0, 1_000)
-    assert cheap.is_above(1.0, 9)
-    assert not dear.is_above(None, None)
+    assert not cheap.is_above(1.0)
+    assert dear.is_above(1.0)
+    assert not dear.is_above(None)
+    unknown = Part(target("openai/gpt-99"), 21, 1_000)
+    assert Estimate.of(MODELS, [unknown]).is_above(100)
+    assert not Estimate.of(MODELS, [unknown]).is_above(None)
+    assert not Estimate.of(MODELS, [replace(unknown, rows=20)]).is_above(0.01)
+    assert not Estimate.of(MODELS, [Part(target("local/smollm2"), 1_000, 1_000)]).is_above(0)
 
 
 def test_texts_are_counted_as_one_by_one_whether_they_share_a_beginning_or_not() -> None:
