@@ -71,7 +71,7 @@ class Purse:
         """
         if worst is None and self.is_capped:
             return False
-        amount = self._amount(worst)
+        amount = self._amount(parts_of(worst))
         if amount and not self._sum.add(amount, self._most):
             return False
         if self.within is not None and not self.within.reserve(worst):
@@ -93,13 +93,15 @@ class Purse:
         most = parts_of(worst)
         is_known = actual is not None and math.isfinite(actual) and actual >= 0
         with self._lock:
-            amount, is_last = self._taken(most), not self._reserved
+            amount = self._taken(most)
             charge = parts_of(actual) if is_known else math.ceil(most * self._factor)
             self._is_priced |= worst is not None or charge > 0
             self._spent += charge
+            change, is_last = charge - amount, not self._reserved
             if is_known and most and charge > most * self._factor:
                 self._factor = SURPRISE * charge / most
-        self._sum.add(charge - amount)
+                change += self._raised()
+        self._sum.add(change)
         if is_last:
             self._sum.write()
         if self.within is not None:
@@ -117,9 +119,9 @@ class Purse:
     def _most(self) -> int:
         return math.floor((self.cap or 0.0) * PARTS_OF_A_DOLLAR)
 
-    def _amount(self, worst: float | None) -> int:
-        """Return what is to be reserved for a request; without a cap nothing is."""
-        return 0 if self.cap is None else math.ceil(parts_of(worst) * self._factor)
+    def _amount(self, most: int) -> int:
+        """Return what is to be reserved for a request with this worst case; without a cap nothing is."""
+        return 0 if self.cap is None else math.ceil(most * self._factor)
 
     def _taken(self, most: int) -> int:
         """Return what was reserved for a request with this worst case, which is reserved no more."""
@@ -129,7 +131,13 @@ class Purse:
             del self._reserved[most]
         return amount
 
+    def _raised(self) -> int:
+        """Reserve as much more for the requests on their way, too, and return how much that is."""
+        before = sum(map(sum, self._reserved.values()))
+        self._reserved = {most: [self._amount(most)] * len(amounts) for most, amounts in self._reserved.items()}
+        return sum(map(sum, self._reserved.values())) - before
+
     def _has_room(self, worst: float | None) -> bool:
         if self.cap is None or worst == 0:
             return True
-        return worst is not None and not self._sum.trouble and self._sum.total + self._amount(worst) <= self._most
+        return worst is not None and not self._sum.trouble and self._sum.total + self._amount(parts_of(worst)) <= self._most

@@ -79,11 +79,12 @@ def test_a_thousand_small_sums_add_up_exactly() -> None:
     assert not purse.reserve(1e-9)
 
 
-def test_without_a_cap_everything_is_reserved_and_an_unknown_price_stays_unknown() -> None:
+def test_without_a_cap_everything_may_be_spent_and_an_unknown_price_stays_unknown() -> None:
     purse = Purse()
     assert purse.reserve(None)
     purse.settle(None, None)
     assert purse.spent is None
+    assert purse.reserve(None)
     purse.settle(None, 0.5)
     assert purse.spent == 0.5
 
