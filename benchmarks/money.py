@@ -12,13 +12,12 @@ import statistics
 import time
 from collections.abc import Callable
 
-from jupyter_ctx.experiments.money.purse import Purse
-
 from benchmarks.counting import tokenizers
 from benchmarks.texts import load, message
 from jupyter_ctx.config.settings import Settings
 from jupyter_ctx.experiments.money.estimate import count_tokens
 from jupyter_ctx.experiments.money.totals import total_range
+from jupyter_ctx.models.purse import Purse
 from jupyter_ctx.models.registry import Models
 
 RUNS, TABLES, ROWS = 1_000, 500, 1_000

@@ -140,4 +140,8 @@ class Purse:
     def _has_room(self, worst: float | None) -> bool:
         if self.cap is None or worst == 0:
             return True
-        return worst is not None and not self._sum.trouble and self._sum.total + self._amount(parts_of(worst)) <= self._most
+        return (
+            worst is not None
+            and not self._sum.trouble
+            and self._sum.total + self._amount(parts_of(worst)) <= self._most
+        )

@@ -140,7 +140,7 @@ def test_a_run_that_fails_as_a_whole_keeps_what_there_is_and_fails_the_cell(
 
     with serve(answer) as (url, _):
         cells.run(f"many = [f'word {{i}}' for i in range(200)]\n%chat use m --base-url {url} --window 4000")
-        error = cells.fail("%%chat map many --as run -o out\nSay {{ text }}")
+        error = cells.fail("%%chat map many --yes --as run -o out\nSay {{ text }}")
     assert " of 200 answers" in str(error)
     assert 1 <= cells.shell.user_ns["out"].asked.sum() == 200 - cells.shell.user_ns["run"].unasked < 200
 

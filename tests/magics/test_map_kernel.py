@@ -44,7 +44,7 @@ def test_the_card_is_a_widget_with_its_last_state_as_text(kernel: Kernel) -> Non
 def test_an_interrupt_is_back_within_a_second_and_says_what_is_kept(kernel: Kernel, manager: KernelManager) -> None:
     with serve(slow) as (url, _):
         kernel.run(load(url))
-        message = kernel.ask("%%chat map many --as run -o out\nInterrupt {{ text }}", "cell")
+        message = kernel.ask("%%chat map many --yes --as run -o out\nInterrupt {{ text }}", "cell")
         time.sleep(1.5)
         manager.interrupt_kernel()
         begun = time.monotonic()
