@@ -12,6 +12,7 @@ from typing import Any
 from ..attachments.attached import TextRoom
 from ..config.course_file import COURSE_FILE
 from ..config.settings import Settings, is_default
+from ..context.budget import HALF
 from ..context.forecast import more_turns
 from ..context.policy import decide
 from ..conversation.conversation import Conversation
@@ -31,7 +32,7 @@ from .planner import Fitter
 from .preview import View, preview
 from .prompt import text_room
 from .snapshot import Snapshot, typical_turn
-from .state import HALF, NEARLY_FULL, NotebookState, SessionState
+from .state import NEARLY_FULL, NotebookState, SessionState
 from .system_prompt import MemoryFile, joined_system
 from .view import Scope, in_view, scope_at, scope_then, view_key
 

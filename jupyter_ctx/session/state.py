@@ -14,7 +14,7 @@ from ..storage.serialization import StoredState
 from .course import Course
 from .handed_out import HandedOut
 
-HALF, NEARLY_FULL = 0.5, 0.85  # shares of the limit that one line says, each once until a clear
+NEARLY_FULL = 0.85  # of the limit: above this, a line says so before the answer
 
 
 @dataclass(frozen=True, slots=True)
