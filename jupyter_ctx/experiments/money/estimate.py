@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from statistics import median
 
 from ...config.settings import Settings
 from ...context.tokens import Meter
@@ -21,7 +20,7 @@ from ..judges import Judge
 from ..run_options import Options
 from ..table.plan import AnswerPlace, Looked, RunPlan
 from ..table.results import Result
-from .totals import Range, total_range, two_lengths
+from .totals import Range, total_range
 
 COUNTED_ROWS = 4_000  # texts that are counted; where there are more, the others are as dense as these
 TRIAL_ROWS = 20  # requests that are sent unasked where nobody knows what they cost
@@ -291,7 +290,6 @@ class Estimate:
     unpriced: the models whose price is unknown
     is_free: whether nobody bills any of it
     pilots: answers that the range rests on
-    lengths: of the answers to pilots, in tokens, where these are of two lengths
     longest: the longest answer in tokens, where that is the same for all; ``None``: it differs, or nobody knows
     is_limited: whether ``max_tokens`` is sent with all requests
     is_capped: whether it is sent for the sake of a cap only
@@ -308,7 +306,6 @@ class Estimate:
     unpriced: tuple[str, ...] = ()
     is_free: bool = False
     pilots: int = 0
-    lengths: tuple[int, int] | None = None
     longest: int | None = None
     is_limited: bool = True
     is_capped: bool = False
@@ -329,7 +326,6 @@ class Estimate:
         names = dict.fromkeys(part.target.model for part in parts)
         unpriced = dict.fromkeys(part.target.model for part, cost in zip(parts, costs, strict=True) if cost is None)
         longest = {part.longest_answer for part in parts}
-        lengths = next(filter(None, (two_lengths(part.outputs) for part in parts)), None)
         return cls(
             rows=sum(part.rows for part in parts),
             models=tuple(names),
@@ -339,7 +335,6 @@ class Estimate:
             unpriced=tuple(unpriced),
             is_free=all(is_free(part.target) for part in parts),
             pilots=sum(len(part.outputs) for part in parts),
-            lengths=None if lengths is None else (round(median(lengths[0])), round(median(lengths[1]))),
             longest=next(iter(longest)) if len(longest) == 1 else None,
             is_limited=all(part.target.max_tokens is not None for part in parts),
             is_capped=any(part.is_capped for part in parts),
@@ -368,7 +363,7 @@ class Estimate:
 
     def _output(self) -> str:
         least, most = self.output_tokens
-        note = _listed(self._limit(), self._evidence())
+        note = _listed(self._limit(), f"after {counted(self.pilots, 'answer')}" if self.pilots else "")
         note = f" ({note})" if note else ""
         if most is None:
             return f"any number out{note}"
@@ -381,14 +376,6 @@ class Estimate:
             return f"no max_tokens, each up to {each}" if each else "no max_tokens"
         limit = f"max_tokens {each}" if each else ""
         return _listed(limit, "sent because of max_cost" if self.is_capped else "")
-
-    def _evidence(self) -> str:
-        """Return the answers that the range rests on."""
-        said = f"after {counted(self.pilots, 'answer')}" if self.pilots else ""
-        if self.lengths is None:
-            return said
-        shorter, longer = self.lengths
-        return f"{said} of two lengths: about {shorter:,} and {longer:,}"
 
     def _price(self) -> str:
         if self.is_free:

@@ -14,7 +14,6 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Sequence
-from itertools import pairwise
 from statistics import fmean
 from typing import TypeAlias
 
@@ -23,8 +22,6 @@ QUANTILES = (0.05, 0.97)  # of the totals, from and to: a run that is dearer tha
 UNSEEN = 0.5  # the weight of the answer that was not seen, where each that was has 1 on average
 REACH = 20  # times a typical answer: as long as one may be that was not seen
 ESSAY = 500  # tokens of it at least: a model that answers in one word may write an essay to some rows
-APART = 5  # times as long as the next shorter answer: from there on answers have a second length
-BRIEF = 20  # tokens below which all answers are alike: one word beside five are not two lengths
 Range: TypeAlias = tuple[float, float | None]  # from and to; None: open upwards
 
 
@@ -41,22 +38,6 @@ def total_range(seen: Sequence[int], count: int, most: int | None) -> Range:
     low, _ = _reweighted(seen, 0.0, count)
     _, high = _reweighted(seen, _longest_expected(seen, most), count)
     return low, high if highest is None else min(high, highest)
-
-
-def two_lengths(seen: Sequence[int]) -> tuple[Sequence[int], Sequence[int]] | None:
-    """Return the shorter and the longer answers where they are of two lengths, else ``None``.
-
-    They are where the step from one group to the other is larger than any difference within a group.
-    """
-    lengths = sorted(seen)
-    sizes = [max(length, BRIEF) for length in lengths]
-    steps = [longer / shorter for shorter, longer in pairwise(sizes)]
-    widest = max(steps, default=1.0)
-    if widest < APART:
-        return None
-    at = steps.index(widest) + 1
-    spread = max(sizes[at - 1] / sizes[0], sizes[-1] / sizes[at])
-    return (lengths[:at], lengths[at:]) if spread < widest else None
 
 
 def _longest_expected(seen: Sequence[int], most: int | None) -> float:
