@@ -27,7 +27,7 @@ class Snapshot(NamedTuple):
     ``decision``: what the policy of compaction does to the next request.
     ``room_ends``: tokens of a request above which the policy makes room.
     ``exact``: whether the provider reported the size of just this view.
-    ``allowances``: what is left to spend, as far as is known.
+    ``allowance``: what is left of ``max_cost``; ``None``: there is no cap.
     ``more``: how many more turns like the newest ones fit; ``None``: too few to tell.
     """
 
