@@ -116,7 +116,7 @@ def run(kind: Kind, number: int) -> Outcome:
     times = rng.uniform(low, high) if low < 3 else math.exp(rng.uniform(math.log(low), math.log(high)))
     provider = Simulated(kind, limit, factor, rng)
     believed = limit + RESERVE if kind != "wrong window" and rng.random() < 0.3 else BELIEVED * 8
-    chat = Chat("openai/simulated", provider=provider, max_tokens=RESERVE, window=believed, ask_windows="off")
+    chat = Chat("openai/simulated", provider=provider, max_tokens=RESERVE, window=believed)
     if rng.random() < 0.5:
         chat.send(prose(rng.uniform(0.005, 0.1) * limit / factor, rng))
     prompt = prose(rng.uniform(0.005, 0.1) * limit / factor, rng)

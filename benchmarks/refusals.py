@@ -43,7 +43,7 @@ def run(kind: str, low: float, high: float, seed: int) -> tuple[int, int, float]
     rng = random.Random(f"{kind} {low} {high} {seed}")
     known = next((each for each in KINDS if each == kind), None)
     provider = Odd(kind, rng) if known is None else Simulated(known, LIMIT, rng.uniform(0.9, 1.1), rng)
-    chat = Chat("openai/simulated", provider=provider, window=128_000, max_tokens=RESERVE, ask_windows="off")
+    chat = Chat("openai/simulated", provider=provider, window=128_000, max_tokens=RESERVE)
     failed, used = 0, []
     for turn in range(TURNS):
         try:

@@ -17,7 +17,6 @@ from .conversation.text_safety import checked
 from .errors import InvalidRequestError
 from .export.openai_messages import from_messages
 from .models.registry import Models, key_owner, settings_with
-from .models.request_price import Confirm
 from .providers.base import Reply, SupportsStream
 from .providers.guests import Guest, guest
 from .runtime.files import path_of
@@ -53,7 +52,6 @@ class Chat:
     provider: a Provider, or any object with its method stream, which answers in place of the model's own
     store: a database URL, a file, or "default"; without it nothing is stored
     name: the conversation of this name in the store, which is continued or begun
-    confirm: gets a question where a prompt may cost more than confirm_above; returns True, False, or None: cannot ask
     """
 
     __slots__ = {"__weakref__": "", "desk": "What the cells of a notebook need beside this."}
@@ -66,7 +64,6 @@ class Chat:
         api_key: str | None = None,
         store: str | Path | None = None,
         name: str | None = None,
-        confirm: Confirm | None = None,
         **settings: Any,
     ) -> None:
         if name is not None and checked_name(name) and store is None:
@@ -76,11 +73,12 @@ class Chat:
         given = {name: value for name, value in asked.items() if value is not None}
         begin = default_settings({}, given).changed({"base_url": None} if answers else {})
         journal = Journal(store_address(store), Origin(), strict=True) if store is not None else None
-        session = Session(begin, Models(answers), journal)
-        if journal is not None:
-            session.restore(journal.open(name), given)
+        opened = journal.open(name) if journal is not None else None
+        session = Session(begin, Models(answers), journal, total=journal.sum() if journal is not None else None)
+        if journal is not None and opened is not None:
+            session.restore(opened, given)
             _say_where_it_is_a_copy(journal, name, len(session.conversation.places))
-        self.desk = Desk(session, confirm)
+        self.desk = Desk(session)
         if api_key is not None:
             self.models.set_key(key_owner(self.config), api_key)
 
@@ -289,6 +287,7 @@ class Chat:
         changes = self.desk.session.back_to_course(changes)
         system = _new_system(changes)
         settings = settings_with(self.config, {name: value for name, value in changes.items() if name != "system"})
+        settings = self.desk.session.notebook.course.priced(settings)
         self.desk.session.notebook.course.check_unlocked(changes)
         if changes.keys() & OF_A_TARGET:
             self.models.target(settings, ask=False)
@@ -308,10 +307,10 @@ class Chat:
         self.desk.session.close()
 
 
-def chat_of(session: Session, confirm: Confirm | None = None) -> Chat:
+def chat_of(session: Session) -> Chat:
     """Return the Chat of a conversation that is open already."""
     chat = Chat.__new__(Chat)
-    chat.desk = Desk(session, confirm)
+    chat.desk = Desk(session)
     return chat
 
 

@@ -16,8 +16,8 @@ from .chat import Chat, chat_of, checked_name
 from .config.course_file import read_course_file
 from .config.settings import Settings, default_settings
 from .errors import InvalidRequestError, StoreError
+from .models.purse import Purse
 from .models.registry import Models
-from .models.request_price import Confirm
 from .runtime.files import path_of
 from .runtime.frontend import Origin
 from .session.actions import Change
@@ -28,6 +28,7 @@ from .session.state import NotebookState
 from .storage.database import TakenError
 from .storage.holders import is_held_elsewhere
 from .storage.journal import Journal, Opened, forget
+from .storage.spending import Sum
 from .storage.store import ConversationRow, store_address
 from .storage.stored_answers import Answers
 
@@ -35,8 +36,8 @@ from .storage.stored_answers import Answers
 class Library:
     """The conversations of one notebook; without an ``origin``, those of scripts and terminals.
 
-    Nothing is opened before it is needed. ``store`` and ``confirm`` are as for :class:`Chat`. ``notebook`` is what the
-    conversations share, such as a course's file. ``notes`` are notices to show once.
+    Nothing is opened before it is needed. ``store`` is as for :class:`Chat`. ``notebook`` is what the conversations
+    share, such as a course's file. ``notes`` are notices to show once.
     """
 
     def __init__(
@@ -45,13 +46,12 @@ class Library:
         config: Mapping[str, Any] | None = None,
         *,
         store: str | Path = "default",
-        confirm: Confirm | None = None,
         notebook: NotebookState | None = None,
     ) -> None:
         if not isinstance(origin, Origin | None):
             raise InvalidRequestError(f"origin is {origin!r}: it must be an Origin; store= says where the store is.")
         self.origin, self.notes = origin or Origin(), list[str]()
-        self._notebook, self._confirm = notebook or NotebookState(), confirm
+        self._notebook = notebook or NotebookState()
         self._address, self._is_named = store_address(store), store != "default"
         config, file = config or {}, read_course_file(self.origin.folder or Path.cwd())
         self._course = course_of(file, default_settings(config, {}), config.keys())
@@ -62,6 +62,7 @@ class Library:
         self._troubles: set[str] = set()  # of the store that a notice has named
         self._chats: dict[str, Chat] = {}
         self._current: Chat | None = None
+        self._total: Sum | None = None  # what all conversations have spent
 
     @property
     def current(self) -> Chat:
@@ -74,6 +75,12 @@ class Library:
     def is_open(self) -> bool:
         """Whether there is a current conversation without opening one."""
         return self._current is not None
+
+    def purse(self) -> Purse | None:
+        """Return what pays for requests apart from conversations; ``None``: nothing was spent yet, without a cap."""
+        if self._current is None and self._begun.max_cost is None:
+            return None
+        return self.current.desk.session.purse_for(self.current.config)
 
     def rows(self, *, everywhere: bool = False) -> list[ConversationRow]:
         """Return the rows of this notebook's conversations, or of all; last opened first. Raises StoreError."""
@@ -115,7 +122,7 @@ class Library:
                 there = f"which has {words.turns(len(chat.turns))}" if chat.turns else "a new conversation"
                 self.notes.append(f"In {name!r}, {there}.")
             self._make_current(current)  # one cell's conversation is not the notebook's
-        return self._chats[name]
+        return self._capped(self._chats[name])
 
     def switch(self, name: str) -> Chat:
         """Make this conversation the current one. Raises InvalidRequestError for an unknown name."""
@@ -229,15 +236,24 @@ class Library:
 
     def _take(self, journal: Journal, opened: Opened, settings: Settings) -> Chat:
         notebook = replace(self._notebook, folder=self.origin.folder or Path.cwd(), course=self._course)
-        session = Session(settings, self._models, journal, defaults=self._begun, notebook=notebook)
+        self._total = self._total or journal.sum()
+        session = Session(settings, self._models, journal, defaults=self._begun, notebook=notebook, total=self._total)
         session.restore(opened)
         self.notes += session.once(*filter(None, self._told))
         self._told = ()  # once for all conversations
-        chat = self._chats[journal.name] = chat_of(session, self._confirm)
+        chat = self._chats[journal.name] = self._capped(chat_of(session))
+        return chat
+
+    def _capped(self, chat: Chat) -> Chat:
+        """Return a conversation with the cap of the notebook, which is that of the current one."""
+        cap = chat.config.max_cost if self._current is None else self._current.config.max_cost
+        if cap != chat.config.max_cost:
+            chat.desk.session.change(settings=replace(chat.config, max_cost=cap))
+            chat.desk.session.save()
         return chat
 
     def _make_current(self, chat: Chat) -> Chat:
-        self._current = chat
+        self._current = self._capped(chat)
         with suppress(StoreError):
             chat.desk.journal.change(opened=time.time())
         return chat

@@ -128,12 +128,6 @@ TRAINED_WITH = {
     131_072: "gemma-3-4b-it gemma-3-12b-it gemma-3-27b-it Mistral-Large-Instruct-2407 Mistral-Large-Instruct-2411",
     1_048_576: "internlm2_5-7b-chat-1m",
 }
-# Providers whose days count, by litellm's names for them, with ours; Azure's deployments have names of their users'
-ENDING = {
-    "anthropic": "anthropic", "cerebras": "cerebras", "deepseek": "deepseek", "fireworks_ai": "fireworks",
-    "gemini": "google", "groq": "groq", "mistral": "mistral", "moonshot": "moonshot", "openai": "openai",
-    "perplexity": "perplexity", "together_ai": "together", "xai": "xai",
-}  # fmt: skip
 CHAT = frozenset(("chat", "completion", "responses"))  # litellm's modes of models that converse
 
 
@@ -224,18 +218,6 @@ def _litellm(wheel: Path) -> Iterator[tuple[Any, ...]]:
         window = said.get("max_input_tokens") or said.get("max_tokens")  # the first releases have this alone
         if said.get("mode") in CHAT:
             yield provider, model, window, None, said.get("max_output_tokens"), said.get("supports_vision")
-
-
-def read_ends(folder: Path) -> dict[str, str]:
-    """Return the day on which models end, by our full names for them, as litellm says."""
-    with zipfile.ZipFile(_wheel("litellm", PINS["litellm"], folder)) as file:
-        models = json.loads(file.read(LITELLM_FILE))
-    ends = {}
-    for name, said in models.items():
-        provider, day = said.get("litellm_provider"), said.get("deprecation_date")
-        if provider in ENDING and day and said.get("mode") in CHAT:
-            ends[f"{ENDING[provider]}/{name.removeprefix(f'{provider}/')}".lower()] = day
-    return ends
 
 
 def _helm(wheel: Path) -> Iterator[tuple[Any, ...]]:

@@ -26,7 +26,6 @@ from pathlib import Path
 
 from jupyter_ctx.context.windows import (
     ASSUMED_TOKENS,
-    ENDS_KEY,
     IMAGES_KEY,
     candidates,
     names_of,
@@ -49,7 +48,6 @@ from .model_sources import (
     Claim,
     read_claims,
     read_configured,
-    read_ends,
     read_history,
 )
 
@@ -74,7 +72,6 @@ NO_NAMES = {"auto", "coding", "deep", "free", "fusion", "lite", "model", "pro", 
 LEAST_HOSTS = 4  # hosts that must agree about a name for it to count for its family
 LEAST_VOICES = 2  # that must say of another maker's model that it reads text only
 MOST_DISSENT = 0.15  # share of all voices that may say otherwise: some hosts add what reads images
-ENDED_BEFORE = "2026-11"  # models that ended earlier are refused by now
 UNLISTED: Rows = {  # by any package
     "local/smollm2": (2_048, None),  # served here, with the window that it was trained with
 }
@@ -519,10 +516,10 @@ def _right(value: Value | None, fact: Fact) -> float:
 # --- the file
 
 
-def as_file(rows: Rows, facts: list[Fact], text: Collection[str] = (), ends: Mapping[str, str] | None = None) -> str:
+def as_file(rows: Rows, facts: list[Fact], text: Collection[str] = ()) -> str:
     """Return the text of models.json: by family, windows with the output cap that most of their names share.
 
-    ``text``: names of the models that read text only. ``ends``: the days on which models end, by full name.
+    ``text``: names of the models that read text only.
     """
     outputs: defaultdict[str, Counter[int]] = defaultdict(Counter)
     for fact in facts:
@@ -536,7 +533,6 @@ def as_file(rows: Rows, facts: list[Fact], text: Collection[str] = (), ends: Map
         families[_family(name)][_columns(value, outputs[row])].append(name)
     lines = {family: _family_lines(family, values) for family, values in families.items()}
     lines |= {IMAGES_KEY: images_lines(text)} if text else {}
-    lines |= {ENDS_KEY: ends_lines(ends)} if ends else {}
     return _object([lines[family] for family in sorted(lines)], "")
 
 
@@ -547,15 +543,6 @@ def images_lines(text: Iterable[str]) -> str:
         families[_family(name)].append(name)
     lines = (_family_lines(family, {"false": names}) for family, names in sorted(families.items()))
     return f"{json.dumps(IMAGES_KEY)}: {_object(lines, '  ')}"
-
-
-def ends_lines(ends: Mapping[str, str]) -> str:
-    """Return the part of models.json that says when models end."""
-    lines = []
-    for name, day in sorted(ends.items()):
-        if day >= ENDED_BEFORE and not (SPECIAL.search(name) or NOT_CHAT.search(name.partition("/")[2])):
-            lines.append(f"{json.dumps(name)}: {json.dumps(day)}")
-    return f"{json.dumps(ENDS_KEY)}: {_object(lines, '  ')}"
 
 
 def _family(name: str) -> str:
@@ -650,7 +637,6 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as temporary:
         folder = options.folder or Path(temporary)
         claims, history, configured = read_claims(folder), read_history(folder), read_configured(folder)
-        ends = read_ends(folder)
     facts, disputes = facts_of(claims)
     facts = as_configured(with_history(facts, history_of(history, facts)), configured, (*claims, *history))
     facts += given_less(claims, facts)
@@ -659,9 +645,8 @@ def main() -> None:
         _hold_out(facts)
         return
     rows = choose_rows(facts)
-    (ROOT / "models.json").write_text(
-        as_file(rows | UNLISTED | _served_by_ollama(rows), facts, text_only(claims), ends), "utf-8"
-    )
+    written = as_file(rows | UNLISTED | _served_by_ollama(rows), facts, text_only(claims))
+    (ROOT / "models.json").write_text(written, "utf-8")
     _report(rows, facts, disputes)
     print(f"{len(text_only(claims))} names, with those that add a date or a format, read text only")
 

@@ -9,7 +9,7 @@ import pytest
 from book_pages import ROOT, problems
 
 from docs.build import failures
-from jupyter_ctx.context.windows import ENDS_KEY, IMAGES_KEY, PRICES, WindowRow, read_table
+from jupyter_ctx.context.windows import IMAGES_KEY, PRICES, WindowRow, read_table
 from jupyter_ctx.magics.help_topics import TOPICS
 from scripts.reference import MARKED, PARTS, filled
 
@@ -67,7 +67,7 @@ def test_every_generated_part_stands_on_one_page() -> None:
 
 def test_the_page_on_models_json_has_every_key_and_its_examples_are_read() -> None:
     text = (ROOT / "docs/reference/models-file.md").read_text("utf-8")
-    for key in (*WindowRow._fields, PRICES, IMAGES_KEY, ENDS_KEY):
+    for key in (*WindowRow._fields, PRICES, IMAGES_KEY):
         assert f"| `{key}` |" in text
     for block in text.split("```json\n")[1:]:
         table = read_table(block.partition("```")[0], "user file", "models.json")

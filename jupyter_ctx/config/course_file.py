@@ -1,6 +1,6 @@
 """Read ``jupyter_ctx.toml``, a course's file beside a notebook: settings, models allowed, and what is locked.
 
-It may come from a stranger: no address, key, header, price or path comes from it, and nothing in it runs.
+It may come from a stranger: no address, key, header or path comes from it, and nothing in it runs.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from ..wording import visible
 COURSE_FILE = "jupyter_ctx.toml"
 MOST_FILE_BYTES = 65_536
 MOST_TOLD = 200  # characters of what stands in the file
-CAPS = ("confirm_cost", "confirm_rows", "confirm_above", "max_cost")
+CAPS = ("confirm_cost", "max_cost")
 GIVEN = (
     "model", "system", "temperature", "max_tokens", "window", "n_ctx", "on_overflow", "compact_at", "min_turns",
-    "max_turns", "budget_share", "attach_share", "gauge", "footer", "thresholds", "warn_at", *CAPS,
+    "max_turns", "budget_share", "attach_share", "gauge", "footer", "prices", *CAPS,
 )  # fmt: skip
 
 

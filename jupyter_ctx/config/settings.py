@@ -1,8 +1,7 @@
 """Every setting, declared once: for keywords of Chat, ``%chat config`` and IPython's ``c.Chat``.
 
 To add a setting, add a field to :class:`Settings` with its type, default and :func:`setting`. From there have it: the
-check of its values, ``%chat config``, Tab completion, the form of settings, ``help(Settings)`` and the book's
-reference.
+check of its values, ``%chat config``, Tab completion, ``help(Settings)`` and the book's reference.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from .aliases import model_of
 
 DEFAULT_MODEL = "local/smollm2"
 MODEL_VARIABLE, ADDRESS_VARIABLE = "JUPYTER_CTX_MODEL", "JUPYTER_CTX_BASE_URL"
-MODEL_SETTINGS = ("window", "n_ctx", "n_threads", "base_url", "prices")  # these go with the model they were set for
+MODEL_SETTINGS = ("window", "n_ctx", "base_url", "prices")  # these go with the model they were set for
 MODELS = ("model", "summary_model")
 SPELLINGS = {"summarize": "summarise"}
 RESERVED_PARAMETERS = frozenset({"model", "messages", "input", "contents", "stream", "system", "instructions"})
@@ -52,8 +51,6 @@ class Setting(NamedTuple):
     share: a share of the limit, which may be typed in percent.
     wanted: what its value must be, in words, where the type does not say it.
     tokens: a number of tokens, which may be typed with k or M.
-    label: its name in the form of settings; nothing keeps it out of the form.
-    offers: the values that the form offers, each in words.
     bounds: of its numbers, as :class:`msgspec.Meta` takes them: ge, gt, le.
     """
 
@@ -62,8 +59,6 @@ class Setting(NamedTuple):
     share: bool = False
     wanted: str = ""
     tokens: bool = False
-    label: str = ""
-    offers: Mapping[Any, str] = MappingProxyType({})
     bounds: Mapping[str, float] = MappingProxyType({})
 
 
@@ -90,9 +85,7 @@ def _bodies(parameters: Mapping[str, Any]) -> Iterator[str]:
 class Settings:
     """How a conversation is held: keywords of :class:`~jupyter_ctx.Chat`, and of its methods for one request."""
 
-    model: str = setting(
-        DEFAULT_MODEL, "provider/model, such as openai/gpt-5.2; %chat use sets it too", "request", label="Model"
-    )
+    model: str = setting(DEFAULT_MODEL, "provider/model, such as openai/gpt-5.2; %chat use sets it too", "request")
     system: str | None = setting(
         None, "the system prompt; %%chat system sets it to a cell's text, @FILE reads a file", "request"
     )
@@ -110,7 +103,6 @@ class Settings:
         "request",
         ge=1,
         tokens=True,
-        label="Longest reply",
     )
     window: int | None = setting(
         None,
@@ -135,12 +127,6 @@ class Settings:
         "trim",
         "when a prompt does not fit: leave out the oldest turns, summarise them, or send nothing",
         "room",
-        label="When it is full",
-        offers={
-            "trim": "leave out the oldest turns",
-            "summarise": "summarise the oldest turns",
-            "stop": "send nothing",
-        },
     )
     compact_at: float | Literal["held"] = setting(
         1.0,
@@ -150,13 +136,6 @@ class Settings:
         ge=0.1,
         le=1,
         share=True,
-        label="Full is at",
-        offers={
-            1.0: "100 % of the limit",
-            0.8: "80 % of the limit",
-            0.6: "60 % of the limit",
-            AS_HELD: "as %chat probe found",
-        },
     )
     min_turns: int = setting(1, "turns to keep when room is made, as long as they fit", "room", ge=0)
     max_turns: int | None = setting(
@@ -183,55 +162,30 @@ class Settings:
         ge=1,
         tokens=True,
     )
-    n_threads: int | None = setting(
-        None, "processor threads with which a local model writes; none: 1", "server", ge=1, le=256
-    )
     timeout: float = setting(600.0, "seconds that a server may be silent", "server", gt=0, le=86_400)
-    ask_windows: Literal["on", "off"] = setting(
-        "on", "whether a provider's list is asked for the window of a model that no table knows", "server"
-    )
     confirm_cost: float | None = setting(
-        1.0, "dollars that a run over a table may cost before it asks first; none: it never asks", "request", ge=0
+        1.0,
+        "dollars that a run over a table may cost before it asks first, as it does above 20 requests whose price is "
+        "unknown; none: it never asks",
+        "request",
+        ge=0,
     )
-    confirm_rows: int | None = setting(
-        1_000, "requests that a run over a table may send before it asks first; none: it never asks", "request", ge=1
-    )
-    confirm_above: float | None = setting(
-        None, "dollars that one prompt may cost before it is asked whether to send it; none: it is never asked",
-        "request", ge=0,
-    )  # fmt: skip
     max_cost: float | None = setting(
-        None, "dollars that the conversation may cost, never passed; none: any amount", "request", ge=0, le=100_000
+        None,
+        "dollars that the notebook may cost, all its conversations and runs together, never passed; none: any amount",
+        "request",
+        ge=0,
+        le=100_000,
     )
-    max_cost_day: float | None = setting(
-        None, "dollars that all your notebooks with this setting may cost in a day, never passed; none: any amount",
-        "request", ge=0, le=100_000,
-    )  # fmt: skip
     gauge: Literal["follow", "off"] = setting(
         "follow",
         "the gauge by itself: below the newest chat cell where the toolbar has no chip, or never",
         "display",
-        label="Gauge",
-        offers={"follow": "below the newest chat cell", "off": "off"},
     )
     footer: Literal["auto", "on", "off"] = setting(
         "auto",
         "the line of figures below an answer; auto: where somebody reads",
         "display",
-        label="Figures below",
-        offers={"auto": "where somebody reads", "on": "always", "off": "never"},
-    )
-    thresholds: tuple[float, ...] | None = setting(
-        (0.5, 0.75, 0.9),
-        "shares of the limit at which one line says how full it is",
-        "display",
-        wanted="shares of the limit such as 0.5,0.75",
-        gt=0,
-        le=1,
-        share=True,
-    )
-    warn_at: float | None = setting(
-        0.85, "share of the limit above which a line says so before the answer", "display", gt=0, le=1, share=True
     )
 
     def __post_init__(self) -> None:
@@ -428,7 +382,7 @@ def _plain(value: Any, kind: Any, *, share: bool) -> Any:
     if not isinstance(value, str):
         return value
     if typing.get_origin(kind) is tuple:
-        return [_share(part.lstrip("$")) for part in value.replace(",", " ").replace(" %", "%").split()]
+        return [float(part.lstrip("$")) for part in value.replace(",", " ").split()]
     if typing.get_origin(kind) is Annotated:
         return _share(value) if share else float(value) if kind.__origin__ is float else value.replace(",", "")
     return SPELLINGS.get(value, value)

@@ -17,13 +17,11 @@ class MoneyLeft(NamedTuple):
     left: US dollars
     limit: US dollars that there were at first; ``None``: unknown, or there is no such limit
     until: when there are as many again, in seconds since 1970; ``None``: unknown, or never
-    place: what it is an allowance of, in words that follow "left"
     """
 
     left: float
     limit: float | None = None
     until: float | None = None
-    place: str = ""
 
 
 class Segment(NamedTuple):
@@ -79,7 +77,7 @@ class ContextInfo:
     ``undo``, ``redo``: what these commands would take back and repeat, or ``None``.
     ``cost``: the cost of all replies so far in US dollars, or ``None`` where unknown.
     ``unpriced``: replies that ``cost`` does not include because their price is unknown.
-    ``allowances``: what is left to spend: of ``max_cost``, of ``max_cost_day``, and with the key, as far as is known.
+    ``allowance``: what is left of ``max_cost``, or ``None`` where there is no cap.
     ``more_turns``: about how many more turns, as large as the newest ten on average, fit before something is left
     out; ``None`` with fewer than two turns, and where the window is only assumed.
     ``held``: how far the model holds, where a probe has measured it.
@@ -103,7 +101,7 @@ class ContextInfo:
     cost: float | None = None
     unpriced: int = 0
     more_turns: int | None = None
-    allowances: tuple[MoneyLeft, ...] = ()
+    allowance: MoneyLeft | None = None
     held: HeldMark | None = None
 
     _repr_mimebundle_ = mimebundle

@@ -21,7 +21,6 @@ Source = Literal["given", "learned", "server", "user file", "models.json", "prov
 ASSUMED_TOKENS = 32_000
 PRICES = "prices"  # the key of a row that may stand beside those of its window, or alone
 IMAGES_KEY = "images"  # the key of a models file under which stands which models read images
-ENDS_KEY = "ends"  # under which stand the days on which models end, by name
 ORIGINS: dict[Source, str] = {
     "given": "(given)",
     "learned": "learned",
@@ -125,7 +124,6 @@ class WindowTable:
     a date. For other names, and for a family's row (``claude-``), the window is assumed.
     ``problem`` is a sentence on why a file, or a row of it, is not used. ``prices``: those of rows that have any.
     ``images``: whether a model reads images, by names as :func:`spell` writes them.
-    ``ends``: the days on which models end, by name; empty: the list says of others only.
     """
 
     rows: Mapping[str, WindowRow]
@@ -133,7 +131,6 @@ class WindowTable:
     problem: str | None = None
     prices: Mapping[str, Prices] = field(default_factory=dict)
     images: Mapping[str, bool] = field(default_factory=dict)
-    ends: Mapping[str, str] = field(default_factory=dict)
     _spelled: dict[str, str] = field(default_factory=dict, init=False, repr=False, compare=False)
     _reads: dict[str, bool | None] = field(default_factory=dict, init=False, repr=False, compare=False)
     _found: dict[str, ContextWindow | None] = field(default_factory=dict, init=False, repr=False, compare=False)
@@ -352,8 +349,6 @@ def read_table(text: str, source: Source, path: str) -> WindowTable:
     if not isinstance(data, dict):
         return WindowTable({}, source, f"{path} must hold an object of names and windows, not a {type(data).__name__}.")
     images, problems = _images(data.pop(IMAGES_KEY, {}), path)
-    ends = data.pop(ENDS_KEY, {})
-    ends = {name.lower(): str(day) for name, day in ends.items()} if isinstance(ends, dict) else {}
     rows, prices = dict[str, WindowRow](), dict[str, Prices]()
     for names, value in _with_members(data):
         keys = [name.lower() for name in names]
@@ -364,7 +359,7 @@ def read_table(text: str, source: Source, path: str) -> WindowTable:
                 prices.update(dict.fromkeys(keys, Prices.of(value[PRICES])))
         except ValueError as error:
             problems.append(f"{path}: ignored {names[0]!r}: {error}")
-    return WindowTable(rows, source, problems[0] if problems else None, prices, images, ends)
+    return WindowTable(rows, source, problems[0] if problems else None, prices, images)
 
 
 def _images(said: Any, path: str) -> tuple[dict[str, bool], list[str]]:

@@ -38,7 +38,8 @@ class Status:
     info: how full the context window is
     name: of the conversation, where there are several
     settings: those that differ from the default, each with its value, by who set them
-    notes: further lines: what tokens cost, when the model ends, what caches have saved, what can be undone
+    notes: further lines: what tokens cost, what is left with the key, what caches have saved, what
+        can be undone
     """
 
     info: ContextInfo
@@ -134,7 +135,7 @@ def _sentences(status: Status) -> list[str]:
     """Return what is said below the sum, a line each."""
     by_source = [f"{', '.join(settings)} ({source})" for source, settings in status.settings]
     differs = f"Different from the default: {'; '.join(by_source)}." if by_source else ""
-    left = f"Budget: {budget_line(status.info.allowances)}." if status.info.allowances else ""
+    left = f"Budget: {budget_line(status.info.allowance)}." if status.info.allowance else ""
     held = status.info.held.line if status.info.held is not None else ""
     lines = (differs, " ".join(_next_send(status.info)), held, _cost(status.info), left, *status.notes)
     return list(filter(None, lines))

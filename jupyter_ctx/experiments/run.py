@@ -361,7 +361,7 @@ class Run(ReadableRun):
 
     def _worst(self, ask: Ask) -> float | None:
         """Return the US dollars that a request may cost at most; ``None``: unknown, or there is no cap."""
-        if not self.purse.allowances:
+        if not self.purse.is_capped:
             return None
         target = self._asker.target(ask, server=False)
         tokens = sum(target.meter.message(message.content) + message.attached for message in ask.messages)

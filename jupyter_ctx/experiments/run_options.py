@@ -28,7 +28,7 @@ class Options:
     executor: where requests run; ``None``: in threads
     name: what tables and pictures call the run
     dry_run: whether only the price is told, and nothing is sent
-    yes: whether it may begin without asking, above the settings confirm_cost and confirm_rows
+    yes: whether it may begin without asking, above the setting confirm_cost
     names: values that the template may use beside the columns, such as a notebook's variables
     store: where answers are kept: as for Chat, and "default" by default; ``None``: in memory only
     progress: whether a bar is shown; ``None``: where somebody looks

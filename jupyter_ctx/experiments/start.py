@@ -14,12 +14,11 @@ from ..models.purse import Purse
 from ..models.registry import Models, key_owner, settings_with
 from ..providers.base import SupportsStream
 from ..providers.guests import guest
+from ..runtime.notebook_purse import notebook_purse
 from ..storage.connection import MEMORY
-from ..storage.day_spending import DayPurse
-from ..storage.store import store_address
 from ..storage.stored_answers import AnswerKey, Answers, StoredAnswer
 from ..wording import dollars
-from .money.estimate import check_agreed, check_price, check_room, least_cap, with_limit
+from .money.estimate import check_agreed, check_price, check_room, with_limit
 from .run import Run
 from .run_options import Options, parted
 from .scorers import Scorers
@@ -66,21 +65,21 @@ def start(
     settings: Settings,
     options: Options,
     ended: Callable[[Run], object] | None = None,
-    within: Purse | DayPurse | None = None,
+    within: Purse | None = None,
     beside: Mapping[AnswerKey, StoredAnswer] | None = None,
     check_given: Callable[[Collection[str]], object] = bool,
 ) -> Run:
     """Begin a run, or with ``options.dry_run`` only make one; ``ended`` is called when it has ended.
 
-    ``within`` is the purse of the conversation, whose caps hold as well; ``beside`` are answers that will do where the
-    store has none. ``check_given`` is given the names of settings that another run like this one is to have, and
-    raises where one may not be changed. Raises InvalidRequestError.
+    ``within`` is the purse whose cap holds as well, by default that of the notebook; ``beside`` are answers that will
+    do where the store has none. ``check_given`` is given the names of settings that another run like this one is to
+    have, and raises where one may not be changed. Raises InvalidRequestError.
     """
     if not isinstance(template, str) or not template.strip():
         raise InvalidRequestError("The template is empty: write a prompt with {{ column }} in it.")
     table = read_rows(rows, limit=options.limit)
-    purse = Purse(options.max_cost, within or DayPurse(store_address(), settings.max_cost_day))
-    purse.cap = cap = least_cap(models, settings, purse)
+    purse = Purse(options.max_cost, within or notebook_purse())
+    purse.cap = cap = purse.left
     arms = [_limited(models, arm, cap) for arm in arms_of(grid, settings)]
     scorers = Scorers.of(options.scorers).asked_with(partial(_of_judge, models, settings, cap))
     scorers.check(table.columns)
@@ -122,9 +121,16 @@ def _again(
         raise InvalidRequestError(f"{fixed}= is a name of this run's grid: sweep(…, {{{fixed!r}: […]}}) asks others.")
     check_given(given)
     plan, asked = run.plan, settings_with(settings, given)
-    within = run.purse.within if isinstance(run.purse.within, Purse) else None  # a conversation's; else the day's, anew
     return start(
-        plan.template.text, plan.rows, run.grid, models.apart(), asked, options, ended, within, check_given=check_given
+        plan.template.text,
+        plan.rows,
+        run.grid,
+        models.apart(),
+        asked,
+        options,
+        ended,
+        run.purse.within,
+        check_given=check_given,
     )
 
 

@@ -39,7 +39,6 @@ from .cell_prompts import CellPrompts
 from .chip_feed import ChipFeed
 from .conversation_tables import previewed
 from .line_options import is_several
-from .questions import asked_first
 from .sent_parts import along_forms
 from .shown import Shown
 from .variables import check_new_name
@@ -82,7 +81,7 @@ class ChatMagic:
         """The conversations of this notebook, opened at first use."""
         if self._library is None:
             config = dict(self.shell.config.get("Chat", {}))
-            self._library = Library(origin(self.shell), config, confirm=asked_first, notebook=self._notebook)
+            self._library = Library(origin(self.shell), config, notebook=self._notebook)
         return self._library
 
     @property

@@ -20,7 +20,7 @@ from ..display.widgets.pressing import Controls, Pressing
 from ..errors import in_words
 from ..session.desk import Desk
 from ..session.prompt import Prompt
-from .conversation_tables import changed_setting, previewed
+from .conversation_tables import previewed
 from .model_menu import offered_models
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ class ChipFeed:
     def _with_model(self, model: str) -> PressResult:
         """Change the model, and return what came of it: an alert also where the model's key is missing."""
         chat = self._chat()
-        text, role = tried(lambda: changed_setting(chat, "model", model))
+        text, role = tried(lambda: _use(chat, model))
         return PressResult(text, "alert" if chat.models.missing_key(chat.config) else role)
 
     def _say(self, result: PressResult, aloud: bool = True) -> None:
@@ -133,3 +133,11 @@ class ChipFeed:
             return
         style = {"style": GAUGE_STYLE} if with_style else {}
         self._chip.send({"panel": {**panel, **style}})
+
+
+def _use(chat: Chat, model: str) -> str:
+    """Set the model, and return a line on what it is now and on what follows from it. Raises a ChatError."""
+    address = chat.config.base_url
+    chat.configure(model=model)
+    gone = "The server's address went with the model before." if address and chat.config.base_url is None else ""
+    return " ".join(filter(None, (f"Model: {chat.config.model}.", gone, chat.models.missing_key(chat.config))))

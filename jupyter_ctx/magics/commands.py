@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from datetime import date
 
 from IPython.core.error import UsageError
 from IPython.display import display
@@ -26,6 +25,7 @@ from ..runtime.frontend import where
 from ..runtime.redaction import blanked_line, without_address_keys
 from ..session.actions import Change, Method
 from ..session.prompt import Prompt
+from ..wording.budget_line import budget_line
 from ..wording.layout import line_width, wrapped, wrapped_list
 from .command_table import ABOUT_ANSWERS, ABOUT_CONVERSATIONS, ABOUT_SETUP, ABOUT_WINDOW, Call, CommandRun, command, say
 from .command_table import COMMANDS as COMMANDS  # whole only with the declarations below
@@ -68,8 +68,8 @@ def _use(call: Call) -> object:
     ABOUT_WINDOW,
 )  # fmt: skip
 def _status(call: Call) -> None:
-    name = call.host.name_of(call.chat)
-    display(status_forms(_status_of(call.chat, name)), raw=True)
+    name, left = call.host.name_of(call.chat), _left_with_key(call.chat)
+    display(status_forms(_status_of(call.chat, name, left)), raw=True)
 
 
 @command(
@@ -515,11 +515,8 @@ def _models(call: Call) -> object:
         models = sorted(known.available(asked))
     except ModelNotFoundError as error:
         raise ModelNotFoundError(f"No list of models came. {error} A server may answer prompts without one.") from None
-    rows = [
-        (to_plain(name), f"{window.tokens:,}", window.origin, str(known.end(asked, name) or ""))
-        for name, window in models
-    ]
-    return table_text(("model", "window", "", "ends"), rows) if rows else "The provider lists no models."
+    rows = [(to_plain(name), f"{window.tokens:,}", window.origin) for name, window in models]
+    return table_text(("model", "window", ""), rows) if rows else "The provider lists no models."
 
 
 def _listed_by(chat: Chat, provider: str | None) -> Settings:
@@ -610,14 +607,18 @@ def _price_line(chat: Chat) -> str:
     return f"Price: {price}"
 
 
-def _status_of(chat: Chat, name: str) -> Status:
-    """Return what the card of a conversation says; ``name`` is its own, where there are several."""
+def _left_with_key(chat: Chat) -> str:
+    """Return what is left with the key, as its gateway says when it is asked; nothing where none says it."""
+    found = chat.models.target(chat.config, ask=False).provider.allowance()
+    return "" if found is None else f"Key: {budget_line(found)}."
+
+
+def _status_of(chat: Chat, name: str, left: str) -> Status:
+    """Return what the card of a conversation says; ``name`` is its own where there are several, ``left`` its key's."""
     info = chat.info()
     undo = f"%chat undo takes back: {info.undo}" if info.undo else ""
     redo = f"%chat redo does again: {info.redo}" if info.redo else ""
-    end = chat.models.end(chat.config)
-    ends = end.line(chat.config.model, date.today()) if end is not None else ""
-    notes = (_price_line(chat), ends, str(chat.desk.savings()), "; ".join(filter(None, (undo, redo))))
+    notes = (_price_line(chat), left, str(chat.desk.savings()), "; ".join(filter(None, (undo, redo))))
     return Status(info, name, _changed_settings(chat), tuple(filter(None, notes)))
 
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from .. import wording as words_of
 from ..chat import Chat
-from ..config.settings import SETTINGS, typed_value
 from ..display.answer.strip import MOST_PART_NAME, PartRow, SentPart, table_with_parts
 from ..display.tables import first_words, shortened, table
 from ..models.request_price import RequestPrice, price_range, unknown_prices
@@ -152,15 +151,3 @@ def _part(part: ViewPart, share: str) -> Sequence[str]:
     tokens = f"{'' if part.exact else '~'}{part.tokens:,}"
     state = f"{part.state}, stale" if part.stale else part.state
     return (str(part.number or ""), part.role, first_words(part.text[: part.typed]), tokens, share, state)
-
-
-def changed_setting(chat: Chat, name: str, value: Any) -> str:
-    """Change a setting, and return a line on what it is now and on what follows from it. Raises a ChatError."""
-    before = chat.config
-    chat.configure(**{name: value})
-    lines = [f"{SETTINGS[name].label}: {typed_value(getattr(chat.config, name))}."]
-    if before.base_url and chat.config.base_url is None:
-        lines.append(f"The server's address went with {before.model}.")
-    if name == "model":
-        lines.append(chat.models.missing_key(chat.config))
-    return " ".join(filter(None, lines))

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Protocol
 from IPython.core.getipython import get_ipython
 
 from ..config.aliases import load_aliases
-from ..config.settings import MODELS, SETTING_NAMES, SETTINGS, choices, typed_value
+from ..config.settings import MODELS, SETTING_NAMES, SETTINGS, choices
 from ..conversation.places import Place
 from ..display.tables import first_words
 from ..errors import InvalidRequestError
@@ -156,7 +156,7 @@ def _numbers(spot: Spot) -> Iterator[Suggestion]:
 
 
 def _of_a_setting(spot: Spot) -> Iterator[Suggestion]:
-    """Yield values of the setting that stands before: models, the words it takes, those that the form offers."""
+    """Yield values of the setting that stands before: models, and the words it takes."""
     name = spot.before[-1]
     if name in MODELS:
         yield from _models(spot)
@@ -168,10 +168,8 @@ def _of_a_setting(spot: Spot) -> Iterator[Suggestion]:
 
 
 def _offered(name: str) -> Iterator[Suggestion]:
-    """Yield the values of a setting: those that the form offers, in its words, then the others."""
-    offered = {typed_value(value): words for value, words in SETTINGS[name].offers.items()}
-    yield from (Suggestion(value, words) for value, words in offered.items())
-    yield from (Suggestion(value, "value") for value in choices(name) if value not in offered)
+    """Return the words that a setting may be."""
+    return _words(choices(name), "value")
 
 
 def _parameters(spot: Spot) -> Iterator[Suggestion]:

@@ -11,6 +11,7 @@ from IPython.core.magic import no_var_expand
 
 from ..errors import InvalidRequestError
 from ..runtime.importing import quick_imports
+from ..runtime.notebook_purse import pay_with
 from .shown import Shown
 
 if TYPE_CHECKING:
@@ -43,6 +44,10 @@ class Door:
                 from .chat_magic import ChatMagic
             self._magic = ChatMagic(self._shell, self.shown, self.chip)
         return self._magic
+
+    def purse(self) -> Any:
+        """Return what pays for requests apart from conversations, as :meth:`Library.purse`."""
+        return self.magic.library.purse()
 
     @property
     def names(self) -> list[str]:
@@ -117,6 +122,7 @@ def register(shell: Any) -> None:
     for hooks, hook in _hooks(shell, door):
         if hook not in hooks:
             hooks.append(hook)
+    pay_with(door.purse)
     if door.chip is not None:
         door.chip.open()
     door.shown.before_cell()  # the cell that loads the extension may plot as well
@@ -130,6 +136,7 @@ def unregister(shell: Any) -> None:
         for name in MAGIC_NAMES:
             if owner_of(marks + name) is not None:
                 del shell.magics_manager.magics[kind][name]
+    pay_with(None)
     door = door_of(shell)
     if door.chip is not None:
         door.chip.close()

@@ -55,8 +55,8 @@ def agreed(question: str) -> bool:
     answer = asked_first(question)
     if answer is None:
         raise UsageError(
-            "This is above confirm_cost or confirm_rows, and nobody can be asked here: --yes begins it, and "
-            "%chat config confirm_cost none and %chat config confirm_rows none ask no more. Nothing was sent."
+            "This may be above confirm_cost, and nobody can be asked here: --yes begins it, --prices IN,OUT tells "
+            "what is unknown, and %chat config confirm_cost none asks no more. Nothing was sent."
         )
     return answer
 

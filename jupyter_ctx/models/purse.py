@@ -4,76 +4,81 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Callable
 
 from ..context.context_info import MoneyLeft
-from ..storage.day_spending import PARTS_OF_A_DOLLAR, SURPRISE, DayPurse, parts_of
+from ..storage.spending import PARTS_OF_A_DOLLAR, Sum, parts_of
 from ..wording.budget_line import lack_line
+
+SURPRISE = 1.1  # by how much more than the last surprise a worst case is reserved from then on
 
 
 class Purse:
-    """The money of a run or a conversation: what a request may cost at most is reserved before it is sent.
+    """The money of a run or a notebook: what a request may cost at most is reserved before it is sent.
 
     Several threads may pay of it. Where a request costs more than its worst case, which a server that ignores
     ``max_tokens`` brings about, as much more is reserved for all others.
 
     cap: US dollars that are never passed; ``None``: there is no cap
-    within: what pays too, so that its cap holds as well; ``None``: nothing does
-    keep: called with each reservation under a cap, before the request is sent: it counts when this process is killed
+    within: the purse that pays too, so that its cap holds as well; ``None``: none does
+    total: where the money is added up
     """
 
-    def __init__(
-        self,
-        cap: float | None = None,
-        within: Purse | DayPurse | None = None,
-        *,
-        spent: float = 0.0,
-        keep: Callable[[], object] = lambda: None,
-    ) -> None:
-        self.cap, self.within, self._keep = cap, within, keep
-        self._spent, self._reserved = parts_of(spent), 0
+    def __init__(self, cap: float | None = None, within: Purse | None = None, total: Sum | None = None) -> None:
+        self.cap, self.within = cap, within
+        self._sum = Sum() if total is None else total
+        self._spent = 0
+        self._reserved: dict[int, list[int]] = {}  # what is reserved for each request on its way, by its worst case
         self._factor = 1.0
-        self._is_priced = spent > 0
+        self._is_priced = False
         self._lock = threading.Lock()
 
     @property
     def spent(self) -> float | None:
-        """US dollars spent; ``None``: no price was known."""
+        """US dollars that were paid of it here; ``None``: no price was known."""
         return self._spent / PARTS_OF_A_DOLLAR if self._is_priced else None
 
     @property
     def reserved(self) -> float:
         """US dollars that the requests on their way may cost at most."""
-        return self._reserved * self._factor / PARTS_OF_A_DOLLAR
+        with self._lock:
+            return sum(map(sum, self._reserved.values())) / PARTS_OF_A_DOLLAR
 
     @property
-    def charged(self) -> float:
-        """US dollars spent, with what is reserved: what a kernel that ends now has to answer for."""
-        return (self.spent or 0.0) + self.reserved
+    def is_capped(self) -> bool:
+        """Whether there is a cap that holds."""
+        return self.cap is not None or (self.within is not None and self.within.is_capped)
 
     @property
-    def allowances(self) -> tuple[MoneyLeft, ...]:
-        """What may still be spent of each cap that holds, less what is reserved."""
-        around = self.within.allowances if self.within is not None else ()
-        if self.cap is None:
-            return around
-        return (MoneyLeft(max(0.0, self.cap - self.charged), self.cap, place="in this conversation"), *around)
+    def left(self) -> float | None:
+        """US dollars that may still be spent under all caps, less what is reserved; ``None``: there is no cap."""
+        around = None if self.within is None else self.within.left
+        own = None if self.allowance is None else self.allowance.left
+        return min((each for each in (own, around) if each is not None), default=None)
+
+    @property
+    def allowance(self) -> MoneyLeft | None:
+        """What is left of its own cap, less what is reserved."""
+        return None if self.cap is None else MoneyLeft(max(0.0, self.cap - self._charged), self.cap)
+
+    @property
+    def _charged(self) -> float:
+        return self._sum.total / PARTS_OF_A_DOLLAR
 
     def reserve(self, worst: float | None) -> bool:
         """Reserve what a request may cost at most, before it is sent; ``False``: that might pass a cap.
 
         Money that others have reserved may come back when they settle; where none is on its way, a run ends.
         """
-        with self._lock:
-            if not self._has_room(worst):
-                return False
-            self._reserved += parts_of(worst)
-        if self.within is not None and not self.within.reserve(worst):
-            with self._lock:
-                self._reserved -= parts_of(worst)
+        if worst is None and self.is_capped:
             return False
-        if self.cap is not None and worst:
-            self._keep()
+        amount = self._amount(parts_of(worst))
+        if amount and not self._sum.add(amount, self._most):
+            return False
+        if self.within is not None and not self.within.reserve(worst):
+            self._sum.add(-amount)
+            return False
+        with self._lock:
+            self._reserved.setdefault(parts_of(worst), []).append(amount)
         return True
 
     def needed(self, worst: float) -> float:
@@ -86,32 +91,57 @@ class Purse:
         A request that was certainly not billed, such as a refused one, costs 0.
         """
         most = parts_of(worst)
+        is_known = actual is not None and math.isfinite(actual) and actual >= 0
         with self._lock:
-            self._reserved -= most
-            if actual is None or not math.isfinite(actual) or actual < 0:
-                actual = None
-                self._is_priced |= worst is not None
-                self._spent += math.ceil(most * self._factor)
-            else:
-                self._is_priced |= actual > 0 or worst is not None
-                self._spent += parts_of(actual)
-                if most and parts_of(actual) > most * self._factor:
-                    self._factor = SURPRISE * parts_of(actual) / most
+            amount = self._taken(most)
+            charge = parts_of(actual) if is_known else math.ceil(most * self._factor)
+            self._is_priced |= worst is not None or charge > 0
+            self._spent += charge
+            change, is_last = charge - amount, not self._reserved
+            if is_known and most and charge > most * self._factor:
+                self._factor = SURPRISE * charge / most
+                change += self._raised()
+        self._sum.add(change)
+        if is_last:
+            self._sum.write()
         if self.within is not None:
-            self.within.settle(worst, actual)
+            self.within.settle(worst, actual if is_known else None)
 
     def said(self, worst: float | None) -> str:
         """Return why no more can be reserved, and what to do."""
-        with self._lock:
-            is_here = not self._has_room(worst)
-        if not is_here and self.within is not None:
+        if self.within is not None and self._has_room(worst):
             return self.within.said(worst)
-        return lack_line("max_cost", self.cap or 0.0, self.charged, None if worst is None else self.needed(worst))
+        if self._sum.trouble:
+            return f"max_cost cannot be kept: {self._sum.trouble.rstrip('.')}. max_cost none goes on without it."
+        return lack_line(self.cap or 0.0, self._charged, None if worst is None else self.needed(worst))
+
+    @property
+    def _most(self) -> int:
+        return math.floor((self.cap or 0.0) * PARTS_OF_A_DOLLAR)
+
+    def _amount(self, most: int) -> int:
+        """Return what is to be reserved for a request with this worst case; without a cap nothing is."""
+        return 0 if self.cap is None else math.ceil(most * self._factor)
+
+    def _taken(self, most: int) -> int:
+        """Return what was reserved for a request with this worst case, which is reserved no more."""
+        amounts = self._reserved[most]
+        amount = amounts.pop()
+        if not amounts:
+            del self._reserved[most]
+        return amount
+
+    def _raised(self) -> int:
+        """Reserve as much more for the requests on their way, too, and return how much that is."""
+        before = sum(map(sum, self._reserved.values()))
+        self._reserved = {most: [self._amount(most)] * len(amounts) for most, amounts in self._reserved.items()}
+        return sum(map(sum, self._reserved.values())) - before
 
     def _has_room(self, worst: float | None) -> bool:
         if self.cap is None or worst == 0:
             return True
-        if worst is None:
-            return False
-        on_their_way = math.ceil((self._reserved + parts_of(worst)) * self._factor)
-        return self._spent + on_their_way <= math.floor(self.cap * PARTS_OF_A_DOLLAR)
+        return (
+            worst is not None
+            and not self._sum.trouble
+            and self._sum.total + self._amount(parts_of(worst)) <= self._most
+        )

@@ -25,12 +25,11 @@ from ..providers.anthropic import Anthropic
 from ..providers.base import AnswerSchema, Provider, Reply, Request
 from ..providers.catalog import clean_key, key_variables
 from ..providers.guests import Guest, shadowed
-from ..providers.lookup import bills, check_known, get_provider, given_address, missing_key, split_model
+from ..providers.lookup import bills, check_known, get_provider, missing_key, split_model
 from ..storage.serialization import EndpointState, MeterState, Sizes, StoredState
 from .model_names import near_models
 from .pricing import CACHE_WRITES, given_prices, has_listed_price, price
 from .purse import Purse
-from .retirement import End
 from .tokenizer import counter
 from .window_tables import StatedWindows, load_tables
 
@@ -53,7 +52,6 @@ class Target:
     takes: the kinds of files that the model can be sent, as far as is known
     evidence: what the endpoint has shown of its limit
     read: tokens that the server read of a prompt that it truncated; 0 where it truncated none
-    end: the day on which the model ends, as far as somebody says so
     held: how far the model holds, where a probe has measured it
     cache_key: names the conversation to prompt caches; ``None``: nothing is cached
     purse: what pays, up to its caps; ``None``: nobody bills it, or who asks has paid
@@ -69,7 +67,6 @@ class Target:
     takes: frozenset[str] = frozenset()
     evidence: Evidence = NO_EVIDENCE
     read: int = 0
-    end: End | None = None
     held: HeldMark | None = None
     cache_key: str | None = None
     purse: Purse | None = None
@@ -90,7 +87,7 @@ class Target:
     @property
     def is_capped(self) -> bool:
         """Whether there is a cap on what the request may cost."""
-        return self.purse is not None and bool(self.purse.allowances)
+        return self.purse is not None and self.purse.is_capped
 
     @property
     def max_tokens(self) -> int | None:
@@ -250,9 +247,9 @@ class Models:
         claimed, evidence = self._claimed(settings, provider, ask=ask), self._seen(provider)
         window, read = evidence.bound(claimed), self._read.get(provider.endpoint, 0)
         meter, reserve = self.meter(provider, settings), _reserve(settings, window)
-        takes, end = self._takes(settings, provider), self.end(settings)
+        takes = self._takes(settings, provider)
         held = self._held_by(provider)
-        target = Target(settings, provider, meter, window, reserve, claimed, takes, evidence, read, end, held)
+        target = Target(settings, provider, meter, window, reserve, claimed, takes, evidence, read, held)
         return target if settings.compact_at != AS_HELD else target.compacting_at_held
 
     def meter(self, provider: Provider, settings: Settings) -> Meter:
@@ -433,19 +430,10 @@ class Models:
         windows = {prefix + card.id: choose_window(card.id, tables, served=card.served) for card in cards}
         return tuple(windows.items())
 
-    def end(self, settings: Settings, model: str | None = None) -> End | None:
-        """Return when a model ends, and who says so; another ``model`` is one of the same provider. Nobody is asked."""
-        provider, model = self._provider(settings), model or settings.model
-        if settings.base_url is not None or provider is self._guest:
-            return self._stated.end(provider, model, "")
-        owner, name = split_model(model)
-        return self._stated.end(provider, name, "" if given_address(owner) else f"{owner}/{name}")
-
     def _claimed(self, settings: Settings, provider: Provider, *, ask: bool) -> ContextWindow:
         """Return the window that the user, the server or a table states."""
         names = self._names(settings, provider)
-        listing = settings.ask_windows == "on"
-        return self._stated.window(provider, names, given=settings.window, ask=ask, listing=listing)
+        return self._stated.window(provider, names, given=settings.window, ask=ask)
 
     def _takes(self, settings: Settings, provider: Provider) -> frozenset[str]:
         """Return the kinds of files that a model takes: less than its provider where it is known to read text only."""
@@ -465,7 +453,7 @@ class Models:
             self._stated.problems.update(dict.fromkeys(shadowed()))
         n_ctx = settings.n_ctx or settings.window
         missing = self.missing_key(settings)  # a variable may be set later
-        key = (settings.model, settings.base_url, n_ctx, settings.n_threads, settings.timeout, missing)
+        key = (settings.model, settings.base_url, n_ctx, settings.timeout, missing)
         with self._making:
             if key not in self._providers:
                 self._providers[key] = get_provider(
@@ -474,7 +462,6 @@ class Models:
                     api_key=self._keys.get(key_owner(settings)),
                     timeout=settings.timeout,
                     n_ctx=n_ctx,
-                    n_threads=settings.n_threads,
                 )
             return self._providers[key]
 

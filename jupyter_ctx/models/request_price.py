@@ -5,16 +5,16 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 from ..context.budget import MARGIN, whole
 from ..context.tokens import OVERHEAD_AT_MOST
 from ..context.usage import MILLION, Usage
 from ..errors import InvalidRequestError
 from ..providers.lookup import is_billed
-from ..wording import dollars, exact_dollars
+from ..wording import dollars
 from .pricing import given_prices
 from .registry import Models, Target
 
@@ -24,12 +24,6 @@ GIVE_PRICES = (
     "Give it in US dollars per million tokens in, out and cached, with prices=(2.50, 10, 0.25), %chat config prices "
     "2.50,10,0.25 or a row of your models.json; 0,0: nobody bills it."
 )
-WHERE_HIGH = (
-    " Shorten the prompt, make room with %chat trim, lower max_tokens, or set confirm_above higher "
-    "(%chat config confirm_above N; none: it never asks)."
-)
-IN_A_SCRIPT = " Chat(confirm=…) takes a function that asks."
-Confirm: TypeAlias = Callable[[str], bool | None]  # puts a question to the user; None: nobody can be asked
 
 
 class Price(NamedTuple):
@@ -182,12 +176,6 @@ def price_range(prices: Sequence[RequestPrice]) -> tuple[float, float] | None:
     return sum(price.low or 0.0 for price in prices), sum(price.high or 0.0 for price in prices)
 
 
-def is_above(prices: Sequence[RequestPrice], most: float | None) -> bool:
-    """Return whether requests may cost more than ``most`` together, or nobody knows; ``None``: any price will do."""
-    together = price_range(prices)
-    return most is not None and (together is None or together[1] > most)
-
-
 def range_text(low: float, high: float) -> str:
     """Return a range of US dollars in words."""
     if dollars(low) == dollars(high):
@@ -216,26 +204,3 @@ def unknown_prices(prices: Sequence[RequestPrice]) -> str:
     others = f", the others cost {range_text(*rest)}" if rest is not None and rest[1] else ""
     many = len(names) > 1
     return f"the price{'s' if many else ''} of {' and '.join(names)} {'are' if many else 'is'} unknown{others}"
-
-
-def check_confirmed(
-    prices: Sequence[RequestPrice], most: float | None, confirm: Confirm | None, what: str = "This prompt"
-) -> None:
-    """Ask the user where requests may cost more than ``most`` together, or their price is unknown.
-
-    Raises InvalidRequestError, with the figures, unless the user agrees; ``confirm``: ``None`` where nobody can be
-    asked. ``what`` names the requests together.
-    """
-    if most is None or not is_above(prices, most):
-        return
-    said = price_text(prices, what)
-    answer = confirm(f"{said} Send it?") if confirm is not None else None
-    if answer is None:
-        is_known = all(price.high is not None for price in prices)
-        raise InvalidRequestError(
-            f"{said} {'That is' if is_known else 'It may be'} above confirm_above ({exact_dollars(most)}), and nobody "
-            f"can be asked here: nothing was sent or recorded.{WHERE_HIGH if is_known else ''}"
-            f"{IN_A_SCRIPT if confirm is None else ''}"
-        )
-    if not answer:
-        raise InvalidRequestError(f"{said} Not confirmed: nothing was sent or recorded.")

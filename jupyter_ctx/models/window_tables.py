@@ -14,7 +14,6 @@ from pathlib import Path
 
 from ..context.evidence import LEAST_WINDOW
 from ..context.windows import (
-    ENDS_KEY,
     FAMILY_TABLE,
     IMAGES_KEY,
     ContextWindow,
@@ -28,7 +27,6 @@ from ..context.windows import (
 from ..errors import ChatError, InvalidRequestError, check_whole_number
 from ..providers.base import Card, Provider
 from ..runtime.files import config_file, data_file, write_own
-from .retirement import LIST_SAYS, TABLE_SAYS, End, end_of
 
 USER_FILE_VARIABLE = "JUPYTER_CTX_MODELS"
 KEEP_SECONDS = 86_400
@@ -91,18 +89,17 @@ def _ours() -> WindowTable:
 
 
 def kept_table(name: str, cards: Collection[Card]) -> WindowTable:
-    """Return what a provider's list states of windows, of who reads images and of ends, and keep it for a day.
+    """Return what a provider's list states of windows and of who reads images, and keep it for a day.
 
     Where the file cannot be written, the list is asked for again.
     """
     stated = ((card.id.lower(), card.stated) for card in cards)
     rows = {model: WindowRow(w.tokens, w.max_input_tokens, w.max_output_tokens) for model, w in stated if w}
     images = {spell(card.id.lower()): card.images for card in cards if card.images is not None}
-    ends = {card.id.lower(): card.ends for card in cards} if any(card.ends for card in cards) else {}
     if name and os.environ.get("JUPYTER_CTX_STORE") != "memory":
         with suppress(OSError):
-            write_own(_list_path(name), json.dumps({**rows, IMAGES_KEY: images, ENDS_KEY: ends}))
-    return WindowTable(rows, "provider", images=images, ends=ends)
+            write_own(_list_path(name), json.dumps({**rows, IMAGES_KEY: images}))
+    return WindowTable(rows, "provider", images=images)
 
 
 class StatedWindows:
@@ -119,13 +116,11 @@ class StatedWindows:
         """Ask for providers' lists anew: one may have been refused with another key."""
         self._lists.clear()
 
-    def window(
-        self, provider: Provider, names: Iterable[str], *, given: int | None, ask: bool, listing: bool
-    ) -> ContextWindow:
+    def window(self, provider: Provider, names: Iterable[str], *, given: int | None, ask: bool) -> ContextWindow:
         """Return the window of the first of the ``names`` that is known, else a guess.
 
-        ``given`` is the user's own figure. ``ask``: the provider may be asked; ``listing``: for its list, too, where
-        no table knows the model.
+        ``given`` is the user's own figure. ``ask``: the provider may be asked, for its list, too, where no table
+        knows the model.
         """
         tables, names = load_tables(), tuple(names)
         self.problems.update({table.problem: None for table in tables if table.problem})
@@ -138,7 +133,7 @@ class StatedWindows:
             return next((window for window in windows if not window.is_guess), windows[0])
 
         found = among(tables)
-        return among((*tables, self._listed(provider, ask=ask))) if found.is_guess and listing else found
+        return among((*tables, self._listed(provider, ask=ask))) if found.is_guess else found
 
     def reads_images(self, provider: Provider, names: Iterable[str]) -> bool | None:
         """Return whether the first of the names that is known reads images; ``None``: unknown. Nobody is asked."""
@@ -146,16 +141,6 @@ class StatedWindows:
         tables = (own, self._listed(provider, ask=False), ours)
         answers = (table.reads_images(name) for name in names for table in tables)
         return next((answer for answer in answers if answer is not None), None)
-
-    def end(self, provider: Provider, name: str, full_name: str) -> End | None:
-        """Return when a model ends: as its provider's list says, else as our table does; ``None``: nobody says it.
-
-        ``full_name``: with its provider; empty: elsewhere, where our table knows nothing of it. Nobody is asked.
-        """
-        listed = self._listed(provider, ask=False).ends.get(name.lower())
-        if listed is not None:  # without a day it does not end, whatever was said before
-            return end_of(listed, LIST_SAYS)
-        return end_of(load_tables()[1].ends.get(full_name.lower(), ""), TABLE_SAYS)
 
     def keep(self, provider: Provider, cards: Collection[Card]) -> WindowTable:
         """Return what a provider's list states, and keep it."""

@@ -33,7 +33,7 @@ from ..runtime.importing import quick_imports
 from ..runtime.redaction import without_address_keys
 from ..wording.budget_line import budget_line
 from .base import Card, Reply, Request, Thought
-from .credit import AFTER_A_REFUSAL, KeyBudget
+from .credit import allowance_in, gateway_of
 from .endings import Ending
 from .error_mapping import TOO_LATE, Refusal
 from .http_client import Connections, OpenResponses, new_http
@@ -117,7 +117,7 @@ class Adapter(ABC):
         self._asked = 0
         self._closed = 0  # times: what ends for that is not asked again
         self._moved = False
-        self._budget = KeyBudget(at.name)
+        self._gateway = gateway_of(at.name, {})  # which tells what is left to spend
         self._spared: set[str] = set()  # parameters, and schemas, that were refused here and are not sent again
         self._forms: dict[str, dict[str, Any] | None] = {}  # of schemas, as they are sent
 
@@ -185,7 +185,7 @@ class Adapter(ABC):
                 ending, closed, spared = Ending(self.at.model), self._closed, len(self._spared)
                 try:
                     response = self._start(self._connect(), request)
-                    self._budget.hear(response.headers)
+                    self._gateway = gateway_of(self.at.name, response.headers) or self._gateway
                     for piece in self._pieces(answer_bytes(response), ending):
                         pieces.append(_clean(piece))
                         yield pieces[-1]
@@ -197,8 +197,6 @@ class Adapter(ABC):
                         raise
                 self._responses.release()
                 time.sleep(wait)
-        if request.waits:
-            self._budget.ask(self._fetched)
         yield ending.reply(pieces)
 
     def served_window(self, *, ask: bool) -> ContextWindow | None:
@@ -236,14 +234,11 @@ class Adapter(ABC):
         del path, body
         return {}
 
-    def allowance(self, *, ask: bool) -> MoneyLeft | None:
-        """Return what is left to spend with the key, as its gateway says; ``None``: unknown.
-
-        ``ask``: the gateway is asked, unless that was done just now, and waited for, a moment at most.
-        """
-        if ask:
-            self._budget.ask(self._fetched, every=AFTER_A_REFUSAL, wait=ASK_SECONDS)
-        return self._budget.allowance
+    def allowance(self) -> MoneyLeft | None:
+        """Return what is left to spend with the key, as its gateway says when it is asked; ``None``: unknown."""
+        with suppress(Exception):  # whatever it answers
+            return allowance_in(self._gateway, self._fetched(self._gateway.path)) if self._gateway else None
+        return None
 
     def _fetched(self, path: str) -> bytes:
         """Return what the server answers at a path, on a connection of its own; no redirect is followed."""
@@ -412,9 +407,9 @@ class Adapter(ABC):
     def _refusal_error(self, refusal: Refusal) -> ChatError:
         at, left = self.at, ""
         if refusal.is_unpaid:
-            self._budget.hear(refusal.headers, is_litellm="budget_exceeded" in str(refusal.body))
-            found = self.allowance(ask=True)
-            left = budget_line([found]) if found is not None else ""
+            self._gateway = gateway_of(at.name, refusal.headers, str(refusal.body)) or self._gateway
+            found = self.allowance()
+            left = budget_line(found) if found is not None else ""
         return refusal.error(at.address, at.model, at.name, own=at.serves, keyless=at.api_key == NO_KEY, left=left)
 
     def _refused(self, error: Exception) -> Refusal | None:

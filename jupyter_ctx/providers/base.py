@@ -139,14 +139,12 @@ class Card(NamedTuple):
 
     ``served``: what the server that runs the model is started with; ``stated``: what the list says of the model.
     ``images``: whether the model reads images; ``None``: the list does not say.
-    ``ends``: the day on which the model ends, as ``2027-01-14``; empty: the list does not say.
     """
 
     id: str
     served: ContextWindow | None = None
     stated: ContextWindow | None = None
     images: bool | None = None
-    ends: str = ""
 
 
 class SupportsStream(Protocol):
@@ -243,8 +241,8 @@ class Provider(SupportsStream, Protocol):
         """Return what a server of the user's own answers at a path beside its API; empty: it has none there."""
         return {}
 
-    def allowance(self, *, ask: bool) -> MoneyLeft | None:
-        """Return what is left to spend with the key, or ``None``: unknown. ``ask``: as above."""
+    def allowance(self) -> MoneyLeft | None:
+        """Return what is left to spend with the key, as its gateway says now, or ``None``: unknown."""
         return None
 
     def close(self) -> None:

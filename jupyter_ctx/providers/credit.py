@@ -8,9 +8,7 @@ from __future__ import annotations
 import calendar
 import json
 import math
-import threading
-import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
@@ -18,9 +16,6 @@ from typing import Any, NamedTuple
 from ..context.context_info import MoneyLeft
 
 MOST_DOLLARS = 1e9  # whatever is more is no budget
-SECONDS_BETWEEN = 300.0  # two questions what is left
-AFTER_A_REFUSAL = 10.0  # seconds: many may be refused at once
-SPENT, LIMIT = "x-litellm-key-spend", "x-litellm-key-max-budget"  # headers
 
 
 class Gateway(NamedTuple):
@@ -46,57 +41,21 @@ GATEWAYS = {  # by provider
 }
 
 
-class KeyBudget:
-    """What is known of the money that is left with one key; several threads may hear of it, and ask."""
-
-    def __init__(self, provider: str) -> None:
-        self.allowance: MoneyLeft | None = None
-        self._gateway = GATEWAYS.get(provider)
-        self._asking: threading.Thread | None = None
-        self._asked = 0.0
-        self._lock = threading.Lock()
-
-    def hear(self, headers: Mapping[str, str], *, is_litellm: bool = False) -> None:
-        """Learn from an answer's headers: LiteLLM's tell what is left, and that it may be asked for more."""
-        if is_litellm or any(name.lower().startswith("x-litellm-") for name in headers):
-            self._gateway = GATEWAYS["litellm"]
-        until = self.allowance.until if self.allowance is not None else None
-        self.allowance = _left((), headers.get(LIMIT), headers.get(SPENT), until) or self.allowance
-
-    def ask(self, fetch: Callable[[str], bytes], *, every: float = SECONDS_BETWEEN, wait: float = 0.0) -> None:
-        """Ask the gateway in a thread of its own, unless that was done just now, and wait for it so many seconds.
-
-        ``fetch`` returns what it answers at a path.
-        """
-        gateway = self._gateway
-        if gateway is None:
-            return
-
-        def look() -> None:
-            with suppress(Exception):  # what is left is then unknown
-                self.allowance = allowance_in(gateway, fetch(gateway.path)) or self.allowance
-
-        with self._lock:
-            if self._asking is None or time.monotonic() > self._asked + every:
-                self._asked = time.monotonic()
-                self._asking = threading.Thread(target=look, name="jupyter_ctx budget", daemon=True)
-                self._asking.start()
-        self._asking.join(wait)
+def gateway_of(provider: str, headers: Mapping[str, str], body: str = "") -> Gateway | None:
+    """Return who tells what is left, by the provider, or by an answer of a LiteLLM; ``None``: nobody does."""
+    is_litellm = any(name.lower().startswith("x-litellm-") for name in headers) or "budget_exceeded" in body
+    return GATEWAYS["litellm"] if is_litellm else GATEWAYS.get(provider)
 
 
 def allowance_in(gateway: Gateway, answer: bytes) -> MoneyLeft | None:
     """Return what is left by a gateway's answer; ``None``: it does not say. Raises ValueError, RecursionError."""
     said = json.loads(answer)
     limit, spent, until = (_field(said, name) for name in (gateway.limit, gateway.spent, gateway.until))
-    return _left([_field(said, name) for name in gateway.left], limit, spent, _time(until))
-
-
-def _left(told: Sequence[Any], limit: Any, spent: Any, until: float | None) -> MoneyLeft | None:
+    told = [_dollars(_field(said, name)) for name in gateway.left]
     most, less = _dollars(limit), _dollars(spent)
-    first, *more = [_dollars(each) for each in told] or [None]
-    if first is None and most is not None and less is not None:
-        first = max(0.0, most - less)
-    return None if first is None else MoneyLeft(first + sum(filter(None, more)), most, until, "for this key")
+    if told and told[0] is not None:
+        return MoneyLeft(sum(filter(None, told)), most, _time(until))
+    return None if most is None or less is None else MoneyLeft(max(0.0, most - less), most, _time(until))
 
 
 def _field(said: Any, name: str) -> Any:

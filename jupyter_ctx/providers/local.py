@@ -45,11 +45,10 @@ INSTALL_SERVER = "pip install 'jupyter_ctx[local]'"
 
 
 class Spec(NamedTuple):
-    """What one server serves: a file, a window in tokens, threads for generation."""
+    """What one server serves: a file, and with which window in tokens."""
 
     path: Path
     n_ctx: int
-    n_threads: int = 1
 
 
 class LocalProvider(Provider):
@@ -59,14 +58,14 @@ class LocalProvider(Provider):
     takes_schema = True
     reports_odds = True
 
-    def __init__(self, name: str, *, n_ctx: int | None = None, n_threads: int | None = None) -> None:
+    def __init__(self, name: str, *, n_ctx: int | None = None) -> None:
         name, window = _split_window(name)
         self.name, path = name, _find(name)
         most = max(trained_window(path) or MOST_N_CTX, LEAST_N_CTX)
         if window is not None and not LEAST_N_CTX <= window <= most:
             raise InvalidRequestError(f"local/{name}@{window}: a window from {LEAST_N_CTX} to {most:,} can be served.")
         served = window or min(max(n_ctx or DEFAULT_N_CTX, LEAST_N_CTX), most)
-        self.spec = Spec(path, -(-served // BLOCK) * BLOCK, n_threads or 1)
+        self.spec = Spec(path, -(-served // BLOCK) * BLOCK)
         self.model = f"local/{name}"
         packaged = name in MODEL_PACKAGES  # the same file on every machine, wherever it is
         self.endpoint = f"local {name if packaged else self.spec.path}@{self.spec.n_ctx}"
@@ -235,7 +234,7 @@ def _start(spec: Spec, key: str) -> Any:
     params.n_ctx, params.n_parallel = spec.n_ctx, 1
     params.n_batch = params.n_ubatch = 128
     params.cache_ram_mib, params.verbosity = CACHE_RAM_MIB, 0
-    params.cpuparams.n_threads, params.cpuparams.poll = spec.n_threads, 0
+    params.cpuparams.n_threads, params.cpuparams.poll = 1, 0  # as fast as two for a small model
     params.cpuparams_batch.n_threads, params.cpuparams_batch.poll = max(1, _cores() - 1), 0
     params.hostnames, params.port, params.api_keys = ["127.0.0.1"], 0, [key]
     params.endpoint_slots, params.ui = False, False

@@ -60,20 +60,19 @@ def get_provider(
     api_key: str | None = None,
     timeout: float = TIMEOUT,
     n_ctx: int | None = None,
-    n_threads: int | None = None,
 ) -> Provider:
     """Return the provider of a model's full name. Nothing is connected or started yet.
 
     With ``base_url`` the name is the model's name there; the prefix of a built-in provider says which API
     that server speaks, else Chat Completions. ``timeout`` is how many seconds a server may be silent;
-    ``n_ctx`` and ``n_threads`` are for local models. Raises a ChatError.
+    ``n_ctx`` is for local models. Raises a ChatError.
     """
     api_key = clean_key(api_key or "")
     if base_url is not None:
         return _elsewhere(model, checked_address(base_url), api_key or NO_KEY, timeout)
     provider, name = split_model(model)
     if provider == "local":
-        return LocalProvider(name, n_ctx=n_ctx, n_threads=n_threads)
+        return LocalProvider(name, n_ctx=n_ctx)
     service = SERVICES.get(provider)
     if service is None:
         invited = invite(provider, name, api_key=api_key or None, timeout=timeout)

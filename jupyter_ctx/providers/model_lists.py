@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
-from contextlib import suppress
-from datetime import UTC, datetime
 from typing import Any, Literal
 
 from ..context.windows import ContextWindow
@@ -42,9 +39,6 @@ REPLIES = (
 READS = ("input_modalities", "supported_input_modalities")  # a list; at GitHub the second
 ABLE = ("capabilities", "modalities")  # a list at Ollama; flags at Mistral, and in /props of llama.cpp
 LM_STUDIO = {"llm": False, "vlm": True}
-END_DAYS = ("shutdown_date", "retires_at", "expiration_date")  # OpenAI, Anthropic, OpenRouter
-LASTING = "active"  # Anthropic's lifecycle of a model that goes on, whatever day stands beside it
-DAY = re.compile(r"20\d\d-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])")
 MAX_WINDOW = 1 << 40  # tokens; whatever is larger is no window
 
 
@@ -81,18 +75,7 @@ def _card(row: dict[str, Any], *, loaded: bool) -> Card | None:
     if not name:
         return None
     served = _window(row, LOADED if loaded else SERVED, "server")
-    return Card(name.removeprefix("models/"), served, _window(row, STATED, "provider"), reads_images(row), _ends(row))
-
-
-def _ends(row: dict[str, Any]) -> str:
-    """Return the day on which a model ends; empty: the list does not say, or its state is that of one that goes on."""
-    if row.get("lifecycle") == LASTING:
-        return ""
-    found = next((row[name] for name in END_DAYS if row.get(name)), "")
-    if isinstance(found, int | float):
-        with suppress(OverflowError, OSError, ValueError):
-            found = datetime.fromtimestamp(found, UTC).isoformat()
-    return found[:10] if isinstance(found, str) and DAY.match(found) else ""
+    return Card(name.removeprefix("models/"), served, _window(row, STATED, "provider"), reads_images(row))
 
 
 def reads_images(row: dict[str, Any]) -> bool | None:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Literal, NamedTuple, get_args
 
 from .. import wording as words
-from ..context.budget import MARGIN
 from ..context.compaction import is_shorter, keep_verbatim, summary_cap
 from ..context.context_info import ContextInfo, Plan
 from ..context.policy import trim
@@ -35,11 +33,10 @@ from ..conversation.places import Place
 from ..conversation.text_safety import checked
 from ..errors import ChatError, InvalidRequestError, check_whole_number
 from ..models.registry import Target
-from ..models.request_price import Confirm, RequestPrice, check_confirmed, is_above, request_price
 from ..providers.base import Reply
 from ..runtime.interrupts import Stopper, uninterrupted
 from ..shown_as import mimebundle
-from .lost import lost_facts, request_for_facts
+from .lost import lost_facts
 from .session import Session
 from .snapshot import context_info
 from .summarizer import (
@@ -48,7 +45,6 @@ from .summarizer import (
     extractive_summary,
     keeps_enough,
     model_summary,
-    summary_size,
 )
 from .system_prompt import check_memory, prompt_text
 
@@ -120,13 +116,10 @@ class _Older(NamedTuple):
 
 
 class Actions:
-    """The actions on one session. An action that changes nothing records no event, and says so.
+    """The actions on one session. An action that changes nothing records no event, and says so."""
 
-    ``confirm`` asks the user before a model is asked for a summary that may cost much.
-    """
-
-    def __init__(self, session: Session, confirm: Confirm | None = None) -> None:
-        self._session, self._confirm = session, confirm
+    def __init__(self, session: Session) -> None:
+        self._session = session
 
     def plans(self) -> dict[str, Plan]:
         """Return what each action would do now, by command. No model is asked."""
@@ -198,12 +191,9 @@ class Actions:
             handed = replace(handed, by=by)
             count = words.turns(len(handed.covers))
             return self.keep(SummaryDraft(f"Summarised {count} as handed out with this notebook", handed))
-        if check:
-            self._check_both_prices(method, turns)
-        check_price = None if check else partial(self._check_price, is_button=stopper is not None)
-        draft, note = self.draft(method, instructions, stopper, turns, check_price), ""
+        draft, note = self.draft(method, instructions, stopper, turns), ""
         if check and draft.summary is not None:
-            lost = lost_facts(self._session, lambda _: True, summary=draft.summary)
+            lost = lost_facts(self._session, summary=draft.summary)
             if lost.share > MAY_LOSE:
                 return Change(f"Summary dropped: {words.share(lost.share)} would be lost. {lost}", changed=False)
             note = str(lost)
@@ -223,12 +213,10 @@ class Actions:
         instructions: str | None = None,
         stopper: Stopper | None = None,
         kept: int | None = None,
-        check: Callable[[RequestPrice], object] | None = None,
     ) -> SummaryDraft:
         """Write a summary of the older turns and check it; nothing is recorded.
 
-        The newest ``kept`` turns stay word for word. ``check`` is called with the price before a model is asked, and
-        raises where that is too high.
+        The newest ``kept`` turns stay word for word.
         """
         stopper = stopper or Stopper()
         target = self._session.target({}, ask=False)
@@ -237,7 +225,7 @@ class Actions:
             return SummaryDraft(f"Nothing to summarise: {self._why_no_summary(kept)}")
         material, cap = older.material, summary_cap(limit)
         before = self._session.state.spent.dollars or 0.0
-        text, method, note = self._written(material, target, cap, instructions, method, stopper, check)
+        text, method, note = self._written(material, target, cap, instructions, method, stopper)
         spent = (self._session.state.spent.dollars or 0.0) - before
         cost = f", although the model's text cost {words.dollars(spent)}" if spent else ""
         if stopper.stopped:
@@ -251,46 +239,6 @@ class Actions:
             return SummaryDraft(f"Summary dropped: {problem}{cost}", failed=True)
         named, paid = words.named_turns(older.numbers), f" for {words.dollars(spent)}" if spent else ""
         return SummaryDraft(f"Summarised {named}{paid}{note}", Summary(text, older.covers, method))
-
-    def affordable(self) -> Method | None:
-        """Return how to write a summary whose price the user was not asked about: by a model only where it is low."""
-        most = self._session.settings.confirm_above
-        price = self.summary_price() if most is not None else None
-        return "extractive" if price is not None and is_above([price], most) else None
-
-    def summary_price(self, kept: int | None = None) -> RequestPrice | None:
-        """Return what a summary written now may cost; ``None``: no model would be asked."""
-        target = self._session.target({}, ask=False)
-        older = self._older(target, kept) if self.writer else None
-        if older is None or not older.numbers:
-            return None
-        return self._price(older.material, summary_cap(target.budget().limit), None)
-
-    def _price(self, older: Older, cap: int, instructions: str | None) -> RequestPrice | None:
-        """Return what a model's summary may cost; ``None``: it cannot write one, which it says when it is asked to."""
-        session = self._session
-        try:
-            by = session.target({"model": session.settings.summary_model}, ask=False)
-            tokens, output = summary_size(older, by, cap, instructions)
-        except ChatError:
-            return None
-        return request_price(session.models, by, tokens, tokens / (1 - MARGIN), output=output)
-
-    def _check_price(self, price: RequestPrice, *, is_button: bool = False) -> None:
-        """Ask the user where a summary may cost much; a button's thread cannot. Raises InvalidRequestError."""
-        confirm = None if is_button else self._confirm
-        check_confirmed([price], self._session.settings.confirm_above, confirm, "This summary")
-
-    def _check_both_prices(self, method: Method | None, kept: int | None) -> None:
-        """Ask the user where a summary of the longest kind and its check may cost much. Raises InvalidRequestError."""
-        session, target = self._session, self._session.target({}, ask=False)
-        older, most = self._older(target, kept), session.settings.confirm_above
-        if not older.numbers or most is None:
-            return
-        longest = Summary("word " * summary_cap(target.budget().limit), older.covers, "model")
-        written = None if method == "extractive" else self.summary_price(kept)
-        prices = [*([written] if written else []), session.price(request_for_facts(session, longest))]
-        check_confirmed(prices, most, self._confirm, "This summary with its check")
 
     def _older(self, target: Target, kept: int | None = None) -> _Older:
         """Return the turns that a summary written now would stand for; the newest ``kept`` in view stay."""
@@ -321,8 +269,7 @@ class Actions:
         return Plan(text, before=info.used, after=round(most), at_most=True)
 
     def _written(
-        self, older: Older, target: Target, cap: int, instructions: str | None, method: Method | None, stopper: Stopper,
-        check: Callable[[RequestPrice], object] | None,
+        self, older: Older, target: Target, cap: int, instructions: str | None, method: Method | None, stopper: Stopper
     ) -> tuple[str, Method, str]:  # fmt: skip
         """Return the text of a summary, how it was written, and what to say of that.
 
@@ -332,10 +279,6 @@ class Actions:
         writer = settings.summary_model or settings.model
         if (method or ("model" if self.writer else "extractive")) == "extractive":
             return extractive_summary(older, target, cap), "extractive", ""
-        if check is not None and settings.confirm_above is not None:
-            price = self._price(older, cap, instructions)
-            if price is not None:
-                check(price)
         try:
             by = session.target({"model": settings.summary_model}, ask=True)
 
@@ -457,7 +400,7 @@ class Actions:
         target = self._session.target({}, ask=False)
         older, cap = Older(added.turns, added.summary.text if added.summary else ""), summary_cap(target.budget().limit)
         before = self._session.state.spent.dollars or 0.0
-        text, _, note = self._written(older, target, cap, None, None, Stopper(), self._check_price)
+        text, _, note = self._written(older, target, cap, None, None, Stopper())
         spent = (self._session.state.spent.dollars or 0.0) - before
         text, kept, wanted = completed_summary(text, older, target, cap)
         problem = _summary_problem(text, kept, wanted)

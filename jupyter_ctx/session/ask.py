@@ -24,9 +24,8 @@ from ..models.request_price import is_free
 from ..providers.base import AnswerSchema, Reply, Request, SupportsStream
 from ..providers.guests import guest
 from ..providers.lookup import given_address
+from ..runtime.notebook_purse import notebook_purse
 from ..runtime.redaction import Redactor, without_address_keys
-from ..storage.day_spending import DayPurse
-from ..storage.store import store_address
 from .attempt import Attempt
 from .exchange import Coming, Exchanged, exchange
 from .messages_sent import digested
@@ -161,7 +160,7 @@ def ask(
             request, chosen, attached_parts(attachments, partial(text_room, models, chosen), Redactor(models.secrets))
         )
         asked = asked if kind is None else replace(asked, schema=as_answer(kind))
-        purse = Purse(chosen.max_cost, DayPurse(store_address(), chosen.max_cost_day))
+        purse = Purse(chosen.max_cost, notebook_purse())
         return Asker(models, purse).answered(asked, Coming(None, on_piece, on_thought), kind).reply
     except KeyboardInterrupt:
         raise ChatInterrupted("stopped; nothing was recorded.") from None

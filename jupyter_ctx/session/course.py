@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..config.aliases import model_of
@@ -58,6 +58,12 @@ class Course:
         for name in sorted(self.locked.intersection(names)):
             raise InvalidRequestError(f"{name} is locked at {self._told(name)}: {HOW_TO_UNLOCK} Nothing has changed.")
 
+    def priced(self, settings: Settings) -> Settings:
+        """Return settings with the file's prices, where they are for the model of the file and there are no others."""
+        if "prices" in self.named and settings.prices is None and settings.model == self.begun.model:
+            return replace(settings, prices=self.begun.prices)
+        return settings
+
     def _told(self, name: str) -> str:
         """Return a setting's value in one line, a text with quotation marks."""
         value = told(typed_value(getattr(self.begun, name)))
@@ -74,9 +80,11 @@ class Course:
 def course_of(file: CourseFile, settings: Settings, given: Collection[str]) -> Course:
     """Return what a file decides, where conversations would begin with these settings without it.
 
-    Those ``given`` by IPython's configuration hold, unless the file locks or forbids them; the address always does.
+    Those ``given`` by IPython's configuration hold, unless the file locks or forbids them; the address always does. A
+    cap that is locked locks the prices that it is kept by.
     """
-    kept = {*given, *(OF_A_MODEL if "model" in given else ())} - file.locked
+    locked = file.locked | {"prices"} if "max_cost" in file.locked else file.locked
+    kept = {*given, *(OF_A_MODEL if "model" in given else ())} - locked
     values = {name: value for name, value in file.values.items() if name not in kept}
     named, problems, allowed = set[str](), list(file.problems), file.models
     try:
@@ -87,6 +95,9 @@ def course_of(file: CourseFile, settings: Settings, given: Collection[str]) -> C
         problems.append(str(error))
     if not is_allowed:
         values = {**values, "model": allowed[0]}
+    if "prices" in values and settings.max_cost is not None:
+        del values["prices"]
+        problems.append(f"{COURSE_FILE}: prices are ignored, because a cap on the cost is set outside of that file.")
     for name in sorted(values, key=lambda name: name != "model"):  # which drops what belongs to another model
         try:
             settings = _with(settings, name, values[name])
@@ -94,7 +105,7 @@ def course_of(file: CourseFile, settings: Settings, given: Collection[str]) -> C
         except InvalidRequestError as error:
             problems.append(f"{COURSE_FILE}: {told(str(error))}")
     models = (settings.model,) if "model" in file.locked else allowed
-    return Course(settings, frozenset(named), models, file.locked - {"model"}, tuple(problems))
+    return Course(settings, frozenset(named), models, locked - {"model"}, tuple(problems))
 
 
 def _with(settings: Settings, name: str, value: Any) -> Settings:

@@ -14,7 +14,6 @@ from ..config.settings import Settings, check_setting
 from ..conversation.events import Added, Said
 from ..conversation.messages import Alternatives, Turn
 from ..errors import ChatError, ChatInterrupted, InvalidRequestError, StoreError
-from ..models.request_price import Confirm
 from ..providers.base import Reply
 from ..providers.lookup import key_holder
 from ..runtime.interrupts import Stopper, uninterrupted
@@ -101,12 +100,11 @@ class Desk:
     listeners: called after each change, with what was done after waiting for a turn, else with ``None``
     """
 
-    def __init__(self, session: Session, confirm: Confirm | None = None) -> None:
-        self.session, self.actions = session, Actions(session, confirm)
+    def __init__(self, session: Session) -> None:
+        self.session, self.actions = session, Actions(session)
         self.queue = TurnQueue()
         self.listeners: list[Callable[[Change | None], None]] = []
-        self._confirm = confirm
-        self._sender = Sender(session, self.actions, confirm)
+        self._sender = Sender(session, self.actions)
 
     @property
     def journal(self) -> Journal:
@@ -139,7 +137,7 @@ class Desk:
         from .side_by_side import SideBySide
 
         with self._turn(prompt) as said:
-            asking = SideBySide(self.session, watcher, prompt.schema, self._confirm)
+            asking = SideBySide(self.session, watcher, prompt.schema)
             return asking.of(said, columns, record=prompt.record, stored=prompt.stored)
 
     @contextmanager
@@ -163,7 +161,7 @@ class Desk:
     def lost(self, tell: Callable[[str], object] | None = None) -> Lost:
         """Ask for facts that are no longer sent, as :meth:`Chat.lost`; ``tell`` is given the price first."""
         with self._turn(Prompt(FACT_TASK, record=False)):
-            return lost_facts(self.session, self._confirm, tell)
+            return lost_facts(self.session, tell)
 
     def view(self, prompt: Prompt) -> View:
         """Return what :meth:`ask` would send, part by part, and what it would leave out."""
@@ -354,7 +352,7 @@ class Desk:
         self.queue.do(act, act, None)
 
     def _begin_anew(self) -> None:
-        """Announce thresholds again, and try summaries again."""
+        """Say again how full it is, and try summaries again."""
         self.session.change(announced=frozenset())
         self._sender.begin_anew()
 
@@ -365,7 +363,7 @@ class Desk:
     # telling
 
     def threshold_notice(self, *, has_figure: bool = False) -> str | None:
-        """Return one line where the conversation first passes a threshold of its limit, or how far the model holds.
+        """Return one line where the conversation first passes half of its limit, or how far the model holds.
 
         ``has_figure``: how full it is stands beside the line.
         """
@@ -373,7 +371,7 @@ class Desk:
             info = context_info(self.session.snapshot())
         except ChatError:  # the cell used another model, and the conversation's own is not available
             return None
-        passed, held = self.session.passes_threshold(info.fill), beyond_held(info)
+        passed, held = self.session.passes_half(info.fill), beyond_held(info)
         beyond = held.text if held is not None and self.session.once(held.once) else ""
         if not passed and not beyond:
             return None

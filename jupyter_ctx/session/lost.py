@@ -11,7 +11,7 @@ from ..context.fact_questions import FACT_BLANK, FactQuestion, chosen_questions,
 from ..conversation.events import Said
 from ..conversation.messages import Summary, Turn
 from ..conversation.schema import read_object
-from ..models.request_price import Confirm, check_confirmed, price_text
+from ..models.request_price import price_text
 from ..providers.base import AnswerSchema
 from ..runtime.interrupts import uninterrupted
 from .attempt import Attempt
@@ -77,10 +77,10 @@ class Lost(Table[FactQuestion]):
         return lost * (self.found - self.sent) / max(1, self.found)
 
 
-def lost_facts(session: Session, confirm: Confirm | None, tell: OnText = None, summary: Summary | None = None) -> Lost:
+def lost_facts(session: Session, tell: OnText = None, summary: Summary | None = None) -> Lost:
     """Ask the model for facts that the next request lacks, and return what it can still tell.
 
-    ``tell`` is given the price first, and ``confirm`` is asked where it is high. ``summary`` stands for older turns
+    ``tell`` is given the price first. ``summary`` stands for older turns
     although it is not recorded. Raises a ChatError.
     """
     plan, lost = partial(request_for_facts, session, summary), Lost()
@@ -93,7 +93,6 @@ def lost_facts(session: Session, confirm: Confirm | None, tell: OnText = None, s
         price, what = [session.price(attempt)], f"This check of {words.counted(len(asked), 'fact')}"
         if tell is not None:
             tell(price_text(price, what))
-        check_confirmed(price, session.settings.confirm_above, confirm, what)
         lost = _answered(session, attempt, asked)
         lost.notes += tuple(filter(None, [why]))
     elif found:

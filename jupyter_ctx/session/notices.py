@@ -6,7 +6,6 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from datetime import date
 from typing import NamedTuple
 
 from ..attachments.attached import Attached
@@ -83,7 +82,6 @@ def notices_of(outcome: Outcome) -> tuple[Notice, ...]:
     return (
         *(Notice(problem, once=problem) for problem in outcome.problems),
         *_of_the_model(outcome),
-        *_of_the_end(outcome, date.today()),
         *_of_the_fit(outcome),
         *_of_the_report(outcome.sent, outcome.verdict),
         *_of_the_future(outcome),
@@ -111,13 +109,6 @@ def _of_the_model(outcome: Outcome) -> Iterator[Notice]:
         does = "does not take" if target.takes else "takes"
         text = f"{target.model} {does} {what}: these files of earlier turns are not sent to it."
         yield Notice(text, once=text)
-
-
-def _of_the_end(outcome: Outcome, today: date) -> Iterator[Notice]:
-    """Yield that the model ends soon; once a week."""
-    model, end = outcome.sent.target.model, outcome.sent.target.end
-    if end is not None and end.is_soon(today) and not outcome.apart:
-        yield Notice(end.line(model, today), once=f"{model} ends: {today:%G-%V}")
 
 
 def _of_the_fit(outcome: Outcome) -> Iterator[Notice]:

@@ -13,7 +13,6 @@ from ..conversation.messages import Turn, TurnRecord, new_id
 from ..conversation.schema import Schema
 from ..errors import ChatError, ChatInterrupted, InvalidAnswerError, ProviderError
 from ..models.registry import Target
-from ..models.request_price import Confirm, check_confirmed
 from ..providers.base import AnswerSchema, Reply
 from ..runtime.interrupts import uninterrupted
 from .actions import Actions, Change, SummaryDraft
@@ -31,10 +30,10 @@ SUMMARY_FAILURES = 2
 
 
 class Sender:
-    """Sends turns of a session and records them; ``confirm`` asks the user before a request that may cost much."""
+    """Sends turns of a session and records them."""
 
-    def __init__(self, session: Session, actions: Actions, confirm: Confirm | None = None) -> None:
-        self._session, self._actions, self._confirm = session, actions, confirm
+    def __init__(self, session: Session, actions: Actions) -> None:
+        self._session, self._actions = session, actions
         self._summary_failures = 0  # of those nobody asked for, in a row
 
     def begin_anew(self) -> None:
@@ -61,7 +60,7 @@ class Sender:
             left = "What came is kept, marked as cut." if reply.text else "No text had come; nothing was recorded."
             raise ProviderError(f"The reply broke off{f' ({reply.detail})' if reply.detail else ''}. {left}")
         try:
-            after = self._follow_up(planned, sent, verdict, coming)
+            after = self._follow_up(sent, verdict, coming)
             problems = (*session.models.problems, *session.memory.problems)
             files = tuple(session.conversation.files.values())
             outdated = self._outdated(sent) if record else ()
@@ -87,34 +86,13 @@ class Sender:
             now = session.target(options, ask=True, schema=schema)
             if now.window != target.window:
                 attempt = session.attempt(said, now, system, record=record)
-        self._check_price(attempt, coming, tries=1 if schema is None else 2)
         if attempt.decision.means != "summarise before":
             return attempt, ""
-        draft = self._drafted(coming, is_confirmed=True)
+        draft = self._drafted(coming)
         if draft.summary is None:
             return attempt, str(Change(draft.text))
         shorter = session.attempt(said, attempt.target, system, record=True, summary=draft.summary)
         return shorter, str(Change(draft.text, before=round(attempt.cut.before), after=round(shorter.cut.tokens)))
-
-    def _check_price(self, attempt: Attempt, coming: Coming, *, tries: int) -> None:
-        """Ask the user where a request may cost more than the settings allow, with the summary that goes with it.
-
-        Raises InvalidRequestError unless the user agrees.
-        """
-        most = attempt.target.settings.confirm_above
-        if most is None:
-            return
-        summaries = attempt.decision.means in ("summarise before", "summarise after") and not self._gave_up
-        summary = self._actions.summary_price() if summaries else None
-        prices = [self._session.price(attempt, tries=tries), *([summary] if summary is not None else [])]
-        what = "This prompt with its summary" if summary is not None else "This prompt"
-        confirm = self._confirm
-
-        def ask(question: str) -> bool | None:
-            coming.sent("")
-            return confirm(question) if confirm is not None else None
-
-        check_confirmed(prices, most, ask if confirm is not None else None, what)
 
     def stored(
         self, said: Said, options: Mapping[str, Any], among: FromStore, schema: Schema | None = None
@@ -222,7 +200,7 @@ class Sender:
         later = past.outdated_by(past.places[position]) if position < len(past.places) else ()
         return tuple(past.index(place.id) + 1 for place in later)
 
-    def _follow_up(self, planned: Attempt, sent: Attempt, verdict: Verdict, coming: Coming) -> str:
+    def _follow_up(self, sent: Attempt, verdict: Verdict, coming: Coming) -> str:
         """Do what an answer calls for once its turn is recorded; return what to say of a summary that was written.
 
         A server that truncated the prompt is asked for its window anew. What the request left out is summarised as a
@@ -232,7 +210,7 @@ class Sender:
             self._session.models.ask_again(sent.target.provider)
         if sent.decision.means != "summarise after":
             return ""
-        draft = self._drafted(coming, is_confirmed=planned.decision.means == "summarise after")
+        draft = self._drafted(coming)
         return str(self._actions.keep(draft, "after"))
 
     @property
@@ -240,17 +218,14 @@ class Sender:
         """Whether no more summaries are tried that nobody asked for."""
         return self._summary_failures >= SUMMARY_FAILURES
 
-    def _drafted(self, coming: Coming, *, is_confirmed: bool) -> SummaryDraft:
-        """Write a summary without being asked; a failure is reported, not raised.
-
-        ``is_confirmed``: its price was part of what the user was asked; else a model is asked only where it is low.
-        """
+    def _drafted(self, coming: Coming) -> SummaryDraft:
+        """Write a summary without being asked; a failure is reported, not raised."""
         if self._gave_up:
             return SummaryDraft("Two summaries failed, so the oldest turns are only left out")
         if self._actions.writer:
             coming.sent(self._actions.writer, "Writing a summary of the oldest turns")
         try:
-            draft = self._actions.draft(None if is_confirmed else self._actions.affordable())
+            draft = self._actions.draft()
         except ChatError as error:
             draft = SummaryDraft(f"No summary was written: {error}", failed=True)
         if draft.failed or draft.summary is not None:

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import math
 import threading
 import time
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
-from weakref import WeakMethod
 
 from ..attachments.attached import TextRoom
 from ..config.course_file import COURSE_FILE
 from ..config.settings import Settings, is_default
+from ..context.budget import HALF
 from ..context.forecast import more_turns
 from ..context.policy import decide
 from ..conversation.conversation import Conversation
@@ -25,21 +24,18 @@ from ..models.registry import Models, Target, settings_with
 from ..models.request_price import Price, RequestPrice, is_free, price_of, request_price, worst_case
 from ..providers.base import AnswerSchema, Reply
 from ..runtime.frontend import fingerprint
-from ..storage.day_spending import DayPurse
 from ..storage.journal import Journal, Opened
-from ..storage.store import store_address
+from ..storage.spending import Sum
 from .attempt import Attempt
 from .messages_sent import request_digest
 from .planner import Fitter
 from .preview import View, preview
 from .prompt import text_room
 from .snapshot import Snapshot, typical_turn
-from .state import NotebookState, SessionState
+from .state import NEARLY_FULL, NotebookState, SessionState
 from .system_prompt import MemoryFile, joined_system
 from .view import Scope, in_view, scope_at, scope_then, view_key
 
-OFTEN = 1.0  # seconds
-CAPS_OF_ALL = ("max_cost", "max_cost_day")
 JUST_SENT = {"1h": 3_600.0}  # seconds, by cache_ttl, for which what was sent last may be in a prompt cache
 USUALLY_KEPT = 600.0  # seconds: OpenAI keeps it for 5 to 10 minutes, Anthropic for 5
 LEAST_CACHED = 1_024  # tokens: providers keep no shorter beginning
@@ -51,7 +47,8 @@ class Session:
     """One conversation with its state: recorded, saved, restored, and aimed at a model.
 
     ``conversation`` and ``state`` are all that it knows; ``models`` and ``notebook`` are shared with the other
-    conversations of the notebook; ``journal`` stores it, where it is not ``None``.
+    conversations of the notebook; ``journal`` stores it, where it is not ``None``; ``total`` is where all of them
+    add up what they spend.
     """
 
     def __init__(
@@ -62,6 +59,7 @@ class Session:
         *,
         defaults: Settings | None = None,
         notebook: NotebookState | None = None,
+        total: Sum | None = None,
     ) -> None:
         self.conversation = Conversation()
         self.state = SessionState(settings, defaults or settings)
@@ -71,27 +69,13 @@ class Session:
         self._cache_key = f"jupyter_ctx-{new_id()}"
         self._has_set_system = False
         self.answered_at: float | None = None  # when the last turn was recorded, by the monotonic clock
-        self._day = DayPurse(store_address() if journal is None else journal.address)
-        self.purse = self._purse()
+        self.purse = Purse(total=total)
         self._lock = threading.Lock()  # a button's callback may run in another thread
 
     @property
     def settings(self) -> Settings:
         """The settings of the conversation as they are now."""
         return self.state.settings
-
-    def _purse(self, spent: float = 0.0) -> Purse:
-        """Return the purse of the conversation, which does not keep this session from being let go."""
-        held, kept = WeakMethod(self.save), -math.inf
-
-        def keep() -> None:
-            nonlocal kept
-            save = held()
-            if save is not None and time.monotonic() > kept + OFTEN:  # rows of a table reserve often
-                kept = time.monotonic()
-                save()
-
-        return Purse(within=self._day, spent=spent, keep=keep)
 
     def change(self, **changes: Any) -> None:
         """Replace fields of the state; :meth:`save` writes them."""
@@ -122,7 +106,6 @@ class Session:
         """Write the events and the state to the store, if there is one."""
         if self.journal is not None:
             state = self.state.stored(self.models.state(), self.notebook)
-            state["charged"] = self.purse.charged
             self.journal.save(events, self.models.news(), state, self.conversation, self.models.sizes)
 
     def restore(self, opened: Opened, given: Mapping[str, Any] | None = None) -> None:
@@ -135,7 +118,6 @@ class Session:
             self.journal.notices.append(f"{now}, as {COURSE_FILE} beside this notebook says.")
         stored = opened.state | {"settings": left}
         self.state = self.state.restored(stored, given or {})
-        self.purse = self._purse(opened.state.get("charged", 0.0))
         self.notebook.restore(opened.state)
         self.models.restore(opened.state, opened.sizes)
 
@@ -196,8 +178,8 @@ class Session:
         return replace(target, cache_key=self._cache_key, purse=purse, schema=schema)
 
     def purse_for(self, settings: Settings) -> Purse:
-        """Return what pays for requests with these settings, within their caps."""
-        self.purse.cap, self._day.cap = settings.max_cost, settings.max_cost_day
+        """Return what pays for requests with these settings, within their cap."""
+        self.purse.cap = settings.max_cost
         return self.purse
 
     def back_to_course(self, changes: Mapping[str, Any]) -> dict[str, Any]:
@@ -217,14 +199,13 @@ class Session:
     def check_given(self, names: Collection[str]) -> None:
         """Raise InvalidRequestError for a setting that one request, or one run, may not have of its own."""
         self.notebook.course.check_unlocked(names)
-        for name in CAPS_OF_ALL:
-            if name in names:
-                raise InvalidRequestError(f"{name} holds for the whole conversation: %chat config {name} N sets it.")
+        if "max_cost" in names:
+            raise InvalidRequestError("max_cost holds for the whole notebook: %chat config max_cost N sets it.")
 
     def _settings_for(self, options: Mapping[str, Any]) -> Settings:
         given = {name: value for name, value in options.items() if value is not None}
         self.check_given(given)
-        return settings_with(self.settings, given) if given else self.settings
+        return self.notebook.course.priced(settings_with(self.settings, given)) if given else self.settings
 
     def attempt(
         self,
@@ -280,18 +261,25 @@ class Session:
             lines, self.journal.notices = (*lines, *self.journal.notices), []
         return lines
 
-    def passes_threshold(self, fill: float) -> bool:
-        """Return whether this share of the limit passes a threshold for the first time, and count that as announced."""
-        new = self.state.passed(fill)
-        self.change(announced=self.state.announced | new)
-        return bool(new)
+    def passes_half(self, fill: float) -> bool:
+        """Return whether this share of the limit is the first above half of it, and count that as announced."""
+        return self._is_first(HALF, fill)
 
     def nearly_full(self, fill: float) -> bool:
-        """Return whether a request of this share of the limit is the first to warn of, and count it as announced."""
+        """Return whether a request of this share of the limit is the first to warn of, and count it as announced.
+
+        The warning covers the line at half of the limit, too.
+        """
+        return self._is_first(NEARLY_FULL, fill)
+
+    def _is_first(self, share: float, fill: float) -> bool:
         with self._lock:
-            warned = self.state.warned_nearly_full(fill)
-            self.state = warned or self.state
-        return warned is not None
+            announced = self.state.announced
+            if fill < share or share in announced:
+                return False
+            covered = {each for each in (HALF, NEARLY_FULL) if each <= share}
+            self.state = self.state._replace(announced=announced | covered)
+        return True
 
     def spend(self, target: Target, reply: Reply) -> None:
         """Add up the cost of a reply; the user's own server costs nothing."""
@@ -347,8 +335,7 @@ class Session:
         tried = occupancy if target.trial is None else self.fitter.occupancy(target.trial, past, scope, start)
         decision, room_ends = decide(tried, target.settings), self.fitter.room_ends(target, past, occupancy)
         more = None if typical is None else more_turns(occupancy, target.settings, typical)
-        allowances = (*self.purse_for(self.settings).allowances, target.provider.allowance(ask=False))
-        left = tuple(filter(None, allowances))
+        left = self.purse_for(self.settings).allowance
         return Snapshot(
             past, state, target, scope, start, occupancy.ledger, decision, room_ends, key == state.counted, more, left
         )

@@ -15,7 +15,6 @@ from ..conversation.messages import Alternative, Alternatives, new_id
 from ..conversation.schema import Schema
 from ..errors import ChatError, ChatInterrupted, InvalidAnswerError, InvalidRequestError, ProviderError, in_words
 from ..models.registry import Target
-from ..models.request_price import Confirm, check_confirmed
 from ..providers.base import Reply
 from ..runtime.interrupts import GRACE_SECONDS, POLL_SECONDS, uninterrupted
 from ..runtime.redaction import Redactor
@@ -97,10 +96,8 @@ class _Request:
 class SideBySide:
     """Asks one prompt of several models for a session; the conversation stays as it is."""
 
-    def __init__(
-        self, session: Session, watcher: Watcher, schema: Schema | None = None, confirm: Confirm | None = None
-    ) -> None:
-        self._session, self._watcher, self._schema, self._confirm = session, watcher, schema, confirm
+    def __init__(self, session: Session, watcher: Watcher, schema: Schema | None = None) -> None:
+        self._session, self._watcher, self._schema = session, watcher, schema
         self._heard = queue.SimpleQueue[_News]()
         self._is_stopped = False
 
@@ -125,7 +122,6 @@ class SideBySide:
         if offered is None and stored is not None and record:
             offered = self._find(said, requests, digest, stored)
         asked = [i for i, request in enumerate(requests) if request.known is None and request.error is None]
-        self._check_price([requests[i] for i in asked])
         if offered is not None:
             self._session.notebook.seen.add(offered.id)
         self._watcher.begin()
@@ -162,15 +158,6 @@ class SideBySide:
         except ChatError as error:
             request.error = error
         return request
-
-    def _check_price(self, requests: Sequence[_Request]) -> None:
-        """Ask the user where the answers may cost more than ``confirm_above``. Raises InvalidRequestError."""
-        session = self._session
-        planned = [request.planned for request in requests if request.planned is not None]
-        tries = 1 if self._schema is None else 2
-        prices = [session.price(attempt, tries=tries) for attempt in planned]
-        what = "This prompt" if len(prices) == 1 else f"These {len(prices)} answers together"
-        check_confirmed(prices, session.settings.confirm_above, self._confirm, what)
 
     def _digest(self, requests: Sequence[_Request]) -> str:
         """Return the fingerprint of all requests, in order."""

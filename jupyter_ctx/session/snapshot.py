@@ -27,7 +27,7 @@ class Snapshot(NamedTuple):
     ``decision``: what the policy of compaction does to the next request.
     ``room_ends``: tokens of a request above which the policy makes room.
     ``exact``: whether the provider reported the size of just this view.
-    ``allowances``: what is left to spend, as far as is known.
+    ``allowance``: what is left of ``max_cost``; ``None``: there is no cap.
     ``more``: how many more turns like the newest ones fit; ``None``: too few to tell.
     """
 
@@ -41,7 +41,7 @@ class Snapshot(NamedTuple):
     room_ends: int
     exact: bool
     more: int | None = None
-    allowances: tuple[MoneyLeft, ...] = ()
+    allowance: MoneyLeft | None = None
 
 
 def context_info(now: Snapshot) -> ContextInfo:
@@ -81,7 +81,7 @@ def context_info(now: Snapshot) -> ContextInfo:
         redo=past.redo_label,
         cost=now.state.spent.dollars,
         unpriced=now.state.spent.unknown,
-        allowances=now.allowances,
+        allowance=now.allowance,
         more_turns=None if now.target.window.source == "assumed" else now.more,
         held=now.target.held,
     )

@@ -13,7 +13,7 @@ from ..storage.serialization import StoredState
 from .course import Course
 from .handed_out import HandedOut
 
-NEARLY_FULL = -1.0  # stands among the thresholds for the warning before a reply
+NEARLY_FULL = 0.85  # of the limit: above this, a line says so before the answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class SessionState(NamedTuple):
 
     ``settings``: the settings as they are now.
     ``defaults``: the settings that the session was started with; only what differs from them is stored.
-    ``announced``: shares of the limit whose notice was shown.
+    ``announced``: those of the shares of the limit whose line was shown.
     ``warned``: notices that are shown once, and were.
     ``spent``: what replies cost.
     ``counted``: the view whose size the provider reported last, as ``view_key`` names it; empty: none.
@@ -80,17 +80,3 @@ class SessionState(NamedTuple):
             "told": dict(notebook.told),
             "counted": self.counted,
         }
-
-    def passed(self, fill: float) -> frozenset[float]:
-        """Return the thresholds that this share of the limit passes for the first time."""
-        return frozenset(share for share in self.settings.thresholds or () if fill >= share) - self.announced
-
-    def warned_nearly_full(self, fill: float) -> SessionState | None:
-        """Return this state after a warning, where a request of this share of the limit is the first to warn of.
-
-        One line covers the thresholds that the request passes, too.
-        """
-        warn_at = self.settings.warn_at
-        if warn_at is None or fill < warn_at or NEARLY_FULL in self.announced:
-            return None
-        return self._replace(announced=self.announced | self.passed(fill) | {NEARLY_FULL})

@@ -106,13 +106,6 @@ def model_summary(
     return text
 
 
-def summary_size(older: Older, target: Target, cap: int, instructions: str | None) -> tuple[float, int]:
-    """Return the tokens that :func:`model_summary` sends, estimated, and those of its longest replies together."""
-    measure, parts = target.meter.tokens, _portions(older, target, cap, instructions)
-    beside = measure(task("x", cap, instructions, small=target.window.tokens <= SMALL_WINDOW)) + cap
-    return sum(map(measure, parts)) + beside * len(parts), _length(target, cap) * len(parts)
-
-
 def _portions(older: Older, target: Target, cap: int, instructions: str | None) -> list[str]:
     """Return the turns as text, in portions that a request has room for. Raises ContextOverflowError."""
     measure, small = target.meter.tokens, target.window.tokens <= SMALL_WINDOW

@@ -6,7 +6,7 @@ from .connection import Connection
 
 CONVERSATIONS, EVENTS, SCHEMA_VERSION = "jupyter_ctx_conversations", "jupyter_ctx_events", "jupyter_ctx_version"
 ANSWERS = "jupyter_ctx_answers"  # of experiments
-SPENDING = "jupyter_ctx_spending"  # by day
+SPENDING = "jupyter_ctx_spending"  # by notebook
 STORE_TABLES = (CONVERSATIONS, EVENTS, ANSWERS, SPENDING)
 VERSION = 8  # of the schema
 
@@ -32,7 +32,7 @@ SCHEMA = (
         at REAL NOT NULL, failed INTEGER NOT NULL, body TEXT NOT NULL,
         PRIMARY KEY (digest, repeat)
     )""",
-    f"CREATE TABLE {SPENDING} (day TEXT NOT NULL PRIMARY KEY, spent INTEGER NOT NULL)",
+    f"CREATE TABLE {SPENDING} (notebook TEXT NOT NULL PRIMARY KEY, spent INTEGER NOT NULL)",
 )
 
 

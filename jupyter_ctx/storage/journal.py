@@ -28,6 +28,7 @@ from .holders import is_held_elsewhere, is_held_here, this_process
 from .ownership import MAIN, Wish, choose, fork, free_name, is_new_here, offer_note, opened_note
 from .reading import read_event, read_events
 from .serialization import EventRow, Sizes, StoredState, UnreadableError, state_text, stored_state, to_row
+from .spending import NotebookSum
 from .store import Claim, ConversationRow, Store
 
 ATTEMPTS = 3  # at a name that somebody else has taken meanwhile
@@ -90,6 +91,10 @@ class Journal:
         if self._store is None:
             self._store = store_at(self.address)
         return self._store
+
+    def sum(self) -> NotebookSum:
+        """Return what the notebook of the conversation spends; where there is no notebook, the conversation."""
+        return NotebookSum(lambda: store_at(self.address).database, self.row.notebook or self.row.id)
 
     def open(self, name: str | None = None, *, afresh: bool = False) -> Opened:
         """Take hold of a conversation and read it; begin one in memory where the store fails."""

@@ -52,7 +52,6 @@ class EndpointState(TypedDict, total=False):
 class StoredState(TypedDict, total=False):
     """What a conversation knows beside its events.
 
-    ``charged`` are the US dollars that count for ``max_cost``: what is spent, and the worst case of what nobody knows.
     ``counted`` is the fingerprint of the view whose size the provider reported last.
     ``sizes`` are those that were told since its last event, which has all that were told before.
     """
@@ -61,7 +60,6 @@ class StoredState(TypedDict, total=False):
     announced: list[float]
     warned: list[str]
     spent: Spending
-    charged: float
     told: dict[str, str]
     sizes: list[Sizes]
     meters: list[MeterState]

@@ -13,6 +13,7 @@ from .connection import Connection, by_parts, insert
 from .database import DEFAULT_FILE, Database
 from .database_tables import CONVERSATIONS, EVENTS
 from .serialization import EventRow
+from .spending import move_sum
 
 VARIABLE = "JUPYTER_CTX_STORE"
 OF_AN_EVENT = ("seq", "at", "kind", "body", "sizes", "digest", "cell", "source")
@@ -96,9 +97,11 @@ class Store:
         """
 
         def take(connection: Connection) -> Claim:
-            claim = decide(_rows(connection))
+            before = _rows(connection)
+            claim = decide(before)
             for row in claim.rows:
                 _write(connection, row)
+            _move_sums(connection, before, claim.rows)
             if claim.source is not None:
                 _copy(connection, claim.source.id, claim.row.id)
             return claim
@@ -188,6 +191,15 @@ def _rows(connection: Connection) -> list[ConversationRow]:
     columns = ", ".join(ConversationRow._fields)
     rows = connection.execute(f"SELECT {columns} FROM {CONVERSATIONS} ORDER BY opened DESC")
     return list(map(ConversationRow._make, rows))
+
+
+def _move_sums(connection: Connection, before: Iterable[ConversationRow], now: Iterable[ConversationRow]) -> None:
+    """Let what a notebook has spent follow its conversations to another path."""
+    places = {row.id: row.notebook for row in before}
+    moved = {places[row.id]: row.notebook for row in now if row.id in places}
+    for old, new in moved.items():
+        if old != new:
+            move_sum(connection, old, new)
 
 
 def _set(connection: Connection, conversation: str, values: Mapping[str, Any]) -> bool:

@@ -45,8 +45,8 @@ def fill(
 ) -> Filled:
     """Return a prompt with the values of its expressions; what was filled in is not filled in again.
 
-    ``lasting`` is as for :meth:`Expression.written`. ``instead`` may find the text of an expression in another way; it is
-    given how to evaluate it.
+    ``lasting`` is as for :meth:`Expression.written`. ``instead`` may find the text of an expression in another way; it
+    is given how to evaluate it.
 
     Raises InvalidRequestError for an expression that names nothing here, cannot be read, is refused or fails, and for
     one whose value holds a key.

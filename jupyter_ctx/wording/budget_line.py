@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from datetime import datetime
 
 from . import dollars, exact_dollars, price_digits
@@ -12,29 +11,24 @@ TINY = 1e-6  # against errors of floating point
 DAYS_BY_NAME = 6  # days ahead that a weekday's name tells apart
 
 
-def budget_line(
-    allowances: Sequence[tuple[float, float | None, float | None, str]], now: datetime | None = None
-) -> str:
-    """Return what is left to spend, such as ``$1.20 of $5 left, until Monday``; empty where nobody knows.
+def budget_line(left: tuple[float, float | None, float | None], now: datetime | None = None) -> str:
+    """Return what is left to spend, of how much, and until when, such as ``$1.20 of $5 left, until Monday``.
 
-    Of several, each names its place. ``now``: the local time.
+    ``now``: the local time.
     """
-    lines = list[str]()
-    for left, limit, until, place in allowances:
-        of = "" if limit is None else f" of {exact_dollars(limit)}"
-        where = f" {place}" if len(allowances) > 1 else ""
-        end = "" if until is None else f", until {_ahead(until, now or datetime.now())}"
-        told = left if left == limit else _rounded_down(left)
-        lines.append(f"{exact_dollars(told)}{of} left{where}{end}")
-    return "; ".join(lines)
+    amount, limit, until = left
+    of = "" if limit is None else f" of {exact_dollars(limit)}"
+    end = "" if until is None else f", until {_ahead(until, now or datetime.now())}"
+    told = amount if amount == limit else _rounded_down(amount)
+    return f"{exact_dollars(told)}{of} left{end}"
 
 
-def lack_line(name: str, cap: float, charged: float, worst: float | None) -> str:
+def lack_line(cap: float, charged: float, worst: float | None) -> str:
     """Return why a cap has no room for a request that may cost so much; ``None``: any amount."""
     next_one = "any amount" if worst is None else dollars(worst)
     return (
-        f"{name} is {exact_dollars(cap)}: {dollars(charged)} of it are spent or reserved, and the next request may "
-        f"cost up to {next_one}. Raise {name}, lower max_tokens, or ask another model (%chat help budget)."
+        f"max_cost is {exact_dollars(cap)}: {dollars(charged)} of it are spent or reserved, and the next request may "
+        f"cost up to {next_one}. Raise max_cost, lower max_tokens, or ask another model (%chat help budget)."
     )
 
 

@@ -26,7 +26,7 @@ Ask before you answer.'''
 
 [settings]
 temperature = 0.2
-thresholds = [0.5]
+min_turns = 2
 """
 
 
@@ -37,7 +37,7 @@ def test_settings_stand_at_the_top_or_in_their_table() -> None:
     assert file.locked == {"max_tokens", "system"}
     assert file.values["temperature"] == 0.2
     assert file.values["system"].endswith("before you answer.")
-    assert set(file.values) == {"model", "max_tokens", "system", "temperature", "thresholds"}
+    assert set(file.values) == {"model", "max_tokens", "system", "temperature", "min_turns"}
     assert set(GIVEN) <= set(SETTING_NAMES)
 
 
@@ -63,11 +63,11 @@ def test_one_line_names_what_is_ignored_and_what_may_stand_there() -> None:
     ],
 )  # fmt: skip
 def test_a_value_that_cannot_be_is_told_in_one_line_and_the_rest_is_used(text: str) -> None:
-    course = course_of(parsed(f"warn_at = 0.7\n{text}\n"), Settings(), ())
+    course = course_of(parsed(f"budget_share = 0.7\n{text}\n"), Settings(), ())
     (line,) = course.problems
     assert line.startswith("jupyter_ctx.toml: ")
     assert line.isprintable()
-    assert course.begun == Settings(warn_at=0.7)
+    assert course.begun == Settings(budget_share=0.7)
 
 
 def test_the_first_of_the_models_allowed_begins_where_no_other_is_named() -> None:
@@ -127,7 +127,7 @@ BEGUN = st.sampled_from(
 
 
 @given(st.dictionaries(NAMES, VALUES, max_size=6), st.dictionaries(NAMES, VALUES, max_size=4), BEGUN, BEGUN)
-def test_no_content_changes_an_address_a_key_a_price_or_raises_a_cap(
+def test_no_content_changes_an_address_or_a_key_raises_a_cap_or_prices_what_is_capped(
     top: dict[str, Any], below: dict[str, Any], begun: dict[str, Any], stored: dict[str, Any]
 ) -> None:
     lines = [f"{name} = {json.dumps(value)}" for name, value in top.items() if name != "settings"]
@@ -141,8 +141,9 @@ def test_no_content_changes_an_address_a_key_a_price_or_raises_a_cap(
     assert course.begun.base_url == settings.base_url
     assert course.begun.parameters in (settings.parameters, {})  # they go with the model that they were set for
     assert (course.begun.summary_model, course.begun.timeout) == (settings.summary_model, settings.timeout)
-    assert course.begun.prices in (settings.prices, None)
-    for name in ("confirm_cost", "confirm_rows", "confirm_above", "max_cost"):
+    if settings.max_cost is not None or ("prices" in begun and "prices" not in course.locked):
+        assert course.begun.prices in (settings.prices, None)
+    for name in ("confirm_cost", "max_cost"):
         cap, now = getattr(settings, name), getattr(course.begun, name)
         assert cap is None or (now is not None and now <= cap)
     then = Settings().changed(stored)

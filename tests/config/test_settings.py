@@ -31,8 +31,7 @@ from jupyter_ctx.config.settings import (
         ("compact_at", "0.8", 0.8),
         ("system", "Be brief.", "Be brief."),
         ("compact_at", "80%", 0.8),
-        ("warn_at", "90 %", 0.9),
-        ("thresholds", "50%, 0.8", (0.5, 0.8)),
+        ("attach_share", "90 %", 0.9),
     ],
 )
 def test_a_setting_is_read_from_text(name: str, text: str, value: Any) -> None:
@@ -43,11 +42,11 @@ def test_a_setting_is_read_from_text(name: str, text: str, value: Any) -> None:
     ("name", "value"),
     [
         ("window", 0), ("window", "-5"), ("window", "many"), ("window", 1.5), ("window", True), ("max_tokens", 0),
-        ("window", "k"), ("window", "0k"), ("min_turns", "1k"), ("n_threads", 257),
+        ("window", "k"), ("window", "0k"), ("min_turns", "1k"),
         ("temperature", 3), ("temperature", "warm"), ("on_overflow", "explode"), ("compact_at", 0),
         ("budget_share", 1.5), ("min_turns", -1), ("model", 7), ("max_turns", "none at all"),
         ("timeout", "50%"), ("temperature", "50%"), ("min_turns", "50%"), ("temperature", "nan"), ("timeout", "inf"),
-        ("thresholds", "150%"), ("warn_at", 0), ("on_overflow", ["trim"]), ("model", ["default"]), ("parameters", 5),
+        ("attach_share", "150%"), ("on_overflow", ["trim"]), ("model", ["default"]), ("parameters", 5),
     ],
 )  # fmt: skip
 def test_a_wrong_value_is_named_with_what_it_must_be(name: str, value: Any) -> None:
@@ -71,7 +70,7 @@ def test_settings_change_one_by_one_and_none_takes_the_system_prompt_away() -> N
 
 @pytest.mark.parametrize("name", SETTING_NAMES)
 def test_every_setting_goes_back_to_its_default(name: str) -> None:
-    chat = Chat("openai/gpt-4o", thresholds="none", cache_ttl="1h", compact_at=0.5, parameters={"top_p": 1})
+    chat = Chat("openai/gpt-4o", cache_ttl="1h", compact_at=0.5, parameters={"top_p": 1})
     assert getattr(chat.configure(**{name: "Default"}), name) == getattr(Settings(), name)
 
 

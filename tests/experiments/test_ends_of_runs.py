@@ -73,7 +73,7 @@ def process(then: str, counting: Counting, store: Path, rows: int) -> subprocess
 
 def go_on(counting: Counting, store: Path, rows: int) -> Run:
     texts = [f"row {number}" for number in range(rows)]
-    run = sweep("{{ text }}", texts, model="m", base_url=counting.url, api_key=KEY, store=store)
+    run = sweep("{{ text }}", texts, model="m", base_url=counting.url, api_key=KEY, store=store, yes=True)
     assert list(run.result(60)["reply"]) == [text.upper() for text in texts]
     return run
 

@@ -57,10 +57,10 @@ def test_a_model_with_a_provider_of_its_own_is_asked_there() -> None:
 def test_a_yes_to_one_price_is_none_to_the_next_and_a_dry_run_s_repeat_begins() -> None:
     with answering_rows() as asked:
         told: list[Run] = []
-        large = first(asked, yes=True, confirm_rows=5, tell=told.append)
+        large = first(asked, yes=True, confirm_cost=0, prices=(3, 15), tell=told.append)
         with pytest.raises(InvalidRequestError, match="nobody can be asked"):
-            large.repeat(model="other")
-        assert ended(large.repeat(model="other", yes=True)) is told[-1]
+            large.repeat(model="other", prices=(3, 15))
+        assert ended(large.repeat(model="other", prices=(3, 15), yes=True)) is told[-1]
         looked = sweep(TEMPLATE, ROWS, GRID, dry_run=True, progress=False, **asked.model)
         assert len(ended(looked.repeat()).results) == 12
 

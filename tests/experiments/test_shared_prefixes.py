@@ -81,7 +81,7 @@ def blocks(request: dict[str, Any]) -> Iterator[dict[str, Any]]:
 def caching() -> Iterator[tuple[Cache, dict[str, Any]]]:
     cache = Cache()
     with serve(cache.answer, path="") as (url, _):
-        yield cache, {"model": "anthropic/m", "base_url": url, "api_key": KEY, "concurrency": AT_ONCE}
+        yield cache, {"model": "anthropic/m", "base_url": url, "api_key": KEY, "concurrency": AT_ONCE, "yes": True}
 
 
 QUESTIONS = [f"Question {number}?" for number in range(60)]

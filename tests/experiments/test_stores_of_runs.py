@@ -40,7 +40,7 @@ def test_a_store_that_is_locked_meanwhile_loses_nothing(tmp_path: Path) -> None:
 
 def test_a_run_whose_answers_are_all_there_needs_no_key(tmp_path: Path) -> None:
     store, provider = tmp_path / "store.sqlite", ScriptedProvider("So.", model="openai/gpt-5.2")
-    sweep("{{ text }}", WORDS, store=store, provider=provider, api_key="a key").result(60)
+    sweep("{{ text }}", WORDS, store=store, provider=provider, api_key="a key", yes=True).result(60)
     run = sweep("{{ text }}", WORDS, store=store, model="openai/gpt-5.2")
     assert list(run.result(60)["reply"]) == ["So."] * 30
     with pytest.raises(AuthenticationError, match="OPENAI_API_KEY"):

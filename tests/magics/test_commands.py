@@ -203,8 +203,6 @@ def test_the_word_default_puts_a_setting_back_and_is_shown_with_its_value(cells:
     assert "compact_at = 1.0 (default)" in cells.run("%chat config compact_at default")
     cells.run("%chat config parameters top_p=0.5")
     assert "parameters = none (default)" in cells.run("%chat config parameters none")
-    cells.run("%chat config thresholds none")
-    assert "default: 0.5, 0.75, 0.9" in cells.run("%chat config thresholds default")
 
 
 def test_an_address_that_goes_with_its_model_is_named_when_it_goes(cells: Cells) -> None:

@@ -110,19 +110,23 @@ def test_the_file_is_read_at_the_first_use_told_once_and_named_as_the_source(
     cells.run("%chat config max_tokens 200")
     assert "jupyter_ctx.toml" not in opened().run("%%chat\nAnd the sea?")
     assert get_chat().config.max_tokens == 200, "what the conversation has of its own comes first"
-    course(tmp_path, "max_tokens = 50\nwarn_at = 0.5\n")
-    assert "sets: max_tokens 50; warn_at 0.5" in opened().run("%chat config gauge")
+    course(tmp_path, "max_tokens = 50\nbudget_share = 0.5\n")
+    assert "sets: budget_share 0.5; max_tokens 50" in opened().run("%chat config gauge")
 
 
 def test_a_course_caps_what_a_conversation_costs_and_only_without_its_file_is_that_raised(
     opened: Open, hub: Asked, tmp_path: Path
 ) -> None:
-    course(tmp_path, 'model = "litellm/gpt-5.2"\nmax_tokens = 1000\nmax_cost = 0.01\nlock = ["max_cost"]')
+    priced = 'model = "litellm/gpt-5.2"\nprices = [3, 15]\nmax_tokens = 1000\nmax_cost = 0.01\nlock = ["max_cost"]'
+    course(tmp_path, priced)
     cells = opened()
     assert "max_cost = 0.01 (jupyter_ctx.toml)" in cells.run("%chat config max_cost")
     assert "$0.01 of $0.01 left" in cells.run("%chat status")
     assert isinstance(cells.fail("%chat config max_cost 2"), InvalidRequestError)
-    cells.run("%chat config prices 3,15")
+    assert "locked" in str(cells.fail("%chat config prices 0,0"))
+    assert "locked" in str(cells.fail("%%chat --prices 0,0\nWhich colour is the sky?"))
+    cells.run("%chat use litellm/gpt-4o\n%chat use litellm/gpt-5.2")
+    assert "prices = 3, 15 (jupyter_ctx.toml)" in cells.run("%chat config prices")
     assert isinstance(cells.fail("%%chat\nWhich colour is the sky?"), BudgetExceededError)
     assert not hub.requests
 

@@ -152,7 +152,6 @@ def test_a_turn_costs_the_gauge_few_messages(kernel: Kernel) -> None:
 
 
 def test_a_send_that_nearly_fills_the_context_says_so_once_above_its_answer(kernel: Kernel) -> None:
-    kernel.run("%chat config thresholds 0.9")
     for words in (150, 150):
         assert "after this" not in str(kernel.run("%%chat\n" + "word " * words))
     outputs = kernel.run("%%chat\n" + "word " * 60)

@@ -140,7 +140,7 @@ def test_a_run_that_fails_as_a_whole_keeps_what_there_is_and_fails_the_cell(
 
     with serve(answer) as (url, _):
         cells.run(f"many = [f'word {{i}}' for i in range(200)]\n%chat use m --base-url {url} --window 4000")
-        error = cells.fail("%%chat map many --as run -o out\nSay {{ text }}")
+        error = cells.fail("%%chat map many --yes --as run -o out\nSay {{ text }}")
     assert " of 200 answers" in str(error)
     assert 1 <= cells.shell.user_ns["out"].asked.sum() == 200 - cells.shell.user_ns["run"].unasked < 200
 
@@ -171,7 +171,7 @@ def test_two_runs_are_compared_by_their_names(cells: Cells, asked: list[Any]) ->
 def test_above_the_limit_it_asks_and_does_not_take_no_answer_for_a_yes(
     cells: Cells, asked: list[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    cells.run("%chat config confirm_rows 1")
+    cells.run("%chat config confirm_cost 0\n%chat config prices 3,15")
     questions = list[str]()
 
     def answer(said: str) -> None:
@@ -189,11 +189,14 @@ def test_above_the_limit_it_asks_and_does_not_take_no_answer_for_a_yes(
 
 
 def test_where_nobody_can_be_asked_the_remedy_is_named(cells: Cells, asked: list[Any]) -> None:
-    cells.run("%chat config confirm_rows 1")
-    assert "--yes" in str(cells.fail("%%chat map words\nSay {{ text }}"))
+    cells.run("many = [f'word {i}' for i in range(21)]")
+    said = str(cells.fail("%%chat map many\nSay {{ text }}"))
+    assert "--yes" in said
+    assert "--prices" in said
     assert asked == []
-    cells.run("%%chat map words --yes\nSay {{ text }}")
-    assert len(asked) == 2
+    cells.run("%%chat map many --limit 20\nSay {{ text }}")
+    cells.run("%%chat map many --yes\nTell {{ text }}")
+    assert len(asked) == 41
 
 
 def test_without_pandas_the_results_are_shown(cells: Cells, asked: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -48,7 +48,7 @@ def test_a_card_stands_in_the_place_of_the_bar_and_the_table_below_it(kernel: Ke
 def test_an_interrupt_is_back_within_a_second_and_says_what_is_kept(kernel: Kernel, manager: KernelManager) -> None:
     with serve(slow) as (url, _):
         kernel.run(load(url))
-        message = kernel.ask("%%chat map many --as run -o out\nInterrupt {{ text }}", "cell")
+        message = kernel.ask("%%chat map many --yes --as run -o out\nInterrupt {{ text }}", "cell")
         time.sleep(1.5)
         manager.interrupt_kernel()
         begun = time.monotonic()

@@ -1,4 +1,4 @@
-"""The question before a prompt that may cost much, in a real kernel, and where nobody can be asked."""
+"""What a prompt costs, as cells tell it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from cells import Cells
 from dialects import DIALECTS
-from kernels import Kernel, answers, error
+from kernels import Kernel
 from server import serve
 
 from jupyter_ctx import get_chat
@@ -18,7 +18,6 @@ SETUP = """
 import os
 os.environ.update(ANTHROPIC_BASE_URL="{url}", ANTHROPIC_API_KEY="none-of-yours")
 %chat use anthropic/claude-sonnet-4-6 --max-tokens 1000
-%chat config confirm_above 0.02
 """
 LONG = "word " * 4_000
 
@@ -39,69 +38,8 @@ def kernel(kernel: Kernel, server: tuple[str, list[dict[str, Any]]]) -> Iterator
     kernel.run("import os\ndel os.environ['ANTHROPIC_BASE_URL'], os.environ['ANTHROPIC_API_KEY']")
 
 
-def test_a_cell_asks_and_sends_after_a_yes_only(kernel: Kernel, server: tuple[str, list[dict[str, Any]]]) -> None:
-    assert answers(kernel.run("%%chat\nHello."))
-    assert not kernel.asked, "it is cheap"
-    for typed, sends in (("", False), ("n", False), ("y", True)):
-        server[1].clear()
-        outputs = kernel.run(f"%%chat\n{LONG}", typed=[typed])
-        assert kernel.asked[-1].startswith("This prompt may cost between $0.01")
-        assert kernel.asked[-1].endswith("Send it? [y/N] ")
-        failed = error(outputs)
-        assert (failed is None) == sends
-        assert bool(answers(outputs)) == bool(server[1]) == sends
-        if failed is not None:
-            assert failed["ename"] == "InvalidRequestError"
-    assert kernel.value("len(get_chat().turns)") == "2"
-
-
-def test_where_nobody_can_be_asked_the_cell_fails_with_the_figures(
-    kernel: Kernel, server: tuple[str, list[dict[str, Any]]]
-) -> None:
-    kernel.run("%%chat\nHello.")
-    kernel.run("%chat config confirm_above 0.001")
-    server[1].clear()
-    for source in (f"%%chat\n{LONG}", "%chat continue", f"get_chat().send('{LONG}')"):
-        failed = error(kernel.run(source, stdin=False))
-        assert failed is not None
-        assert failed["ename"] == "InvalidRequestError"
-        assert "confirm_above ($0.001" in failed["evalue"]
-    assert not server[1]
-    assert kernel.value("len(get_chat().turns)") == "1"
-
-
-BUTTON = """
-import ipywidgets
-button, said = ipywidgets.Button(), []
-def send(_):
-    try:
-        get_chat().send("word " * 4_000)
-    except Exception as error:
-        said.append(str(error))
-_ = button.on_click(send)
-"""
-THREAD = """
-import threading
-thread = threading.Thread(target=send, args=(None,))
-thread.start()
-thread.join(30)
-"""
-
-
-def test_a_button_and_a_thread_are_refused_rather_than_left_waiting(
-    kernel: Kernel, server: tuple[str, list[dict[str, Any]]]
-) -> None:
-    kernel.run(BUTTON)
-    kernel.click("button.model_id")
-    kernel.run(THREAD)
-    assert kernel.value("['nobody can be asked here' in each for each in said]") == "[True, True]"
-    assert not server[1]
-    assert not kernel.asked
-
-
-def test_a_preview_says_the_price_and_asks_nothing(kernel: Kernel) -> None:
+def test_a_preview_says_the_price(kernel: Kernel) -> None:
     outputs = kernel.run(f"%%chat preview\n{LONG}")
-    assert not kernel.asked
     assert "to send, up to $0.0" in str(outputs)
     pages = [o["content"]["data"].get("text/html", "") for o in outputs if o["msg_type"] == "display_data"]
     assert not [page for page in pages if "$0" in page], "a page would take two of these for the ends of a formula"
@@ -146,7 +84,6 @@ def test_the_local_model_is_free_and_forecasts_its_turns(
     cells: Cells, talk: Callable[[str], Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("builtins.input", lambda question: pytest.fail(question))
-    cells.run("%chat config confirm_above 0")
     for _ in range(3):
         talk("Say one word.")
     said = cells.run("%chat status")
@@ -176,11 +113,9 @@ def test_status_says_what_was_saved_and_how_many_more_turns_fit(cells: Cells, mo
 def test_prices_behind_a_gateway_are_given_in_a_cell_or_for_the_conversation(cells: Cells) -> None:
     body = DIALECTS["completions"].answer("Yes.", sent=10_000, said=10)
     with serve(body, path="") as (url, seen):
-        cells.run(f"%chat use m --base-url {url} --max-tokens 1000\n%chat config confirm_above 0.02")
+        cells.run(f"%chat use m --base-url {url} --max-tokens 1000")
         assert "Price: unknown" in cells.run("%chat status")
         assert "its price is unknown" in cells.run("%%chat --preview\nHello.")
-        assert "of m " in str(cells.fail("%%chat\nHello."))
-        assert not seen
         cells.run("%%chat --prices 1,2\nHello.")
         assert re.search(r"replies so far: \$0.010\.", cells.run("%chat status"))
         assert "prices = 2.5, 10, 0.25 (set here)" in cells.run("%chat config prices 2.50,10,0.25")
@@ -212,22 +147,3 @@ def test_what_a_server_adds_to_the_messages_is_no_system_prompt(cells: Cells, mo
         total = re.search(r"request: ~?([\d,]+) tokens", said)
         assert total is not None
         assert sum(int(row[row.index("%") - 2].lstrip("~")) for row in rows) == int(total[1])
-
-
-def test_in_a_terminal_a_script_or_a_plain_shell_without_input_nothing_is_sent(
-    cells: Cells, server: tuple[str, list[dict[str, Any]]], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def no_input(question: str) -> str:
-        raise EOFError
-
-    monkeypatch.setenv("ANTHROPIC_BASE_URL", server[0])
-    monkeypatch.setenv("ANTHROPIC_API_KEY", "none-of-yours")
-    monkeypatch.setattr("builtins.input", no_input)
-    server[1].clear()
-    cells.run("%chat use anthropic/claude-sonnet-4-6 --max-tokens 1000\n%chat config confirm_above 0.02")
-    failed = cells.fail(f"%%chat\n{LONG}")
-    assert "confirm_above" in str(failed)
-    assert not server[1]
-    monkeypatch.setattr("builtins.input", lambda question: "yes")
-    cells.run(f"%%chat\n{LONG}")
-    assert len(server[1]) == 1

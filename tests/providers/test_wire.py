@@ -397,9 +397,6 @@ def test_a_window_that_no_table_knows_as_a_fact_is_asked_of_the_provider_once_an
     listed = {"data": [{"id": name, "max_input_tokens": 77_000, "max_tokens": 5_000}]}
     with serve(dialect.answer("Hi"), listed, path="") as (url, _):
         monkeypatch.setenv("ANTHROPIC_BASE_URL", url)
-        off = Chat(f"anthropic/{name}", api_key=KEY, ask_windows="off")
-        off.send("x")
-        assert off.info().source == "assumed"
         chat = Chat(f"anthropic/{name}", api_key=KEY)
         assert chat.info().source == "assumed"
         chat.send("x")

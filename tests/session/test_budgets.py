@@ -1,4 +1,4 @@
-"""What a conversation may cost: reserved before each request, told, and never passed."""
+"""What may be spent: reserved before each request, told, and never passed."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import sys
 from collections.abc import Callable
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -65,6 +64,13 @@ def capped(cap: float | None, *answers: Any, **given: Any) -> tuple[Chat, Priced
     return Chat(provider=provider, max_cost=cap, **{"max_tokens": 1_000, **given}), provider
 
 
+def left(chat: Chat) -> float:
+    """What is left of the cap."""
+    allowance = chat.info().allowance
+    assert allowance is not None
+    return allowance.left
+
+
 def side_by_side(chat: Chat, prompt: str, count: int) -> Any:
     return chat.desk.ask_each(Prompt(prompt), [Candidate(str(i), {}) for i in range(count)], Unshown())  # type: ignore[arg-type]
 
@@ -88,14 +94,14 @@ def test_a_prompt_that_might_pass_the_cap_is_not_sent_and_the_error_has_the_figu
 def test_what_is_left_is_told_and_counts_what_was_spent_before_there_was_a_cap() -> None:
     chat, _ = capped(None)
     cost = chat.send("Hello.").cost or 0.0
-    assert not chat.info().allowances
+    assert chat.info().allowance is None
     chat.configure(max_cost=2)
-    (left,) = chat.info().allowances
-    assert left == MoneyLeft(pytest.approx(2 - cost), 2.0, None, "in this conversation")
+    assert chat.info().allowance == MoneyLeft(pytest.approx(2 - cost), 2.0)
     more = chat.send("And?").cost or 0.0
-    assert chat.info().allowances[0].left == pytest.approx(2 - cost - more)
-    assert budget_line(chat.info().allowances) == "$1.99 of $2 left"
+    assert left(chat) == pytest.approx(2 - cost - more)
     info = chat.info()
+    assert info.allowance is not None
+    assert budget_line(info.allowance) == "$1.99 of $2 left"
     shown = (gauge_text(info), gauge_static(info), *used_lines(info), *status_forms(Status(info)).values())
     escaped = re.compile(r"\$(</span>)?1\.99 of (<span>|\\)?\$(</span>)?2 left")
     assert [bool(escaped.search(form)) for form in shown] == [True, True, False, True, True, True, True]
@@ -106,11 +112,11 @@ def test_a_cap_outlives_the_kernel_with_what_was_charged(tmp_path: Path) -> None
     given: dict[str, Any] = {"store": store, "name": "a", "max_tokens": 1_000, "max_cost": 1}
     chat = Chat(provider=Priced(Answer("Yes.", usage=None)), **given)
     chat.send("Hello.")  # nobody knows what it cost: the worst is charged
-    left = chat.info().allowances[0].left
-    assert 1 - left >= WORST
+    before = left(chat)
+    assert 1 - before >= WORST
     chat.close()
     again = Chat(provider=Priced("Yes."), **given)
-    assert again.info().allowances[0].left == pytest.approx(left)
+    assert left(again) == pytest.approx(before)
 
 
 def test_a_request_in_whose_middle_the_kernel_is_killed_counts_at_its_worst(tmp_path: Path) -> None:
@@ -119,7 +125,7 @@ def test_a_request_in_whose_middle_the_kernel_is_killed_counts_at_its_worst(tmp_
     assert ended.returncode == 9
     with closing(Chat(provider=Priced("Yes."), store=store, name="a", max_tokens=1_000, max_cost=1)) as chat:
         assert not chat.turns
-        assert 1 - chat.info().allowances[0].left >= WORST
+        assert 1 - left(chat) >= WORST
 
 
 def test_under_a_cap_the_longest_answer_is_sent_so_that_it_bounds_the_price() -> None:
@@ -153,13 +159,10 @@ def test_a_faster_service_has_another_price_than_the_listed_one() -> None:
     assert chat.send("Hello.").cost
 
 
-@pytest.mark.parametrize("name", ["max_cost", "max_cost_day"])
-def test_no_request_has_a_cap_of_its_own(name: str) -> None:
+def test_no_prompt_has_a_cap_of_its_own() -> None:
     chat, provider = capped(1)
-    for ask in (partial(chat.send, "Hello."), partial(chat.sweep, "Hello {{ x }}.", [{"x": 1}], {})):
-        if ask.func != chat.sweep or name != "max_cost":  # which is a run's own
-            with pytest.raises(InvalidRequestError, match=f"{name} holds for the whole conversation"):
-                ask(**{name: 0.5})
+    with pytest.raises(InvalidRequestError, match="max_cost holds for the whole notebook"):
+        chat.send("Hello.", max_cost=0.5)
     assert not provider.requests
 
 
@@ -175,10 +178,10 @@ def test_a_request_that_is_refused_costs_nothing_and_one_whose_connection_broke_
     chat, _ = capped(1, refused, broken)
     with pytest.raises(RateLimitError):
         chat.send("Hello.")
-    assert chat.info().allowances[0].left == 1
+    assert left(chat) == 1
     with pytest.raises(ProviderConnectionError):
         chat.send("Hello.")
-    assert 1 - chat.info().allowances[0].left >= WORST
+    assert 1 - left(chat) >= WORST
 
 
 def test_of_several_side_by_side_those_are_sent_that_fit_and_the_others_say_why_not() -> None:
@@ -201,7 +204,7 @@ def test_a_summary_that_does_not_fit_is_written_by_the_users_own_lines() -> None
     for question in range(6):
         chat.send(f"Why is number {question} blue? {'word ' * 300}")
     sent = len(provider.requests)
-    chat.configure(max_cost=1 - chat.info().allowances[0].left + 0.0001)
+    chat.configure(max_cost=1 - left(chat) + 0.0001)
     said = str(chat.summarize(method="model"))
     assert "max_cost" in said
     assert len(provider.requests) == sent
@@ -213,7 +216,7 @@ def test_a_run_of_a_conversation_is_bounded_by_what_is_left_there(monkeypatch: p
     run = chat.map("Say {{ text }}.", [f"word {i}" for i in range(40)], store=None, progress=False, concurrency=2)
     run.wait()
     spent = len(provider.requests) * 2 * OUTPUT
-    assert chat.info().allowances[0].left <= 0.1 - spent
+    assert left(chat) <= 0.1 - spent
     assert any("At most $0.10 may be spent" in notice for notice in run.notices)
     assert run.purse.cap == 0.1
     again = chat.map("Say {{ text }}!", ["a"], store=None, progress=False, max_cost=0.05)

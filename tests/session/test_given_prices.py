@@ -15,8 +15,6 @@ from server import serve
 
 from jupyter_ctx import Chat, InvalidRequestError, judge, sweep
 from jupyter_ctx.models.request_price import is_free, price_of
-from jupyter_ctx.session.prompt import Prompt
-from jupyter_ctx.session.side_by_side import Candidate
 from jupyter_ctx.testing import ScriptedProvider
 
 SENT, SAID, READ, WRITTEN = 10_000, 200, 4_000, 1_000
@@ -49,23 +47,6 @@ def models_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def cost(fresh: float, out: float, cached: float | None = None, written: float = 0.0) -> float:
     cached = fresh if cached is None else cached
     return ((SENT - READ) * fresh + READ * cached + written * fresh + SAID * out) / 1e6
-
-
-def test_confirm_above_holds_at_any_address(at: tuple[str, list[dict[str, Any]]]) -> None:
-    url, seen = at
-    asked = list[str]()
-    chat = Chat("m", base_url=url, confirm_above=0.01, max_tokens=500, confirm=asked.append)
-    with pytest.raises(InvalidRequestError, match=r"of m is.*prices=\("):
-        chat.send("Hello.")
-    assert not seen
-    assert chat.send("Hello.", prices=PRICES).cost == pytest.approx(cost(*PRICES))
-    assert len(asked) == 1
-    with pytest.raises(InvalidRequestError, match="confirm_above"):
-        chat.send("Hello.", prices=(100, 100))
-    chat.configure(prices="0,0")
-    assert chat.send("Hello.").cost == 0
-    assert (len(asked), len(seen)) == (2, 2)
-    assert chat.usage().total.cost == pytest.approx(cost(*PRICES))
 
 
 def test_a_bill_that_nobody_knows_is_said_to_be_unknown(at: tuple[str, list[dict[str, Any]]]) -> None:
@@ -136,22 +117,6 @@ def test_what_anthropic_writes_to_a_cache_costs_more_behind_a_gateway_too() -> N
             assert chat.send("Hello.").cost == pytest.approx(cost(*PRICES, written=more * WRITTEN))
 
 
-def test_answers_side_by_side_are_asked_about_together(at: tuple[str, list[dict[str, Any]]], models_file: Path) -> None:
-    class Page:
-        def __getattr__(self, name: str) -> Any:
-            return lambda *_: None
-
-    asked = list[str]()
-    chat = Chat("small", base_url=at[0], confirm_above=0.01, max_tokens=400, confirm=lambda q: asked.append(q) or True)
-    columns = [Candidate(model, {"model": model}) for model in ("small", "large")]
-    chat.desk.ask_each(Prompt("Hello."), columns, Page())
-    assert not asked  # $0.001 and $0.009
-    assert chat.info().cost == pytest.approx(cost(1, 2) + cost(10, 20, 1))
-    columns.append(Candidate("new", {"model": "new"}))
-    chat.desk.ask_each(Prompt("Hello again."), columns, Page())
-    assert "the price of new is unknown, the others cost" in asked[0]
-
-
 def test_a_cap_holds_at_a_gateway_for_every_model_and_judge(
     at: tuple[str, list[dict[str, Any]]], models_file: Path
 ) -> None:
@@ -190,7 +155,7 @@ def test_what_the_user_says_of_a_server_of_ones_own_holds() -> None:
     target = billed.models.target(billed.config, ask=False)
     assert not is_free(target)
     assert price_of(billed.models, target) is not None
-    free = Chat(provider=Priced("Yes."), prices=(0, 0), confirm_above=0)
+    free = Chat(provider=Priced("Yes."), prices=(0, 0))
     assert free.send("Hello.").cost == 0
 
 

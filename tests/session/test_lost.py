@@ -12,7 +12,7 @@ from dialects import DIALECTS, Dialect, answering
 from priced import Priced
 from server import serve
 
-from jupyter_ctx import Chat, ContextOverflowError, InvalidRequestError, Request, get_chat
+from jupyter_ctx import Chat, ContextOverflowError, Request, get_chat
 from jupyter_ctx.testing import Answer, ScriptedProvider
 
 NOUNS = [f"the {noun}" for noun in ("axle", "boat", "cart", "desk", "door", "fan", "gate", "hat", "jug", "kite")]
@@ -150,24 +150,6 @@ def test_nothing_is_recorded_and_the_view_is_that_of_the_next_prompt() -> None:
     assert len(provider.requests) == 1
 
 
-def test_the_cost_counts_and_is_asked_about_first() -> None:
-    questions: list[str] = []
-    for agrees in (False, True):
-        provider = Priced(Remembering(set()), takes_schema=True)
-        chat = talked(
-            *FEW, provider=provider, confirm_above=0, max_tokens=500,
-            confirm=lambda question, agrees=agrees: questions.append(question) or agrees,
-        )  # fmt: skip
-        if not agrees:
-            with pytest.raises(InvalidRequestError):
-                chat.lost()
-        else:
-            assert len(chat.lost()) == 4
-        assert len(provider.requests) == agrees
-        assert bool(chat.info().cost) == agrees
-    assert all(question.startswith("This check of 4 facts may cost") for question in questions)
-
-
 @pytest.mark.parametrize("said", [(), ("Good evening to you.",)])
 def test_where_nothing_was_left_out_or_nothing_is_a_fact_nothing_is_sent(said: tuple[str, ...]) -> None:
     provider = ScriptedProvider()
@@ -272,20 +254,6 @@ def test_a_summary_that_lost_more_than_half_is_dropped(remembers: bool) -> None:
     assert f"{len(sentences(provider.requests[-1])) if remembers else 0} of" in str(change)
 
 
-def test_a_summary_and_its_check_are_asked_about_together_before_either_is_paid() -> None:
-    questions: list[str] = []
-    provider = Priced("Noted.")
-    chat = Chat(provider=provider, confirm_above=0, max_tokens=100, window=4_000, confirm=questions.append)  # type: ignore[arg-type]
-    for fact in NUMBERS[:12]:
-        content = f"{PLANTED[fact]} {'So it is, all day long. ' * 20}"
-        chat.add_messages([{"role": "user", "content": content}, {"role": "assistant", "content": "Noted."}])
-    for method in ("model", "extractive"):
-        with pytest.raises(InvalidRequestError):
-            chat.summarize(check=True, method=method)
-    assert [question.split(" may cost")[0] for question in questions] == ["This summary with its check"] * 2
-    assert not provider.requests
-
-
 def test_every_provider_is_asked_and_its_answer_read(dialect: Dialect) -> None:
     with answering(dialect, dialect.answer('{"1": "41200', '"}')) as (chat, seen):
         for said in (FEW[0], "Good morning to you."):
@@ -297,9 +265,7 @@ def test_every_provider_is_asked_and_its_answer_read(dialect: Dialect) -> None:
 
 def test_a_view_that_is_full_is_no_reason_not_to_check_a_summary() -> None:
     provider = Priced("They spoke.", window=1_500)
-    chat = Chat(
-        provider=provider, window=1_500, max_tokens=100, on_overflow="stop", confirm_above=0, confirm=lambda _: True
-    )
+    chat = Chat(provider=provider, window=1_500, max_tokens=100, on_overflow="stop")
     for fact in NUMBERS[:8]:
         content = f"{PLANTED[fact]} {'So it is, all day long. ' * 30}"
         chat.add_messages([{"role": "user", "content": content}, {"role": "assistant", "content": "Noted."}])
@@ -308,11 +274,6 @@ def test_a_view_that_is_full_is_no_reason_not_to_check_a_summary() -> None:
     change = chat.summarize(check=True)
     assert change.changed
     assert "facts still stand word for word" in str(change)
-
-
-def test_nothing_is_asked_about_a_summary_that_stands_for_nothing() -> None:
-    chat = Chat(provider=Priced(), confirm_above=0, confirm=lambda _: False)
-    assert not chat.summarize(check=True).changed
 
 
 def test_a_cell_tells_the_price_and_what_is_lost(cells: Cells) -> None:

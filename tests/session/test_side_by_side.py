@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pytest
-from priced import Priced
 
 from jupyter_ctx import Chat, ChatError, ChatInterrupted, ProviderError, Reply, Request
 from jupyter_ctx.conversation.messages import Alternatives
@@ -273,18 +272,6 @@ def test_answers_that_nobody_took_are_found_where_they_were_asked_and_only_what_
         assert {len(request.messages) for request in provider.requests[before:-1]} <= {1, 3}
         chat.close()
     assert sent == [7, 1, 1, 1]
-
-
-def test_after_a_no_to_the_price_stored_answers_are_there_all_the_same(tmp_path: Path) -> None:
-    provider = Priced("Yes.")
-    for run, among in (("1", candidates(0.0, 1.0)), ("2", candidates(0.0, 1.0, 2.0))):
-        chat = Chat(provider=provider, store=tmp_path / "chats.sqlite", name="one", confirm_above=1e-9)
-        with pytest.raises(InvalidRequestError, match="confirm_above"):
-            asked(chat, among=among, cell="a", run=run, stored="cell")
-        chat.configure(confirm_above=None)
-        asked(chat, among=among, cell="a", run=run, stored="cell")
-        chat.close()
-    assert len(provider.requests) == 3
 
 
 def test_ctrl_c_keeps_what_has_come_of_each(chat: Chat) -> None:

@@ -43,7 +43,7 @@ class Asked:
     @property
     def open_model(self) -> dict[str, Any]:
         """The same without a key."""
-        return {"model": "m", "base_url": self.url}
+        return {"model": "m", "base_url": self.url, "confirm_cost": "none"}  # its price is unknown
 
 
 def shout(prompt: str) -> str:

@@ -80,7 +80,7 @@ def _further(info: ContextInfo) -> list[str]:
     """Return the cost, what is left to spend, the share that a cache had, and how many turns still fit if few."""
     parts = [cost_text(info)] if info.cost is not None else []
     parts += [f"{100 * info.cached / info.sent:.0f} % cached"] if info.cached and info.sent else []
-    parts += [budget_line(info.allowances)] if info.allowances else []
+    parts += [budget_line(info.allowance)] if info.allowance else []
     few = info.more_turns and info.more_turns <= FEW_TURNS
     return parts + ([words.room_for_turns(info.more_turns)] if info.more_turns and few else [])
 

@@ -11,7 +11,6 @@ from ...config.settings import Settings
 from ...context.tokens import Meter
 from ...context.usage import Usage
 from ...errors import InvalidRequestError
-from ...models.purse import Purse
 from ...models.registry import Models, Target
 from ...models.request_price import GIVE_PRICES, TIERED, Price, is_free, price_of, with_unknown_price, worst_case
 from ...providers.base import Reply
@@ -23,6 +22,7 @@ from ..table.plan import AnswerPlace, Looked, RunPlan
 from ..table.results import Result
 
 COUNTED_ROWS = 4_000  # texts that are counted; where there are more, the others are as dense as these
+TRIAL_ROWS = 20  # requests that are sent unasked where nobody knows what they cost
 SHARED = 1_000  # characters that all texts begin with, from which they are counted once
 Range: TypeAlias = tuple[float, float | None]  # US dollars, from and to; None: open upwards
 
@@ -60,17 +60,6 @@ def quoted(
     return Estimate.of(asker.models, parts, cap=cap, at_once=at_once)
 
 
-def least_cap(models: Models, settings: Settings, purse: Purse) -> float | None:
-    """Return the US dollars that may be spent under all caps of a purse, and with the key; ``None``: there is no cap.
-
-    Where nobody has set a cap, what is left with the key is the gateway's to hold.
-    """
-    if not purse.allowances:
-        return None
-    at_gateway = models.target(settings, ask=False).provider.allowance(ask=False)
-    return min(each.left for each in (*purse.allowances, at_gateway) if each is not None)
-
-
 def check_price(models: Models, settings: Sequence[Settings], cap: float | None) -> None:
     """Raise InvalidRequestError where there is a cap and a model has no known price, naming the model."""
     if cap is None:
@@ -88,12 +77,12 @@ def check_room(estimate: Estimate, cap: float | None) -> None:
 
 
 def check_agreed(estimate: Estimate, settings: Settings, options: Options) -> None:
-    """Ask the user where a run is dear or large. Raises InvalidRequestError unless the user agrees."""
-    if options.yes or not estimate.is_above(settings.confirm_cost, settings.confirm_rows):
+    """Ask the user where a run is dear, or nobody knows. Raises InvalidRequestError unless the user agrees."""
+    if options.yes or not estimate.is_above(settings.confirm_cost):
         return
     if options.agree is None:
         raise InvalidRequestError(
-            f"{estimate} That is above confirm_cost or confirm_rows, and nobody can be asked here: "
+            f"{estimate} That may be above confirm_cost, and nobody can be asked here: "
             "yes=True (--yes in a cell) begins it; nothing was sent."
         )
     if not options.agree(f"{estimate} Begin?"):
@@ -267,12 +256,15 @@ class Estimate:
             at_once=fits if fits < min(at_once, rows) else None,
         )
 
-    def is_above(self, most_dollars: float | None, most_rows: int | None) -> bool:
-        """Return whether one should ask before the run begins; an open end or an unknown price counts by its rows."""
-        high = self.cost[1] if self.cost is not None else None
-        low = self.cost[0] if self.cost is not None else 0.0
-        dear = most_dollars is not None and max(low, high or 0.0) > most_dollars
-        return dear or (most_rows is not None and self.rows > most_rows)
+    def is_above(self, most: float | None) -> bool:
+        """Return whether one should ask before the run begins: it may cost more, or nobody knows and it is no trial.
+
+        most: US dollars that need no question; ``None``: any amount does
+        """
+        if most is None:
+            return False
+        low, high = self.cost or (0.0, None)
+        return low > most or (self.rows > TRIAL_ROWS if high is None else high > most)
 
     @property
     def room(self) -> str:

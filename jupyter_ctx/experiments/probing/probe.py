@@ -20,7 +20,6 @@ from ...models.registry import Models, key_owner
 from ...models.request_price import is_free, price_of
 from ...providers.base import SupportsStream
 from ...providers.guests import guest
-from ...storage.day_spending import DayPurse
 from ...wording import counted, dollars
 from ..money.estimate import Estimate, check_agreed, check_price
 from ..run import Run
@@ -113,7 +112,7 @@ def run_probe(
     settings: Settings,
     options: ProbeOptions,
     ended: RunEnded | None = None,
-    within: Purse | DayPurse | None = None,
+    within: Purse | None = None,
 ) -> Probe:
     """Probe a model; ``ended`` is called with each run of requests when it has ended.
 
@@ -139,7 +138,7 @@ class Probing:
         settings: Settings,
         options: ProbeOptions,
         ended: RunEnded | None,
-        within: Purse | DayPurse | None,
+        within: Purse | None,
     ) -> None:
         self._task, self._models, self._options = task, models, options
         self._ended, self._within = ended, within

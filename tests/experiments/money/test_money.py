@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import deque
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -76,11 +77,12 @@ def test_a_thousand_small_sums_add_up_exactly() -> None:
     assert not purse.reserve(1e-9)
 
 
-def test_without_a_cap_everything_is_reserved_and_an_unknown_price_stays_unknown() -> None:
+def test_without_a_cap_everything_may_be_spent_and_an_unknown_price_stays_unknown() -> None:
     purse = Purse()
     assert purse.reserve(None)
     purse.settle(None, None)
     assert purse.spent is None
+    assert purse.reserve(None)
     purse.settle(None, 0.5)
     assert purse.spent == 0.5
 
@@ -128,7 +130,7 @@ def test_without_max_tokens_the_longest_answer_of_the_model_bounds_the_price() -
         "200 requests to openai/gpt-5.2: 61,400 tokens in, at most 25,600,000 out (no max_tokens, each up to 128,000): "
         "$0.11 to $358.51; max_tokens narrows that."
     )
-    assert estimate.is_above(1.0, None)
+    assert estimate.is_above(1.0)
 
 
 def test_where_nobody_knows_how_long_answers_may_be_an_estimate_is_open_upwards_and_says_so() -> None:
@@ -144,8 +146,8 @@ def test_a_cap_is_the_top_of_the_range_and_counts_where_one_asks_first() -> None
     estimate = Estimate.of(MODELS, [part], cap=1.0, at_once=20)
     assert estimate.cost == (pytest.approx(0.0107, rel=0.01), 1.0)
     assert "$0.011 to $1.00 (max_cost)" in str(estimate)
-    assert not estimate.is_above(1.0, None)
-    assert estimate.is_above(0.99, None)
+    assert not estimate.is_above(1.0)
+    assert estimate.is_above(0.99)
     assert "which ends it before all rows" in str(Estimate.of(MODELS, [part], cap=0.01, at_once=20))
     assert "(max_cost)" not in str(Estimate.of(MODELS, [part], cap=8.0, at_once=20))
 
@@ -180,13 +182,17 @@ def test_a_model_of_one_s_own_has_no_price() -> None:
     assert str(Estimate.of(MODELS, [Part(target("local/smollm2"), 10, 1_000)])).endswith("nobody bills it.")
 
 
-def test_a_run_asks_first_above_either_setting() -> None:
-    cheap = Estimate.of(MODELS, [Part(target("openai/gpt-5.2", max_tokens=10), 10, 100)])
+def test_a_run_asks_first_where_it_may_cost_more_or_nobody_knows_and_it_is_no_trial() -> None:
+    cheap = Estimate.of(MODELS, [Part(target("openai/gpt-5.2", max_tokens=10), 1_000, 100)])
     dear = Estimate.of(MODELS, [Part(target("openai/gpt-5.2", max_tokens=10_000), 100, 100)])
-    assert not cheap.is_above(1.0, 1_000)
-    assert dear.is_above(1.0, 1_000)
-    assert cheap.is_above(1.0, 9)
-    assert not dear.is_above(None, None)
+    assert not cheap.is_above(1.0)
+    assert dear.is_above(1.0)
+    assert not dear.is_above(None)
+    unknown = Part(target("openai/gpt-99"), 21, 1_000)
+    assert Estimate.of(MODELS, [unknown]).is_above(100)
+    assert not Estimate.of(MODELS, [unknown]).is_above(None)
+    assert not Estimate.of(MODELS, [replace(unknown, rows=20)]).is_above(0.01)
+    assert not Estimate.of(MODELS, [Part(target("local/smollm2"), 1_000, 1_000)]).is_above(0)
 
 
 def test_texts_are_counted_as_one_by_one_whether_they_share_a_beginning_or_not() -> None:

@@ -161,13 +161,12 @@ def test_the_price_is_told_first_and_the_cap_is_never_passed() -> None:
     assert spent <= found.cost <= 0.05
 
 
-@pytest.mark.parametrize("cap", ["max_cost", "max_cost_day"])
 def test_a_cap_of_others_that_runs_out_meanwhile_ends_a_probe_with_what_was_found(
-    cap: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ANTHROPIC_API_KEY", "k")
     provider, store = holding(lambda tokens: 0.99, Priced), str(tmp_path / "store.sqlite")
-    with closing(Chat(provider=provider, store=store, **{cap: 0.05})) as chat:
+    with closing(Chat(provider=provider, store=store, max_cost=0.05)) as chat:
         found = chat.probe(max_cost=0.40)
         assert (found.reason, found.cost) == ("cap", pytest.approx(0.05, rel=0.5))
         assert found.held.questions == len(found.trials) > 0
