@@ -20,21 +20,19 @@ class RowRequest:
 
     key: what its answer is stored under
     lane: whose governor lets it start
-    make: returns the request
+    ask: the request
     worst: returns the US dollars that it may cost at most
     done: is called with what became of it, and whether it was stored, in the coordinator's thread
     group: of the requests that share a long prefix; one goes first, so that a prompt cache is written once
-    anew: whether to ask although an answer is stored
     tries: how often it was sent
     """
 
     key: AnswerKey
     lane: str
-    make: Callable[[], Ask]
+    ask: Ask
     worst: Callable[[Ask], float | None]
     done: Callable[[Tried, bool], object]
     group: int | None = None
-    anew: bool = False
     tries: int = 0
 
 

@@ -321,8 +321,8 @@ class Run(ReadableRun):
             key, places = missing.pop()
             row, arm, _ = places[0]
             shared, group = self._looked.shared(row, arm), self._looked.groups[arm][row]
-            make, done = partial(self.plan.ask, row, arm, shared=shared), partial(self._delivery.deliver, places)
-            yield RowRequest(key, lanes[arm], make, self._worst, done, None if shared is None else group)
+            ask, done = self.plan.ask(row, arm, shared=shared), partial(self._delivery.deliver, places)
+            yield RowRequest(key, lanes[arm], ask, self._worst, done, None if shared is None else group)
 
     def _send(self, ask: Ask, repeat: int, done: Done, suffices: Callable[[Tried], bool]) -> None:
         """Send a further request of a row, unless its answer is stored, and suffices where rows are asked again."""
@@ -332,7 +332,7 @@ class Run(ReadableRun):
         if stored is not None and (not self.options.retry or suffices(as_tried(stored))):
             done(as_tried(stored), True)
             return
-        job = RowRequest(key, self._lane(ask.settings), lambda: ask, self._worst, done, anew=stored is not None)
+        job = RowRequest(key, self._lane(ask.settings), ask, self._worst, done)
         self._engine.add([job], soon=True)
 
     def _keep(self, place: AnswerPlace, result: Result) -> None:

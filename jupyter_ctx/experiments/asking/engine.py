@@ -243,7 +243,7 @@ class Engine:
 
     def _submit(self, lane: Lane, job: RowRequest, now: float) -> bool:
         """Send one request; return whether there was money for it."""
-        ask = job.make()
+        ask = job.ask
         worst = job.worst(ask)
         if not self._purse.reserve(worst):
             lane.put_back(job)
