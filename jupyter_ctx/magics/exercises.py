@@ -13,7 +13,6 @@ from typing import Any
 
 from ..config.settings import DEFAULT_MODEL, default_settings
 from ..errors import InvalidRequestError
-from ..experiments.probing.probe_result import Probe
 from ..experiments.results.policy_costs import PolicyRow, simulate
 from ..models.registry import Models
 from ..providers.base import Provider
@@ -180,30 +179,6 @@ def _observations(texts: float) -> str | None:
 def _evidence(what: str) -> str | None:
     if what.strip().lower() != "more texts":
         return 'give one of "more texts", "more repeats", "a higher temperature". What did the repeats add?'
-    return None
-
-
-@_exercise("5.1", "Each request is one observation, however many questions it has.")
-def _requests(held: Probe, count: float) -> str | None:
-    sent = {trial.request for trial in held.trials}
-    if count == len(held.trials) != len(sent):
-        return "that is the number of questions. Some of them were sent together."
-    if count != len(sent):
-        return 'count the different values in the column "request".'
-    return None
-
-
-@_exercise("5.2", "They are marked, and neither right nor wrong.")
-def _unscored(held: Probe, count: float) -> str | None:
-    if count != sum(trial.score is None for trial in held.trials):
-        return 'look for missing values in the column "score".'
-    return None
-
-
-@_exercise("5.3", "Beyond the longest prompt nothing was asked, so nothing is known.")
-def _furthest(held: Probe, tokens: float) -> str | None:
-    if tokens != held.lengths[-1]:
-        return "look for the longest prompt that was planned: held.lengths has them all."
     return None
 
 
