@@ -12,9 +12,9 @@ from typing import Any
 
 from ..errors import InvalidRequestError, check_whole_number
 
-LEAST, MOST = 100, 2_000_000  # tokens of a prompt
+SHORTEST_PROMPT, LONGEST_PROMPT = 100, 2_000_000  # tokens of a prompt
 TOKENS_PER_WORD, TOKENS_PER_KEY = 1.2, 5  # on average: some tokenizers cut a key into two, others into five
-ALIKE = 4  # one sentence of so many has a key that is not asked for
+SENTENCES_PER_KEY = 3  # one sentence of so many has a key that is not asked for
 NAMES = 40  # of things with a key in one text, at most
 
 OPENING = "Read this text. A question on it follows at its end."
@@ -58,7 +58,7 @@ def long_prompts(lengths: Iterable[int], per_length: int = 12, *, seed: int = 0)
     A row has ``length``, ``position``, ``prompt`` and ``answer``. Of each length there are ``per_length`` rows: the
     text is thought of as cut into as many parts, and the key stands once in each of them. ``position`` is where, from
     0 (the beginning) to 1 (the question), to the nearest sentence. Other sentences say keys that are not asked for:
-    one in four of them, and at most 39.
+    one in three of them, and at most 39.
 
     ``length`` is what was wanted, with the question. Tokenizers differ, so that most make up to a tenth more or less
     of it: ``reply.usage.input_tokens`` is what the provider counted, which also holds what it puts around a prompt.
@@ -71,7 +71,7 @@ def long_prompts(lengths: Iterable[int], per_length: int = 12, *, seed: int = 0)
     if not wanted:
         raise InvalidRequestError("lengths is empty: give at least one number of tokens, such as [500, 1000].")
     for length in wanted:
-        check_whole_number("A length", length, least=LEAST, most=MOST)
+        check_whole_number("A length", length, least=SHORTEST_PROMPT, most=LONGEST_PROMPT)
     check_whole_number("per_length", per_length, least=1)
     return [
         _row(length, part, per_length, Random(f"{seed} {length} {part} {per_length}"))
@@ -105,7 +105,7 @@ def _lines(room: float, alike: Iterator[str], chance: Random) -> list[str]:
     while room > 0:
         time, who, does, where = map(chance.choice, (TIMES, PEOPLE, DOINGS, PLACES))
         line = f"{time} the {who} {does} {where}."
-        if len(lines) % ALIKE == 1:
+        if len(lines) % SENTENCES_PER_KEY == 1:
             line = next(alike, line)
         lines.append(line)
         room -= _tokens(line)

@@ -14,6 +14,7 @@ from typing import Any
 from ..config.settings import DEFAULT_MODEL, default_settings
 from ..errors import InvalidRequestError
 from ..experiments.results.policy_costs import PolicyRow, simulate
+from ..experiments.run import Run
 from ..models.registry import Models
 from ..providers.base import Provider
 from ..providers.llama_cpp import next_tokens, text_tokens
@@ -179,6 +180,28 @@ def _observations(texts: float) -> str | None:
 def _evidence(what: str) -> str | None:
     if what.strip().lower() != "more texts":
         return 'give one of "more texts", "more repeats", "a higher temperature". What did the repeats add?'
+    return None
+
+
+@_exercise("5.1", "What was cut is neither right nor wrong, and stands for nothing in the interval.")
+def _counted(run: Run, count: float) -> str | None:
+    if count != sum(result.counts for result in run.results):
+        return "count the answers of this run that ended by themselves: stop_reason says so, and the summary, too."
+    return None
+
+
+@_exercise("5.2", "All higher rates up to the upper end would not make this result a surprise, either.")
+def _lower_end(run: Run, percent: float) -> str | None:
+    low = run.summary()[0].low
+    if low is None or abs(percent - 100 * low) > 1:
+        return "the sentence of run.summary() has the interval: give its first figure, as a number such as 50."
+    return None
+
+
+@_exercise("5.3", "Beyond the longest prompt nothing was asked, so nothing is known.")
+def _furthest(runs: dict[int, Run], tokens: float) -> str | None:
+    if tokens != max(runs):
+        return "look for the longest prompts that were asked: runs has a run for each length."
     return None
 
 
