@@ -296,7 +296,7 @@ def test_a_value_that_is_no_choice_is_shown_as_it_is(chat: Chat) -> None:
     assert boxes_of(form)["compact_at"].value == 0.7
     chat.configure(compact_at=0.6)
     assert boxes_of(form)["compact_at"].value == 0.6
-    assert len(boxes_of(form)["compact_at"].options) == 4
+    assert len(boxes_of(form)["compact_at"].options) == 3
 
 
 def test_a_value_that_is_refused_is_not_shown_as_set() -> None:
