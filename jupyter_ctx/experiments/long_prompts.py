@@ -14,12 +14,12 @@ from ..errors import InvalidRequestError, check_whole_number
 
 SHORTEST_PROMPT, LONGEST_PROMPT = 100, 2_000_000  # tokens of a prompt
 TOKENS_PER_WORD, TOKENS_PER_KEY = 1.2, 5  # on average: some tokenizers cut a key into two, others into five
-SENTENCES_PER_KEY = 2  # one sentence of so many has a key that is not asked for
+SENTENCES_PER_KEY = 3  # one sentence of so many has a key that is not asked for
 NAMES = 40  # of things with a key in one text, at most
 
-OPENING = "Read this text. A question on it follows at its end."
+OPENING = "Read this text. Questions on it follow at its end."
 KEY = "The code of the {} is {}."
-QUESTION = "What is the code of the {}? Give the answer alone."
+QUESTION = "What is the code of the {}?\nGive the answer alone."
 
 ADJECTIVES, NOUNS = (
     words.split()
@@ -57,8 +57,8 @@ def long_prompts(lengths: Iterable[int], per_length: int = 12, *, seed: int = 0)
 
     A row has ``length``, ``position``, ``prompt`` and ``answer``. Of each length there are ``per_length`` rows: the
     text is thought of as cut into as many parts, and the key stands once in each of them. ``position`` is where, from
-    0 (the beginning) to 1 (the question), to the nearest sentence. Half of the other sentences say a key that is
-    not asked for, up to 39 of them: a longer text has more of these.
+    0 (the beginning) to 1 (the question), to the nearest sentence. One in three of the other sentences says a key
+    that is not asked for, up to 39 of them: a longer text has more of these.
 
     ``length`` is what was wanted, with the question. Tokenizers differ: from 250 tokens on, most make up to a tenth
     more or less of it. ``reply.usage.input_tokens`` is what the provider counted, with what it puts around a prompt.
