@@ -14,7 +14,7 @@ from importlib.metadata import PackageNotFoundError, version
 TABLES = (
     "load", "first", "storage", "turns", "stream", "display", "overflow", "cut", "counting", "calibration",
     "recovery", "refusals", "caching", "summaries", "long", "limits", "money", "forecasts", "answers", "coverage",
-    "probing", "rows", "attachments", "handouts",
+    "rows", "attachments", "handouts",
 )  # fmt: skip
 PACKAGES = (
     "jupyter_ctx", "openai", "anthropic", "google-genai", "tiktoken", "xllamacpp",

@@ -32,8 +32,7 @@ if TYPE_CHECKING:
         StoreError,
     )
     from .experiments.judges import judge
-    from .experiments.probing.probe import probe
-    from .experiments.probing.probe_result import Probe
+    from .experiments.long_prompts import long_prompts
     from .experiments.results.comparison import compare
     from .experiments.results.export import load_run
     from .experiments.results.not_worse import assert_not_worse
@@ -68,7 +67,6 @@ __all__ = [
     "MissingDependencyError",
     "ModelNotFoundError",
     "Overflow",
-    "Probe",
     "Provider",
     "ProviderConnectionError",
     "ProviderError",
@@ -94,7 +92,7 @@ __all__ = [
     "json_equal",
     "judge",
     "load_run",
-    "probe",
+    "long_prompts",
     "regex",
     "resolve_window",
     "simulate",
@@ -112,8 +110,7 @@ _HOMES = {  # the module of each public name, which is imported when the name is
     "context.windows": ("ContextWindow",),
     "conversation.messages": ("Message",),
     "errors": tuple(name for name in __all__ if name.endswith("Error") or name == "ChatInterrupted"),
-    "experiments.probing.probe": ("probe",),
-    "experiments.probing.probe_result": ("Probe",),
+    "experiments.long_prompts": ("long_prompts",),
     "experiments.results.comparison": ("compare",),
     "experiments.results.export": ("load_run",),
     "experiments.results.not_worse": ("assert_not_worse",),

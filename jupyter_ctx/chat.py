@@ -37,7 +37,6 @@ from .storage.journal import Journal
 from .storage.store import store_address
 
 if TYPE_CHECKING:
-    from .experiments.probing.probe_result import Probe
     from .experiments.run import Run
 
 CONVERSATION_NAME = re.compile(r"[^\s-]([^\x00-\x1f\x7f]{0,78}[^\s])?")
@@ -193,23 +192,6 @@ class Chat:
         return start(
             template, rows, grid, self.models, settings, chosen, self._count_cost, within, handed, session.check_given
         )
-
-    def probe(self, **options: Any) -> Probe:
-        """Measure how long a prompt may be before the model uses it worse, for the gauge too; see jupyter_ctx.probe."""
-        from .experiments.probing.probe import ProbeOptions, run_probe
-        from .experiments.run_options import parted
-
-        session, said = self.desk.session, "\n".join(f"{turn.prompt}\n{turn.reply}" for turn in self.turns)
-        kept = {} if session.journal is None else {"store": session.journal.address}
-        chosen, given = parted({"text": said, **kept, **options}, ProbeOptions(), "probe")
-        session.check_given(given)
-        settings = settings_with(self.config, {"max_tokens": None, **given})
-        found = run_probe(self.models, settings, chosen, self._count_cost, session.purse_for(self.config))
-        if found.evidence is not None:
-            self.models.hold(found.evidence)
-            session.save()
-            self.desk.notify()
-        return found
 
     def _count_cost(self, run: Run) -> None:
         """Add what a run has cost to what the conversation has."""

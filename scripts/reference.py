@@ -41,7 +41,7 @@ PAGES = {  # of each part of the book, in order; those that are not named come l
         "commands", "options", "settings", "shell", "api", "errors", "models-file", "front-ends", "help-topics",
     ),
     "how-it-works": (
-        "budget", "view", "recovery", "counting", "evidence", "attachments", "probing", "runs", "statistics", "storage",
+        "budget", "view", "recovery", "counting", "evidence", "attachments", "runs", "statistics", "storage",
         "safety",
     ),
 }  # fmt: skip

@@ -30,7 +30,6 @@ SLOW = ("difflib", "importlib.metadata", "tomllib")  # of the standard library
 LATE = {  # modules of the package that others import in a function, when they are first needed
     "jupyter_ctx": {"jupyter_ctx.magics.registration"},
     "jupyter_ctx.chat": {
-        "jupyter_ctx.experiments.probing.probe",
         "jupyter_ctx.experiments.run_options",
         "jupyter_ctx.experiments.start",
         "jupyter_ctx.export.conversation_files",
@@ -59,7 +58,6 @@ LATE = {  # modules of the package that others import in a function, when they a
         "jupyter_ctx.magics.handing_out",
         "jupyter_ctx.magics.help_pages",
         "jupyter_ctx.magics.help_topics",
-        "jupyter_ctx.magics.probe_command",
         "jupyter_ctx.magics.replay",
         "jupyter_ctx.magics.run_commands",
         "jupyter_ctx.magics.answer_columns",

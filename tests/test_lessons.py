@@ -10,10 +10,10 @@ import pandas
 import pytest
 from cells import Cells
 from check import check
-from probed import falling, holding
 from server import events, piece, serve, usage
 
-from jupyter_ctx import probe
+from jupyter_ctx import contains, sweep
+from jupyter_ctx.testing import Answer, ScriptedProvider
 
 ROOT = Path(__file__).resolve().parents[1]
 LESSONS = sorted((ROOT / "notebooks").glob("*.ipynb"))
@@ -85,13 +85,15 @@ def test_exercises_on_tokens_ask_the_model_of_the_lesson(capsys: pytest.CaptureF
         assert said(capsys, exercise, right) == "Right."
 
 
-def test_exercises_on_a_probe_tell_questions_from_requests(capsys: pytest.CaptureFixture[str]) -> None:
-    found = probe(provider=holding(falling(3_000)), window=20_000, max_total=40_000, prices=(0, 0), store=None)
-    requests = found.to_dataframe()["request"].nunique()
-    assert said(capsys, "5.1", found, len(found.trials)) == said(capsys, "5.2", found, 1) == "Not"
-    assert said(capsys, "5.3", found, found.lengths[0]) == said(capsys, "5.3", "a text", 1) == "Not"
-    for exercise, right in {"5.1": requests, "5.2": 0, "5.3": found.lengths[-1]}.items():
-        assert said(capsys, exercise, found, right) == "Right."
+def test_exercises_on_long_prompts_read_what_a_run_says(capsys: pytest.CaptureFixture[str]) -> None:
+    scripted = ScriptedProvider([Answer("1 is it."), Answer("2"), Answer("1, or", stop_reason="max_tokens")])
+    rows = [{"prompt": f"{number}?", "answer": "1"} for number in range(3)]
+    run = sweep("{{ prompt }}", rows, provider=scripted, scorers=contains("answer"), concurrency=1, store=None)
+    run.result()
+    runs = {100: run, 400: run}
+    assert said(capsys, "5.1", run, 3) == said(capsys, "5.2", run, 50) == said(capsys, "5.3", runs, 100) == "Not"
+    assert said(capsys, "5.1", run, 2) == said(capsys, "5.2", run, 9) == said(capsys, "5.3", runs, 400) == "Right."
+    assert said(capsys, "5.3", "a text", 1) == "Not"
 
 
 def test_the_exercise_on_pairs_counts_texts_whose_two_answers_ended(capsys: pytest.CaptureFixture[str]) -> None:

@@ -36,8 +36,8 @@ OF_A_SETTING = {  # of parameters that a cap on the cost, a lock or a forecast w
 }
 BODIES = frozenset({"http_options", "extra_body", "generationConfig"})  # of Google's SDK: more of the request's body
 DEFAULT = "default"
-AS_HELD = "held"
 NONE = frozenset({"none", DEFAULT, "off"})
+LEAST_TOKENS = 256  # that compact_at may be: a figure from 0.1 to 1 is a share of the limit
 TOKEN_UNITS = {"k": 1_000, "m": 1_000_000}
 BOUNDS = frozenset({"ge", "gt", "le"})
 About = Literal["request", "room", "server", "display"]
@@ -128,14 +128,15 @@ class Settings:
         "when a prompt does not fit: leave out the oldest turns, summarise them, or send nothing",
         "room",
     )
-    compact_at: float | Literal["held"] = setting(
+    compact_at: float = setting(
         1.0,
-        "the share of the limit at which room is made; 1.0: only when a prompt does not fit; held: up to where a probe "
-        "has measured that the model holds",
+        "the share of the limit at which room is made, or the tokens, such as 16k; 1.0: only when a prompt does not "
+        "fit",
         "room",
+        wanted=f"a share of the limit from 0.1 to 1, or a number of tokens from {LEAST_TOKENS}",
         ge=0.1,
-        le=1,
         share=True,
+        tokens=True,
     )
     min_turns: int = setting(1, "turns to keep when room is made, as long as they fit", "room", ge=0)
     max_turns: int | None = setting(
@@ -209,11 +210,6 @@ class Settings:
                 f"max_tokens is {self.max_tokens:,}, and the window only {self.window:,}: a prompt must fit too."
             )
 
-    @property
-    def compact_share(self) -> float:
-        """``compact_at`` as a share of the limit; the settings of a target have that of a probe where it is "held"."""
-        return 1.0 if self.compact_at == "held" else self.compact_at
-
     def changed(self, changes: Mapping[str, Any]) -> Settings:
         """Return settings with some set anew, as values or as text; another model drops what went with the old."""
         values = {name: _parsed(name, value) for name, value in changes.items()}
@@ -255,18 +251,14 @@ def choices(name: str) -> tuple[str, ...]:
     return (*words, "off") if words and type(None) in others else words
 
 
-def _words_beside(name: str) -> tuple[str, ...]:
-    """Return the words that a setting may be beside its other values."""
-    others = _alternatives(name)[1:]
-    return tuple(word for kind in others if typing.get_origin(kind) is Literal for word in typing.get_args(kind))
-
-
 def typed_value(value: Any) -> str:
     """Return a setting's value as it is typed."""
     if isinstance(value, Mapping):
         return " ".join(f"{key}={json.dumps(each, default=str)}" for key, each in value.items()) or "none"
     if isinstance(value, tuple):
         return ", ".join(f"{each:.15g}" for each in value)
+    if isinstance(value, float) and value >= LEAST_TOKENS:
+        return f"{value:.15g}"
     return "none" if value is None else str(value)
 
 
@@ -276,17 +268,16 @@ def wanted(name: str) -> str:
     optional = type(None) in others
     if choices(name):
         return f"one of {', '.join(choices(name))}"
-    share, bounds = SETTINGS[name].share, SETTINGS[name].bounds
-    kind_of_value = "a share of the limit" if share and kind is float else SETTINGS[name].wanted
-    kind_of_value = kind_of_value or KINDS[typing.get_origin(kind) or kind]
+    said, share, bounds = SETTINGS[name].wanted, SETTINGS[name].share, SETTINGS[name].bounds
+    kind_of_value = said or ("a share of the limit" if share else KINDS[typing.get_origin(kind) or kind])
     if "le" in bounds:
         least = f"{bounds['ge']:g}" if "ge" in bounds else f"above {bounds['gt']:g}"
         kind_of_value += f" from {least} to {bounds['le']:,g}"
-    elif bounds:
+    elif bounds and not said:
         kind_of_value += f", {bounds['ge']:g} or more"
-    kind_of_value += " (80% is the same as 0.8)" if share else ""
-    kind_of_value += " (128k is the same as 128,000)" if SETTINGS[name].tokens else ""
-    kind_of_value = " or ".join((kind_of_value, *_words_beside(name)))
+    same = ["80% is the same as 0.8"] if share else []
+    same += ["128k is the same as 128,000"] if SETTINGS[name].tokens else []
+    kind_of_value += f" ({', '.join(same)})" if same else ""
     return f"{kind_of_value}, or none" if optional or name == "parameters" else kind_of_value
 
 
@@ -334,8 +325,6 @@ def _parsed(name: str, value: Any) -> Any:
     kind, optional = _kind(name)
     if optional and (value is None or is_none(value)):
         return None
-    if isinstance(value, str) and value in _words_beside(name):
-        return value
     if name == "base_url":
         checked_address(str(value))
     try:
@@ -343,11 +332,19 @@ def _parsed(name: str, value: Any) -> Any:
             return _parameters(value)
         value_in_figures = _in_figures(value) if SETTINGS[name].tokens else value
         found = msgspec.convert(_plain(value_in_figures, kind, share=SETTINGS[name].share), kind, strict=False)
+        if name == "compact_at":
+            _check_room(found)
     except InvalidRequestError:
         raise
     except (msgspec.ValidationError, TypeError, ValueError):
         raise InvalidRequestError(f"{name} is {value!r}: it must be {wanted(name)}.") from None
     return found
+
+
+def _check_room(size: float) -> None:
+    """Raise ValueError for what is neither a share nor a number of tokens."""
+    if not (size <= 1 or (size >= LEAST_TOKENS and size.is_integer())):
+        raise ValueError
 
 
 @cache
@@ -372,7 +369,7 @@ def _hints() -> dict[str, Any]:
 
 
 def _alternatives(name: str) -> tuple[Any, ...]:
-    """Return a setting's types: that of most values first, then words beside it, and ``None``'s where that may be."""
+    """Return a setting's types: that of its values, and ``None``'s where that may be."""
     kind = _hints()[name]
     return typing.get_args(kind) if typing.get_origin(kind) in (types.UnionType, typing.Union) else (kind,)
 
@@ -393,7 +390,9 @@ def _share(text: str) -> float:
 
 
 def _in_figures(value: Any) -> Any:
-    """Return a number of tokens that is typed with k or M in figures: 128k is 128000."""
+    """Return a number of tokens in plain figures: 128k and 128,000 are 128000."""
+    if isinstance(value, str) and re.fullmatch(r"[1-9]\d{0,2}(,\d{3})+", value.strip()):
+        return value.replace(",", "")
     typed = re.fullmatch(r"(\d+|\d*\.\d+) ?([km])", value.strip().lower()) if isinstance(value, str) else None
     return str(round(float(typed[1]) * TOKEN_UNITS[typed[2]])) if typed else value
 

@@ -8,7 +8,6 @@ from typing import Literal, NamedTuple
 
 from ..shown_as import mimebundle
 from .budget import Budget, FillState
-from .held import HeldMark
 
 
 class MoneyLeft(NamedTuple):
@@ -69,7 +68,7 @@ class ContextInfo:
     ``will_leave``: turns that the next request will leave out on its own.
     ``will_stop``: whether nothing will be sent, because of ``on_overflow=stop``.
     ``room_ends``: tokens of a request above which turns are left out or, with ``on_overflow=stop``, nothing is sent:
-    ``compact_at`` of the limit, less the margin for what is only estimated.
+    ``compact_at``, less the margin for what is only estimated.
     ``on_overflow``: the setting of that name.
     ``reported``: tokens of the last request and its reply as the provider reported them, or ``None``.
     ``cached``: input tokens of that report that were read from a prompt cache, or ``None``.
@@ -80,7 +79,6 @@ class ContextInfo:
     ``allowance``: what is left of ``max_cost``, or ``None`` where there is no cap.
     ``more_turns``: about how many more turns, as large as the newest ten on average, fit before something is left
     out; ``None`` with fewer than two turns, and where the window is only assumed.
-    ``held``: how far the model holds, where a probe has measured it.
     """
 
     model: str
@@ -102,7 +100,6 @@ class ContextInfo:
     unpriced: int = 0
     more_turns: int | None = None
     allowance: MoneyLeft | None = None
-    held: HeldMark | None = None
 
     _repr_mimebundle_ = mimebundle
 

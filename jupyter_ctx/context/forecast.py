@@ -6,7 +6,7 @@ import math
 from typing import NamedTuple
 
 from .compaction import Occupancy
-from .policy import CompactionSettings
+from .policy import CompactionSettings, compact_share
 
 NEWEST = 10  # turns whose mean size is taken
 
@@ -32,8 +32,9 @@ def more_turns(now: Occupancy, settings: CompactionSettings, typical: TypicalTur
     guessed = now.guessed + now.ledger.guessed(now.start, now.end)
     margin = now.budget.margin if guessed else typical.margin
     first = now._replace(prompt=typical.prompt, budget=now.budget._replace(margin=margin))
-    if not first.fits(settings.compact_share):
+    at = compact_share(settings, now.limit)
+    if not first.fits(at):
         return 0
-    room = settings.compact_share * now.limit - now.tokens - typical.prompt / (1 - typical.margin)
+    room = at * now.limit - now.tokens - typical.prompt / (1 - typical.margin)
     count = 1 + max(0, math.floor(room / max(typical.tokens, 1.0)))
     return count if settings.max_turns is None else max(0, min(count, settings.max_turns - now.turns + 1))

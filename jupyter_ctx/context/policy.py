@@ -26,7 +26,7 @@ class CompactionSettings(Protocol):
     def on_overflow(self) -> Literal["trim", "summarise", "stop"]: ...  # noqa: D102
 
     @property
-    def compact_share(self) -> float: ...  # noqa: D102
+    def compact_at(self) -> float: ...  # noqa: D102
 
     @property
     def min_turns(self) -> int: ...  # noqa: D102
@@ -60,12 +60,19 @@ class Decision(NamedTuple):
     too_large: bool = False
 
 
+def compact_share(settings: CompactionSettings, limit: int) -> float:
+    """Return ``compact_at`` as a share of the limit: up to 1 it is one, and above that it is a number of tokens."""
+    at = settings.compact_at
+    return at if at <= 1 else min(1.0, at / max(1, limit))
+
+
 def over_the_limit(now: Occupancy, settings: CompactionSettings) -> Room | None:
-    """Demand room where the request does not fit in ``compact_at`` of the limit."""
-    at = settings.compact_share
+    """Demand room where the request does not fit in ``compact_at``, or in the limit."""
+    at = compact_share(settings, now.limit)
     if now.fits(at):
         return None
-    return Room(f"compact_at {at:.2g}" if now.fits() else "", share=min(TRIM_TO, BELOW * at))
+    reason = f"compact_at {settings.compact_at:,.15g}" if now.fits() else ""
+    return Room(reason, share=min(TRIM_TO, BELOW * at))
 
 
 def too_many_turns(now: Occupancy, settings: CompactionSettings) -> Room | None:
@@ -100,7 +107,7 @@ def _means(now: Occupancy, settings: CompactionSettings, cut: Cut, left_out: int
         return "send"
     if settings.on_overflow != "summarise" or not now.lasting:
         return "trim"
-    return "summarise before" if settings.compact_share < 1 else "summarise after"
+    return "summarise before" if compact_share(settings, now.limit) < 1 else "summarise after"
 
 
 def trim(now: Occupancy, settings: CompactionSettings) -> int | None:

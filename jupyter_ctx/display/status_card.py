@@ -136,8 +136,7 @@ def _sentences(status: Status) -> list[str]:
     by_source = [f"{', '.join(settings)} ({source})" for source, settings in status.settings]
     differs = f"Different from the default: {'; '.join(by_source)}." if by_source else ""
     left = f"Budget: {budget_line(status.info.allowance)}." if status.info.allowance else ""
-    held = status.info.held.line if status.info.held is not None else ""
-    lines = (differs, " ".join(_next_send(status.info)), held, _cost(status.info), left, *status.notes)
+    lines = (differs, " ".join(_next_send(status.info)), _cost(status.info), left, *status.notes)
     return list(filter(None, lines))
 
 

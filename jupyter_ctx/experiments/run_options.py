@@ -69,7 +69,7 @@ class Options:
             )
 
 
-def parted(given: Mapping[str, Any], begun: Any, what: str = "run") -> tuple[Any, dict[str, Any]]:
+def parted(given: Mapping[str, Any], begun: Options) -> tuple[Options, dict[str, Any]]:
     """Return the options among named arguments, beside those that are there, and the rest, which are settings.
 
     Raises InvalidRequestError for a name that is neither, with the nearest one.
@@ -79,6 +79,6 @@ def parted(given: Mapping[str, Any], begun: Any, what: str = "run") -> tuple[Any
     if unknown is not None:
         hint = did_you_mean(unknown, (*known, *SETTING_NAMES), "{}=")
         hint = hint or f" There are {', '.join(known)}, and every setting."
-        raise InvalidRequestError(f"A {what} takes no {unknown}=.{hint}")
+        raise InvalidRequestError(f"A run takes no {unknown}=.{hint}")
     options = {name: value for name, value in given.items() if name in known}
     return replace(begun, **options), {name: value for name, value in given.items() if name not in known}

@@ -10,7 +10,7 @@ from IPython.display import display
 from .. import wording as words_of
 from ..chat import Chat
 from ..config.aliases import load_aliases, model_of, set_alias
-from ..config.settings import AS_HELD, DEFAULT, DEFAULT_MODEL, HELP, SETTING_NAMES, Settings, typed_value, wanted
+from ..config.settings import DEFAULT, DEFAULT_MODEL, HELP, SETTING_NAMES, Settings, typed_value, wanted
 from ..display.status_card import Status, status_forms
 from ..display.tables import first_words, table_text
 from ..display.text import to_plain
@@ -172,16 +172,6 @@ command(
     "show the likeliest next tokens of the text in the cell, at any temperature and top-p, and append one by a click",
     ABOUT_ANSWERS, "%%chat next\nThe capital of France is", heads_cell=True, needs_text=True,
 )(show_next)  # fmt: skip
-
-
-@command(
-    "probe [MODEL]", "measure how long a prompt may be before the model uses it worse, and mark that in the gauge",
-    ABOUT_WINDOW, "%chat probe", "%chat probe openai/gpt-5.4-mini --task meaning --max-cost 0.20",
-)  # fmt: skip
-def _probe(call: Call) -> object:
-    from .probe_command import probe_model
-
-    return probe_model(call)
 
 
 def _with_turns(act: Callable[..., Change]) -> CommandRun:
@@ -490,18 +480,7 @@ def _config(call: Call) -> object:
     elif name not in SETTING_NAMES:
         chat.configure(**{name: None})  # raises the error that names the nearest setting
     say(_setting_line(chat, name))
-    if name == "compact_at" and chat.config.compact_at == AS_HELD:
-        return _unknown_held(chat)
     return (name == "model" and chat.models.missing_key(chat.config)) or None
-
-
-def _unknown_held(chat: Chat) -> str | None:
-    """Return what compact_at held comes to where no length is known from which on the model's score falls."""
-    held = chat.info().held
-    if held is not None and held.falls:
-        return None
-    seen = "is not measured" if held is None else f"is not known: no fall was seen up to {held.tokens:,} tokens"
-    return f"How far {chat.config.model} holds {seen}. Until %chat probe has found it, this is as 1.0."
 
 
 @command(

@@ -74,18 +74,13 @@ class Option:
 def _setting(flag: str, takes: str, short: str = "", **declared: Any) -> Option:
     """Declare an option that sets a setting; the setting explains it."""
     name = declared.get("into") or flag.strip("-").replace("-", "_")
-    places = (*ASKING, "map", *declared.pop("also_of", ("use", "probe")))
+    places = (*ASKING, "map", *declared.pop("also_of", ("use",)))
     return Option(flag, HELP[name], places, takes, short, **declared)
 
 
 def _of_map(flag: str, summary: str, takes: str = "", **declared: Any) -> Option:
     """Declare an option of ``%%chat map``."""
     return Option(flag, summary, ("map", *declared.pop("also_of", ())), takes, **declared)
-
-
-def _of_probe(flag: str, summary: str, takes: str = "", **declared: Any) -> Option:
-    """Declare an option of ``%chat probe``."""
-    return Option(flag, summary, ("probe",), takes, **declared)
 
 
 OPTIONS = (
@@ -95,15 +90,15 @@ OPTIONS = (
         ASKING, "NAME_OR_FILE", "-a", repeats=True,
     ),
     _setting("--system", "TEXT", "-s", also_of=()),
-    _setting("--temperature", "T", "-t", also_of=("use", "next", "probe"), repeats_for=(A_PROMPT,)),
+    _setting("--temperature", "T", "-t", also_of=("use", "next"), repeats_for=(A_PROMPT,)),
     _setting("--max-tokens", "N"),
     Option(
         "--error", "send the last error along: its traceback in short, and the cell it came from",
         (A_PROMPT, "preview", "fix"),
     ),
     Option(
-        "--out", "store the Reply, --schema's value, a list (side by side), a DataFrame (map) or the Probe",
-        (*ASKING, "map", "probe"), "VAR", "-o",
+        "--out", "store the Reply, --schema's value, a list (side by side) or a DataFrame (map)",
+        (*ASKING, "map"), "VAR", "-o",
     ),
     Option(
         "--schema", "the answer must be a value of this class or JSON schema (a variable)", (A_PROMPT, "map"), "NAME"
@@ -128,24 +123,19 @@ OPTIONS = (
     Option(
         "--no-redact", "send what goes along with -a and --error as it is, keys and passwords included", ASKING
     ),
-    _setting("--on-overflow", "HOW", also_of=("use",)),
+    _setting("--on-overflow", "HOW"),
     _setting("--window", "N"),
     _setting("--set", "NAME=VALUE", into="parameters", repeats=True),
-    _setting("--base-url", "URL", also_of=("use", "probe", "key", "tokens", "next")),
+    _setting("--base-url", "URL", also_of=("use", "key", "tokens", "next")),
     _setting("--prices", "IN,OUT,CACHED"),
     _of_map("--as", "name the run, and store it in this variable", "VAR", into="named"),
     _of_map("--limit", "ask the first N rows only", "N"),
     _of_map("--repeat", "ask each row so often", "N"),
     _of_map("--score", "score answers by this function (variable); may be repeated", "NAME", repeats=True),
     _of_map("--dry-run", "show the price and the first prompts, and send nothing"),
-    _of_map("--max-cost", "never spend more than so many US dollars", "DOLLARS", into="cap", also_of=("probe",)),
+    _of_map("--max-cost", "never spend more than so many US dollars", "DOLLARS", into="cap"),
     _of_map("--retry", "ask rows again that failed"),
-    _of_map("--yes", "begin without asking, whatever it may cost", also_of=("probe",)),
-    _of_probe("--task", "what is asked: keys, chain, meaning, order, or own for facts of this conversation", "TASK"),
-    _of_probe("--max-total", "most tokens of all prompts and answers", "N"),
-    _of_probe("--longest", "most tokens of a prompt", "N"),
-    _of_probe("--grid", "ask all lengths equally often, and draw score by length and position"),
-    _of_probe("--seed", "another number makes other texts", "N"),
+    _of_map("--yes", "begin without asking, whatever it may cost"),
     Option("--answers", "delete all answers that maps have stored", ("delete",)),
     Option("--check", "ask what the summary lost, and drop it where that is more than half", ("summarise",)),
     Option("--extractive", "keep lines of your own, and ask no model", ("summarise",)),

@@ -121,5 +121,4 @@ DRAWN: Mapping[str, Callable[[Any], dict[str, str]]] = MappingProxyType({  # by 
     "Usage": _usage,
     "Change": lambda change: {**plain_forms(str(change)), "text/plain": repr(change)},
     "Run": _run,
-    "Probe": lambda probe: plain_forms(repr(probe)),
 })  # fmt: skip

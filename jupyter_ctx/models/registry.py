@@ -11,11 +11,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..config.aliases import model_of
-from ..config.settings import AS_HELD, DEFAULT_MODEL, Settings
+from ..config.settings import DEFAULT_MODEL, Settings
 from ..context.budget import Budget, default_reserve
 from ..context.evidence import Accepted, Evidence, Refused, TooHeavy
 from ..context.families import family_of, thinks
-from ..context.held import HeldMark
 from ..context.tokens import Counted, Fixed, Learned, Meter, SentRequest
 from ..context.usage import Usage
 from ..context.windows import ASSUMED_TOKENS, ContextWindow, choose_window
@@ -52,7 +51,6 @@ class Target:
     takes: the kinds of files that the model can be sent, as far as is known
     evidence: what the endpoint has shown of its limit
     read: tokens that the server read of a prompt that it truncated; 0 where it truncated none
-    held: how far the model holds, where a probe has measured it
     cache_key: names the conversation to prompt caches; ``None``: nothing is cached
     purse: what pays, up to its caps; ``None``: nobody bills it, or who asks has paid
     shared, schema, waits: as of a :class:`~jupyter_ctx.providers.base.Request`
@@ -67,7 +65,6 @@ class Target:
     takes: frozenset[str] = frozenset()
     evidence: Evidence = NO_EVIDENCE
     read: int = 0
-    held: HeldMark | None = None
     cache_key: str | None = None
     purse: Purse | None = None
     shared: int | None = None
@@ -106,16 +103,6 @@ class Target:
     def limit_is_stated(self) -> bool:
         """Return whether the server or a refusal stated the limit, rather than it being guessed from refusals."""
         return not self.window.is_of_prompts and (self.window.source == "server" or self.evidence.stated is not None)
-
-    @property
-    def compacting_at_held(self) -> Target:
-        """Return the same with the share of the limit up to which the model holds as ``compact_at``.
-
-        Where no fall was seen, the length that was measured is only the longest that was asked.
-        """
-        limit = self.budget().limit
-        share = min(1.0, self.held.tokens / limit) if self.held is not None and self.held.falls and limit else 1.0
-        return replace(self, settings=replace(self.settings, compact_at=share))
 
     def request(self, messages: tuple[Message, ...], **other: Any) -> Request:
         """Return a request with these settings and :meth:`sendable` messages; ``other`` replaces fields of it."""
@@ -191,7 +178,6 @@ class Models:
         self._restored: set[str] = set()  # endpoints whose limits were learned by an earlier kernel
         self._stated = StatedWindows()
         self._served_names: dict[str, str] = {}
-        self._held: dict[str, HeldMark] = {}
         self._making, self._learning = threading.Lock(), threading.Lock()  # several requests may begin and end at once
         self._read: dict[str, int] = {}  # by endpoint: tokens that it read of a request that it truncated
 
@@ -248,9 +234,7 @@ class Models:
         window, read = evidence.bound(claimed), self._read.get(provider.endpoint, 0)
         meter, reserve = self.meter(provider, settings), _reserve(settings, window)
         takes = self._takes(settings, provider)
-        held = self._held_by(provider)
-        target = Target(settings, provider, meter, window, reserve, claimed, takes, evidence, read, held)
-        return target if settings.compact_at != AS_HELD else target.compacting_at_held
+        return Target(settings, provider, meter, window, reserve, claimed, takes, evidence, read)
 
     def meter(self, provider: Provider, settings: Settings) -> Meter:
         """Return what counts tokens as this provider does, in the way that the settings choose."""
@@ -296,9 +280,8 @@ class Models:
             end: {
                 "evidence": self._evidence.get(end, NO_EVIDENCE),
                 "served": self._served_names.get(end, ""),
-                "held": self._held.get(end),
             }
-            for end in {*self._evidence, *self._served_names, *self._held}
+            for end in {*self._evidence, *self._served_names}
         }
         unused = {key: learned for key, (learned, _) in self._kept.items()}
         known = {**unused, **{key: meter.learned for key, meter in self._meters.items()}}
@@ -316,9 +299,6 @@ class Models:
                 self._evidence[end] = evidence.aged() if evidence.failed else evidence
                 self._restored.add(end)
             self._served_names.setdefault(end, known.get("served", ""))
-            held = known.get("held")
-            if held is not None:
-                self._held.setdefault(end, held)
         counted: dict[tuple[str, str], Counted] = {}
         for told in sizes:
             parts = counted.setdefault(told["meter"], Counted({}, {}))
@@ -391,15 +371,6 @@ class Models:
         provider = self._provider(settings)
         if provider.endpoint in self._evidence:
             self._evidence[provider.endpoint] = self._seen(provider).forgotten()
-
-    def hold(self, held: HeldMark) -> None:
-        """Keep what a probe has measured of the model at an address."""
-        self._held[held.address] = replace(held, served=self._served_names.get(held.address, ""))
-
-    def _held_by(self, provider: Provider) -> HeldMark | None:
-        """Return how far a model holds, unless its server answers with another model by now."""
-        held, served = self._held.get(provider.endpoint), self._served_names.get(provider.endpoint, "")
-        return None if held is None or (held.served and served and held.served != served) else held
 
     def _seen(self, provider: Provider) -> Evidence:
         return self._evidence.get(provider.endpoint, NO_EVIDENCE)

@@ -9,7 +9,7 @@ from ..context.budget import MARGIN, Budget, whole
 from ..context.compaction import Cut, Ledger
 from ..context.evidence import Refused
 from ..context.overflow import Overflow
-from ..context.policy import Decision
+from ..context.policy import Decision, compact_share
 from ..context.tokens import OVERHEAD_AT_MOST, Guess, SentRequest
 from ..conversation.conversation import Conversation
 from ..conversation.messages import Attachment, Message
@@ -229,10 +229,10 @@ def _by_settings(attempt: Attempt, used: int) -> str:
     if settings.max_turns is not None and len(turns) > settings.max_turns:
         causes.append(f"max_turns is {settings.max_turns:,} and {len(turns):,} earlier turns are in view")
     if any(reason.startswith("compact_at") for reason in attempt.decision.reasons):
-        more = "are more" if used > settings.compact_share * limit else f"and a margin {MARGIN_FOR_ESTIMATES} are more"
-        causes.append(
-            f"about {used:,} tokens {more} than {100 * settings.compact_share:.3g} % of {limit:,} (compact_at)"
-        )
+        at, share = settings.compact_at, compact_share(settings, limit)
+        more = "are more" if used > share * limit else f"and a margin {MARGIN_FOR_ESTIMATES} are more"
+        room = f"{at:,.15g}" if at > 1 else f"{100 * at:.3g} % of {limit:,}"
+        causes.append(f"about {used:,} tokens {more} than {room} (compact_at)")
     return "; ".join(causes)
 
 

@@ -22,7 +22,7 @@ from ..storage.journal import Journal
 from .actions import Actions, Change, Method
 from .exchange import Coming
 from .lost import FACT_TASK, Lost, lost_facts
-from .notices import ROOM_MAKERS, Along, beyond_held, large_values, makes_room, sized, threshold
+from .notices import ROOM_MAKERS, Along, large_values, makes_room, sized, threshold
 from .preview import View
 from .prompt import Prompt, attached_parts
 from .send import Sender, stopped
@@ -363,7 +363,7 @@ class Desk:
     # telling
 
     def threshold_notice(self, *, has_figure: bool = False) -> str | None:
-        """Return one line where the conversation first passes half of its limit, or how far the model holds.
+        """Return one line where the conversation first passes half of its limit.
 
         ``has_figure``: how full it is stands beside the line.
         """
@@ -371,14 +371,12 @@ class Desk:
             info = context_info(self.session.snapshot())
         except ChatError:  # the cell used another model, and the conversation's own is not available
             return None
-        passed, held = self.session.passes_half(info.fill), beyond_held(info)
-        beyond = held.text if held is not None and self.session.once(held.once) else ""
-        if not passed and not beyond:
+        if not self.session.passes_half(info.fill):
             return None
         self.session.save()
         plans = self.actions.plans()
         room = makes_room([name for name in ROOM_MAKERS if plans[name].possible])
-        return " ".join(filter(None, ["" if has_figure or not passed else threshold(info), beyond, room])) or None
+        return " ".join(filter(None, ["" if has_figure else threshold(info), room])) or None
 
     def source_of(self, name: str) -> Literal["default", "at the start", "jupyter_ctx.toml", "set here"]:
         """Return where a setting's value comes from.

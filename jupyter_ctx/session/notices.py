@@ -250,15 +250,6 @@ def makes_room(commands: Sequence[str]) -> str:
     return f"%chat {' or '.join(filter(None, [', '.join(some), last]))} makes room." if last else ""
 
 
-def beyond_held(info: ContextInfo) -> Notice | None:
-    """Return a line that is shown once where the next request is longer than the model was measured to hold."""
-    held = info.held
-    if held is None or not held.falls or info.used <= held.tokens:
-        return None
-    text = f"{info.used:,} tokens are beyond what {info.model} was measured to hold: {held.mark}."
-    return Notice(text, once=f"beyond {held.address} {held.at}")
-
-
 def large_values(values: Sequence[tuple[str, str]], target: Target) -> str | None:
     """Return one line where values filled into a prompt take more than a fifth of the limit.
 

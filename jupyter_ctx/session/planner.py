@@ -8,7 +8,7 @@ from ..context.budget import LEAST_MARGIN, MARGIN
 from ..context.compaction import Ledger, Occupancy
 from ..context.evidence import TooHeavy
 from ..context.overflow import Overflow
-from ..context.policy import TRIM_TO, comes_back, decide, goal_after_refusal
+from ..context.policy import TRIM_TO, comes_back, compact_share, decide, goal_after_refusal
 from ..conversation.conversation import Conversation
 from ..conversation.messages import Message
 from ..errors import ContextOverflowError
@@ -66,7 +66,7 @@ class Fitter:
         if now.end and not now.guessed + now.ledger.guessed(now.start, now.end):
             margin = max(target.meter.margin(past.places[now.end - 1].turn.prompt), LEAST_MARGIN)
             now = now._replace(budget=now.budget._replace(margin=margin))
-        return now.most(target.settings.compact_share)
+        return now.most(compact_share(target.settings, now.limit))
 
     def attempt(
         self, message: Message, target: Target, past: Conversation, at: int, system: str, *, lasting: bool, apart: bool

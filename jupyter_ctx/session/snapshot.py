@@ -83,7 +83,6 @@ def context_info(now: Snapshot) -> ContextInfo:
         unpriced=now.state.spent.unknown,
         allowance=now.allowance,
         more_turns=None if now.target.window.source == "assumed" else now.more,
-        held=now.target.held,
     )
 
 

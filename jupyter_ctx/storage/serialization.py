@@ -12,7 +12,6 @@ from typing import Any, NamedTuple, TypedDict
 
 from ..context.calibration import Reports, Vector
 from ..context.evidence import Evidence
-from ..context.held import HeldMark
 from ..context.usage import Spending
 from ..conversation.events import EVENT_KINDS, Event, Offered, Said
 from ..errors import StoreError
@@ -42,11 +41,10 @@ class MeterState(TypedDict):
 
 
 class EndpointState(TypedDict, total=False):
-    """What one endpoint has shown of itself; ``served`` is what it calls the model, ``held`` what a probe has found."""
+    """What one endpoint has shown of itself; ``served`` is what it calls the model."""
 
     evidence: Evidence
     served: str
-    held: HeldMark | None
 
 
 class StoredState(TypedDict, total=False):

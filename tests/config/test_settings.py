@@ -31,10 +31,13 @@ from jupyter_ctx.config.settings import (
         ("compact_at", "0.8", 0.8),
         ("system", "Be brief.", "Be brief."),
         ("compact_at", "80%", 0.8),
+        ("compact_at", "16k", 16_000),
+        ("compact_at", "16,000", 16_000),
+        ("compact_at", 16_000, 16_000),
         ("attach_share", "90 %", 0.9),
     ],
 )
-def test_a_setting_is_read_from_text(name: str, text: str, value: Any) -> None:
+def test_a_setting_is_read_from_text(name: str, text: str | int, value: Any) -> None:
     assert getattr(Settings().changed({name: text}), name) == value
 
 
@@ -44,6 +47,7 @@ def test_a_setting_is_read_from_text(name: str, text: str, value: Any) -> None:
         ("window", 0), ("window", "-5"), ("window", "many"), ("window", 1.5), ("window", True), ("max_tokens", 0),
         ("window", "k"), ("window", "0k"), ("min_turns", "1k"),
         ("temperature", 3), ("temperature", "warm"), ("on_overflow", "explode"), ("compact_at", 0),
+        ("compact_at", 1.5), ("compact_at", "50"), ("compact_at", "0,5"), ("compact_at", "nan"), ("compact_at", 300.5),
         ("budget_share", 1.5), ("min_turns", -1), ("model", 7), ("max_turns", "none at all"),
         ("timeout", "50%"), ("temperature", "50%"), ("min_turns", "50%"), ("temperature", "nan"), ("timeout", "inf"),
         ("attach_share", "150%"), ("on_overflow", ["trim"]), ("model", ["default"]), ("parameters", 5),

@@ -30,7 +30,7 @@ def is_cut(sizes: list[int], turn: int, prompt: int, more: int, window: int, cho
     turn=st.integers(2, 400),
     share=st.floats(0, 1),
     window=st.integers(300, 10_000),
-    compact_at=st.floats(0.1, 1),
+    compact_at=st.floats(0.1, 1) | st.integers(256, 10_000),
     max_turns=st.none() | st.integers(1, 30),
 )
 def test_as_many_more_turns_fit_as_it_says_and_not_one_more(

@@ -34,6 +34,8 @@ def test_what_fits_is_sent_whole() -> None:
         ({}, "trim"),
         ({"on_overflow": "summarise"}, "summarise after"),
         ({"on_overflow": "summarise", "compact_at": 0.8}, "summarise before"),
+        ({"on_overflow": "summarise", "compact_at": 800}, "summarise before"),
+        ({"on_overflow": "summarise", "compact_at": 4_000}, "summarise after"),
         ({"on_overflow": "stop"}, "refuse"),
     ],
 )
@@ -49,3 +51,5 @@ def test_every_setting_that_demands_room_is_named() -> None:
     decision = decided(9, on_overflow="stop", compact_at=0.8, max_turns=5)
     assert (decision.means, decision.reasons) == ("refuse", ("compact_at 0.8", "max_turns 5"))
     assert decision.cut.start == 6  # 0.6 of five turns stay
+    assert decided(9, compact_at=800).reasons == ("compact_at 800",)
+    assert decided(8, compact_at=800) == decided(8)

@@ -55,6 +55,15 @@ def test_a_cut_for_the_usual_shares_goes_to_six_tenths_of_the_limit() -> None:
         assert chat.info().used == pytest.approx(0.6 * chat.info().limit, abs=120)
 
 
+def test_compact_at_in_tokens_makes_room_there_however_large_the_window_is() -> None:
+    chat = chat_of(40_000, "part one", window=40_000, compact_at="1k")
+    fills = [chat.info().used for number in range(30) if chat.send(f"{number} {'x' * 420}")]
+    assert 800 < max(fills) < 1_200
+    assert "compact_at" in str(refusal(chat_of(4_000, compact_at=300, on_overflow="stop"), "x" * 200))
+    smaller = chat_of(400, window=400, compact_at=16_000)
+    assert smaller.info().room_ends == chat_of(400, window=400).info().room_ends
+
+
 def test_where_max_turns_stops_a_request_its_remedy_helps() -> None:
     chat = chat_of(window=400, max_turns=2, on_overflow="stop")
     assert "%chat trim 2" in str(refusal(chat, "x" * 100))

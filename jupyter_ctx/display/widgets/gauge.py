@@ -61,11 +61,10 @@ def _acts(info: ContextInfo) -> list[str]:
 
 
 def _asked(info: ContextInfo, name: str) -> list[str]:
-    """Return the conversation's name, the model, its window with the source of it, and how far the model holds."""
+    """Return the conversation's name, the model, and its window with the source of it."""
     reserve = "" if info.budget.window.is_of_prompts else f", {info.budget.reserve:,} kept for the reply"
     conversation = [f"conversation {name!r}"] if name else []
-    held = [info.held.mark] if info.held is not None else []
-    return [*conversation, info.model, f"{_window(info.budget.window)}{reserve}", *held]
+    return [*conversation, info.model, f"{_window(info.budget.window)}{reserve}"]
 
 
 def _window(window: ContextWindow) -> str:

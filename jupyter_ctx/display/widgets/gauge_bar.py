@@ -91,19 +91,11 @@ def bar_marks(info: ContextInfo) -> tuple[GaugeMark, ...]:
     length, ends, acts = _length(info), room_ends(info), ACTS[info.on_overflow]
     limit = f"the limit of a prompt: {info.limit:,} tokens of a window of {info.budget.window.bound}"
     limit += f"{info.context_window:,}"
-    marks = [_used_well(info, length)]
+    marks = [GaugeMark("half", HALF * info.limit / length, HALF_TIP)]
     if ends < info.limit:
         marks.append(GaugeMark("room", ends / length, f"{ends:,} tokens: {acts}; compact_at moves this point"))
         return (*marks, GaugeMark("limit", info.limit / length, limit))
     return (*marks, GaugeMark("limit", info.limit / length, f"{limit}; {acts}"))
-
-
-def _used_well(info: ContextInfo, length: int) -> GaugeMark:
-    """Return up to where the model uses a prompt well: as measured, else as is generally known."""
-    held = info.held
-    if held is None:
-        return GaugeMark("half", HALF * info.limit / length, HALF_TIP)
-    return GaugeMark("held", min(1.0, held.tokens / length), held.line)
 
 
 def room_ends(info: ContextInfo) -> int:

@@ -104,7 +104,7 @@ def _css(name: str) -> str:
     return name.replace(" ", "-")
 
 
-MARKS = ("half", "held", "room", "limit")
+MARKS = ("half", "room", "limit")
 # em of each button: as many as its longest label needs, so that nothing moves
 BUTTON_WIDTHS = {"summarise": 7.2, "trim": 4.2, "clear": 4.4, "undo": 2.6, "redo": 2.6}
 _INK = "var(--jp-ui-font-color1,var(--vscode-editor-foreground,inherit))"
@@ -157,7 +157,7 @@ GAUGE_STYLE = (
     ".jctx-part:nth-last-child(1 of .jctx-part){border-radius:1px 4px 4px 1px/5px 8px 8px 5px}"
     ".jctx-mark{position:absolute;top:0;left:calc(var(--at) - 4px);width:8px;border-radius:2px;"
     f"background:linear-gradient({_INK},{_INK}) center/2px 14px no-repeat}}"
-    f".jctx-mark:is(.jctx-half,.jctx-held){{"
+    f".jctx-mark.jctx-half{{"
     f"background:linear-gradient({_QUIET},{_QUIET}) center bottom/1px 4px no-repeat}}"
     f".jctx-room+.jctx-limit{{background:linear-gradient({_QUIET},{_QUIET}) center/1px 10px no-repeat}}"
     ".jctx-part:is(:hover,:focus-visible){filter:brightness(1.2)}"

@@ -136,15 +136,8 @@ def compare(
     Holm's method, and rows needed are told at the level divided by their number. ``names`` are for the runs, instead
     of their own names, their models, or A, B and so on. ``scorer`` is the only one to compare by; without it all are.
 
-    Two probes are compared by how far the models hold, in sentences alone.
-
     Raises InvalidRequestError where two runs have no row in common, or an arm or the scorer is unknown.
     """
-    versus = getattr(first, "compared_with", None)
-    if versus is not None:
-        table = Comparison()
-        table.sentences = versus(second)
-        return table
     group = group or _group_of(first)
     measured, notes = list[_Measured](), list[str]()
     pairs = pairs_of(first, second, others, names)
