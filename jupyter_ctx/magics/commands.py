@@ -234,11 +234,10 @@ def _trim(call: Call) -> object:
 
 
 @command(
-    "summarise [N] [--extractive] [--check]",
-    "send a summary in place of the older turns; N: keep the newest N word for word; --extractive: ask no model; "
-    "--check: drop it where more than half is lost",
+    "summarise [N] [--extractive]",
+    "send a summary in place of the older turns; N: keep the newest N word for word; --extractive: ask no model",
     ABOUT_WINDOW,
-    "%chat summarise", "%chat summarise 2 --extractive", "%chat summarise --check",
+    "%chat summarise", "%chat summarise 2 --extractive",
     "%%chat summarise\nKeep every name and every figure.",
     also="summarize", heads_cell=True,
 )  # fmt: skip
@@ -252,18 +251,10 @@ def _summarise(call: Call) -> object:
     method: Method | None = "extractive" if extractive else "model" if instructions else None
     place = where(call.host.shell)
     by = f"{place.cell or ''} {place.source}" if place.source else ""
-    change = call.chat.desk.summarize(instructions, turns=turns, method=method, by=by, check=call.options.check)
+    change = call.chat.desk.summarize(instructions, turns=turns, method=method, by=by)
     say(change)
     summary = call.chat.conversation.summary
     return summary.text if change.changed and summary is not None else None
-
-
-@command(
-    "lost", "ask the model for up to twelve facts that a trim or a summary has left out, and say which are lost",
-    ABOUT_WINDOW, "%chat lost",
-)  # fmt: skip
-def _lost(call: Call) -> None:
-    display(call.chat.desk.lost(say))
 
 
 command("clear", "leave out all turns; system prompt, model and settings stay", ABOUT_WINDOW)(

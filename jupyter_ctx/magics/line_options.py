@@ -150,10 +150,7 @@ OPTIONS = (
     _of_probe("--seed", "another number makes other texts", "N"),
     Option("--versions", "show all answers of turn N", ("history",)),
     Option("--answers", "delete all answers that maps have stored", ("delete",)),
-    Option(
-        "--check", "of a hand-in: say whether it fits its digest; of a summary: ask what it lost, and drop it where "
-        "that is more than half", ("handin", "summarise"),
-    ),
+    Option("--check", "say whether a hand-in fits its digest", ("handin",)),
     Option("--extractive", "keep lines of your own, and ask no model", ("summarise",)),
     Option("--clear", "leave the outputs out of the copy", ("handout",)),
     Option("--summary", "add only a summary of it", ("resume",)),

@@ -39,7 +39,6 @@ from ..models.request_price import Confirm, RequestPrice, check_confirmed, is_ab
 from ..providers.base import Reply
 from ..runtime.interrupts import Stopper, uninterrupted
 from ..shown_as import mimebundle
-from .lost import lost_facts, request_for_facts
 from .session import Session
 from .snapshot import context_info
 from .summarizer import (
@@ -56,7 +55,6 @@ Method = Literal["extractive", "model"]
 NOTHING_OLDER = "the newest turns stay as they are"
 NOT_ONE_TURN = "there are no turns"
 NO_MORE_TURNS = "no more turns than these are in view"
-MAY_LOSE = 0.5  # of the facts, by a summary that is checked
 
 
 class Change(NamedTuple):
@@ -174,12 +172,8 @@ class Actions:
         stopper: Stopper | None = None,
         turns: int | None = None,
         by: str = "",
-        check: bool = False,
     ) -> Change:
-        """Send the older turns as a summary, where a checked one can be written; the newest ``turns`` stay.
-
-        ``check``: the model is asked what was lost; where that is more than half, all stays as it is.
-        """
+        """Send the older turns as a summary, where a checked one can be written; the newest ``turns`` stay."""
         if turns is not None:
             check_whole_number("turns", turns)
         if method not in (None, *get_args(Method)):
@@ -198,17 +192,9 @@ class Actions:
             handed = replace(handed, by=by)
             count = words.turns(len(handed.covers))
             return self.keep(SummaryDraft(f"Summarised {count} as handed out with this notebook", handed))
-        if check:
-            self._check_both_prices(method, turns)
-        check_price = None if check else partial(self._check_price, is_button=stopper is not None)
-        draft, note = self.draft(method, instructions, stopper, turns, check_price), ""
-        if check and draft.summary is not None:
-            lost = lost_facts(self._session, lambda _: True, summary=draft.summary)
-            if lost.share > MAY_LOSE:
-                return Change(f"Summary dropped: {words.share(lost.share)} would be lost. {lost}", changed=False)
-            note = str(lost)
-        change = self.keep(draft._replace(summary=draft.summary and replace(draft.summary, by=by)))
-        return change._replace(note=note or change.note)
+        check_price = partial(self._check_price, is_button=stopper is not None)
+        draft = self.draft(method, instructions, stopper, turns, check_price)
+        return self.keep(draft._replace(summary=draft.summary and replace(draft.summary, by=by)))
 
     def keep(self, draft: SummaryDraft, automatic: Literal["after"] | None = None) -> Change:
         """Record a summary that was drafted, where there is one."""
@@ -258,10 +244,10 @@ class Actions:
         price = self.summary_price() if most is not None else None
         return "extractive" if price is not None and is_above([price], most) else None
 
-    def summary_price(self, kept: int | None = None) -> RequestPrice | None:
+    def summary_price(self) -> RequestPrice | None:
         """Return what a summary written now may cost; ``None``: no model would be asked."""
         target = self._session.target({}, ask=False)
-        older = self._older(target, kept) if self.writer else None
+        older = self._older(target) if self.writer else None
         if older is None or not older.numbers:
             return None
         return self._price(older.material, summary_cap(target.budget().limit), None)
@@ -280,17 +266,6 @@ class Actions:
         """Ask the user where a summary may cost much; a button's thread cannot. Raises InvalidRequestError."""
         confirm = None if is_button else self._confirm
         check_confirmed([price], self._session.settings.confirm_above, confirm, "This summary")
-
-    def _check_both_prices(self, method: Method | None, kept: int | None) -> None:
-        """Ask the user where a summary of the longest kind and its check may cost much. Raises InvalidRequestError."""
-        session, target = self._session, self._session.target({}, ask=False)
-        older, most = self._older(target, kept), session.settings.confirm_above
-        if not older.numbers or most is None:
-            return
-        longest = Summary("word " * summary_cap(target.budget().limit), older.covers, "model")
-        written = None if method == "extractive" else self.summary_price(kept)
-        prices = [*([written] if written else []), session.price(request_for_facts(session, longest))]
-        check_confirmed(prices, most, self._confirm, "This summary with its check")
 
     def _older(self, target: Target, kept: int | None = None) -> _Older:
         """Return the turns that a summary written now would stand for; the newest ``kept`` in view stay."""

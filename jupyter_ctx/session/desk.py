@@ -23,7 +23,6 @@ from ..runtime.redaction import Redactor, Unredacted
 from ..storage.journal import Journal
 from .actions import Actions, Change, Method
 from .exchange import Coming
-from .lost import FACT_TASK, Lost, lost_facts
 from .notices import ROOM_MAKERS, Along, beyond_held, large_values, makes_room, sized, threshold
 from .preview import View
 from .prompt import Prompt, attached_parts
@@ -164,11 +163,6 @@ class Desk:
                 self.session.save()  # what a refusal has taught, or a turn that is not recorded
             self.notify()
 
-    def lost(self, tell: Callable[[str], object] | None = None) -> Lost:
-        """Ask for facts that are no longer sent, as :meth:`Chat.lost`; ``tell`` is given the price first."""
-        with self._turn(Prompt(FACT_TASK, record=False)):
-            return lost_facts(self.session, self._confirm, tell)
-
     def view(self, prompt: Prompt) -> View:
         """Return what :meth:`ask` would send, part by part, and what it would leave out."""
         schema = as_answer(prompt.schema)
@@ -295,7 +289,6 @@ class Desk:
         method: Method | None = None,
         stopper: Stopper | None = None,
         by: str = "",
-        check: bool = False,
     ) -> Change:
         """Send a summary in place of the older turns, as :meth:`Chat.summarize`.
 
@@ -304,7 +297,7 @@ class Desk:
         """
 
         def act() -> Change:
-            return self.actions.summarize(instructions, method, stopper, turns, by, check)
+            return self.actions.summarize(instructions, method, stopper, turns, by)
 
         if stopper is None:
             return self.do(act)

@@ -67,8 +67,6 @@ def look() -> None:
     assert_type(chat.desk.savings().cached_cost, float | None)
     assert_type(chat.preview("Hello.").price.high, float | None)
     assert_type(chat.summarize(turns=2, method="extractive").changed, bool)
-    assert_type(chat.summarize(check=True).note, str)
-    assert_type((chat.lost().found, chat.lost().share), tuple[int, float])
     assert_type((info.used, info.limit, info.context_window), tuple[int, int, int])
     assert_type((info.fill, info.exact), tuple[float, bool])
     view = chat.preview("Why is the sky blue?")
