@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from .experiments.results.comparison import compare
     from .experiments.results.export import load_run
     from .experiments.results.not_worse import assert_not_worse
-    from .experiments.results.policy_costs import simulate
     from .experiments.run import Run
     from .experiments.scorers import contains, exact, json_equal, regex
     from .experiments.start import sweep
@@ -99,7 +98,6 @@ __all__ = [
     "probe",
     "regex",
     "resolve_window",
-    "simulate",
     "sweep",
 ]
 __version__ = "0.1.0"
@@ -119,7 +117,6 @@ _HOMES = {  # the module of each public name, which is imported when the name is
     "experiments.results.comparison": ("compare",),
     "experiments.results.export": ("load_run",),
     "experiments.results.not_worse": ("assert_not_worse",),
-    "experiments.results.policy_costs": ("simulate",),
     "session.ask": ("ask",),
     "experiments.judges": ("judge",),
     "experiments.table.results": ("Result", "Results"),

@@ -14,7 +14,6 @@ from typing import Any
 from ..config.settings import DEFAULT_MODEL, default_settings
 from ..errors import InvalidRequestError
 from ..experiments.probing.probe_result import Probe
-from ..experiments.results.policy_costs import PolicyRow, simulate
 from ..models.registry import Models
 from ..providers.base import Provider
 from ..providers.llama_cpp import next_tokens, text_tokens
@@ -207,32 +206,22 @@ def _furthest(held: Probe, tokens: float) -> str | None:
     return None
 
 
-LARGE = {"model": "openai/gpt-5.2", "window": 16_000}  # as in lesson 6
-
-
-def _simulated(turns: int, policies: list[str], size: tuple[int, int] = (150, 450), **changes: Any) -> list[PolicyRow]:
-    return list(simulate([size] * turns, policies, **{**LARGE, **changes}))
-
-
-@_exercise("6.1", "A quarter of this window is kept for the answer: a prompt may have 24,000 tokens.")
+@_exercise("6.1", "About 4,000 tokens of this window are kept for the answer: a prompt may have 27,904.")
 def _stops_at(turn: float) -> str | None:
-    (row,) = _simulated(200, ["stop"], (300, 700), window=32_000)
-    if turn != row.turns:
-        return 'simulate a hundred turns of (300, 700) with the policy "stop" and window=32_000, and read "turns".'
+    if turn != 28:
+        return 'call talk(100, 300, 700, window=32_000, on_overflow="stop"), and count the turns of that chat.'
     return None
 
 
 @_exercise("6.2", "Few turns are sent at any time. Whether the answers are as good is another question.")
 def _fewest(policy: str) -> str | None:
-    rows = _simulated(40, ["trim", "summarise", "trim compact_at=0.5", "trim max_turns=6"])
-    if policy.strip() != min(rows, key=lambda row: row.sent).policy:
+    if policy.strip() != "trim max_turns=6":
         return "look for the smallest figure below 'sent', in a row that has 40 turns."
     return None
 
 
 @_exercise("6.3", "Once the window is full, each turn sends about as much as the one before it.")
 def _grows(factor: float) -> str | None:
-    short, long = (_simulated(turns, ["trim"])[0].sent for turns in (40, 80))
-    if abs(factor - long / short) > 0.06:
-        return "divide the figure below 'sent' for eighty turns by that for forty."
+    if abs(factor - 2.25) > 0.06:
+        return "divide the tokens sent in eighty turns by those in forty: talk(80).usage().total.input_tokens."
     return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from ...conversation.conversation import Conversation
 from ...display.tables import table_text
@@ -16,7 +16,6 @@ from .pictures import LIGHT, Picture, canvas, labelled, titled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 MAX_TURNS = 400  # of one picture: the newest
 TURNS_TITLE = "Tokens of each turn"
@@ -108,7 +107,7 @@ def draw_turns(turns: Sequence[TurnFigures], limit: int | None = None) -> Pictur
     panels = (HEIGHT, COST_HEIGHT) if is_priced else (HEIGHT,)
     figure, axes = canvas(LIGHT, sum(panels), panels)
     titled(axes[0], TURNS_TITLE, LIGHT)
-    draw_tokens(axes[0], shown, limit)
+    _draw_tokens(axes[0], shown, limit)
     if is_priced:
         costs = [turn.cost or 0.0 for turn in shown]
         axes[1].bar([turn.turn for turn in shown], costs, color=LIGHT.quiet)
@@ -119,22 +118,14 @@ def draw_turns(turns: Sequence[TurnFigures], limit: int | None = None) -> Pictur
     labelled(axes[-1], "turn", "x", LIGHT)
     axes[-1].set_xlim(shown[0].turn - 0.7, shown[-1].turn + 0.7)
     axes[-1].locator_params(axis="x", integer=True, min_n_ticks=1)
-    legend_below(figure, axes)
+    handles, names = axes[0].get_legend_handles_labels()
+    figure.legend(
+        handles, names, loc="outside lower center", ncols=8, frameon=False, fontsize=8, labelcolor=LIGHT.ink
+    )  # fmt: skip
     return Picture(figure, turns_text(turns, limit))
 
 
-def legend_below(figure: Figure, axes: Sequence[Axes]) -> None:
-    """Say below the panels what their colours and signs mean, each once."""
-    signs = dict[str, Any]()
-    for panel in axes:
-        handles, names = panel.get_legend_handles_labels()
-        signs.update(zip(names, handles, strict=True))
-    figure.legend(
-        signs.values(), signs, loc="outside lower center", ncols=8, frameon=False, fontsize=8, labelcolor=LIGHT.ink
-    )
-
-
-def draw_tokens(axes: Axes, turns: Sequence[TurnFigures], limit: int | None) -> None:
+def _draw_tokens(axes: Axes, turns: Sequence[TurnFigures], limit: int | None) -> None:
     """Draw the tokens of turns in a panel, with the limit, cuts and summaries."""
     fresh_color, cached_color, output_color = LIGHT.series
     numbers, cached = [turn.turn for turn in turns], [turn.cached for turn in turns]
