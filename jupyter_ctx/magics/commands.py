@@ -15,7 +15,7 @@ from ..config.settings import AS_HELD, DEFAULT, DEFAULT_MODEL, HELP, SETTING_NAM
 from ..display.status_card import Status, status_forms
 from ..display.tables import first_words, table_text
 from ..display.text import to_plain
-from ..display.widgets.gauge import gauge_line, legend
+from ..display.widgets.gauge import gauge_line
 from ..errors import ModelNotFoundError, StoreError
 from ..export.conversation_files import FORMATS, export
 from ..export.hand_in import HAND_IN_FORMATS
@@ -27,7 +27,8 @@ from ..runtime.frontend import where
 from ..runtime.redaction import blanked_line, without_address_keys
 from ..session.actions import Change, Method
 from ..session.prompt import Prompt
-from ..wording.layout import line_width, wrapped, wrapped_list
+from ..session.replay import replayed
+from ..wording.layout import line_width, wrapped
 from .command_table import ABOUT_ANSWERS, ABOUT_CONVERSATIONS, ABOUT_SETUP, ABOUT_WINDOW, Call, CommandRun, command, say
 from .command_table import COMMANDS as COMMANDS  # whole only with the declarations below
 from .conversation_tables import conversations_table, history_table, previewed, versions_table
@@ -74,21 +75,10 @@ def _status(call: Call) -> None:
 
 
 @command(
-    "gauge [follow | off]", "show the gauge here, or set whether it follows the newest chat cell", ABOUT_WINDOW,
-    "%chat gauge", "%chat gauge off",
-)  # fmt: skip
-def _gauge(call: Call) -> object:
-    if not call.words:
-        call.host.show_gauge(call.chat)
-        return None
-    call.chat.configure(gauge=call.one("follow or off"))
-    return _setting_line(call.chat, "gauge")
-
-
-@command(
-    "history [N --versions]",
-    "list every turn with its number, tokens and state; N --versions: all answers of turn N", ABOUT_WINDOW,
-    "%chat history", "%chat history 3 --versions",
+    "history [N --versions] [--replay]",
+    "list every turn with its number, tokens and state; N --versions: all answers of turn N; --replay: turn by turn, "
+    "how full the window was, what fell out, and what was sent", ABOUT_WINDOW,
+    "%chat history", "%chat history 3 --versions", "%chat history --replay",
 )  # fmt: skip
 def _history(call: Call) -> object:
     chat = call.chat
@@ -98,6 +88,11 @@ def _history(call: Call) -> object:
         raise UsageError(
             f"%chat history {call.words[0]} --versions shows all answers of a turn; alone it takes no number."
         )
+    elif call.options.replay:
+        from .replay import replay_forms
+
+        forms = replay_forms(replayed(chat.desk.session))
+        call.host.show_moment(chat, lambda: forms)
     else:
         call.host.show_table(chat, lambda: history_table(chat), lambda: call.host.views.history(chat))
     return None
@@ -111,13 +106,6 @@ def _plot(call: Call) -> object:
     from .run_commands import plot
 
     return plot(call)
-
-
-@command("replay", "show turn by turn what was sent, what fell out, and the summary in its place", ABOUT_WINDOW)
-def _replay(call: Call) -> None:
-    from .replay import replay
-
-    replay(call)
 
 
 @command(
@@ -598,9 +586,6 @@ def _help(call: Call) -> object:
     name = call.words[0].lower()
     if name in COMMANDS:
         say(one_command(COMMANDS[name]))
-        if name == "gauge":
-            signs = (wrapped_list(legend(terminal=terminal), line_width(), "  ") for terminal in (False, True))
-            say("", *signs, sep="\n")
     if name in SETTING_NAMES:
         say(f"{name} is a setting: %chat config {name} shows its value and what it may be.")
         say(_setting_line(call.chat, name))

@@ -149,6 +149,7 @@ OPTIONS = (
     _of_probe("--grid", "ask all lengths equally often, and draw score by length and position"),
     _of_probe("--seed", "another number makes other texts", "N"),
     Option("--versions", "show all answers of turn N", ("history",)),
+    Option("--replay", "show what each turn was sent, and how full the window was", ("history",)),
     Option("--answers", "delete all answers that maps have stored", ("delete",)),
     Option("--check", "say whether a hand-in fits its digest", ("handin",)),
     Option("--extractive", "keep lines of your own, and ask no model", ("summarise",)),

@@ -88,12 +88,6 @@ def wrapped(text: str, width: int, indent: str = "") -> str:
     return "\n".join(line for each in text.split("\n") for line in _wrapped_line(each, width, indent))
 
 
-def wrapped_list(text: str, width: int, indent: str = "") -> str:
-    """Return a list in one line as :func:`wrapped`, broken between its items, which end in a comma or semicolon."""
-    whole = re.sub(r"(?<![,;:]) ", "\xa0", text)
-    return wrapped(whole, width, indent).replace("\xa0", " ")
-
-
 def _wrapped_line(line: str, width: int, indent: str) -> list[str]:
     if len(line) <= width:
         return [line]
