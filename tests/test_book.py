@@ -55,7 +55,7 @@ def test_a_page_that_is_wrong_is_told_of_with_its_line(text: str, said: str) -> 
 
 
 def test_what_is_right_is_not_told_of() -> None:
-    text = "`%chat help TOPIC`, `%chat history N --versions`, `%chat gauge [follow | off]`, `%%chat map?`, "
+    text = "`%chat help TOPIC`, `%chat history N --versions`, `%chat use MODEL [--window N]`, `%%chat map?`, "
     text += "`--to`, `nbconvert --to`"
     assert list(problems(PAGE, f"{text}\n\n[x](reference/commands.md#command-trim)")) == []
 

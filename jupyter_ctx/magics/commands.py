@@ -28,6 +28,7 @@ from ..runtime.redaction import blanked_line, without_address_keys
 from ..session.actions import Change, Method
 from ..session.prompt import Prompt
 from ..session.replay import replayed
+from ..session.usage_table import saved_by_caching
 from ..wording.layout import line_width, wrapped
 from .command_table import ABOUT_ANSWERS, ABOUT_CONVERSATIONS, ABOUT_SETUP, ABOUT_WINDOW, Call, CommandRun, command, say
 from .command_table import COMMANDS as COMMANDS  # whole only with the declarations below
@@ -621,7 +622,8 @@ def _status_of(chat: Chat, name: str) -> Status:
     redo = f"%chat redo does again: {info.redo}" if info.redo else ""
     end = chat.models.end(chat.config)
     ends = end.line(chat.config.model, date.today()) if end is not None else ""
-    notes = (_price_line(chat), ends, str(chat.desk.savings()), "; ".join(filter(None, (undo, redo))))
+    saved = saved_by_caching(chat.usage(), chat.desk.session.token_prices)
+    notes = (_price_line(chat), ends, saved, "; ".join(filter(None, (undo, redo))))
     return Status(info, name, _changed_settings(chat), tuple(filter(None, notes)))
 
 

@@ -43,7 +43,7 @@ def _unfolding(message: Message) -> str:
 def _happened(step: Replayed, before: set[int]) -> str:
     """Return what a request lacks and what stands in its place; ``before``: turns that the one before it had."""
     omitted = {name: [at for at, state in enumerate(step.states, 1) if state == name] for name in OMITTED}
-    gone = sorted(before.intersection(*[sum(omitted.values(), [])]))
+    gone = sorted(number for numbers in omitted.values() for number in before.intersection(numbers))
     fell_out = [f"{named_turns(gone).capitalize()} fell out now."] if gone else []
     return " ".join(
         [*fell_out, *(f"{OMITTED[name]} {named_turns(turns)}." for name, turns in omitted.items() if turns)]

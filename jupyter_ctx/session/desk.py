@@ -31,7 +31,6 @@ from .session import Session
 from .snapshot import context_info
 from .state import is_just_taken
 from .tries import as_answer
-from .usage_table import Savings, savings
 
 if TYPE_CHECKING:
     from ..attachments.tracebacks import Failure
@@ -408,10 +407,6 @@ class Desk:
         """Return the numbers of the turns that may be sent although their cells were deleted."""
         gone, places = self.session.notebook.deleted, enumerate(self.session.conversation.places, 1)
         return tuple(number for number, place in places if place.turn.record.cell in gone and place.sendable)
-
-    def savings(self) -> Savings:
-        """Return what prompt caches have saved so far, in tokens and dollars."""
-        return savings(self.session.conversation, self.session.token_prices)
 
     def turn(self, number: int) -> Turn:
         """Return a turn by its number, from 1."""

@@ -53,10 +53,10 @@ def narrow(notebook: NotebookPage, width: int) -> None:
 
 def test_boxes_stand_in_their_rows_and_views_of_500_turns_agree(open_page: Open) -> None:
     notebook = open_page(
-        LOAD, USE, FILL, "%chat history", "%chat preview", "%chat gauge",
+        LOAD, USE, FILL, "%chat history", "%chat preview", "%chat",
         "get_chat().exclude(498); get_chat().trim(3); say('Newest.', 'Yes.')",
         "print([m.number for m in get_chat().preview('x').messages if m.state == 'pinned'])",
-        "%chat history", "%chat preview", "%chat gauge",
+        "%chat history", "%chat preview", "%chat",
     )  # fmt: skip
     notebook.run(0, 1, 2, 3, 4, 5)
     history, preview, panel = (notebook.output(index) for index in (3, 4, 5))

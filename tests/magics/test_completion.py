@@ -213,7 +213,6 @@ def test_most_of_what_is_offered_after_a_value_can_be_filled_in(data: Cells, typ
         ("%chat use local/smollm2 --w", {"--window"}),
         ("x = 1\n%chat hist", {"history"}),
         ("%chat config on_overflow s", {"summarise", "stop"}),
-        ("%chat gauge f", {"follow"}),
         ("%chat config gauge f", {"follow"}),
         ("%chat config footer ", {"auto", "on", "off", "default"}),
         ("%chat config compact_at ", {"default"}),

@@ -52,8 +52,8 @@ def test_the_gauge_is_below_the_newest_chat_cell_and_leaves_nothing_in_older_one
     assert [">after turn 2</div>" in twin["text/html"] for twin in twins(second)] == [True]
     assert emptied(second) == 1
     assert places(kernel) == "[0, 1]", "one place holds the panel"
-    assert len(widgets(kernel.run("%chat gauge"))) == 1
-    kernel.run("%chat gauge off")
+    assert len(widgets(kernel.run("%chat"))) == 1
+    kernel.run("%chat config gauge off")
     assert not widgets(kernel.run("%%chat\nSay three."))
 
 
@@ -70,7 +70,7 @@ def emptied(outputs: list[dict[str, Any]]) -> int:
     return sum(o["msg_type"] == "update_display_data" and not o["content"]["data"] for o in outputs)
 
 
-@pytest.mark.parametrize("shows", ["gauge", "history", "preview"])
+@pytest.mark.parametrize("shows", ["", "history", "preview"])
 def test_what_a_cell_shows_is_true_for_its_moment(kernel: Kernel, shows: str) -> None:
     kernel.run("%%chat\nSay hello.")
     shown = kernel.run(f"%chat {shows}")
@@ -85,7 +85,7 @@ def test_what_a_cell_shows_is_true_for_its_moment(kernel: Kernel, shows: str) ->
 def test_an_action_of_another_cell_makes_a_place_still_and_a_click_in_it_draws_it_anew(kernel: Kernel) -> None:
     kernel.run("%chat config gauge off")
     kernel.run("%%chat\nSay hello.")
-    kernel.run("%chat gauge")
+    kernel.run("%chat")
     panel = "get_ipython()._jupyter_ctx.magic.panel()"
     clear = kernel.value(f"{panel}._buttons['Clear'].model_id")
     clicked = kernel.outputs(kernel.click_on(clear))
@@ -99,7 +99,7 @@ def test_stills_cost_one_message_a_turn_however_many_there_are(kernel: Kernel) -
     counts = list[int]()
     for number in (1, 20):
         for _ in range(number):
-            kernel.run("%chat gauge")
+            kernel.run("%chat")
         kernel.run("%%chat\nSay hello.")
         told = [o for o in kernel.run("%%chat\nSay hello.") if "jctx-now" in str(o["content"])]
         counts.append(len(told))
@@ -115,9 +115,9 @@ def test_every_gauge_of_the_lesson_on_full_windows_says_what_was_true_in_its_cel
         assert error(outputs) is None
         for output in outputs:
             name = output["content"].get("transient", {}).get("display_id")
-            if name in drawn or (cell.source == "%chat gauge" and output in shown_twins(outputs)):
+            if name in drawn or (cell.source == "%chat" and output in shown_twins(outputs)):
                 drawn[name] = output["content"]["data"]["text/plain"]
-        if cell.source == "%chat gauge":
+        if cell.source == "%chat":
             known.append(
                 kernel.value(
                     "f'{get_chat().info().used:,} of {get_chat().info().limit:,} tokens', len(get_chat().turns)"

@@ -423,7 +423,7 @@ def test_turns_of_deleted_cells_are_offered_for_exclusion_once(notebook: Noteboo
 @pytest.mark.load
 def test_the_gauge_shows_the_conversation_that_is_talked_in(notebook: Notebook) -> None:
     notebook.run(TALK)
-    assert len(widgets(notebook.kernel.run("%chat gauge"))) == 1
+    assert len(widgets(notebook.kernel.run("%chat"))) == 1
     assert "In 'side', a new conversation." in notebook.run("%%chat -i side\nSay two.")
     elsewhere = notebook.kernel.run("%chat -i side")
     assert not widgets(elsewhere)

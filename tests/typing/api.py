@@ -64,7 +64,6 @@ def look() -> None:
     info = chat.info()
     assert_type(info, ContextInfo)
     assert_type(info.more_turns, int | None)
-    assert_type(chat.desk.savings().cached_cost, float | None)
     assert_type(chat.preview("Hello.").price.high, float | None)
     assert_type(chat.summarize(turns=2, method="extractive").changed, bool)
     assert_type((info.used, info.limit, info.context_window), tuple[int, int, int])
