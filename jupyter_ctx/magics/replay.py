@@ -10,9 +10,9 @@ from ..display.widgets.gauge_bar import text_bar
 from ..session.replay import Replayed
 from ..wording import named_turns
 
-HEAD, BAR, HAPPENED = ("turn", "context", "tokens", "share", "what happened"), 1, 4
-OMITTED = {"left out": "Left out:", "summarised": "A summary stands for", "excluded": "Excluded:"}
-MOST_UNFOLDED = 60_000  # characters of all messages
+_HEAD, _BAR, _HAPPENED = ("turn", "context", "tokens", "share", "what happened"), 1, 4
+_OMITTED = {"left out": "Left out:", "summarised": "A summary stands for", "excluded": "Excluded:"}
+_MOST_UNFOLDED = 60_000  # characters of all messages
 _BAR_WIDTH = "width:60px;width:clamp(60px,15vw,160px)"  # a sanitiser knows the first alone
 
 
@@ -22,17 +22,17 @@ def replay_forms(steps: list[Replayed]) -> dict[str, str]:
     for step in steps:
         happened, info = _happened(step, in_view), step.info
         rows.append((f"{step.number}", text_bar(info), f"{info.used:,}", share_of(info), happened))
-        in_view = {number for number, state in enumerate(step.states, 1) if state not in OMITTED} | {step.number}
-    sides, drawn, left = column_sides(HEAD, rows), list[str](), MOST_UNFOLDED
+        in_view = {number for number, state in enumerate(step.states, 1) if state not in _OMITTED} | {step.number}
+    sides, drawn, left = column_sides(_HEAD, rows), list[str](), _MOST_UNFOLDED
     for step, row in zip(reversed(steps), reversed(rows), strict=True):
         left -= sum(len(message.content) for message in step.messages)
         sent = "".join(map(_unfolding, step.messages)) if left >= 0 else ""
         unfolds = f'<details style="white-space:pre-wrap;{WRAPS}"><summary>what was sent</summary>{sent}</details>'
-        cells = {BAR: bar_static(step.info, _BAR_WIDTH), HAPPENED: text_html(row[HAPPENED]) + unfolds * bool(sent)}
+        cells = {_BAR: bar_static(step.info, _BAR_WIDTH), _HAPPENED: text_html(row[_HAPPENED]) + unfolds * bool(sent)}
         drawn.append(f"<tr>{row_html(row, sides, cells)}</tr>")
     caption = "What was sent, turn by turn" if steps else "No turn since the last clear was sent from here."
-    forms = table(HEAD, rows, caption)
-    return forms | {"text/html": page_html(HEAD, sides, reversed(drawn), caption)} if steps else forms
+    forms = table(_HEAD, rows, caption)
+    return forms | {"text/html": page_html(_HEAD, sides, reversed(drawn), caption)} if steps else forms
 
 
 def _unfolding(message: Message) -> str:
@@ -42,9 +42,9 @@ def _unfolding(message: Message) -> str:
 
 def _happened(step: Replayed, before: set[int]) -> str:
     """Return what a request lacks and what stands in its place; ``before``: turns that the one before it had."""
-    omitted = {name: [at for at, state in enumerate(step.states, 1) if state == name] for name in OMITTED}
+    omitted = {name: [at for at, state in enumerate(step.states, 1) if state == name] for name in _OMITTED}
     gone = sorted(number for numbers in omitted.values() for number in before.intersection(numbers))
     fell_out = [f"{named_turns(gone).capitalize()} fell out now."] if gone else []
     return " ".join(
-        [*fell_out, *(f"{OMITTED[name]} {named_turns(turns)}." for name, turns in omitted.items() if turns)]
+        [*fell_out, *(f"{_OMITTED[name]} {named_turns(turns)}." for name, turns in omitted.items() if turns)]
     )

@@ -161,7 +161,7 @@ def test_gauge_and_help_say_what_they_changed_and_what_the_signs_are(cells: Cell
     cells.run("%chat config gauge off")
     assert "gauge = off (set here)" in cells.run("%chat help gauge")
     signs = cells.run("%chat help window")
-    assert all(f"- `{kind.sign}` `{kind.glyph}` {kind.label}\n" in signs for kind in SEGMENT_KINDS.values())
+    assert all(f"`{kind.sign}` `{kind.glyph}` {kind.label}" in signs for kind in SEGMENT_KINDS.values())
     assert "ends in ?" in cells.run("%chat help")
 
 
