@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from .experiments.results.comparison import compare
     from .experiments.results.export import load_run
     from .experiments.results.not_worse import assert_not_worse
-    from .experiments.results.policy_costs import simulate
     from .experiments.run import Run
     from .experiments.scorers import contains, exact, json_equal, regex
     from .experiments.start import sweep
@@ -95,7 +94,6 @@ __all__ = [
     "long_prompts",
     "regex",
     "resolve_window",
-    "simulate",
     "sweep",
 ]
 __version__ = "0.1.0"
@@ -114,7 +112,6 @@ _HOMES = {  # the module of each public name, which is imported when the name is
     "experiments.results.comparison": ("compare",),
     "experiments.results.export": ("load_run",),
     "experiments.results.not_worse": ("assert_not_worse",),
-    "experiments.results.policy_costs": ("simulate",),
     "session.ask": ("ask",),
     "experiments.judges": ("judge",),
     "experiments.table.results": ("Result", "Results"),

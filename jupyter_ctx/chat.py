@@ -25,7 +25,6 @@ from .session.actions import Change, Method
 from .session.desk import Desk
 from .session.exchange import Coming
 from .session.history import History, history
-from .session.lost import Lost
 from .session.preview import View
 from .session.prompt import Prompt
 from .session.session import Session
@@ -205,18 +204,12 @@ class Chat:
         return self.desk.do(lambda: self.desk.actions.trim(turns))
 
     def summarize(
-        self, instructions: str | None = None, *, turns: int | None = None, method: Method | None = None,
-        check: bool = False,
-    ) -> Change:  # fmt: skip
+        self, instructions: str | None = None, *, turns: int | None = None, method: Method | None = None
+    ) -> Change:
         """Send a summary in place of the older turns; the newest, at least two and a quarter of the limit, stay.
         method: "extractive", your own lines, the default with local models; or "model", with your instructions
-        check: ask what the summary lost, as lost() does, and drop it where that is more than half
         """
-        return self.desk.summarize(instructions, turns=turns, method=method, check=check)
-
-    def lost(self) -> Lost:
-        """Ask the model for up to twelve facts that are no longer sent word for word; nothing is recorded."""
-        return self.desk.lost()
+        return self.desk.summarize(instructions, turns=turns, method=method)
 
     def clear(self) -> Change:
         """Begin the conversation anew; system prompt, model and settings stay."""

@@ -160,33 +160,36 @@ def exercise_4_3(what: str) -> str | None:
 # lesson 5: how far does it hold
 
 
-def exercise_5_1(held: Any, count: Real) -> str | None:
-    """Each request is one observation, however many questions it has."""
-    sent = {trial.request for trial in held.trials}
-    return None if count == len(sent) else 'count the different values in the column "request".'
-
-
-def exercise_5_2(held: Any, count: Real) -> str | None:
-    """They are marked, and neither right nor wrong."""
-    unscored = sum(trial.score is None for trial in held.trials)
-    return None if count == unscored else 'look for missing values in the column "score".'
-
-
-def exercise_5_3(held: Any, tokens: Real) -> str | None:
-    """Beyond the longest prompt nothing was asked, so nothing is known."""
-    if tokens == held.lengths[-1]:
+def exercise_5_1(run: Any, count: Real) -> str | None:
+    """What was cut is neither right nor wrong, and stands for nothing in the interval."""
+    if count == sum(result.counts for result in run.results):
         return None
-    return "look for the longest prompt that was planned: held.lengths has them all."
+    return "count the answers of this run that ended by themselves: stop_reason says so, and the summary, too."
+
+
+def exercise_5_2(run: Any, percent: Real) -> str | None:
+    """All higher rates up to the upper end would not make this result a surprise, either."""
+    low = run.summary()[0].low
+    if low is not None and abs(float(percent) - 100 * low) <= 1:
+        return None
+    return "the sentence of run.summary() has the interval: give its first figure, as a number such as 50."
+
+
+def exercise_5_3(runs: dict[int, Any], tokens: Real) -> str | None:
+    """Beyond the longest prompt nothing was asked, so nothing is known."""
+    if tokens == max(runs):
+        return None
+    return "look for the longest prompts that were asked: runs has a run for each length."
 
 
 # lesson 6: what a policy costs
 
 
 def exercise_6_1(turn: Real) -> str | None:
-    """A quarter of this window is kept for the answer: a prompt may have 24,000 tokens."""
-    if turn == 24:
+    """About 4,000 tokens of this window are kept for the answer: a prompt may have 27,904."""
+    if turn == 28:
         return None
-    return 'simulate a hundred turns of (300, 700) with the policy "stop" and window=32_000, and read "turns".'
+    return 'call talk(100, 300, 700, window=32_000, on_overflow="stop"), and count the turns of that chat.'
 
 
 def exercise_6_2(policy: str) -> str | None:
@@ -196,8 +199,8 @@ def exercise_6_2(policy: str) -> str | None:
     return "look for the smallest figure below 'sent', in a row that has 40 turns."
 
 
-def exercise_6_3(factor: float) -> str | None:
+def exercise_6_3(factor: Real) -> str | None:
     """Once the window is full, each turn sends about as much as the one before it."""
-    if abs(factor - 2.25) < 0.06:
+    if abs(float(factor) - 2.25) <= 0.06:
         return None
-    return "divide the figure below 'sent' for eighty turns by that for forty."
+    return "divide the tokens sent in eighty turns by those in forty: talk(80).usage().total.input_tokens."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -77,6 +78,21 @@ def test_exercises_that_change_the_conversation_are_right_once_it_is_done(cells:
 
 
 @pytest.mark.usefixtures("real_model")
+def test_exercises_on_policies_are_right_by_the_figures_of_the_lesson(cells: Cells) -> None:
+    lesson = json.loads(LESSONS[5].read_text("utf-8"))
+    for source in ("".join(cell["source"]) for cell in lesson["cells"] if cell["cell_type"] == "code"):
+        if "check(" not in source and ".plot(" not in source:
+            cells.run(source)
+    cells.run("from check import check\ntable = [costs(chat) | {'name': name} for name, chat in chats.items()]")
+    for exercise, wrong, right in (
+        ("6.1", "20", "len(talk(100, 300, 700, window=32_000, on_overflow='stop').turns)"),
+        ("6.2", "'stop'", "min((row for row in table if row['turns'] == 40), key=lambda row: row['sent'])['name']"),
+        ("6.3", "4.0", "talk(80).usage().total.input_tokens / talk(40).usage().total.input_tokens"),
+    ):
+        assert cells.run(f"check('{exercise}', {wrong})").startswith("Not done yet")
+        assert cells.run(f"check('{exercise}', {right})").startswith("Right")
+
+
 def test_exercises_on_tokens_ask_the_model_of_the_lesson(capsys: pytest.CaptureFixture[str]) -> None:
     assert said(capsys, "3.1", 3) == said(capsys, "3.2", "house") == said(capsys, "3.2", "Geschwindigkeit") == "Not"
     assert said(capsys, "3.3", "I") == said(capsys, "3.3", "") == "Not"

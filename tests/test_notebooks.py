@@ -54,7 +54,7 @@ def test_an_error_stops_a_headless_run(local_model: str) -> None:
 
 
 def test_the_gauge_has_static_twins_in_a_headless_run(local_model: str) -> None:
-    *_, outputs = execute("%load_ext jupyter_ctx", f"%chat use {local_model}", "%chat gauge")
+    *_, outputs = execute("%load_ext jupyter_ctx", f"%chat use {local_model}", "%chat")
     assert set(outputs[0].data) == {"text/html", "text/markdown", "text/plain"}
 
 

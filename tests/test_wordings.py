@@ -94,11 +94,6 @@ from priced import Priced
 unlisted = Priced("Yes.", model="anthropic/claude-x")
 one, new = (Chat(provider=each, max_tokens=1_000).preview("Hello.").price for each in (Priced("Yes."), unlisted))
 """
-LOST = """
-chat = Chat(provider=ScriptedProvider('{"1": "40,000", "2": "Thursday"}'), window=8_000)
-for said in ("The budget is 41,200 euros.", "We meet on Thursday.", "Hello.", "Hello."):
-    _ = chat.add_messages([{"role": "user", "content": said}, {"role": "assistant", "content": "Noted."}])
-"""
 COURSE = """
 import os, pathlib
 from jupyter_ctx.library import Library
@@ -124,7 +119,6 @@ SETUPS = {
     "what is done to turns": TALKED,
     "why turns are left out": REASONS,
     "prices": PRICES,
-    "facts that are left out": LOST,
 }
 
 

@@ -73,6 +73,7 @@ class TurnRecord:
     ``stop_reason``: why the reply ended.
     ``usage``: tokens of the request and the reply, where the provider reported them.
     ``window``: tokens that the model was believed to hold; 0 where nothing was sent.
+    ``limit``: tokens that a prompt could have of them.
     ``cost``: US dollars; ``None`` where unknown.
     ``seconds``: from the request to the end of the reply.
     ``at``: when the turn was recorded, in seconds since 1970; ``None``: it was added, or is of an earlier release.
@@ -97,6 +98,7 @@ class TurnRecord:
     stop_reason: StopReason = "stop"
     usage: Usage | None = None
     window: int = 0
+    limit: int = 0
     cost: float | None = None
     seconds: float | None = None
     at: float | None = None

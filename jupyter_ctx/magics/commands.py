@@ -14,7 +14,7 @@ from ..config.settings import DEFAULT, DEFAULT_MODEL, HELP, SETTING_NAMES, Setti
 from ..display.status_card import Status, status_forms
 from ..display.tables import first_words, table_text
 from ..display.text import to_plain
-from ..display.widgets.gauge import gauge_line, legend
+from ..display.widgets.gauge import gauge_line
 from ..errors import ModelNotFoundError, StoreError
 from ..export.conversation_files import FORMATS, export
 from ..models.registry import full_name, key_owner
@@ -25,8 +25,10 @@ from ..runtime.frontend import where
 from ..runtime.redaction import blanked_line, without_address_keys
 from ..session.actions import Change, Method
 from ..session.prompt import Prompt
+from ..session.replay import replayed
+from ..session.usage_table import saved_by_caching
 from ..wording.budget_line import budget_line
-from ..wording.layout import line_width, wrapped, wrapped_list
+from ..wording.layout import line_width, wrapped
 from .command_table import ABOUT_ANSWERS, ABOUT_CONVERSATIONS, ABOUT_SETUP, ABOUT_WINDOW, Call, CommandRun, command, say
 from .command_table import COMMANDS as COMMANDS  # whole only with the declarations below
 from .conversation_tables import conversations_table, history_table, previewed
@@ -73,20 +75,16 @@ def _status(call: Call) -> None:
 
 
 @command(
-    "gauge [follow | off]", "show the gauge here, or set whether it follows the newest chat cell", ABOUT_WINDOW,
-    "%chat gauge", "%chat gauge off",
+    "history [--replay]",
+    "list every turn with its number, tokens and state; --replay: turn by turn, how full the window was, what fell "
+    "out, and what was sent", ABOUT_WINDOW,
+    "%chat history", "%chat history --replay",
 )  # fmt: skip
-def _gauge(call: Call) -> object:
-    if not call.words:
-        call.host.show_gauge(call.chat)
-        return None
-    call.chat.configure(gauge=call.one("follow or off"))
-    return _setting_line(call.chat, "gauge")
-
-
-@command("history", "list every turn with its number, tokens and state", ABOUT_WINDOW)
 def _history(call: Call) -> None:
-    display(history_table(call.chat), raw=True)
+    from .replay import replay_forms
+
+    forms = replay_forms(replayed(call.chat.desk.session)) if call.options.replay else history_table(call.chat)
+    display(forms, raw=True)
 
 
 @command(
@@ -97,13 +95,6 @@ def _plot(call: Call) -> object:
     from .run_commands import plot
 
     return plot(call)
-
-
-@command("replay", "show turn by turn what was sent, what fell out, and the summary in its place", ABOUT_WINDOW)
-def _replay(call: Call) -> None:
-    from .replay import replay
-
-    replay(call)
 
 
 @command(
@@ -209,11 +200,10 @@ def _trim(call: Call) -> object:
 
 
 @command(
-    "summarise [N] [--extractive] [--check]",
-    "send a summary in place of the older turns; N: keep the newest N word for word; --extractive: ask no model; "
-    "--check: drop it where more than half is lost",
+    "summarise [N] [--extractive]",
+    "send a summary in place of the older turns; N: keep the newest N word for word; --extractive: ask no model",
     ABOUT_WINDOW,
-    "%chat summarise", "%chat summarise 2 --extractive", "%chat summarise --check",
+    "%chat summarise", "%chat summarise 2 --extractive",
     "%%chat summarise\nKeep every name and every figure.",
     also="summarize", heads_cell=True,
 )  # fmt: skip
@@ -227,18 +217,10 @@ def _summarise(call: Call) -> object:
     method: Method | None = "extractive" if extractive else "model" if instructions else None
     place = where(call.host.shell)
     by = f"{place.cell or ''} {place.source}" if place.source else ""
-    change = call.chat.desk.summarize(instructions, turns=turns, method=method, by=by, check=call.options.check)
+    change = call.chat.desk.summarize(instructions, turns=turns, method=method, by=by)
     say(change)
     summary = call.chat.conversation.summary
     return summary.text if change.changed and summary is not None else None
-
-
-@command(
-    "lost", "ask the model for up to twelve facts that a trim or a summary has left out, and say which are lost",
-    ABOUT_WINDOW, "%chat lost",
-)  # fmt: skip
-def _lost(call: Call) -> None:
-    display(call.chat.desk.lost(say))
 
 
 command("clear", "leave out all turns; system prompt, model and settings stay", ABOUT_WINDOW)(
@@ -555,9 +537,6 @@ def _help(call: Call) -> object:
     name = call.words[0].lower()
     if name in COMMANDS:
         say(one_command(COMMANDS[name]))
-        if name == "gauge":
-            signs = (wrapped_list(legend(terminal=terminal), line_width(), "  ") for terminal in (False, True))
-            say("", *signs, sep="\n")
     if name in SETTING_NAMES:
         say(f"{name} is a setting: %chat config {name} shows its value and what it may be.")
         say(_setting_line(call.chat, name))
@@ -597,7 +576,8 @@ def _status_of(chat: Chat, name: str, left: str) -> Status:
     info = chat.info()
     undo = f"%chat undo takes back: {info.undo}" if info.undo else ""
     redo = f"%chat redo does again: {info.redo}" if info.redo else ""
-    notes = (_price_line(chat), left, str(chat.desk.savings()), "; ".join(filter(None, (undo, redo))))
+    saved = saved_by_caching(chat.usage(), chat.desk.session.token_prices)
+    notes = (_price_line(chat), left, saved, "; ".join(filter(None, (undo, redo))))
     return Status(info, name, _changed_settings(chat), tuple(filter(None, notes)))
 
 

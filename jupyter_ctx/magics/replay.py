@@ -1,63 +1,50 @@
-"""``%chat replay``: show turn by turn what was sent, what fell out, and what a summary stood for."""
+"""``%chat history --replay``: a row for each turn, with its bar, what fell out, and the messages of its request."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from IPython.display import display
-
-from ..display.widgets.replay import ReplayFrame, replay_forms
-from ..errors import InvalidRequestError
-from ..session.preview import View, ViewPart
-from ..session.replay import replayed
+from ..conversation.messages import Message
+from ..display.tables import column_sides, first_words, page_html, row_html, table
+from ..display.text import WRAPS, text_html
+from ..display.widgets.gauge import bar_static, share_of
+from ..display.widgets.gauge_bar import text_bar
+from ..session.replay import Replayed
 from ..wording import named_turns
-from .command_table import Call
 
-STANDING = {"left out": "Left out:", "summarised": "A summary stands for", "excluded": "Excluded:"}
-SAID_ABOVE = ("sent", "system", *STANDING)
-FITS = "The recorded digest fits: these messages were sent, word for word."
-FITS_NOT = (
-    "The recorded digest does not fit: the cell had a system prompt of its own, or the memory file has changed since."
-)
+_HEAD, _BAR, _HAPPENED = ("turn", "context", "tokens", "share", "what happened"), 1, 4
+_OMITTED = {"left out": "Left out:", "summarised": "A summary stands for", "excluded": "Excluded:"}
+_MOST_UNFOLDED = 60_000  # characters of all messages
+_BAR_WIDTH = "width:60px;width:clamp(60px,15vw,160px)"  # a sanitiser knows the first alone
 
 
-def replay(call: Call) -> None:
-    """Show the requests of the newest turns. Raises InvalidRequestError where there are none."""
-    frames, in_view = list[ReplayFrame](), set[int | None]()
-    for number, view, info, is_checked, trimmed in replayed(call.chat.desk.session):
-        happened = " ".join(_happened(view, in_view - set(range(1, trimmed + 1))))
-        omitted = [(_about(part), part.text) for part in view.omitted]
-        checked = FITS if is_checked else FITS_NOT
-        frames.append(ReplayFrame(number, info, happened, checked, list(_sent(view)), omitted))
-        in_view = {part.number for part in view.messages} | {number}
-    if not frames:
-        raise InvalidRequestError(
-            "There is nothing to replay: no turn since the last clear was sent from here. Ask with %%chat."
-        )
-    display(replay_forms(frames), raw=True)
+def replay_forms(steps: list[Replayed]) -> dict[str, str]:
+    """Return the rows as HTML, where the messages of the newest turns unfold, as Markdown and as plain text."""
+    rows, in_view = list[tuple[str, ...]](), set[int]()
+    for step in steps:
+        happened, info = _happened(step, in_view), step.info
+        rows.append((f"{step.number}", text_bar(info), f"{info.used:,}", share_of(info), happened))
+        in_view = {number for number, state in enumerate(step.states, 1) if state not in _OMITTED} | {step.number}
+    sides, drawn, left = column_sides(_HEAD, rows), list[str](), _MOST_UNFOLDED
+    for step, row in zip(reversed(steps), reversed(rows), strict=True):
+        left -= sum(len(message.content) for message in step.messages)
+        sent = "".join(map(_unfolding, step.messages)) if left >= 0 else ""
+        unfolds = f'<details style="white-space:pre-wrap;{WRAPS}"><summary>what was sent</summary>{sent}</details>'
+        cells = {_BAR: bar_static(step.info, _BAR_WIDTH), _HAPPENED: text_html(row[_HAPPENED]) + unfolds * bool(sent)}
+        drawn.append(f"<tr>{row_html(row, sides, cells)}</tr>")
+    caption = "What was sent, turn by turn" if steps else "No turn since the last clear was sent from here."
+    forms = table(_HEAD, rows, caption)
+    return forms | {"text/html": page_html(_HEAD, sides, reversed(drawn), caption)} if steps else forms
 
 
-def _sent(view: View) -> Iterator[tuple[str, str]]:
-    """Yield the messages of a request, word for word; a summary is two of them."""
-    messages = iter(view.request.messages)
-    for part in view.messages:
-        yield _about(part), next(messages).content
-        if part.state.startswith("summary"):
-            yield "assistant, summary:", next(messages).content
+def _unfolding(message: Message) -> str:
+    name = f"{message.role}: {first_words(message.content)}"
+    return f"<details><summary>{text_html(name)}</summary>{text_html(message.content)}</details>"
 
 
-def _about(part: ViewPart) -> str:
-    turn = f"turn {part.number}" if part.number else ""
-    state = "" if part.state in SAID_ABOVE else part.state
-    attached = f"with {part.attached}" if part.attached else ""
-    tokens = f"{'' if part.exact else '~'}{part.tokens:,} tokens"
-    return f"{', '.join(filter(None, (turn, part.role, tokens, state, attached)))}:"
-
-
-def _happened(view: View, before: set[int | None]) -> Iterator[str]:
-    """Yield what a request lacks and what stands in its place; ``before``: turns that the one before it had."""
-    numbers = {state: sorted({part.number or 0 for part in view.omitted if part.state == state}) for state in STANDING}
-    gone = sorted(number for each in numbers.values() for number in each if number in before)
-    if gone:
-        yield f"{named_turns(gone).capitalize()} fell out now."
-    yield from (f"{STANDING[state]} {named_turns(each)}." for state, each in numbers.items() if each)
+def _happened(step: Replayed, before: set[int]) -> str:
+    """Return what a request lacks and what stands in its place; ``before``: turns that the one before it had."""
+    omitted = {name: [at for at, state in enumerate(step.states, 1) if state == name] for name in _OMITTED}
+    gone = sorted(number for numbers in omitted.values() for number in before.intersection(numbers))
+    fell_out = [f"{named_turns(gone).capitalize()} fell out now."] if gone else []
+    return " ".join(
+        [*fell_out, *(f"{_OMITTED[name]} {named_turns(turns)}." for name, turns in omitted.items() if turns)]
+    )

@@ -36,7 +36,6 @@ from ..models.registry import Target
 from ..providers.base import Reply
 from ..runtime.interrupts import Stopper, uninterrupted
 from ..shown_as import mimebundle
-from .lost import lost_facts
 from .session import Session
 from .snapshot import context_info
 from .summarizer import (
@@ -52,7 +51,6 @@ Method = Literal["extractive", "model"]
 NOTHING_OLDER = "the newest turns stay as they are"
 NOT_ONE_TURN = "there are no turns"
 NO_MORE_TURNS = "no more turns than these are in view"
-MAY_LOSE = 0.5  # of the facts, by a summary that is checked
 
 
 class Change(NamedTuple):
@@ -167,12 +165,8 @@ class Actions:
         stopper: Stopper | None = None,
         turns: int | None = None,
         by: str = "",
-        check: bool = False,
     ) -> Change:
-        """Send the older turns as a summary, where a checked one can be written; the newest ``turns`` stay.
-
-        ``check``: the model is asked what was lost; where that is more than half, all stays as it is.
-        """
+        """Send the older turns as a summary, where a checked one can be written; the newest ``turns`` stay."""
         if turns is not None:
             check_whole_number("turns", turns)
         if method not in (None, *get_args(Method)):
@@ -191,14 +185,8 @@ class Actions:
             handed = replace(handed, by=by)
             count = words.turns(len(handed.covers))
             return self.keep(SummaryDraft(f"Summarised {count} as handed out with this notebook", handed))
-        draft, note = self.draft(method, instructions, stopper, turns), ""
-        if check and draft.summary is not None:
-            lost = lost_facts(self._session, summary=draft.summary)
-            if lost.share > MAY_LOSE:
-                return Change(f"Summary dropped: {words.share(lost.share)} would be lost. {lost}", changed=False)
-            note = str(lost)
-        change = self.keep(draft._replace(summary=draft.summary and replace(draft.summary, by=by)))
-        return change._replace(note=note or change.note)
+        draft = self.draft(method, instructions, stopper, turns)
+        return self.keep(draft._replace(summary=draft.summary and replace(draft.summary, by=by)))
 
     def keep(self, draft: SummaryDraft, automatic: Literal["after"] | None = None) -> Change:
         """Record a summary that was drafted, where there is one."""

@@ -21,7 +21,6 @@ from ..runtime.redaction import Redactor, Unredacted
 from ..storage.journal import Journal
 from .actions import Actions, Change, Method
 from .exchange import Coming
-from .lost import FACT_TASK, Lost, lost_facts
 from .notices import ROOM_MAKERS, Along, large_values, makes_room, sized, threshold
 from .preview import View
 from .prompt import Prompt, attached_parts
@@ -29,7 +28,6 @@ from .send import Sender, stopped
 from .session import Session
 from .snapshot import context_info
 from .tries import as_answer
-from .usage_table import Savings, savings
 
 if TYPE_CHECKING:
     from ..attachments.tracebacks import Failure
@@ -158,11 +156,6 @@ class Desk:
                 self.session.save()  # what a refusal has taught, or a turn that is not recorded
             self.notify()
 
-    def lost(self, tell: Callable[[str], object] | None = None) -> Lost:
-        """Ask for facts that are no longer sent, as :meth:`Chat.lost`; ``tell`` is given the price first."""
-        with self._turn(Prompt(FACT_TASK, record=False)):
-            return lost_facts(self.session, tell)
-
     def view(self, prompt: Prompt) -> View:
         """Return what :meth:`ask` would send, part by part, and what it would leave out."""
         schema = as_answer(prompt.schema)
@@ -289,7 +282,6 @@ class Desk:
         method: Method | None = None,
         stopper: Stopper | None = None,
         by: str = "",
-        check: bool = False,
     ) -> Change:
         """Send a summary in place of the older turns, as :meth:`Chat.summarize`.
 
@@ -298,7 +290,7 @@ class Desk:
         """
 
         def act() -> Change:
-            return self.actions.summarize(instructions, method, stopper, turns, by, check)
+            return self.actions.summarize(instructions, method, stopper, turns, by)
 
         if stopper is None:
             return self.do(act)
@@ -394,10 +386,6 @@ class Desk:
         if name in course.named:
             return "jupyter_ctx.toml"
         return "default" if begun == getattr(Settings(), name) else "at the start"
-
-    def savings(self) -> Savings:
-        """Return what prompt caches have saved so far, in tokens and dollars."""
-        return savings(self.session.conversation, self.session.token_prices)
 
     def turn(self, number: int) -> Turn:
         """Return a turn by its number, from 1."""

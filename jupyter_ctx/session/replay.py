@@ -1,118 +1,69 @@
-"""What the request of each turn had, rebuilt from the conversation as it was then, and checked against its digest."""
+"""What the request of each turn had, rebuilt from the conversation as it was then."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
 from ..context.budget import Budget
-from ..context.compaction import cut_at
 from ..context.context_info import ContextInfo, segments_of
-from ..context.policy import Decision
-from ..context.windows import ContextWindow, Source
+from ..context.windows import ContextWindow
 from ..conversation.conversation import Conversation
-from ..conversation.events import Event, Offered, Said
-from ..conversation.messages import Turn
+from ..conversation.events import Offered, Said
+from ..conversation.messages import Message, Turn
 from ..errors import ChatError
-from ..models.registry import Target
-from .attempt import Attempt
 from .messages_sent import are_same_messages, request_digest
-from .preview import View, preview
 from .session import Session
-from .snapshot import prompt_size
-from .view import scope_then, turn_tokens
-
-MOST_REPLAYED = 100  # turns: the newest
-SEGMENTS = {"sent": "earlier turns", "summary of older answers": "summary"}  # of states that are called otherwise
-
-
-class _Asked(NamedTuple):
-    """An answer, the conversation before it and its position there."""
-
-    turn: Turn
-    before: Conversation
-    at: int
+from .view import PartStatus, part_states, scope_then, turn_tokens
 
 
 class Replayed(NamedTuple):
-    """The request of a turn by its number: what was sent and left out, and how full that was, the prompt included.
-
-    ``is_checked``: whether the digest of its messages is the recorded one.
-    ``trimmed``: how many of the first turns the user had trimmed before.
-    """
+    """A turn: how full the window was with it, what became of those before it, and what was sent, if that is known."""
 
     number: int
-    view: View
     info: ContextInfo
-    is_checked: bool
-    trimmed: int
-
-
-def _asked_by(past: Conversation, event: Event) -> Iterator[_Asked]:
-    """Yield the answers that were asked for with an event, which the conversation does not have yet."""
-    if isinstance(event, Said):
-        before = Conversation() if event.begins_anew(past) else past
-        record = event.turn.record
-        yield _Asked(event.turn, before, before.position(record.cell, record.run, append=event.append))
-    elif isinstance(event, Offered):
-        offered = event.alternatives
-        record = offered.asked.record
-        before = Conversation() if past.begins_anew(record.cell, new=offered.new) else past
-        at = before.position(record.cell, record.run, append=offered.append, offered=True)
-        for answer in offered.answers:
-            yield _Asked(offered.turn(answer), before, at)
+    states: Sequence[PartStatus]
+    messages: Sequence[Message]
 
 
 def replayed(session: Session) -> list[Replayed]:
-    """Return the requests of the newest turns, in order; turns for which nothing was sent have none."""
-    places = session.conversation.places[-MOST_REPLAYED:]
-    number_of = {place.turn.id: session.conversation.index(place.id) + 1 for place in places}
+    """Return the requests of the turns since the last clear; turns for which nothing was sent have none."""
+    number_of = {place.turn.id: number for number, place in enumerate(session.conversation.places, 1)}
     past, sent = Conversation(), dict[int, Replayed]()
     for event in session.conversation.events:
-        for asked in _asked_by(past, event):
-            number, record = number_of.get(asked.turn.id), asked.turn.record
-            if number is not None and record.digest and not record.stored:
+        for turn, before, at in _asked_by(event, past) if isinstance(event, Said | Offered) else ():
+            if turn.id in number_of and turn.record.digest and not turn.record.stored:
                 system = session.system_of(past.system, past.memory)
-                sent[number] = _replayed(session, asked, number, system)
+                sent[number_of[turn.id]] = _replayed(session, number_of[turn.id], turn, before, at, system)
         past.append(event)
     return [step for _, step in sorted(sent.items())]
 
 
-def _replayed(session: Session, asked: _Asked, number: int, system: str) -> Replayed:
-    (turn, before, at), target = asked, _target(session, asked.turn)
+def _asked_by(event: Said | Offered, past: Conversation) -> list[tuple[Turn, Conversation, int]]:
+    """Return the turns that came with an event, each with the conversation before it and its position there."""
+    came = event.alternatives if isinstance(event, Offered) else event
+    asked, turns = (came.turn, (came.turn,)) if isinstance(came, Said) else (came.asked, came.turns)
+    cell, run = asked.record.cell, asked.record.run
+    before = Conversation() if past.begins_anew(cell, new=came.new) else past
+    at = before.position(cell, run, append=came.append, offered=isinstance(event, Offered))
+    return [(turn, before, at) for turn in turns]
+
+
+def _replayed(session: Session, number: int, turn: Turn, before: Conversation, at: int, system: str) -> Replayed:
+    target, record, usage = session.target({}, ask=False), turn.record, turn.usage
+    with suppress(ChatError):  # a model that is not known any more: the usual one counts
+        target = target if turn.model == target.model else session.target({"model": turn.model}, ask=False)
     scope, start = scope_then(before, at, system, turn)
-    now = session.fitter.occupancy(target, before, scope, start)
-    prompt = prompt_size(turn, turn_tokens(turn, target.meter))
+    template, system_size, summary = target.meter.fixed_parts(scope.fixed)
+    ledger = session.fitter.ledger(target, before, scope)
+    sizes = [("template", template), ("system", system_size), ("pinned", ledger.pinned(at)), ("summary", summary)]
+    sizes.append(("earlier turns", ledger.between(start, at)))
+    others = sum(size for _, size in sizes)
+    own = turn_tokens(turn, target.meter) if usage is None else max(0, usage.carried - others)
+    window = ContextWindow(record.window, source=target.window.source)
+    budget = Budget(window, record.window - record.limit, 0, round(others + own), usage is not None)
+    info = ContextInfo(turn.model, budget, segments_of([*sizes, ("this turn", own)]), 0, 0)
     request = session.fitter.request(target, before, scope, start, target.sendable(turn.messages[0]))
-    attempt = Attempt(
-        turn.messages[0], target, before, scope, start, False, turn.record.apart, False,
-        Decision("send", cut_at(now, start), 0), now.ledger, prompt, request,
-        counted=turn.usage.input_tokens if turn.usage is not None else None,
-    )  # fmt: skip
-    view = preview(attempt, turn, is_counted=False, price=session.price(attempt))
-    is_checked = are_same_messages(request_digest(target, request), turn.record.digest)
-    return Replayed(number, view, _info(view, turn, target.window.source), is_checked, min(at, before.trimmed_to))
-
-
-def _target(session: Session, turn: Turn) -> Target:
-    """Return where a turn was sent; where that model is not known any more, the usual one."""
-    target = session.target({}, ask=False)
-    if turn.model != target.model:
-        with suppress(ChatError):
-            return session.target({"model": turn.model}, ask=False)
-    return target
-
-
-def _info(view: View, turn: Turn, source: Source) -> ContextInfo:
-    """Return how full the window of then was; nobody recorded how much of it was kept for the reply."""
-    sizes = Counter({"template": view.template})
-    for part in view.messages:
-        sizes[SEGMENTS.get(part.state, part.state)] += part.tokens
-    del sizes["prompt"]
-    sizes["this turn"] = max(0, view.input_tokens - sizes.total())  # as reported, whatever the prompt was estimated at
-    names = ("template", "system", "pinned", "summary", "earlier turns", "this turn")
-    segments = segments_of((name, sizes[name]) for name in names)
-    budget = Budget(ContextWindow(turn.record.window, source=source), 0, 0, sizes.total(), view.exact)
-    return ContextInfo(turn.model, budget, segments, 0, 0)
+    is_rebuilt = are_same_messages(request_digest(target, request), record.digest)
+    return Replayed(number, info, part_states(before, scope, start)[:at], request.messages if is_rebuilt else ())

@@ -238,9 +238,9 @@ def record_of(asked: TurnRecord, attempt: Attempt, reply: Reply, turn_id: str) -
     target, summary = attempt.target, attempt.scope.summary
     return replace(
         asked, id=turn_id, model=target.model, stop_reason=reply.stop_reason, usage=reply.usage,
-        window=target.window.tokens, cost=reply.cost, seconds=reply.seconds, start=attempt.begins_at(turn_id),
-        apart=attempt.apart, summary=summary.id if summary else None, at=time.time(),
-        digest=request_digest(target, attempt.request), tokens=reply.tokens,
+        window=target.window.tokens, limit=target.budget().limit, cost=reply.cost, seconds=reply.seconds,
+        start=attempt.begins_at(turn_id), apart=attempt.apart, summary=summary.id if summary else None,
+        at=time.time(), digest=request_digest(target, attempt.request), tokens=reply.tokens,
     )  # fmt: skip
 
 

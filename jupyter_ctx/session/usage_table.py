@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, ClassVar, NamedTuple, TypeAlias
+from typing import Any, ClassVar, NamedTuple
 
 from .. import wording as words
-from ..context.usage import Usage
 from ..conversation.conversation import Conversation
-from ..conversation.events import Event, Offered, Said
 from ..conversation.messages import StopReason, Turn
 from ..conversation.places import Place
 from ..models.request_price import Price
@@ -100,67 +98,22 @@ def _row(number: int, version: int, place: Place, turn: Turn) -> UsageRow:
     return UsageRow(number, version, cell_of(place), turn.model, **took, stop_reason=turn.stop_reason)
 
 
-PriceOf: TypeAlias = Callable[[str], Price | None]  # by a model's full name
+def saved_by_caching(usages: Usages, price_of: Callable[[str], Price | None]) -> str:
+    """Return a line on what prompt caches saved of these answers, at the prices of today; empty: they had no part.
 
-
-class Savings(NamedTuple):
-    """What prompt caches have saved in the answers of a conversation, at the prices of today.
-
-    All answers count that stand in it: older versions and those before a clear too; undone ones, and prompts that
-    were sent with ``--no-history``, do not.
-
-    answers: answers with a report of their tokens
-    input_tokens: the input of all of them
-    cached_tokens: of that, read from prompt caches
-    cached_cost: US dollars that caching saved: those tokens at the usual price of input instead of the lower one, less
-        what writing to the cache cost more than usual input; negative where the writing cost more; ``None``: no price
-        is known
-    unpriced: answers whose price is unknown, which ``cached_cost`` is without
+    Dollars are those of the answers whose price is known, less what writing to caches cost more than usual input.
     """
-
-    answers: int = 0
-    input_tokens: int = 0
-    cached_tokens: int = 0
-    cached_cost: float | None = None
-    unpriced: int = 0
-
-    def __str__(self) -> str:
-        """Return a line; empty: caching has neither saved nor cost anything."""
-        if not (self.cached_tokens or self.cached_cost):
-            return ""
-        read = f"{self.cached_tokens:,} of {self.input_tokens:,} input tokens were read from caches"
-        if not self.cached_cost:
-            return f"Saved by caching: {read}"
-        sign = "" if self.cached_cost > 0 else "−"
-        more = "" if self.cached_cost > 0 else ", and writing to them cost more than that saved"
-        unpriced = words.counted(self.unpriced, "answer")
-        less = f"; the dollars are without {unpriced} of no known price" if self.unpriced else ""
-        return f"Saved by caching: {sign}{words.dollars(abs(self.cached_cost))}; {read}{more}{less}"
+    total = usages.total
+    if not (total.cache_read_tokens or total.cache_write_tokens):
+        return ""
+    prices = {model: price_of(model) for model in {row.model for row in usages}}
+    dollars = sum(_saved(price, row) for row in usages if (price := prices[row.model]) is not None)
+    sign = "−" if dollars < 0 else ""
+    money = f"{sign}{words.dollars(abs(dollars))}; " if dollars else ""
+    read = f"{total.cache_read_tokens:,} of {total.input_tokens:,} input tokens"
+    return f"Saved by caching: {money}{read} were read from caches"
 
 
-def savings(conversation: Conversation, price_of: PriceOf) -> Savings:
-    """Return what has been saved so far."""
-    turns = {turn.id: turn for event in conversation.standing for turn in _answers(event)}
-    answered = [(turn.model, turn.usage) for turn in turns.values() if turn.record.digest and not turn.record.stored]
-    prices = {model: price_of(model) for model in {model for model, _ in answered}}
-    reported = [(prices[model], usage) for model, usage in answered if usage is not None]
-    saved = [_saved(price, usage) for price, usage in reported if price is not None]
-    return Savings(
-        len(reported),
-        sum(usage.input_tokens for _, usage in reported),
-        sum(usage.cache_read_tokens for _, usage in reported),
-        sum(saved) if saved else None,
-        len(answered) - len(saved),
-    )
-
-
-def _saved(price: Price, usage: Usage) -> float:
-    read, written = usage.cache_read_tokens, usage.cache_write_tokens
+def _saved(price: Price, row: UsageRow) -> float:
+    read, written = row.cache_read_tokens or 0, row.cache_write_tokens or 0
     return read * (price.input - price.read) - written * (price.written - price.input)
-
-
-def _answers(event: Event) -> tuple[Turn, ...]:
-    """Return the turns that an event answers: several side by side; an answer may be offered again."""
-    if isinstance(event, Offered):
-        return event.alternatives.turns
-    return (event.turn,) if isinstance(event, Said) else ()

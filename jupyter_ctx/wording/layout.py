@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shutil
 import textwrap
 import unicodedata
@@ -86,12 +85,6 @@ def wrapped(text: str, width: int, indent: str = "") -> str:
     Lines that go on are indented as the line that they belong to, and by ``indent``.
     """
     return "\n".join(line for each in text.split("\n") for line in _wrapped_line(each, width, indent))
-
-
-def wrapped_list(text: str, width: int, indent: str = "") -> str:
-    """Return a list in one line as :func:`wrapped`, broken between its items, which end in a comma or semicolon."""
-    whole = re.sub(r"(?<![,;:]) ", "\xa0", text)
-    return wrapped(whole, width, indent).replace("\xa0", " ")
 
 
 def _wrapped_line(line: str, width: int, indent: str) -> list[str]:

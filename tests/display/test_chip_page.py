@@ -70,7 +70,7 @@ class Chip:
 
 @pytest.mark.parametrize("app", APPS)
 def test_the_chip_shows_a_panel_that_is_used_by_pointer_and_by_keyboard(open_page: Open, app: str) -> None:
-    notebook = open_page(LOAD, USE, "fill(10)", "%chat gauge", app=app)
+    notebook = open_page(LOAD, USE, "fill(10)", "%chat", app=app)
     chip = Chip(notebook)
     expect(chip.node).to_be_hidden()
     notebook.run(0)
@@ -112,7 +112,7 @@ def test_the_chip_shows_a_panel_that_is_used_by_pointer_and_by_keyboard(open_pag
 
 def test_no_cell_repeats_the_chip_and_the_newest_answer_is_marked(open_page: Open, local_model: str) -> None:
     prompts = [f"%%chat -m {local_model} --max-tokens 8\nSay hello."] * 3
-    notebook = open_page("%load_ext jupyter_ctx", *prompts, "%chat gauge")
+    notebook = open_page("%load_ext jupyter_ctx", *prompts, "%chat")
     notebook.page.evaluate("() => { window.jupyterapp.commands.execute('notebook:run-all-cells') }")
     expect(notebook.output(4).locator(".jctx-meter")).to_be_visible()
     chip = Chip(notebook)

@@ -103,7 +103,7 @@ def test_one_gauge_follows_and_older_cells_keep_the_grey_line_alone_also_after_a
     with serve(rich) as (url, _):
         notebook = open_page(
             LOAD, f"%chat use m --base-url {url} --window 3000", "%%chat\nOne.", "%%chat\nTwo.", "%%chat\nThree.",
-            "%chat gauge", alone=True,
+            "%chat", alone=True,
         )  # fmt: skip
         fills = [notebook.output(index).locator(".jctx-fill") for index in range(6)]
         notebook.run(0, 1, 2)
@@ -127,7 +127,7 @@ def test_one_gauge_follows_and_older_cells_keep_the_grey_line_alone_also_after_a
         expect(notebook.output(2).get_by_role("meter")).to_be_visible()
         expect(fills[3]).to_be_visible()
         notebook.run(5)
-        expect(notebook.meter).to_have_count(2)  # of the newest chat cell and of %chat gauge
+        expect(notebook.meter).to_have_count(2)  # of the newest chat cell and of %chat
         notebook.run(4)
         expect(notebook.meter).to_have_count(1)
         snapshot = notebook.output(5)

@@ -22,7 +22,7 @@ CELLS = (
     PROMPT,
     "%%chat -n 2\nSay a word.",
     "%%chat map rows --as run\nSay {{{{ a }}}}",
-    *(f"%chat {command}" for command in ("gauge", "status", "history", "preview", "list", "help", "config")),
+    *(f"%chat {command}" for command in ("", "status", "history", "preview", "list", "help", "config")),
     "get_chat()",
     "get_chat().info()",
     "get_chat().usage()",

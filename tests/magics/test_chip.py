@@ -56,7 +56,7 @@ def test_a_turn_sends_nothing_before_a_page_asks_and_one_small_message_afterward
     [figures] = said(kernel.run("%chat config max_cost 2"))
     assert "$2 of $2 left" in figures["title"]
     assert said(kernel.run("1 + 1")) == []
-    assert len(widgets(kernel.run("%chat gauge"))) == 1, "it can be asked for all the same"
+    assert len(widgets(kernel.run("%chat"))) == 1, "it can be asked for all the same"
 
 
 def test_a_page_with_an_open_panel_asks_for_what_that_shows(kernel: Kernel) -> None:

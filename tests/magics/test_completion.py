@@ -164,7 +164,6 @@ def test_nothing_is_offered_where_nothing_is_filled_in(data: Cells, typed: str) 
         ("%chat use local/smollm2 --w", {"--window"}),
         ("x = 1\n%chat hist", {"history"}),
         ("%chat config on_overflow s", {"summarise", "stop"}),
-        ("%chat gauge f", {"follow"}),
         ("%chat config gauge f", {"follow"}),
         ("%chat config footer ", {"auto", "on", "off", "default"}),
         ("%chat config compact_at ", {"default"}),

@@ -51,8 +51,8 @@ def test_the_gauge_is_below_the_newest_chat_cell_and_leaves_nothing_in_older_one
     assert [">after turn 2</div>" in twin["text/html"] for twin in twins(second)] == [True]
     assert emptied(second) == 1
     assert places(kernel) == "[0, 1]", "one place holds the panel"
-    assert len(widgets(kernel.run("%chat gauge"))) == 1
-    kernel.run("%chat gauge off")
+    assert len(widgets(kernel.run("%chat"))) == 1
+    kernel.run("%chat config gauge off")
     assert not widgets(kernel.run("%%chat\nSay three."))
 
 
@@ -93,7 +93,7 @@ def test_a_table_never_changes(kernel: Kernel, shows: str) -> None:
 def test_an_action_of_another_cell_makes_a_gauge_a_snapshot_and_a_click_in_it_does_not(kernel: Kernel) -> None:
     kernel.run("%chat config gauge off")
     kernel.run("%%chat\nSay hello.")
-    kernel.run("%chat gauge")
+    kernel.run("%chat")
     panel = "get_ipython()._jupyter_ctx.magic.panel()"
     clear = kernel.value(f"{panel}._buttons['Clear'].model_id")
     clicked = kernel.outputs(kernel.click_on(clear))
@@ -112,9 +112,9 @@ def test_every_gauge_of_the_lesson_on_full_windows_says_what_was_true_in_its_cel
         assert error(outputs) is None
         for output in outputs:
             name = output["content"].get("transient", {}).get("display_id")
-            if name in drawn or (cell.source == "%chat gauge" and output in shown_twins(outputs)):
+            if name in drawn or (cell.source == "%chat" and output in shown_twins(outputs)):
                 drawn[name] = output["content"]["data"]["text/plain"]
-        if cell.source == "%chat gauge":
+        if cell.source == "%chat":
             known.append(
                 kernel.value(
                     "f'{get_chat().info().used:,} of {get_chat().info().limit:,} tokens', len(get_chat().turns)"

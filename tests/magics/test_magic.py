@@ -22,6 +22,7 @@ from jupyter_ctx import (
     Reply,
     get_chat,
 )
+from jupyter_ctx.display.widgets.gauge_bar import SEGMENT_KINDS
 from jupyter_ctx.magics.conversation_tables import previewed
 from jupyter_ctx.magics.registration import door_of
 from jupyter_ctx.session.prompt import Prompt
@@ -159,9 +160,10 @@ def test_config_shows_what_was_set_whatever_it_is(cells: Cells) -> None:
 
 
 def test_gauge_and_help_say_what_they_changed_and_what_the_signs_are(cells: Cells) -> None:
-    assert "gauge = off (set here)" in cells.run("%chat gauge off")
-    said = cells.run("%chat help gauge")
-    assert "# earlier turns" in said
+    cells.run("%chat config gauge off")
+    assert "gauge = off (set here)" in cells.run("%chat help gauge")
+    signs = cells.run("%chat help window")
+    assert all(f"`{kind.sign}` `{kind.glyph}` {kind.label}" in signs for kind in SEGMENT_KINDS.values())
 
 
 def test_everything_imported_leaves_display_alone_and_every_name_is_there(cells: Cells) -> None:

@@ -6,10 +6,12 @@ from typing import Any
 
 from cells import Cells
 
-from jupyter_ctx import Chat, InvalidRequestError
+from jupyter_ctx import Chat
+from jupyter_ctx.display.widgets.gauge import share_of
+from jupyter_ctx.magics.replay import replay_forms
 from jupyter_ctx.session.exchange import Coming
 from jupyter_ctx.session.prompt import Prompt
-from jupyter_ctx.session.replay import MOST_REPLAYED, Replayed, replayed
+from jupyter_ctx.session.replay import Replayed, replayed
 from jupyter_ctx.testing import Answer, ScriptedProvider
 
 LONG = "And why is that so? " * 8
@@ -21,7 +23,8 @@ def replay(chat: Chat) -> list[Replayed]:
 
 def talk(**settings: Any) -> tuple[Chat, ScriptedProvider]:
     provider = ScriptedProvider(lambda _: Answer("So it is. " * 5), window=1_000)
-    return Chat(provider=provider, window=1_000, max_tokens=100, summary_model="local/smollm2", **settings), provider
+    given = {"window": 1_000, "max_tokens": 100, "summary_model": "local/smollm2", **settings}
+    return Chat(provider=provider, **given), provider
 
 
 def ask(chat: Chat, prompt: str, cell: str, run: str) -> None:
@@ -49,37 +52,33 @@ def test_every_request_is_rebuilt_word_for_word_whatever_was_done_between_the_tu
     steps = replay(chat)
     assert [step.number for step in steps] == list(range(1, 15))
     for step, turn in zip(steps, chat.turns, strict=True):
-        assert step.view.request.messages == provider_knows[turn.prompt]
-        assert step.is_checked
-        assert turn.usage is not None
-        assert step.info.used == turn.usage.input_tokens
-        assert sum(segment.tokens for segment in step.info.segments) == step.info.used
-    states = [{part.state for part in (*step.view.messages, *step.view.omitted)} for step in steps]
-    assert {"summary", "pinned", "excluded", "summarised"} <= set().union(*states)
-    assert all((part.number or 0) < step.number for step in steps for part in step.view.omitted)  # of reruns, too
+        assert step.messages == provider_knows[turn.prompt]
+        assert len(step.states) < step.number  # of reruns, too
+    assert {"summarised", "pinned", "excluded"} <= {state for step in steps for state in step.states}
 
 
-def test_turns_that_the_user_had_trimmed_do_not_fall_out_by_a_request() -> None:
+def test_figures_are_those_of_the_gauge_of_that_moment_whatever_is_set_later() -> None:
     chat, _ = talk()
-    for number in range(3):
-        ask(chat, f"{number} {LONG}", f"c{number}", "first")
-    chat.trim(1)
-    ask(chat, f"Anew {LONG}", "c2", "second")
-    ask(chat, f"Anew {LONG}", "c0", "second")
-    assert [step.trimmed for step in replay(chat)] == [0, 0, 2]
-    assert [[part.number for part in step.view.omitted] for step in replay(chat)] == [[], [], [1, 1, 2, 2]]
+    gauges = list[tuple[int, int, str]]()
+    for number in range(12):
+        if number == 6:
+            chat.configure(max_tokens=300)
+        chat.send(f"{number} {LONG}")
+        info = chat.info()
+        gauges.append((info.used, info.limit, share_of(info)))
+    chat.configure(max_tokens=600)
+    steps = replay(chat)
+    assert [(step.info.used, step.info.limit, share_of(step.info)) for step in steps] == gauges
+    assert all(sum(part.tokens for part in step.info.segments) == step.info.used for step in steps)
 
 
-def test_settings_that_have_changed_since_change_neither_the_check_nor_the_figures() -> None:
+def test_what_a_conversation_does_not_tell_is_not_shown_as_sent() -> None:
     chat, _ = talk()
     chat.send("Why?")
     chat.send("And why?", temperature=1.0)
-    chat.configure(max_tokens=50)
     chat.send("And how?", system="Be brief.")
-    steps, _ = replay(chat), chat.configure(max_tokens=600)
-    assert [step.is_checked for step in steps] == [True, True, False]
-    assert [step.info for step in replay(chat)] == [step.info for step in steps]
-    assert {(step.info.limit, step.info.budget.reserve) for step in steps} == {(1_000, 0)}
+    assert [len(step.messages) for step in replay(chat)] == [1, 3, 0]
+    assert replay_forms(replay(chat))["text/html"].count("<summary>what was sent") == 2
 
 
 def test_turns_for_which_nothing_was_sent_have_no_request() -> None:
@@ -87,17 +86,31 @@ def test_turns_for_which_nothing_was_sent_have_no_request() -> None:
     chat.add_messages([{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello"}])
     assert replay(chat) == []
     chat.send("Why?")
-    chat.clear()
-    for _ in range(MOST_REPLAYED + 2):
-        chat.send("Why?", max_turns=1)
-    assert len(replay(chat)) == MOST_REPLAYED
+    assert [step.number for step in replay(chat)] == [2]
+
+
+def test_a_row_says_what_fell_out_and_unfolds_to_the_messages() -> None:
+    chat, _ = talk(on_overflow="summarise")
+    for number in range(16):
+        chat.send(f"{number} <b>weighs</b> {100 + number} kg. {LONG}")
+    chat.exclude(16)
+    chat.send("Why?")
+    forms = replay_forms(replay(chat))
+    assert "  Turns 1 to 6 fell out now. Left out: turns 1 to 6.\n" in forms["text/plain"]
+    assert "  A summary stands for turns 1 to 10.\n" in forms["text/plain"]
+    assert forms["text/plain"].endswith(
+        "  Turn 16 fell out now. A summary stands for turns 1 to 10. Excluded: turn 16."
+    )
+    assert "Summary of our conversation so far:" in forms["text/html"]
+    assert "&lt;b&gt;weighs" in forms["text/html"]
+    assert "<b>" not in forms["text/html"]
 
 
 def test_the_command_shows_a_bar_for_each_turn_and_says_where_there_is_none(cells: Cells, local_model: str) -> None:
-    assert isinstance(cells.outcome("%chat replay")[0], InvalidRequestError)
+    assert "No turn since the last clear" in cells.run("%chat history --replay")
     cells.run(f"%chat use {local_model} --max-tokens 16")
     for number in range(3):
         cells.run(f"%%chat\nWhat is the number {number}?")
-    shown = cells.run("%chat replay")
+    shown = cells.run("%chat history --replay")
     assert len(shown.strip().splitlines()) == 2 + 3
     assert "|" in shown

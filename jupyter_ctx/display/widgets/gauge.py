@@ -14,7 +14,6 @@ from ...wording.budget_line import budget_line
 from ...wording.layout import line_width, wrapped
 from ..text import WRAPS, attribute_html, markdown_block, text_html, to_plain
 from .gauge_bar import SEGMENT_KINDS, bar_parts, terminal_bar, text_bar
-from .gauge_bar import legend as legend
 
 SHAPES = {"ok": "●", "half": "◐", "high": "▲", "full": "■", "over": "✖"}
 FEW_TURNS = 99  # of those that still fit: the line tells their number from here on

@@ -23,7 +23,7 @@ ACTS = {
 class SegmentKind:
     """How one part of the bar is drawn, named and changed."""
 
-    label: str  # in the legend and the tip
+    label: str  # in the tip
     change: str  # what to type to change the part, for the tip
     colour: str  # in HTML: hex, or rgba of what holds nothing
     sign: str  # in plain text: a character that every font has, another one for each kind
@@ -110,12 +110,6 @@ def limit_mark(info: ContextInfo) -> float:
 
 def _length(info: ContextInfo) -> int:
     return max(1, info.limit + info.budget.reserve, info.used)
-
-
-def legend(*, terminal: bool = False) -> str:
-    """Return what the signs of the plain-text bar mean, or the glyphs of the terminal's."""
-    parts = "; ".join(f"{kind.glyph if terminal else kind.sign} {kind.label}" for kind in SEGMENT_KINDS.values())
-    return f"In the {'terminal' if terminal else 'text'} bar: {parts}; | the limit of a prompt"
 
 
 def text_bar(info: ContextInfo) -> str:

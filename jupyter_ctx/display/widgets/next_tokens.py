@@ -15,7 +15,6 @@ from ...context.odds import Token, kept_by, shares_at, text_of
 from ..tables import table
 from ..text import spoken_html, text_html
 from .clicks import button, low_layout, tried
-from .sliders import SLIDER_RULES, follows
 from .static_twin import LIVE, Twin, show
 
 BARS, TOKEN_DRAWS, BAR_HEIGHT = 10, 20, 28  # tokens that are shown, draws at a time, pixels of a row
@@ -28,7 +27,11 @@ NEXT_SHEET = (
     ".jctx-odds i{height:14px;min-width:1px;background:#1976d2}.jctx-odds code{width:9em;overflow:hidden}"
     ".jctx-cut-off i{background:repeating-linear-gradient(45deg,#7777 0 3px,transparent 3px 6px)}"
     f".{LIVE} .jctx-odds code{{display:none}}"  # there are buttons
-    f"{SLIDER_RULES}</style>"
+    # a slider's handle has no name: its sign can be dragged, and keys and screen readers get the field beside it
+    ".jctx-slider .noUi-handle{visibility:hidden}"
+    ".jctx-slider .noUi-handle::before{visibility:visible;content:'';display:block;inset:0;width:auto;height:auto;"
+    "border:1px solid;border-radius:50%;background:var(--jp-brand-color1,#1976d2)}"
+    "</style>"
 )
 
 
@@ -186,5 +189,6 @@ def _slider(field: Any) -> Any:
 
     bounds = {"value": field.value, "min": field.min, "max": field.max, "step": field.step}
     slider = ipywidgets.FloatSlider(**bounds, readout=False, layout=ipywidgets.Layout(width="9em"))
-    follows(slider, field)
+    slider.add_class("jctx-slider")
+    ipywidgets.jslink((slider, "value"), (field, "value"))
     return slider
