@@ -71,7 +71,7 @@ def emptied(outputs: list[dict[str, Any]]) -> int:
 
 def test_a_gauge_is_a_snapshot_of_its_moment_after_the_next_turn(kernel: Kernel) -> None:
     kernel.run("%%chat\nSay hello.")
-    (twin,) = twins(kernel.run("%chat gauge"))
+    (twin,) = twins(kernel.run("%chat"))
     assert twin["text/plain"].endswith("\n(after turn 1)")
     turn = kernel.run("%%chat\nAnd again?")
     assert [each["text/plain"].rpartition("\n")[2] for each in twins(turn)] == ["(after turn 2)"], "the new gauge's"
