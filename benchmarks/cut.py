@@ -109,7 +109,7 @@ def langchain(messages: int) -> Work:
 
 
 def litellm(messages: int) -> Work:
-    """Cut by langchain's trim_messages, which counts with tiktoken."""
+    """Cut by litellm's trim_messages, which counts with tiktoken."""
     os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
     logging.disable(logging.WARNING)
     from litellm.utils import token_counter, trim_messages
@@ -117,35 +117,6 @@ def litellm(messages: int) -> Work:
     history: Any = plain(messages)
     half = messages * token_counter(messages=history[:10]) // 20
     return lambda: trim_messages(history, max_tokens=half, trim_ratio=1.0)
-
-
-def llama_index(messages: int) -> Work:
-    """Cut by llama-index's ChatMemoryBuffer, with the fastest possible counter."""
-    from llama_index.core.llms import ChatMessage
-    from llama_index.core.memory import ChatMemoryBuffer
-
-    history = [ChatMessage(**said) for said in plain(messages)]
-    half = messages * len(TEXT) // 8
-    memory = ChatMemoryBuffer.from_defaults(history, token_limit=half, tokenizer_fn=lambda text: range(len(text) // 4))
-    return memory.get
-
-
-def convopack(messages: int) -> Work:
-    """Cut by Cut by Recency with its approximate tokenizer."""
-    import convopack as peer
-
-    history = [peer.Message(role=said["role"], content=[peer.TextBlock(said["content"])]) for said in plain(messages)]
-    total = sum(peer.get_tokenizer("approx").count_message(message) for message in history)
-    packer = peer.Packer(budget=total // 2, tokenizer="approx", strategy=peer.Recency())
-    return lambda: packer.pack(history)
-
-
-def agentfit(messages: int) -> Work:
-    """Cut by drop-oldest of agentfit-py."""
-    from agentfit import fit as fit_messages
-
-    history = plain(messages)
-    return lambda: fit_messages(history, max_tokens=messages * len(TEXT) // 8, strategy="drop-oldest")
 
 
 def contexttrim(messages: int) -> Work:
@@ -162,9 +133,6 @@ def contexttrim(messages: int) -> Work:
 PEERS: dict[str, tuple[str, str, Callable[[int], Work]]] = {
     "LangChain": ("langchain_core", "langchain-core", langchain),
     "litellm": ("litellm", "litellm", litellm),
-    "LlamaIndex": ("llama_index.core", "llama-index-core", llama_index),
-    "convopack": ("convopack", "convopack", convopack),
-    "agentfit": ("agentfit", "agentfit-py", agentfit),
     "contexttrim": ("contexttrim", "contexttrim", contexttrim),
 }
 

@@ -1,7 +1,7 @@
 """Measure messages, bytes and browser time while an answer grows, beside chatlas and ``%%ai``.
 
 A server in another process answers in one piece a token, a real JupyterLab in Chromium
-shows it. ``--long``: ours alone with 50,000 characters, and what its longest frames did.
+shows it. ``--long``: ours alone with 50,000 characters.
 ``--columns N``: ours alone, and N answers side by side that come at the same speed each.
 """
 
@@ -214,7 +214,7 @@ PROBE = """index => {
     const kernel = app.shell.currentWidget.sessionContext.session.kernel;
     const cell = document.querySelector(`.jp-Notebook .jp-Cell[data-windowed-list-index='${index}']`);
     const area = cell.querySelector('.jp-Cell-outputWrapper');
-    const probe = {messages: [], sent: [], seen: [], frames: [], on: true, changed: 0, gaps: 0};
+    const probe = {messages: [], sent: [], seen: [], on: true, changed: 0, gaps: 0};
     const decoder = new TextDecoder();
     const numbered = text => {
         const at = text.lastIndexOf('§'), found = text.slice(at).match(/^§(\\d{3,4})(?=\\))/);
@@ -254,17 +254,6 @@ PROBE = """index => {
         }
     });
     watch.observe(area, {subtree: true, childList: true, characterData: true});
-    const long = new PerformanceObserver(list => {
-        for (const entry of list.getEntries()) {
-            probe.frames.push({
-                ms: entry.duration, at: entry.startTime - probe.begun,
-                layout: entry.styleAndLayoutStart && entry.startTime + entry.duration - entry.styleAndLayoutStart,
-                scripts: entry.scripts.map(s => [Math.round(s.duration), Math.round(s.forcedStyleAndLayoutDuration),
-                    s.invoker.slice(0, 60), s.sourceFunctionName, s.sourceURL.split('/').pop().slice(0, 40)]),
-            });
-        }
-    });
-    long.observe({type: 'long-animation-frame'});
     let last = performance.now();
     const tick = now => {
         probe.gaps = Math.max(probe.gaps, now - last);
@@ -277,10 +266,10 @@ PROBE = """index => {
     probe.stop = () => {
         probe.on = false;
         performance.clearMarks();
-        watch.disconnect(); long.disconnect();
+        watch.disconnect();
         kernel._ws.removeEventListener('message', count);
-        const {messages, sent, seen, frames, gaps} = probe;
-        return {messages, sent, seen, frames, longest: gaps};
+        const {messages, sent, seen, gaps} = probe;
+        return {messages, sent, seen, longest: gaps};
     };
     probe.quiet = () => performance.now() - Math.max(probe.changed, probe.begun);
     window.jctxProbe = probe;
@@ -304,7 +293,6 @@ class Run:
     late: float  # the worst without the page: until the update is sent
     saved: int  # bytes in the notebook
     seconds: float
-    frames: list[dict[str, Any]]
 
 
 def peak(events: Sequence[tuple[float, int]], window: float = 1_000) -> int:
@@ -377,7 +365,7 @@ def measure(browser: Any, server: Any, way: Way, url: str, ends: Sequence[int]) 
     return Run(
         len(found["messages"]), len(changes), sum(size for _, _, size in found["messages"]),
         peak([(at, 1) for at in updates if at <= changes[whole][0]]), peak(changes[:whole]), task, found["longest"],
-        work, median, worst, late, after - before, seconds, found["frames"],
+        work, median, worst, late, after - before, seconds,
     )  # fmt: skip
 
 
@@ -437,18 +425,11 @@ def show(title: str, runs: Sequence[Run]) -> None:
     print(f"{row}{one['saved'] / 1e3:>8.1f}{one['seconds']:>7.1f}", flush=True)
 
 
-FIGURES = [name for name in Run.__dataclass_fields__ if name != "frames"]
+FIGURES = list(Run.__dataclass_fields__)
 HEAD = (
     f"{'':<12}{'iopub':>7}{'changes':>9}{'kB':>8}{'most a s':>10}{'kB':>6}{'busy s':>8}"
     f"{'frame':>8}{'CPU':>7}{'worst':>7}{'lag ms':>8}{'most':>8}{'worst':>8}{'update':>8}{'kB kept':>8}{'s':>7}"
 )
-
-
-def explain(run: Run) -> None:
-    """Print what the longest frames of a run did."""
-    for frame in sorted(run.frames, key=lambda frame: -frame["ms"])[:5]:
-        print(f"  {frame['ms']:.0f} ms at {frame['at'] / 1e3:.1f} s, layout and paint {frame['layout']:.0f}:", end="")
-        print(*(f" {took} ({forced} forced layout) {where}" for took, forced, *where in frame["scripts"][:3]), sep=";")
 
 
 def main() -> None:
@@ -460,7 +441,6 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=ROUNDS)
     parser.add_argument("--long", action="store_true", help="50,000 characters at 200 tokens a second, ours alone")
     parser.add_argument("--columns", type=int, help="so many answers side by side, and one of ours")
-    parser.add_argument("--frames", action="store_true", help="say what the longest frames did")
     options = parser.parse_args()
     names = options.names or (["ours"] if options.long or options.columns else list(WAYS))
     if options.columns:
@@ -481,12 +461,12 @@ def main() -> None:
     with answers:
         url = answers.stdout.readline().strip()
         try:
-            compare(names, url, write(tokens), speed, options.rounds, frames=options.long or options.frames)
+            compare(names, url, write(tokens), speed, options.rounds)
         finally:
             answers.stdin.close()
 
 
-def compare(names: Sequence[str], url: str, answer: Sequence[str], speed: float, rounds: int, *, frames: bool) -> None:
+def compare(names: Sequence[str], url: str, answer: Sequence[str], speed: float, rounds: int) -> None:
     """Measure every way in turn, repeatedly."""
     from jupyter_page import CHROMIUM, Server
     from playwright.sync_api import sync_playwright
@@ -513,8 +493,6 @@ def compare(names: Sequence[str], url: str, answer: Sequence[str], speed: float,
     print(HEAD)
     for name in names:
         show(WAYS[name].title, runs[name])
-        if frames:
-            explain(max(runs[name], key=lambda run: run.longest))
 
 
 if __name__ == "__main__":

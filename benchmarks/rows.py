@@ -1,7 +1,7 @@
 """Measure prompts over a table: the time and memory of a run beside the bare SDK and beside peers, and kill -9.
 
 ``python -m benchmarks.rows`` prints all tables; ``speed``, ``peers``, ``memory`` or ``kills`` behind it one of them.
-``PEERS_PYTHON`` names the interpreter of an environment with chatlas, inspect_ai and lotus-ai, where that is another.
+``PEERS_PYTHON`` names the interpreter of an environment with chatlas and inspect_ai, where that is another.
 """
 
 from __future__ import annotations
@@ -81,18 +81,7 @@ with tempfile.TemporaryDirectory() as folder:
         return [sample.output.completion for sample in logs[0].samples]
     measured(run)
 """
-LOTUS = """
-import lotus, pandas
-from lotus.models import LM
-lotus.settings.configure(lm=LM(model="openai/m", api_base=URL, api_key="k", max_batch_size=AT_ONCE))
-frame = pandas.DataFrame({"text": TEXTS})
-def run():
-    found = list(frame.sem_map("{text}")["_map"])
-    assert len(found) == ROWS
-    return [text.upper() for text in TEXTS]  # it writes a prompt of its own around each row
-measured(run)
-"""
-PEERS = {"chatlas": CHATLAS, "inspect_ai": INSPECT, "lotus": LOTUS}
+PEERS = {"chatlas": CHATLAS, "inspect_ai": INSPECT}
 
 
 @contextmanager
