@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 from book_pages import ROOT, problems
 
-from docs.build import failures
 from jupyter_ctx.context.windows import IMAGES_KEY, PRICES, WindowRow, read_table
 from jupyter_ctx.magics.help_topics import TOPICS
 from scripts.reference import MARKED, PARTS, filled
@@ -31,21 +29,16 @@ def test_a_page_names_what_exists_and_its_code_parses(path: Path) -> None:
         ("```{code-cell} ipython3\n:tags: [x]\n\nx = (1,\n```", "4: "),
         ("```ipython\n%load_ext jupyter_ctx\n%chat trimm 3\n```", "3: %chat has no command 'trimm'"),
         ("```ipython\n%%chat --atach df\nWhy?\n```", "2: unrecognized arguments: --atach"),
-        ("```ipython\n%chat trim --score x\n```", "2: %chat trim --score x takes no --score"),
         ("A line\nand `%chat config windows 3`.", "2: %chat config knows no 'windows'"),
-        ("| a |\n|---|\n| `%chat config compact_at often` |", "3: compact_at is 'often'"),
         ("`%chat help trimming`", "1: %chat help knows no 'trimming'"),
-        ("`--dry-runs`", "1: there is no option --dry-runs"),
         ("`c.Chat.colour`", "1: there is no setting 'colour'"),
         ("`jupyter_ctx.asks(1)`", "1: jupyter_ctx has no 'asks'"),
         ("```console\njupyter ctx models\n```", "2: jupyter ctx has no command 'models'"),
-        ("```console\njupyter ctx model x --asserts y\n```", "2: jupyter ctx model has no option --asserts"),
         ("```console\npip install 'jupyter_ctx[locals]'\n```", "2: there is no extra 'locals'"),
         ("```json\n{'a': 1}\n```", "2: Expecting property name"),
         ("```perl\nx\n```", "2: nothing checks a block of 'perl'"),
         ("[x](nowhere.md)", "1: there is no nowhere.md"),
         ("[x](reference/commands.md#command-trimm)", "1: commands.md has no 'command-trimm'"),
-        ("![x](nothing.png)", "1: there is no nothing.png"),
     ],
 )
 def test_a_page_that_is_wrong_is_told_of_with_its_line(text: str, said: str) -> None:
@@ -81,29 +74,3 @@ def test_the_topics_of_help_stand_in_the_book_word_for_word() -> None:
         title, _, text = path.read_text("utf-8").partition("\n")
         assert f"{title.removeprefix('# ')}\n{text}" in page
         assert 10 <= text.count("\n") <= 25
-
-
-@pytest.mark.parametrize(
-    ("name", "text", "line"),
-    [
-        ("page.md", "# Page\n\n```{code-cell}\nx = 1\n1 / 0\n```\n", 5),
-        ("page.ipynb", json.dumps({"cells": [{"source": ["x = 1\n", "1 / 0"]}]}, indent=1), 6),
-    ],
-)
-def test_a_page_whose_code_fails_is_named_with_its_line(tmp_path: Path, name: str, text: str, line: int) -> None:
-    docs, reports = tmp_path / "docs", tmp_path / "reports" / "how-to"
-    (docs / "how-to").mkdir(parents=True)
-    reports.mkdir(parents=True)
-    (docs / "how-to" / name).write_text(text)
-    report = """An error occurred while executing the following cell:
----
-x = 1
-1 / 0
----
-
-\x1b[36mCell\x1b[39m In[1], line 2
-\x1b[31mZeroDivisionError\x1b[39m: zero
----
-"""
-    (reports / "page.err.log").write_text(report)
-    assert list(failures(tmp_path / "reports", docs)) == [f"docs/how-to/{name}:{line}: ZeroDivisionError: zero"]

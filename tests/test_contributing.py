@@ -122,16 +122,3 @@ def test_a_recipe_followed_to_the_letter_works(name: str, package: Path) -> None
         install(package)
     done = run(recipe.check, package)
     assert done.returncode == 0, done.stderr
-
-
-@pytest.mark.parametrize("name", [name for name in RECIPES if name != "A provider in a package of its own"])
-def test_the_code_of_a_recipe_keeps_the_rules_of_the_house(name: str, package: Path) -> None:
-    for step in RECIPES[name].steps:
-        follow(step, package)
-    shutil.copy(ROOT / "pyproject.toml", package)
-    files = sorted({str(package / step.path) for step in RECIPES[name].steps if step.path.endswith(".py")})
-    for rules in (["check"], ["format", "--diff"]):
-        done = subprocess.run(
-            [sys.executable, "-m", "ruff", *rules, "--no-cache", *files], capture_output=True, text=True
-        )
-        assert done.returncode == 0, done.stdout

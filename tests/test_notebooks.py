@@ -53,11 +53,6 @@ def test_an_error_stops_a_headless_run(local_model: str) -> None:
         execute("%load_ext jupyter_ctx", f"%chat use {local_model}", "%%chat\n" + LONG * 40, "print('ran')")
 
 
-def test_the_gauge_has_static_twins_in_a_headless_run(local_model: str) -> None:
-    *_, outputs = execute("%load_ext jupyter_ctx", f"%chat use {local_model}", "%chat")
-    assert set(outputs[0].data) == {"text/html", "text/markdown", "text/plain"}
-
-
 def test_an_executed_notebook_takes_no_new_cell_and_shows_the_code() -> None:
     said = [{"role": "user", "content": "Code?"}, {"role": "assistant", "content": "```python\nx = 21\n```"}]
     _, _, (output,) = execute(

@@ -31,14 +31,3 @@ def test_where_an_interrupted_cell_was_is_told(kernel: Kernel) -> None:
     kernel.outputs(message)
     sent = shown(kernel.run(SENT))
     assert "--> 3 while True: time.sleep(60)\nKeyboardInterrupt" in sent
-
-
-def test_the_cell_goes_along_without_its_variables_after_the_page_is_gone(kernel: Kernel) -> None:
-    kernel.run(
-        "secret = 'value' + ' of a variable'\nimport numpy\nlarge = numpy.ones(10**7)\nlarge + numpy.ones(3)", "a"
-    )
-    other = Kernel(kernel.manager)  # as a page that is loaded anew
-    sent = shown(other.run(SENT))
-    other.client.stop_channels()
-    assert "ValueError: operands could not be broadcast together" in sent
-    assert "value of a variable" not in sent

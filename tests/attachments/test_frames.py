@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 import time
-from array import array
 from collections import UserList
-from datetime import date, timedelta
+from datetime import date
 from decimal import Decimal
 from typing import Any
 
@@ -58,20 +57,14 @@ NANOSECONDS = 1_700_000_000_123_456_789
     [
         (pd.DataFrame({"t": EPOCHS}), ["1700000000.25", "1700000000.5"]),
         (pd.Series([1, 2], index=EPOCHS), ["1700000000.25", "1700000000.5"]),
-        (pl.DataFrame({"t": EPOCHS}), ["1700000000.25", "1700000000.5"]),
         (np.array(EPOCHS), ["from 1700000000.25 to 1700000000.5", "[1700000000.25, 1700000000.5]"]),
         (np.array([1700000000.25 + 2j]), ["1700000000.25+2.j"]),
-        (np.array([17_000_000_000, 18_000_000_000]), ["from 17000000000 to 18000000000"]),
-        ({"t": np.array(EPOCHS)}, ["1700000000.25"]),
         ([pd.Series(EPOCHS), pl.Series(EPOCHS)], ["Series([1700000000.25, 1700000000.5])"] * 2),
         (pd.DataFrame({"t": [np.array(EPOCHS), EPOCHS]}), ["| array([1700000000.25,", "| [1700000000.25,"]),
         (pd.DataFrame({"t": [1700000000.400123, 1700000000.300123]}), ["| 1700000000.4 |", "| 1700000000.3 |"]),
         (pd.DataFrame({"id": [12345678901234.0, 12345678901235.0]}), ["| 12345678901234 |", "| 12345678901235 |"]),
         (pd.DataFrame({"x": np.array([0.1, 16_777_216], dtype="float32")}), ["| 0.1 |", "| 16777216.0 |"]),
-        (np.array([0.1, 16_777_216], dtype="float32"), ["0.1, ", "16777216."]),
-        (pl.DataFrame({"x": pl.Series([0.1], dtype=pl.Float32)}), ["| 0.1 |"]),
         (pd.DataFrame({"t": pd.to_datetime([NANOSECONDS])}), [":20.123456789 |"]),
-        (pl.DataFrame({"t": pl.Series([NANOSECONDS]).cast(pl.Datetime("ns"))}), [":20.123456789 |"]),
         (pl.DataFrame({"t": pl.Series([NANOSECONDS]).cast(pl.Duration("ns"))}), [f"| {NANOSECONDS} |"]),
         (pd.DataFrame({"d": [Decimal("1.23456789012345678901")]}), ["| 1.23456789012345678901 |"]),
     ],
@@ -116,14 +109,6 @@ class Tensor:
         return "tensor([0, 1, ...])"
 
 
-class LongSequence:
-    def __len__(self) -> int:
-        return 200_000
-
-    def __repr__(self) -> str:
-        return "LongSequence([0, 1, ...])"
-
-
 LONG = pd.DataFrame({"g": [f"k{n % 5}" for n in range(20_000)], "n": range(20_000)})
 LONG_POLARS = pl.DataFrame({"g": LONG["g"].to_list(), "n": LONG["n"].to_list()})
 NUMBERS = list(range(20_000))
@@ -134,22 +119,15 @@ NUMBERS = list(range(20_000))
     [
         (OfArrow(LONG_POLARS), " of 20,000 rows"),
         (scipy.sparse.eye(5_000, format="csr"), " of 5,000 entries"),
-        (scipy.sparse.coo_array(np.ones((100, 100))), " of 10,000 entries"),
         (LONG.groupby("g"), "all 5 groups"),
-        (LONG.groupby("g")["n"], "all 5 groups"),
         (LONG_POLARS.group_by("g"), "all 5 groups"),
-        (LONG_POLARS.lazy().group_by("g"), "a query that has not run"),
         (LONG_POLARS.lazy(), "a query that has not run"),
         (LONG.rolling(3), " of 20,000 rows"),
         (pd.Categorical(LONG["g"]), " of 20,000 rows"),
-        (pd.array(NUMBERS, dtype="Int64"), " of 20,000 rows"),
         (Tensor(), " of 200,000 values"),
         (np.ma.masked_greater(np.arange(20_000.0), 5), "20,000 values by its own short text"),
-        (LongSequence(), "200,000 members by its own short text"),
         (memoryview(bytes(20_000)), " of 20,000 members"),
-        (array("d", NUMBERS), " of 20,000 members"),
         (UserList(NUMBERS), " of 20,000 members"),
-        ({"a": {"b": NUMBERS}}, " of 20,002 members in it"),
         ([NUMBERS[:n] for n in range(600)], " of 600 members"),
         ({"frame": LONG}, "tables and arrays in it by their sizes"),
         (dask.delayed(sum)([1, 2]), "not computed"),
@@ -231,14 +209,10 @@ def test_names_of_an_index_stand_above_its_values() -> None:
     ("value", "words"),
     [
         (SMALL["age"], ["Series with 3 rows and 1 column", "| age | int64 | 0 |", "| 2 | 52 |"]),
-        (pd.Series([1, 2]), ["| value | int64 | 0 |"]),
-        (SMALL.set_index("name")["age"], ["| Ann | 30 |"]),
         (pd.Index(["a", "b"], name="letters"), ["Index with 2 rows", "| letters | str | 0 |", "| a |"]),
         (pd.MultiIndex.from_tuples([("a", 1), ("b", 2)]), ["MultiIndex with 2 rows", "| ('a', 1) |"]),
         (SMALL.style, ["DataFrame with 3 rows and 3 columns"]),
         (pd.DataFrame(), ["DataFrame with 0 rows and 0 columns"]),
-        (pd.DataFrame({"a": []}), ["DataFrame with 0 rows and 1 column", "| a | float64 | 0 |"]),
-        (pd.DataFrame({"a": [1]}), ["DataFrame with 1 row and 1 column", "| 0 | 1 |"]),
         (pd.DataFrame([[1, 2]], columns=["a", "a"]), ["| 0 | 1 | 2 |"]),
         (pd.DataFrame({("a", "b"): [1]}), ["| ('a', 'b') | int64 | 0 |"]),
         (pd.DataFrame({"t": pd.to_datetime(["2024-05-06", None])}), ["| 0 | 2024-05-06 00:00:00 |", "| 1 | NaT |"]),
@@ -251,7 +225,6 @@ def test_names_of_an_index_stand_above_its_values() -> None:
         ),
         (pl.Series("s", [1.5]), ["Polars Series", "| s | Float64 | 0 |", "| 1.5 |"]),
         (pl.DataFrame({"l": [[1, 2]], "d": [date(2024, 5, 6)]}), ["| [1, 2] | 2024-05-06 |"]),
-        (pl.DataFrame({"d": [Decimal("1.50")], "t": [timedelta(1)]}), ["| 1.50 | 1 day, 0:00:00 |"]),
         (pl.DataFrame({"a": [1]}).lazy(), ["Polars LazyFrame with 1 column", "| a | Int64 |"]),
     ],
     ids=lambda value: type(value).__name__,
@@ -336,13 +309,10 @@ def test_a_frame_is_left_as_it_was(cells: Cells) -> None:
     [
         (np.arange(6).reshape(2, 3), ["shape 2 × 3, int64, from 0 to 5", "[[0, 1, 2],\n [3, 4, 5]]"], "all 6 values"),
         (np.array([1.5, np.nan]), ["from 1.5 to 1.5, 1 NaN"], "all 2 values"),
-        (np.full(3, np.nan), ["all NaN"], "all 3 values"),
         (np.array(5), ["no dimension", "5"], "all 1 values"),
         (np.zeros((0, 3)), ["0 × 3"], "all 0 values"),
         (np.arange(1_000_000).reshape(1_000, 1_000), ["from 0 to 999999", "..."], "of 1,000,000 values"),
-        (np.arange(10.0**5), ["...", "99999"], "of 100,000 values"),
         (np.zeros((2,) * 20), ["Its first and its last values:"], "of 1,048,576 values"),
-        (np.array(["a", "b"]), ["'a', 'b'"], "all 2 values"),
         (np.array([(1, "x")], dtype=[("n", "i4"), ("s", "U1")]), ["(1, 'x')"], "all 1 values"),
         (np.ma.masked_equal([1, 2], 1), ["--"], "about"),
         (np.array([{"a": 1}, None], dtype=object), ["{'a': 1}"], "all 2 values"),

@@ -6,7 +6,7 @@ import signal
 import threading
 import time
 import weakref
-from collections import Counter, OrderedDict, defaultdict, deque, namedtuple
+from collections import OrderedDict, defaultdict, deque, namedtuple
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -20,7 +20,7 @@ from cells import Cells
 from hypothesis import given
 from hypothesis import strategies as st
 from images import PIXEL
-from IPython.display import HTML, JSON, SVG, Latex, Markdown
+from IPython.display import HTML, JSON, Markdown
 
 from jupyter_ctx import Chat, ChatInterrupted, InvalidRequestError, Reply, ask
 from jupyter_ctx.attachments.attached import Attached, TextRoom
@@ -82,14 +82,10 @@ RING["self"] = RING
     [
         ("a text", "a text"),
         ({"a": [1, 2.5, None]}, "{'a': [1, 2.5, None]}"),
-        ((1,), "(1,)"),
-        (set(), "set()"),
         ({3, 1, 2}, "{1, 2, 3}"),
-        (frozenset("ab"), "frozenset({'a', 'b'})"),
         (deque([1]), "deque([1])"),
         (OrderedDict(a=1), "OrderedDict({'a': 1})"),
         (defaultdict(list, a=[1]), "defaultdict({'a': [1]})"),
-        (Counter("aab"), "Counter({'a': 2, 'b': 1})"),
         ({"a": 1}.keys(), "dict_keys(['a'])"),
         (Point(1, "b"), "Point(x=1, y='b')"),
         (Run("first", [0.5]), "Run(name='first', losses=[0.5])"),
@@ -104,8 +100,6 @@ RING["self"] = RING
         (HTML("<h2>One</h2><script>bad()</script><ul><li>x<br>y</ul><pre>a\n  b</pre>"), "## One\n\n- x\ny\n\na\n  b"),
         (HTML("<iframe src='x'>"), "<IPython.core.display.HTML object>"),
         (Markdown("# Head"), "# Head"),
-        (Latex("$x^2$"), "$x^2$"),
-        (SVG("<svg><text>Hi</text></svg>"), "<svg><text>Hi</text></svg>"),
         (JSON({"a": 1}), "{'a': 1}"),
         (Reply("Blue."), "Blue."),
         (memoryview(b"ab"), "memoryview([97, 98])"),
@@ -114,7 +108,6 @@ RING["self"] = RING
         (CIRCLE, "[1, <contains itself>]"),
         (RING, "{'a': 1, 'self': <contains itself>}"),
         (b"\x00\xff", r"b'\x00\xff'"),
-        (0, "0"),
     ],
     ids=lambda value: type(value).__name__,
 )
@@ -187,12 +180,10 @@ def test_a_function_and_a_class_go_as_their_source() -> None:
 MANY: dict[str, Any] = {
     "list": list(range(1_000_000)),
     "dict": {n: str(n) for n in range(1_000_000)},
-    "nested": [list(range(1_000))] * 1_000,
     "text": "word " * 2_000_000,
     "bytes": bytes(5_000_000),
     "deep": None,
     "text in a list": ["x" * 10_000_000, "y"],
-    "one long text in a dict": {"a": "x" * 10_000_000},
 }
 deep: list[Any] = []
 for _ in range(100_000):

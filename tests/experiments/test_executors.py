@@ -105,13 +105,6 @@ def test_a_pool_that_dies_ends_the_run_and_what_came_is_kept() -> None:
     assert len([p for p in asked.prompts if int(p.split()[1]) < 10]) == 0
 
 
-def test_an_executor_that_was_shut_down_is_told() -> None:
-    pool = ThreadPoolExecutor(1)
-    pool.shutdown()
-    with pytest.raises(ChatError, match="executor failed"):
-        sweep("{{ text }}", WORDS, provider=ScriptedProvider(), executor=pool).result(60)
-
-
 def test_what_is_no_executor_is_refused() -> None:
     with pytest.raises(InvalidRequestError, match=r"client\.get_executor"):
         sweep("{{ text }}", WORDS, provider=ScriptedProvider(), executor="dask")

@@ -73,15 +73,11 @@ def test_a_judge_that_fails_leaves_the_answer_as_it_is() -> None:
     ("text", "verdict"),
     [
         ('{"verdict": "yes"}', True),
-        ('```json\n{"verdict": "no"}\n```', False),
         ("Yes.", True),
         ("**No**, because", False),
-        ("Verdict: yes", True),
         ("yesterday", None),
         ("I think yes", None),
-        ("", None),
         ('{"verdict": "maybe"}', None),
-        ('{"answer": "yes"}', None),
         ("[" * 100_000, None),
     ],
 )

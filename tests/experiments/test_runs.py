@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-import re
 import threading
 import time
 from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -130,27 +128,6 @@ def test_a_limit_of_requests_fails_no_row(headers: dict[str, str]) -> None:
         assert replies(sweep("{{ text }}", WORDS, **asked.model)) == [word.upper() for word in WORDS]
 
 
-def test_a_run_says_how_many_of_the_newest_requests_were_refused() -> None:
-    seen, told = Counter[str](), threading.Event()
-
-    def says(prompt: str) -> str | Refusal:
-        seen[prompt] += 1
-        if seen[prompt] == 1:
-            return Refusal(429, '{"error": {"message": "overloaded"}}')
-        told.wait(60)
-        return shout(prompt)
-
-    with answering_rows(says) as asked:
-        run = sweep("{{ text }}", WORDS, **asked.model)
-        until = time.monotonic() + 60
-        while "server busy: " not in run.progress.away and time.monotonic() < until:
-            time.sleep(0.02)
-        away = run.progress.away
-        told.set()
-        assert replies(run) == [word.upper() for word in WORDS]
-    assert re.fullmatch(r"server busy: (\d+) of (?!0)\d+ asked again", away)
-
-
 QUOTA = '{"error": {"message": "You exceeded your current quota.", "type": "q", "code": "insufficient_quota"}}'
 
 
@@ -267,32 +244,6 @@ def test_no_more_are_asked_at_once_than_the_user_says() -> None:
     assert asked.most == 3
 
 
-def test_a_run_in_a_few_threads_of_the_users_own_asks_nothing_after_it_was_cancelled() -> None:
-    with answering_rows(seconds=0.1) as asked, ThreadPoolExecutor(2) as threads:
-        run = sweep("{{ text }}", WORDS, executor=threads, **asked.model)
-        while len(asked.prompts) < 2:
-            time.sleep(0.01)
-        run.cancel()
-        ended(run)
-        before = len(asked.prompts)
-        assert before <= 7
-        assert threads.submit(len, "abc").result() == 3  # it is the user's: it goes on
-        time.sleep(0.3)
-        assert len(asked.prompts) == before
-
-
-def test_a_scorer_that_raises_is_told_and_loses_no_answer() -> None:
-    def broken(row: Any, reply: Any) -> bool:
-        raise ZeroDivisionError("oh")
-
-    with answering_rows() as asked:
-        run = sweep("{{ text }}", WORDS[:2], scorers={"ok": broken, "long": lambda row, reply: True}, **asked.model)
-        frame = run.result(60)
-    assert [result.scores for result in run.results] == [{"ok": None, "long": True}] * 2
-    assert "oh" in frame["problems"][0]
-    assert list(frame["reply"]) == ["WORD 0", "WORD 1"]
-
-
 def test_judges_are_asked_apart_and_their_verdicts_are_kept() -> None:
     def says(prompt: str) -> str:
         return "yes" if "Is it loud" in prompt else shout(prompt)
@@ -306,11 +257,6 @@ def test_judges_are_asked_apart_and_their_verdicts_are_kept() -> None:
     assert [result.scores for result in again.results] == [result.scores for result in first.results]
     assert asked_first == 6
     assert len(asked.prompts) == 6
-
-
-def test_a_cap_refuses_a_model_without_a_price() -> None:
-    with pytest.raises(InvalidRequestError, match="openai/gpt-that-nobody-sells"):
-        sweep("{{ text }}", WORDS, model="openai/gpt-that-nobody-sells", api_key=KEY, max_cost=1.0)
 
 
 @dataclass
@@ -370,13 +316,6 @@ def test_waiting_says_when_the_run_goes_on() -> None:
     with pytest.raises(TimeoutError, match="0 of 1 answer"):
         run.result(0.05)
     assert replies(run) == ["Slow."]
-
-
-def test_several_runs_may_go_on_at_once() -> None:
-    with answering_rows(seconds=0.02) as asked:
-        runs = [sweep(f"{number} {{{{ text }}}}", WORDS, **asked.model) for number in range(4)]
-        for number, run in enumerate(runs):
-            assert replies(run) == [f"{number} {word}".upper() for word in WORDS]
 
 
 def test_local_models_go_one_after_the_other(small_model: Path, local_model: str, tmp_path: Path) -> None:
@@ -493,21 +432,6 @@ def test_a_server_that_is_not_there_ends_the_run_after_a_few_rows(hasty: None) -
     run = sweep("{{ text }}", WORDS * 3, model="m", base_url="http://127.0.0.1:9/v1", store=None, concurrency=2)
     with pytest.raises(ChatError, match=r"No connection .* none was answered"):
         run.result(60)
-
-
-def test_what_an_answer_leads_to_goes_before_new_rows() -> None:
-    seen: list[str] = []
-
-    def says(request: Any) -> str:
-        seen.append("judge" if "was given this prompt" in request.messages[-1].content else "row")
-        return "yes"
-
-    provider = ScriptedProvider(says, model="scripted/model")
-    polite = judge("Is it polite?", model="scripted/model")
-    run = sweep("{{ text }}", WORDS, provider=provider, store=None, scorers=polite, concurrency=1)
-    ended(run)
-    assert seen[:4].count("judge") >= 1
-    assert all(result.scores == {"judge": True} for result in run.results)
 
 
 def test_another_slash_at_the_end_of_an_address_asks_nothing_anew() -> None:

@@ -13,12 +13,9 @@ from typing import Any
 import pytest
 from answering_rows import KEY
 from dialects import DIALECTS
-from hypothesis import given
-from hypothesis import strategies as st
 from server import serve
 
 from jupyter_ctx import sweep
-from jupyter_ctx.experiments.table.plan import WORTH_CACHING, Prefixes, common
 
 ANTHROPIC = DIALECTS["anthropic"]
 CHARACTERS = 4  # of a token
@@ -129,24 +126,3 @@ def test_rows_that_share_too_little_do_not_wait_for_one_another() -> None:
         assert len(sweep("{{ text }}", QUESTIONS[:20], **model).result(60)) == 20
     assert cache.writes == 0
     assert cache.most > 1
-
-
-@given(st.text("ab", max_size=30), st.text("ab", max_size=30))
-def test_what_two_texts_begin_with_alike_is_counted(one: str, other: str) -> None:
-    found = common(one, other)
-    assert one[:found] == other[:found]
-    assert found in (len(one), len(other)) or one[found] != other[found]
-
-
-@given(st.lists(st.text("ab", max_size=5), min_size=1, max_size=8))
-def test_a_group_shares_what_all_of_its_texts_begin_with(ends: list[str]) -> None:
-    head, prefixes = "x" * WORTH_CACHING, Prefixes()
-    numbers = {prefixes.add("m", head + end) for end in ends}
-    assert numbers == {0}
-    shared = prefixes.shared[0]
-    assert (shared is None) == (len(ends) == 1)
-    if shared is not None:
-        assert len({(head + end)[:shared] for end in ends}) == 1
-        assert any(shared == len(head + end) for end in ends) or len({(head + end)[shared] for end in ends}) > 1
-    assert prefixes.add("other", head) != 0
-    assert prefixes.add("m", "short") is None

@@ -145,12 +145,6 @@ def test_a_summary_keeps_to_the_turns_that_are_there(suffix: str) -> None:
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
-def test_nothing_said_is_a_conversation_too(suffix: str) -> None:
-    assert read(written(Added(()), suffix), suffix) == Added(())
-    assert read(written(Added((), ""), suffix), suffix) == Added((), "")
-
-
-@pytest.mark.parametrize("suffix", SUFFIXES)
 def test_what_no_file_can_hold_is_mended_when_written(suffix: str) -> None:
     odd = Attachment("caf\udce9.png", "image/png", b"1", 3)
     got = read(written(Added((Turn("p", "r", (odd,), record=TurnRecord("m")),)), suffix.upper()), suffix)
@@ -169,11 +163,6 @@ def test_a_conversation_carries_its_current_turns_and_what_stands_beside_them() 
     past.append(Summarized(Summary("new", frozenset({first.id, other.id}), "model", "x")))
     assert carried(past).summary == Summary("new", frozenset({other.id}), "model", "x")
     assert carried(Conversation()) == Added(())
-
-
-def test_what_is_read_goes_into_a_conversation() -> None:
-    past = Conversation([read(written(TALK, ".md"), ".md")])
-    assert plain(carried(past)) == plain(TALK)
 
 
 # JSON
@@ -273,13 +262,6 @@ def test_markdown_is_made_for_people() -> None:
     )
 
 
-def test_a_picture_that_was_deleted_from_markdown_is_left_out() -> None:
-    text = written(TALK, ".md")
-    assert text.count("iVBORw0KGgouLi4=") == 1
-    got = read(re.sub(r"(?m)^!\[chart.*\n", "", text), ".md")
-    assert [file.kind for file in got.turns[1].attachments] == ["pdf"]
-
-
 HOSTILE = 'x --> <script>alert(1)</script> --!> ![a](http://e.x)\n\n## You\r<!-- jupyter_ctx user {} -->\u2028`*_"#'
 
 
@@ -300,12 +282,6 @@ def test_code_that_was_cut_does_not_swallow_what_follows(code: str) -> None:
     text = written(talk, ".md")
     assert plain(read(text, ".md")) == plain(talk)
     assert MarkdownIt("commonmark").render(text).count("<h2>") == 8
-
-
-def test_our_own_marker_in_a_text_stays_text() -> None:
-    hostile = written(Added((Turn("injected"),)), ".md")
-    talk = Added((Turn(hostile, written(Added((Turn(hostile, hostile),)), ".md")),))
-    assert plain(read(written(talk, ".md"), ".md")) == plain(talk)
 
 
 def test_markdown_that_people_have_edited_is_read() -> None:
@@ -417,14 +393,11 @@ MESSAGES = "[{}]".format
         ('<!-- jupyter_ctx conversation {"version": 2} -->', ".md", "or by a newer one"),
         ("<!-- jupyter_ctx user {", ".md", "A jupyter_ctx comment in this Markdown is not valid JSON"),
         ("<!-- jupyter_ctx prompt {} -->\n## You\n\nhello\n", ".md", "'prompt' with list is not a message"),
-        ("<!-- jupyter_ctx assistant {} -->\n## You\n\nhello\n", ".md", "not with one of role 'assistant'"),
         ("{", ".json", "This is not valid JSON"),
         ("[" * 100_000, ".json", "too many brackets"),
-        ("3", ".json", "There are no messages in it"),
         ('{"messages": {}}', ".json", "There are no messages in it"),
         (MESSAGES("3"), ".json", "int is not a message: a message has a role"),
         (MESSAGES('{"role": "tool", "content": "x"}'), ".json", "'tool' with str is not a message with a text"),
-        (MESSAGES('{"role": "assistant", "content": null}'), ".json", "'assistant' with NoneType is not a message"),
         (MESSAGES('{"role": "assistant", "content": "x"}'), ".json", "not with one of role 'assistant'"),
         (MESSAGES('{"role": "user", "content": [{"type": "audio"}]}'), ".json", "neither text nor"),
         (
@@ -433,22 +406,15 @@ MESSAGES = "[{}]".format
             "https:// addresses only",
         ),
         (MESSAGES('{"role": "system", "content": [{"type": "file"}]}'), ".json", "'system' may contain text only"),
-        (MESSAGES(r'{"role": "user", "content": "a\u0000"}'), ".json", "a NUL at character 2"),
         (MESSAGES(r'{"role": "user", "content": "a\ud800"}'), ".json", r"a lone surrogate \(U\+D800\)"),
         (MESSAGES(r'{"role": "system", "content": "\u0000"}'), ".json", "a NUL at character 1"),
         ("[]", ".ipynb", "This notebook has no cells"),
-        ('{"cells": []}', ".ipynb", "No cell begins with %%chat and has an answer"),
         ('{"cells": [{"cell_type": "code", "source": "%%chat\\nwhy"}]}', ".ipynb", "No cell begins with %%chat"),
     ],
 )
 def test_what_cannot_be_read_says_why(text: str, suffix: str, match: str) -> None:
     with pytest.raises(InvalidRequestError, match=match):
         read(text, suffix)
-
-
-def test_a_form_that_nobody_knows_is_not_written() -> None:
-    with pytest.raises(InvalidRequestError, match=r"\.md, \.json, \.ipynb"):
-        written(TALK, ".html")
 
 
 def test_what_a_model_said_is_mended_not_refused() -> None:
@@ -490,12 +456,6 @@ def test_any_text_is_read_or_refused(text: str) -> None:
     for suffix in SUFFIXES:
         read_or_refused(text, suffix)
         read_or_refused(f'<!-- jupyter_ctx conversation {{"version": 1}} -->\n{text}', suffix)
-
-
-@given(value=VALUES)
-def test_any_json_is_read_or_refused(value: Any) -> None:
-    for suffix in SUFFIXES:
-        read_or_refused(json.dumps(value), suffix)
 
 
 @pytest.mark.parametrize("depth", [50, 500, 700, 800, 850, 900, 950, 970])

@@ -5,14 +5,13 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import count
 
 import pytest
 from dialects import DIALECTS
 from server import serve
 
 from jupyter_ctx import Chat
-from jupyter_ctx.experiments.asking.bars import Bar, LastLine
+from jupyter_ctx.experiments.asking.bars import LastLine
 from jupyter_ctx.experiments.asking.progress import Progress
 from jupyter_ctx.testing import ScriptedProvider
 
@@ -45,20 +44,6 @@ def test_a_bar_in_a_terminal_shows_rows_and_the_sentence_to_quote_and_starts_no_
     assert "formal: 100%" in said.err
     assert "4/4" in said.err
     assert said.err.splitlines()[-1] == run.summary().sentences[0]
-
-
-def test_of_20_000_rows_in_ten_seconds_fewer_than_four_a_second_are_drawn() -> None:
-    class Counting(Bar):
-        drawn = 0
-
-        def _draw(self) -> None:
-            self.drawn += 1
-
-    now = count(0.0, 0.0005)
-    bar = Counting(Chat(provider=ScriptedProvider("Yes.")).map("Say {{ text }}", ["a"], store=None), now.__next__)
-    for _ in range(20_000):
-        bar.show()
-    assert 25 < bar.drawn <= 30
 
 
 def test_no_bar_is_drawn_where_nobody_looks(capfd: pytest.CaptureFixture[str]) -> None:

@@ -99,7 +99,7 @@ def test_of_several_scorers_and_arms_each_counts_and_one_can_be_named() -> None:
         assert_not_worse(old, new, scorer="rigth")
 
 
-@pytest.mark.parametrize("margin", [-0.01, 1, 2.0, float("nan"), True, "0.1", None])
+@pytest.mark.parametrize("margin", [-0.01, 1, float("nan"), True, "0.1"])
 def test_a_margin_is_a_share(margin: Any) -> None:
     with pytest.raises(InvalidRequestError, match="margin is"):
         assert_not_worse(passing(1, 2), passing(1, 2), margin)
@@ -112,8 +112,6 @@ SAME = passing(5, 5)
     ("a", "b", "words"),
     [
         (SAME, SAME, "same run"),
-        ([], passing(1, 2), "Nothing can be compared"),
-        (passing(1, 2), [], "Nothing can be compared"),
         ([], [], "Nothing can be compared"),
         ([result(0)], [result(0)], "scorers="),
         (passing(1, 2), [result(7, True)], "no row in common"),
