@@ -106,7 +106,7 @@ def test_a_report_holds_no_secret_and_tells_what_was_not_asked(tmp_path: Path) -
         rows,
         said,
         settings,
-        {"m": ContextWindow(204_800)},
+        {"m": ContextWindow(8_000)},
         grid={"x": [KEY, "2"]},
         name=f"$5 </title> {KEY}",
     )
