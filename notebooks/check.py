@@ -175,7 +175,7 @@ def exercise_5_2(run: Any, percent: Real) -> str | None:
     return "the sentence of run.summary() has the interval: give its first figure, as a number such as 50."
 
 
-def exercise_5_3(runs: dict[int, Any], tokens: Real) -> str | None:
+def exercise_5_3(runs: Any, tokens: Real) -> str | None:
     """Beyond the longest prompt nothing was asked, so nothing is known."""
     if tokens == max(runs):
         return None

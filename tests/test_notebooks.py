@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -85,4 +86,6 @@ def test_papermill_runs_a_chat(local_model: str, tmp_path: Path, monkeypatch: py
 def test_a_notebook_is_clean_and_its_prompts_are_short(path: Path) -> None:
     cells = nbformat.read(path, 4).cells
     assert all(not cell.get("outputs") and not cell.get("execution_count") for cell in cells)
-    assert "%load_ext jupyter_ctx" in [cell.source for cell in cells]
+    sources = [cell.source for cell in cells if cell.cell_type == "code"]
+    if any(re.search(r"^%%?chat", source, re.MULTILINE) for source in sources):
+        assert "%load_ext jupyter_ctx" in sources
