@@ -103,14 +103,6 @@ def test_tests_stand_where_the_rooms_do() -> None:
     assert [folder for folder in here if not (PACKAGE / folder).is_dir()] == []
 
 
-def test_what_tests_share_is_in_support() -> None:
-    for path in Path(__file__).parent.rglob("*.py"):
-        names = [
-            node.module or "" for node in ast.parse(path.read_text("utf-8")).body if isinstance(node, ast.ImportFrom)
-        ]
-        assert not [name for name in names if name.startswith(("test_", "conftest"))], path
-
-
 def imported_in_functions(name: str, tree: ast.Module) -> set[str]:
     """The modules that the functions of a module import, by their full names."""
     package = ".".join(["jupyter_ctx", *name.split(".")[:-1]])

@@ -42,12 +42,6 @@ def test_an_unknown_name_is_no_public_one() -> None:
         getattr(jupyter_ctx, "chatt")  # noqa: B009  # as a typing error would read it
 
 
-def test_a_star_import_gives_just_the_listed_names() -> None:
-    names: dict[str, object] = {}
-    exec("from jupyter_ctx import *", names)
-    assert names.keys() - {"__builtins__"} == set(jupyter_ctx.__all__)
-
-
 def test_every_error_of_the_documented_tree_is_public() -> None:
     tree = (inspect.getdoc(jupyter_ctx.errors) or "").split()
     declared = {error for error in subclasses(ChatError) if error.__module__ == "jupyter_ctx.errors"}

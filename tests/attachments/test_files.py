@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-import signal
 import struct
-import threading
 import zlib
 from pathlib import Path
 
@@ -102,17 +100,3 @@ def test_files_are_named_in_the_order_of_the_images(tmp_path: Path) -> None:
     assert (
         prompt.index("before.png: an image of 600 × 500 pixels.") < prompt.index("after.png: ") < prompt.index(".pdf")
     )
-
-
-def test_an_interrupt_while_a_file_is_read_claims_no_answer(
-    cells: Cells, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def slow(path: Path, *_: object) -> None:  # as a file on a network drive that is away
-        main = threading.main_thread().ident
-        threading.Timer(0.05, signal.pthread_kill, [main, signal.SIGINT]).start()
-        threading.Event().wait(10)
-
-    monkeypatch.setattr("jupyter_ctx.attachments.attached_files._read", slow)
-    (tmp_path / "notes.txt").touch()
-    error = str(cells.fail(f"%%chat -a {tmp_path}/notes.txt\nx"))
-    assert error == "stopped before any text came; nothing was recorded."

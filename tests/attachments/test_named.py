@@ -83,19 +83,6 @@ def test_a_line_tells_how_to_send_more_and_that_sends_more(cells: Cells, asked: 
     assert "a file" in sent(asked)
 
 
-def test_outputs_are_variables(cells: Cells, asked: Seen) -> None:
-    cells.shell.run_cell("'an output'", store_history=True)
-    number = cells.shell.execution_count - 1
-    cells.run(f"%%chat -a Out[{number}]\nLook:")
-    assert "an output" in sent(asked)
-
-
-def test_a_file_is_sent_where_no_variable_has_its_name(cells: Cells, asked: Seen) -> None:
-    Path("notes.txt").write_text("The sea is blue.")
-    cells.run("%%chat -a notes.txt\nLook:")
-    assert "The sea is blue." in sent(asked)
-
-
 def test_a_variable_goes_before_a_file_of_its_name_and_the_notice_names_the_other(cells: Cells, asked: Seen) -> None:
     Path("text").write_text("From the file.")
     cells.run(NOTEBOOK)

@@ -143,11 +143,6 @@ class Closed:
         raise RuntimeError(name)
 
 
-class Unusual:
-    def _repr_mimebundle_(self) -> Any:
-        raise AssertionError
-
-
 def gone() -> Any:
     """A reference to an object that is gone."""
     return weakref.proxy(Plain())
@@ -159,10 +154,6 @@ def test_an_object_that_answers_nothing_is_an_error_that_names_it(make: Callable
         attached(make())
     with pytest.raises(InvalidRequestError):
         Chat(provider=ScriptedProvider()).send("Look:", attachments=[make()])
-
-
-def test_forms_that_are_asked_for_in_another_way_are_left_alone() -> None:
-    assert "Unusual object" in body(Unusual())
 
 
 def test_a_text_of_its_class_may_hold_a_fence_and_stays_in_its_own() -> None:

@@ -235,20 +235,6 @@ def test_marks_that_fit_the_messages_no_more_are_left_aside(version: int) -> Non
     assert len(got.turns) == version
 
 
-def test_marks_that_make_no_sense_are_left_out_one_by_one() -> None:
-    found = json.loads(written(TALK, ".json"))
-    ours = {"model": 3, "stop_reason": "tired", "pinned": 1, "summarized": "yes"}
-    sizes = [{"name": "a", "tokens": -1}, {"name": [], "tokens": 1}]
-    found["jupyter_ctx"]["turns"] = [ours, {"summarized": True, "files": sizes}]
-    found["jupyter_ctx"]["summary"] |= {"method": "magic"}
-    got = read(json.dumps(found), ".json")
-    assert [(turn.model, turn.stop_reason) for turn in got.turns] == [("", "stop")] * 2
-    assert [file.tokens for file in got.turns[1].attachments] == [1600, 2000]
-    assert got.pinned == ()
-    assert got.summary is not None
-    assert (got.summary.method, got.summary.covers) == ("extractive", {got.turns[1].id})
-
-
 # Markdown
 
 

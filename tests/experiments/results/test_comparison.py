@@ -507,11 +507,6 @@ def test_rows_with_the_same_answers_are_counted_and_not_shown() -> None:
     assert "… and 2 rows with the same answers and scores" in shown
 
 
-def test_prompts_that_differ_are_marked_too() -> None:
-    a, b = [result(0, True, prompt="Be formal: hi")], [result(0, False, prompt="Be plain: hi")]
-    assert "prompt of A: Be [-formal-]: hi" in str(compare(a, b).differences())
-
-
 def test_a_failed_and_a_truncated_answer_are_said_side_by_side() -> None:
     text = str(compare([result(0, True, reply=None, error="busy")], [result(0, True, truncated=True)]).differences())
     assert "busy" in text

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import json
 import pickle
-import tracemalloc
 from collections import namedtuple
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -206,17 +205,6 @@ def test_a_row_is_a_mapping_that_pickles_without_its_table() -> None:
         rows[1000]
     with pytest.raises(KeyError):
         rows[0]["nope"]
-
-
-def test_a_hundred_thousand_rows_take_little_memory_beside_the_table() -> None:
-    frame = pd.DataFrame({"text": [f"{number:040}" for number in range(100_000)]})
-    tracemalloc.start()
-    rows = read_rows(frame)
-    kept = [rows[number] for number in range(len(rows))]
-    taken = tracemalloc.get_traced_memory()[0]
-    tracemalloc.stop()
-    assert len(kept) == 100_000
-    assert taken < frame.memory_usage(deep=True).sum() * 1.2
 
 
 # files
