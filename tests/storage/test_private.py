@@ -135,16 +135,6 @@ def test_the_same_path_goes_on_whatever_has_become_of_its_cells(desk: Desk, cell
     assert note == "Going on with 2 turns of 'main', last used just now. %chat new starts afresh."
 
 
-def test_a_kernel_goes_on_at_a_new_path(desk: Desk) -> None:
-    old = write(desk.folder / "a.ipynb", CELLS)
-    desk.talk(old, kernel="k").new("plans")
-    new = old.rename(desk.folder / "b.ipynb")
-    library = desk.open(new, kernel="k")
-    assert {row.name for row in library.rows()} == set()
-    assert library.current.name == "plans"
-    assert {row.name for row in library.rows()} == {"main", "plans"}
-
-
 def test_the_line_comes_before_anything_is_sent(
     opened: Open, tmp_path: Path, server: tuple[str, list[dict[str, Any]]]
 ) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import shutil
 import sqlite3
@@ -18,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from dialects import DIALECTS, KEY
+from dialects import DIALECTS
 from event_sequences import actions, state
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -90,31 +89,6 @@ def test_the_fold_of_the_stored_events_is_the_live_state(
     assert session.notices() == ()
 
 
-def test_every_kind_of_action_can_be_taken_back_and_done_again_after_a_restart(address: str, tmp_path: Path) -> None:
-    chat = open_chat(address)
-    (tmp_path / "notes.md").write_text("Be short.")
-    say(chat, *numbered(8))
-    chat.summarize()
-    chat.pin(2)
-    chat.exclude(3)
-    chat.desk.set_system("Be kind.")
-    chat.desk.set_memory(tmp_path / "notes.md")
-    chat.trim(2)
-    chat.include()
-    chat.clear()
-    seen = [state(chat.conversation)]
-    while chat.conversation.undo_label:
-        chat = reopen(address)
-        assert state(chat.conversation) == seen[-1]
-        chat.undo()
-        seen.append(state(chat.conversation))
-    assert len(seen) == 16
-    for before in reversed(seen[:-1]):
-        chat = reopen(address)
-        chat.redo()
-        assert state(chat.conversation) == before
-
-
 def test_files_versions_and_odd_characters_are_kept(address: str, tmp_path: Path) -> None:
     odd = 'ß 😀 " \\ \x00 \u2028 \x1b[0m \ufffd'
     image = Attachment("a.png", "image/png", bytes(range(256)), 85)
@@ -160,35 +134,6 @@ def test_ten_thousand_turns_are_opened_in_a_moment(address: str) -> None:
     begun = time.process_time()
     assert len(open_chat(address).turns) == 10_000
     assert time.process_time() - begun < 2
-
-
-def test_a_restart_brings_back_what_was_spent_warned_of_and_refused(
-    address: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    answers = [DIALECTS["anthropic"].answer("Hi", sent=300, said=10)] * 2
-    refusal = json.dumps({"type": "error", "error": {
-        "type": "invalid_request_error", "message": "prompt is too long: 9000 tokens > 700 maximum",
-    }})  # fmt: skip
-
-    def answer(handler: Any, _: Any) -> None:
-        send(handler, *((200, answers.pop(), "text/event-stream") if answers else (400, refusal)))
-
-    with serve(answer, path="") as (url, _):
-        monkeypatch.setenv("ANTHROPIC_BASE_URL", url)
-        chat = Chat("anthropic/claude-sonnet-4-6", store=address, name="c", api_key=KEY)
-        assert chat.send("x").cost is not None
-        assert chat.send("y", model="anthropic/nobody-knows").notices
-        with pytest.raises(Exception, match="700"):
-            chat.send("z" * 4000)
-        chat.configure(temperature=0.1)  # the refusal itself recorded nothing
-        before = chat.info()
-        close_stores()
-        again = Chat("anthropic/claude-sonnet-4-6", store=address, name="c", api_key=KEY)
-        assert again.info() == before
-        assert (again.info().cost, again.info().unpriced) == (before.cost, 1)
-        assert again.info().budget.window.source == "learned"
-        answers.append(DIALECTS["anthropic"].answer("Hi"))
-        assert again.send("y", model="anthropic/nobody-knows").notices == ()
 
 
 # what is never stored
@@ -643,18 +588,6 @@ def test_a_file_that_is_no_database_is_refused_and_left_as_it_is(tmp_path: Path,
     assert (file.read_bytes(), stat.S_IMODE(file.stat().st_mode)) == (content, 0o644)
 
 
-def test_in_a_notebook_a_file_that_is_no_database_is_a_notice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    file = tmp_path / "thesis.txt"
-    file.write_text("Chapter one.")
-    monkeypatch.setenv("JUPYTER_CTX_STORE", str(file))
-    chat = Library(Origin("/n/a.ipynb", "k"), {"model": MODEL}).current
-    say(chat, "one", "two")
-    (notice,) = chat.desk.session.notices()
-    assert notice.startswith(f"{file} is not an SQLite database, and is left as it is:")
-    assert notice.endswith("The conversation goes on in memory, and is saved when that can be done.")
-    assert [path.read_text() for path in tmp_path.iterdir()] == ["Chapter one."]
-
-
 def test_another_file_put_in_the_place_of_a_store_in_use_is_left_as_it_is(tmp_path: Path) -> None:
     file, other = tmp_path / "store.sqlite", tmp_path / "thesis.txt"
     chat = open_chat(file)
@@ -682,19 +615,6 @@ def test_a_conversation_that_is_open_is_forked(address: str) -> None:
     say(chat, "two there")
     assert prompts(reopen(address)) == ["one", "two there"]
     assert prompts(open_chat(address, "c-2")) == ["one", "two here"]
-
-
-def test_a_fork_says_so(address: str) -> None:
-    other = python_holding(address)
-    lib = Library(Origin(), {"model": MODEL}, store=address)
-    chat = lib.get("another")
-    (note,) = (note for note in lib.notes if "fork" in note)
-    assert note == "Another kernel holds 'another': this is a fork of it, 'another-2', with 1 turn."
-    assert prompts(chat) == ["mine"]
-    other.kill()  # it had no time to let go
-    other.communicate()
-    close_stores()
-    assert open_chat(address, "another").name == "another"
 
 
 def test_turns_may_come_from_any_thread(address: str) -> None:

@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 from interpreters import start
 
 from jupyter_ctx.context.usage import Usage
-from jupyter_ctx.errors import StoreError
 from jupyter_ctx.storage.database_tables import ANSWERS
 from jupyter_ctx.storage.stored_answers import AnswerKey, Answers, StoredAnswer
 
@@ -165,27 +164,6 @@ def test_an_answer_that_waits_is_found_and_is_not_replaced_by_an_error(tmp_path:
         assert keeper.find([("d", 0), ("e", 0)], failed=False) == {("d", 0): said("one")}
         assert keeper.settle()
         assert answers.find([("d", 0), ("e", 0)])["d", 0] == said("one")
-
-
-def test_a_file_that_may_only_be_read_is_named_with_a_remedy(address: str) -> None:
-    with opened(address) as answers:
-        answers.write([(("d", 0), FULL)])
-        answers.database.run(lambda connection: connection.execute("PRAGMA query_only = on"), write=False)
-        with pytest.raises(StoreError, match="may only be read: allow writing there"):
-            answers.write([(("e", 0), FULL)])
-        assert answers.find([("d", 0)]) == {("d", 0): FULL}
-
-
-def test_a_full_disk_is_named_and_costs_no_answer(address: str) -> None:
-    with opened(address) as answers:
-        answers.write([(("d", 0), FULL)])
-        answers.database.run(lambda connection: connection.execute("PRAGMA max_page_count = 1"), write=False)
-        answers.keep([(("e", 0), said("x" * 200_000))])
-        assert "has no room left: make some on its disk" in answers.notices[0]
-        assert answers.waiting == 1
-        answers.database.run(lambda connection: connection.execute("PRAGMA max_page_count = 100000"), write=False)
-        assert answers.settle()
-        assert len(answers.find([("e", 0)])["e", 0].text) == 200_000
 
 
 # processes
