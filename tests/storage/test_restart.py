@@ -17,6 +17,7 @@ from kernels import Kernel, shown
 
 LOAD = "%load_ext jupyter_ctx\nfrom jupyter_ctx import get_chat"
 USE = "%chat use local/smollm2@256 --max-tokens 8"
+HANDLE = "vscode-notebook-cell:/x.ipynb#W1sZmlsZQ%3D%3D"  # VS Code may give it to another cell in its next window
 STORED = "tored answer; nothing was sent"
 LONG = "%%chat\n" + " ".join(f"On day {day} we saw {3 * day} birds." for day in range(1, 8))
 TALK = "get_chat().add_messages([{'role': 'user', 'content': 'Say one.'}, {'role': 'assistant', 'content': 'One.'}])"
@@ -154,6 +155,7 @@ def test_restart_and_run_all_costs_nothing(notebook: Notebook) -> None:
     events = "get_chat().conversation.events"
     count, turns, info = notebook.value(f"len({events}), {PROMPTS}, str(get_chat().info())")
     reply = notebook.value("get_chat().turns[0].reply")
+    notebook.run(cells["side"], HANDLE)
 
     notebook.start()
     said = notebook.run_all(cells)
@@ -170,6 +172,7 @@ def test_restart_and_run_all_costs_nothing(notebook: Notebook) -> None:
     assert notebook.run("%chat undo").startswith("Undid the turn")
     assert notebook.value("[row.cell for row in get_chat().history()]") == numbers[:-1]
     assert STORED not in notebook.run(cells["one"], "one")
+    assert STORED not in notebook.run(cells["side"], HANDLE)
     assert notebook.value("len(get_chat().desk.versions(1)), len(get_chat().turns)") == (2, len(turns) - 1)
 
 

@@ -1,10 +1,8 @@
-"""Answers of experiments are there again: after a kill, and where the store fails meanwhile."""
+"""Answers of experiments are there again, also where the store fails meanwhile."""
 
 from __future__ import annotations
 
 import contextlib
-import random
-import signal
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -13,7 +11,6 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from interpreters import start
 
 from jupyter_ctx.context.usage import Usage
 from jupyter_ctx.storage.database_tables import ANSWERS
@@ -164,37 +161,3 @@ def test_an_answer_that_waits_is_found_and_is_not_replaced_by_an_error(tmp_path:
         assert keeper.find([("d", 0), ("e", 0)], failed=False) == {("d", 0): said("one")}
         assert keeper.settle()
         assert answers.find([("d", 0), ("e", 0)])["d", 0] == said("one")
-
-
-# processes
-
-WRITER = """
-import sys
-from jupyter_ctx.storage.stored_answers import Answers, StoredAnswer
-answers, who = Answers(sys.argv[1]), sys.argv[2]
-for number in range(int(sys.argv[3])):
-    both = [((f"{row:04}", 0), StoredAnswer(who)) for row in range(20)]
-    answers.write([*both, ((f"{who}-{number}", number), StoredAnswer(f"{who} {number}"))])
-    print(number, flush=True)
-answers.close()
-"""
-
-
-@pytest.mark.parametrize("kills", [3, pytest.param(25, marks=pytest.mark.load)])
-def test_what_was_written_before_a_kill_is_there(address: str, kills: int) -> None:
-    for kill in range(kills):
-        process = start(WRITER, address, f"w{kill}", 100_000)
-        assert process.stdout is not None
-        assert process.stderr is not None
-        process.stdout.readline()
-        time.sleep(random.Random(kill).uniform(0, 0.2))
-        process.send_signal(signal.SIGKILL)
-        rest = process.stdout.read().splitlines()
-        process.wait()
-        process.stdout.close()
-        process.stderr.close()
-        committed = int(rest[-1] if rest else 0) + 1
-        with opened(address) as answers:
-            wanted = [(f"w{kill}-{number}", number) for number in range(committed)]
-            assert answers.find(wanted).keys() == set(wanted)
-            assert len({answer.text for answer in answers.find((f"{row:04}", 0) for row in range(20)).values()}) == 1
