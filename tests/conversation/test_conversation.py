@@ -35,11 +35,6 @@ def test_without_a_cell_turns_are_appended() -> None:
     assert prompts(Conversation([said("one"), said("one")])) == ["one", "one"]
 
 
-def test_a_loop_in_one_execution_adds_turns_after_each_other() -> None:
-    c = Conversation([said("a1", "a", "1"), said("a2", "a", "1"), said("b", "b", "2")])
-    assert prompts(c) == ["a1", "a2", "b"]
-
-
 def test_a_cell_that_sent_several_turns_replaces_them_all() -> None:
     c = Conversation([said("a1", "a", "1"), said("a2", "a", "1"), said("b", "b", "2"), said("new a1", "a", "3")])
     assert prompts(c) == ["new a1", "b"]

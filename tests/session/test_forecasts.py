@@ -80,10 +80,3 @@ def test_where_the_next_turn_does_not_fit_it_says_that_none_does() -> None:
         chat.send(PROMPT)
     assert "(no more turns like these fit)" in status_text(Status(chat.info()))
     assert "more turns" not in gauge_line(chat.info())
-
-
-def test_a_trim_makes_room_for_more() -> None:
-    chat = talked(9)
-    before = chat.info().more_turns
-    chat.trim(2)
-    assert (chat.info().more_turns or 0) > (before or 0)

@@ -187,7 +187,7 @@ def test_no_conversation_of_the_notebook_has_another_dollar(notebooks: Notebooks
     with pytest.raises(BudgetExceededError):
         notebooks.open().current.send("Hello.")  # after a restart
     assert len(notebooks.posts) == 3
-    notebooks.open(path="b.ipynb").current.send("Hello.")
+    notebooks.open("of another notebook", path="b.ipynb").current.send("Hello.")
 
 
 def test_the_cap_of_the_current_conversation_holds_in_all_of_them(notebooks: Notebooks) -> None:

@@ -126,16 +126,6 @@ def test_a_place_whose_name_is_no_text_is_a_notice(address: str) -> None:
 # what a restart brings back
 
 
-def test_ten_thousand_turns_are_opened_in_a_moment(address: str) -> None:
-    chat = open_chat(address)
-    pair = [{"role": "user", "content": "Why? " * 40}, {"role": "assistant", "content": "So it is. " * 80}]
-    chat.add_messages(pair * 10_000)
-    close_stores()
-    begun = time.process_time()
-    assert len(open_chat(address).turns) == 10_000
-    assert time.process_time() - begun < 2
-
-
 # what is never stored
 
 
@@ -340,9 +330,7 @@ def test_a_damaged_row_costs_that_row_and_is_left(address: str, sql: Sql, change
 @pytest.mark.parametrize(
     ("events", "lost", "left"),
     [
-        ([*turns(2), Undone()], 1, ["turn 0"]),
         ([*turns(2), Undone(), Redone()], 1, ["turn 0"]),
-        ([*turns(2), Undone()], 2, ["turn 0", "turn 1"]),
         ([*turns(2), Undone(), Redone()], 2, ["turn 0", "turn 1"]),
         ([*turns(2), Undone(), Redone()], 3, ["turn 0"]),
         ([*turns(2), Cleared(), *turns(1), Undone(), Undone()], 2, ["turn 0", "turn 1"]),
@@ -601,17 +589,6 @@ def test_another_file_put_in_the_place_of_a_store_in_use_is_left_as_it_is(tmp_pa
 
 
 # who holds a conversation
-
-
-def test_a_conversation_that_is_open_is_forked(address: str) -> None:
-    chat = open_chat(address)
-    say(chat, "one")
-    second = open_chat(address)
-    assert (second.name, prompts(second)) == ("c-2", ["one"])
-    say(second, "two here")
-    say(chat, "two there")
-    assert prompts(reopen(address)) == ["one", "two there"]
-    assert prompts(open_chat(address, "c-2")) == ["one", "two here"]
 
 
 def test_turns_may_come_from_any_thread(address: str) -> None:

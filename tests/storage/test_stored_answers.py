@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from jupyter_ctx.context.usage import Usage
 from jupyter_ctx.storage.database_tables import ANSWERS
-from jupyter_ctx.storage.stored_answers import AnswerKey, Answers, StoredAnswer
+from jupyter_ctx.storage.stored_answers import Answers, StoredAnswer
 
 FULL = StoredAnswer(
     "Blue.", "It scatters.", Usage(21, 7, 4, 2, 3, True), "max_tokens", "why", "openai/gpt-5.2", 0.25, 1.5, ("one",),
@@ -98,22 +98,10 @@ def test_deleted_answers_leave_nothing_in_the_file(address: str) -> None:
     assert b"plum" not in left
 
 
-# many
-
-
-def keys(count: int) -> list[AnswerKey]:
-    return [(f"{number // 5:032x}", number % 5) for number in range(count)]
-
-
-@pytest.mark.parametrize("count", [12_000, pytest.param(100_000, marks=pytest.mark.load)])
-def test_many_answers_are_found_in_seconds(answers: Answers, count: int) -> None:
-    all_keys = keys(count)
-    for i in range(0, count, 2_000):
-        answers.write([(key, StoredAnswer(f"re: {key}" * 5, usage=Usage(100, 20))) for key in all_keys[i : i + 2_000]])
-    begun = time.monotonic()
-    assert answers.find(all_keys).keys() == set(all_keys)
-    print(f"{count:,} answers found in {time.monotonic() - begun:.2f} s")
-    assert time.monotonic() - begun < 10
+def test_more_answers_are_found_than_one_statement_may_name(answers: Answers) -> None:
+    keys = [(f"{number:032x}", 0) for number in range(20_000)]
+    answers.write([(key, said("re")) for key in keys])
+    assert answers.find(keys).keys() == set(keys)
 
 
 # what can go wrong
