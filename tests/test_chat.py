@@ -279,15 +279,6 @@ def test_messages_of_another_conversation_are_taken_in(chat: Chat) -> None:
     assert chat.send("Five.").text
 
 
-def test_a_system_prompt_is_sent_and_a_cells_own_holds_for_that_cell(chat: Chat) -> None:
-    chat.desk.set_system("Be brief.")
-    assert chat.preview("x").messages[0].text == "Be brief."
-    assert chat.preview("x", system="Be long.").messages[0].text == "Be long."
-    assert chat.system == "Be brief."
-    chat.undo()
-    assert chat.system == ""
-
-
 def test_a_store_that_fails_later_is_named_in_the_next_reply_once(tmp_path: Path) -> None:
     file = tmp_path / "chats" / "store.sqlite"
     chat = Chat(provider=ScriptedProvider(), store=file, name="thesis", window=4_000)

@@ -94,17 +94,6 @@ def test_deleting_the_conversation_one_talks_in_goes_back_to_the_one_before(
     assert page.run("%chat undo") == "Nothing to undo.\n"
 
 
-def test_a_conversation_that_was_opened_for_a_cell_can_be_deleted(tmp_path: Path) -> None:
-    library = Library(Origin(str(tmp_path / "x.ipynb")), store=tmp_path / "a.sqlite")
-    library.get("side").configure(system="Be kind.")
-    with pytest.raises(InvalidRequestError):
-        library.delete("side", confirm="")
-    assert library.delete("side", confirm="side").name == "side"
-    assert [row.name for row in library.rows()] == ["main"]
-    assert library.get("side").system == ""
-    assert library.current.name == "main"
-
-
 def test_a_row_is_shown_without_its_state(tmp_path: Path) -> None:
     library = Library(Origin("/n/x.ipynb"), store=tmp_path / "a.sqlite")
     library.current.configure(system="A secret system prompt.")

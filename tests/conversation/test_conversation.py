@@ -96,11 +96,6 @@ def test_a_summary_nobody_asked_for_is_part_of_its_turn() -> None:
     assert (prompts(d), d.summary) == (["one"], None)
 
 
-def test_undo_of_a_rerun_makes_the_earlier_version_current() -> None:
-    c = Conversation([said("one", "a", "1"), said("two", "b", "2"), said("one again", "a", "3"), Undone()])
-    assert prompts(c) == ["one", "two"]
-
-
 def test_redo_ends_with_the_next_action() -> None:
     c = Conversation([said("one"), Undone()])
     assert c.redo_label == "turn"

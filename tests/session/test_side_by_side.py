@@ -174,16 +174,6 @@ def test_where_all_fail_the_error_is_raised_and_nothing_is_kept() -> None:
     assert not chat.conversation.events
 
 
-def test_each_column_recovers_by_itself_where_its_window_is_too_small() -> None:
-    provider = ScriptedProvider(by_temperature, window=400)
-    chat, page = Chat(provider=provider, window=100_000, max_tokens=50), Page()
-    for number in range(2):
-        chat.send(f"{number} " + "word " * 55)
-    found = asked(chat, "Again? " + "word " * 60, page=page)
-    assert len(found.turns) == 3
-    assert all("sent again without" in " ".join(page.replies[i].notices) for i in range(3))
-
-
 def test_bad_numbers_are_errors_that_say_which_there_are(chat: Chat) -> None:
     asked(chat)
     for number in (0, 4, 1.5, "2"):
