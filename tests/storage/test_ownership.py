@@ -80,7 +80,6 @@ CASES = {
     ),
     "another notebook with the same cells": Case([row("x", THERE)], wish(sharing="x"), "new", "main", offer="x"),
     "the same, where something is here": Case([row("x", THERE), row("y")], wish(sharing="x"), "continued", "y", "y"),
-    "the same, when afresh": Case([row("x", THERE)], wish(afresh=True, sharing="x"), "new", "main"),
     "the same, where nothing was said": Case([row("x", THERE)._replace(turns=0)], wish(sharing="x"), "new", "main"),
     "a kernel without a notebook": Case([row("x", "kernel k", "k")], wish(None, None), "continued", "x", "x"),
     "another kernel without a notebook": Case([row("x", "kernel j", "j")], wish(None, None), "new", "main"),

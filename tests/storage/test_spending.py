@@ -24,14 +24,17 @@ from jupyter_ctx.storage.journal import close_stores, store_at
 from jupyter_ctx.storage.spending import NotebookSum
 
 KERNEL = """
-import random, sys
+import random, sys, time
 from jupyter_ctx.models.purse import Purse
 from jupyter_ctx.storage.journal import store_at
 from jupyter_ctx.storage.spending import NotebookSum
 
 chance, spent, worst = random.Random(sys.argv[2]), 0.0, 0.01
 purse = Purse(1.0, total=NotebookSum(lambda: store_at(sys.argv[1]).database, "notebook"))
+print("ready", flush=True)
+sys.stdin.readline()
 while purse.reserve(worst):
+    time.sleep(chance.uniform(0, 0.005))
     actual = chance.choice((worst, worst / 2, 0.0))
     spent += actual
     purse.settle(worst, actual)
@@ -103,11 +106,22 @@ def test_what_is_spent_without_a_cap_counts_for_a_later_one(address: str) -> Non
 def test_kernels_that_spend_at_once_do_not_pass_the_cap(address: str, kernels: int) -> None:
     left(address)
     spending = [
-        subprocess.Popen([sys.executable, "-c", KERNEL, address, str(number)], stdout=subprocess.PIPE, text=True)
+        subprocess.Popen(
+            [sys.executable, "-c", KERNEL, address, str(number)],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+        )
         for number in range(kernels)
-    ]
+    ]  # fmt: skip
+    for kernel in spending:
+        assert kernel.stdout is not None
+        assert kernel.stdout.readline() == "ready\n"
+    for kernel in spending:
+        assert kernel.stdin is not None
+        kernel.stdin.write("go\n")
+        kernel.stdin.flush()
     spent = [float(kernel.communicate()[0]) for kernel in spending]
-    assert 0.9 < sum(spent) <= 1.0
+    assert sum(each > 0 for each in spent) > 1, "one has spent it all before the others began"
+    assert 0.9 < sum(spent) <= 1 + 1e-9
     assert left(address) == pytest.approx(1 - sum(spent))
 
 

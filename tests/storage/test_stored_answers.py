@@ -25,18 +25,17 @@ Lock = Callable[[], contextlib.AbstractContextManager[None]]
 ERROR = StoredAnswer(error="Too many requests.", answered=False)
 
 
-@pytest.fixture
-def answers(address: str) -> Iterator[Answers]:
-    found = Answers(address)
-    yield found
-    found.close()
-
-
 @contextlib.contextmanager
 def opened(address: str | Path) -> Iterator[Answers]:
     found = Answers(address)
     yield found
     found.close()
+
+
+@pytest.fixture
+def answers(address: str) -> Iterator[Answers]:
+    with opened(address) as found:
+        yield found
 
 
 def count(answers: Answers) -> int:
