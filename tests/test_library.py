@@ -1,31 +1,22 @@
-"""Conversations by name, the memory file, files in and out, and that undo takes all of it back."""
+"""Conversations by name, the memory file, files in and out, and what comes through a restart."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 from cells import Cells, Open
 from dialects import DIALECTS, KEY
-from hypothesis import given
-from hypothesis import strategies as st
 from server import serve
 
-from jupyter_ctx import Chat, InvalidRequestError, get_chat
-from jupyter_ctx.chat import chat_of
-from jupyter_ctx.config.settings import Settings
-from jupyter_ctx.conversation.conversation import Conversation
-from jupyter_ctx.conversation.events import Said
-from jupyter_ctx.conversation.messages import Turn, TurnRecord
+from jupyter_ctx import Chat, ChatInterrupted, InvalidRequestError, get_chat
 from jupyter_ctx.library import Library
 from jupyter_ctx.runtime.frontend import Origin, origin
-from jupyter_ctx.session.actions import Change
-from jupyter_ctx.session.session import Session
-from jupyter_ctx.storage.journal import Opened, close_stores
+from jupyter_ctx.testing import Answer, ScriptedProvider
 
 FORMS = (".md", ".json", ".ipynb")
 
@@ -83,16 +74,6 @@ def test_conversations_are_listed_switched_forked_and_renamed(page: Cells) -> No
     ]
 
 
-def test_a_restart_goes_on_where_one_talked_last(page: Cells, opened: Open) -> None:
-    say("Say one.")
-    page.run("%chat new plans")
-    say("Say two.")
-    assert opened().run("%chat").startswith("Going on with 1 turn of 'plans', last used just now. ")
-    page = opened()
-    page.run("%chat switch main")
-    assert opened().run("%chat").startswith("Going on with 1 turn of 'main', ")
-
-
 def test_deleting_the_conversation_one_talks_in_goes_back_to_the_one_before(
     page: Cells, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -113,36 +94,12 @@ def test_deleting_the_conversation_one_talks_in_goes_back_to_the_one_before(
     assert page.run("%chat undo") == "Nothing to undo.\n"
 
 
-def test_a_conversation_that_was_opened_for_a_cell_can_be_deleted(tmp_path: Path) -> None:
-    library = Library(Origin(str(tmp_path / "x.ipynb")), store=tmp_path / "a.sqlite")
-    library.get("side").configure(system="Be kind.")
-    with pytest.raises(InvalidRequestError):
-        library.delete("side", confirm="")
-    assert library.delete("side", confirm="side").name == "side"
-    assert [row.name for row in library.rows()] == ["main"]
-    assert library.get("side").system == ""
-    assert library.current.name == "main"
-
-
 def test_a_row_is_shown_without_its_state(tmp_path: Path) -> None:
     library = Library(Origin("/n/x.ipynb"), store=tmp_path / "a.sqlite")
     library.current.configure(system="A secret system prompt.")
     (row,) = library.rows()
     assert row.state
     assert repr([row]) == f"[ConversationRow('main', 0 turns, notebook='/n/x.ipynb', id={row.id!r})]"
-
-
-def test_what_is_no_origin_or_no_store_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InvalidRequestError):
-        _ = Library(store=tmp_path).current
-
-
-def test_a_chat_of_a_script_is_kept_only_where_it_is_told_to(tmp_path: Path) -> None:
-    chat = Chat("openai/gpt-4o", store=tmp_path / "a.sqlite", name="thesis")
-    chat.add_messages([{"role": "user", "content": "Say one."}])
-    close_stores()
-    assert len(Chat("openai/gpt-4o", store=tmp_path / "a.sqlite", name="thesis").turns) == 1
-    assert Chat("openai/gpt-4o", store=tmp_path / "a.sqlite").turns == ()
 
 
 @pytest.mark.parametrize(
@@ -204,18 +161,30 @@ def test_what_is_stored_is_shown_where_nobody_answers(
     assert get_chat().send("Hello.", cell="a", run="3", stored="cell").text == "Hi"
 
 
-def test_what_was_answered_in_this_kernel_is_asked_anew_in_a_fork_too(opened: Open, local_model: str) -> None:
-    page = opened()
-    page.run(f"%chat use {local_model} --max-tokens 4")
-    get_chat().send("Say one.", cell="a", run="1", stored="cell")
-    get_chat().send("Say two.", cell="b", run="2", stored="cell")
-    page.run("%chat fork")
-    assert not get_chat().send("Say one.", cell="a", run="3", stored="cell").stored
-    page = opened()
-    page.run("%chat switch main")
-    assert get_chat().send("Say one.", cell="a", run="4", stored="cell").stored
-    page.run("%chat fork")
-    assert not get_chat().send("Say one.", cell="a", run="5", stored="cell").stored
+def test_what_is_asked_with_other_settings_is_asked_anew(address: str) -> None:
+    provider = ScriptedProvider("Yes.")
+    changes: list[dict[str, Any]] = [
+        {}, {"prompt": "Say two."}, {"temperature": 0.9}, {"max_tokens": 6}, {"parameters": {"top_k": 1}},
+        {"system": "Be brief."},
+    ]  # fmt: skip
+    found = []
+    for number, change in enumerate(changes):
+        for run, more in (("1", {}), ("2", change)):
+            chat = Chat(provider=provider, store=address, name=str(number), max_tokens=20)
+            reply = chat.send(**{"prompt": "Say one.", "cell": "a", "run": run, "stored": "cell", **more})
+            chat.close()
+        found.append(reply.stored)
+    assert found == [change == {} for change in changes]
+
+
+def test_what_was_broken_off_or_not_kept_is_asked_anew(address: str) -> None:
+    provider = ScriptedProvider([Answer("Half", error=KeyboardInterrupt()), "Whole."])  # type: ignore[arg-type]
+    for more in ({"record": True}, {"record": False}, {"record": True}):
+        chat = Chat(provider=provider, store=address, name="c")
+        with suppress(ChatInterrupted):
+            assert not chat.send("Say one.", cell="a", run=str(len(provider.requests)), stored="cell", **more).stored
+        chat.close()
+    assert len(provider.requests) == 3
 
 
 # the memory file
@@ -279,16 +248,6 @@ def test_a_memory_file_that_came_with_a_notebook_is_spoken_of_above_the_answer(
     assert ask(page) is None, "somebody chose it"
 
 
-def test_another_notebook_beside_the_same_memory_file_says_so_too(
-    opened: Open, tmp_path: Path, local_model: str
-) -> None:
-    (tmp_path / "preferences.md").write_text("I like birds.")
-    for path in ("x.ipynb", "y.ipynb"):
-        page = opened(path)
-        page.run(f"%chat use {local_model} --max-tokens 4")
-        assert "preferences.md beside this notebook" in page.run("%%chat\nSay one.")
-
-
 def test_a_memory_file_that_cannot_be_read_is_said_once_and_nothing_of_it_is_sent(page: Cells, tmp_path: Path) -> None:
     file = tmp_path / "notes.md"
     file.write_text("I like dogs.")
@@ -318,33 +277,6 @@ def test_a_memory_file_takes_at_most_a_fifth_and_one_line_says_so(page: Cells, t
     sent = get_chat().preview().messages[0].text
     assert text.startswith(sent)
     assert get_chat().info().used < 300
-
-
-def test_a_memory_file_has_one_size_above_and_below_the_answer(page: Cells, tmp_path: Path, local_model: str) -> None:
-    file = tmp_path / "preferences.md"
-    page.run(f"%chat use {local_model} --max-tokens 4")
-    page.run("%%chat\nSay one.")  # from now on the model's own way to count is known
-    file.write_text("CHANGED\n" * 400)
-    said = page.run("%%chat\nSay one.")
-    above, below = re.search(r"about (\d+) tokens of every", said), re.search(r"the first (\d+) are sent", said)
-    assert above is not None
-    assert below is not None
-    assert above[1] == below[1]
-
-
-def test_the_same_memory_is_the_same_request_after_a_restart(opened: Open, tmp_path: Path, local_model: str) -> None:
-    def send() -> bool:
-        return get_chat().send("Say one.", cell="a", run=next(runs), stored="cell").stored
-
-    runs, file = iter("123"), tmp_path / "preferences.md"
-    file.write_text("I like birds. " * 60)
-    opened().run(f"%chat use {local_model} --max-tokens 8")
-    assert not send()
-    opened()
-    assert send()
-    opened()
-    file.write_text("I like boats. " * 60)
-    assert not send()
 
 
 # files in and out, and other notebooks
@@ -448,122 +380,3 @@ def test_a_notebook_is_not_brought_into_itself(page: Cells) -> None:
     assert isinstance(page.fail("%chat resume x.ipynb"), InvalidRequestError)
     page.run("%chat new plans")
     assert page.run("%chat resume x.ipynb").startswith("Added 1 turn (")
-
-
-# without a store
-
-
-def test_in_memory_every_verb_works_and_nothing_is_written(
-    opened: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("JUPYTER_CTX_STORE", "memory")
-    monkeypatch.setattr("builtins.input", lambda _: "plans")
-    page = opened()
-    say("Say one.", "Say two.")
-    for line, says in {
-        "%chat list": "main          2 turns  just now   current",
-        "%chat fork plans": "Talking in 'plans': 2 turns.",
-        "%chat pin 1": "Pinned turn 1",
-        "%chat undo": "Undid the pin",
-        "%chat redo": "Redid the pin",
-        "%chat status": "%chat undo takes back: pin",
-        "%chat history": "pinned",
-        "%chat switch main": "Talking in 'main': 2 turns.",
-        "%chat rename first": "'main' is now 'first'.",
-        "%chat resume x.ipynb plans": "Added 2 turns",
-        "%chat new": "Talking in 'main': 0 turns.",
-        "%chat delete plans": "Deleted 'plans' with 2 turns.",
-        "%chat list all": "first         4 turns  just now",
-        "%chat memory": "No memory file is set",
-        "%chat clear": "Nothing to clear",
-    }.items():
-        assert says in page.run(line), line
-    assert not list(tmp_path.rglob("*jupyter_ctx*"))
-
-
-# undo
-
-
-class Began:
-    """A conversation with older answers, as a restart finds it."""
-
-    def __init__(self) -> None:
-        events = [
-            Said(
-                Turn(
-                    f"Note {n} of {cell}. {'The sea is wide. ' * 6}",
-                    "Noted. " * 4,
-                    record=TurnRecord(cell=cell, run=str(n)),
-                )
-            )
-            for n, cell in enumerate("abcabda")
-        ]
-        session = Session(Settings(model="openai/gpt-4o", window=600, max_tokens=50))
-        session.restore(Opened(Conversation(events)))
-        self.chat = chat_of(session)
-
-    @property
-    def state(self) -> tuple[object, ...]:
-        """All that a user can see of it, but for what undo and redo would do."""
-        info, chat = self.chat.info(), self.chat
-        figures = (info.used, info.exact, info.segments, info.in_view, info.left_out, info.will_leave)
-        return (
-            figures,
-            chat.history(),
-            chat.system,
-            chat.desk.session.memory_file(),
-            chat.preview("And?").request,
-        )
-
-
-def actions(began: Began, draw: Callable[[st.SearchStrategy[Any]], Any], folder: Path) -> Change:
-    """Any one thing that a user may do now."""
-    chat, number = began.chat, st.integers(1, max(1, len(began.chat.turns)))
-    some = st.lists(number, min_size=1, max_size=3)
-    text = st.sampled_from(["", "Be brief.", "Be kind. " * 9])
-    doing: dict[str, Callable[[], Change]] = {
-        "add": lambda: chat.add_messages(
-            [{"role": "user", "content": "Crate 7 weighs 12 kilograms."}, {"role": "assistant", "content": "Noted."}]
-        ),
-        "pin": lambda: chat.pin(*draw(some)),
-        "unpin": lambda: chat.unpin(*draw(some)),
-        "exclude": lambda: chat.exclude(*draw(some)),
-        "include": lambda: chat.include(*draw(st.lists(number, max_size=2))),
-        "trim": lambda: chat.trim(draw(st.sampled_from([None, 0, 1, 2]))),
-        "clear": lambda: chat.clear(),
-        "system": lambda: chat.desk.set_system(draw(text)),
-        "memory": lambda: chat.desk.set_memory(draw(st.sampled_from([None, folder / "a.md", folder / "b.md"]))),
-        "pick": lambda: chat.desk.pick(draw(number), draw(st.integers(1, 2))),
-        "summarise": lambda: chat.summarize(method="extractive"),
-    }
-    try:
-        return doing[draw(st.sampled_from(sorted(doing)))]()
-    except InvalidRequestError:  # there is no such turn, or no such answer
-        return Change("", changed=False)
-
-
-@pytest.fixture(scope="module")
-def notes(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("notes")
-    for name in "ab":
-        (folder / f"{name}.md").write_text(f"I like {name}.")
-    return folder
-
-
-@given(data=st.data())
-def test_undo_of_each_action_leads_back_to_the_beginning_and_redo_to_the_end(notes: Path, data: st.DataObject) -> None:
-    began = Began()
-    states = [began.state]
-    for _ in range(data.draw(st.integers(1, 12))):
-        if actions(began, data.draw, notes).changed:
-            states.append(began.state)
-        else:
-            assert began.state == states[-1]
-    for before in reversed(states[:-1]):
-        assert began.chat.undo().changed
-        assert began.state == before
-    assert began.chat.info().undo == "re-run", "what came before can still be undone"
-    for after in states[1:]:
-        assert began.chat.redo().changed
-        assert began.state == after
-    assert not began.chat.redo().changed

@@ -52,15 +52,6 @@ def test_a_window_that_no_chat_would_believe_is_refused(window: int) -> None:
         ScriptedProvider(window=window)
 
 
-def test_the_smallest_window_is_believed() -> None:
-    provider = ScriptedProvider(window=256)
-    chat = Chat(provider=provider, max_tokens=16, window=10**6)
-    chat.add_messages([{"role": "user", "content": "word " * 240}, {"role": "assistant", "content": "Yes."}])
-    assert chat.send("And now?").text == "Yes."
-    assert len(provider.refused) == 1
-    assert (chat.info().context_window, chat.info().source) == (256, "learned")
-
-
 def test_an_answer_is_streamed_as_told() -> None:
     provider = ScriptedProvider(Answer([Thought("Hm."), "It ", "is."], stop_reason="max_tokens", usage=Usage(9, 3)))
     shown: list[str] = []

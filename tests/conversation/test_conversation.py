@@ -35,11 +35,6 @@ def test_without_a_cell_turns_are_appended() -> None:
     assert prompts(Conversation([said("one"), said("one")])) == ["one", "one"]
 
 
-def test_a_loop_in_one_execution_adds_turns_after_each_other() -> None:
-    c = Conversation([said("a1", "a", "1"), said("a2", "a", "1"), said("b", "b", "2")])
-    assert prompts(c) == ["a1", "a2", "b"]
-
-
 def test_a_cell_that_sent_several_turns_replaces_them_all() -> None:
     c = Conversation([said("a1", "a", "1"), said("a2", "a", "1"), said("b", "b", "2"), said("new a1", "a", "3")])
     assert prompts(c) == ["new a1", "b"]
@@ -99,11 +94,6 @@ def test_a_summary_nobody_asked_for_is_part_of_its_turn() -> None:
     assert d.undo_label == "turn"
     d.append(Undone())
     assert (prompts(d), d.summary) == (["one"], None)
-
-
-def test_undo_of_a_rerun_makes_the_earlier_version_current() -> None:
-    c = Conversation([said("one", "a", "1"), said("two", "b", "2"), said("one again", "a", "3"), Undone()])
-    assert prompts(c) == ["one", "two"]
 
 
 def test_redo_ends_with_the_next_action() -> None:

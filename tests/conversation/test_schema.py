@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
-import decimal
 import enum
 import json
 import pickle
@@ -359,14 +357,3 @@ print(sorted({"pydantic", "jsonschema"} & set(sys.modules)))
 """
     run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "[]"
-
-
-# values as JSON
-
-
-@dataclass
-class Dated:
-    when: datetime.date
-    color: Color
-    price: decimal.Decimal
-    by_number: list[dict[int, str]]

@@ -5,11 +5,9 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-import pytest
-from answering_rows import KEY, answering_rows
+from answering_rows import answering_rows
 
-from jupyter_ctx import AuthenticationError, Message, Request, ask
-from jupyter_ctx.providers import local
+from jupyter_ctx import Message, Request, ask
 from jupyter_ctx.testing import Answer, ScriptedProvider
 
 
@@ -62,20 +60,3 @@ def test_several_threads_may_ask_at_once() -> None:
         answers = threads.map(lambda n: ask(f"number {n}", **asked.model).text, range(16))
         assert list(answers) == [f"NUMBER {n}" for n in range(16)]
     assert asked.most > 4
-
-
-def test_threads_that_ask_a_local_model_share_its_server(local_model: str) -> None:
-    local.stop_servers()
-    with ThreadPoolExecutor(4) as threads:
-        said = set(threads.map(lambda _: ask("Why?", local_model, max_tokens=8).text, range(8)))
-    assert len(said) == 1
-    assert len(local._running) == 1
-
-
-def test_an_error_does_not_show_the_key() -> None:
-    from answering_rows import Refusal
-
-    refusal = Refusal(401, f'{{"error": {{"message": "Incorrect API key: {KEY}"}}}}')
-    with answering_rows(lambda _: refusal) as asked, pytest.raises(AuthenticationError) as error:
-        ask("hello", **asked.model)
-    assert KEY not in str(error.value)

@@ -72,18 +72,3 @@ def test_turns_of_different_lengths_count_as_they_do_on_average() -> None:
         chat.send(PROMPT * (20 if more % 10 == 9 else 1))
     assert said is not None
     assert abs(said - more) <= 0.1 * more + 1
-
-
-def test_where_the_next_turn_does_not_fit_it_says_that_none_does() -> None:
-    chat = talked(2)
-    while chat.info().more_turns:
-        chat.send(PROMPT)
-    assert "(no more turns like these fit)" in status_text(Status(chat.info()))
-    assert "more turns" not in gauge_line(chat.info())
-
-
-def test_a_trim_makes_room_for_more() -> None:
-    chat = talked(9)
-    before = chat.info().more_turns
-    chat.trim(2)
-    assert (chat.info().more_turns or 0) > (before or 0)

@@ -6,12 +6,12 @@ import json
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any
 
 import nbformat
 import pytest
 
-from jupyter_ctx import AuthenticationError, Chat, Reply, Request
+from jupyter_ctx import Chat, Reply, Request
 from jupyter_ctx.context.odds import Token, Written
 from jupyter_ctx.export.handout import Handout, notebook_in, with_handout
 from jupyter_ctx.providers.base import Thought
@@ -29,10 +29,6 @@ SHIPS = [
 
 
 TOLD = (Written(Token(b"Well", 5, -0.5), (Token(b"No", 6, -0.25),)), Written(Token(b".", 7, -0.125)))
-
-
-class City(TypedDict):
-    name: str
 
 
 class Telling(ScriptedProvider):
@@ -219,29 +215,6 @@ def test_one_prompt_in_two_cells_has_the_answer_of_its_own_cell(tmp_path: Path) 
     assert provider.requests == []
 
 
-def test_a_structured_answer_is_parsed_again_by_the_readers_schema(tmp_path: Path) -> None:
-    teacher, _ = talker('{"name": "Paris"}')
-    say(teacher, "Which?", schema=City)
-    path = saved(tmp_path, handout_of(teacher, "Which?"), "Which?")
-    student, provider = talker('{"name": "Rome"}')
-    assert say(opened(student, path), "Which?", handed=True, schema=City).parsed == {"name": "Paris"}
-    assert provider.requests == []
-    assert say(student, "Which?", handed=True, run="2").text == '{"name": "Rome"}', (
-        "without the schema it is another request"
-    )
-
-
-def test_without_a_key_a_handed_answer_is_shown_and_another_prompt_says_what_it_needs(tmp_path: Path) -> None:
-    student = Chat("openai/gpt-5.2")
-    teacher, _ = talker("Well.", endpoint=student.desk.session.target({}, ask=False).provider.endpoint)
-    say(teacher, "Hello?")
-    opened(student, saved(tmp_path, handout_of(teacher, "Hello?"), "Hello?"))
-    assert say(student, "Hello?", handed=True).text == "Well."
-    with pytest.raises(AuthenticationError, match="OPENAI_API_KEY"):
-        say(student, "Another one?", handed=True)
-    assert len(student.turns) == 1
-
-
 def test_only_the_newest_whole_answers_of_cells_that_are_there_go_out() -> None:
     chat, _ = talker(
         [
@@ -303,16 +276,6 @@ def test_what_cannot_be_read_is_one_line_and_prompts_are_asked(path: Path, chang
     assert len(provider.requests) == 3
     notices = [line for reply in replies for line in reply.notices] + list(chat.desk.session.notices())
     assert len([line for line in notices if "are not used: " in line]) == 1, notices
-
-
-def test_where_one_of_several_files_is_the_notebook_nothing_is_told_of_a_damaged_one(path: Path) -> None:
-    damaged = path.with_name("y.ipynb")
-    damaged.write_bytes(path.read_bytes())
-    edited(damaged, lambda body: "text")
-    chat, _ = talker()
-    reply = say(opened(chat, damaged, path), PROMPTS[0], handed=True)
-    assert reply.text == "Answer 0."
-    assert not any("y.ipynb" in line for line in (*reply.notices, *chat.desk.session.notices()))
 
 
 @pytest.mark.parametrize(

@@ -30,14 +30,6 @@ def test_tables_fit_the_terminal(chat: Chat, monkeypatch: pytest.MonkeyPatch, co
         assert pretty(table) == repr(table)
 
 
-def test_tables_end_with_a_line_that_sums_them_up(chat: Chat) -> None:
-    assert repr(chat.history()).splitlines()[-1].startswith("2 turns, ")
-    assert repr(chat.usage()).splitlines()[-1].startswith("2 answers: ")
-    assert " tokens in 5 messages" in repr(chat.preview("And now?"))
-    assert "2 turns" in chat.history()._repr_html_()
-    assert "text-align:right" in chat.usage()._repr_html_()
-
-
 def test_what_is_as_usual_is_not_shown_but_in_the_dataframe(chat: Chat) -> None:
     head = repr(chat.history()).splitlines()[0].split()
     assert "versions" not in head
@@ -54,14 +46,6 @@ def test_a_preview_shows_all_that_adds_up_to_it_and_what_stays_out(chat: Chat) -
     assert len([row for row in rows if row.rstrip().endswith("excluded")]) == 2
     shares = [int(found) for found in re.findall(r"(\d+) %", "\n".join(rows))]
     assert abs(sum(shares) - 100) <= len(shares)
-
-
-def test_usage_is_read_in_seconds_and_short_words(chat: Chat) -> None:
-    table = chat.usage()
-    head, row, *_ = repr(table).splitlines()
-    assert {"in", "out", "seconds"} <= set(head.split())
-    assert f"{table[0].seconds:.1f}" in row.split()
-    assert "input_tokens" in table.to_dataframe().columns
 
 
 def test_in_a_list_each_is_one_line(chat: Chat) -> None:

@@ -149,13 +149,6 @@ def test_a_cell_that_runs_again_keeps_its_turn_until_another_answer_is_taken(cha
     assert replies(chat)[0] == "At 0.0: Hello?"
 
 
-def test_an_answer_of_an_earlier_cell_can_be_taken_by_its_id(chat: Chat) -> None:
-    first = asked(chat, cell="a", run="1")
-    asked(chat, "Hi?", cell="b", run="2")
-    chat.desk.choose(2, first.id)
-    assert replies(chat) == ["At 1.0: Hello?"]
-
-
 def test_one_that_fails_says_so_and_harms_no_other() -> None:
     def answer(request: Request) -> str | Answer:
         return Answer("Half", error=ProviderError("The line was cut.")) if request.temperature == 1.0 else "Yes."
@@ -179,16 +172,6 @@ def test_where_all_fail_the_error_is_raised_and_nothing_is_kept() -> None:
         asked(chat)
     assert not chat.conversation.offers
     assert not chat.conversation.events
-
-
-def test_each_column_recovers_by_itself_where_its_window_is_too_small() -> None:
-    provider = ScriptedProvider(by_temperature, window=400)
-    chat, page = Chat(provider=provider, window=100_000, max_tokens=50), Page()
-    for number in range(2):
-        chat.send(f"{number} " + "word " * 55)
-    found = asked(chat, "Again? " + "word " * 60, page=page)
-    assert len(found.turns) == 3
-    assert all("sent again without" in " ".join(page.replies[i].notices) for i in range(3))
 
 
 def test_bad_numbers_are_errors_that_say_which_there_are(chat: Chat) -> None:
@@ -227,31 +210,6 @@ def test_answers_are_stored_and_shown_again_after_a_restart(tmp_path: Path, prov
     assert all(page.replies[i].stored for i in range(3))
     cell(chat, "3")
     assert len(provider.requests) == sent + 3
-    chat.close()
-
-
-def test_after_a_restart_only_what_failed_or_is_new_is_asked(tmp_path: Path) -> None:
-    works = False
-
-    def answer(request: Request) -> str | Answer:
-        return "Yes." if works or request.temperature != 1.0 else Answer((), error=ProviderError("Down."))
-
-    provider = ScriptedProvider(answer)
-    path = tmp_path / "chats.sqlite"
-    chat = Chat(provider=provider, store=path, name="one")
-    first = asked(chat, cell="a", run="1", stored="cell")
-    chat.desk.choose(1)
-    chat.close()
-    works, chat = True, Chat(provider=provider, store=path, name="one")
-    found = asked(chat, cell="a", run="2", stored="cell")
-    assert len(provider.requests) == 4
-    assert [answer.reply for answer in found.answers] == ["Yes."] * 3
-    assert found.id != first.id
-    assert chat.desk.chosen(found.id) == 1
-    chat.desk.choose(2, found.id)
-    assert len(chat.turns) == 1
-    assert chat.desk.chosen(found.id) == 2
-    assert len(chat.desk.versions(1)) == 3
     chat.close()
 
 
@@ -300,15 +258,6 @@ def test_a_turn_that_is_taken_late_stands_where_it_was_asked_for(chat: Chat) -> 
     assert [row.states for row in chat.history()] == [("sent",)] * 3
     chat.undo()
     assert replies(chat) == ["At None: First", "At None: Later"]
-
-
-def test_answers_that_were_never_taken_stay_versions_of_what_their_cell_says_in_the_end(chat: Chat) -> None:
-    asked(chat, "One?", cell="a", run="1")
-    asked(chat, "Two?", cell="a", run="2")
-    chat.desk.choose(1)
-    assert [turn.reply for turn in chat.desk.versions(1)] == [
-        f"At {t}: {prompt}" for prompt in ("One?", "Two?") for t in (0.0, 1.0, 2.0)
-    ]
 
 
 def test_what_is_broken_off_or_refused_is_a_problem_and_where_nothing_else_came_an_error() -> None:

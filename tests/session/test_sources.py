@@ -11,7 +11,7 @@ from answering_rows import answering_rows
 from cells import Cells
 from images import PIXEL
 
-from jupyter_ctx import Chat, get_chat
+from jupyter_ctx import Chat
 from jupyter_ctx.attachments.attached import Attached
 from jupyter_ctx.conversation.messages import Attachment, Turn, TurnRecord
 from jupyter_ctx.session.summarizer import Older, with_names
@@ -78,17 +78,6 @@ def test_an_export_keeps_names_texts_and_images(tmp_path: Path, suffix: str) -> 
         assert r"[attached: df (40 of 12,000 rows, about 3,100 tokens)]" in path.read_text("utf-8")
 
 
-def test_a_restart_brings_it_back(address: str) -> None:
-    chat = talk(address)
-    chat.send("What is it?", attachments=[FRAME, FIGURE])
-    chat.close()
-    again = talk(address)
-    assert again.turns[0].sources == (FRAME.said, FIGURE.said)
-    assert again.turns[0].attachments == (PLOT,)
-    assert again.turns[0].typed == "What is it?"
-    assert again.history()[0].attached == SAID
-
-
 def test_turns_of_earlier_releases_are_named_by_their_files() -> None:
     turn = Turn("Why?", "So.", (PLOT,), record=TurnRecord("m"))
     assert turn.sources == ("plot.png",)
@@ -128,27 +117,6 @@ def test_cells_show_it_in_history_and_preview(cells: Cells, tmp_path: Path) -> N
             assert re.search(part, cells.run(line))
         shown = cells.run(f"%%chat --preview -a {notes}\nAnd now?")
     assert len(re.findall(part, shown)) == 2
-
-
-def test_a_fork_and_another_notebook_keep_it(cells: Cells, tmp_path: Path) -> None:
-    notes = tmp_path / "notes.txt"
-    notes.write_text("The sea is blue.")
-    with answering_rows(lambda prompt: "So.") as asked:
-        cells.run(f"%chat use m --base-url {asked.url}")
-        cells.run(f"%%chat -a {notes}\nWhat is it?")
-        cells.run("%chat fork other")
-    assert get_chat().turns[0].sources == ("notes.txt",)
-
-
-def test_a_file_whose_name_is_no_text_fails_no_store(address: str, tmp_path: Path) -> None:
-    image = tmp_path / os.fsdecode(b"caf\xe9.png")
-    image.write_bytes(PIXEL)
-    chat = talk(address)
-    chat.send("What is it?", attachments=[image])
-    assert chat.desk.session.notices() == ()
-    chat.close()
-    (name,) = talk(address).turns[0].sources
-    assert name.startswith("caf")
 
 
 # re-runs

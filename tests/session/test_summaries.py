@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 from crates import FACTS, PADDING, crates
-from images import PIXEL
 
 from jupyter_ctx import Chat, ChatError, ContextOverflowError, Overflow, ProviderError, Request
 from jupyter_ctx.conversation.messages import Turn
@@ -169,16 +168,6 @@ def test_two_failures_in_a_row_and_turns_are_only_left_out() -> None:
     assert len(failed) == 2
     assert any("Two summaries failed, so the oldest turns are only left out." in line for line in said_so)
     assert tried[failed[1]] == tried[-1]
-
-
-def test_files_that_went_with_a_prompt_are_named(tmp_path: Path) -> None:
-    image = tmp_path / "tides.png"
-    image.write_bytes(PIXEL)
-    chat, provider = summarised_by(lambda _: KEPT)
-    chat.send("What is on this?", attachments=[image])
-    chat.add_messages(crates())
-    chat.summarize()
-    assert "[attached: tides.png]" in asked(provider)[-1]
 
 
 def test_the_users_lines_need_no_model_at_all(chat: Chat) -> None:

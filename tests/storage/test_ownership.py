@@ -55,20 +55,14 @@ class Case:
 
 CASES = {
     "the first conversation of all": Case([], wish(), "new", "main"),
-    "one that was named": Case([], wish("x"), "new", "x"),
     "the one opened last": Case([row("b"), row("a")], wish(), "continued", "b", "b"),
     "the one of that name": Case([row("b"), row("a")], wish("a"), "continued", "a", "a"),
     "no name that is elsewhere": Case([row("x", THERE)], wish("x"), "new", "x"),
     "this kernel's before the one opened last": Case(
         [row("b"), row("a", kernel="k")], wish(), "continued", "a", "a"
     ),
-    "of several of this kernel's the one opened last": Case(
-        [row("c"), row("b", kernel="k"), row("a", kernel="k")], wish(), "continued", "b", "b"
-    ),
     "afresh in spite of what is there": Case([row("main")], wish(afresh=True), "new", "main-2"),
-    "afresh under a name": Case([row("main")], wish("x", afresh=True), "new", "x"),
     "held by another kernel": Case([held(row("main"))], wish(), "forked", "main-2", "main"),
-    "held, by name": Case([row("b"), held(row("a"))], wish("a"), "forked", "a-2", "a"),
     "held, and its first fork is there too": Case([held(row("a")), row("a-2")], wish("a"), "forked", "a-3", "a"),
     "a fork that is held is forked to the next number": Case(
         [held(row("a-2")), held(row("a"))], wish("a-2"), "forked", "a-3", "a-2"
@@ -86,13 +80,10 @@ CASES = {
     ),
     "another notebook with the same cells": Case([row("x", THERE)], wish(sharing="x"), "new", "main", offer="x"),
     "the same, where something is here": Case([row("x", THERE), row("y")], wish(sharing="x"), "continued", "y", "y"),
-    "the same, under another name": Case([row("x", THERE)], wish("new", sharing="x"), "new", "new"),
-    "the same, when afresh": Case([row("x", THERE)], wish(afresh=True, sharing="x"), "new", "main"),
     "the same, where nothing was said": Case([row("x", THERE)._replace(turns=0)], wish(sharing="x"), "new", "main"),
     "a kernel without a notebook": Case([row("x", "kernel k", "k")], wish(None, None), "continued", "x", "x"),
     "another kernel without a notebook": Case([row("x", "kernel j", "j")], wish(None, None), "new", "main"),
     "a terminal goes on with nothing": Case([row("main", "")], wish(None, None, None), "new", "main-2"),
-    "a terminal, by name": Case([row("x", "")], wish("x", None, None), "continued", "x", "x"),
     "no kernel is not the same as no kernel": Case([row("x", THERE)], wish(None, HERE, None), "new", "main"),
 }  # fmt: skip
 
@@ -138,14 +129,10 @@ def test_a_fork_takes_the_next_free_name_and_holds_all_that_was_said() -> None:
     ("name", "taken", "free"),
     [
         ("a", [], "a"),
-        ("a", ["b"], "a"),
         ("a", ["a"], "a-2"),
-        ("a", ["a", "a-2"], "a-3"),
         ("a-2", ["a", "a-2"], "a-3"),
-        ("a-2", ["a-2"], "a-2-2"),
         ("a", ["a", "a-3"], "a-2"),
         ("report-2024", ["report-2024"], "report-2024-2"),
-        ("a-b", ["a-b"], "a-b-2"),
         ("-2", ["-2"], "-2-2"),
     ],
 )

@@ -5,9 +5,9 @@ from __future__ import annotations
 import contextlib
 import json
 import shutil
-import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -15,12 +15,12 @@ from cells import Open
 from dialects import DIALECTS
 from server import serve
 
-import jupyter_ctx.storage.database
-from jupyter_ctx import Chat, get_chat
+from jupyter_ctx import Chat, StoreError, get_chat
 from jupyter_ctx.library import Library
 from jupyter_ctx.runtime.frontend import Origin, fingerprint, origin
 from jupyter_ctx.storage.journal import close_stores
 
+Lock = Callable[[], contextlib.AbstractContextManager[None]]
 ANSWER = DIALECTS["completions"].answer("Hi")
 BEGIN = "%load_ext jupyter_ctx"
 CELLS = {"load": BEGIN, "a": "%%chat\nAlpha?", "b": "%%chat\nBeta?"}
@@ -135,16 +135,6 @@ def test_the_same_path_goes_on_whatever_has_become_of_its_cells(desk: Desk, cell
     assert note == "Going on with 2 turns of 'main', last used just now. %chat new starts afresh."
 
 
-def test_a_kernel_goes_on_at_a_new_path(desk: Desk) -> None:
-    old = write(desk.folder / "a.ipynb", CELLS)
-    desk.talk(old, kernel="k").new("plans")
-    new = old.rename(desk.folder / "b.ipynb")
-    library = desk.open(new, kernel="k")
-    assert {row.name for row in library.rows()} == set()
-    assert library.current.name == "plans"
-    assert {row.name for row in library.rows()} == {"main", "plans"}
-
-
 def test_the_line_comes_before_anything_is_sent(
     opened: Open, tmp_path: Path, server: tuple[str, list[dict[str, Any]]]
 ) -> None:
@@ -185,16 +175,10 @@ def test_a_fork_shows_the_answers_that_it_was_forked_with(desk: Desk) -> None:
 def test_a_run_without_a_reader_finds_the_answers_of_the_notebook_that_it_is(
     desk: Desk, shell: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    class Session:
-        key = b"k"
-
-    class Kernel:
-        session, parent = Session(), None
-
     cells = {"load": BEGIN, "a": CELLS["a"]}
     path = write(desk.folder / "a.ipynb", cells)
     desk.talk(path, cells)
-    shell.kernel = Kernel()
+    shell.kernel = SimpleNamespace(session=SimpleNamespace(key=b"k"), parent=None)
     shell.get_parent = lambda: {"content": {"allow_stdin": False}}
     shell.history_manager.input_hist_raw = ["", BEGIN, "# Parameters\nx = 1", CELLS["a"]]
     assert origin(shell).run_of is None
@@ -215,35 +199,28 @@ def test_a_run_without_a_reader_finds_the_answers_of_the_notebook_that_it_is(
 
 @pytest.mark.parametrize("name", ["main", "side"])
 def test_what_was_deleted_does_not_come_back_with_what_waited(
-    desk: Desk, name: str, monkeypatch: pytest.MonkeyPatch
+    desk: Desk, name: str, locked: Lock, content: Callable[[], str]
 ) -> None:
-    monkeypatch.setattr(jupyter_ctx.storage.database, "PATIENCE", 0.1)
-    monkeypatch.setattr(jupyter_ctx.storage.database, "IMPATIENCE", 0.1)
     path = desk.folder / "a.ipynb"
     library = desk.open(path)
     chat = library.current if name == "main" else library.get("side")
     chat.add_messages([{"role": "user", "content": "apricot"}])
-    with contextlib.closing(sqlite3.connect(desk.folder / "store.sqlite", isolation_level=None)) as other:
-        other.execute("BEGIN EXCLUSIVE")
+    with locked():
         chat.add_messages([{"role": "user", "content": "apricot"}])
         assert "goes on in memory" in chat.desk.session.notices()[0]
-        other.execute("ROLLBACK")
     library.delete(name, confirm=name)
     chat.add_messages([{"role": "user", "content": "apricot, by who still holds it"}])
     library.new("another")
     close_stores()
-    assert "apricot" not in "".join(file.read_bytes().decode("latin-1") for file in desk.folder.glob("store.sqlite*"))
+    assert "apricot" not in content()
     assert name not in [row.name for row in desk.open(path).rows() if row.turns]
 
 
-def test_a_deletion_that_fails_costs_nothing(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(jupyter_ctx.storage.database, "PATIENCE", 0.1)
+def test_a_deletion_that_fails_costs_nothing(desk: Desk, locked: Lock) -> None:
     library = desk.open(desk.folder / "a.ipynb")
     library.current.add_messages([{"role": "user", "content": "apricot"}])
-    with contextlib.closing(sqlite3.connect(desk.folder / "store.sqlite", isolation_level=None)) as other:
-        other.execute("BEGIN EXCLUSIVE")
-        with pytest.raises(jupyter_ctx.StoreError):
-            library.delete("main", confirm="main")
+    with locked(), pytest.raises(StoreError):
+        library.delete("main", confirm="main")
     library.current.add_messages([{"role": "user", "content": "plum"}])
     assert [turn.prompt for turn in desk.open(desk.folder / "a.ipynb").current.turns] == ["apricot", "plum"]
 
@@ -286,20 +263,13 @@ def test_a_link_is_the_notebook_that_it_leads_to(shell: Any, tmp_path: Path, mon
 
 
 def test_a_kernel_is_known_by_what_no_other_kernel_gets(shell: Any) -> None:
-    class Parent:
-        connection_file = "/run/kernel-1b9d6bcd-bbfd-4b2d-9b5d-ab8dfbbd4bed.json"
-
-    class Session:
-        key = b"one"
-
-    class Kernel:
-        parent, session = Parent(), Session()
-
-    shell.kernel, shell.get_parent = Kernel(), dict
+    parent = SimpleNamespace(connection_file="/run/kernel-1b9d6bcd-bbfd-4b2d-9b5d-ab8dfbbd4bed.json")
+    session = SimpleNamespace(key=b"one")
+    shell.kernel, shell.get_parent = SimpleNamespace(parent=parent, session=session), dict
     assert origin(shell).kernel == "1b9d6bcd-bbfd-4b2d-9b5d-ab8dfbbd4bed"
-    Parent.connection_file = "/run/kernel-7.json"  # in every container, the first console's
+    parent.connection_file = "/run/kernel-7.json"  # in every container, the first console's
     first = origin(shell).kernel
     assert first == origin(shell).kernel, "a restart keeps it"
-    Session.key = b"two"
+    session.key = b"two"
     assert first != origin(shell).kernel
     assert "two" not in str(origin(shell).kernel)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import shutil
 import sqlite3
@@ -18,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from dialects import DIALECTS, KEY
+from dialects import DIALECTS
 from event_sequences import actions, state
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -39,7 +38,7 @@ from jupyter_ctx.conversation.events import (
     Undone,
 )
 from jupyter_ctx.conversation.messages import Attachment, Turn, TurnRecord
-from jupyter_ctx.errors import InvalidRequestError, StoreError
+from jupyter_ctx.errors import InvalidRequestError
 from jupyter_ctx.library import Library
 from jupyter_ctx.runtime.frontend import Origin
 from jupyter_ctx.session.session import Session
@@ -90,31 +89,6 @@ def test_the_fold_of_the_stored_events_is_the_live_state(
     assert session.notices() == ()
 
 
-def test_every_kind_of_action_can_be_taken_back_and_done_again_after_a_restart(address: str, tmp_path: Path) -> None:
-    chat = open_chat(address)
-    (tmp_path / "notes.md").write_text("Be short.")
-    say(chat, *numbered(8))
-    chat.summarize()
-    chat.pin(2)
-    chat.exclude(3)
-    chat.desk.set_system("Be kind.")
-    chat.desk.set_memory(tmp_path / "notes.md")
-    chat.trim(2)
-    chat.include()
-    chat.clear()
-    seen = [state(chat.conversation)]
-    while chat.conversation.undo_label:
-        chat = reopen(address)
-        assert state(chat.conversation) == seen[-1]
-        chat.undo()
-        seen.append(state(chat.conversation))
-    assert len(seen) == 16
-    for before in reversed(seen[:-1]):
-        chat = reopen(address)
-        chat.redo()
-        assert state(chat.conversation) == before
-
-
 def test_files_versions_and_odd_characters_are_kept(address: str, tmp_path: Path) -> None:
     odd = 'ß 😀 " \\ \x00 \u2028 \x1b[0m \ufffd'
     image = Attachment("a.png", "image/png", bytes(range(256)), 85)
@@ -150,45 +124,6 @@ def test_a_place_whose_name_is_no_text_is_a_notice(address: str) -> None:
 
 
 # what a restart brings back
-
-
-def test_ten_thousand_turns_are_opened_in_a_moment(address: str) -> None:
-    chat = open_chat(address)
-    pair = [{"role": "user", "content": "Why? " * 40}, {"role": "assistant", "content": "So it is. " * 80}]
-    chat.add_messages(pair * 10_000)
-    close_stores()
-    begun = time.process_time()
-    assert len(open_chat(address).turns) == 10_000
-    assert time.process_time() - begun < 2
-
-
-def test_a_restart_brings_back_what_was_spent_warned_of_and_refused(
-    address: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    answers = [DIALECTS["anthropic"].answer("Hi", sent=300, said=10)] * 2
-    refusal = json.dumps({"type": "error", "error": {
-        "type": "invalid_request_error", "message": "prompt is too long: 9000 tokens > 700 maximum",
-    }})  # fmt: skip
-
-    def answer(handler: Any, _: Any) -> None:
-        send(handler, *((200, answers.pop(), "text/event-stream") if answers else (400, refusal)))
-
-    with serve(answer, path="") as (url, _):
-        monkeypatch.setenv("ANTHROPIC_BASE_URL", url)
-        chat = Chat("anthropic/claude-sonnet-4-6", store=address, name="c", api_key=KEY)
-        assert chat.send("x").cost is not None
-        assert chat.send("y", model="anthropic/nobody-knows").notices
-        with pytest.raises(Exception, match="700"):
-            chat.send("z" * 4000)
-        chat.configure(temperature=0.1)  # the refusal itself recorded nothing
-        before = chat.info()
-        close_stores()
-        again = Chat("anthropic/claude-sonnet-4-6", store=address, name="c", api_key=KEY)
-        assert again.info() == before
-        assert (again.info().cost, again.info().unpriced) == (before.cost, 1)
-        assert again.info().budget.window.source == "learned"
-        answers.append(DIALECTS["anthropic"].answer("Hi"))
-        assert again.send("y", model="anthropic/nobody-knows").notices == ()
 
 
 # what is never stored
@@ -250,8 +185,6 @@ def test_without_a_store_nothing_is_kept(tmp_path: Path) -> None:
     chat = Chat(MODEL)
     say(chat, "one")
     assert list(tmp_path.rglob("*.sqlite*")) == []
-    with pytest.raises(StoreError, match="not stored"):
-        chat.desk.journal.row  # noqa: B018
 
 
 def test_the_usual_place_is_a_file_in_the_users_data_folder(tmp_path: Path) -> None:
@@ -395,9 +328,7 @@ def test_a_damaged_row_costs_that_row_and_is_left(address: str, sql: Sql, change
 @pytest.mark.parametrize(
     ("events", "lost", "left"),
     [
-        ([*turns(2), Undone()], 1, ["turn 0"]),
         ([*turns(2), Undone(), Redone()], 1, ["turn 0"]),
-        ([*turns(2), Undone()], 2, ["turn 0", "turn 1"]),
         ([*turns(2), Undone(), Redone()], 2, ["turn 0", "turn 1"]),
         ([*turns(2), Undone(), Redone()], 3, ["turn 0"]),
         ([*turns(2), Cleared(), *turns(1), Undone(), Undone()], 2, ["turn 0", "turn 1"]),
@@ -411,9 +342,8 @@ def test_undo_and_redo_beside_a_row_that_is_gone_mean_what_they_meant(
     sql(f"DELETE FROM {EVENTS} WHERE seq = ?", lost)
     chat = open_chat(address)
     assert prompts(chat) == left
-    assert (len(chat.desk.session.notices()) == 1) == (
-        lost + 1 < len(events)
-    )  # nobody knows of what is gone from the end
+    is_last = lost + 1 == len(events)  # nobody knows of what is gone from the end
+    assert len(chat.desk.session.notices()) == (0 if is_last else 1)
 
 
 def test_a_state_that_cannot_be_read_costs_no_turn(address: str, sql: Sql) -> None:
@@ -595,39 +525,15 @@ def test_a_file_that_was_deleted_is_written_anew_with_everything(tmp_path: Path,
     file = tmp_path / "store.sqlite"
     chat = open_chat(file)
     say(chat, "turn 0", "turn 1")
-    other = python_holding(file)  # another kernel has it open too
-    try:
+    with contextlib.closing(sqlite3.connect(file)) as other:  # as another kernel has it open
+        other.execute(f"SELECT count(*) FROM {EVENTS}").fetchall()
         file.unlink()
         if not leftovers:
             Path(f"{file}-wal").unlink()
             Path(f"{file}-shm").unlink()
         say(chat, "turn 2", "turn 3")
         assert chat.desk.session.notices() == ()
-    finally:
-        other.kill()
-        other.communicate()
     assert prompts(reopen(file)) == numbered(4)
-
-
-HOLDING = """
-import sys
-from jupyter_ctx import Chat
-chat = Chat("openai/gpt-4o", store=sys.argv[1], name="another")
-chat.add_messages([{"role": "user", "content": "mine"}])
-print("ready", chat.name, len(chat.turns), *chat.desk.session.notices(), flush=True)
-for line in sys.stdin:
-    chat.add_messages([{"role": "user", "content": line.strip()}])
-    print(chat.name, len(chat.turns), *chat.desk.session.notices(), flush=True)
-"""
-
-
-def python_holding(address: str | Path) -> subprocess.Popen[str]:
-    """Another process that has a conversation there, and adds a turn for each line it is told."""
-    command = [sys.executable, "-c", HOLDING, str(address)]
-    other = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-    assert other.stdout is not None
-    assert other.stdout.readline().startswith("ready")
-    return other
 
 
 @pytest.mark.parametrize("content", [b"CREATE TABLE jupyter_ctx_conversations\n" * 99, b"\x89PNG\0\0" * 999, b"x"])
@@ -641,18 +547,6 @@ def test_a_file_that_is_no_database_is_refused_and_left_as_it_is(tmp_path: Path,
     close_stores()
     assert list(tmp_path.iterdir()) == [file]
     assert (file.read_bytes(), stat.S_IMODE(file.stat().st_mode)) == (content, 0o644)
-
-
-def test_in_a_notebook_a_file_that_is_no_database_is_a_notice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    file = tmp_path / "thesis.txt"
-    file.write_text("Chapter one.")
-    monkeypatch.setenv("JUPYTER_CTX_STORE", str(file))
-    chat = Library(Origin("/n/a.ipynb", "k"), {"model": MODEL}).current
-    say(chat, "one", "two")
-    (notice,) = chat.desk.session.notices()
-    assert notice.startswith(f"{file} is not an SQLite database, and is left as it is:")
-    assert notice.endswith("The conversation goes on in memory, and is saved when that can be done.")
-    assert [path.read_text() for path in tmp_path.iterdir()] == ["Chapter one."]
 
 
 def test_another_file_put_in_the_place_of_a_store_in_use_is_left_as_it_is(tmp_path: Path) -> None:
@@ -671,30 +565,6 @@ def test_another_file_put_in_the_place_of_a_store_in_use_is_left_as_it_is(tmp_pa
 
 
 # who holds a conversation
-
-
-def test_a_conversation_that_is_open_is_forked(address: str) -> None:
-    chat = open_chat(address)
-    say(chat, "one")
-    second = open_chat(address)
-    assert (second.name, prompts(second)) == ("c-2", ["one"])
-    say(second, "two here")
-    say(chat, "two there")
-    assert prompts(reopen(address)) == ["one", "two there"]
-    assert prompts(open_chat(address, "c-2")) == ["one", "two here"]
-
-
-def test_a_fork_says_so(address: str) -> None:
-    other = python_holding(address)
-    lib = Library(Origin(), {"model": MODEL}, store=address)
-    chat = lib.get("another")
-    (note,) = (note for note in lib.notes if "fork" in note)
-    assert note == "Another kernel holds 'another': this is a fork of it, 'another-2', with 1 turn."
-    assert prompts(chat) == ["mine"]
-    other.kill()  # it had no time to let go
-    other.communicate()
-    close_stores()
-    assert open_chat(address, "another").name == "another"
 
 
 def test_turns_may_come_from_any_thread(address: str) -> None:

@@ -1,10 +1,8 @@
-"""Answers of experiments are there again: after a kill, and where the store fails meanwhile."""
+"""Answers of experiments are there again, also where the store fails meanwhile."""
 
 from __future__ import annotations
 
 import contextlib
-import random
-import signal
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -13,12 +11,10 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from interpreters import start
 
 from jupyter_ctx.context.usage import Usage
-from jupyter_ctx.errors import StoreError
 from jupyter_ctx.storage.database_tables import ANSWERS
-from jupyter_ctx.storage.stored_answers import AnswerKey, Answers, StoredAnswer
+from jupyter_ctx.storage.stored_answers import Answers, StoredAnswer
 
 FULL = StoredAnswer(
     "Blue.", "It scatters.", Usage(21, 7, 4, 2, 3, True), "max_tokens", "why", "openai/gpt-5.2", 0.25, 1.5, ("one",),
@@ -29,18 +25,17 @@ Lock = Callable[[], contextlib.AbstractContextManager[None]]
 ERROR = StoredAnswer(error="Too many requests.", answered=False)
 
 
-@pytest.fixture
-def answers(address: str) -> Iterator[Answers]:
-    found = Answers(address)
-    yield found
-    found.close()
-
-
 @contextlib.contextmanager
 def opened(address: str | Path) -> Iterator[Answers]:
     found = Answers(address)
     yield found
     found.close()
+
+
+@pytest.fixture
+def answers(address: str) -> Iterator[Answers]:
+    with opened(address) as found:
+        yield found
 
 
 def count(answers: Answers) -> int:
@@ -102,22 +97,10 @@ def test_deleted_answers_leave_nothing_in_the_file(address: str) -> None:
     assert b"plum" not in left
 
 
-# many
-
-
-def keys(count: int) -> list[AnswerKey]:
-    return [(f"{number // 5:032x}", number % 5) for number in range(count)]
-
-
-@pytest.mark.parametrize("count", [12_000, pytest.param(100_000, marks=pytest.mark.load)])
-def test_many_answers_are_found_in_seconds(answers: Answers, count: int) -> None:
-    all_keys = keys(count)
-    for i in range(0, count, 2_000):
-        answers.write([(key, StoredAnswer(f"re: {key}" * 5, usage=Usage(100, 20))) for key in all_keys[i : i + 2_000]])
-    begun = time.monotonic()
-    assert answers.find(all_keys).keys() == set(all_keys)
-    print(f"{count:,} answers found in {time.monotonic() - begun:.2f} s")
-    assert time.monotonic() - begun < 10
+def test_more_answers_are_found_than_one_statement_may_name(answers: Answers) -> None:
+    keys = [(f"{number:032x}", 0) for number in range(20_000)]
+    answers.write([(key, said("re")) for key in keys])
+    assert answers.find(keys).keys() == set(keys)
 
 
 # what can go wrong
@@ -165,58 +148,3 @@ def test_an_answer_that_waits_is_found_and_is_not_replaced_by_an_error(tmp_path:
         assert keeper.find([("d", 0), ("e", 0)], failed=False) == {("d", 0): said("one")}
         assert keeper.settle()
         assert answers.find([("d", 0), ("e", 0)])["d", 0] == said("one")
-
-
-def test_a_file_that_may_only_be_read_is_named_with_a_remedy(address: str) -> None:
-    with opened(address) as answers:
-        answers.write([(("d", 0), FULL)])
-        answers.database.run(lambda connection: connection.execute("PRAGMA query_only = on"), write=False)
-        with pytest.raises(StoreError, match="may only be read: allow writing there"):
-            answers.write([(("e", 0), FULL)])
-        assert answers.find([("d", 0)]) == {("d", 0): FULL}
-
-
-def test_a_full_disk_is_named_and_costs_no_answer(address: str) -> None:
-    with opened(address) as answers:
-        answers.write([(("d", 0), FULL)])
-        answers.database.run(lambda connection: connection.execute("PRAGMA max_page_count = 1"), write=False)
-        answers.keep([(("e", 0), said("x" * 200_000))])
-        assert "has no room left: make some on its disk" in answers.notices[0]
-        assert answers.waiting == 1
-        answers.database.run(lambda connection: connection.execute("PRAGMA max_page_count = 100000"), write=False)
-        assert answers.settle()
-        assert len(answers.find([("e", 0)])["e", 0].text) == 200_000
-
-
-# processes
-
-WRITER = """
-import sys
-from jupyter_ctx.storage.stored_answers import Answers, StoredAnswer
-answers, who = Answers(sys.argv[1]), sys.argv[2]
-for number in range(int(sys.argv[3])):
-    both = [((f"{row:04}", 0), StoredAnswer(who)) for row in range(20)]
-    answers.write([*both, ((f"{who}-{number}", number), StoredAnswer(f"{who} {number}"))])
-    print(number, flush=True)
-answers.close()
-"""
-
-
-@pytest.mark.parametrize("kills", [3, pytest.param(25, marks=pytest.mark.load)])
-def test_what_was_written_before_a_kill_is_there(address: str, kills: int) -> None:
-    for kill in range(kills):
-        process = start(WRITER, address, f"w{kill}", 100_000)
-        assert process.stdout is not None
-        assert process.stderr is not None
-        process.stdout.readline()
-        time.sleep(random.Random(kill).uniform(0, 0.2))
-        process.send_signal(signal.SIGKILL)
-        rest = process.stdout.read().splitlines()
-        process.wait()
-        process.stdout.close()
-        process.stderr.close()
-        committed = int(rest[-1] if rest else 0) + 1
-        with opened(address) as answers:
-            wanted = [(f"w{kill}-{number}", number) for number in range(committed)]
-            assert answers.find(wanted).keys() == set(wanted)
-            assert len({answer.text for answer in answers.find((f"{row:04}", 0) for row in range(20)).values()}) == 1
