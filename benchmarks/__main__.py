@@ -13,7 +13,7 @@ from importlib.metadata import PackageNotFoundError, version
 
 TABLES = (
     "load", "first", "storage", "turns", "stream", "display", "overflow", "cut", "counting", "calibration",
-    "recovery", "refusals", "caching", "summaries", "long", "limits", "money", "forecasts", "answers", "coverage",
+    "recovery", "refusals", "caching", "summaries", "long", "limits", "money", "answers", "coverage",
     "rows", "attachments", "handouts",
 )  # fmt: skip
 PACKAGES = (
