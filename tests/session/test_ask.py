@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 from answering_rows import KEY, answering_rows
 
-from jupyter_ctx import AuthenticationError, Message, Request, ask
+from jupyter_ctx import AuthenticationError, Message, ask
 from jupyter_ctx.providers import local
+from jupyter_ctx.providers.base import Request
 from jupyter_ctx.testing import Answer, ScriptedProvider
 
 
