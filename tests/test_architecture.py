@@ -58,7 +58,6 @@ LATE = {  # modules of the package that others import in a function, when they a
         "jupyter_ctx.magics.handing_out",
         "jupyter_ctx.magics.help_pages",
         "jupyter_ctx.magics.help_topics",
-        "jupyter_ctx.magics.replay",
         "jupyter_ctx.magics.run_commands",
         "jupyter_ctx.magics.answer_columns",
     },

@@ -103,7 +103,7 @@ def begun(text):
     return library.current, library.notes
 def told(text):
     print(*begun(text)[1], sep="\\n")
-course, _ = begun('model = "litellm/m"\\nmodels = ["litellm/m"]\\nmax_tokens = 100\\nlock = ["max_tokens", "system"]')
+course, _ = begun('model = "litellm/m"\\nmax_tokens = 100\\nlock = ["max_tokens", "system", "model"]')
 """
 SETUPS = {
     "a chat with a cap": AT_A_SERVER,

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from ..chat import Chat
-from ..config.course_file import COURSE_FILE
 from ..conversation.events import Chosen
 from ..conversation.messages import Alternatives
 from ..display.tables import first_words
@@ -22,6 +21,7 @@ from ..providers.lookup import given_address, split_model
 from ..runtime.files import path_of, write_export
 from ..runtime.frontend import notebook_files
 from ..runtime.redaction import Redactor
+from ..session.course import COURSE_FILE
 from ..session.handed_turns import gathered
 from ..session.messages_sent import megabytes
 from ..storage.serialization import encoded_text

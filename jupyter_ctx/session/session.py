@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from ..attachments.attached import TextRoom
-from ..config.course_file import COURSE_FILE
 from ..config.settings import Settings, is_default
 from ..context.budget import HALF
 from ..context.policy import decide
@@ -26,6 +25,7 @@ from ..runtime.frontend import fingerprint
 from ..storage.journal import Journal, Opened
 from ..storage.spending import Sum
 from .attempt import Attempt
+from .course import COURSE_FILE
 from .messages_sent import request_digest
 from .planner import Fitter
 from .preview import View, preview
