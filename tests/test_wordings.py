@@ -88,12 +88,6 @@ pinned = chat_of(700)
 for turn in (1, 2, 3, 3):
     _ = pinned.send("x" * 300), pinned.pin(1, turn)
 """
-PRICES = """
-from jupyter_ctx.models.request_price import price_text
-from priced import Priced
-unlisted = Priced("Yes.", model="anthropic/claude-x")
-one, new = (Chat(provider=each, max_tokens=1_000).preview("Hello.").price for each in (Priced("Yes."), unlisted))
-"""
 COURSE = """
 import os, pathlib
 from jupyter_ctx.library import Library
@@ -118,7 +112,6 @@ SETUPS = {
     "conversations main and plans": CONVERSATIONS,
     "what is done to turns": TALKED,
     "why turns are left out": REASONS,
-    "prices": PRICES,
 }
 
 

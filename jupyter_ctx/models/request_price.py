@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import NamedTuple
@@ -181,20 +180,6 @@ def range_text(low: float, high: float) -> str:
     if dollars(low) == dollars(high):
         return f"about {dollars(high)}"
     return f"between {dollars(low)} and {dollars(high)}"
-
-
-def price_text(prices: Sequence[RequestPrice], what: str = "This prompt") -> str:
-    """Return in a sentence what requests cost together, with the figures of each; ``what`` they are."""
-    alike = Counter((price.model, str(price)) for price in prices)
-    figures = "; ".join(
-        f"{model}: {f'{count} requests, each ' if count > 1 else ''}{said}" for (model, said), count in alike.items()
-    )
-    together = price_range(prices)
-    if all(price.is_free for price in prices):
-        return f"Nobody bills {what[:1].lower()}{what[1:]} ({figures})."
-    if together is not None:
-        return f"{what} may cost {range_text(*together)} ({figures})."
-    return f"{what} may cost any amount: {unknown_prices(prices)} ({figures}). {GIVE_PRICES}"
 
 
 def unknown_prices(prices: Sequence[RequestPrice]) -> str:

@@ -19,7 +19,7 @@ from ..providers.lookup import check_known, split_model
 from ..runtime.files import reason_of
 
 COURSE_FILE = "jupyter_ctx.toml"
-MOST_READ = 65_536  # bytes of the file
+MOST_COURSE_BYTES = 65_536  # bytes of the file
 MOST_TOLD = 200  # characters of what stands in the file
 GIVEN = (
     "model", "system", "temperature", "max_tokens", "window", "n_ctx", "on_overflow", "compact_at", "min_turns",
@@ -90,7 +90,7 @@ def course_in(folder: Path, settings: Settings, given: Collection[str]) -> Cours
         return Course(settings)
     try:
         with path.open("rb") as file:
-            return course_of(file.read(MOST_READ).decode("utf-8-sig"), settings, given)
+            return course_of(file.read(MOST_COURSE_BYTES).decode("utf-8-sig"), settings, given)
     except (OSError, ValueError, RecursionError) as error:
         return Course(settings, problems=(f"{COURSE_FILE} beside this notebook is ignored: {reason_of(error)}.",))
 
