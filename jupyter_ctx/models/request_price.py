@@ -145,16 +145,15 @@ class RequestPrice(NamedTuple):
 
 
 def request_price(
-    models: Models, target: Target, tokens: float, most: float, *, cached: int = 0, tries: int = 1, output: int = 0
+    models: Models, target: Target, tokens: float, most: float, *, cached: int = 0, tries: int = 1
 ) -> RequestPrice:
     """Return what a request of so many tokens may cost; no server is asked.
 
     ``most`` are its tokens with a margin where they are estimated, ``cached`` those that were just sent. ``tries``:
-    how often it may be asked, each time with the reply before added to it. ``output``: the longest reply, where that
-    is not as the settings say.
+    how often it may be asked, each time with the reply before added to it.
     """
-    is_limited = bool(output) or target.max_tokens is not None
-    output, size, largest = output or target.max_tokens or target.reserve, round(tokens), whole(most)
+    is_limited = target.max_tokens is not None
+    output, size, largest = target.max_tokens or target.reserve, round(tokens), whole(most)
     cached = min(cached, size)
     price = RequestPrice(target.model, size, most <= tokens, cached, output, is_limited, is_free=is_free(target))
     if price.is_free:

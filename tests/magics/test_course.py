@@ -97,7 +97,9 @@ def test_the_file_is_read_at_the_first_use_told_once_and_named_as_the_source(
     cells = opened()
     course(tmp_path, 'model = "litellm/gpt-5.4-mini"\nsystem = "Be a tutor."\n[settings]\nmax_tokens = 100\n')
     said = cells.run("%%chat\nWhich colour is the sky?")
-    line = "jupyter_ctx.toml beside this notebook sets: max_tokens 100; model litellm/gpt-5.4-mini; system 'Be a tutor.'"
+    line = (
+        "jupyter_ctx.toml beside this notebook sets: max_tokens 100; model litellm/gpt-5.4-mini; system 'Be a tutor.'"
+    )
     assert line in said
     assert hub.requests[0]["messages"][0] == {"role": "system", "content": "Be a tutor."}
     shown = {row.split()[0]: row for row in cells.run("%chat config").splitlines() if "jupyter_ctx.toml" in row}
