@@ -87,7 +87,7 @@ class Course:
 def course_in(folder: Path, settings: Settings, given: Collection[str]) -> Course:
     """Return what a folder's file decides, as :func:`course_of`; one that cannot be read decides nothing."""
     path = folder / COURSE_FILE
-    if not path.is_file():
+    if path.is_symlink() or not path.is_file():
         return Course(settings)
     try:
         with path.open("rb") as file:

@@ -95,9 +95,13 @@ def test_a_file_that_cannot_be_read_is_told_in_few_words(tmp_path: Path, content
     assert all(len(line) < 500 and line.isprintable() for line in course.problems)
 
 
-def test_a_folder_and_a_pipe_are_not_read(tmp_path: Path) -> None:
+def test_a_link_a_folder_and_a_pipe_are_not_read(tmp_path: Path) -> None:
     there = tmp_path / "jupyter_ctx.toml"
     assert course_in(tmp_path, Settings(), ()) == Course()
+    (tmp_path / "other.toml").write_text("max_tokens = 5")
+    there.symlink_to("other.toml")
+    assert course_in(tmp_path, Settings(), ()) == Course()
+    there.unlink()
     there.mkdir()
     assert course_in(tmp_path, Settings(), ()) == Course()
     there.rmdir()
