@@ -21,10 +21,10 @@ from jupyter_ctx import (
     InvalidRequestError,
     ProviderConnectionError,
     RateLimitError,
-    Request,
 )
 from jupyter_ctx.conversation.schema import Schema
 from jupyter_ctx.experiments.start import sweep
+from jupyter_ctx.providers.base import Request
 from jupyter_ctx.session.ask import ask
 from jupyter_ctx.session.tries import second_request
 from jupyter_ctx.testing import Answer, ScriptedProvider
