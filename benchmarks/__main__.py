@@ -13,8 +13,7 @@ from importlib.metadata import PackageNotFoundError, version
 
 TABLES = (
     "load", "first", "storage", "turns", "display", "overflow", "cut", "counting", "calibration",
-    "recovery", "refusals", "caching", "summaries", "long", "limits", "money", "forecasts", "coverage",
-    "rows", "attachments",
+    "recovery", "refusals", "caching", "summaries", "long", "limits", "money", "coverage", "rows", "attachments",
 )  # fmt: skip
 PACKAGES = (
     "jupyter_ctx", "openai", "anthropic", "google-genai", "tiktoken", "xllamacpp",

@@ -43,16 +43,12 @@ if TYPE_CHECKING:
     from .library import Library
     from .magics.registration import get_chat
     from .models.window_tables import resolve_window
-    from .providers.base import Card, Provider, Reply, Request, SupportsStream, Thought
-    from .session.actions import Change
+    from .providers.base import Provider, Reply
     from .session.ask import ask
-    from .session.preview import View
 
 __all__ = [
     "AuthenticationError",
     "BudgetExceededError",
-    "Card",
-    "Change",
     "Chat",
     "ChatError",
     "ChatInterrupted",
@@ -71,16 +67,12 @@ __all__ = [
     "ProviderError",
     "RateLimitError",
     "Reply",
-    "Request",
     "Result",
     "Results",
     "Run",
     "Settings",
     "StoreError",
-    "SupportsStream",
-    "Thought",
     "Usage",
-    "View",
     "ask",
     "assert_not_worse",
     "classify_overflow",
@@ -121,9 +113,7 @@ _HOMES = {  # the module of each public name, which is imported when the name is
     "library": ("Library",),
     "magics.registration": ("get_chat",),
     "models.window_tables": ("resolve_window",),
-    "providers.base": ("Card", "Provider", "Reply", "Request", "SupportsStream", "Thought"),
-    "session.actions": ("Change",),
-    "session.preview": ("View",),
+    "providers.base": ("Provider", "Reply"),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
 

@@ -13,7 +13,6 @@ from typing import Any
 
 from . import wording as words
 from .chat import Chat, chat_of, checked_name
-from .config.course_file import read_course_file
 from .config.settings import Settings, default_settings
 from .errors import InvalidRequestError, StoreError
 from .models.purse import Purse
@@ -22,7 +21,7 @@ from .runtime.files import path_of
 from .runtime.frontend import Origin
 from .session.actions import Change
 from .session.begun import told_of_environment
-from .session.course import course_of
+from .session.course import course_in
 from .session.session import Session
 from .session.state import NotebookState
 from .storage.database import TakenError
@@ -53,8 +52,8 @@ class Library:
         self.origin, self.notes = origin or Origin(), list[str]()
         self._notebook = notebook or NotebookState()
         self._address, self._is_named = store_address(store), store != "default"
-        config, file = config or {}, read_course_file(self.origin.folder or Path.cwd())
-        self._course = course_of(file, default_settings(config, {}), config.keys())
+        config = config or {}
+        self._course = course_in(self.origin.folder or Path.cwd(), default_settings(config, {}), config.keys())
         self._begun, self._models = self._course.begun, Models(check=self._course.check_model)
         self.notes += self._course.problems
         named = config.keys() | self._course.named

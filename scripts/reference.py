@@ -45,6 +45,12 @@ PAGES = {  # of each part of the book, in order; those that are not named come l
         "safety",
     ),
 }  # fmt: skip
+FURTHER = {  # classes that a script meets without importing them from the root
+    "For a provider of your own": [
+        f"providers.base.{name}" for name in ("Card", "Request", "SupportsStream", "Thought")
+    ],
+    "What methods return": ["session.actions.Change", "session.preview.View"],
+}
 PUBLIC_ERRORS = [name for name in jupyter_ctx.__all__ if name in vars(errors)]
 
 
@@ -142,6 +148,9 @@ def _api() -> Iterator[str]:
         chosen = [name for name in names if isinstance(getattr(jupyter_ctx, name), type) is is_class]
         yield f"## {title}\n"
         yield from _documented("class" if is_class else "function", chosen)
+    for title, names in FURTHER.items():
+        yield f"## {title}\n"
+        yield from _documented("class", names)
 
 
 def _errors() -> Iterator[str]:

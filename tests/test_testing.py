@@ -19,10 +19,9 @@ from jupyter_ctx import (
     ProviderError,
     RateLimitError,
     Reply,
-    Request,
-    Thought,
     Usage,
 )
+from jupyter_ctx.providers.base import Request, Thought
 from jupyter_ctx.testing import (
     REFUSES_WITH_FIGURES,
     REFUSES_WITHOUT_FIGURES,

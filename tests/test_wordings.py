@@ -88,12 +88,6 @@ pinned = chat_of(700)
 for turn in (1, 2, 3, 3):
     _ = pinned.send("x" * 300), pinned.pin(1, turn)
 """
-PRICES = """
-from jupyter_ctx.models.request_price import price_text
-from priced import Priced
-unlisted = Priced("Yes.", model="anthropic/claude-x")
-one, new = (Chat(provider=each, max_tokens=1_000).preview("Hello.").price for each in (Priced("Yes."), unlisted))
-"""
 COURSE = """
 import os, pathlib
 from jupyter_ctx.library import Library
@@ -103,7 +97,7 @@ def begun(text):
     return library.current, library.notes
 def told(text):
     print(*begun(text)[1], sep="\\n")
-course, _ = begun('model = "litellm/m"\\nmodels = ["litellm/m"]\\nmax_tokens = 100\\nlock = ["max_tokens", "system"]')
+course, _ = begun('model = "litellm/m"\\nmax_tokens = 100\\nlock = ["max_tokens", "system", "model"]')
 """
 SETUPS = {
     "a chat with a cap": AT_A_SERVER,
@@ -118,7 +112,6 @@ SETUPS = {
     "conversations main and plans": CONVERSATIONS,
     "what is done to turns": TALKED,
     "why turns are left out": REASONS,
-    "prices": PRICES,
 }
 
 

@@ -92,19 +92,19 @@ def _told(sketch: Sketch, tokens: float) -> str:
     return ", ".join(filter(None, (what, sketch.summed_up, about_tokens(tokens))))
 
 
-def largest(of: Callable[[int], str], most: int, room: TextRoom, name: str, least: int = 0) -> tuple[int, str]:
+def largest(of: Callable[[int], str], most: int, room: TextRoom, name: str) -> tuple[int, str]:
     """Return the largest size up to ``most`` whose text fits, as far as a few tries find it, and that text.
 
-    Raises InvalidRequestError where not even ``least`` fits.
+    Raises InvalidRequestError where not even the smallest fits.
     """
-    best = of(least)
+    best = of(0)
     tokens = room.count(best)
     if tokens > room.tokens:
         raise InvalidRequestError(
             f"{name} needs at least {tokens:,.0f} tokens, and one attachment may take {room.tokens:,}: "
             "%chat config attach_share 0.5 gives it half of the limit. Nothing was sent."
         )
-    low, high, guess = least, most, most
+    low, high, guess = 0, most, most
     for _ in range(TRIES):
         if low >= high:
             break

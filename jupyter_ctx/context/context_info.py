@@ -77,8 +77,6 @@ class ContextInfo:
     ``cost``: the cost of all replies so far in US dollars, or ``None`` where unknown.
     ``unpriced``: replies that ``cost`` does not include because their price is unknown.
     ``allowance``: what is left of ``max_cost``, or ``None`` where there is no cap.
-    ``more_turns``: about how many more turns, as large as the newest ten on average, fit before something is left
-    out; ``None`` with fewer than two turns, and where the window is only assumed.
     """
 
     model: str
@@ -98,7 +96,6 @@ class ContextInfo:
     redo: str | None = None
     cost: float | None = None
     unpriced: int = 0
-    more_turns: int | None = None
     allowance: MoneyLeft | None = None
 
     _repr_mimebundle_ = mimebundle

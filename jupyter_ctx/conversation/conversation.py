@@ -51,11 +51,6 @@ class Conversation(Places):
         return len(self._events)
 
     @property
-    def steps(self) -> int:
-        """How many undos would lead back to the beginning."""
-        return len(self._done)
-
-    @property
     def undo_label(self) -> str | None:
         """What undo would take back, in a word."""
         return self._done[-1].label if self._done else None

@@ -100,8 +100,7 @@ def _down_to_free(info: ContextInfo) -> Iterator[SumLine]:
             yield SumLine("−", tokens, SEGMENT_KINDS[name].label, about=about)
     if rest or info.turns:
         yield SumLine("−", rest, f"{info.in_view:,} of {words.turns(info.turns)}", about=about)
-    more = "" if info.more_turns is None else words.room_for_turns(info.more_turns)
-    yield SumLine("=", info.budget.headroom, "free", more, about)
+    yield SumLine("=", info.budget.headroom, "free", about=about)
 
 
 def status_forms(status: Status) -> dict[str, str]:

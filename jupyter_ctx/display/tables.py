@@ -1,4 +1,4 @@
-"""Draw tables of text, as plain text and as HTML, and the words in which two texts differ."""
+"""Draw tables of text, as plain text and as HTML."""
 
 from __future__ import annotations
 
@@ -8,20 +8,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 
 from ..wording.layout import cut_apart, fitted_widths, padded
-from ..wording.word_changes import Piece
 from .text import markdown_line, text_html, to_plain
 
 MAX_FIRST_WORDS = 60  # characters
 MARKUP = re.compile(r"[`*_\[\]<>&#|~!$\\]|://|www\.|@", re.I)  # in a cell of Markdown
 WIDE_CELL = 30  # characters; the text of a longer cell may be cut where a table is narrow
 FIGURE = re.compile(r"~?-?\$?\d[\d,]*(?:\.\d+)?(?:e[+-]\d+)?(?: %)?")  # a number such as ~1,200, $0.05 or 50 %
-# plain colours first: a sanitiser drops each declaration with a CSS variable, and keeps the other
-CHANGE_STYLES = {
-    "del": "background:#ffcdd2;background:color-mix(in srgb,var(--jp-error-color1,#d32f2f) 25%,transparent);"
-    "text-decoration:line-through;color:#212121;color:var(--jp-content-font-color1,inherit)",
-    "ins": "background:#c8e6c9;background:color-mix(in srgb,var(--jp-success-color1,#388e3c) 25%,transparent);"
-    "text-decoration:underline;color:#212121;color:var(--jp-content-font-color1,inherit)",
-}
 NOT_DRAWN: Mapping[int, str] = MappingProxyType({})
 NO_FIGURE = ("", "–", "…")  # in a column of figures
 TableRow = Sequence[str]
@@ -162,12 +154,3 @@ def column_sides(head: TableRow, rows: TableRows) -> list[str]:
 
 def _is_of_figures(column: Sequence[str]) -> bool:
     return any(column) and all(cell in NO_FIGURE or FIGURE.fullmatch(cell) for cell in column)
-
-
-def changes_html(pieces: Sequence[Piece], kind: str) -> str:
-    """Return the pieces of a text as HTML; ``kind`` is ``del`` for the first of two texts, ``ins`` for the second."""
-    style = CHANGE_STYLES[kind]
-    return "".join(
-        f'<{kind} style="{style}">{text_html(piece.text)}</{kind}>' if piece.changed else text_html(piece.text)
-        for piece in pieces
-    )

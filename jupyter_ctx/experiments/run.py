@@ -29,8 +29,7 @@ from .asking.governor import START_AT_ONCE
 from .asking.progress import Progress
 from .money.estimate import quoted
 from .results.export import export_run
-from .results.reading import ReadableRun
-from .results.record import RunRecord
+from .results.record import ReadableRun, RunRecord
 from .row_request import RowRequest, Tried, as_stored, as_tried
 from .run_options import Options
 from .scorers import Scorers

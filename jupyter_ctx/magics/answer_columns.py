@@ -29,7 +29,7 @@ from .answer_parts import ending, figures_of, remarks_on, shown_forms
 from .line_options import settings_of
 
 IN_THE_ERROR = "Not answered: the error below says why."
-FIRST_TAKEN = "Unless told otherwise, the first whole answer is taken: --pick N takes another."
+FIRST_TAKEN = "The first whole answer is taken: %chat pick N takes another."
 
 
 def columns_of(chat: Chat, options: Namespace) -> tuple[Candidate, ...]:
@@ -72,15 +72,6 @@ class SideBySideCell:
     def __init__(self, chat: Chat, options: Namespace, place: Where) -> None:
         self._chat, self._place, self._columns = chat, place, columns_of(chat, options)
         self.first = Namespace(**{**vars(options), **self._columns[0].options})
-        self._picked: int | None = options.pick
-        if self._picked is not None and self._picked > len(self._columns):
-            raise UsageError(
-                f"--pick {self._picked}: the line asks for {len(self._columns)} answers. Nothing was sent."
-            )
-        if self._picked is not None and options.no_history:
-            raise UsageError(
-                "--pick takes an answer into the conversation, and --no-history keeps none. Nothing was sent."
-            )
         self._heads = [column.label for column in self._columns]
         self._replies: dict[int, Reply] = {}
         self._failed: dict[str, list[int]] = {}  # the columns, by what went wrong
@@ -113,12 +104,9 @@ class SideBySideCell:
                 last = next(reversed(self._chat.conversation.offers.values()), None)
                 self._offer(last if last is not None and self._shows(last, prompt) else None)
             raise error from None
-        picked = self._picked
-        if picked is None and self._place.kind != "notebook" and not self._chat.desk.chosen(answers.id):
+        if prompt.record and self._place.kind != "notebook" and not self._chat.desk.chosen(answers.id):
             is_whole = [not answer.error and not answer.problem for answer in answers.answers]
-            picked = is_whole.index(True) + 1
-        if prompt.record and picked is not None:
-            self._chat.desk.choose(picked, answers.id)
+            self._chat.desk.choose(is_whole.index(True) + 1, answers.id)
         self._offer(answers if prompt.record else None)
         return [self._replies.get(column) for column in range(len(self._columns))]
 
@@ -140,7 +128,7 @@ class SideBySideCell:
             self._view.close(None)
             return
         self.id, self._chosen = answers.id, self._chat.desk.chosen(answers.id)
-        is_automatic = self._place.kind != "notebook" and self._picked is None and self._chosen is not None
+        is_automatic = self._place.kind != "notebook" and self._chosen is not None
         self._view.close(_index(self._chosen), (FIRST_TAKEN,) if is_automatic else ())
         if self._place.kind == "notebook":
             missing = [index for index, answer in enumerate(answers.answers) if answer.error]

@@ -427,8 +427,6 @@ def _several(chat: Chat, options: Namespace, place: Where) -> SideBySideCell | N
         from .answer_columns import SideBySideCell
 
         return SideBySideCell(chat, options, place)
-    if options.pick is not None:
-        raise UsageError(f"--pick {options.pick} goes with -n, or with several -m or -t: one answer is asked for.")
     return None
 
 

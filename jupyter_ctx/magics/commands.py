@@ -31,7 +31,7 @@ from ..wording.budget_line import budget_line
 from ..wording.layout import line_width, wrapped
 from .command_table import ABOUT_ANSWERS, ABOUT_CONVERSATIONS, ABOUT_SETUP, ABOUT_WINDOW, Call, CommandRun, command, say
 from .command_table import COMMANDS as COMMANDS  # whole only with the declarations below
-from .conversation_tables import conversations_table, history_table, previewed
+from .conversation_tables import conversations_table, history_table, previewed, replay_forms
 from .line_options import settings_of
 from .questions import typed_answer
 from .token_commands import show_next, show_tokens
@@ -81,8 +81,6 @@ def _status(call: Call) -> None:
     "%chat history", "%chat history --replay",
 )  # fmt: skip
 def _history(call: Call) -> None:
-    from .replay import replay_forms
-
     forms = replay_forms(replayed(call.chat.desk.session)) if call.options.replay else history_table(call.chat)
     display(forms, raw=True)
 

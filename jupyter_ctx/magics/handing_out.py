@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from ..chat import Chat
-from ..config.course_file import COURSE_FILE
-from ..conversation.events import Chosen
-from ..conversation.messages import Alternatives
 from ..display.tables import first_words
 from ..errors import InvalidRequestError
 from ..experiments.run import Run
@@ -22,14 +19,13 @@ from ..providers.lookup import given_address, split_model
 from ..runtime.files import path_of, write_export
 from ..runtime.frontend import notebook_files
 from ..runtime.redaction import Redactor
+from ..session.course import COURSE_FILE
 from ..session.handed_turns import gathered
 from ..session.messages_sent import megabytes
 from ..storage.serialization import encoded_text
 from ..wording import counted
 from .command_table import Call
-from .questions import asked_first
 
-ASKS_ABOVE = 5_000_000  # bytes
 MOST_OF_MAPS = 2_000_000  # bytes of answers
 DECIDE_A_REQUEST = ("model", "base_url", "system", "temperature", "max_tokens", "certainty", "parameters")
 OUTSIDE = {"at the start": "IPython's configuration or the environment", COURSE_FILE: COURSE_FILE}
@@ -62,21 +58,9 @@ def hand_out(call: Call) -> str:
             "run them here, one by one, and save it first."
         )
     text = with_handout(notebook, handout)
-    bytes_ = len(text.encode("utf-8", "replace"))
-    size = megabytes(bytes_)
-    if bytes_ > ASKS_ABOVE and not asked_first(f"The copy has {size}. Write it?"):
-        raise InvalidRequestError(
-            f"The copy would have {size}, which nobody has confirmed: nothing was written. --clear leaves outputs out."
-        )
+    size = megabytes(len(text.encode("utf-8", "replace")))
     told = f"Wrote {write_export(path, text, is_handout)} ({size}) with {counted(len(handout.answers), 'answer')}."
     told += _from_outside(call.host.library.chats)
-    unpicked = [offer.asked.prompt for chat in call.host.library.chats for offer in _unpicked(chat, texts)]
-    if unpicked:
-        told += (
-            f" None of the answers side by side is picked in {counted(len(unpicked), 'cell')}, such as "
-            f"{first_words(unpicked[0])!r}: elsewhere, prompts that were asked after it may ask the model. "
-            "%chat pick N, then hand out again."
-        )
     missing = [text for source, text in texts.items() if source not in handout.cells and _asks(text)]
     if missing:
         count, first = counted(len(missing), "cell"), first_words(missing[0])
@@ -121,26 +105,15 @@ def _from_outside(chats: Iterable[Chat]) -> str:
     )
 
 
-def _unpicked(chat: Chat, texts: Container[str]) -> list[Alternatives]:
-    """Return the newest answers side by side of each of these cells, where none of them is a turn."""
-    newest = {offer.asked.record.cell: offer for offer in chat.conversation.offers.values()}.values()
-    picked = {event.alternatives for event in chat.conversation.standing if isinstance(event, Chosen)}
-    return [each for each in newest if each.asked.record.source in texts and each.id not in picked]
-
-
 def _texts(cell: object) -> Iterator[str]:
-    yield whole_text(cell, "source")
-    yield from _values(find(dict, cell, "metadata"))
+    """Yield what stands in a cell and its outputs, but pictures: texts as they are, other values as JSON."""
+    parts = [{"source": whole_text(cell, "source")}, find(dict, cell, "metadata")]
     for output in find(list, cell, "outputs"):
         data = find(dict, output, "data")
-        pictures = {kind for kind in data if kind.startswith("image/") and kind != "image/svg+xml"}
-        yield from _values({**output, "data": None})
-        yield from _values({kind: data[kind] for kind in data.keys() - pictures})
-
-
-def _values(fields: Mapping[str, Any]) -> Iterator[str]:
-    """Yield fields as texts; those that are neither a text nor lines as JSON."""
-    yield from (whole_text(fields, name) or json.dumps(value) for name, value in fields.items())
+        shown = {kind: data[kind] for kind in data if kind == "image/svg+xml" or not kind.startswith("image/")}
+        parts += [{**output, "data": None}, shown]
+    for fields in parts:
+        yield from (whole_text(fields, name) or json.dumps(value) for name, value in fields.items())
 
 
 def _with_map(handout: Handout, source: str, run: Run, is_secret: Callable[[str], bool]) -> Handout:

@@ -115,7 +115,6 @@ OPTIONS = (
         "--samples", "ask so often at once, and show the answers side by side, as for several -m or -t",
         (A_PROMPT,), "N", "-n",
     ),
-    Option("--pick", "of answers side by side, take this one (%chat pick N, or its button)", (A_PROMPT,), "N"),
     Option("--ask", "ask again, even if the answer is stored", (A_PROMPT, "fix", "continue")),
     Option("--append", "add a turn instead of replacing this cell's", ASKING),
     Option("--raw", "leave {{ expressions }} as typed", (A_PROMPT, "preview")),

@@ -1,16 +1,22 @@
-"""What went with a prompt, as a page shows it."""
+"""What went with a prompt, as a page shows it: its parts, with small pictures of its images."""
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Sequence
+from functools import lru_cache
+from io import BytesIO
 
-from ..attachments.thumbnails import thumbnail
+from ..attachments.media import IMAGE_TYPES, media_type_of, of_pil, size_of
 from ..conversation.messages import Attachment
 from ..display.answer.strip import SentPart, strip_forms
 from ..session.notices import Along
 from .attach_named import SENDS_MORE
 
 FENCE = "```"  # around each text but the lines that only name images and PDFs to the model
+_EDGES = (240, 160, 96)  # pixels, so that they are sharp on a dense screen, too
+_MOST_BYTES = 11_000  # 15 kB as an address
+_MOST_PIXELS = 40_000_000  # that are read for a small picture
 
 
 def sent_part(name: str, facts: str, text: str, files: Sequence[Attachment]) -> SentPart:
@@ -29,3 +35,27 @@ def along_forms(along: Along, *, plain: bool) -> dict[str, str]:
     """Return what goes with a prompt, as it is shown above the answer; ``plain``: as plain text alone."""
     parts = [sent_part(part.name, part.what, part.text, part.files) for part in along.parts]
     return strip_forms(parts, along.line, plain=plain)
+
+
+@lru_cache(maxsize=128)  # tables of turns are drawn again and again
+def thumbnail(file: Attachment) -> str:
+    """Return an image that is sent, made small, as a ``data:`` address; empty where it cannot be shown."""
+    width, height = size_of(file.data) if file.is_picture else (0, 0)
+    if not 0 < width * height <= _MOST_PIXELS:
+        return ""
+    try:
+        from PIL import Image
+    except ImportError:
+        return _address(media_type_of(file.data), file.data)
+    try:
+        with Image.open(BytesIO(file.data)) as image:
+            small = of_pil(file.name, image, _EDGES, _MOST_BYTES, _MOST_BYTES)
+    except Exception:  # whatever Pillow raises for an image that is cut off or odd: it goes without a picture
+        return ""
+    return _address(small.media_type, small.data)
+
+
+def _address(media_type: str | None, data: bytes) -> str:
+    if media_type not in IMAGE_TYPES or len(data) > _MOST_BYTES:
+        return ""
+    return f"data:{media_type};base64,{b64encode(data).decode()}"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import NamedTuple
@@ -146,16 +145,15 @@ class RequestPrice(NamedTuple):
 
 
 def request_price(
-    models: Models, target: Target, tokens: float, most: float, *, cached: int = 0, tries: int = 1, output: int = 0
+    models: Models, target: Target, tokens: float, most: float, *, cached: int = 0, tries: int = 1
 ) -> RequestPrice:
     """Return what a request of so many tokens may cost; no server is asked.
 
     ``most`` are its tokens with a margin where they are estimated, ``cached`` those that were just sent. ``tries``:
-    how often it may be asked, each time with the reply before added to it. ``output``: the longest reply, where that
-    is not as the settings say.
+    how often it may be asked, each time with the reply before added to it.
     """
-    is_limited = bool(output) or target.max_tokens is not None
-    output, size, largest = output or target.max_tokens or target.reserve, round(tokens), whole(most)
+    is_limited = target.max_tokens is not None
+    output, size, largest = target.max_tokens or target.reserve, round(tokens), whole(most)
     cached = min(cached, size)
     price = RequestPrice(target.model, size, most <= tokens, cached, output, is_limited, is_free=is_free(target))
     if price.is_free:
@@ -181,20 +179,6 @@ def range_text(low: float, high: float) -> str:
     if dollars(low) == dollars(high):
         return f"about {dollars(high)}"
     return f"between {dollars(low)} and {dollars(high)}"
-
-
-def price_text(prices: Sequence[RequestPrice], what: str = "This prompt") -> str:
-    """Return in a sentence what requests cost together, with the figures of each; ``what`` they are."""
-    alike = Counter((price.model, str(price)) for price in prices)
-    figures = "; ".join(
-        f"{model}: {f'{count} requests, each ' if count > 1 else ''}{said}" for (model, said), count in alike.items()
-    )
-    together = price_range(prices)
-    if all(price.is_free for price in prices):
-        return f"Nobody bills {what[:1].lower()}{what[1:]} ({figures})."
-    if together is not None:
-        return f"{what} may cost {range_text(*together)} ({figures})."
-    return f"{what} may cost any amount: {unknown_prices(prices)} ({figures}). {GIVE_PRICES}"
 
 
 def unknown_prices(prices: Sequence[RequestPrice]) -> str:

@@ -141,9 +141,9 @@ def ask(
     """Send one request apart from any conversation, and return the reply; nothing is stored.
 
     ``request`` is a prompt, messages in OpenAI's form of which the last is the user's, or a
-    :class:`~jupyter_ctx.Request`. Where it does not fit, its oldest turns are left out, and the reply's ``notices``
-    say so. ``provider``, ``api_key`` and ``settings`` are as for :class:`~jupyter_ctx.Chat`, the other arguments as
-    for its ``send``. Several threads may ask at once.
+    :class:`~jupyter_ctx.providers.base.Request`. Where it does not fit, its oldest turns are left out, and the
+    reply's ``notices`` say so. ``provider``, ``api_key`` and ``settings`` are as for :class:`~jupyter_ctx.Chat`, the
+    other arguments as for its ``send``. Several threads may ask at once.
 
     Raises a :class:`~jupyter_ctx.ChatError`; InvalidAnswerError, which holds the reply, where it does not match the
     ``schema``.

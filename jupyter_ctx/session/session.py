@@ -10,10 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from ..attachments.attached import TextRoom
-from ..config.course_file import COURSE_FILE
 from ..config.settings import Settings, is_default
 from ..context.budget import HALF
-from ..context.forecast import more_turns
 from ..context.policy import decide
 from ..conversation.conversation import Conversation
 from ..conversation.events import Event, MemorySet, Offered, Said, Summarized, SystemSet
@@ -27,11 +25,12 @@ from ..runtime.frontend import fingerprint
 from ..storage.journal import Journal, Opened
 from ..storage.spending import Sum
 from .attempt import Attempt
+from .course import COURSE_FILE
 from .messages_sent import request_digest
 from .planner import Fitter
 from .preview import View, preview
 from .prompt import text_room
-from .snapshot import Snapshot, typical_turn
+from .snapshot import Snapshot
 from .state import NEARLY_FULL, NotebookState, SessionState
 from .system_prompt import MemoryFile, joined_system
 from .view import Scope, in_view, scope_at, scope_then, view_key
@@ -330,14 +329,13 @@ class Session:
         past, state = self.conversation, self.state
         passed, rest = in_view(past, scope, start)
         key = view_key(target.provider.tokenizer, scope.fixed, [place.turn.id for place in (*passed, *rest)])
-        occupancy, typical = self.fitter.occupancy(target, past, scope, start), typical_turn(past, target.meter)
+        occupancy = self.fitter.occupancy(target, past, scope, start)
         # a learned limit that the next request retries leaves nothing out
         tried = occupancy if target.trial is None else self.fitter.occupancy(target.trial, past, scope, start)
         decision, room_ends = decide(tried, target.settings), self.fitter.room_ends(target, past, occupancy)
-        more = None if typical is None else more_turns(occupancy, target.settings, typical)
         left = self.purse_for(self.settings).allowance
         return Snapshot(
-            past, state, target, scope, start, occupancy.ledger, decision, room_ends, key == state.counted, more, left
+            past, state, target, scope, start, occupancy.ledger, decision, room_ends, key == state.counted, left
         )
 
     def view(self, said: Said, options: Mapping[str, Any], *, record: bool, schema: AnswerSchema | None = None) -> View:

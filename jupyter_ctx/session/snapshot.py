@@ -1,4 +1,4 @@
-"""A session as readers see it, how full its context window is, and what a turn of it usually takes."""
+"""A session as readers see it, and how full its context window is."""
 
 from __future__ import annotations
 
@@ -6,14 +6,11 @@ from typing import NamedTuple
 
 from ..context.compaction import Ledger
 from ..context.context_info import ContextInfo, MoneyLeft, segments_of
-from ..context.forecast import NEWEST, TypicalTurn
 from ..context.policy import Decision
-from ..context.tokens import Meter
 from ..conversation.conversation import Conversation
-from ..conversation.messages import Turn
 from ..models.registry import Target
 from .state import SessionState
-from .view import Scope, turn_tokens
+from .view import Scope
 
 
 class Snapshot(NamedTuple):
@@ -28,7 +25,6 @@ class Snapshot(NamedTuple):
     ``room_ends``: tokens of a request above which the policy makes room.
     ``exact``: whether the provider reported the size of just this view.
     ``allowance``: what is left of ``max_cost``; ``None``: there is no cap.
-    ``more``: how many more turns like the newest ones fit; ``None``: too few to tell.
     """
 
     conversation: Conversation
@@ -40,7 +36,6 @@ class Snapshot(NamedTuple):
     decision: Decision
     room_ends: int
     exact: bool
-    more: int | None = None
     allowance: MoneyLeft | None = None
 
 
@@ -82,32 +77,4 @@ def context_info(now: Snapshot) -> ContextInfo:
         cost=now.state.spent.dollars,
         unpriced=now.state.spent.unknown,
         allowance=now.allowance,
-        more_turns=None if now.target.window.source == "assumed" else now.more,
     )
-
-
-LEAST_TURNS = 2  # from which a turn may be called typical
-READ_OF_A_PROMPT = 2_000  # characters, by which the margin of its estimate is taken
-
-
-def typical_turn(past: Conversation, meter: Meter) -> TypicalTurn | None:
-    """Return the mean of the newest ten answered turns; ``None`` where fewer than two were answered.
-
-    Their median would be further off where some turns are much longer than others, see benchmarks/README.md.
-    """
-    newest = [place.turn for place in past.places[-NEWEST:] if place.sendable]
-    if len(newest) < LEAST_TURNS:
-        return None
-    sizes = [turn_tokens(turn, meter) for turn in newest]
-    prompts = [prompt_size(turn, size) for turn, size in zip(newest, sizes, strict=True)]
-    size, prompt = (sum(tokens) / len(newest) for tokens in (sizes, prompts))
-    return TypicalTurn(size, prompt, meter.margin(newest[-1].prompt[:READ_OF_A_PROMPT]))
-
-
-def prompt_size(turn: Turn, size: float) -> float:
-    """Return the tokens of a turn's prompt: what the reply was reported to leave of it, else by their lengths."""
-    if turn.usage is not None:
-        reply = turn.usage.output_tokens - turn.usage.reasoning_tokens
-        if 0 < reply < size:
-            return size - reply
-    return size * len(turn.prompt) / max(len(turn.prompt) + len(turn.reply), 1)

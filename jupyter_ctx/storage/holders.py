@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import platform
 import time
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
+
+from .store import ConversationRow
 
 GONE = 120.0  # seconds without a sign of life from another machine
 
@@ -18,33 +20,17 @@ class Holder(NamedTuple):
     started: float
 
 
-class Held(Protocol):
-    """What a process may hold: ``host``, ``pid`` and ``started`` (s since 1970) say which.
-
-    ``seen`` is its last sign of life (s since 1970).
-    """
-
-    @property
-    def host(self) -> str | None: ...  # noqa: D102
-    @property
-    def pid(self) -> int | None: ...  # noqa: D102
-    @property
-    def started(self) -> float | None: ...  # noqa: D102
-    @property
-    def seen(self) -> float: ...  # noqa: D102
-
-
 def this_process() -> Holder:
     """Return this process as a holder."""
     return Holder(platform.node(), os.getpid(), _started(os.getpid()) or 0.0)
 
 
-def is_held_here(row: Held) -> bool:
+def is_held_here(row: ConversationRow) -> bool:
     """Return whether the row names this process as the holder."""
     return (row.host, row.pid) == (platform.node(), os.getpid())
 
 
-def is_held_elsewhere(row: Held) -> bool:
+def is_held_elsewhere(row: ConversationRow) -> bool:
     """Return whether another live process holds this; on another machine, one with recent signs of life."""
     if row.pid is None or row.started is None or is_held_here(row):
         return False

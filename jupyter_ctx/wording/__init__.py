@@ -86,13 +86,6 @@ def named_turns(numbers: Sequence[int]) -> str:
     return f"turn{'s' if len(numbers) > 1 else ''} {', '.join(parts)}"
 
 
-def room_for_turns(count: int) -> str:
-    """Return how many more turns fit, such as ``about 12 more turns like these fit``."""
-    if not count:
-        return "no more turns like these fit"
-    return f"about {count:,} more {'turn like these fits' if count == 1 else 'turns like these fit'}"
-
-
 def ago(seconds: float) -> str:
     """Return how long ago something was, such as ``2 hours ago``."""
     for unit, size in (("day", 86_400), ("hour", 3_600), ("minute", 60)):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -12,13 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jupyter_ctx.config.course_file import GIVEN, MOST_FILE_BYTES, CourseFile, parsed, read_course_file
 from jupyter_ctx.config.settings import SETTING_NAMES, Settings, kept_settings, restored_settings
-from jupyter_ctx.session.course import course_of
+from jupyter_ctx.session.course import GIVEN, Course, course_in, course_of
 
 COURSE = """
 model = "openai/gpt-5.4-mini"
-models = ["openai/gpt-5.4-mini", "local/smollm2"]
 lock = ["max_tokens", "system"]
 max_tokens = 800
 system = '''You are a patient tutor.
@@ -31,25 +28,24 @@ min_turns = 2
 
 
 def test_settings_stand_at_the_top_or_in_their_table() -> None:
-    file = parsed(COURSE)
-    assert file.problems == ()
-    assert file.models == ("openai/gpt-5.4-mini", "local/smollm2")
-    assert file.locked == {"max_tokens", "system"}
-    assert file.values["temperature"] == 0.2
-    assert file.values["system"].endswith("before you answer.")
-    assert set(file.values) == {"model", "max_tokens", "system", "temperature", "min_turns"}
+    course = course_of(COURSE, Settings())
+    assert course.problems == ()
+    assert course.locked == {"max_tokens", "system"}
+    assert course.begun.temperature == 0.2
+    assert str(course.begun.system).endswith("before you answer.")
+    assert course.named == {"model", "max_tokens", "system", "temperature", "min_turns"}
     assert set(GIVEN) <= set(SETTING_NAMES)
 
 
 def test_one_line_names_what_is_ignored_and_what_may_stand_there() -> None:
     top = 'max_tokens = 5 # api_key, base_url\nbase_url = "http://evil"\nlock = ["timeout"]\n'
-    file = parsed(f'{top}[settings]\napi_key = "k-123"\n')
-    (line,) = file.problems
+    course = course_of(f'{top}[settings]\napi_key = "k-123"\n', Settings())
+    (line,) = course.problems
     assert "ignored base_url, api_key, timeout." in line
     assert "max_tokens" in line
     assert "k-123" not in line
     assert "evil" not in line
-    assert file.values == {"max_tokens": 5}
+    assert course.begun == Settings(max_tokens=5)
 
 
 @pytest.mark.parametrize(
@@ -58,56 +54,62 @@ def test_one_line_names_what_is_ignored_and_what_may_stand_there() -> None:
         'system = "@/etc/passwd"', 'system = " @notes.md"', r'system = "a\u0000b"', "system = 5", "max_tokens = true",
         "max_tokens = 0", "temperature = nan", 'gauge = "never"', "model = 5", 'model = "local/evil.gguf"',
         'model = "local//tmp/evil.gguf@512"', 'model = "local/../evil.gguf"', "model = ['a/b']", 'model = "a b"',
-        "max_tokens = 1979-05-27", 'models = ["local/x.gguf"]', 'model = "nowhere/m"', "confirm_cost = 5",
+        "max_tokens = 1979-05-27", 'model = "nowhere/m"', "confirm_cost = 5",
         'confirm_cost = "none"', "max_cost = -1", "max_cost = inf",
     ],
 )  # fmt: skip
 def test_a_value_that_cannot_be_is_told_in_one_line_and_the_rest_is_used(text: str) -> None:
-    course = course_of(parsed(f"budget_share = 0.7\n{text}\n"), Settings(), ())
+    course = course_of(f"budget_share = 0.7\n{text}\n", Settings())
     (line,) = course.problems
     assert line.startswith("jupyter_ctx.toml: ")
     assert line.isprintable()
     assert course.begun == Settings(budget_share=0.7)
 
 
-def test_the_first_of_the_models_allowed_begins_where_no_other_is_named() -> None:
-    file = parsed('models = ["openai/a", "openai/b"]\nwindow = 9000')
-    assert course_of(file, Settings(), ()).begun == Settings(model="openai/a", window=9_000)
-    assert course_of(file, Settings(model="openai/b"), {"model"}).begun.model == "openai/b"
-    assert course_of(file, Settings(model="openai/c"), {"model"}).begun.model == "openai/a"
-
-
 @pytest.mark.parametrize(
-    "content",
+    ("content", "told"),
     [
-        b"model = ", b"\xff\xfe", b"\0" * 9, b"x = 1\n" * MOST_FILE_BYTES, b"a = " + b"[" * 30_000, b"a = 1\na = 2",
-        b"settings = 5", b"models = 5", b'lock = "model"', b"lock = [5]",
+        (b"\xef\xbb\xbfmax_cost = 0.5\n", ""),
+        (b"[settings]\nmax_cost = 0.5\nlock = 'system'", ""),
+        (b"max_cost = 0.5\nlock = 5", "ignored 5."),
+        (b"max_cost = 0.5\nsettings = 5", "ignored settings."),
+        (b"max_cost = 0.5\nmodel = ", "what is no TOML is ignored"),
+        (b"max_cost = 0.5\nmax_tokens 5", "what is no TOML is ignored"),
     ],
-    ids=["broken", "no text", "binary", "huge", "nested", "twice", "settings", "models", "lock", "number"],
-)  # fmt: skip
-def test_a_file_that_cannot_be_read_is_told_in_one_line(tmp_path: Path, content: bytes) -> None:
+)
+def test_a_cap_holds_though_another_line_is_not_valid(tmp_path: Path, content: bytes, told: str) -> None:
     (tmp_path / "jupyter_ctx.toml").write_bytes(content)
-    file = read_course_file(tmp_path)
-    (line,) = file.problems
-    assert file == CourseFile(problems=(line,))
-    assert len(line) < 200
+    course = course_in(tmp_path, Settings(), ())
+    assert course.begun == Settings(max_cost=0.5)
+    assert course.locked == ({"system"} if b"system" in content else set())
+    assert told in "".join(course.problems)
+    assert bool(told) == bool(course.problems)
+
+
+@pytest.mark.parametrize("content", [b"\xff\xfe", b"\0" * 9, b"x = 1\n" * 99_999, b"a = " + b"[" * 30_000])
+def test_a_file_that_cannot_be_read_is_told_in_few_words(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "jupyter_ctx.toml").write_bytes(content)
+    course = course_in(tmp_path, Settings(), ())
+    assert course == Course(problems=course.problems)
+    assert course.problems
+    assert all(len(line) < 500 and line.isprintable() for line in course.problems)
 
 
 def test_a_link_a_folder_and_a_pipe_are_not_read(tmp_path: Path) -> None:
     there = tmp_path / "jupyter_ctx.toml"
-    assert read_course_file(tmp_path) == CourseFile()
+    assert course_in(tmp_path, Settings(), ()) == Course()
     (tmp_path / "other.toml").write_text("max_tokens = 5")
     there.symlink_to("other.toml")
-    assert len(read_course_file(tmp_path).problems) == 1
+    assert course_in(tmp_path, Settings(), ()) == Course()
     there.unlink()
     there.mkdir()
-    assert len(read_course_file(tmp_path).problems) == 1
+    assert course_in(tmp_path, Settings(), ()) == Course()
     there.rmdir()
     os.mkfifo(there)
-    assert len(read_course_file(tmp_path).problems) == 1
+    assert course_in(tmp_path, Settings(), ()) == Course()
 
 
-NAMES = st.sampled_from([*SETTING_NAMES, "models", "lock", "settings", "api_key", "headers", "memory", "provider"])
+NAMES = st.sampled_from([*SETTING_NAMES, "lock", "settings", "api_key", "headers", "memory", "provider"])
 VALUES = st.recursive(
     st.one_of(
         st.sampled_from(["http://evil/v1", "openai/x", "ollama/x", "local/smollm2", "x", "none", "@/etc/passwd"]),
@@ -132,12 +134,8 @@ def test_no_content_changes_an_address_or_a_key_raises_a_cap_or_prices_what_is_c
 ) -> None:
     lines = [f"{name} = {json.dumps(value)}" for name, value in top.items() if name != "settings"]
     lines += ["[settings]", *(f"{name} = {json.dumps(value)}" for name, value in below.items())]
-    try:
-        file = parsed("\n".join(lines))
-    except ValueError:  # TOML has no such number or text
-        return
     settings = Settings().changed(begun)
-    course = course_of(file, settings, begun.keys())
+    course = course_of("\n".join(lines), settings, begun.keys())
     assert course.begun.base_url == settings.base_url
     assert course.begun.parameters in (settings.parameters, {})  # they go with the model that they were set for
     assert (course.begun.summary_model, course.begun.timeout) == (settings.summary_model, settings.timeout)
@@ -152,6 +150,6 @@ def test_no_content_changes_an_address_or_a_key_raises_a_cap_or_prices_what_is_c
 
 
 @given(st.text(max_size=200))
-def test_any_text_is_read_or_refused_with_a_reason(text: str) -> None:
-    with suppress(ValueError):
-        assert isinstance(parsed(text), CourseFile)
+def test_any_text_is_read_or_ignored_with_a_reason(text: str) -> None:
+    course = course_of(text, Settings())
+    assert course.problems or not text.split("#")[0].strip()

@@ -6,7 +6,6 @@ import random
 import re
 import threading
 import time
-from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -28,7 +27,6 @@ from jupyter_ctx.display.answer.growing_answer import GROWING
 from jupyter_ctx.display.answer.markdown import AnswerForms, to_html
 from jupyter_ctx.display.answer.marked_words import mark_differences
 from jupyter_ctx.display.widgets.choice_bar import ChoiceBar
-from jupyter_ctx.wording.word_changes import changed_words
 
 FOOTER = Footer("m", Usage(10, 20), 1.25, 0.0012, "stop")
 
@@ -279,26 +277,6 @@ def test_marks_change_no_answer(texts: list[str]) -> None:
     for text, found in zip(texts, mark_differences(texts), strict=True):
         assert re.sub(r"<mark[^>]*>|</mark>", "", found.html) == to_html(text)
         assert found.plain.replace("{+", "").replace("+}", "") == text.replace("{+", "").replace("+}", "")
-
-
-def longest_common(first: Sequence[str], second: Sequence[str]) -> int:
-    lengths = [0] * (len(second) + 1)
-    for word in first:
-        before = lengths[:]
-        for at, other in enumerate(second):
-            lengths[at + 1] = before[at] + 1 if word == other else max(lengths[at], before[at + 1])
-    return lengths[-1]
-
-
-@given(st.lists(st.sampled_from("abcd"), max_size=14), st.lists(st.sampled_from("abcde"), max_size=14))
-def test_as_few_words_as_possible_count_as_changed(first: list[str], second: list[str]) -> None:
-    marks = changed_words(first, second)
-    kept = [
-        [word for word, mark in zip(words, each, strict=True) if not mark]
-        for words, each in zip((first, second), marks, strict=True)
-    ]
-    assert kept[0] == kept[1]
-    assert len(kept[0]) == longest_common(first, second)
 
 
 def test_ten_thousand_words_are_compared_in_moderate_time() -> None:

@@ -21,10 +21,10 @@ from server import serve
 
 from jupyter_ctx import Chat
 from jupyter_ctx.attachments.attached import Attached
-from jupyter_ctx.attachments.thumbnails import thumbnail
 from jupyter_ctx.conversation.messages import Attachment
 from jupyter_ctx.display.answer.strip import MOST_IN_TABLE, MOST_SENT_TEXT, SentPart, strip_forms
 from jupyter_ctx.magics.conversation_tables import history_table, previewed
+from jupyter_ctx.magics.sent_parts import thumbnail
 from jupyter_ctx.session.prompt import Prompt
 from jupyter_ctx.testing import ScriptedProvider
 

@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from jupyter_ctx import InvalidRequestError, Reply, Request, Run, ask, exact, judge, sweep
+from jupyter_ctx import InvalidRequestError, Reply, Run, ask, exact, judge, sweep
 from jupyter_ctx.experiments.judges import Judge
 from jupyter_ctx.experiments.table.results import Result
+from jupyter_ctx.providers.base import Request
 from jupyter_ctx.testing import ScriptedProvider
 
 TABLE = [{"country": "France", "answer": "Paris"}, {"country": "Italy", "answer": "Rome"}]

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jupyter_ctx import InvalidRequestError, Request, exact, long_prompts, sweep
+from jupyter_ctx import InvalidRequestError, exact, long_prompts, sweep
 from jupyter_ctx.models.tokenizer import counter
+from jupyter_ctx.providers.base import Request
 from jupyter_ctx.testing import ScriptedProvider
 
 CODE = r"The code of the ([\w ]+) is (\d+)\."

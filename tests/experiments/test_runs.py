@@ -14,10 +14,11 @@ import polars as pl
 import pytest
 from answering_rows import KEY, Refusal, answering_rows, shout
 
-from jupyter_ctx import Chat, ChatError, InvalidRequestError, Request, compare, sweep
+from jupyter_ctx import Chat, ChatError, InvalidRequestError, compare, sweep
 from jupyter_ctx.experiments.asking import governor
 from jupyter_ctx.experiments.judges import judge
 from jupyter_ctx.experiments.run import Run
+from jupyter_ctx.providers.base import Request
 from jupyter_ctx.testing import Answer, ScriptedProvider
 
 WORDS = [f"word {number}" for number in range(12)]

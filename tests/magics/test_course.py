@@ -149,41 +149,24 @@ def test_ipythons_configuration_comes_before_the_file_unless_it_is_locked(opened
     assert get_chat().desk.source_of("max_tokens") == "at the start"
 
 
-MODELS = 'model = "litellm/a"\nmodels = ["litellm/a", "litellm/b"]\n'
-
-
 @pytest.mark.parametrize(
     "cell",
     [
         "%chat use litellm/c", "%chat config model litellm/c", "%chat config summary_model litellm/c",
-        "%%chat -m litellm/c\nx", "%%chat -m litellm/c -m litellm/c\nx", "%%chat --preview -m litellm/c\nx",
+        "%%chat -m litellm/c\nx", "%%chat -m litellm/c -m litellm/d\nx", "%%chat --preview -m litellm/c\nx",
         "get_chat().map('{{ x }}', [{'x': 1}], model='litellm/c')",
         "get_chat().sweep('{{ x }}', [{'x': 1}], {'model': ['litellm/a', 'litellm/c']})",
-        "run = get_chat().map('{{ x }}', [{'x': 1}]); run.result(); run.repeat(model='litellm/c')",
     ],
 )  # fmt: skip
-def test_a_model_that_is_not_among_the_courses_is_refused_with_those_that_are(
-    opened: Open, hub: Asked, tmp_path: Path, cell: str
-) -> None:
-    course(tmp_path, MODELS)
+def test_another_model_than_a_locked_one_is_refused(opened: Open, hub: Asked, tmp_path: Path, cell: str) -> None:
+    course(tmp_path, 'model = "litellm/a"\nlock = "model"\n')
     cells = opened()
     cells.run("from jupyter_ctx import get_chat\n%chat config gauge off")
-    failure = cells.fail(cell)
-    assert "litellm/a, litellm/b" in str(failure)
-    assert "jupyter_ctx.toml" in str(failure)
-    assert all(request["model"] == "a" for request in hub.requests)
-    cells.run("%%chat -m litellm/b -m litellm/c\nx")
-    assert hub.requests[-1]["model"] == "b"
-
-
-def test_the_menu_offers_the_courses_models_alone_and_a_short_name_stands_for_its_model(
-    opened: Open, hub: Asked, tmp_path: Path
-) -> None:
-    opened().run("%chat alias quick litellm/a")
-    course(tmp_path, 'models = ["quick", "litellm/b"]')
-    cells = opened()
-    assert "Blue." in cells.run("%%chat\nWhich colour is the sky?")
-    assert [each.name for each in offered_models(get_chat())] == ["litellm/a", "litellm/b"]
+    assert "model is locked at litellm/a: to change that, remove jupyter_ctx.toml" in str(cells.fail(cell))
+    assert not hub.requests
+    cells.run("%%chat -m litellm/a\nx")
+    assert hub.requests[-1]["model"] == "a"
+    assert [each.name for each in offered_models(get_chat())] == ["litellm/a"]
 
 
 def test_the_menu_is_there_although_the_model_is_not(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -221,7 +204,7 @@ def test_a_lock_holds_for_a_conversation_of_an_earlier_day_and_its_address_stays
         cells.run(f"%chat use m --base-url {mine.url} --max-tokens 300")
         cells.run("%%chat system\nBe rude.")
         cells.run("%%chat\nWhich colour is the sky?")
-        course(tmp_path, f'{LOCKED}model = "openai/gpt-5.4-mini"\nmodels = ["openai/gpt-5.4-mini"]\n')
+        course(tmp_path, f'{LOCKED}model = "openai/gpt-5.4-mini"\n'.replace('"system"]', '"system", "model"]'))
         said = opened().run("%%chat\nAnd the sea?")
     assert "openai/gpt-5.4-mini is asked instead of m" in said
     assert (mine.requests[-1]["model"], mine.requests[-1]["max_tokens"]) == ("gpt-5.4-mini", 100)

@@ -200,7 +200,6 @@ def test_what_is_not_handed_out_is_told_and_no_key_leaves(lesson: Any, tmp_path:
     assert not (made.folder / "out.ipynb").exists()
     line = told(kernel, "%chat handout out.ipynb --clear")
     assert "4 answers" in line
-    assert "is picked in 1 cell, such as 'Compare.'" in line
     assert "Without an answer: 1 cell, such as" in line
     assert "Alone." in line
     assert not any(said in line for said in ("Of maps", "Not from a cell"))
@@ -217,7 +216,7 @@ def test_what_is_not_handed_out_is_told_and_no_key_leaves(lesson: Any, tmp_path:
     assert "The file of this notebook is not known" in told(kernel, "%chat handout out.ipynb")
 
 
-def test_above_5_mb_it_asks_and_where_nobody_can_be_asked_nothing_is_written(lesson: Any) -> None:
+def test_a_line_names_what_decides_requests_and_stands_in_no_cell(lesson: Any) -> None:
     made, url, _ = lesson
     cells = {"use": USE.format(url=url), "a": "%%chat\nHello?"}
     path, gateway = made.write("large.ipynb", cells), "LITELLM_API_BASE"
@@ -227,15 +226,11 @@ def test_above_5_mb_it_asks_and_where_nobody_can_be_asked_nothing_is_written(les
     notebook = json.loads(path.read_text())
     notebook["cells"][0]["outputs"] = [{"output_type": "stream", "name": "stdout", "text": "x " * 3_000_000}]
     path.write_text(json.dumps(notebook))
-    assert "nothing was written" in told(kernel, "%chat handout out.ipynb", stdin=False)
-    assert "nothing was written" in told(kernel, "%chat handout out.ipynb", typed=["n"])
-    assert not (made.folder / "out.ipynb").exists()
-    assert "6.0 MB" in kernel.asked[-1]
-    line = told(kernel, "%chat handout out.ipynb", typed=["y"])
-    assert "1 answer" in line
+    line = told(kernel, "%chat handout out.ipynb")
+    assert "(6.0 MB) with 1 answer." in line
     assert "Not from a cell: temperature from jupyter_ctx.toml." in line
     kernel.run("%chat use litellm/m")
-    assert f"jupyter_ctx.toml, the address from {gateway}." in told(kernel, "%chat handout out.ipynb", typed=["y"])
+    assert f"jupyter_ctx.toml, the address from {gateway}." in told(kernel, "%chat handout out.ipynb --clear")
 
 
 def told(kernel: Kernel, source: str, **options: Any) -> str:

@@ -76,17 +76,17 @@ def test_a_terminal_prints_one_after_the_other_and_takes_the_first(terminal: Cel
     assert [f"{i} · " in head for i, head in enumerate(heads, 1)] == [True] * 4
     order = [said.index(f"{model} at {t} heard 1.") for model in ("one", "two") for t in (0.0, 1.0)]
     assert order == sorted(order)
-    assert "the first whole answer is taken: --pick N takes another" in said
+    assert "The first whole answer is taken: %chat pick N takes another" in said
     chat = terminal.shell.user_ns["_"]
     assert next(reply.text for reply in chat) == "one at 0.0 heard 1."
 
 
 def test_pick_takes_another_and_a_variable_holds_them_all(terminal: Cells) -> None:
-    terminal.run("%%chat -m one -m two --pick 2 -o both\nHello?")
+    terminal.run("%%chat -m one -m two -o both\nHello?")
     assert [reply.text for reply in terminal.shell.user_ns["both"]] == ["one at None heard 1.", "two at None heard 1."]
-    assert "two at None heard 1." in terminal.run("%chat history")
-    assert "is taken: turn 1" in terminal.run("%chat pick 1")
     assert "one at None heard 1." in terminal.run("%chat history")
+    assert "is taken: turn 1" in terminal.run("%chat pick 2")
+    assert "two at None heard 1." in terminal.run("%chat history")
 
 
 def test_one_that_fails_says_so_and_the_cell_goes_on_with_the_first_that_answers(terminal: Cells) -> None:
@@ -182,7 +182,7 @@ def test_an_interrupt_keeps_the_answers_that_are_whole(kernel: Kernel, manager: 
 def test_a_run_without_a_reader_has_one_output_with_headings_and_takes_the_first(kernel: Kernel) -> None:
     outputs = kernel.outputs(kernel.ask("%%chat -m one -m two\nHello?", None, stdin=False))
     assert len([each for each in outputs if each["msg_type"] == "display_data"]) == 1
-    assert "the first whole answer is taken" in shown(outputs)
+    assert "The first whole answer is taken" in shown(outputs)
     assert replies(kernel) == "['one at None heard 1.']"
 
 
@@ -201,7 +201,7 @@ class Color(TypedDict):
 
 def test_structured_answers_stand_side_by_side_as_json_and_a_variable_holds_their_values(kernel: Kernel) -> None:
     kernel.run(COLOR)
-    outputs = kernel.run("%%chat -m json-a -m json-b --schema Color -o both --pick 1\nWhich colour?", "a")
+    outputs = kernel.run("%%chat -m json-a -m json-b --schema Color -o both\nWhich colour?", "a")
     assert answers(outputs)[-1]["text/html"].count("highlight") == 2
     assert kernel.value("[each['name'] for each in both]") == "['json-a', 'json-b']"
 
@@ -224,7 +224,7 @@ def run_all(url: str, *prompts: str) -> list[str]:
 
 
 def test_a_run_that_shows_stored_answers_shows_those_side_by_side_and_asks_only_what_failed(stored: None) -> None:
-    prompts = ("%%chat -m one -m two --pick 2\nHello?", "%%chat -m refuses -m two\nHello?")
+    prompts = ("%%chat -m one -m two\nHello?", "%%chat -m refuses -m two\nHello?")
     with serve(answer) as (url, seen):
         first = run_all(url, *prompts)
         assert len(seen) == 5

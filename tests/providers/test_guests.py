@@ -14,12 +14,14 @@ from cells import Cells
 from IPython.core.completer import provisionalcompleter
 from IPython.core.interactiveshell import InteractiveShell
 
-from jupyter_ctx import Chat, ChatError, InvalidRequestError, ProviderError, Reply, Request
+from jupyter_ctx import Chat, ChatError, InvalidRequestError, ProviderError, Reply
+from jupyter_ctx.providers.base import Request
 from jupyter_ctx.providers.lookup import get_provider
 
 Install = Callable[..., None]
 ECHO = """
-    from jupyter_ctx import Card, ContextWindow, Provider, Reply, Usage
+    from jupyter_ctx import ContextWindow, Usage
+    from jupyter_ctx.providers.base import Card, Provider, Reply
 
     made = []
 

@@ -23,11 +23,11 @@ from jupyter_ctx import (
     ProviderConnectionError,
     ProviderError,
     RateLimitError,
-    Request,
 )
 from jupyter_ctx.conversation.messages import Message
 from jupyter_ctx.providers.adapter import Adapter, Endpoint
 from jupyter_ctx.providers.anthropic import Anthropic
+from jupyter_ctx.providers.base import Request
 from jupyter_ctx.providers.google import Google
 from jupyter_ctx.providers.openai_chat import ChatCompletions
 from jupyter_ctx.providers.openai_responses import Responses

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from answering_rows import answering_rows
 
-from jupyter_ctx import Message, Request, ask
+from jupyter_ctx import Message, ask
+from jupyter_ctx.providers.base import Request
 from jupyter_ctx.testing import Answer, ScriptedProvider
 
 

@@ -21,12 +21,12 @@ from jupyter_ctx import (
     InvalidRequestError,
     ProviderConnectionError,
     RateLimitError,
-    Request,
     Usage,
 )
 from jupyter_ctx.context.context_info import MoneyLeft
 from jupyter_ctx.display.status_card import Status, status_forms
 from jupyter_ctx.display.widgets.gauge import gauge_static, gauge_text, used_lines
+from jupyter_ctx.providers.base import Request
 from jupyter_ctx.session.prompt import Prompt
 from jupyter_ctx.session.side_by_side import Candidate
 from jupyter_ctx.testing import Answer, ScriptedProvider

@@ -11,10 +11,10 @@ from typing import Any
 import nbformat
 import pytest
 
-from jupyter_ctx import Chat, Reply, Request
+from jupyter_ctx import Chat, Reply
 from jupyter_ctx.context.odds import Token, Written
 from jupyter_ctx.export.handout import Handout, notebook_in, with_handout
-from jupyter_ctx.providers.base import Thought
+from jupyter_ctx.providers.base import Request, Thought
 from jupyter_ctx.runtime.frontend import fingerprint
 from jupyter_ctx.session.handed_out import HandedOut
 from jupyter_ctx.session.handed_turns import gathered

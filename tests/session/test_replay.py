@@ -8,7 +8,7 @@ from cells import Cells
 
 from jupyter_ctx import Chat
 from jupyter_ctx.display.widgets.gauge import share_of
-from jupyter_ctx.magics.replay import replay_forms
+from jupyter_ctx.magics.conversation_tables import replay_forms
 from jupyter_ctx.session.exchange import Coming
 from jupyter_ctx.session.prompt import Prompt
 from jupyter_ctx.session.replay import Replayed, replayed

@@ -11,9 +11,10 @@ from typing import Any, Literal
 
 import pytest
 
-from jupyter_ctx import Chat, ChatError, ChatInterrupted, ProviderError, Reply, Request
+from jupyter_ctx import Chat, ChatError, ChatInterrupted, ProviderError, Reply
 from jupyter_ctx.conversation.messages import Alternatives
 from jupyter_ctx.errors import InvalidRequestError
+from jupyter_ctx.providers.base import Request
 from jupyter_ctx.runtime.frontend import Origin
 from jupyter_ctx.session.prompt import Prompt
 from jupyter_ctx.session.side_by_side import Candidate

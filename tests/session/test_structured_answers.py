@@ -21,9 +21,9 @@ from jupyter_ctx import (
     InvalidRequestError,
     ProviderConnectionError,
     RateLimitError,
-    Request,
 )
 from jupyter_ctx.experiments.start import sweep
+from jupyter_ctx.providers.base import Request
 from jupyter_ctx.session.ask import ask
 from jupyter_ctx.testing import Answer, ScriptedProvider
 

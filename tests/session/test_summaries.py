@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 from crates import FACTS, PADDING, crates
 
-from jupyter_ctx import Chat, ChatError, ContextOverflowError, Overflow, ProviderError, Request
+from jupyter_ctx import Chat, ChatError, ContextOverflowError, Overflow, ProviderError
 from jupyter_ctx.conversation.messages import Turn
+from jupyter_ctx.providers.base import Request
 from jupyter_ctx.session.summarizer import Older, extractive_summary
 from jupyter_ctx.testing import Answer, ScriptedProvider
 

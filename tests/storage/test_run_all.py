@@ -55,7 +55,7 @@ ASKING = {
     "-m -m, none taken": "%%chat -m one -m two\nA title?",
     "-n, none taken": "%%chat -n 3\nA title?",
     "-m -m, one failed": "%%chat -m two -m refuses\nA title?",
-    "-n, taken": "%%chat -n 2 --pick 2\nA title?",
+    "-n, taken": "%%chat -n 2\nA title?",
     "%chat continue": "%chat continue",
     "--append": "%%chat --append\nMore.",
     "after system": "%%chat\nWho are you?",
@@ -68,7 +68,7 @@ ASKING = {
 }
 BEFORE = {
     "{{ _ }}": ["plot"], "-a figure": ["failing"], "%chat fix": ["wrong"], "after memory": ["%chat memory likes.md"],
-    "after system": ["%%chat system\nYou are B."],
+    "after system": ["%%chat system\nYou are B."], "%chat continue": ["%chat pick 2"],
 }  # fmt: skip
 FAILS = ("failing", "wrong")
 

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import assert_type
 
 from jupyter_ctx import (
-    Change,
     Chat,
     ChatError,
     ContextInfo,
@@ -18,14 +17,10 @@ from jupyter_ctx import (
     Provider,
     RateLimitError,
     Reply,
-    Request,
     Result,
     Results,
     Settings,
-    SupportsStream,
-    Thought,
     Usage,
-    View,
     ask,
     assert_not_worse,
     classify_overflow,
@@ -35,6 +30,9 @@ from jupyter_ctx import (
     resolve_window,
     sweep,
 )
+from jupyter_ctx.providers.base import Request, SupportsStream, Thought
+from jupyter_ctx.session.actions import Change
+from jupyter_ctx.session.preview import View
 from jupyter_ctx.testing import Answer, ScriptedProvider, check_provider
 
 chat = Chat("local/smollm2", window=2_048, store=Path("talk.sqlite"), name="notes")
@@ -63,7 +61,6 @@ def asked(prompt: str) -> str:
 def look() -> None:
     info = chat.info()
     assert_type(info, ContextInfo)
-    assert_type(info.more_turns, int | None)
     assert_type(chat.preview("Hello.").price.high, float | None)
     assert_type(chat.summarize(turns=2, method="extractive").changed, bool)
     assert_type((info.used, info.limit, info.context_window), tuple[int, int, int])

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from ...wording.word_changes import WORD, changed_words
+from ...wording.word_changes import WORD, stretches
 from .markdown import AnswerForms
 
 MAX_COMPARED = 10_000  # words of each answer
@@ -75,9 +75,12 @@ def _differing(texts: Sequence[Sequence[str]]) -> list[list[bool]]:
     lacking = [[0] * len(text) for text in texts]
     others = sum(map(bool, texts)) - 1
     for one, other in combinations([number for number, text in enumerate(texts) if text], 2):
-        for number, marks in zip((one, other), changed_words(compared[one], compared[other]), strict=True):
-            for at, mark in enumerate(marks):
-                lacking[number][at] += mark
+        for stretch in stretches(compared[one], compared[other]):
+            if stretch.is_same:
+                continue
+            for number, words in ((one, stretch.first), (other, stretch.second)):
+                for at in range(words.start, words.stop):
+                    lacking[number][at] += 1
     return [[2 * count > others for count in counts] if others > 0 else [False] * len(counts) for counts in lacking]
 
 

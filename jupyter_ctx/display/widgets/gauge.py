@@ -16,7 +16,6 @@ from ..text import WRAPS, attribute_html, markdown_block, text_html, to_plain
 from .gauge_bar import SEGMENT_KINDS, bar_parts, terminal_bar, text_bar
 
 SHAPES = {"ok": "●", "half": "◐", "high": "▲", "full": "■", "over": "✖"}
-FEW_TURNS = 99  # of those that still fit: the line tells their number from here on
 SINCE = ("clear", "trim", "summary", "pin", "exclude", "include all", "system prompt", "memory file", "pick", "choice")
 
 
@@ -75,12 +74,10 @@ def _window(window: ContextWindow) -> str:
 
 
 def _further(info: ContextInfo) -> list[str]:
-    """Return the cost, what is left to spend, the share that a cache had, and how many turns still fit if few."""
+    """Return the cost, the share that a cache had, and what is left to spend."""
     parts = [cost_text(info)] if info.cost is not None else []
     parts += [f"{100 * info.cached / info.sent:.0f} % cached"] if info.cached and info.sent else []
-    parts += [budget_line(info.allowance)] if info.allowance else []
-    few = info.more_turns and info.more_turns <= FEW_TURNS
-    return parts + ([words.room_for_turns(info.more_turns)] if info.more_turns and few else [])
+    return parts + ([budget_line(info.allowance)] if info.allowance else [])
 
 
 def cost_text(info: ContextInfo) -> str:

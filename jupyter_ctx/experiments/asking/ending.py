@@ -6,8 +6,7 @@ from typing import Protocol
 
 from ...display.run_page import CardFigures
 from ...wording import counted, dollars
-from ..results.comparison import RunSummary
-from ..results.score_lines import score_lines
+from ..results.comparison import RunSummary, score_lines
 from ..table.plan import RunPlan
 from ..table.results import Results
 from .progress import Progress

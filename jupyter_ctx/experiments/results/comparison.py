@@ -9,9 +9,10 @@ from functools import partial
 from statistics import stdev
 from typing import Any
 
+from ...display.run_page import ScoreLine
 from ...display.text import text_html
 from ...session.tabular import RowT, Table
-from ...wording import visible
+from ...wording import counted, visible
 from ..statistics import verdicts
 from ..statistics.same_rows import Pairing, inputs_of, joined_groups, observations, prompts_of
 from ..statistics.significance import (
@@ -32,7 +33,7 @@ from ..statistics.significance import (
     t_quantile,
 )
 from ..statistics.tally import Key, Tally, by_arm, groups_of, same_repeats, scorers_of, tally
-from ..statistics.verdicts import ArmRow, ComparedRow
+from ..statistics.verdicts import ArmRow, ComparedRow, number_text, percent
 from ..table.results import Result
 from .differences import Differences, differences
 from .sides import Pair, Side, check_scorer, pairs_of, results_of
@@ -317,3 +318,18 @@ def _compared_row(each: _Measured, adjusted: float, tests: int) -> ComparedRow:
 
 def _known(value: float) -> float | None:
     return None if math.isnan(value) else value
+
+
+def score_lines(rows: Iterable[ArmRow]) -> list[ScoreLine]:
+    """Return the rate or the mean of each arm that has one."""
+    return [_score_line(row, row.value) for row in rows if row.scorer and row.value is not None]
+
+
+def _score_line(row: ArmRow, value: float) -> ScoreLine:
+    is_rate = row.kind != "mean"
+    text = percent if is_rate else number_text
+    label, rows = f"{row.scorer}, {row.arm}" if row.arm else row.scorer, counted(row.n, "row")
+    if row.low is None or row.high is None:
+        return ScoreLine(text(value), label, rows)
+    spread = f"{text(row.low)} to {text(row.high)}".replace(" %", "", 1)
+    return ScoreLine(text(value), label, f"{spread}, {rows}", (row.low, value, row.high) if is_rate else None)

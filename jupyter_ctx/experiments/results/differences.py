@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from ...display.tables import changes_html
 from ...display.text import text_html
 from ...session.tabular import Table
 from ...wording import counted, visible
-from ...wording.word_changes import Piece, as_text, word_changes
+from ...wording.word_changes import WORD, stretches
 from ..statistics.same_rows import Pairing
 from ..statistics.tally import number, shown_score
 from ..table.results import Result, Score
 from .sides import Pair, Side
 
 MAX_SHOWN_PAIRS = 20
+MAX_WORDS = 800  # of each text, spaces and signs included: a table of differences shows many texts
+BRACKETS = {"del": ("[-", "-]"), "ins": ("{+", "+}")}  # as in git's word diffs
+# plain colours first: a sanitiser drops each declaration with a CSS variable, and keeps the other
+CHANGE_STYLES = {
+    "del": "background:#ffcdd2;background:color-mix(in srgb,var(--jp-error-color1,#d32f2f) 25%,transparent);"
+    "text-decoration:line-through;color:#212121;color:var(--jp-content-font-color1,inherit)",
+    "ins": "background:#c8e6c9;background:color-mix(in srgb,var(--jp-success-color1,#388e3c) 25%,transparent);"
+    "text-decoration:underline;color:#212121;color:var(--jp-content-font-color1,inherit)",
+}
 _NAME = "text-align:left;vertical-align:top;white-space:nowrap"
 _TEXT = "text-align:left;vertical-align:top;white-space:pre-wrap;overflow-wrap:anywhere;max-width:40em"
 
@@ -104,12 +113,49 @@ class Differences(Table[DifferenceRow]):
         return f'<caption style="text-align:left">row {row.row}</caption><tr><td></td>{heads}</tr>{"".join(lines)}'
 
 
+class Piece(NamedTuple):
+    """A part of a text, and whether the other text does not have it."""
+
+    text: str
+    changed: bool
+
+
 Marked = tuple[list[Piece], str]  # a text in pieces, and how those are marked that the other text has not
 
 
 def _both(first: str, second: str) -> list[Marked]:
     """Return both texts with the words marked that differ."""
     return list(zip(word_changes(first, second), ("del", "ins"), strict=True))
+
+
+def word_changes(first: str, second: str) -> tuple[list[Piece], list[Piece]]:
+    """Return both texts in pieces; of a text longer than 800 words the last piece says how much is left out."""
+    ours, theirs = re.findall(WORD, visible(first)), re.findall(WORD, visible(second))
+    found = stretches(ours[:MAX_WORDS], theirs[:MAX_WORDS])
+    pieces = [Piece("".join(ours[each.first]), not each.is_same) for each in found]
+    others = [Piece("".join(theirs[each.second]), not each.is_same) for each in found]
+    return _whole(pieces, ours), _whole(others, theirs)
+
+
+def _whole(pieces: list[Piece], words: list[str]) -> list[Piece]:
+    rest = sum(map(len, words[MAX_WORDS:]))
+    shown = [piece for piece in pieces if piece.text]
+    return [*shown, Piece(f" … {rest:,} more characters", False)] if rest else shown
+
+
+def as_text(pieces: list[Piece], kind: str) -> str:
+    """Return pieces as plain text, with changed ones in ``[-…-]`` or ``{+…+}``."""
+    before, after = BRACKETS[kind]
+    return "".join(f"{before}{piece.text}{after}" if piece.changed else piece.text for piece in pieces)
+
+
+def changes_html(pieces: Sequence[Piece], kind: str) -> str:
+    """Return the pieces of a text as HTML; ``kind`` is ``del`` for the first of two texts, ``ins`` for the second."""
+    style = CHANGE_STYLES[kind]
+    return "".join(
+        f'<{kind} style="{style}">{text_html(piece.text)}</{kind}>' if piece.changed else text_html(piece.text)
+        for piece in pieces
+    )
 
 
 def _marked(first: str, second: str) -> list[Marked]:

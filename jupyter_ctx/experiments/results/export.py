@@ -7,11 +7,10 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from ...display.report_page import REPORT_MARK
 from ...errors import InvalidRequestError
 from ...runtime.files import path_of, reason_of, write_export
 from .record import EXPORTS, RUN_MARK, RunRecord, as_values, from_values
-from .report import report_html
+from .report import REPORT_MARK, report_html
 
 
 def export_run(record: RunRecord, path: str | Path, known_keys: Iterable[str] = ()) -> Path:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import lru_cache
-from typing import Any, NoReturn, NotRequired, TypedDict, get_type_hints
+from typing import TYPE_CHECKING, Any, NoReturn, NotRequired, TypedDict, get_type_hints
 
 from ...context.windows import ContextWindow
 from ...errors import InvalidRequestError
@@ -15,10 +15,9 @@ from ...providers.base import Reply
 from ...runtime.redaction import Redactor, without_address_keys
 from ...runtime.secret_names import BLANKED, names_beside
 from ...wording import counted
-from ..table.json_values import json_value
-from ..table.results import Result, Results, Score
-from .comparison import summary
-from .reading import ReadableRun
+from ..table.results import Result, Results, Score, json_value
+from .comparison import RunSummary, summary
+from .pictures import Picture, draw_rates
 
 RUN_MARK, RUN_VERSION = "jupyter_ctx_run", 1
 DIFFERENT_LABELS, LONGEST_LABEL = 10_000, 40  # short texts that are looked at once, and characters of one
@@ -45,6 +44,41 @@ class SavedAnswer(TypedDict):
     prompt: str
     asked: NotRequired[bool]  # older exports lack it, and the reply
     reply: NotRequired[Reply | None]
+
+
+class ReadableRun:
+    """The answers of a run in figures, sentences and pictures."""
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:  # what a class derived from it has, as fields or as properties
+
+        @property
+        def results(self) -> Results: ...  # noqa: D102
+        @property
+        def grid(self) -> Mapping[str, Sequence[Any]]: ...  # noqa: D102
+        @property
+        def settings(self) -> Mapping[str, Any]: ...  # noqa: D102
+        @property
+        def group(self) -> str | None: ...  # noqa: D102
+
+    @property
+    def model(self) -> str:
+        """The model that was asked; empty where the grid has several."""
+        models = self.grid.get("model") or [self.settings.get("model", "")]
+        return str(models[0]) if len(models) == 1 else ""
+
+    def to_dataframe(self) -> Any:
+        """Return a pandas DataFrame with a row for each answer; see :meth:`Results.to_dataframe`."""
+        return self.results.to_dataframe()
+
+    def summary(self) -> RunSummary:
+        """Return the rate or the mean of each arm by each scorer, with 95 % intervals and a sentence to quote."""
+        return summary(self.results, group=self.group)
+
+    def rates(self, scorer: str | None = None) -> Picture:
+        """Draw the rate or the mean of each arm with its interval, by one scorer; without a name, the first."""
+        return draw_rates(self, scorer)
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from ...errors import InvalidRequestError
-from ..table.json_values import json_value
-from ..table.results import Result
+from ..table.results import Result, json_value
 from .tally import Key
 
 Item = TypeVar("Item", bound=Hashable)

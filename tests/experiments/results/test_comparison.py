@@ -15,14 +15,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jupyter_ctx import InvalidRequestError, Reply, sweep
-from jupyter_ctx.display.tables import changes_html
 from jupyter_ctx.experiments.results.comparison import Comparison, compare, summary
+from jupyter_ctx.experiments.results.differences import as_text, changes_html, word_changes
 from jupyter_ctx.experiments.statistics.significance import paired_rates, rows_paired, wilson
 from jupyter_ctx.experiments.statistics.verdicts import p_value, percent
 from jupyter_ctx.experiments.table.results import Result
 from jupyter_ctx.testing import ScriptedProvider
 from jupyter_ctx.wording.layout import cut_apart
-from jupyter_ctx.wording.word_changes import as_text, word_changes
 
 
 def result(row: int, score: Any = True, **changes: Any) -> Result:

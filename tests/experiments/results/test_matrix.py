@@ -12,8 +12,8 @@ from answering_rows import Refusal, answering_rows
 from jupyter_ctx import ContextWindow, InvalidRequestError, Reply, exact, sweep
 from jupyter_ctx.display.matrix_page import MatrixRow
 from jupyter_ctx.experiments.results.export import export_run
-from jupyter_ctx.experiments.results.matrix import matrix
 from jupyter_ctx.experiments.results.record import RunRecord
+from jupyter_ctx.experiments.results.report import matrix
 from jupyter_ctx.experiments.table.results import Result
 
 KEY = "sk-proj-" + "a1B2c3D4" * 5
