@@ -49,12 +49,6 @@ def test_a_limit_on_one_side_is_below_the_window() -> None:
         assert all(limit is None or limit < window for limit in limits), row
 
 
-def test_rows_are_sorted_and_so_are_the_members_of_a_family() -> None:
-    rows = json.loads(TEXT)
-    for names in (rows, *(members for members in rows.values() if isinstance(members, dict))):
-        assert list(names) == sorted(names)
-
-
 def test_every_successor_is_known() -> None:
     assert all((found := TABLE.find(name)) and found.source == "models.json" for name in SUCCESSORS.values())
 

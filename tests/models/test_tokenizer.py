@@ -41,7 +41,6 @@ from jupyter_ctx.context.families import (
     family_of,
     thinks,
 )
-from jupyter_ctx.models import tokenizer
 from jupyter_ctx.models.byte_pairs import FOLDER, ranks_of, word_counter
 from jupyter_ctx.models.tokenizer import counter, encoding_of
 from scripts.vocabularies import packed
@@ -92,18 +91,6 @@ def test_every_character_is_split_as_tiktoken_splits_it_or_left_to_it(name: Any,
     assert all(
         by_words(text) is not None for text in ("Grüße, 日本語, привет", "“It’s” 5 € — naïve…", "😀 ✓ שלום नमस्ते")
     )
-
-
-def test_long_words_and_much_text_are_left_to_tiktoken(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert word_counter("o200k_base")("ab" * 200) is None
-    counter.cache_clear()
-    asked: list[str] = []
-    monkeypatch.setattr(tokenizer, "BY_WORDS", 20)
-    monkeypatch.setattr(tokenizer, "encoding_of", lambda name: asked.append(name) or encoding_of(name))
-    count = counter("o200k_base")
-    assert [count(text) for text in ("one two three", "four", "five six seven")] == [3, 1, 3]
-    assert asked == ["o200k_base"]
-    counter.cache_clear()
 
 
 @pytest.mark.parametrize("name", VOCABULARIES)
