@@ -12,7 +12,7 @@ from requirements import SHARED
 
 from jupyter_ctx.context.windows import WindowTable, read_table
 from scripts.model_sources import OLDER, Claim
-from scripts.models import CLOSE, MOST_BYTES, SUCCESSORS, Fact, as_file, choose_rows, facts_of, given_less, history_of
+from scripts.models import CLOSE, MOST_BYTES, SUCCESSORS, Fact, as_file, choose_rows, facts_of
 
 TEXT = (Path(__file__).resolve().parents[2] / "models.json").read_text("utf-8")
 TABLE = read_table(TEXT, "models.json", "models.json")
@@ -125,10 +125,6 @@ def test_a_family_gets_a_row_where_enough_of_it_agree() -> None:
     assert said == {"a-1": 9_000, "a-2": 9_000, "a-3": 9_000, "b-1": 9_000, "a-": 9_000}
 
 
-def test_the_newest_of_a_family_that_one_maker_serves_is_likely_for_its_successors() -> None:
-    assert windows(fact(SUCCESSORS["grok"], 500), fact("grok-1", 10))["grok-"] == 500
-
-
 def test_an_older_release_speaks_for_what_is_no_longer_listed_and_for_nothing_else() -> None:
     said = known(
         Claim("genai-prices", "x-ai", "grok-x", 500),
@@ -137,23 +133,6 @@ def test_an_older_release_speaks_for_what_is_no_longer_listed_and_for_nothing_el
         Claim(OLDER, "xai", "grok-y", 900),
     )
     assert [said[name].value[0] for name in ("grok-x", "grok-y")] == [900, 5_000]
-
-
-def test_open_models_are_put_to_the_vote_and_a_stretched_configuration_is_not_believed() -> None:
-    claims = [
-        Claim("crfm-helm", "together", "a-7b", 2_048),
-        Claim("xinference", "org", "a-7b", 8_192),
-        Claim("llmfit", "org", "a-7b", 8_192),
-        Claim("xinference", "org", "b-7b", 16_384),
-        Claim("llmfit", "org", "b-7b", 65_536),
-    ]
-    assert {said.name: said.value[0] for said in history_of(claims, [])} == {"a-7b": 8_192, "b-7b": 16_384}
-    assert history_of(claims, [fact("a-7b", 4_096), fact("b-7b", 4_096)]) == []
-
-
-def test_a_host_that_gives_a_model_less_is_named() -> None:
-    less = given_less([Claim("litellm", "anyscale", "org/a-7b", 4_096)], [fact("a-7b", 8_192)])
-    assert [(said.name, said.value[0]) for said in less] == [("anyscale/org/a-7b", 4_096)]
 
 
 def test_the_file_says_output_caps_and_spells_as_makers_do() -> None:

@@ -231,17 +231,6 @@ def test_a_server_that_is_busy_is_asked_again_in_whatever_form_it_says_so(
     assert len(server.seen) == 3
 
 
-def test_nothing_is_asked_again_once_text_was_shown(dialect: Dialect, server: Steps) -> None:
-    def fails(handler: BaseHTTPRequestHandler) -> None:
-        send(handler, 200, dialect.pieces(["Some text"]) + dialect.error("overloaded"), STREAM)
-
-    chat = server.does(dialect, fails)
-    with pytest.raises(ProviderError):
-        chat.send("x")
-    assert len(server.seen) == 1
-    assert chat.turns[0].reply == "Some text"
-
-
 # too many bytes
 
 
