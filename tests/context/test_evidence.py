@@ -236,15 +236,6 @@ def test_a_limit_that_falls_and_grows_again_is_followed(kind: str) -> None:
     assert server.refusals <= 8
 
 
-def test_a_limit_that_falls_far_costs_no_cell() -> None:
-    server = Server(30_000, refuse=REFUSALS["without figures"])
-    with server.chat(window=40_000) as chat:
-        talk(chat, 10, lambda _: 8_000)
-        server.limit = 2_500
-        talk(chat, 4, lambda _: 4_000)
-        assert len(chat.turns) == 14
-
-
 def test_one_reply_without_a_token_far_from_the_window_teaches_no_limit() -> None:
     answers = iter([events(piece("", "length"), usage(40, 0)), events(piece("Hi", "stop"), usage(60, 2))])
     with serve(lambda handler, _: send(handler, 200, next(answers), "text/event-stream")) as (url, seen):

@@ -139,14 +139,6 @@ def test_another_size_version_or_kind_makes_it_a_guess(more: str) -> None:
     assert found.source == "assumed"
 
 
-@pytest.mark.parametrize("word", ["-q4_k", "-2024-08", "-hf", "-4-0bpw", ":1", "-v1:0"])
-def test_the_end_of_a_name_is_read_fast_however_it_repeats(word: str) -> None:
-    start = time.process_time()
-    assert not same_window(word * 200 + "!")
-    assert not same_window(word * (180 // len(word)) + "!")
-    assert time.process_time() - start < 1
-
-
 @pytest.mark.parametrize(
     ("name", "tokens", "size"),
     [
@@ -212,10 +204,15 @@ def test_an_unknown_name_is_assumed_and_never_an_error(name: str) -> None:
     assert resolve_window(name) == ContextWindow(32_000)
 
 
-@pytest.mark.parametrize("part", ["/", "/a", "a.", "-", "meta-", "a/-.", "1p", "llama3", ":"])
+@pytest.mark.parametrize(
+    "part", ["/", "a.", "meta-", "a/-.", "1p", "llama3", "-q4_k", "-2024-08", "-hf", ":1", "-v1:0"]
+)
 def test_odd_names_are_fast(part: str) -> None:
     start = time.process_time()
-    resolve_window(part * (10_000 // len(part)))
+    for length in (180, 10_000):
+        name = part * (length // len(part)) + "!"
+        assert not same_window(name)
+        assert resolve_window(name).tokens > 0
     assert time.process_time() - start < 1
 
 

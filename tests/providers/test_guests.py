@@ -181,13 +181,6 @@ def test_a_stream_of_another_kind_is_refused_with_the_provider_s_name_and_the_ru
         Chat(provider=Streams(stream)).send("Why?")
 
 
-def test_what_had_come_before_a_mistake_is_kept_and_flagged() -> None:
-    chat = Chat(provider=Broken(("Half of it",)))
-    with pytest.raises(ProviderError):
-        chat.send("Why?")
-    assert [(turn.reply, turn.stop_reason) for turn in chat.turns] == [("Half of it", "cut")]
-
-
 # registered
 
 

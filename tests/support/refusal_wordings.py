@@ -95,7 +95,7 @@ WORDINGS = {
     "Received 9000 tokens but model supports 8192": says(8192, 9000),
     "Please use a shorter prompt": says(),
     "Number of input tokens must be less than 8192": says(8192),
-    "Input text exceeds the maximum length": says(),
+    "BadRequestError: Error code: 400 - {'message': 'Input text exceeds the maximum length'}": says(),
     "Cannot send this: its token count is 9000 but the model only supports up to 8192. Lower the token count.": says(
         8192, 9000
     ),
