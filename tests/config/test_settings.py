@@ -108,9 +108,9 @@ def test_a_reply_that_leaves_no_room_for_a_prompt_is_refused() -> None:
 
 
 def test_another_model_drops_what_went_with_the_old_one() -> None:
-    old = Settings(model="local/a", window=512, base_url="http://x/v1", temperature=0.5)
+    old = Settings(model="local/a", window=512, base_url="http://x/v1", temperature=0.5, parameters={"seed": 7})
     new = old.changed({"model": "openai/b"})
-    assert (new.window, new.base_url, new.temperature) == (None, None, 0.5)
+    assert (new.window, new.base_url, new.parameters, new.temperature) == (None, None, {}, 0.5)
     assert old.changed({"model": "local/a"}).window == 512
     assert old.changed({"model": "local/b", "window": 100}).window == 100
 

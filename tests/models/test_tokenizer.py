@@ -20,8 +20,6 @@ from tiktoken import Encoding
 
 from jupyter_ctx import Chat
 from jupyter_ctx.context.families import (
-    ALL_RATIOS,
-    CHARACTER_KINDS,
     CL100K,
     CLAUDE,
     CLAUDE_2,
@@ -137,12 +135,6 @@ def test_a_name_says_what_family_a_model_is_of_and_what_ratios_are_likely() -> N
 def test_models_that_think_are_known_by_name() -> None:
     assert all(map(thinks, THINKING.split()))
     assert not any(map(thinks, AT_ONCE.split()))
-
-
-@pytest.mark.parametrize("ratios", ALL_RATIOS)
-def test_every_vocabulary_has_a_ratio_for_each_kind_of_text(ratios: tuple[float, ...]) -> None:
-    assert len(ratios) == len(CHARACTER_KINDS)
-    assert min(ratios) > 0
 
 
 def test_a_prompt_is_counted_by_its_models_vocabulary() -> None:

@@ -23,7 +23,6 @@ STREAM, JSON, HTML = "text/event-stream", "application/json", "text/html"
 OVERFLOW = "This model's maximum context length is 900 tokens. However, your messages resulted in 1100 tokens."
 LONG = "words that fill the window " * 40
 Sent = tuple[str, str]  # a body and its content type
-Says = Callable[..., Chat]
 
 
 class Told:

@@ -56,11 +56,6 @@ def refuse(status: int, body: str, kind: str = "application/json", **headers: st
     return handle
 
 
-def test_a_reply_that_ends_at_the_edge_of_the_window_is_the_windows_doing() -> None:
-    with serve(answer(piece("Hi", "length"), usage(90, 10))) as (url, _):
-        assert Chat("m", base_url=url, window=100, max_tokens=10).send("x").stop_reason == "context_window"
-
-
 def test_without_a_report_sizes_are_estimated_and_say_so() -> None:
     with serve(answer(piece("Hi there, how are you?", "stop"))) as (url, _):
         chat = Chat("m", base_url=url)

@@ -188,11 +188,6 @@ def test_what_is_no_parameter_is_refused(given: str) -> None:
         Chat("m", base_url="http://127.0.0.1:1").send("x", parameters=[given])
 
 
-def test_parameters_go_with_the_model_they_were_set_for() -> None:
-    chat = Chat("openai/gpt-5.2", parameters={"seed": 7})
-    assert chat.configure(model="openai/gpt-4o").parameters == {}
-
-
 def test_what_a_server_refuses_is_left_out_and_asked_again() -> None:
     def answer(handler: BaseHTTPRequestHandler, request: dict[str, Any]) -> None:
         unknown = next((name for name in ("stream_options", "max_tokens") if name in request), None)
