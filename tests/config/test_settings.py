@@ -28,11 +28,9 @@ from jupyter_ctx.config.settings import (
         ("temperature", ".5", 0.5),
         ("on_overflow", "summarize", "summarise"),
         ("max_tokens", "none", None),
-        ("compact_at", "0.8", 0.8),
         ("system", "Be brief.", "Be brief."),
         ("compact_at", "80%", 0.8),
         ("compact_at", "16k", 16_000),
-        ("compact_at", "16,000", 16_000),
         ("compact_at", 16_000, 16_000),
         ("attach_share", "90 %", 0.9),
     ],
@@ -110,9 +108,9 @@ def test_a_reply_that_leaves_no_room_for_a_prompt_is_refused() -> None:
 
 
 def test_another_model_drops_what_went_with_the_old_one() -> None:
-    old = Settings(model="local/a", window=512, base_url="http://x/v1", temperature=0.5)
+    old = Settings(model="local/a", window=512, base_url="http://x/v1", temperature=0.5, parameters={"seed": 7})
     new = old.changed({"model": "openai/b"})
-    assert (new.window, new.base_url, new.temperature) == (None, None, 0.5)
+    assert (new.window, new.base_url, new.parameters, new.temperature) == (None, None, {}, 0.5)
     assert old.changed({"model": "local/a"}).window == 512
     assert old.changed({"model": "local/b", "window": 100}).window == 100
 

@@ -21,10 +21,6 @@ def test_the_tables_first_row_holds() -> None:
     assert (b.limit, b.available, b.target) == (5_192, 4_692, 3_753)
 
 
-def test_the_tables_second_row_holds() -> None:
-    assert budget(200_000, reserve=3_000, fixed=500).target == 157_200
-
-
 def test_a_cap_on_the_input_alone_binds_where_it_is_smaller() -> None:
     capped = ContextWindow(400_000, max_input_tokens=272_000)
     assert Budget(capped, reserve=4_096).limit == 272_000

@@ -65,9 +65,3 @@ def test_a_summary_leaves_two_turns_and_a_quarter_of_the_limit() -> None:
     ledger = ledger_of([10] * 6)
     assert keep_verbatim(ledger, 100, 0, 6) == 3
     assert keep_verbatim(ledger, 10, 0, 6) == 4
-
-
-def test_the_margin_is_on_estimated_turns_too() -> None:
-    budget = Budget(ContextWindow(1_000), 0)
-    assert fit(ledger_of([95] * 10, counted=False), budget, 10, start=0, end=10).start > 0
-    assert fit(ledger_of([95] * 10), budget, 10, start=0, end=10).start == 0

@@ -94,6 +94,12 @@ def test_between_what_passed_and_what_was_refused_a_size_is_planned_that_narrows
         assert again.refused <= evidence.refused
 
 
+def test_a_cap_on_the_input_alone_is_learned_as_such() -> None:
+    told = Overflow(context_window=700, max_input_tokens=700, input_tokens=800)
+    window = after(Refused(told, 800), believed=GIVEN).bound(GIVEN)
+    assert (window.tokens, window.max_input_tokens, window.source) == (128_000, 700, "learned")
+
+
 def test_an_excess_bounds_the_limit_from_above() -> None:
     evidence = after(Refused(Overflow(excess=1_200), 9_500), passed=8_000)
     assert evidence.refused == 8_300
@@ -230,15 +236,6 @@ def test_a_limit_that_falls_and_grows_again_is_followed(kind: str) -> None:
     assert server.refusals <= 8
 
 
-def test_a_limit_that_falls_far_costs_no_cell() -> None:
-    server = Server(30_000, refuse=REFUSALS["without figures"])
-    with server.chat(window=40_000) as chat:
-        talk(chat, 10, lambda _: 8_000)
-        server.limit = 2_500
-        talk(chat, 4, lambda _: 4_000)
-        assert len(chat.turns) == 14
-
-
 def test_one_reply_without_a_token_far_from_the_window_teaches_no_limit() -> None:
     answers = iter([events(piece("", "length"), usage(40, 0)), events(piece("Hi", "stop"), usage(60, 2))])
     with serve(lambda handler, _: send(handler, 200, next(answers), "text/event-stream")) as (url, seen):
@@ -307,16 +304,6 @@ def test_a_window_given_anew_ends_what_was_learned() -> None:
         assert (chat.info().context_window, chat.info().source) == (8_000, "given")
 
 
-def test_a_reply_of_thoughts_alone_that_nobody_sent_is_what_it_is() -> None:
-    answers = iter([events(piece("", "length"), usage(40, 3_071))])
-    with serve(lambda handler, _: send(handler, 200, next(answers), "text/event-stream")) as (url, seen):
-        chat = Chat("m", base_url=url, window=1_048_576, max_tokens=3_072)
-        reply = chat.send("Think.")
-        assert (reply.text, reply.stop_reason) == ("", "max_tokens")
-        assert (chat.info().context_window, chat.info().source) == (1_048_576, "given")
-    assert len(seen) == 1
-
-
 def test_a_prompt_that_seems_too_large_is_sent_and_the_providers_word_counts() -> None:
     server = Server(3_000)
     with server.chat(window=1_000) as chat:
@@ -325,13 +312,6 @@ def test_a_prompt_that_seems_too_large_is_sent_and_the_providers_word_counts() -
             chat.send("x" * 40_000)
         assert len(chat.turns) == 1
     assert server.refusals == 1
-
-
-def test_stop_still_sends_nothing_that_does_not_seem_to_fit() -> None:
-    server = Server(3_000)
-    with server.chat(window=1_000, on_overflow="stop") as chat, pytest.raises(ContextOverflowError):
-        chat.send("of all that was said " * 400)
-    assert server.sizes == []
 
 
 @contextmanager
@@ -385,14 +365,6 @@ def test_a_long_conversation_meets_a_limit_of_bytes_without_a_failed_cell(overfl
             chat.send(f"{number} {said}")
         assert len(chat.turns) == 32
     assert sum(size > 20_000 for size in sizes) <= 5
-
-
-def test_without_files_it_leaves_out_the_oldest_turns() -> None:
-    with few_bytes(20_000) as (chat, _):
-        replies = [chat.send("of all that was said " * 200) for _ in range(6)]
-        assert [number for number, reply in enumerate(replies) if reply.notices] == [4]
-        assert "sent again without turn" in replies[4].notices[0]
-        assert len(chat.turns) == 6
 
 
 def test_a_file_that_alone_is_too_large_fails_with_its_name_and_size(tmp_path: Path) -> None:

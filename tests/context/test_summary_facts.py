@@ -88,11 +88,6 @@ def test_decisions_and_definitions_are_taken_though_they_hold_no_number() -> Non
     assert "Assistant: def parse(text):" in pick_lines(said, frozenset(), 100, length)
 
 
-def test_what_a_model_said_is_marked_as_that() -> None:
-    lines = pick_lines([("How far is it?", "It is 384,400 km, says Halldora.")], frozenset(), 200, length)
-    assert "Assistant: It is 384,400 km, says Halldora." in lines
-
-
 @pytest.mark.parametrize("text", ["Мы встретили Ольгу.", "昨日クレオパトラと話した。", "「夜の海」という歌。"])
 def test_names_of_other_scripts_are_facts(text: str) -> None:
     assert facts(text)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from ledgers import pinned_ledger
 
-from jupyter_ctx.context.tokens import Fixed, Guess, Meter, SentRequest, estimate_tokens
+from jupyter_ctx.context.tokens import Fixed, Guess, Meter, SentRequest
 from jupyter_ctx.context.usage import Usage
 
 sizes = st.lists(st.tuples(st.none() | st.integers(1, 500), st.booleans()), max_size=40)
@@ -54,10 +54,6 @@ def test_the_last_turns_are_counted_from_the_end(rows: list[tuple[int | None, bo
     ledger, n = pinned_ledger(rows), len(rows)
     start = ledger.last(turns, 0, n)
     assert start == 0 or ledger.count(start, n) == turns
-
-
-def test_scripts_of_more_bytes_count_more() -> None:
-    assert estimate_tokens("word" * 10) < estimate_tokens("слов" * 10) < estimate_tokens("言葉漢字" * 10)
 
 
 def say(meter: Meter, turns: dict[str, float], fixed: Fixed, usage: Usage, *, name: str) -> None:
@@ -136,7 +132,3 @@ def test_without_a_turn_only_the_way_of_counting_is_learned() -> None:
     sent = SentRequest(fixed, "日本語のテキスト" * 8, counted)
     meter.reported(sent, "はい", Usage(400, 20), turn_id=None)
     assert meter.fixed(fixed) == counted
-
-
-def test_reasoning_is_not_carried_on() -> None:
-    assert Usage(100, 50, reasoning_tokens=30).carried == 120

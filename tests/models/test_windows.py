@@ -32,22 +32,6 @@ def table(text: str) -> WindowTable:
     return read_table(text, "user file", "models.json")
 
 
-@pytest.mark.parametrize(
-    ("name", "tokens", "row"),
-    [
-        ("gpt-4o-2099-08-06", 128_000, "gpt-4o"),
-        ("openai/gpt-4o-mini", 128_000, "gpt-4o-mini"),
-        ("gpt-4-0613", 8_192, "gpt-4"),
-        ("claude-3.5-sonnet", 200_000, "claude-3-5-sonnet"),
-        ("openrouter/anthropic/claude-opus-5", 1_000_000, "claude-opus-5"),
-        ("GPT-5.4-mini", 400_000, "gpt-5.4-mini"),
-    ],
-)
-def test_a_name_finds_its_row_whatever_its_date_or_provider(name: str, tokens: int, row: str) -> None:
-    window = resolve_window(name)
-    assert (window.tokens, window.matched, window.source) == (tokens, row, "models.json")
-
-
 AS_WRITTEN = {  # a fact, as each provider writes the name
     2_048: "ollama/tinyllama EleutherAI/gpt-neox-20b",
     4_096: """TheBloke/Llama-2-7B-Chat-AWQ llama-2-7b-chat.Q4_K_M.gguf
@@ -77,10 +61,8 @@ NATIVE = {
     8_192: "Qwen/Qwen-7B-Chat Qwen/Qwen-7B-Chat-Int4 qwen-14b-chat-int4 Qwen/Qwen-1_8B-Chat meta-llama/Meta-Llama-3-8B",
     32_768: """Qwen/Qwen3-8B-Base Qwen/Qwen2.5-7B-Instruct Qwen/Qwen-72B-Chat google/gemma-3-1b-it Qwen/QwQ-32B-Preview
         ollama/hf.co/bartowski/Qwen2.5-7B-Instruct-GGUF:Q4_K_M ollama/gemma3:1b internlm/internlm3-8b-instruct""",
-    40_960: """Qwen/Qwen3-8B Qwen/Qwen3-8B-FP8 Qwen/Qwen3-14B Qwen/Qwen3-32B-AWQ Qwen/Qwen3-30B-A3B qwen3:8b
-        ollama/qwen3:8b Qwen/Qwen3-235B-A22B ollama/qwen3:14b-q8_0 unsloth/Qwen3-14B-bnb-4bit
-        Qwen3-32B-Q4_K_M.gguf together/Qwen/Qwen3-8B mlx-community/Qwen3-14B-4bit huggingface/Qwen/Qwen3-14B
-        hf.co/unsloth/Qwen3-8B-GGUF:Q4_K_M""",
+    40_960: """Qwen/Qwen3-8B Qwen/Qwen3-32B-AWQ Qwen/Qwen3-30B-A3B ollama/qwen3:14b-q8_0 unsloth/Qwen3-14B-bnb-4bit
+        Qwen3-32B-Q4_K_M.gguf together/Qwen/Qwen3-8B hf.co/unsloth/Qwen3-8B-GGUF:Q4_K_M""",
     65_536: "HuggingFaceTB/SmolLM3-3B ollama/mixtral:8x22b",
     131_072: """groq/qwen/qwen3-32b groq/qwen3-32b deepseek-ai/DeepSeek-R1-Distill-Qwen-7B THUDM/glm-4-9b-chat
         meta-llama/Llama-3.2-1B-Instruct ollama/deepseek-r1:8b""",
@@ -117,10 +99,8 @@ def test_a_prefix_ends_where_a_word_does() -> None:
     ("name", "row"),
     [
         ("claude-next-9", "claude"),
-        ("claude-opus-4-5-nano", "claude-opus-4-5"),
         ("openrouter/openai/gpt-99-image", "gpt"),
         ("gpt-4o-2024-08-06-tts", "gpt-4o"),
-        ("gemini-9-pro", "gemini"),
         ("mixtral-8x7b-instruct-v0.1-abliterated", "mixtral-8x7b-instruct-v0-1"),
     ],
 )
@@ -128,16 +108,6 @@ def test_a_family_or_a_relative_makes_a_window_likely_but_no_fact(name: str, row
     window = resolve_window(name)
     assert (window.source, window.matched) == ("assumed", row)
     assert window.origin == f"assumed from {row}"
-
-
-def test_a_familys_row_is_never_a_fact_even_for_its_own_name() -> None:
-    rows = WindowTable({"claude-": (1_000, None, None), "claude-2": (200, None, None)}, "models.json").find
-    names = ("claude-next-9", "claude-latest", "claude", "claude-2-mini")
-    assert [found.source for name in names if (found := rows(name))] == ["assumed"] * 4
-    assert (rows("claude-2-latest"), rows("claude:2")) == (
-        ContextWindow(200, source="models.json", matched="claude-2"),
-        ContextWindow(1_000, matched="claude"),
-    )
 
 
 @pytest.mark.parametrize("more", [
@@ -159,24 +129,13 @@ def test_another_size_version_or_kind_makes_it_a_guess(more: str) -> None:
     assert found.source == "assumed"
 
 
-@pytest.mark.parametrize("word", ["-q4_k", "-2024-08", "-hf", "-4-0bpw", ":1", "-v1:0"])
-def test_the_end_of_a_name_is_read_fast_however_it_repeats(word: str) -> None:
-    start = time.process_time()
-    assert not same_window(word * 200 + "!")
-    assert not same_window(word * (180 // len(word)) + "!")
-    assert time.process_time() - start < 1
-
-
 @pytest.mark.parametrize(
     ("name", "tokens", "size"),
     [
         ("x-4k", 4_096, "-4k"),
-        ("x-8k-instruct", 8_192, "-8k"),
         ("host/x-70b-8192", 8_192, "-8192"),
         ("x:128k", 128_000, "-128k"),
-        ("X-7B-32K-Instruct.gguf", 32_768, "-32k"),
         ("x-7b-65k", 65_536, "-65k"),
-        ("x-34B-200K", 200_000, "-200k"),
         ("x-14b-instruct-1m", 1_000_000, "-1m"),
         ("code-x32k", 32_768, "-32k"),
         ("x-8k-16384", 16_384, "-16384"),
@@ -206,30 +165,9 @@ def test_a_fact_of_any_table_comes_before_a_guess_of_another() -> None:
     assert choose_window("claude-next-8", [ours, listed]).source == "assumed"
 
 
-def test_a_row_of_the_users_file_answers_for_every_name_that_begins_with_it() -> None:
-    ours = WindowTable({"gpt-4o-image": (5, None, None)}, "models.json")
-    mine = table('{"gpt": 1234}')
-    assert choose_window("gpt-4o-image", [mine, ours]) == ContextWindow(1_234, source="user file", matched="gpt")
-
-
 def test_the_row_to_which_a_name_adds_least_answers() -> None:
     rows = WindowTable({"host/large": (32, None, None), "large-2407": (128, None, None)}, "models.json").find
     assert [found.tokens for name in ("host/large-2407", "host/large-2409") if (found := rows(name))] == [128, 32]
-
-
-@pytest.mark.parametrize(
-    ("name", "window", "max_input"),
-    [
-        ("gpt-5.4-mini", 400_000, 272_000),
-        ("gpt-5.4-2099-01-01", 1_050_000, 922_000),
-        ("gpt-5-chat-latest", 128_000, None),
-    ],
-)
-def test_openais_windows_are_a_cap_on_the_input_and_the_rest_for_the_reply(
-    name: str, window: int, max_input: int | None
-) -> None:
-    found = resolve_window(name)
-    assert (found.tokens, found.max_input_tokens) == (window, max_input)
 
 
 def test_a_row_may_be_spelled_in_another_way_than_the_name() -> None:
@@ -249,11 +187,6 @@ def test_a_row_that_names_only_a_provider_comes_last() -> None:
     assert [window.tokens for name in names if (window := rows(name))] == [2, 1, 3, 2]
 
 
-def test_a_word_is_not_a_prefix_of_a_longer_one() -> None:
-    rows = table('{"my-model": 1, "gpt-4": 2}').find
-    assert [rows(name) for name in ("my-model2", "my-models", "gpt-4o", "gpt-41", "gpt")] == [None] * 5
-
-
 @pytest.mark.parametrize(
     "name", ["", "/", "nobody-knows", "é/ü", "x" * 10_000, "openai/", "ft:", "meta-", ".", ":free"]
 )
@@ -261,10 +194,15 @@ def test_an_unknown_name_is_assumed_and_never_an_error(name: str) -> None:
     assert resolve_window(name) == ContextWindow(32_000)
 
 
-@pytest.mark.parametrize("part", ["/", "/a", "a.", "-", "meta-", "a/-.", "1p", "llama3", ":"])
+@pytest.mark.parametrize(
+    "part", ["/", "a.", "meta-", "a/-.", "1p", "llama3", "-q4_k", "-2024-08", "-hf", ":1", "-v1:0"]
+)
 def test_odd_names_are_fast(part: str) -> None:
     start = time.process_time()
-    resolve_window(part * (10_000 // len(part)))
+    for length in (180, 10_000):
+        name = part * (length // len(part)) + "!"
+        assert not same_window(name)
+        assert resolve_window(name).tokens > 0
     assert time.process_time() - start < 1
 
 
@@ -330,12 +268,8 @@ def test_a_bad_window_is_named_and_the_other_rows_hold() -> None:
     ("name", "tokens", "row"),
     [
         ("openai/gpt-4o-2099-08-06", 128_000, "gpt-4o"),
-        ("gpt-4-0613", 8_192, "gpt-4"),
-        ("gpt-5.2", 400_000, "gpt-5"),
         ("gpt-5-chat-latest", 128_000, "gpt-5-chat"),
-        ("us.anthropic.claude-sonnet-4-20250514-v1:0", 200_000, "claude"),
         ("openrouter/meta-llama/llama-3.3-70b-instruct:free", 128_000, "llama-3.3"),
-        ("ollama/llama3.2:1b", 128_000, "llama-3.2"),
         ("ollama/qwen2.5-coder", 32_768, "qwen"),
         ("local/smollm2", 2_048, "local/smollm2"),
     ],

@@ -66,9 +66,6 @@ NOTHING_CAME: dict[str, tuple[Handle, type[ChatError]]] = {
     "too many requests": (refuse(429, error("slow down"), retry_after="70"), RateLimitError),
     "overloaded": (refuse(529, error("overloaded")), ProviderError),
     "a page of HTML": (refuse(502, "<html><h1>Bad Gateway</h1></html>", "text/html"), ProviderError),
-    "a page of HTML that is no error": (refuse(200, "<html>Log in</html>", "text/html"), ProviderError),
-    "an error that is text": (refuse(400, {"error": "no"}), ProviderError),
-    "an error that is a list": (refuse(400, [error("no")]), ProviderError),
     "nothing at all": (refuse(200, "", STREAM), ProviderError),
     "an overflow": (
         refuse(400, error("the prompt is too long: 900 tokens > 500 maximum context length")),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import threading
 from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 from textwrap import dedent
@@ -173,10 +172,8 @@ async def one_async_generator(request: Request) -> AsyncIterator[Reply]:
         (one_coroutine, r"stream\(\) is async, but must be a generator"),
         (one_async_generator, r"stream\(\) is async, but must be a generator"),
         (lambda request: "Hello.", r"stream\(\) returned str, but must be a generator .* ends with one Reply"),
-        (lambda request: Reply("Hello."), r"stream\(\) returned Reply, but must be a generator"),
         (lambda request: None, r"stream\(\) returned NoneType, but must be a generator"),
         (lambda request: iter(("Hello.",)), r"sent no reply: stream\(\) must end with one Reply"),
-        (lambda request: (), r"sent no reply: stream\(\) must end with one Reply"),
     ],
 )
 def test_a_stream_of_another_kind_is_refused_with_the_provider_s_name_and_the_rule(
@@ -184,13 +181,6 @@ def test_a_stream_of_another_kind_is_refused_with_the_provider_s_name_and_the_ru
 ) -> None:
     with pytest.raises(ProviderError, match=f"^The provider Streams .*{says}"):
         Chat(provider=Streams(stream)).send("Why?")
-
-
-def test_what_had_come_before_a_mistake_is_kept_and_flagged() -> None:
-    chat = Chat(provider=Broken(("Half of it",)))
-    with pytest.raises(ProviderError):
-        chat.send("Why?")
-    assert [(turn.reply, turn.stop_reason) for turn in chat.turns] == [("Half of it", "cut")]
 
 
 # registered
@@ -277,14 +267,3 @@ def test_a_built_in_name_is_not_taken_over_and_the_user_is_told_once(install: In
     assert told in first.notices
     assert told not in second.notices
     assert type(get_provider("openai/gpt-4o")).__name__ == "Responses"
-
-
-def test_several_threads_may_talk_to_one_provider() -> None:
-    provider = Bare()
-    chats = [Chat(provider=provider) for _ in range(4)]
-    threads = [threading.Thread(target=chat.send, args=("Why?",)) for chat in chats]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert [chat.turns[0].reply for chat in chats] == ["It is blue."] * 4

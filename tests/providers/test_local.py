@@ -70,14 +70,6 @@ def chat_spec() -> object:
     return get_provider("local/smollm2@512").spec  # type: ignore[attr-defined]
 
 
-def test_a_server_that_lives_is_not_started_again_for_a_refusal() -> None:
-    answer(512)
-    before = dict(_running)
-    with pytest.raises(ChatError):
-        list(get_provider("local/smollm2@512").stream(Request((Message("user", "word " * 2_000),), max_tokens=4)))
-    assert dict(_running) == before
-
-
 def test_four_windows_asked_for_from_four_threads_all_answer_and_never_more_than_two_run() -> None:
     running: list[int] = []
     done = threading.Event()

@@ -15,10 +15,8 @@ from server import events, piece, send, serve, usage
 from jupyter_ctx import (
     AuthenticationError,
     Chat,
-    ContextOverflowError,
     InvalidRequestError,
     MissingDependencyError,
-    Reply,
 )
 from jupyter_ctx.conversation.messages import Message
 from jupyter_ctx.providers.base import Request
@@ -32,12 +30,6 @@ def hello(**more: Any) -> Request:
     return Request((Message("user", "Say hello."),), **more)
 
 
-def test_the_local_server_reports_its_window(local_model: str) -> None:
-    window = get_provider(local_model).served_window(ask=True)
-    assert window is not None
-    assert (window.tokens, window.source) == (512, "server")
-
-
 def test_the_local_server_answers_nobody_without_its_key(local_model: str) -> None:
     provider = get_provider(local_model)
     list(provider.stream(hello(max_tokens=4)))
@@ -48,12 +40,6 @@ def test_the_local_server_answers_nobody_without_its_key(local_model: str) -> No
         urllib.request.urlopen(request, timeout=5)
     assert raised.value.code == 401
     raised.value.close()
-
-
-def test_a_gguf_file_is_served_by_its_path(local_model: str) -> None:
-    path = get_provider(local_model).spec.path  # type: ignore[attr-defined]
-    *_, reply = get_provider(f"local/{path}@512").stream(hello(max_tokens=4))
-    assert isinstance(reply, Reply)
 
 
 def answer(*chunks: Any, end: str = "data: [DONE]\n\n") -> Any:
@@ -70,27 +56,12 @@ def refuse(status: int, body: str, kind: str = "application/json", **headers: st
     return handle
 
 
-def test_a_reply_that_ends_at_the_edge_of_the_window_is_the_windows_doing() -> None:
-    with serve(answer(piece("Hi", "length"), usage(90, 10))) as (url, _):
-        assert Chat("m", base_url=url, window=100, max_tokens=10).send("x").stop_reason == "context_window"
-
-
 def test_without_a_report_sizes_are_estimated_and_say_so() -> None:
     with serve(answer(piece("Hi there, how are you?", "stop"))) as (url, _):
         chat = Chat("m", base_url=url)
         assert chat.send("x").usage is None
         assert chat.info().used > 0
         assert not chat.info().exact
-
-
-def test_a_servers_own_report_beats_the_tables() -> None:
-    models = {"data": [{"id": "other"}, {"id": "gpt-4o", "meta": {"n_ctx": 777}}]}
-    with serve(answer(piece("Hi", "stop")), models) as (url, _):
-        chat = Chat("gpt-4o", base_url=url)
-        assert chat.info().source == "models.json"
-        chat.send("x")
-        assert (chat.info().context_window, chat.info().source) == (777, "server")
-        assert Chat("gpt-4o", base_url=url, window=99).info().context_window == 99
 
 
 def test_an_assumed_window_is_said_once_with_the_remedy() -> None:
@@ -128,24 +99,6 @@ def test_reasoning_models_keep_more_room_for_the_reply() -> None:
     assert Chat("openai/gpt-5.2").info().budget.reserve == 25_000
     assert Chat("openai/gpt-5.2-chat-latest").info().budget.reserve == 4_096
     assert Chat("openai/gpt-4o").info().budget.reserve == 4_096
-
-
-def test_a_refusal_without_numbers_is_halved_and_at_most_twice() -> None:
-    body = json.dumps({"error": {"message": "no", "code": "context_length_exceeded"}})
-    with serve(refuse(400, body)) as (url, seen):
-        chat = Chat("m", base_url=url, window=100_000)
-        for number in range(12):
-            chat.add_messages(
-                [{"role": "user", "content": f"{number} {'word ' * 50}"}, {"role": "assistant", "content": "Yes."}]
-            )
-        with pytest.raises(ContextOverflowError):
-            chat.send("x")
-    sizes = [len(request["messages"]) for request in seen]
-    assert len(sizes) == 3
-    assert sizes[0] == 25
-    assert sizes[1] == pytest.approx(0.6 * sizes[0], abs=2)
-    assert sizes[2] <= sizes[1] / 2 + 1
-    assert len(chat.turns) == 12
 
 
 def test_a_reply_of_too_many_tokens_is_asked_for_shorter_and_no_turn_is_left_out() -> None:

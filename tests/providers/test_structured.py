@@ -176,15 +176,6 @@ def sent(request: Request) -> dict[str, Any]:
     return Anthropic(Endpoint("anthropic", "m", api_key="key-123456")).body(request)
 
 
-def test_the_text_that_rows_share_is_a_part_of_its_own_which_is_cached() -> None:
-    body = sent(ROWS)
-    assert body["messages"][-1]["content"] == [
-        {"type": "text", "text": "A long text.\n\n", "cache_control": MARK}, {"type": "text", "text": "Row 1"},
-    ]  # fmt: skip
-    assert body["system"] == "Translate."
-    assert "cache_control" not in body
-
-
 def test_rows_that_share_all_of_it_are_cached_whole() -> None:
     body = sent(replace(ROWS, shared=len(ROWS.messages[-1].content)))
     assert body["messages"][-1]["content"] == [

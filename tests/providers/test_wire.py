@@ -188,11 +188,6 @@ def test_what_is_no_parameter_is_refused(given: str) -> None:
         Chat("m", base_url="http://127.0.0.1:1").send("x", parameters=[given])
 
 
-def test_parameters_go_with_the_model_they_were_set_for() -> None:
-    chat = Chat("openai/gpt-5.2", parameters={"seed": 7})
-    assert chat.configure(model="openai/gpt-4o").parameters == {}
-
-
 def test_what_a_server_refuses_is_left_out_and_asked_again() -> None:
     def answer(handler: BaseHTTPRequestHandler, request: dict[str, Any]) -> None:
         unknown = next((name for name in ("stream_options", "max_tokens") if name in request), None)
@@ -346,26 +341,6 @@ def test_one_long_prompt_of_which_little_is_read_is_found_out_at_once() -> None:
         (line,) = chat.send("many different words that all count " * 400).notices
         assert "left out the rest" in line
         assert (chat.info().context_window, chat.info().source) == (100_000, "given")  # a report sets no limit
-
-
-def test_a_cap_on_the_input_alone_is_learned_as_such() -> None:
-    refused = {"error": {"message": "Input tokens exceed the configured limit of 700 tokens; there were 800 tokens."}}
-    answers = [(400, json.dumps(refused), "application/json")]
-
-    def answer(handler: BaseHTTPRequestHandler, request: dict[str, Any]) -> None:
-        whole = (200, DIALECTS["completions"].answer("Hi"), "text/event-stream")
-        send(handler, *(answers.pop() if answers else whole))
-
-    with serve(answer) as (url, _):
-        chat = Chat("m", base_url=url, window=4_000)
-        for number in range(3):
-            chat.add_messages(
-                [{"role": "user", "content": f"{number} " * 300}, {"role": "assistant", "content": "Yes."}]
-            )
-        chat.send("x")
-        window = chat.info().budget.window
-    assert (window.tokens, window.max_input_tokens, window.source) == (4_000, 700, "learned")
-    assert chat.info().limit == 700
 
 
 def test_cost_is_added_up_and_unknown_is_not_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -22,7 +22,7 @@ class Dialect:
 
     ``pieces`` gives one event for each text, after one for each thought; ``end`` those that say
     why and how much, ``error`` an error as an event of the stream; ``whole`` is the answer of a
-    server that does not stream; ``schema`` finds the JSON schema in a request, and ``parameter`` names what holds it.
+    server that does not stream; ``schema`` finds the JSON schema in a request.
     """
 
     name: str
@@ -32,7 +32,6 @@ class Dialect:
     error: Callable[[str], str]
     whole: Callable[[str], dict[str, Any]]
     schema: Callable[[dict[str, Any]], dict[str, Any] | None]
-    parameter: str
 
     def answer(self, *texts: str, thoughts: Sequence[str] = (), **counts: Any) -> str:
         """A whole answer."""
@@ -203,22 +202,22 @@ DIALECTS = {
         Dialect(
             "completions", _completions_chat, _completions_pieces, _completions_end,
             lambda said: events({"error": {"message": said}}, end=""), _completions_whole,
-            _at("response_format", "json_schema", "schema"), "response_format",
+            _at("response_format", "json_schema", "schema"),
         ),
         Dialect(
             "responses", _responses_chat, _responses_pieces, _responses_end,
             lambda said: _named({"type": "error", "code": "server_error", "message": said, "sequence_number": 3}),
-            _responses_whole, _at("text", "format", "schema"), "text.format",
+            _responses_whole, _at("text", "format", "schema"),
         ),
         Dialect(
             "anthropic", _anthropic_chat, _anthropic_pieces, _anthropic_end,
             lambda said: _named({"type": "error", "error": {"type": "api_error", "message": said}}), _anthropic_whole,
-            _at("output_config", "format", "schema"), "output_config.format",
+            _at("output_config", "format", "schema"),
         ),
         Dialect(
             "google", _google_chat, _google_pieces, _google_end,
             lambda said: events({"error": {"code": 500, "message": said, "status": "INTERNAL"}}, end=""), _google_whole,
-            _at("generationConfig", "responseJsonSchema"), "response_json_schema",
+            _at("generationConfig", "responseJsonSchema"),
         ),
     )
 }  # fmt: skip
@@ -236,24 +235,12 @@ def answering(dialect: Dialect, *answers: str, **more: Any) -> Iterator[tuple[Ch
         yield dialect.chat(url, **more), seen
 
 
-def example_of(schema: Any, root: Any = None) -> Any:
-    """A value that a strict schema allows: what a server answers that heeds it."""
-    root = root or schema
-    if "$ref" in schema:
-        return example_of(root["$defs"][schema["$ref"].rpartition("/")[2]], root)
-    if "anyOf" in schema:
-        return example_of(schema["anyOf"][-1], root)
-    if "enum" in schema:
-        return schema["enum"][0]
-    if schema["type"] == "object":
-        return {name: example_of(part, root) for name, part in schema["properties"].items()}
-    examples = {"string": "Up", "integer": 7, "number": 0.5, "boolean": True, "null": None, "array": []}
-    return examples[schema["type"]]
+FILM = {"title": "Up", "year": 7, "sequel": None}
 
 
 @contextmanager
 def heeding(dialect: Dialect, *, refuses: str = "", **more: Any) -> Iterator[tuple[Chat, list[dict[str, Any]]]]:
-    """A chat with a server that answers as the schema says, and with prose where it is sent none.
+    """A chat with a server that answers as the schema of a film says, and with prose where it is sent none.
 
     One that ``refuses`` schemas does so in these words.
     """
@@ -263,7 +250,7 @@ def heeding(dialect: Dialect, *, refuses: str = "", **more: Any) -> Iterator[tup
         if schema is not None and refuses:
             send(handler, 400, json.dumps({"error": {"message": refuses, "type": "invalid_request_error"}}))
             return
-        text = "Up, of 2009." if schema is None else json.dumps(example_of(schema))
+        text = "Up, of 2009." if schema is None else json.dumps({name: FILM[name] for name in schema["properties"]})
         send(handler, 200, dialect.answer(text[:5], text[5:]), "text/event-stream")
 
     with serve(answer, path="") as (url, seen):
