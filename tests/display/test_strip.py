@@ -14,6 +14,8 @@ from typing import Any
 import pytest
 from cells import Cells
 from dialects import DIALECTS
+from hostile import ANSWERS, NAMES
+from html_pages import Seen
 from images import PIXEL
 from kernels import Kernel, error
 from PIL import Image
@@ -97,6 +99,19 @@ def test_each_form_says_what_went_along() -> None:
     assert "&lt;b&gt;" in forms["text/html"]
     assert " open" not in forms["text/html"]
     assert strip_forms([part], LINE, plain=True) == {"text/plain": f"[ctx] {LINE}"}
+
+
+def test_hostile_names_and_texts_stay_texts() -> None:
+    picture = "data:image/png;base64,AAAA"
+    for text in (*NAMES.values(), *(answer for answer in ANSWERS.values() if len(answer) < 5_000)):
+        forms = strip_forms([SentPart(text, text[:99], text, [picture])], f"With the prompt: {text}", plain=False)
+        page = Seen(forms["text/html"])
+        assert forms["text/html"].count("<style") == 1
+        assert page.tags <= {"div", "details", "summary", "span", "style", "img"}
+        assert not page.odd
+        assert {value for _, name, value in page.attributes if name == "src"} <= {picture}
+        assert not [name for _, name, _ in page.attributes if name.startswith(("on", "href", "id"))]
+        assert not re.search(r"<(?=[a-z/!])", forms["text/markdown"], re.I)
 
 
 def test_a_long_text_and_a_long_name_are_shown_in_part() -> None:

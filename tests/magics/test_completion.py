@@ -68,10 +68,6 @@ def test_models_show_their_windows_and_settings_their_values(cells: Cells) -> No
     assert cells.lines("%%chat --on-overflow=st") == ["%%chat --on-overflow=stop"]
 
 
-def test_descriptions_are_not_broken_at_spaces(cells: Cells) -> None:
-    assert not [found for found in cells.completed("%chat use openai/gpt-5.") if " " in found.type]
-
-
 def test_a_cells_head_offers_only_commands_that_take_a_text(cells: Cells) -> None:
     assert {"%%chat preview", "%%chat system", "%%chat map"} <= set(cells.lines("%%chat "))
     assert "%%chat undo" not in cells.lines("%%chat ")
@@ -220,10 +216,3 @@ def test_tab_completes_paths(cells: Cells, tmp_path: Path, monkeypatch: pytest.M
     assert cells.lines(f"%%chat -a {tmp_path}/c") == [f"%%chat -a {tmp_path}/cat.png"]
     assert cells.lines("%%chat -s @fol") == ["%%chat -s @folder/"]
     assert cells.lines("%chat import ca") == ["%chat import cat.png"]
-
-
-@pytest.mark.parametrize("text", ["%chat switch pla", "%%chat -i pla", "%chat delete pla"])
-def test_tab_completes_names_of_conversations_once_there_are_any(cells: Cells, text: str) -> None:
-    assert not [each for each in cells.lines(text) if "plans" in each]
-    cells.run("%chat new plans")
-    assert cells.lines(text) == [f"{text}ns"]

@@ -203,12 +203,6 @@ def test_tables_and_info_show_themselves(talk: Ask, cells: Cells) -> None:
         assert set(frame["turn"]) == {1, 2}
 
 
-def test_ipythons_configuration_is_read(cells: Cells, local_model: str) -> None:
-    cells.shell.config.Chat.model = local_model
-    cells.shell.config.Chat.min_turns = 2
-    assert (get_chat().config.model, get_chat().config.min_turns) == (local_model, 2)
-
-
 def test_a_key_is_asked_for_and_shown_nowhere(cells: Cells, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("jupyter_ctx.magics.chat_magic.getpass", lambda _: "sk-typed-secret")
     said = cells.run("%chat key openai") + cells.run("%chat config") + cells.run("%chat status")
@@ -267,14 +261,6 @@ def test_large_values_are_said_before_they_are_sent(talk: Ask, cells: Cells) -> 
     )
     assert said.index("filled in take") < said.index(get_chat().turns[-1].reply.strip()[:10])
     assert "[ctx] {{ rows }} takes about" in cells.run("%%chat -t 0\nWhat of {{ rows }}?")
-
-
-def test_a_terminal_obeys_no_escape_of_an_answer(cells: Cells) -> None:
-    from jupyter_ctx.display.answer.stream import TerminalView
-
-    view = TerminalView()
-    cells.shell.user_ns["view"] = view
-    assert "\x1b" not in cells.run("view.feed('\\x1b[2J'); view.close(['\\x1b[31m'])")
 
 
 def test_a_models_file_that_is_a_list_is_said_once_and_the_chat_goes_on(

@@ -133,21 +133,6 @@ def test_a_model_without_eyes_gets_the_prompt_without_the_image_and_a_line_says_
     assert prompt == "What does [image: output 1, not sent] show?"
 
 
-CLASS = """
-class Thing:
-    times = 0
-    def __repr__(self):
-        Thing.times += 1
-        return "a thing"
-Thing()
-"""
-
-
-def test_an_object_is_filled_in_as_it_is_printed(notebook: Notebook) -> None:
-    number = notebook.ok(CLASS)
-    assert notebook.sent(f"What is {{{{ Out[{number}] }}}}, or {{{{ _ }}}}?") == ("What is a thing, or a thing?", [])
-
-
 def test_what_was_displayed_without_being_a_value_is_filled_in(notebook: Notebook) -> None:
     number = notebook.ok("from IPython.display import display\ndisplay({'a': 1}); display('b')")
     assert notebook.sent(f"{{{{ Out[{number}] }}}}") == ("{'a': 1}\n'b'", [])
