@@ -63,6 +63,14 @@ def test_everything_can_be_done_with_the_keyboard_alone(open_page: Open, app: st
         press(key)
     expect(panel.locator(".jctx-said")).to_contain_text("Nothing to trim")
     expect(button(panel, "Trim")).to_be_focused()
+    for key, name in (
+        ("ArrowRight", "Clear"),
+        ("Home", "Summarise"),
+        ("ArrowRight", "Trim"),
+        ("ArrowLeft", "Summarise"),
+    ):
+        press(key)
+        expect(button(panel, name)).to_be_focused()
     for name, used in (
         ("Clear", 0),
         ("Undo: clear", None),
@@ -115,8 +123,6 @@ def written(server: Server, saved: nbformat.NotebookNode, *, trusted: bool, kern
     [
         pytest.param(True, True, id="trusted, with a new kernel"),
         pytest.param(False, False, id="untrusted, with no kernel"),
-        pytest.param(True, False, id="trusted, with no kernel", marks=pytest.mark.load),
-        pytest.param(False, True, id="untrusted, with a new kernel", marks=pytest.mark.load),
     ],
 )
 def test_a_saved_notebook_shows_the_answers_and_the_twins(

@@ -119,17 +119,21 @@ def test_everything_is_readable_in_every_theme_and_width_and_axe_finds_nothing(o
             "%chat plot",
             "%chat history",
             "%chat preview",
+            "%chat status",
+            "get_chat()",
             app=app,
         )
-        notebook.run(*range(13))
-    structured, listed, foreign, columns, history, preview, panel = map(notebook.output, (3, 5, 6, 7, 11, 12, 9))
+        notebook.run(*range(15))
+    structured, listed, foreign, columns, panel = map(notebook.output, (3, 5, 6, 7, 9))
+    history, preview, status, transcript = map(notebook.output, (11, 12, 13, 14))
     expect(notebook.answer(9).locator("mjx-container")).to_have_count(2)
     expect(foreign.locator(".jctx-answer p").first).to_have_css("direction", "rtl")
+    expect(transcript.locator(".jctx-turn")).to_have_count(11)
     check_structured(structured.locator(".jctx-answer"), listed)
     button(panel, "Trim").click()
     expect(panel.locator(".jctx-said")).to_contain_text("→")
     check_columns(notebook, columns)
-    resize(notebook, 1200, 6000)  # what is out of view has no colours to axe
+    resize(notebook, 1200, 9000)  # what is out of view has no colours to axe
     notebook.page.mouse.move(0, 0)
     found = {}
     themes = THEMES if app == "notebook" else {name: THEMES[name] for name in ("dark", "light")}
@@ -138,8 +142,9 @@ def test_everything_is_readable_in_every_theme_and_width_and_axe_finds_nothing(o
     for name, theme in themes.items():
         notebook.use_theme(theme)
         filters.add(picture.evaluate("image => getComputedStyle(image).filter"))
-        shown = {"structured": structured, "columns": columns, "history": history, "preview": preview, "answer": panel}
-        for what, output in shown.items():
+        shown = {"structured": structured, "columns": columns, "answer": panel, "status": status}
+        tables = {"history": history, "preview": preview, "transcript": transcript}
+        for what, output in (shown | tables).items():
             output.screenshot(path=SCREENSHOTS / f"{what}-{app}-{name}.png")
         found[name] = complaints(notebook, {*LOOKED_AT, "image-alt"})
     assert found == dict.fromkeys(themes, "")

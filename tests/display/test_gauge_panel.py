@@ -189,20 +189,6 @@ def test_a_click_while_a_turn_runs_is_done_after_it_in_order(talked: Chat) -> No
     assert "Cleared 9 turns" in seen.bar
 
 
-def test_a_summary_asked_for_while_a_turn_runs_is_written_after_it(talked: Chat) -> None:
-    seen = Seen(panel_of(talked))
-    clicked = []
-
-    def click(_: str) -> None:
-        if not clicked:
-            clicked.append(seen.button("Summarise").click())
-            assert talked.conversation.summary is None
-
-    reply = talked.send("Count to three.", on_piece=click)
-    wait_for(lambda: talked.conversation.summary is not None)
-    assert talked.turns[-1].reply == reply.text
-
-
 def test_a_gauge_that_cannot_be_read_fails_no_turn() -> None:
     broken = [False]
 

@@ -22,7 +22,7 @@ from jupyter_ctx.display.answer.markdown import (
     to_markdown,
 )
 from jupyter_ctx.display.tables import table_html
-from jupyter_ctx.display.text import CONTROL_CHARACTERS, NOTE_STYLE, note_html, to_plain
+from jupyter_ctx.display.text import CONTROL_CHARACTERS, note_html, to_plain
 
 
 @pytest.mark.parametrize("name", ANSWERS)
@@ -126,12 +126,6 @@ def test_cells_begin_at_the_left_unless_markdown_says_another_side() -> None:
     page = to_html("| a | b |\n|---|--:|\n| 1 | 2 |")
     assert re.findall(r'<t[hd] style="text-align:(\w+)">', page) == ["left", "right"] * 2
     assert 'style="text-align:start"' in to_html("| שלום | b |\n|---|--:|\n| 1 | 2 |")
-
-
-def test_no_answer_can_make_a_badge() -> None:
-    badge = Seen(note_html("x")).attributes_of("span")["style"]
-    assert badge.index("border:1px solid #") < badge.index("border-color:var("), "a sanitiser drops what has a variable"
-    assert "border" not in NOTE_STYLE, "a quotation has one"
 
 
 def test_each_block_of_a_right_to_left_answer_reads_its_own_way() -> None:

@@ -12,7 +12,6 @@ from random import Random
 from typing import Any
 
 import pytest
-from cells import Cells
 from dialects import DIALECTS
 from hostile import ANSWERS, NAMES
 from html_pages import Seen
@@ -173,15 +172,6 @@ def test_an_output_a_stored_answer_and_plain_text_say_it_too(asked: Kernel) -> N
     assert strips(asked.run("%%chat\nAlone?")) == []
     plain = [message["content"].get("data", {}) for message in asked.run("%%chat --plain -a fig\nLook.")]
     assert [list(forms) for forms in plain if "With the prompt" in str(forms)] == [["text/plain"]]
-
-
-def test_a_terminal_prints_one_line(cells: Cells, tmp_path: Path) -> None:
-    (tmp_path / "notes.txt").write_text("The sea is blue.")
-    with serve(DIALECTS["completions"].answer("Fine.")) as (url, _):
-        cells.run(f"%chat use gpt-5.2 --base-url {url}")
-        shown = cells.run(f"%%chat -a {tmp_path / 'notes.txt'}\nWhat is it?")
-    assert re.search(r"^\[ctx\] With the prompt: notes.txt \(about \d+ tokens\)\.$", shown, re.M)
-    assert STRIP not in shown
 
 
 # parts in tables

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from gauge_pages import gate
-from jupyter_page import SCREENSHOTS, NotebookPage, Open
+from jupyter_page import Open
 from page_checks import OVERFLOWS, THEMES, complaints
 from playwright.sync_api import Locator, expect
 from server import serve
@@ -28,11 +28,6 @@ def is_drawn(picture: Locator) -> bool:
     return bool(picture.evaluate("async img => { await img.decode(); return img.naturalWidth > 0; }"))
 
 
-def shoot(notebook: NotebookPage, outputs: dict[str, Locator], name: str) -> None:
-    for what, output in outputs.items():
-        output.screenshot(path=SCREENSHOTS / f"strip-{what}-{name}.png")
-
-
 def test_the_strip_stands_above_the_answer_from_sending_on_and_is_kept(open_page: Open) -> None:
     with gate("The curve", " falls.") as (answer, _, go_on), serve(answer) as (url, _):
         notebook = open_page(
@@ -49,7 +44,6 @@ def test_the_strip_stands_above_the_answer_from_sending_on_and_is_kept(open_page
         strip = output.locator(".jctx-strip")
         expect(output).to_contain_text("The curve")
         assert is_drawn(strip.locator("img").first)
-        shoot(notebook, {"growing": output}, "light")
         table = strip.locator("details", has_text="of 12,000 rows")
         sent = table.get_by_role("region")
         expect(sent).to_be_hidden()
@@ -69,18 +63,15 @@ def test_the_strip_stands_above_the_answer_from_sending_on_and_is_kept(open_page
         output.locator("summary", has_text=name).click()
         expect(output.get_by_role("region", name=name, exact=False)).to_be_visible()
     assert is_drawn(history.locator("img").first)
-    shown = {"cell": notebook.output(2), "preview": preview, "history": history}
     found: dict[str, Any] = {}
     for width in (1400, 800, 400):
         notebook.page.set_viewport_size({"width": width, "height": 3000})
         notebook.page.wait_for_timeout(300)
-        shoot(notebook, shown, str(width))
         found[str(width)] = notebook.page.evaluate(OVERFLOWS)
     notebook.page.set_viewport_size({"width": 1200, "height": 3000})
     for theme in ("dark", "light"):
         notebook.use_theme(THEMES[theme])
         found[theme] = complaints(notebook, ("color-contrast", "image-alt"))
-        shoot(notebook, shown, theme)
     assert found == {"1400": [], "800": [], "400": [], "dark": "", "light": ""}
     assert notebook.page.evaluate("typeof window.hacked") == "undefined"
     notebook.save()

@@ -136,24 +136,6 @@ def test_another_model_answers_where_the_usual_one_is_not_there(cells: Cells) ->
     assert "no/such/model.gguf" in str(cells.fail("%chat"))
 
 
-def test_a_prompt_that_alone_is_too_long_is_said_to_be_so_with_figures_that_read_well(cells: Cells) -> None:
-    with serve(answering("Hi")) as (url, _):
-        cells.run(f"%chat use m --base-url {url} --window 1100 --max-tokens 1000")
-        cells.shell.user_ns["words"] = "word " * 200_000
-        said = cells.run("%%chat\n{{ words }}")
-    assert re.search(r"\d,\d{3} times the limit of a request: shorten it\.", said), said
-    assert re.search(r"\d{3},\d{3} % of the 100 that a prompt may have", said)
-    assert "after this" not in said
-    assert "((" not in said
-
-
-def test_the_word_default_puts_a_setting_back_and_is_shown_with_its_value(cells: Cells) -> None:
-    cells.run("%chat config compact_at 0.5")
-    assert "compact_at = 1.0 (default)" in cells.run("%chat config compact_at default")
-    cells.run("%chat config parameters top_p=0.5")
-    assert "parameters = none (default)" in cells.run("%chat config parameters none")
-
-
 def test_an_address_that_goes_with_its_model_is_named_when_it_goes(cells: Cells) -> None:
     cells.run("%chat use mine --base-url http://127.0.0.1:9/v1")
     said = cells.run("%chat use openai/gpt-4o")

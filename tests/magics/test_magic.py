@@ -132,15 +132,10 @@ def test_verbs_act_and_say_before_and_after(talk: Ask, cells: Cells) -> None:
 
 def test_config_shows_what_was_set_whatever_it_is(cells: Cells) -> None:
     for line, says in (
-        ("system Hello", "system = Hello (set here)"),
         ("system You answer in one line.", "system = You answer in one line. (set here)"),
-        ('system "You are brief."', "system = You are brief. (set here)"),
-        ("system none", "system = none"),
         ("prices $2.50, 10", "prices = 2.5, 10 (set here)"),
-        ("prices=off", "prices = none"),
         ("compact_at 80%", "compact_at = 0.8"),
         ("parameters top_p=0.9 seed=3", "parameters = top_p=0.9 seed=3"),
-        ("max_tokens 1,024", "max_tokens = 1024"),
         ("footer off", "footer = off"),
     ):
         assert says in cells.run(f"%chat config {line}"), line

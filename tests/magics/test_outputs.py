@@ -99,12 +99,6 @@ def test_several_plots_of_a_cell_go_along_together(notebook: Notebook) -> None:
         "from IPython.display import clear_output\nplt.plot([1, 2])\nplt.show()\nclear_output(wait=True)\nprint(1)"
     )
     assert f"there is no Out[{number + 2}]. There are Out[" in notebook.fails(f"%%chat\n{{{{ Out[{number + 2}] }}}}")
-    text, again = notebook.sent(
-        f"{{{{ Out[{number}][1] }}}} {{{{ Out[{number}] }}}}", f"-m gpt-5.2 -a Out[{number}][1]"
-    )
-    assert again == images[::-1]
-    assert "output 1[1]" in text
-    assert f"Out[{number}]" in notebook.sent(f"Out[{number}]?", f"-m gpt-5.2 -a Out[{number}]")[0].partition("?")[2]
 
 
 @pytest.mark.parametrize(

@@ -146,12 +146,6 @@ def test_a_run_without_a_reader_has_one_output_with_headings_and_takes_the_first
     assert replies(kernel) == "['one at None heard 1.']"
 
 
-def test_a_prompt_that_is_not_recorded_offers_nothing(kernel: Kernel) -> None:
-    outputs = kernel.run("%%chat -m one -m two --no-history\nHello?", "a")
-    assert "%chat pick" not in answers(outputs)[-1]["text/html"]
-    assert kernel.value("len(get_chat().conversation.offers)") == "0"
-
-
 COLOR = """
 from typing import TypedDict
 class Color(TypedDict):
