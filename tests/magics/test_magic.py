@@ -180,24 +180,6 @@ def test_a_shell_that_nobody_else_holds_is_freed_with_its_conversation(cells: Ce
     assert [each() for each in gone] == [None, None]
 
 
-def test_tables_and_info_show_themselves(talk: Ask, cells: Cells) -> None:
-    talk("What is $5 <b>and</b> more?")
-    talk("And again?")
-    for call, words in (
-        ("history()", "turn  prompt"), ("usage()", "in  out"), ("preview('x')", "role"), ("info()", "window 512"),
-    ):  # fmt: skip
-        data, _ = cells.shell.display_formatter.format(eval(f"get_chat().{call}"))
-        assert words in data["text/plain"]
-        assert "Row(" not in data["text/plain"]
-        assert ("<table" in data["text/html"]) == (call != "info()")
-        assert "<b>" not in data["text/html"]
-    chat = get_chat()
-    for table in (chat.history(), chat.usage(), chat.preview()):
-        frame = table.to_dataframe()
-        assert frame.columns[0] == "turn"
-        assert set(frame["turn"]) == {1, 2}
-
-
 def test_a_key_is_asked_for_and_shown_nowhere(cells: Cells, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("jupyter_ctx.magics.chat_magic.getpass", lambda _: "sk-typed-secret")
     said = cells.run("%chat key openai") + cells.run("%chat config") + cells.run("%chat status")

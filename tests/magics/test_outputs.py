@@ -127,11 +127,6 @@ def test_a_model_without_eyes_gets_the_prompt_without_the_image_and_a_line_says_
     assert prompt == "What does [image: output 1, not sent] show?"
 
 
-def test_what_was_displayed_without_being_a_value_is_filled_in(notebook: Notebook) -> None:
-    number = notebook.ok("from IPython.display import display\ndisplay({'a': 1}); display('b')")
-    assert notebook.sent(f"{{{{ Out[{number}] }}}}") == ("{'a': 1}\n'b'", [])
-
-
 @pytest.mark.parametrize(
     ("made", "text"),
     [
