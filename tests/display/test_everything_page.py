@@ -11,7 +11,7 @@ import pytest
 from column_pages import BAR, SETUP, SKY
 from gauge_pages import LOAD, button, ended
 from jupyter_page import APPS, SCREENSHOTS, NotebookPage, Open
-from page_checks import FOREIGN, LOOKED_AT, OVERFLOWS, RICH, THEMES, complaints
+from page_checks import FOREIGN, OVERFLOWS, RICH, THEMES, complaints
 from playwright.sync_api import Locator, expect
 from server import events, piece, send, serve
 
@@ -129,6 +129,7 @@ def test_everything_is_readable_in_every_theme_and_width_and_axe_finds_nothing(o
     expect(notebook.answer(9).locator("mjx-container")).to_have_count(2)
     expect(foreign.locator(".jctx-answer p").first).to_have_css("direction", "rtl")
     expect(transcript.locator(".jctx-turn")).to_have_count(11)
+    expect(notebook.output(10).locator("img")).to_have_attribute("alt", re.compile("Tokens of each turn"))
     check_structured(structured.locator(".jctx-answer"), listed)
     button(panel, "Trim").click()
     expect(panel.locator(".jctx-said")).to_contain_text("→")
@@ -137,18 +138,14 @@ def test_everything_is_readable_in_every_theme_and_width_and_axe_finds_nothing(o
     notebook.page.mouse.move(0, 0)
     found = {}
     themes = THEMES if app == "notebook" else {name: THEMES[name] for name in ("dark", "light")}
-    picture = notebook.output(10).locator("img")
-    filters = set[str]()
     for name, theme in themes.items():
         notebook.use_theme(theme)
-        filters.add(picture.evaluate("image => getComputedStyle(image).filter"))
         shown = {"structured": structured, "columns": columns, "answer": panel, "status": status}
         tables = {"history": history, "preview": preview, "transcript": transcript}
         for what, output in (shown | tables).items():
             output.screenshot(path=SCREENSHOTS / f"{what}-{app}-{name}.png")
-        found[name] = complaints(notebook, {*LOOKED_AT, "image-alt"})
+        found[name] = complaints(notebook)
     assert found == dict.fromkeys(themes, "")
-    assert len(filters) == 2  # a white card does not glare on a dark page
     panel.locator(".jctx-part.jctx-this-turn").focus()
     notebook.page.keyboard.press("ArrowLeft")
     expect(panel.locator(".jctx-part.jctx-earlier-turns")).to_be_focused()

@@ -92,8 +92,8 @@ def test_use_holds_for_the_conversation_and_a_wrong_one_changes_nothing(cells: C
 def test_a_verb_may_head_a_cell_with_its_text(talk: Ask, cells: Cells) -> None:
     assert "System prompt set" in cells.run("%%chat system\nYou are brief.\n")
     assert cells.run("%chat system").strip() == "You are brief."
-    table = cells.run("%%chat preview\nWhat is {{ this }}?")
-    assert "What is {{ this }}?" in table
+    table = cells.run("%%chat preview\nWhat is {this}?")
+    assert "What is {this}?" in table
     assert "prompt" in table
     assert len(get_chat().turns) == 0
 
@@ -133,6 +133,7 @@ def test_verbs_act_and_say_before_and_after(talk: Ask, cells: Cells) -> None:
 def test_config_shows_what_was_set_whatever_it_is(cells: Cells) -> None:
     for line, says in (
         ("system You answer in one line.", "system = You answer in one line. (set here)"),
+        ("system none", "system = none"),
         ("prices $2.50, 10", "prices = 2.5, 10 (set here)"),
         ("compact_at 80%", "compact_at = 0.8"),
         ("parameters top_p=0.9 seed=3", "parameters = top_p=0.9 seed=3"),
