@@ -1,4 +1,4 @@
-"""Read tables of any library by position: frames and columns, groups, sparse matrices, labelled arrays, relations.
+"""Read tables of any library by position: frames and columns, groups, relations, data sets of Arrow.
 
 No library is imported for a value that does not come from it, but narwhals, which reads the frames of most. Missing
 values are counted by the library, in all rows where that is quick and in a part of them where it is not, which then is
@@ -68,14 +68,10 @@ class LibraryTable:
 
 def library_table(value: Any) -> LibraryTable | None:
     """Return a table of any library; ``None`` for any other value."""
-    kind, library, name = type(value), module_of(type(value)), name_of(type(value))
+    kind, name = type(value), name_of(type(value))
     table = _of_pandas(value, name)
     if table is not None:
         return table
-    if library == "xarray" and hasattr(kind, "isel"):
-        return _labelled(value, name)
-    if library == "scipy" and hasattr(kind, "tocoo"):
-        return _sparse(value.tocoo(), name)
     if _is_relation(kind):
         return _relation(value, name)
     if hasattr(kind, "count_rows") and hasattr(kind, "take"):
@@ -85,7 +81,7 @@ def library_table(value: Any) -> LibraryTable | None:
 
 
 def _of_pandas(value: Any, name: str) -> LibraryTable | None:
-    """Return a frame, a column, groups or windows of pandas; ``None`` for any other value."""
+    """Return a frame, a column or groups of pandas; ``None`` for any other value."""
     pandas = sys.modules.get("pandas")
     if pandas is None or not hasattr(pandas, "api"):  # it is being imported
         return None
@@ -94,11 +90,9 @@ def _of_pandas(value: Any, name: str) -> LibraryTable | None:
     if isinstance(value, pandas.api.extensions.ExtensionArray):
         return _indexed(pandas.Series(value), name)
     frame = getattr(value, "obj", None) if module_of(type(value)) == "pandas" else None
-    if not isinstance(frame, pandas.DataFrame | pandas.Series):
+    if frame is None or not hasattr(type(value), "ngroups"):
         return None
-    if hasattr(type(value), "ngroups"):
-        return _indexed(value.size(), f"Sizes of the groups of a {name}", "group")
-    return _indexed(frame, f"{name} of a {name_of(type(frame))}")
+    return _indexed(value.size(), f"Sizes of the groups of a {name}", "group")
 
 
 def _indexed(value: Any, kind: str, unit: str = "row") -> LibraryTable:
@@ -155,43 +149,6 @@ def _cells(column: Any) -> list[Any]:
     if str(column.dtype).lower() not in ("float32", "float[pyarrow]"):
         return values
     return [of_single(value) if isinstance(value, float) else value for value in values]
-
-
-def _sparse(entries: Any, name: str) -> LibraryTable:
-    """Return the stored entries of a sparse matrix of SciPy, in the order in which these stand."""
-    places = getattr(entries, "coords", None) or (entries.row, entries.col)
-    labels = ["row", "column"] if len(places) == 2 else [f"axis {n}" for n in range(len(places))]
-    shape = " × ".join(f"{side:,}" for side in entries.shape)
-    columns = [*places, entries.data]
-    return LibraryTable(
-        f"{name} of shape {shape}: its stored entries,", len(entries.data), ["value"],
-        lambda _: (str(entries.dtype), NOT_COUNTED),
-        lambda start, stop, _: [column[start:stop].tolist() for column in columns], labels, "entry",
-    )  # fmt: skip
-
-
-def _labelled(value: Any, name: str) -> LibraryTable:
-    """Return the values of an array or a data set of xarray as rows, each labelled by its place."""
-    numpy, pandas, xarray = (sys.modules[each] for each in ("numpy", "pandas", "xarray"))
-    data = value if hasattr(value, "data_vars") else value.to_dataset(name=value.name or "value")
-    sides = dict(data.sizes)
-    columns = [*data.data_vars, *(each for each in data.coords if each not in sides)]
-
-    def fetch(start: int, stop: int, number: int) -> list[list[Any]]:
-        places = numpy.unravel_index(numpy.arange(start, stop), tuple(sides.values())) if sides else ()
-        at = {side: xarray.Variable("row", place) for side, place in zip(sides, places, strict=True)}
-        part = data.isel(at)
-        arrays = [part[each].values if each in part else at[each].values for each in (*sides, *columns[:number])]
-        return [_cells(pandas.Series(numpy.broadcast_to(array, stop - start))) for array in arrays]
-
-    units = ((each, data[each].attrs.get("units")) for each in columns)
-    names = [f"{each} ({unit})" if unit else str(each) for each, unit in units]
-    shape = " × ".join(f"{side} {length:,}" for side, length in sides.items()) or "no dimension"
-    rows = int(numpy.prod(list(sides.values()), dtype=object))
-    return LibraryTable(
-        f"xarray {name} of {shape}", rows, names, lambda n: (str(data[columns[n]].dtype), NOT_COUNTED), fetch,
-        list(map(str, sides)),
-    )  # fmt: skip
 
 
 def _is_relation(kind: type) -> bool:

@@ -69,10 +69,6 @@ def test_an_answer_looks_the_same_while_it_grows_when_it_is_whole_and_untrusted(
         check(page)
         for part in PARTS:
             assert looks(page, 1, part) == looks(page, 0, part), part
-    page.command("toc:show-panel")
-    panel = page.page.locator(".jp-TableOfContents")
-    panel.get_by_text("No Headings").wait_for()
-    page.page.evaluate("() => window.jupyterapp.shell.collapseLeft()")
     page.save()
     page.page.wait_for_function("() => !window.jupyterapp.shell.currentWidget.context.model.dirty")
     saved = nbformat.read(page.path, 4)

@@ -14,21 +14,6 @@ LOAD = "%load_ext jupyter_ctx\n%chat use local/smollm2 --window 512 --max-tokens
 ASK = "%%chat\nWhy is the sky blue?"
 
 
-@pytest.mark.parametrize("app", ["lab", "notebook"])
-def test_an_answer_comes_with_one_gauge_which_follows_every_turn(open_page: Open, app: str, real_model: str) -> None:
-    notebook = open_page(f"%load_ext jupyter_ctx\n%chat use {real_model} --max-tokens 40", ASK, ASK, app=app)
-    notebook.run(0, 1)
-    expect(notebook.answer(1)).not_to_be_empty()
-    expect(notebook.output(1).get_by_role("meter")).to_have_count(1)
-    first = notebook.used
-    notebook.run(2)
-    expect(notebook.answer(2)).not_to_be_empty()
-    expect(notebook.meter).to_have_count(1)
-    expect(notebook.meter).not_to_have_attribute("aria-valuenow", str(first))
-    assert notebook.used > first > 0
-    assert notebook.errors == []
-
-
 @pytest.mark.parametrize("app", APPS)
 def test_restart_and_run_all_shows_stored_answers_and_asks_for_nothing(open_page: Open, app: str) -> None:
     notebook = open_page(LOAD, ASK, "%%chat\nAnd at night?", "%chat history", app=app)

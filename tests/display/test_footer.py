@@ -19,11 +19,6 @@ def test_the_line_says_tokens_and_seconds() -> None:
     assert footer_line(Footer("m", None, 75)) == "1 min 15 s"
 
 
-def test_it_says_how_full_the_context_is_and_when_that_is_a_guess() -> None:
-    assert footer_line(Footer("m", USAGE, 2.06, fill=0.218)) == "22 % · 1,204 in · 312 out · 2.1 s"
-    assert footer_line(Footer(fill=1.04, guess=True)) == "~104 %"
-
-
 def test_the_share_stands_once_behind_its_bar_in_plain_colours() -> None:
     page = footer_html(Footer("m", USAGE, 2.0, fill=0.61))
     assert "".join(Seen(page).text).startswith("61 % · 1,204 in")
@@ -111,13 +106,6 @@ def test_a_very_long_thought_is_cut_and_says_so() -> None:
     page = details.thinking_html("x" * 60_000)
     assert len(page) < 51_000
     assert "10,000 characters more" in page
-
-
-def test_it_is_above_the_answer_and_on_the_page_alone() -> None:
-    forms = bundle("yes", ["above"], thought="hm", footer=Footer("m", USAGE))
-    page = forms["text/html"]
-    assert page.index("above") < page.index("Thought for 100 tokens") < page.index("yes")
-    assert "hm" not in forms["text/markdown"] + forms["text/plain"]
 
 
 def test_an_answer_that_is_not_whole_says_so_below_it_on_the_page_alone() -> None:

@@ -106,27 +106,6 @@ def test_a_button_does_what_it_said_and_undo_names_it(talked: Chat) -> None:
     assert seen.button("Redo").tooltip == "Redo: nothing to do, nothing was undone"
 
 
-def test_trim_does_exactly_what_it_shows(talked: Chat) -> None:
-    talked.configure(window=300)
-    seen, plan = Seen(panel_of(talked)), talked.desk.actions.plans()["trim"]
-    assert f"Trim: {plan.text}, {plan.before} → {plan.after} tokens" in seen.bar
-    seen.button("Trim").click()
-    assert talked.info().used == plan.after
-    assert f"({plan.before} → {plan.after} tokens)" in seen.bar
-
-
-def test_a_summary_stays_within_what_it_shows(talked: Chat) -> None:
-    seen, plan = Seen(panel_of(talked)), talked.desk.actions.plans()["summarise"]
-    assert plan.possible
-    assert plan.after is not None
-    seen.button("Summarise").click()
-    wait_for(lambda: talked.conversation.summary is not None)
-    assert talked.info().used <= plan.after
-    wait_for(lambda: "tokens)" in seen.bar)
-    seen.button("Undo").click()
-    assert talked.conversation.summary is None
-
-
 def test_what_a_click_did_is_gone_after_the_next_turn(talked: Chat) -> None:
     seen = Seen(panel_of(talked))
     seen.button("Clear").click()
@@ -208,20 +187,6 @@ def test_a_click_while_a_turn_runs_is_done_after_it_in_order(talked: Chat) -> No
     assert talked.turns == ()
     assert [place.turn.reply for place in talked.conversation.cleared][-1] == reply.text
     assert "Cleared 9 turns" in seen.bar
-
-
-def test_a_summary_asked_for_while_a_turn_runs_is_written_after_it(talked: Chat) -> None:
-    seen = Seen(panel_of(talked))
-    clicked = []
-
-    def click(_: str) -> None:
-        if not clicked:
-            clicked.append(seen.button("Summarise").click())
-            assert talked.conversation.summary is None
-
-    reply = talked.send("Count to three.", on_piece=click)
-    wait_for(lambda: talked.conversation.summary is not None)
-    assert talked.turns[-1].reply == reply.text
 
 
 def test_a_gauge_that_cannot_be_read_fails_no_turn() -> None:

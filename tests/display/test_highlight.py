@@ -59,10 +59,6 @@ def test_code_within_markdown_has_no_lexer_of_its_own() -> None:
     assert taken(f"```ini\n{'=' * 7_900}\n```\n", "markdown") < 0.25
 
 
-def test_every_name_on_the_list_is_that_of_a_lexer() -> None:
-    assert all(get_lexer_by_name(name).aliases[0] == name for name in QUICK_LEXERS)
-
-
 def coloured_by_pygments(code: str, language: str) -> list[tuple[str, str]]:
     tokens = get_lexer_by_name(language, stripnl=False, ensurenl=False).get_tokens(code)
     runs = groupby(tokens, key=lambda token: STANDARD_TYPES.get(token[0], ""))

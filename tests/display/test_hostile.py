@@ -81,60 +81,35 @@ ANSWERS_CELL = (
     "for text in parts[{part}]: display({{{form!r}: bundle(text)[{form!r}]}}, raw=True)\nprint('all', 'shown')"
 )
 COLUMNS_CELL = """
-from jupyter_ctx.display.answer.column_page import Column, Frame, columns_forms, compared_forms
-texts = [text for text in short if len(text) <= {longest}]
-for at in range(0, len(texts), 6):
-    columns = [Column(text[:80], text, text, notices=[text[:80]], error=text) for text in texts[at:at + 6]]
-    forms = {drawn}(columns, Frame([texts[at]], [texts[at]], 1))
-    display({{{form!r}: forms[{form!r}]}}, raw=True)
+from jupyter_ctx.display.answer.column_page import Column, Frame, compared_forms
+for at in range(0, len(short), 6):
+    columns = [Column(text[:80], text, text, notices=[text[:80]], error=text) for text in short[at:at + 6]]
+    forms = compared_forms(columns, Frame([short[at]], [short[at]], 1))
+    display({"text/html": forms["text/html"]}, raw=True)
 print('all', 'shown')"""
 HTML, MARKDOWN = "text/html", "text/markdown"
-USUAL = (
-    [ANSWERS_CELL.format(form=form, part=part) for form in (HTML, MARKDOWN) for part in range(3)],
-    [COLUMNS_CELL.format(form=HTML, drawn="compared_forms", longest=LONGEST)],
-)
-EVERY = (
-    USUAL[0],
-    # JupyterLab takes minutes to read six of the longer ones as one Markdown text
-    [
-        *USUAL[1],
-        COLUMNS_CELL.format(form=HTML, drawn="columns_forms", longest=LONGEST),
-        COLUMNS_CELL.format(form=MARKDOWN, drawn="columns_forms", longest=300),
-    ],
-)
 
 
-@pytest.mark.parametrize(
-    ("app", "cells"),
-    [
-        pytest.param("lab", USUAL, id="lab"),
-        pytest.param("notebook", EVERY, id="notebook, every form", marks=pytest.mark.load),
-    ],
-)
-def test_no_answer_acts_loads_or_forges_anything(
-    open_page: Open, load: str, app: str, cells: tuple[list[str], list[str]]
-) -> None:
+def test_no_answer_acts_loads_or_forges_anything(open_page: Open, load: str) -> None:
     """Answers, and answers beside others, each in a cell of its own."""
-    count = sum(map(len, cells))
-    notebook = open_page(load, *(cell for kind in cells for cell in kind), app=app)
+    cells = [ANSWERS_CELL.format(form=form, part=part) for form in (HTML, MARKDOWN) for part in range(3)]
+    notebook = open_page(load, *cells, COLUMNS_CELL)
     seen = watched(notebook)
-    notebook.run(*range(1 + count))
-    outputs = [notebook.output(index) for index in range(1, 1 + count)]
-    for output in outputs:
+    notebook.run(*range(8))
+    *alone, columns = map(notebook.output, range(1, 8))
+    for output in (*alone, columns):
         expect(output).to_contain_text("all shown")
-    alone, columns = outputs[: len(cells[0])], outputs[len(cells[0]) :]
     typeset = notebook.page.locator(".jp-Cell-outputArea mjx-container")
     expect(typeset.first).to_be_attached()
-    expect(columns[0].locator("mjx-container").first).to_be_attached()
+    expect(columns.locator("mjx-container").first).to_be_attached()
     expect_harmless(notebook, seen)
     for output in alone:
         expect(output.locator(".jctx-note, .jctx-badge")).to_have_count(0)
     for of_form in (alone[:3], alone[3:]):
         assert any(output.locator("a[href]").count() for output in of_form)
-    for output in columns[:2]:  # as HTML
-        shown = output.locator(".jctx-column")
-        assert shown.count() == len(SHORT)
-        assert shown.evaluate_all("shown => shown.every(column => column.parentElement.matches('.jctx-columns'))")
+    shown = columns.locator(".jctx-column")
+    assert shown.count() == len(SHORT)
+    assert shown.evaluate_all("shown => shown.every(column => column.parentElement.matches('.jctx-columns'))")
     links = notebook.page.locator(".jp-Cell-outputArea a[href]").evaluate_all("links => links.map(link => link.href)")
     assert [link for link in links if not re.match("https?:|mailto:", link)] == []
 

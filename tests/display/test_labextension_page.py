@@ -10,12 +10,6 @@ from playwright.sync_api import Page, expect
 
 pytest_plugins = ("browsing",)
 
-BUTTONS = """buttons = [ipywidgets.Button(description=name) for name in ("One", "Two", "Three")]
-buttons[1].disabled = True
-box = ipywidgets.HBox(buttons)
-box.add_class("jctx-toolbar")
-ipywidgets.VBox([box, ipywidgets.Button(description="More")])"""
-FOCUSED = "() => document.activeElement.textContent.trim()"
 HOSTILE = (
     '<div class="jctx-answer"><img src="x" onerror="window.hacked = 1"><script>window.hacked = 2</script>'
     '<div class="highlight"><pre>print(1)\n</pre></div></div>'
@@ -57,23 +51,6 @@ def test_code_is_copied_by_pointer_and_by_keyboard_without_a_kernel_and_untruste
     assert _clipboard(page) == "print(1)"
     page.keyboard.press("Tab")
     expect(notebook.page.locator(".jctx-copy")).to_have_count(0)
-
-
-def test_the_buttons_of_a_toolbar_are_one_tab_stop_with_arrow_keys(open_page: Open) -> None:
-    notebook = open_page(f"import ipywidgets\n{BUTTONS}", "2")
-    notebook.run(0)
-    page, shown = notebook.page, notebook.output(0)
-
-    def expect_focus(*steps: tuple[str, str]) -> None:
-        for key, name in steps:
-            page.keyboard.press(key)
-            assert page.evaluate(FOCUSED) == name, key
-
-    shown.get_by_role("button", name="One").focus()
-    expect_focus(("ArrowRight", "Three"), ("ArrowRight", "One"), ("End", "Three"), ("Tab", "More"))
-    expect(shown.get_by_role("toolbar")).to_have_count(1)
-    expect_focus(("Shift+Tab", "Three"), ("Home", "One"), ("ArrowLeft", "Three"), ("Tab", "More"))
-    assert notebook.errors == []
 
 
 def _clipboard(page: Page) -> str:

@@ -21,16 +21,6 @@ from jupyter_ctx.display.answer.stream import NotebookView, TerminalView
 from jupyter_ctx.display.text import to_plain
 
 
-def test_updates_come_by_time_and_never_for_each_piece(screen: Screen) -> None:
-    view, begun = NotebookView(), time.monotonic()
-    for number in range(300):
-        view.feed(f"word{number} ")
-        time.sleep(0.002)
-    seconds = time.monotonic() - begun
-    view.close()
-    assert 2 <= len(screen.shown) <= 12 * seconds + 2
-
-
 def test_a_piece_is_shown_within_half_a_second_though_none_follows(screen: Screen) -> None:
     view = NotebookView()
     view.feed("one ")

@@ -12,8 +12,9 @@ from random import Random
 from typing import Any
 
 import pytest
-from cells import Cells
 from dialects import DIALECTS
+from hostile import ANSWERS, NAMES
+from html_pages import Seen
 from images import PIXEL
 from kernels import Kernel, error
 from PIL import Image
@@ -99,6 +100,19 @@ def test_each_form_says_what_went_along() -> None:
     assert strip_forms([part], LINE, plain=True) == {"text/plain": f"[ctx] {LINE}"}
 
 
+def test_hostile_names_and_texts_stay_texts() -> None:
+    picture = "data:image/png;base64,AAAA"
+    for text in (*NAMES.values(), *(answer for answer in ANSWERS.values() if len(answer) < 5_000)):
+        forms = strip_forms([SentPart(text, text[:99], text, [picture])], f"With the prompt: {text}", plain=False)
+        page = Seen(forms["text/html"])
+        assert forms["text/html"].count("<style") == 1
+        assert page.tags <= {"div", "details", "summary", "span", "style", "img"}
+        assert not page.odd
+        assert {value for _, name, value in page.attributes if name == "src"} <= {picture}
+        assert not [name for _, name, _ in page.attributes if name.startswith(("on", "href", "id"))]
+        assert not re.search(r"<(?=[a-z/!])", forms["text/markdown"], re.I)
+
+
 def test_a_long_text_and_a_long_name_are_shown_in_part() -> None:
     page = strip_forms([SentPart("x" * 5_000, "", "y" * 80_000)], LINE, plain=False)["text/html"]
     assert page.count("y") < MOST_SENT_TEXT + 100
@@ -158,15 +172,6 @@ def test_an_output_a_stored_answer_and_plain_text_say_it_too(asked: Kernel) -> N
     assert strips(asked.run("%%chat\nAlone?")) == []
     plain = [message["content"].get("data", {}) for message in asked.run("%%chat --plain -a fig\nLook.")]
     assert [list(forms) for forms in plain if "With the prompt" in str(forms)] == [["text/plain"]]
-
-
-def test_a_terminal_prints_one_line(cells: Cells, tmp_path: Path) -> None:
-    (tmp_path / "notes.txt").write_text("The sea is blue.")
-    with serve(DIALECTS["completions"].answer("Fine.")) as (url, _):
-        cells.run(f"%chat use gpt-5.2 --base-url {url}")
-        shown = cells.run(f"%%chat -a {tmp_path / 'notes.txt'}\nWhat is it?")
-    assert re.search(r"^\[ctx\] With the prompt: notes.txt \(about \d+ tokens\)\.$", shown, re.M)
-    assert STRIP not in shown
 
 
 # parts in tables

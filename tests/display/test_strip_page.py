@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 from gauge_pages import gate
-from jupyter_page import SCREENSHOTS, NotebookPage, Open
+from jupyter_page import Open
 from page_checks import OVERFLOWS, THEMES, complaints
 from playwright.sync_api import Locator, expect
 from server import serve
 
 pytest_plugins = ("browsing",)
 
-TESTS = Path(__file__).parents[1]
 MAKE = """import matplotlib.pyplot as plt, pandas as pd
 fig, ax = plt.subplots()
 ax.plot([1, 3, 2])
@@ -24,30 +22,10 @@ axes = dict(zip("ab", (fig, fig)))
 open("notes.txt", "w").write("The sea is blue. " * 40)
 note = "a value of the notebook"
 """
-HOSTILE = f"""import sys
-sys.path.insert(0, {str(TESTS / "support")!r})
-from hostile import ANSWERS, NAMES
-from IPython.display import display
-from jupyter_ctx.display.answer.strip import SentPart, strip_forms
-short = [text for text in ANSWERS.values() if len(text) < 5_000]
-names = [name.replace(chr(0), "").encode("utf-8", "ignore").decode() for name in (*NAMES.values(), *short)]
-parts = [SentPart(name, name[:99], name, ["data:image/png;base64,AAAA"]) for name in names]
-line = "With the prompt: " + ", ".join(names)
-display(strip_forms(parts, line, plain=False), raw=True)
-display(dict([("text/markdown", strip_forms(parts, line, plain=False)["text/markdown"])]), raw=True)
-"""
-OTHERS = """strip => [...strip.querySelectorAll('*')].filter(part =>
-    !part.matches('div, details, summary, span, img[src^="data:image/png;base64,"]')
-    || [...part.attributes].some(each => /^on|^href|^id/.test(each.name))).map(part => part.outerHTML.slice(0, 200))"""
 
 
 def is_drawn(picture: Locator) -> bool:
     return bool(picture.evaluate("async img => { await img.decode(); return img.naturalWidth > 0; }"))
-
-
-def shoot(notebook: NotebookPage, outputs: dict[str, Locator], name: str) -> None:
-    for what, output in outputs.items():
-        output.screenshot(path=SCREENSHOTS / f"strip-{what}-{name}.png")
 
 
 def test_the_strip_stands_above_the_answer_from_sending_on_and_is_kept(open_page: Open) -> None:
@@ -58,7 +36,6 @@ def test_the_strip_stands_above_the_answer_from_sending_on_and_is_kept(open_page
             "%%chat -a fig -a df -a axes -a notes.txt -a note\nWhy does the curve fall?",
             "%chat preview",
             "%chat history",
-            HOSTILE,
         )
         notebook.run(0, 1)
         notebook.page.evaluate("() => { window.jupyterapp.shell.currentWidget.content.activeCellIndex = 2 }")
@@ -67,7 +44,6 @@ def test_the_strip_stands_above_the_answer_from_sending_on_and_is_kept(open_page
         strip = output.locator(".jctx-strip")
         expect(output).to_contain_text("The curve")
         assert is_drawn(strip.locator("img").first)
-        shoot(notebook, {"growing": output}, "light")
         table = strip.locator("details", has_text="of 12,000 rows")
         sent = table.get_by_role("region")
         expect(sent).to_be_hidden()
@@ -87,23 +63,16 @@ def test_the_strip_stands_above_the_answer_from_sending_on_and_is_kept(open_page
         output.locator("summary", has_text=name).click()
         expect(output.get_by_role("region", name=name, exact=False)).to_be_visible()
     assert is_drawn(history.locator("img").first)
-    shown = {"cell": notebook.output(2), "preview": preview, "history": history}
     found: dict[str, Any] = {}
     for width in (1400, 800, 400):
         notebook.page.set_viewport_size({"width": width, "height": 3000})
         notebook.page.wait_for_timeout(300)
-        shoot(notebook, shown, str(width))
         found[str(width)] = notebook.page.evaluate(OVERFLOWS)
     notebook.page.set_viewport_size({"width": 1200, "height": 3000})
     for theme in ("dark", "light"):
         notebook.use_theme(THEMES[theme])
         found[theme] = complaints(notebook, ("color-contrast", "image-alt"))
-        shoot(notebook, shown, theme)
     assert found == {"1400": [], "800": [], "400": [], "dark": "", "light": ""}
-
-    notebook.run(5)
-    hostile = notebook.output(5).locator(".jctx-strip")
-    assert hostile.evaluate(OTHERS) == []
     assert notebook.page.evaluate("typeof window.hacked") == "undefined"
     notebook.save()
     outputs = json.loads(notebook.path.read_text("utf-8"))["cells"][2]["outputs"]

@@ -107,16 +107,6 @@ def test_what_fails_before_any_text_leaves_nothing_of_the_wait(screen: Screen, c
     assert screen.shown[-1] == {}
 
 
-def test_notices_above_stay_in_every_form_when_nothing_comes(screen: Screen, clock: Clock) -> None:
-    view = NotebookView(["above"], clock=clock)
-    view.sent(MODEL)
-    view.begin()
-    clock.wait(5, view)
-    view.close()
-    assert screen.text == "ctx above"
-    assert screen.shown[-1]["text/plain"].strip() == "[ctx] above"
-
-
 def test_a_question_to_the_user_ends_the_wait_until_something_is_sent(screen: Screen, clock: Clock) -> None:
     view = NotebookView(clock=clock)
     view.sent(MODEL)

@@ -33,17 +33,6 @@ def test_a_binary_file_replaces_no_memory_file(content: bytes, tmp_path: Path, m
     assert chat.desk.session.memory_file()[1] == "Answer in French."
 
 
-def test_trimming_to_no_turn_leaves_out_all() -> None:
-    chat = talked()
-    assert chat.trim(0).changed
-    assert chat.info().in_view == 0
-    assert chat.undo().changed
-
-
-def test_the_magic_has_the_help_that_ipython_shows(cells: Cells) -> None:
-    assert "Talk with a language model" in cells.shell.object_inspect("%chat")["docstring"]
-
-
 def test_a_key_may_be_given_for_whoever_takes_one(cells: Cells, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
     monkeypatch.setattr("jupyter_ctx.magics.chat_magic.getpass", lambda text: asked.append(text) or "sk-typed-secret")
@@ -84,18 +73,6 @@ def test_a_missing_key_is_said_at_once_and_found_when_it_is_set(cells: Cells, mo
     cells.run("%chat use openai/gpt-4o")
     assert "needs a key" not in cells.run("%chat use groq/some-model")
     assert "needs a key" not in str(cells.fail("%%chat --base-url http://127.0.0.1:1/v1\nHello."))
-
-
-def test_help_for_a_setting_names_the_command_that_explains_it(cells: Cells) -> None:
-    assert "%chat config compact_at shows its value" in cells.run("%chat help compact_at")
-
-
-@pytest.mark.parametrize(("name", "content"), [("a.ipynb", "{}"), ("a.json", "nonsense"), ("a.md", "# Notes")])
-def test_a_file_that_cannot_be_imported_is_named(tmp_path: Path, name: str, content: str) -> None:
-    path = tmp_path / name
-    path.write_text(content)
-    with pytest.raises(InvalidRequestError, match=name):
-        talked().load(path)
 
 
 def test_an_export_replaces_nothing_but_its_file(tmp_path: Path) -> None:

@@ -9,18 +9,14 @@ from collections.abc import Iterator
 import pytest
 from answering_rows import answering_rows
 from cells import Cells
-from kernels import Kernel
+from kernels import Kernel, error
 
-from jupyter_ctx import Reply, get_chat
 from jupyter_ctx.conversation.code_blocks import code_blocks, code_of
-from jupyter_ctx.magics.code_commands import code_in, turn_with_code
-from jupyter_ctx.session.prompt import Prompt
-from jupyter_ctx.session.side_by_side import Candidate
 
 ONE = "So:\n\n```python\nx = 1\n```\n\nwhich prints\n\n```text\n1\n```"
 TWO = "First:\n\n```bash\npip install x\n```\n\nthen\n\n~~~py\nimport x\nx.run()\n~~~\n\n- and\n\n  ```\n  y = 2\n  ```"
 SQL = "# This is sql, and no Python:\n# select 1"
-ANSWERS = {"one": ONE, "two": TWO, "none": "Only `words`.", "sql": "```sql\nselect 1\n```", "odd": "```<b>\n$x$\n```"}
+ANSWERS = {"one": ONE, "two": TWO, "none": "Only `words`.", "sql": "```sql\nselect 1\n```"}
 
 
 def said(prompt: str) -> str:
@@ -78,39 +74,6 @@ def test_code_of_an_older_answer_says_which_turn_it_is_of(asking: Cells) -> None
     assert "code of turn" not in asking.run("%chat code 1 1")
 
 
-class Unseen:
-    """Nobody watches the answers come."""
-
-    def begin(self) -> None:
-        pass
-
-    def sent(self, column: int, model: str, again: str) -> None:
-        pass
-
-    def feed(self, column: int, piece: str) -> None:
-        pass
-
-    think = failed = feed
-
-    def done(self, column: int, reply: Reply) -> None:
-        pass
-
-
-def test_of_answers_side_by_side_the_code_is_that_of_the_one_that_is_used(asking: Cells) -> None:
-    asking.run("%%chat\nSay two")
-    prompt = Prompt("Say one")
-    found = get_chat().desk.ask_each(prompt, [Candidate(name, {"model": name}) for name in ("m", "n")], Unseen())
-    asking.shell.rl_next_input = None
-    for words in ("", " 1", " all"):
-        assert "2 answers" in str(asking.fail(f"%chat code{words}"))
-    assert asking.shell.rl_next_input is None
-    asking.run("%chat code 2 1")
-    assert asking.shell.rl_next_input == "import x\nx.run()"
-    get_chat().desk.choose(2, found.id)
-    assert "code of turn" not in asking.run("%chat code")
-    assert asking.shell.rl_next_input == "x = 1"
-
-
 @pytest.mark.parametrize(
     ("block", "is_python", "cell"),
     [
@@ -136,16 +99,6 @@ def test_what_no_cell_can_run_becomes_comments_and_a_session_its_input(block: st
     assert both == (f"x = 1\n\n{cell}" if is_python else "x = 1")
 
 
-def test_a_script_takes_a_block_by_its_number(asking: Cells) -> None:
-    asking.run("%%chat\nSay two")
-    chat = get_chat()
-    assert code_in(chat, 1, 1) == "%%bash\npip install x"
-    assert code_in(chat, turn_with_code(chat), 2) == "import x\nx.run()"
-    assert code_in(chat, 1) == "import x\nx.run()\n\ny = 2"
-    assert [block.language for block in code_blocks(chat.turns[0].reply)] == ["bash", "py", ""]
-    assert turn_with_code(chat) == 1
-
-
 def test_a_notebook_unfolds_each_block_and_the_answer_says_so(kernel: Kernel) -> None:
     with answering_rows(said) as asked:
         kernel.run(f"%chat use m --base-url {asked.url}")
@@ -169,9 +122,18 @@ def test_a_notebook_unfolds_each_block_and_the_answer_says_so(kernel: Kernel) ->
     assert kernel.reply["payload"][0]["text"] == "import x\nx.run()"
 
 
-def test_a_block_shows_as_text_whatever_it_says(kernel: Kernel) -> None:
+def test_of_answers_side_by_side_the_code_is_that_of_the_one_that_is_used(kernel: Kernel) -> None:
     with answering_rows(said) as asked:
         kernel.run(f"%chat use m --base-url {asked.url}")
-        kernel.run("%%chat\nSay odd")
-        kernel.run("%chat code 1")
-    assert kernel.reply["payload"][0]["text"] == "# This is <b>, and no Python:\n# $x$"
+        kernel.run("%%chat -m m -m n\nSay one")
+        refused = error(kernel.run("%chat code"))
+        kernel.run("%chat pick 2")
+        kernel.run("%chat code")
+    assert refused is not None
+    assert "2 answers" in refused["evalue"]
+    assert kernel.reply["payload"][0]["text"] == "x = 1"
+
+
+def test_a_fence_within_a_longer_one_is_code_and_one_without_an_end_too() -> None:
+    assert code_of("````python\n'''\n```\n'''\n````") == "'''\n```\n'''"
+    assert code_of("```python\nx = 1") == "x = 1"

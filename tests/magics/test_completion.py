@@ -45,12 +45,9 @@ def data(cells: Cells) -> Cells:
     [
         ("%chat use gpt52", "%chat use openai/gpt-5.2"),
         ("%chat use openai/gtp-5.2", "%chat use openai/gpt-5.2"),
-        ("%chat use openia/gpt-5.2", "%chat use openai/gpt-5.2"),
         ("%chat use sonnet-5", "%chat use anthropic/claude-sonnet-5"),
         ("%%chat --modle", "%%chat --model"),
         ("%chat histroy", "%chat history"),
-        ("%chat config footr", "%chat config footer"),
-        ("%chat config footer onn", "%chat config footer on"),
         ("%chat help comapct_at", "%chat help compact_at"),
     ],
 )
@@ -66,10 +63,6 @@ def test_models_show_their_windows_and_settings_their_values(cells: Cells) -> No
     for typed in ("%chat config on_overflow ", "%%chat --on-overflow ", "%%chat --on-overflow="):
         assert kinds_of(cells, typed).items() >= dict.fromkeys(("trim", "summarise", "stop"), "value").items()
     assert cells.lines("%%chat --on-overflow=st") == ["%%chat --on-overflow=stop"]
-
-
-def test_descriptions_are_not_broken_at_spaces(cells: Cells) -> None:
-    assert not [found for found in cells.completed("%chat use openai/gpt-5.") if " " in found.type]
 
 
 def test_a_cells_head_offers_only_commands_that_take_a_text(cells: Cells) -> None:
@@ -122,13 +115,11 @@ def test_numbers_of_turns_are_completed_with_their_first_words(cells: Cells) -> 
     ("typed", "found"),
     [
         ("{{ x_va", "{{ x_value"),
-        ("{{ 1 + x_va", "{{ 1 + x_value"),
         ("{{ len(pric", "{{ len(prices"),
         ("{{ prices.pr", "{{ prices.price"),
         ("{{ prices['u", "{{ prices['unit price"),
         ("{{ person.a", "{{ person.age"),
         ("{{ settings['depth']['inn", "{{ settings['depth']['inner value"),
-        ("{{ x_value }} and {{ pers", "{{ x_value }} and {{ person"),
     ],
 )
 def test_names_attributes_columns_and_keys_are_completed_inside_braces(data: Cells, typed: str, found: str) -> None:
@@ -155,27 +146,15 @@ def test_nothing_is_offered_where_nothing_is_filled_in(data: Cells, typed: str) 
     ("text", "wanted"),
     [
         ("%%chat --ma", {"--max-tokens"}),
-        ("%%chat --n", {"--new", "--no-history"}),
         ("%chat su", {"summarise"}),
-        ("%chat use local/", {"local/smollm2"}),
-        ("%%chat -m openai/gpt-4.", {"openai/gpt-4.1"}),
-        ("%chat config compact", {"compact_at"}),
         ("%%ctx --on-overflow st", {"stop"}),
         ("%chat use local/smollm2 --w", {"--window"}),
         ("x = 1\n%chat hist", {"history"}),
         ("%chat config on_overflow s", {"summarise", "stop"}),
-        ("%chat config gauge f", {"follow"}),
         ("%chat config footer ", {"auto", "on", "off", "default"}),
-        ("%chat config compact_at ", {"default"}),
-        ("%chat config token_counting ", {"auto", "approximate", "tiktoken", "provider"}),
-        ("%chat config cache_ttl ", {"5m", "1h", "off"}),
         ("%chat config summary_model openai/gpt-6-l", {"openai/gpt-6-luna"}),
-        ("%chat use openai/gpt-5.", {"openai/gpt-5.2"}),
         ("%chat use gpt-5.", {"gpt-5.2"}),
-        ("%%chat -m anthropic/claude-sonnet-", {"anthropic/claude-sonnet-5"}),
-        ("%%chat -m google/gemini-3.8", {"google/gemini-3.8-flash"}),
         ("%chat use gro", {"groq/"}),
-        ("%chat use local/smollm2 --s", {"--set"}),
         ("%chat continue --s", {"--set", "--system"}),
         ("%chat key gr", {"groq"}),
         ("%chat models loc", {"local"}),
@@ -220,10 +199,3 @@ def test_tab_completes_paths(cells: Cells, tmp_path: Path, monkeypatch: pytest.M
     assert cells.lines(f"%%chat -a {tmp_path}/c") == [f"%%chat -a {tmp_path}/cat.png"]
     assert cells.lines("%%chat -s @fol") == ["%%chat -s @folder/"]
     assert cells.lines("%chat import ca") == ["%chat import cat.png"]
-
-
-@pytest.mark.parametrize("text", ["%chat switch pla", "%%chat -i pla", "%chat delete pla"])
-def test_tab_completes_names_of_conversations_once_there_are_any(cells: Cells, text: str) -> None:
-    assert not [each for each in cells.lines(text) if "plans" in each]
-    cells.run("%chat new plans")
-    assert cells.lines(text) == [f"{text}ns"]

@@ -11,7 +11,8 @@ DATA = "%load_ext jupyter_ctx\nimport pandas\nx_value = 3\nprices = pandas.DataF
 # Lab waits a second for the kernel; the first Tab imports what it needs
 FIRST = """async () => {
     const kernel = window.jupyterapp.shell.currentWidget.sessionContext.session.kernel;
-    await kernel.requestComplete({code: '%chat use gpt', cursor_pos: 13});
+    for (const code of ['%chat use gpt', '%%chat\\n{{ x_va', '%%chat\\n{{ prices.pri'])
+        await kernel.requestComplete({code, cursor_pos: code.length});
 }"""
 
 

@@ -71,13 +71,6 @@ def test_without_a_correction_nothing_is_put_anywhere(cells: Cells, text: str, s
     assert not hasattr(cells.shell, "rl_next_input")
 
 
-def test_a_correction_is_only_previewed_where_that_is_wanted(cells: Cells) -> None:
-    with answering(cells, "```\nx = 3\n```") as seen:
-        assert "Correct the cell that raised this error." in cells.run("%chat fix --preview")
-    assert not seen
-    assert not hasattr(cells.shell, "rl_next_input")
-
-
 PRICE = """rate = 0
 
 def price(n):
@@ -112,9 +105,3 @@ def test_the_cell_that_defines_the_failing_function_is_sent_and_put_right(cells:
     assert cells.shell.rl_next_input == fixed
     line = "The next cell holds cell [1] as corrected, not run: read it first, run it, then run cell [2] again."
     assert line in " ".join(shown.split())
-
-
-def test_the_corrected_one_of_two_blocks_is_taken(cells: Cells) -> None:
-    _, shown = of_two_cells(cells, f"```python\n{PRICE}\n```\n```python\nprice(4)\n```\nCell [2] was wrong.")
-    assert cells.shell.rl_next_input == "price(4)"
-    assert "The next cell holds cell [2] as corrected, not run: read it first." in shown

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 from collections.abc import Iterator, Mapping
@@ -16,9 +15,6 @@ from headless_runs import executed
 from jupyter_client import KernelManager
 from kernels import Kernel, shown
 from server import events, piece, running, send, usage
-
-from jupyter_ctx.storage.database import Database
-from jupyter_ctx.storage.database_tables import CONVERSATIONS
 
 CHAT = "__import__('jupyter_ctx').get_chat()"
 KEY = "sk-proj-Zx81kfFq0aPq77Lw2mTn5bYc"
@@ -236,26 +232,3 @@ def test_a_line_names_what_decides_requests_and_stands_in_no_cell(lesson: Any) -
 def told(kernel: Kernel, source: str, **options: Any) -> str:
     """What one line says."""
     return shown(kernel.run(source, "told", **options))
-
-
-@pytest.mark.load
-def test_eight_run_all_at_once_in_one_store_without_an_error_or_a_request(
-    lesson: Any, tmp_path: Path, address: str
-) -> None:
-    made, _, seen = lesson
-    teacher = made.opened(made.path, JUPYTER_CTX_STORE="memory")
-    run_all(teacher, made.cells)
-    teacher.run("%chat handout out.ipynb --clear", "hand")
-    asked, copies = len(seen), list[Path]()
-    for number in range(8):
-        (tmp_path / f"student{number}").mkdir()
-        copies.append(tmp_path / f"student{number}" / f"work {number}.ipynb")
-        copies[-1].write_bytes((made.folder / "out.ipynb").read_bytes())
-    shown_in = executed(*copies, JUPYTER_CTX_STORE=address)
-    assert [sum(HANDED in text for text in texts) for texts in shown_in] == [len(ASKING)] * 8
-    assert len(seen) == asked
-    with contextlib.closing(Database(address)) as database:
-        rows = database.run(
-            lambda connection: connection.execute(f"SELECT turns FROM {CONVERSATIONS}").fetchall(), write=False
-        )
-    assert rows == [(5,)] * 8

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from typing import Any
 
-import nbformat
 import pytest
-from kernels import VIEW, Kernel, answers, error, text, twins, widgets
+from kernels import VIEW, Kernel, answers, error, twins, widgets
 
 from jupyter_ctx.display.answer.growing_answer import GROWING
-
-LESSON = Path(__file__).parents[2] / "notebooks/02-when-the-window-fills.ipynb"
 
 
 @pytest.fixture
@@ -103,32 +99,6 @@ def test_an_action_of_another_cell_makes_a_gauge_a_snapshot_and_a_click_in_it_do
     assert (stills(acted), len(twins(acted))) == (1, 0)
 
 
-@pytest.mark.load
-def test_every_gauge_of_the_lesson_on_full_windows_says_what_was_true_in_its_cell(kernel: Kernel) -> None:
-    lesson = nbformat.read(LESSON, 4)
-    drawn, known = dict[str, str](), list[str]()
-    for cell in (cell for cell in lesson.cells if cell.cell_type == "code"):
-        outputs = kernel.run(cell.source, cell.id)
-        assert error(outputs) is None
-        for output in outputs:
-            name = output["content"].get("transient", {}).get("display_id")
-            if name in drawn or (cell.source == "%chat" and output in shown_twins(outputs)):
-                drawn[name] = output["content"]["data"]["text/plain"]
-        if cell.source == "%chat":
-            known.append(
-                kernel.value(
-                    "f'{get_chat().info().used:,} of {get_chat().info().limit:,} tokens', len(get_chat().turns)"
-                )
-            )
-    told = [re.search(r"([\d,]+ of [\d,]+ tokens).*\n\(after turn (\d+)", picture, re.S) for picture in drawn.values()]
-    assert [f"{found[1]} {found[2]}" for found in told if found] == known
-    assert len(set(known)) == len(known) == 4
-
-
-def shown_twins(outputs: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    return [o for o in outputs if "jctx-twin" in str(o["content"].get("data", {}).get("text/html", ""))]
-
-
 def stills(outputs: list[dict[str, Any]]) -> int:
     """How many outputs became snapshots."""
     return sum(o["msg_type"] == "comm_open" and "jctx-when" in str(o["content"]) for o in outputs)
@@ -139,16 +109,6 @@ def places(kernel: Kernel) -> str:
     kernel.run("import ipywidgets, ipywidgets.widgets.widget as w")
     boxes = "[x for x in w._instances.values() if type(x) is ipywidgets.Box and 'jctx-place' in x._dom_classes]"
     return kernel.value(f"[sum('jctx-panel' in held._dom_classes for held in box.children) for box in {boxes}]")
-
-
-def test_a_turn_costs_the_gauge_few_messages(kernel: Kernel) -> None:
-    """The buttons are disabled and enabled again, the bar and its lines drawn, and a place opened."""
-    kernel.run("%%chat\nSay hello.")
-    for act in ("", "%chat trim 1", "%chat pin 1", "%chat undo", ""):
-        kernel.run(act)
-        outputs = kernel.run("%%chat\nAnd again?")
-        messages = [o for o in outputs if o["msg_type"].startswith("comm_")]
-        assert 10 <= len(messages + twins(outputs)) <= 30, act
 
 
 def test_a_send_that_nearly_fills_the_context_says_so_once_above_its_answer(kernel: Kernel) -> None:
@@ -221,12 +181,6 @@ def test_a_click_while_a_cell_runs_is_not_lost_and_the_turn_is_whole(kernel: Ker
     kernel.run("pass")
     assert kernel.value("len(get_chat().turns), len(get_chat().conversation.cleared)") == "0 2"
     assert kernel.value("get_chat().conversation.cleared[-1].turn.stop_reason in ('stop', 'max_tokens')") == "True"
-
-
-def test_a_commands_page_comes_through_the_kernel(kernel: Kernel) -> None:
-    said = text(kernel.run("%chat help map"))
-    assert "--dry-run" in said
-    assert "--samples" not in said
 
 
 def test_the_page_of_a_prompt_comes_through_the_kernel(kernel: Kernel) -> None:

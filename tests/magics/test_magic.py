@@ -92,8 +92,8 @@ def test_use_holds_for_the_conversation_and_a_wrong_one_changes_nothing(cells: C
 def test_a_verb_may_head_a_cell_with_its_text(talk: Ask, cells: Cells) -> None:
     assert "System prompt set" in cells.run("%%chat system\nYou are brief.\n")
     assert cells.run("%chat system").strip() == "You are brief."
-    table = cells.run("%%chat preview\nWhat is {{ this }}?")
-    assert "What is {{ this }}?" in table
+    table = cells.run("%%chat preview\nWhat is {this}?")
+    assert "What is {this}?" in table
     assert "prompt" in table
     assert len(get_chat().turns) == 0
 
@@ -132,15 +132,11 @@ def test_verbs_act_and_say_before_and_after(talk: Ask, cells: Cells) -> None:
 
 def test_config_shows_what_was_set_whatever_it_is(cells: Cells) -> None:
     for line, says in (
-        ("system Hello", "system = Hello (set here)"),
         ("system You answer in one line.", "system = You answer in one line. (set here)"),
-        ('system "You are brief."', "system = You are brief. (set here)"),
         ("system none", "system = none"),
         ("prices $2.50, 10", "prices = 2.5, 10 (set here)"),
-        ("prices=off", "prices = none"),
         ("compact_at 80%", "compact_at = 0.8"),
         ("parameters top_p=0.9 seed=3", "parameters = top_p=0.9 seed=3"),
-        ("max_tokens 1,024", "max_tokens = 1024"),
         ("footer off", "footer = off"),
     ):
         assert says in cells.run(f"%chat config {line}"), line
@@ -183,30 +179,6 @@ def test_a_shell_that_nobody_else_holds_is_freed_with_its_conversation(cells: Ce
     del shell, chat
     gc.collect()
     assert [each() for each in gone] == [None, None]
-
-
-def test_tables_and_info_show_themselves(talk: Ask, cells: Cells) -> None:
-    talk("What is $5 <b>and</b> more?")
-    talk("And again?")
-    for call, words in (
-        ("history()", "turn  prompt"), ("usage()", "in  out"), ("preview('x')", "role"), ("info()", "window 512"),
-    ):  # fmt: skip
-        data, _ = cells.shell.display_formatter.format(eval(f"get_chat().{call}"))
-        assert words in data["text/plain"]
-        assert "Row(" not in data["text/plain"]
-        assert ("<table" in data["text/html"]) == (call != "info()")
-        assert "<b>" not in data["text/html"]
-    chat = get_chat()
-    for table in (chat.history(), chat.usage(), chat.preview()):
-        frame = table.to_dataframe()
-        assert frame.columns[0] == "turn"
-        assert set(frame["turn"]) == {1, 2}
-
-
-def test_ipythons_configuration_is_read(cells: Cells, local_model: str) -> None:
-    cells.shell.config.Chat.model = local_model
-    cells.shell.config.Chat.min_turns = 2
-    assert (get_chat().config.model, get_chat().config.min_turns) == (local_model, 2)
 
 
 def test_a_key_is_asked_for_and_shown_nowhere(cells: Cells, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -267,14 +239,6 @@ def test_large_values_are_said_before_they_are_sent(talk: Ask, cells: Cells) -> 
     )
     assert said.index("filled in take") < said.index(get_chat().turns[-1].reply.strip()[:10])
     assert "[ctx] {{ rows }} takes about" in cells.run("%%chat -t 0\nWhat of {{ rows }}?")
-
-
-def test_a_terminal_obeys_no_escape_of_an_answer(cells: Cells) -> None:
-    from jupyter_ctx.display.answer.stream import TerminalView
-
-    view = TerminalView()
-    cells.shell.user_ns["view"] = view
-    assert "\x1b" not in cells.run("view.feed('\\x1b[2J'); view.close(['\\x1b[31m'])")
 
 
 def test_a_models_file_that_is_a_list_is_said_once_and_the_chat_goes_on(

@@ -162,12 +162,6 @@ def test_several_scorers_are_named_as_their_variables(cells: Cells, asked: list[
     assert list(cells.shell.user_ns["out"].long) == [False, True, True]
 
 
-def test_two_runs_are_compared_by_their_names(cells: Cells, asked: list[Any]) -> None:
-    cells.run("%%chat map df --as a --score right\nSay {{ word }}")
-    cells.run("%%chat map df --as b --score right\nTell {{ word }}")
-    assert "McNemar exact" in cells.run("from jupyter_ctx import compare\nprint(compare(a, b))")
-
-
 def test_above_the_limit_it_asks_and_does_not_take_no_answer_for_a_yes(
     cells: Cells, asked: list[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -204,37 +198,6 @@ def test_without_pandas_the_results_are_shown(cells: Cells, asked: list[Any], mo
     said = cells.run("%%chat map words -o out\nSay {{ text }}")
     assert isinstance(cells.shell.user_ns["out"], Results)
     assert "MOON" in said
-
-
-def test_ctrl_c_keeps_what_there_is_and_says_so(
-    cells: Cells, asked: list[Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from jupyter_ctx.experiments import run as module
-
-    real = module.Run.wait
-
-    def pressed(self: Run, timeout: float | None = None) -> bool:
-        while not self.progress.done:
-            pass
-        monkeypatch.setattr(self._done, "wait", _interrupting(self._done.wait))
-        return real(self, timeout)
-
-    monkeypatch.setattr(module.Run, "wait", pressed)
-    error = cells.fail("%%chat map df --as run -o out\nSay {{ word }}")
-    assert isinstance(error, KeyboardInterrupt)
-    assert "of 3 answers" in str(error)
-    assert len(cells.shell.user_ns["out"]) == len(cells.shell.user_ns["run"].results) >= 1
-
-
-def _interrupting(real: Any) -> Any:
-    presses = iter([True])
-
-    def wait(timeout: float | None = None) -> Any:
-        if next(presses, False):
-            raise KeyboardInterrupt
-        return real(timeout)
-
-    return wait
 
 
 def test_the_turns_are_plotted_as_text_in_a_terminal(cells: Cells, asked: list[Any]) -> None:

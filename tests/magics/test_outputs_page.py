@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from base64 import b64decode
 from collections.abc import Iterator
 from typing import Any
 
@@ -21,27 +20,6 @@ def asked() -> Iterator[tuple[str, list[dict[str, Any]]]]:
 
     with serve(DIALECTS["completions"].answer("```python\nx = 2\n1 / x\n```\nFine.")) as (url, seen):
         yield f"%load_ext jupyter_ctx\n%chat use gpt-5.2 --base-url {url}", seen
-
-
-def images(request: dict[str, Any]) -> list[bytes]:
-    content = request["messages"][-1]["content"]
-    return [b64decode(part["image_url"]["url"].partition(",")[2]) for part in content if "image_url" in part]
-
-
-def test_a_plot_goes_into_a_prompt(open_page: Open, asked: tuple[str, list[dict[str, Any]]]) -> None:
-    load, seen = asked
-    notebook = open_page(
-        load,
-        "%matplotlib inline\nimport matplotlib.pyplot as plt\nplt.plot([1, 3, 2]);",
-        "%%chat\nWhat does {{ Out[2] }} show?",
-    )
-    notebook.run(0, 1, 2)
-    (plot,) = images(seen[-1])
-    shown = notebook.output(1).locator("img").get_attribute("src") or ""
-    assert plot == b64decode(shown.partition(",")[2])
-    expect(notebook.output(2)).to_contain_text("Out[2] · ")
-    notebook.page.screenshot(path=SCREENSHOTS / "outputs.png")
-    assert notebook.errors == []
 
 
 def test_the_corrected_cell_comes_below_the_one_that_asked(

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
 import time
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
-import nbclient
-import nbformat
 import pytest
 from cells import Cells
 from jupyter_client import KernelManager
@@ -43,24 +39,10 @@ def terminal(cells: Cells, url: str) -> Cells:
     return cells
 
 
-@pytest.fixture(scope="module")
-def manager(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KernelManager]:
-    store = tmp_path_factory.mktemp("store") / "chats.sqlite"
-    manager = KernelManager(kernel_name="python3")
-    manager.start_kernel(env={**os.environ, "JUPYTER_CTX_STORE": str(store)})
-    yield manager
-    manager.shutdown_kernel(now=True)
-
-
 @pytest.fixture
 def kernel(kernel: Kernel, url: str) -> Kernel:
-    begin(kernel, url)
-    kernel.run("%chat new", "new")
+    kernel.run(f"%chat use one --base-url {url} --window 4000\nfrom jupyter_ctx import get_chat")
     return kernel
-
-
-def begin(kernel: Kernel, url: str) -> None:
-    kernel.run(f"%load_ext jupyter_ctx\n%chat use one --base-url {url} --window 4000\nfrom jupyter_ctx import get_chat")
 
 
 def replies(kernel: Kernel) -> str:
@@ -133,28 +115,6 @@ def test_nothing_is_a_turn_until_one_is_taken_and_the_next_cell_says_so_once(ker
     assert replies(kernel).count("two at None heard 1.") == 1
 
 
-def test_run_all_after_a_restart_shows_the_stored_answers_and_keeps_the_choice(
-    kernel: Kernel, manager: KernelManager
-) -> None:
-    with serve(answer) as (url, seen):
-        begin(kernel, url)
-        kernel.run("%%chat -m one -m two\nHello?", "a")
-        kernel.run("%chat pick 2", "p")
-        kernel.run("%%chat\nGo on.", "b")
-        before, sent = replies(kernel), len(seen)
-        kernel.client.stop_channels()
-        manager.restart_kernel(now=True)
-        again = Kernel(manager)
-        begin(again, url)
-        outputs = again.run("%%chat -m one -m two\nHello?", "a")
-        again.run("%%chat\nGo on.", "b")
-        assert replies(again) == before
-        assert len(seen) == sent
-        assert "one at None heard 1." in answers(outputs)[-1]["text/html"]
-        assert "used" in answers(outputs)[-1]["text/html"].partition("two at None")[0].partition("one at None")[2]
-        again.client.stop_channels()
-
-
 def test_a_reason_why_no_answer_came_is_told_once(kernel: Kernel) -> None:
     kernel.run("%chat config prices 10,100\n%chat config max_cost 0.0001", "cap")
     outputs = kernel.run("%%chat -n 3\nHello?", "c")
@@ -186,12 +146,6 @@ def test_a_run_without_a_reader_has_one_output_with_headings_and_takes_the_first
     assert replies(kernel) == "['one at None heard 1.']"
 
 
-def test_a_prompt_that_is_not_recorded_offers_nothing(kernel: Kernel) -> None:
-    outputs = kernel.run("%%chat -m one -m two --no-history\nHello?", "a")
-    assert "%chat pick" not in answers(outputs)[-1]["text/html"]
-    assert kernel.value("len(get_chat().conversation.offers)") == "0"
-
-
 COLOR = """
 from typing import TypedDict
 class Color(TypedDict):
@@ -204,40 +158,6 @@ def test_structured_answers_stand_side_by_side_as_json_and_a_variable_holds_thei
     outputs = kernel.run("%%chat -m json-a -m json-b --schema Color -o both\nWhich colour?", "a")
     assert answers(outputs)[-1]["text/html"].count("highlight") == 2
     assert kernel.value("[each['name'] for each in both]") == "['json-a', 'json-b']"
-
-
-@pytest.fixture
-def stored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Runs without a reader show stored answers."""
-    monkeypatch.setenv("JUPYTER_CTX_STORE", str(tmp_path / "chats.sqlite"))
-    monkeypatch.setenv("JPY_SESSION_NAME", str(tmp_path / "x.ipynb"))
-    monkeypatch.setenv("JUPYTER_CTX_REPLAY", "1")
-
-
-def run_all(url: str, *prompts: str) -> list[str]:
-    """Run a notebook whose cells send prompts and another one; what each has shown last."""
-    use = f"%load_ext jupyter_ctx\n%chat use one --base-url {url} --window 4000"
-    cells = list(map(nbformat.v4.new_code_cell, (use, *prompts, "%%chat\nGo on.")))
-    notebook = nbformat.v4.new_notebook(cells=cells)
-    nbclient.NotebookClient(notebook, kernel_name="python3").execute()
-    return [shown_in(cell.outputs[-1]) for cell in notebook.cells[1:]]
-
-
-def test_a_run_that_shows_stored_answers_shows_those_side_by_side_and_asks_only_what_failed(stored: None) -> None:
-    prompts = ("%%chat -m one -m two\nHello?", "%%chat -m refuses -m two\nHello?")
-    with serve(answer) as (url, seen):
-        first = run_all(url, *prompts)
-        assert len(seen) == 5
-        again = run_all(url, *prompts)
-        assert len(seen) == 6
-    assert ["tored answer" in each for each in first + again] == [False, False, False, True, True, True]
-    assert "one at None heard 1." in again[0]
-    assert "two at None heard 3." in again[1]
-    assert "one at None heard 5." in again[2]
-
-
-def shown_in(output: Any) -> str:
-    return str(output.get("text") or output.get("data", {}).get("text/plain", ""))
 
 
 # what goes wrong

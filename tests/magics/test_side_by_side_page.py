@@ -19,6 +19,7 @@ def test_an_answer_is_taken_by_its_button_and_given_back_by_undo(open_page: Open
     expect(page.output(2)).to_have_text("[] None")
     page.output(1).get_by_role("button", name="Use 2").click()
     expect(page.output(1)).to_contain_text("Answer 2 is used")
+    expect(page.output(1).get_by_role("button", name="✓ 2 is used")).to_be_focused()
     page.run(2)
     expect(page.output(2)).to_contain_text("'] 2")
     page.output(1).screenshot(path=SCREENSHOTS / "side-by-side-taken.png")

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from jupyter_ctx import Chat
-from jupyter_ctx.magics.conversation_tables import history_table, previewed
-from jupyter_ctx.session.prompt import Prompt
+from jupyter_ctx.magics.conversation_tables import history_table
 
 
 @pytest.fixture
@@ -25,17 +24,3 @@ def test_history_counts_the_turns_since_the_last_clear_and_those_that_are_left_o
     assert caption() == "No turns yet since the last clear; 3 before it are left out."
     talked.add_messages([{"role": "user", "content": "New."}, {"role": "assistant", "content": "Yes."}])
     assert caption() == "1 turn since the last clear; 3 before it are left out"
-
-
-def test_a_preview_lists_the_turns_that_are_not_sent_before_the_request(talked: Chat) -> None:
-    talked.exclude(1)
-    left_out, _, request = previewed(talked, Prompt("And now?"))["text/plain"].partition("the request begins here")
-    assert "not sent" in left_out or "excluded" in left_out
-    assert "And now?" in request
-    assert "And now?" not in left_out
-
-
-def test_text_in_a_table_is_only_text(talked: Chat) -> None:
-    for forms in (history_table(talked), previewed(talked, Prompt("<i>?"))):
-        assert "&lt;b&gt;30&lt;/b&gt;" in forms["text/html"]
-        assert "<b>30" not in forms["text/html"]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from typing import Any
 
 import pytest
@@ -73,13 +71,3 @@ def test_keys_are_blanked_in_all_forms() -> None:
 def test_a_list_of_replies_keeps_their_short_form() -> None:
     reply = Reply("Blue.", Usage(3, 2), model="m")
     assert pretty([reply]) == f"[{reply!r}]"
-
-
-def test_nothing_that_draws_is_imported_before_a_value_is_shown() -> None:
-    code = (
-        "import sys; from jupyter_ctx import Chat; chat = Chat('openai/gpt-4o');"
-        "print('jupyter_ctx.magics.value_forms' in sys.modules, 'markdown_it' in sys.modules);"
-        "print(sorted(chat._repr_mimebundle_()))"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines() == ["False False", str(sorted(FORMS))]

@@ -10,22 +10,18 @@ from jupyter_ctx.context.usage import Usage
 from jupyter_ctx.display.answer.columns import AnswerColumns
 from jupyter_ctx.display.answer.footer import Footer
 from jupyter_ctx.display.widgets.choice_bar import ChoiceBar
-from jupyter_ctx.errors import ChatError
-HEADS = ["openai/gpt-5.2 · t=0", "anthropic/claude-sonnet-4.5 · t=1", "local/smollm2", "a", "b", "c"]
+HEADS = ["openai/gpt-5.2 · t=0", "anthropic/claude-sonnet-4.5 · t=1", "local/smollm2"]
 RICH, FOREIGN = {RICH!r}, {FOREIGN!r}
 def footer(number):
     return Footer(HEADS[number], Usage(1200, 340 + number), 2.5 + number, 0.0042 * (number + 1), "stop")
-def stream(texts, above=(), pause=0.01, fails=()):
+def stream(texts, above=(), pause=0.01):
     view = AnswerColumns(HEADS[:len(texts)], above)
     view.begin()
     def answer(number):
         for at in range(0, len(texts[number]), 12):
             view.feed(number, texts[number][at:at + 12])
             time.sleep(pause)
-        if number in fails:
-            view.failed(number, "anthropic refused the key (401): set ANTHROPIC_API_KEY.")
-        else:
-            view.done(number, texts[number], "Let me think.", footer(number), ["The answer was cut at max_tokens."])
+        view.done(number, texts[number], "Let me think.", footer(number), ["The answer was cut at max_tokens."])
     workers = [threading.Thread(target=answer, args=(number,)) for number in range(len(texts))]
     for worker in workers: worker.start()
     for worker in workers: worker.join()
@@ -33,11 +29,7 @@ def stream(texts, above=(), pause=0.01, fails=()):
 """
 SKY = "The sky is **blue** because air scatters short waves more.\\n\\n- one\\n- two"
 BAR = """
-picked = []
-def pick(number):
-    if number == 2: raise ChatError("Answer 3 has no text.")
-    picked.append(number); view.choose(number)
-bar = ChoiceBar(HEADS[:3], pick)
+bar = ChoiceBar(HEADS, view.choose)
 bar.show()
 bar.update(chosen)
 """
