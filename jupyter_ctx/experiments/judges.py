@@ -14,7 +14,6 @@ from ..conversation.text_safety import checked
 from ..errors import InvalidRequestError
 from ..providers.base import AnswerSchema, Reply
 from ..session.ask import Ask
-from .scorers import source_of_call
 from .table.prompts import Template
 from .table.results import Result, Score
 
@@ -52,13 +51,11 @@ class Judge:
     template: the question
     settings: the model, and how it is asked
     name: what tables call the score
-    source: the call that makes it, in Python, without keys
     """
 
     template: Template
     settings: Settings
     name: str = "judge"
-    source: str = ""
 
     def check(self, columns: Collection[str]) -> None:
         """Raise InvalidRequestError for a question with an expression that cannot be filled in."""
@@ -102,5 +99,4 @@ def judge(question: str, *, model: str, name: str = "judge", **settings: Any) ->
     """
     if not isinstance(question, str) or not question.strip():
         raise InvalidRequestError('judge() needs a yes/no question, such as "Is the answer polite?".')
-    source = source_of_call("judge", [question], {"model": model, "name": name, **settings})
-    return Judge(Template(question), default_settings({}, {"model": model, **settings}), name, source)
+    return Judge(Template(question), default_settings({}, {"model": model, **settings}), name)

@@ -187,7 +187,7 @@ class Run(ReadableRun):
         record = RunRecord(
             plan.template.text, plan.rows, self.results, self.settings,
             windows={target.model: target.window for target in targets}, grid=self.grid, repeats=plan.repeat,
-            schema=plan.schema.json if plan.schema is not None else None, scorers=self._scorers.sources,
+            schema=plan.schema.json if plan.schema is not None else None,
             names=plan.template.names, group=self.group, name=self.name, begun=self.begun,
             cost=self.cost, unpriced=self.unpriced, max_cost=self.purse.cap,
         )  # fmt: skip

@@ -11,14 +11,12 @@ import inspect
 import json
 import math
 import re
-import textwrap
 import unicodedata
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import wraps
 from numbers import Number
-from typing import Any, ParamSpec
+from typing import Any
 
 from ..config.settings import Settings
 from ..conversation.schema import read_object
@@ -31,7 +29,6 @@ _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?:\D|$|,))")
 REGEX_SECONDS = 1.0  # of one search
 _SHOWN = 80  # characters of a value in an error message
 
-P = ParamSpec("P")
 Scorer = Callable[[Mapping[str, Any], Reply], Any]
 
 
@@ -49,7 +46,6 @@ class TextScorer:
     expected: the value for all rows
     field: the field of a structured answer that is compared; ``None``: the text of the answer
     lists: whether a cell that is a list holds several right answers, and is not one itself
-    source: the call that makes it, in Python
     """
 
     name: str
@@ -58,7 +54,6 @@ class TextScorer:
     expected: Any = None
     field: str | None = None
     lists: bool = True
-    source: str = ""
 
     def __call__(self, row: Mapping[str, Any], reply: Reply) -> bool:
         """Return whether the answer is right. Raises UnscorableError where that cannot be said."""
@@ -70,23 +65,6 @@ class TextScorer:
         return any(self.agrees(found, choice) for choice in choices)
 
 
-def _sourced(make: Callable[P, TextScorer]) -> Callable[P, TextScorer]:
-    """Let a function that makes a scorer write down the call that made it."""
-
-    @wraps(make)
-    def made(*given: P.args, **named: P.kwargs) -> TextScorer:
-        return replace(make(*given, **named), source=source_of_call(make.__name__, given, named))
-
-    return made
-
-
-def source_of_call(name: str, given: Iterable[object], named: Mapping[str, object]) -> str:
-    """Return a call in Python."""
-    arguments = [*map(repr, given), *(f"{key}={value!r}" for key, value in named.items())]
-    return f"{name}({', '.join(arguments)})"
-
-
-@_sourced
 def exact(
     column: str = "",
     *,
@@ -113,7 +91,6 @@ def exact(
     return TextScorer("exact", agrees, *_expected("exact", column, text), field)
 
 
-@_sourced
 def contains(
     column: str = "",
     *,
@@ -134,7 +111,6 @@ def contains(
     return TextScorer("contains", agrees, *_expected("contains", column, text), field)
 
 
-@_sourced
 def regex(
     pattern: str | None = None, *, column: str = "", field: str | None = None, ignore_case: bool = False
 ) -> TextScorer:
@@ -163,7 +139,6 @@ def regex(
     return TextScorer("regex", agrees, *_expected("regex", column, pattern, "a pattern"), field)
 
 
-@_sourced
 def json_equal(column: str, *, field: str | None = None) -> TextScorer:
     """Return a scorer: whether the answer, as JSON, equals the JSON text or the value in ``column``.
 
@@ -227,12 +202,6 @@ class Scorers:
             if _is_judge(scorer):
                 scorer.check(columns)
 
-    @property
-    def sources(self) -> dict[str, str]:
-        """The Python source of each scorer that has one, by name."""
-        found = {name: source_of(scorer) for name, scorer in {**self.functions, **self.judges}.items()}
-        return {name: source for name, source in found.items() if source}
-
     def score(self, result: Result) -> tuple[dict[str, Score], list[str]]:
         """Return the scores of an answer by name, without those of judges, and what went wrong, a line each."""
         scores: dict[str, Score] = {}
@@ -256,18 +225,6 @@ class Scorers:
         if not isinstance(found, Mapping):
             return {name: _score(found)}
         return {(key if self._bare else f"{name}.{key}"): _score(value) for key, value in found.items()}
-
-
-def source_of(scorer: Callable[..., Any]) -> str:
-    """Return the Python source of a scorer: its own ``source``, else that of its function; empty where it has none."""
-    source = getattr(scorer, "source", None)
-    if isinstance(source, str):
-        return source
-    try:
-        text = textwrap.dedent(inspect.getsource(scorer))
-    except (OSError, TypeError):
-        return ""
-    return text if text.startswith(("def ", "@")) else ""  # a lambda's source is the line around it
 
 
 def _named_scorers(given: Any) -> dict[str, Any]:

@@ -93,7 +93,6 @@ class RunRecord(ReadableRun):
     grid: the values of each parameter of a sweep
     repeats: how often each row was asked
     schema: the JSON schema of the answers; ``None``: text
-    scorers: each scorer's Python source, by its name; see :func:`source_of`
     names: values that the template may read beside the columns; those that it reads are kept
     group: the column that says which rows belong together
     name: what the run is called
@@ -112,7 +111,6 @@ class RunRecord(ReadableRun):
     grid: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     repeats: int = 1
     schema: Mapping[str, Any] | None = None
-    scorers: Mapping[str, str] = field(default_factory=dict)
     names: Mapping[str, Any] = field(default_factory=dict)
     group: str | None = None
     name: str = ""
