@@ -11,7 +11,7 @@ import json
 import os
 import re
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from dataclasses import dataclass
 from urllib.parse import quote, quote_plus, urlsplit
 
 from ..errors import InvalidRequestError
@@ -22,7 +22,8 @@ _MIN_KEY = 8  # characters of a key in use: what stands for one where a server n
 _ADDRESS_KEYS = re.compile(r"(?<=://)[^\s/@]*@|(?<=\S)\?\S+")
 
 
-class Redacted(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Redacted:
     """A text with ``***`` for each secret that was in it, and how many there were."""
 
     text: str

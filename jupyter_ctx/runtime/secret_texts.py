@@ -105,11 +105,10 @@ def kind_of(label: object) -> str:
 
 def is_secret_value(name: object, value: object) -> bool:
     """Return whether a value of any type is secret for the name that it stands under; numbers and flags never are."""
-    if isinstance(value, list | tuple | set | frozenset):
-        return any(is_secret_value(name, each) for each in value)
-    text = value.decode("latin-1") if isinstance(value, bytes | bytearray) else value
     kind = kind_of(name)
-    return bool(kind) and isinstance(text, str) and _is_secret(text, kind, is_quoted=True)
+    members = value if kind and isinstance(value, list | tuple | set | frozenset) else (value,)
+    texts = (each.decode("latin-1") if isinstance(each, bytes | bytearray) else each for each in members)
+    return bool(kind) and any(isinstance(text, str) and _is_secret(text, kind, is_quoted=True) for text in texts)
 
 
 def _is_secret(value: str, kind: str, *, is_quoted: bool) -> bool:
