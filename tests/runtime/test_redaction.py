@@ -19,7 +19,7 @@ from jupyter_ctx.runtime.redaction import Redactor
 from jupyter_ctx.template.filling import fill
 from jupyter_ctx.testing import ScriptedProvider
 
-# Collected before the search was written (at first 95 found, 1 touched). Texts stand apart by ¦, ⏎ is a new line, and «» are around secrets.
+# Collected before the search was written: at first 95 were found, 1 touched. ¦ is between texts, ⏎ a new line in one.
 SECRETS = r"""
 OPENAI_API_KEY=«sk-proj-cLq0tI1jkszp88r7fYkDc96k» ¦ client = OpenAI(api_key="«sk-VncLVPFjTTZ2bdC37H4KVPRI»")
 anthropic: «sk-ant-api03-J8ee8EvXGtJ0r6EKnImrOk-v» ¦ openrouter «sk-or-v1-2201978ae8702a3ff95d7833a1912517» ok
