@@ -9,12 +9,14 @@ from urllib.parse import parse_qsl, urlsplit
 from ..conversation.messages import Attachment
 from ..errors import InvalidRequestError
 from ..runtime.redaction import Redactor
-from ..runtime.secret_names import signs_an_address
+from ..runtime.secret_texts import kind_of
 from .attached import Attached
 from .media import MAX_IMAGE_TOKENS, TOKENS_A_PAGE
 
 SUFFIXES = {f".{kind}": f"image/{kind}" for kind in ("png", "jpeg", "gif", "webp")}
 SUFFIXES |= {".jpg": "image/jpeg", ".pdf": "application/pdf"}
+# Parameters that may be a key, or sign the address, beside those that are named like a secret
+SIGNED = r"(?i)(?:.*[-_])?(?:app_?id|auth|code|credential|hmac|key|policy|sas|sig|signature|token)"
 LIKELY_PAGES = 10  # of a PDF that nobody has seen
 # Hosts without a public name, or by number
 PRIVATE_HOST = r":|(?:^[^.]+|\.(?:arpa|home|internal|intranet|lan|local|localdomain|localhost)|\.\w*\d\w*)\.?$"
@@ -62,7 +64,8 @@ def _problem(address: str) -> str:
     if re.search(PRIVATE_HOST, host):
         return "providers cannot reach it, as its host has no public name: attach the file itself, -a FILE."
     names = [name for name, _ in parse_qsl(f"{parts.query}&{parts.fragment}", keep_blank_values=True)]
-    if parts.username is not None or any(map(signs_an_address, names)) or Redactor().hold(address):
+    is_signed = any(kind_of(name) or re.fullmatch(SIGNED, name) for name in names)
+    if parts.username is not None or is_signed or Redactor().hold(address):
         return "it holds a password or a key, which would be kept and shown: fetch it in a cell, and attach the bytes."
     if _path(address).suffix.lower() not in SUFFIXES:
         return f"it must end in {', '.join(SUFFIXES)}, so that the provider is told what it is."

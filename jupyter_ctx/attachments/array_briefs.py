@@ -9,7 +9,7 @@ from math import prod
 from typing import Any
 
 from ..conversation.text_safety import lasting
-from ..runtime.secret_names import BLANKED, names_a_secret
+from ..runtime.secret_texts import BLANKED, is_secret_value, kind_of
 from .attached import Blanks, TextRoom
 from .digits import decimal_text, digits_apart, written_array
 from .texts import about_tokens, fitted_text, headed
@@ -53,14 +53,15 @@ def array_brief(name: str, kind: str, array: Any, room: TextRoom, blanked: Blank
 
 
 def _without_secrets(numpy: Any, array: Any) -> Any:
-    """Return an array with ``***`` in the fields of its records that are named like secrets."""
+    """Return an array with ``***`` in the fields of its records that hold secrets under their names."""
     names = array.dtype.names or ()
-    if not any(map(names_a_secret, names)):
+    hidden = {name for name in names if kind_of(name) and is_secret_value(name, array[name].ravel().tolist())}
+    if not hidden:
         return array
-    kinds = [(name, f"U{len(BLANKED)}" if names_a_secret(name) else array.dtype[name]) for name in names]
+    kinds = [(name, f"U{len(BLANKED)}" if name in hidden else array.dtype[name]) for name in names]
     found = numpy.empty(array.shape, kinds)
     for name in names:
-        found[name] = BLANKED if names_a_secret(name) else array[name]
+        found[name] = BLANKED if name in hidden else array[name]
     return found
 
 

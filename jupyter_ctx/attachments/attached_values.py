@@ -12,7 +12,7 @@ from typing import Any, cast
 from ..conversation.messages import Attachment
 from ..errors import InvalidRequestError
 from ..runtime.redaction import Redactor
-from ..runtime.secret_names import BLANKED
+from ..runtime.secret_texts import BLANKED
 from ..template.expressions import described
 from .array_briefs import array_brief, array_of
 from .attached import Attached, Blanks, TextRoom

@@ -10,7 +10,7 @@ from types import MappingProxyType, SimpleNamespace
 from typing import Any
 
 from ..conversation.text_safety import lasting
-from ..runtime.secret_names import BLANKED
+from ..runtime.secret_texts import BLANKED
 from .attached import Blanks
 from .digits import written_array
 from .kinds import VIEWS, array_kind, module_of, name_of

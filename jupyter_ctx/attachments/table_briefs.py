@@ -9,7 +9,7 @@ from decimal import Decimal
 from typing import Any
 
 from ..errors import InvalidRequestError
-from ..runtime.secret_names import BLANKED
+from ..runtime.secret_texts import BLANKED
 from ..wording import counted, plural
 from .attached import Blanks, TextRoom
 from .digits import decimal_text, digits_apart

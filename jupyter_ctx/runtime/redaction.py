@@ -1,24 +1,22 @@
 """Blank secrets in whatever leaves the kernel: prompts, attachments, errors, exports and records.
 
-A secret is a key in use, a value of an environment variable that is named like one, what looks like one or stands under
-such a name in a text (``secret_texts``, by ``private_keys`` and ``secret_names``).
+A secret is a key in use, a value of an environment variable that is named like one and looks like one, and whatever
+``secret_texts`` finds.
 """
 
 from __future__ import annotations
 
+import html
+import json
 import os
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from urllib.parse import urlsplit
+from urllib.parse import quote, quote_plus, urlsplit
 
 from ..errors import InvalidRequestError
-from .private_keys import Span
-from .secret_names import BLANKED, NO_SECRETS, is_secret_value, kind_of
-from .secret_texts import secrets_in
+from .secret_texts import BLANKED, NO_SECRETS, Span, is_secret_value, secrets_in
 
-_MIN_VALUE = 12  # characters of an environment variable's value: a shorter one may be any word
-_FOLDERS = ("PWD", "OLDPWD")  # of a shell: the folder that it is in, and the one before, which may be gone
 _BEGINNING = 16  # characters at the start of a long key that identify it
 _MIN_KEY = 8  # characters of a key in use: what stands for one where a server needs none is shorter, such as EMPTY
 _ADDRESS_KEYS = re.compile(r"(?<=://)[^\s/@]*@|(?<=\S)\?\S+")
@@ -40,13 +38,9 @@ class Redactor:
 
     def __init__(self, known: Iterable[str] = ()) -> None:
         self.blanked = 0
-        values = (value.strip() for name, value in os.environ.items() if name not in _FOLDERS and kind_of(name))
-        keys = {
-            *(key for key in known if len(key) >= _MIN_KEY),
-            *(value for value in values if len(value) >= _MIN_VALUE and not _is_path(value)),
-        }
-        self._known = {part for key in keys if key.lower() not in NO_SECRETS for part in _with_beginning(key)}
-        self._clean = ""  # the last text without a key, which is checked again and again
+        keys = {key for key in known if len(key) >= _MIN_KEY and key.lower() not in NO_SECRETS}
+        keys |= set(_keys_of_the_environment())
+        self._known = {form for key in keys for form in _forms(key)}
 
     def is_secret(self, name: object, value: object) -> bool:
         """Return whether a value of any type is secret for the name that it stands under, such as a column's."""
@@ -54,23 +48,20 @@ class Redactor:
 
     def hold(self, text: str) -> bool:
         """Return whether a text contains a secret."""
-        if text is self._clean:
-            return False
-        if next(self._spans(text), None) is not None:
-            return True
-        self._clean = text
-        return False
+        return next(self._spans(text), None) is not None
 
     def redacted(self, text: str, *, keep_lines: bool = False) -> Redacted:
         """Return a text with ``***`` for every secret; ``keep_lines``: of as many lines as before."""
-        spans = _apart(self._spans(text))
-        parts, end = list[str](), 0
-        for start, stop in spans:
-            lines = text.count("\n", start, stop) if keep_lines else 0
-            parts += text[end:start], BLANKED, "\n" * lines
-            end = stop
-        self.blanked += len(spans)
-        return Redacted("".join((*parts, text[end:])), len(spans))
+        parts, end, count = list[str](), 0, 0
+        for start, stop in sorted(self._spans(text)):
+            if not count or start > end:
+                parts += text[end:start], BLANKED
+                count += 1
+            if keep_lines:
+                parts.append("\n" * text.count("\n", max(start, end), stop))
+            end = max(end, stop)
+        self.blanked += count
+        return Redacted("".join((*parts, text[end:])), count)
 
     def masked(self, text: str) -> str:
         """Return a text with ``***`` for every secret."""
@@ -78,10 +69,7 @@ class Redactor:
 
     def _spans(self, text: str) -> Iterator[Span]:
         for key in self._known:
-            at = text.find(key)
-            while at >= 0:
-                yield at, at + len(key)
-                at = text.find(key, at + len(key))
+            yield from (match.span() for match in re.finditer(re.escape(key), text))
         yield from secrets_in(text)
 
 
@@ -96,32 +84,25 @@ class Unredacted(Redactor):
         return iter(())
 
 
-def _with_beginning(key: str) -> tuple[str, ...]:
-    """Return a key and, of a long one, the beginning that identifies it: a printed table cuts long texts."""
-    return (key, key[:_BEGINNING]) if len(key) >= 2 * _BEGINNING else (key,)
+def _keys_of_the_environment() -> Iterator[str]:
+    """Yield the values of environment variables that are named like keys and look like ones."""
+    for name, value in os.environ.items():
+        key = value.strip().strip("\"'")
+        is_key = name.endswith("_KEY") and is_secret_value("token", key)
+        if is_key or (is_secret_value(name, key) and not key.isalpha()):
+            yield key
 
 
-def _is_path(value: str) -> bool:
-    return os.path.isabs(value) and os.path.exists(value)
+def _forms(key: str) -> set[str]:
+    """Return a key as it stands in texts, reprs, JSON, HTML and addresses, and the beginning that a table shows."""
+    forms = {key, repr(key)[1:-1], json.dumps(key)[1:-1], html.escape(key), quote(key, safe=""), quote_plus(key)}
+    return forms | ({key[:_BEGINNING]} if len(key) >= 2 * _BEGINNING else set())
 
 
 def blanked_line(name: str, count: int) -> str:
     """Return a line about the secrets that were blanked in what has this name; empty: there were none."""
-    if not count:
-        return ""
     what = "1 part that looks like a key was" if count == 1 else f"{count:,} parts that look like keys were"
-    return f"{name}: {what} blanked (***)."
-
-
-def _apart(spans: Iterable[Span]) -> list[Span]:
-    """Return spans in order, those that overlap or touch as one."""
-    joined: list[Span] = []
-    for start, end in sorted(spans):
-        if joined and start <= joined[-1][1]:
-            joined[-1] = joined[-1][0], max(end, joined[-1][1])
-        else:
-            joined.append((start, end))
-    return joined
+    return f"{name}: {what} blanked (***)." if count else ""
 
 
 def without_address_keys(text: str) -> str:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from ..errors import InvalidRequestError
 from ..runtime.redaction import Redactor
-from ..runtime.secret_names import names_anything
+from ..runtime.secret_texts import kind_of
 from ..wording import SLIP_SIMILARITY, did_you_mean
 from .expressions import Expression, RefusedError
 
@@ -82,8 +82,8 @@ def evaluated(
 
 def _is_named_like_a_secret(expression: Expression, value: Any, redactor: Redactor) -> bool:
     """Return whether a value, or a part of it, is secret for the name that it stands under."""
-    named = [(word, value) for word in expression.words if names_anything(word)]
-    parts = [(name, part) for name, part in _named_parts(value) if names_anything(name)]
+    named = [(word, value) for word in expression.words if kind_of(word)]
+    parts = [(name, part) for name, part in _named_parts(value) if kind_of(name)]
     return any(redactor.is_secret(name, each) for name, part in (*named, *parts) for each in _members(part))
 
 
@@ -93,7 +93,7 @@ def _named_parts(value: Any) -> Iterator[tuple[Any, Any]]:
     if isinstance(value, Mapping) or library == "pandas":
         yield from islice(getattr(value, "items", tuple)(), MOST_LOOKED_AT)
     if library == "pandas" and hasattr(kind, "iterrows"):
-        yield from ((label, value.loc[label]) for label in value.index[:MOST_LOOKED_AT] if names_anything(label))
+        yield from ((label, value.loc[label]) for label in value.index[:MOST_LOOKED_AT] if kind_of(label))
     if library == "polars" and hasattr(kind, "columns"):
         yield from ((name, value[name]) for name in value.columns)
 

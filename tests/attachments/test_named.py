@@ -149,7 +149,7 @@ def test_a_file_is_named_with_its_tokens_and_as_large_before_it_is_sent(cells: C
 
 def test_values_under_names_that_say_they_are_secret_are_blanked(cells: Cells, asked: Seen) -> None:
     cells.run(
-        "login = {'password': 'hunter2hunter2', 'api_key': 'abc123def456', 'token': 'tok_aaaaaaaa', "
+        "login = {'password': 'hunter2hunter2', 'api_key': 'abc123def456', 'token': 'tok_a4b7c1d9', "
         "'user': 'Ada_Lovelace'}"
         "\nfrom dataclasses import dataclass\n@dataclass\nclass Access:\n    secret: str"
         "\nheld = Access('hunter2hunter2')"

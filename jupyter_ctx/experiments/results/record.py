@@ -13,7 +13,7 @@ from ...context.windows import ContextWindow
 from ...errors import InvalidRequestError
 from ...providers.base import Reply
 from ...runtime.redaction import Redactor, without_address_keys
-from ...runtime.secret_names import BLANKED, names_beside
+from ...runtime.secret_texts import BLANKED, kind_of
 from ...wording import counted
 from ..table.results import Result, Results, Score, json_value
 from .comparison import RunSummary, summary
@@ -160,7 +160,7 @@ def as_values(record: RunRecord, known_keys: Iterable[str] = (), **more: Any) ->
     held = {
         RUN_MARK: RUN_VERSION,
         **own,
-        "settings": settings,
+        "settings": _without_named(settings),
         "rows": list(record.rows),
         "names": _names_read(record),
         "answers": [_answer(result) for result in record.results],
@@ -223,16 +223,23 @@ def _result(answer: SavedAnswer, rows: Sequence[Mapping[str, Any]]) -> Result:
     return Result(**own, inputs=rows[row])
 
 
+def _without_named(settings: Any) -> Any:
+    """Return settings with ``***`` for what is named like a key, however short it is."""
+    if not isinstance(settings, Mapping):
+        return settings
+    hidden = {name for name, value in settings.items() if isinstance(value, str) and kind_of(name)}
+    return {name: BLANKED if name in hidden else _without_named(value) for name, value in settings.items()}
+
+
 def _masked(value: Any, redactor: Redactor) -> Any:
     """Return a value of JSON with ``***`` for secrets."""
     label_of = lru_cache(DIFFERENT_LABELS)(redactor.masked)  # the same ones stand in every row and answer
 
     def masked(part: Any) -> Any:
         if isinstance(part, dict):
-            names = names_beside(list(part), list(part.values()))
             return {
-                label_of(label): BLANKED if redactor.is_secret(name, inner) else masked(inner)
-                for name, (label, inner) in zip(names, part.items(), strict=True)
+                label_of(label): BLANKED if redactor.is_secret(label, inner) else masked(inner)
+                for label, inner in part.items()
             }
         if isinstance(part, list):
             return [masked(inner) for inner in part]
