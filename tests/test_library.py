@@ -253,7 +253,7 @@ def test_a_memory_file_that_cannot_be_read_is_said_once_and_nothing_of_it_is_sen
     file.write_text("I like dogs.")
     page.run("%chat memory notes.md")
     file.write_bytes(b"\xff\xfe\x80")
-    problem = f"The memory file {file} is not UTF-8 text: nothing of it is sent."
+    problem = f"The memory file {file} is not UTF-8 text: name a text file. Nothing of it is sent."
     assert problem in page.run("%chat memory")
     assert problem not in page.run("%chat status")
     assert page.run("%chat memory").startswith(f"Nothing of {file} is sent: ")

@@ -45,7 +45,7 @@ from .summarizer import (
     keeps_enough,
     model_summary,
 )
-from .system_prompt import check_memory, prompt_text
+from .system_prompt import memory_text, prompt_text
 
 Method = Literal["extractive", "model"]
 NOTHING_OLDER = "the newest turns stay as they are"
@@ -363,7 +363,7 @@ class Actions:
             return Change("There is no memory file" if not path else "That is the memory file already", changed=False)
         file = memory.path(path)
         if file is not None:
-            check_memory(file)
+            memory_text(file)  # raises where it is no text
         return self._apply(MemorySet(path), f"{file} joins the system prompt" if file else "No memory file is read")
 
     def set_system(self, text: str) -> Change:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Callable
-from math import ceil
 from pathlib import Path
 from typing import NamedTuple
 
@@ -41,25 +39,8 @@ def prompt_text(system: str) -> str:
         ) from None
 
 
-def check_memory(path: Path) -> None:
-    """Raise InvalidRequestError where a file cannot be the memory file, saying why."""
-    if path.is_dir():
-        raise InvalidRequestError(f"{path} is a folder: name a text file. The memory file has not changed.")
-    if not path.is_file():
-        raise InvalidRequestError(f"There is no memory file {path}: make it, or name another one.")
-    try:
-        binary = "\0" in path.read_text("utf-8-sig")
-    except UnicodeDecodeError:
-        binary = True
-    except OSError as error:
-        why = f"cannot be read ({error.strerror})"
-        raise InvalidRequestError(f"{path} {why}: name another file. The memory file has not changed.") from None
-    if binary:
-        raise InvalidRequestError(f"{path} is not UTF-8 text: name a text file. The memory file has not changed.")
-
-
 class _Read(NamedTuple):
-    """The part of a memory file that is sent, with its size in estimated tokens and its problem, if any."""
+    """What was read of a memory file: ``key`` tells whether that has changed, ``size`` is in estimated tokens."""
 
     path: Path
     key: tuple[object, ...] = ()
@@ -99,15 +80,13 @@ class MemoryFile:
         where = target()
         cap = int(where.budget().limit * MEMORY_SHARE * (1 - MARGIN))
         try:
-            status = path.stat()
-            key = (path, status.st_mtime_ns, status.st_size, cap, where.provider.tokenizer)
+            written = path.stat().st_mtime_ns if path.exists() else 0
+            key = (path, written, cap, where.provider.tokenizer)
             if self._read is None or self._read.key != key:
                 # a meter that has learned nothing cuts the file after a restart where it was cut before
-                meter = Models().meter(where.provider, where.settings)
-                self._read = _capped(path, key, cap, meter.tokens)
-        except (OSError, ValueError) as error:
-            why = "is not UTF-8 text" if isinstance(error, ValueError) else "cannot be read"
-            self._read = _Read(path, problem=f"The memory file {path} {why}: nothing of it is sent.")
+                self._read = _fitted(path, key, cap, Models().meter(where.provider, where.settings).tokens)
+        except InvalidRequestError as error:
+            self._read = _Read(path, problem=f"{error} Nothing of it is sent.")
         return path, self._read.text
 
     def notice(self, *, changed: bool) -> str:
@@ -121,22 +100,31 @@ class MemoryFile:
         )
 
 
-def _capped(path: Path, key: tuple[object, ...], cap: int, measure: Callable[[str], float]) -> _Read:
-    text = clean(path.read_text("utf-8-sig")).strip()
+def memory_text(path: Path) -> str:
+    """Return the text of a memory file. Raises InvalidRequestError where it is none."""
+    try:
+        text = path.read_text("utf-8-sig")
+    except (OSError, ValueError) as error:
+        why = "is not UTF-8 text" if isinstance(error, ValueError) else f"cannot be read ({error.strerror})"
+        raise InvalidRequestError(f"The memory file {path} {why}: name a text file.") from None
+    if "\0" in text:
+        raise InvalidRequestError(f"The memory file {path} is not UTF-8 text: name a text file.")
+    return clean(text).strip()
+
+
+def _fitted(path: Path, key: tuple[object, ...], cap: int, measure: Callable[[str], float]) -> _Read:
+    """Return a memory file, or its first lines where it takes more than ``cap`` tokens."""
+    text = memory_text(path)
     whole = measure(text)
     if whole <= cap:
         return _Read(path, key, text, whole)
-    head = _head(text, cap, measure)
+    head = text[: int(len(text) * cap / whole)]
+    while measure(head) > cap:
+        head = head[: -max(len(head) // 20, 1)]
+    head = head[: head.rfind("\n")] if "\n" in head else head
     size = measure(head)
     problem = (
         f"The memory file {path.name} has about {whole:,.0f} tokens, of which the first {size:,.0f} are sent: "
         f"it may take a fifth of the limit of a prompt, less a margin for the estimate ({cap:,}). Shorten it."
     )
     return _Read(path, key, head, size, problem)
-
-
-def _head(text: str, cap: int, measure: Callable[[str], float]) -> str:
-    """Return the beginning of a text in at most ``cap`` tokens: whole lines, or words where lines are long."""
-    end = bisect_right(range(len(text)), cap, key=lambda length: ceil(measure(text[:length]))) - 1
-    line, word = text.rfind("\n", 0, end), text.rfind(" ", 0, end)
-    return text[: line if line > end // 2 else max(word, line) if max(word, line) > 0 else end].rstrip()
