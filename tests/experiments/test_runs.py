@@ -14,7 +14,7 @@ import polars as pl
 import pytest
 from answering_rows import KEY, Refusal, answering_rows, shout
 
-from jupyter_ctx import Chat, ChatError, InvalidRequestError, compare, sweep
+from jupyter_ctx import BudgetExceededError, Chat, ChatError, InvalidRequestError, compare, sweep
 from jupyter_ctx.experiments.asking import governor
 from jupyter_ctx.experiments.judges import judge
 from jupyter_ctx.experiments.run import Run
@@ -353,7 +353,7 @@ def test_what_a_run_has_cost_is_one_figure() -> None:
 def test_a_cap_without_room_for_one_request_sends_nothing_and_says_what_would_fit() -> None:
     with answering_rows() as asked:
         given: dict[str, Any] = {"prices": (1.75, 14), **asked.model}
-        with pytest.raises(InvalidRequestError, match=r"may cost up to \$0\.057; a lower max_tokens or a higher cap"):
+        with pytest.raises(BudgetExceededError, match=r"may cost up to \$0\.057; a lower max_tokens or a higher cap"):
             sweep("{{ text }}", WORDS, max_cost=0.05, **given)
         assert not asked.prompts
         told = sweep("{{ text }}", WORDS, max_cost=0.05, dry_run=True, **given)

@@ -14,7 +14,7 @@ from dialects import DIALECTS
 from priced import OUTPUT
 from server import serve
 
-from jupyter_ctx import BudgetExceededError, Chat, InvalidRequestError, ask, sweep
+from jupyter_ctx import BudgetExceededError, Chat, ask, sweep
 from jupyter_ctx.library import Library
 from jupyter_ctx.models.purse import Purse
 from jupyter_ctx.runtime.frontend import Origin
@@ -237,7 +237,7 @@ def test_runs_and_requests_apart_from_conversations_count_as_well(notebooks: Not
     library.new().send("Hello.")
     with pytest.raises(BudgetExceededError):
         ask("Hello.", "m", **given)
-    with pytest.raises(InvalidRequestError, match=r"\$0"):
+    with pytest.raises(BudgetExceededError, match=r"\$0"):
         sweep("Hello {{ name }}.", [{"name": "Bob"}], model="m", **given)
     assert len(notebooks.posts) == 3
     pay_with(None)

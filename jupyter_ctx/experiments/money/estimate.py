@@ -10,7 +10,7 @@ from typing import TypeAlias
 from ...config.settings import Settings
 from ...context.tokens import Meter
 from ...context.usage import Usage
-from ...errors import InvalidRequestError
+from ...errors import BudgetExceededError, InvalidRequestError
 from ...models.registry import Models, Target
 from ...models.request_price import GIVE_PRICES, TIERED, Price, is_free, price_of, with_unknown_price, worst_case
 from ...providers.base import Reply
@@ -71,9 +71,9 @@ def check_price(models: Models, settings: Sequence[Settings], cap: float | None)
 
 
 def check_room(estimate: Estimate, cap: float | None) -> None:
-    """Raise InvalidRequestError where a cap has no room for a single request to one of the models."""
+    """Raise BudgetExceededError where a cap has no room for a single request to one of the models."""
     if cap is not None and estimate.at_once == 0:
-        raise InvalidRequestError(f"At most {dollars(cap)} may be spent: {estimate.room}. Nothing was sent.")
+        raise BudgetExceededError(f"{dollars(cap)} is left of max_cost: {estimate.room}. Nothing was sent.")
 
 
 def check_agreed(estimate: Estimate, settings: Settings, options: Options) -> None:
