@@ -29,7 +29,7 @@ MODEL_SETTINGS = ("window", "n_ctx", "base_url", "prices")  # these go with the 
 MODELS = ("model", "summary_model")
 SPELLINGS = {"summarize": "summarise"}
 RESERVED_PARAMETERS = frozenset({"model", "messages", "input", "contents", "stream", "system", "instructions"})
-OF_A_SETTING = {  # of parameters that a cap on the cost, a lock or a forecast would not see, without underscores
+OF_A_SETTING = {  # of parameters that a cap on the cost or a lock would not see, without underscores
     **dict.fromkeys(("maxtokens", "maxcompletiontokens", "maxoutputtokens"), "the setting max_tokens (--max-tokens N)"),
     **dict.fromkeys(("n", "bestof", "candidatecount"), "-n N (several answers)"),
     "temperature": "the setting temperature (-t N)",

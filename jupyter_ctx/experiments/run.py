@@ -180,7 +180,7 @@ class Run(ReadableRun):
     def export(self, path: str | Path) -> Path:
         """Write the run to a file without keys, and return its path.
 
-        A .json file has all that is needed to repeat it, an .html file is a page with verdicts and answers.
+        A .json file has all that was asked and answered, an .html file is a page with verdicts and answers.
         """
         plan = self.plan
         targets = [self._models.target(arm.settings, ask=False) for arm in plan.arms]

