@@ -46,6 +46,7 @@ class Request:
     ``waits``: whether the provider itself waits and asks a busy server again; not where many requests are sent at once.
     ``likeliest``: how many of the likeliest tokens to report in the place of each token of the answer; 0: none.
     ``once``: whether it is sent again only where it was surely not billed: what it may cost was reserved once.
+    ``effort``: how much the model thinks, from ``none`` to ``max``; ``None``: as its provider has it.
     """
 
     messages: tuple[Message, ...]
@@ -59,6 +60,7 @@ class Request:
     waits: bool = True
     likeliest: int = 0
     once: bool = False
+    effort: str | None = None
 
     @property
     def system(self) -> str:
