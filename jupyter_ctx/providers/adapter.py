@@ -197,8 +197,8 @@ class Adapter(ABC):
         body = with_parameters(body, effort.fields) if effort is not None else body
         return without(with_parameters(body, {**self.at.own, **request.parameters}), self._unsupported.names)
 
-    def _differences(self, request: Request) -> list[str]:
-        """Return what a request was not sent as it was asked for, a line each."""
+    def differences(self, request: Request) -> list[str]:
+        """Return what of a request is not sent as it is asked for, a line each."""
         effort, asked = self._effort(request), {"temperature"} if request.temperature is not None else set[str]()
         asked |= request.parameters.keys()
         left_out = sorted(name for name in self._unsupported.names if name.partition(".")[0] in asked)
@@ -241,7 +241,7 @@ class Adapter(ABC):
                         raise
                 self._responses.release()
                 time.sleep(wait)
-        yield replace(ending.reply(pieces), notices=self._unsupported.untold(self._differences(request)))
+        yield replace(ending.reply(pieces), notices=self._unsupported.untold(self.differences(request)))
 
     def served_window(self, *, ask: bool) -> ContextWindow | None:
         """Return the window that the server reports for the model it runs; hosted services report none."""

@@ -247,6 +247,10 @@ class Provider(SupportsStream, Protocol):
         """Return what is left to spend with the key, as its gateway says now, or ``None``: unknown."""
         return None
 
+    def differences(self, request: Request) -> list[str]:
+        """Return what of a request is not sent as it is asked for, a line each: what the model refused before."""
+        return []
+
     def close(self) -> None:
         """End every open response and close the connections; safe from any thread, and more than once."""
         return  # as above

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 LEVELS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
 EFFORT = "effort"  # what is refused where a model takes no level at all
-OFF, ON = {"thinking": {"type": "disabled"}}, {"thinking": {"type": "enabled"}}
+OFF = {"thinking": {"type": "disabled"}}
 CLAUDE_BUDGETS = {"low": 4_000, "medium": 12_000, "high": 20_000, "max": 32_000}  # tokens, of models before 4.6
 GEMINI_BUDGETS = {"none": 0, "minimal": 512, "low": 4_096, "medium": 12_288, "high": 24_576}  # of models before 3
 SHOWN = frozenset({"summary", "display", "include_thoughts"})  # fields for what is shown of the thinking
@@ -42,6 +42,10 @@ def _older_gemini(level: str) -> Mapping[str, Any]:
     return {"thinking_config": {"thinking_budget": GEMINI_BUDGETS[level], "include_thoughts": level != "none"}}
 
 
+def _switch(level: str) -> Mapping[str, Any]:
+    return OFF if level == "none" else {"thinking": {"type": "enabled"}, "reasoning_effort": level}
+
+
 def _template(level: str) -> Mapping[str, Any]:
     """Return what servers hand to a model's template, which knows one of the two names."""
     thinks = level != "none"
@@ -49,8 +53,7 @@ def _template(level: str) -> Mapping[str, Any]:
 
 
 PLAIN = Form(LEVELS, lambda level: {"reasoning_effort": level})
-SWITCH = Form(("none", "high"), lambda level: OFF if level == "none" else ON)
-BOTH = Form(("none", "low", "high", "max"), lambda level: OFF if level == "none" else {**ON, "reasoning_effort": level})
+SWITCH = Form(("none", "low", "high", "max"), _switch)
 RESPONSES = (
     Form(LEVELS, lambda level: {"reasoning": {"effort": level, "summary": None if level == "none" else "auto"}}),
 )
@@ -59,9 +62,7 @@ GEMINI = (Form(LEVELS[1:5], _gemini), Form(GEMINI_BUDGETS, _older_gemini))
 OWN_SERVER = (Form(LEVELS, _template), PLAIN)
 COMPATIBLE: Mapping[str, tuple[Form, ...]] = {  # services with a form of their own for Chat Completions
     "openrouter": (Form(LEVELS[:-1], lambda level: {"reasoning": {"effort": level}}),),
-    "deepseek": (BOTH, PLAIN),
-    "moonshot": (SWITCH, PLAIN),
-    "zai": (SWITCH, PLAIN),
+    **dict.fromkeys(("deepseek", "moonshot", "zai"), (SWITCH, PLAIN)),
 }
 
 

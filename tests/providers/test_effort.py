@@ -14,6 +14,7 @@ from strict_models import MODELS, StrictModel, at, strict
 from jupyter_ctx import Chat, InvalidRequestError, ProviderError, Reply, sweep
 from jupyter_ctx.providers.effort import CLAUDE, EFFORT, GEMINI, LEVELS, PLAIN, RESPONSES, Form, effort_for
 from jupyter_ctx.providers.error_mapping import Refusal
+from jupyter_ctx.providers.openai_chat import ChatCompletions
 from jupyter_ctx.providers.unsupported import named_field, says_not_taken, unsupported_at, without
 from jupyter_ctx.storage.journal import close_stores
 
@@ -66,7 +67,7 @@ def test_the_nearest_level_is_sent_in_the_words_of_the_service(name: str, level:
     with strict(BY_NAME[name]) as (provider, seen):
         reply = Chat(provider=provider, effort=level, max_tokens=30_000).send("Why?")
     assert at(seen[-1], path) == value
-    is_same = value is not None and (level == str(value).lower() or value in ("disabled", 20_000))
+    is_same = value is not None and (level == str(value).lower() or value in ("disabled", "enabled", 20_000))
     assert len(adaptations(reply)) == (0 if is_same else 1)
     assert all(level in line for line in adaptations(reply))
 
@@ -205,3 +206,17 @@ def test_other_refusals_leave_every_parameter_in(words: str) -> None:
 def test_an_object_that_is_empty_then_is_left_out_too() -> None:
     body = {"reasoning": {"summary": "auto"}, "text": {"format": 1, "verbosity": 2}, "metadata": {}}
     assert without(body, {"reasoning.summary", "text.verbosity"}) == {"text": {"format": 1}, "metadata": {}}
+
+
+def test_a_run_lists_what_was_sent_otherwise_than_asked_for() -> None:
+    with strict(BY_NAME["o4-mini"]) as (provider, seen):
+        assert isinstance(provider, ChatCompletions)
+        rows = [{"n": n} for n in range(5)]
+        run = sweep("Why {{ n }}?", rows, model="o4-mini", base_url=provider.at.base_url, concurrency=1, **GIVEN)
+        run.result()
+        assert len([line for line in run.notices if "does not take" in line]) == 2
+        first = len(seen)
+        again = sweep("Who {{ n }}?", rows, model="o4-mini", base_url=provider.at.base_url, concurrency=1, **GIVEN)
+        again.result()
+    assert len(seen) == first + 5
+    assert [line for line in again.notices if "does not take" in line]
