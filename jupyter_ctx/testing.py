@@ -19,7 +19,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from .context.evidence import LEAST_WINDOW
+from .context.learned_limit import LEAST_WINDOW
 from .context.overflow import Overflow, classify_overflow
 from .context.usage import Usage
 from .context.windows import ContextWindow

@@ -3,7 +3,7 @@
 Sources in order of precedence: the user, the server that runs the model, the user's own file,
 models.json, the provider's list, the built-in table of families. A model that none of them lists
 gets an assumed window: from a size in its name, from its family, else 32,000 tokens. Limits
-learned from refusals are in ``evidence``.
+learned from refusals are in ``learned_limit``.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from typing import Any, Literal, NamedTuple
 
 from .usage import Prices
 
-Seen = Literal["given", "refused", "stated", "passed"]
 Source = Literal["given", "learned", "server", "user file", "models.json", "provider", "built in", "assumed"]
 ASSUMED_TOKENS = 32_000
 PRICES = "prices"  # the key of a row that may stand beside those of its window, or alone
@@ -30,12 +29,6 @@ ORIGINS: dict[Source, str] = {
     "provider": "from the provider",
     "built in": "from the built-in table",
     "assumed": "assumed",
-}
-SEEN: dict[Seen, str] = {
-    "given": "given",
-    "refused": "server refused",
-    "stated": "server refuses above",
-    "passed": "passed",
 }
 
 
@@ -57,8 +50,8 @@ class ContextWindow:
     ``source``: who says so.
     ``matched``: the row of the table, or the part of the name, that the figure comes from.
     ``given``: the user's figure, where a refusal has taught a smaller one.
-    ``passed``: of a learned window, the largest prompt that the server accepted.
-    ``refused``: of a learned window, the smallest prompt refused without a stated limit.
+    ``passed``: the largest prompt that was accepted, where that raised a window of a table.
+    ``refused``: of a learned window, the prompt that was refused, where nobody stated the limit.
     ``since``: when the window was learned, in seconds since 1970.
     """
 
@@ -76,8 +69,9 @@ class ContextWindow:
     def origin(self) -> str:
         """The source of the figure, in words."""
         if self.source == "learned":
-            seen = (f"{SEEN[what]} {tokens:,}" for what, tokens in self.evidence)
-            return f"learned: {', '.join(seen)}"
+            given = f"given {self.given:,}, " if self.given else ""
+            refused = f"server refused {self.refused:,}" if self.refused else "server stated it"
+            return f"learned: {given}{f'{self.passed:,} passed' if self.passed else refused}"
         if self.source == "assumed" and self.matched:
             return f"assumed from {self.matched}"
         row = f" ({self.matched})" if self.matched else ""
@@ -96,23 +90,7 @@ class ContextWindow:
     @property
     def is_of_prompts(self) -> bool:
         """Whether the limit was seen on whole prompts: no room for the reply is taken off ``max_input_tokens``."""
-        return self.refused is not None or self.max_input_tokens == self.passed == self.tokens
-
-    @property
-    def bound(self) -> str:
-        """The sign before ``tokens``, empty where the limit is known exactly."""
-        if not self.is_of_prompts:
-            return ""
-        return "≤ " if self.refused else "≥ "
-
-    @property
-    def evidence(self) -> tuple[tuple[Seen, int], ...]:
-        """The observations behind a learned window, each with its tokens."""
-        stated = None if self.is_of_prompts else self.max_input_tokens or self.tokens
-        figures: tuple[tuple[Seen, int | None], ...] = (
-            ("given", self.given), ("refused", self.refused), ("stated", stated), ("passed", self.passed)
-        )  # fmt: skip
-        return tuple((what, tokens) for what, tokens in figures if tokens)
+        return self.passed is not None and self.max_input_tokens == self.passed == self.tokens
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,8 +13,8 @@ from typing import Any
 from ..config.aliases import model_of
 from ..config.settings import DEFAULT_MODEL, Settings
 from ..context.budget import Budget, default_reserve
-from ..context.evidence import Accepted, Evidence, Refused, TooHeavy
 from ..context.families import family_of, thinks
+from ..context.learned_limit import LearnedLimit, Refused
 from ..context.tokens import Counted, Fixed, Learned, Meter, SentRequest
 from ..context.usage import Usage
 from ..context.windows import ASSUMED_TOKENS, ContextWindow, choose_window
@@ -33,7 +33,7 @@ from .purse import Purse
 from .tokenizer import counter
 from .window_tables import StatedWindows, load_tables
 
-NO_EVIDENCE = Evidence()
+NO_LIMIT = LearnedLimit()
 LIKELIEST = 5  # tokens to report in the place of each token of an answer
 KINDS_OF_FILES = {"image": "images", "pdf": "PDFs"}
 LONG_AGO = 3_600.0  # seconds after which a new kernel tries a limit again that an older one has learned
@@ -50,7 +50,7 @@ class Target:
     reserve: tokens kept free for the reply
     claimed: the window as the user, the server or a table says, before refusals taught a smaller one
     takes: the kinds of files that the model can be sent, as far as is known
-    evidence: what the endpoint has shown of its limit
+    learned_limit: what the endpoint's refusals have taught
     read: tokens that the server read of a prompt that it truncated; 0 where it truncated none
     cache_key: names the conversation to prompt caches; ``None``: nothing is cached
     purse: what pays, up to its caps; ``None``: nobody bills it, or who asks has paid
@@ -64,7 +64,7 @@ class Target:
     reserve: int
     claimed: ContextWindow
     takes: frozenset[str] = frozenset()
-    evidence: Evidence = NO_EVIDENCE
+    learned_limit: LearnedLimit = NO_LIMIT
     read: int = 0
     cache_key: str | None = None
     purse: Purse | None = None
@@ -96,14 +96,18 @@ class Target:
     @property
     def trial(self) -> Target | None:
         """Return the same without the learned limit, where that is worth trying: never at the cost of a failed cell."""
-        if not self.evidence.due or self.window.source != "learned" or self.settings.on_overflow == "stop":
+        if (
+            not self.learned_limit.due_for_retry
+            or self.window.source != "learned"
+            or self.settings.on_overflow == "stop"
+        ):
             return None
         return replace(self, window=self.claimed, reserve=_reserve(self.settings, self.claimed))
 
     @property
     def limit_is_stated(self) -> bool:
         """Return whether the server or a refusal stated the limit, rather than it being guessed from refusals."""
-        return not self.window.is_of_prompts and (self.window.source == "server" or self.evidence.stated is not None)
+        return not self.window.is_of_prompts and (self.window.source == "server" or self.learned_limit.is_stated)
 
     def request(self, messages: tuple[Message, ...], **other: Any) -> Request:
         """Return a request with these settings and :meth:`sendable` messages; ``other`` replaces fields of it."""
@@ -175,8 +179,7 @@ class Models:
         self._providers: dict[tuple[object, ...], Provider] = {}
         self._meters: dict[tuple[str, str], Meter] = {}
         self._kept: dict[tuple[str, str], tuple[Learned, Counted]] = {}  # of meters that were not used yet
-        self._evidence: dict[str, Evidence] = {}
-        self._restored: set[str] = set()  # endpoints whose limits were learned by an earlier kernel
+        self._limits: dict[str, LearnedLimit] = {}  # by endpoint
         self._stated = StatedWindows()
         self._served_names: dict[str, str] = {}
         self._making, self._learning = threading.Lock(), threading.Lock()  # several requests may begin and end at once
@@ -231,11 +234,11 @@ class Models:
         if self._check is not None:
             self._check(settings.model)
         provider = self._provider(settings)
-        claimed, evidence = self._claimed(settings, provider, ask=ask), self._seen(provider)
-        window, read = evidence.bound(claimed), self._read.get(provider.endpoint, 0)
+        claimed, limit = self._claimed(settings, provider, ask=ask), self._limit(provider)
+        window, read = limit.apply_to(claimed), self._read.get(provider.endpoint, 0)
         meter, reserve = self.meter(provider, settings), _reserve(settings, window)
         takes = self._takes(settings, provider)
-        return Target(settings, provider, meter, window, reserve, claimed, takes, evidence, read)
+        return Target(settings, provider, meter, window, reserve, claimed, takes, limit, read)
 
     def meter(self, provider: Provider, settings: Settings) -> Meter:
         """Return what counts tokens as this provider does, in the way that the settings choose."""
@@ -279,11 +282,11 @@ class Models:
         """Return what was learned of models and endpoints, as it is stored."""
         endpoints: dict[str, EndpointState] = {
             end: {
-                "evidence": self._evidence.get(end, NO_EVIDENCE),
+                "learned_limit": self._limits.get(end, NO_LIMIT),
                 "served": self._served_names.get(end, ""),
                 "unsupported": sorted(unsupported_at(end).names),
             }
-            for end in {*self._evidence, *self._served_names}
+            for end in {*self._limits, *self._served_names}
         }
         unused = {key: learned for key, (learned, _) in self._kept.items()}
         known = {**unused, **{key: meter.learned for key, meter in self._meters.items()}}
@@ -296,10 +299,9 @@ class Models:
     def restore(self, state: StoredState, sizes: Iterable[Sizes]) -> None:
         """Restore what was known before a restart; newer knowledge holds."""
         for end, known in state.get("endpoints", {}).items():
-            if "evidence" in known and end not in self._evidence:
-                evidence = replace(known["evidence"], heavy=None, light=0)
-                self._evidence[end] = evidence.aged() if evidence.failed else evidence
-                self._restored.add(end)
+            if "learned_limit" in known and end not in self._limits:
+                limit = replace(known["learned_limit"], heavy=None)
+                self._limits[end] = limit.aged() if time.time() - limit.since > LONG_AGO else limit
             self._served_names.setdefault(end, known.get("served", ""))
             unsupported_at(end).names |= set(known.get("unsupported", ()))
         counted: dict[tuple[str, str], Counted] = {}
@@ -319,50 +321,50 @@ class Models:
         parts = Counted({**counted.turns, **parts.turns}, {**counted.fixed, **parts.fixed})
         self._kept[key] = (learned if first.overhead is None else first, parts)
 
-    def learn(self, target: Target, seen: Accepted | Refused | TooHeavy, *, failed: bool = False) -> Target:
-        """Record what one request has shown of its endpoint, and return the target as it is known now.
+    def refused(self, target: Target, refusal: Refused) -> Target:
+        """Learn from a refusal, and return the target as it is known now.
 
-        ``failed``: no smaller request follows a refusal, so the cell fails; a new kernel then tries again at once.
+        A server that reports its window is asked for it anew: that may explain the refusal.
         """
-        provider, settings, claimed = target.provider, target.settings, target.claimed
-        if isinstance(seen, Refused):
-            provider.forget_window()  # a server that reports its window is asked for it anew: that may explain it
-            claimed = self._claimed(settings, provider, ask=True)
-        elif isinstance(seen, Accepted):
-            self._served_names.update({provider.endpoint: seen.served} if seen.served else {})
-            self._read[provider.endpoint] = max(seen.read, self._read.get(provider.endpoint, 0))
+        target.provider.forget_window()
+        claimed = self._claimed(target.settings, target.provider, ask=True)
+        limit = self._learned(target, lambda limit: limit.after_refusal(refusal, claimed, time.time()))
+        window = limit.apply_to(claimed)
+        reserve = _reserve(target.settings, window)
+        return replace(target, window=window, reserve=reserve, claimed=claimed, learned_limit=limit)
+
+    def too_heavy(self, target: Target, size: int) -> Target:
+        """Learn that a request of so many bytes was refused for them, and return the target as it is known now."""
+        return replace(target, learned_limit=self._learned(target, lambda limit: limit.too_heavy(size)))
+
+    def accepted(self, target: Target, reply: Reply, expected: float, size: int) -> None:
+        """Learn from an answer to a request of ``expected`` tokens and ``size`` bytes."""
+        end, tokens = target.provider.endpoint, reply.usage.input_tokens if reply.usage else None
+        self._served_names.update({end: reply.model} if reply.model else {})
+        self._learned(target, lambda limit: limit.after_reply(tokens, expected, size))
+
+    def truncated(self, target: Target, read: int) -> None:
+        """Learn how many tokens a server read of a prompt that it truncated."""
+        end = target.provider.endpoint
+        self._read[end] = max(read, self._read.get(end, 0))
+
+    def _learned(self, target: Target, learn: Callable[[LearnedLimit], LearnedLimit]) -> LearnedLimit:
         with self._learning:
-            known = self._now(provider, aging=isinstance(seen, Accepted))
-            evidence = known.learned(seen, claimed, time.time())
-            self._evidence[provider.endpoint] = replace(evidence, failed=failed or evidence.failed)
-        window = evidence.bound(claimed)
-        return replace(
-            target, window=window, reserve=_reserve(settings, window), claimed=claimed, evidence=evidence
-        )  # fmt: skip
+            limit = self._limits[target.provider.endpoint] = learn(self._limit(target.provider))
+        return limit
 
     def confirm(self, target: Target) -> None:
         """Learn the limit of a server that is started here, as it says unasked: somebody else has met it."""
         served, end = target.provider.served_window(ask=False), target.provider.endpoint
-        if served is not None and served.tokens < target.window.tokens and end not in self._evidence:
+        if served is not None and served.tokens < target.window.tokens and end not in self._limits:
             against = target.claimed.source, target.claimed.tokens
-            self._evidence[end] = Evidence(stated=served.tokens, against=against, since=time.time())
-
-    def _now(self, provider: Provider, *, aging: bool) -> Evidence:
-        """Return what an endpoint has shown. ``aging``: limits of an earlier kernel are now due to be tried again."""
-        evidence, restored = self._seen(provider), provider.endpoint in self._restored
-        self._restored.discard(provider.endpoint)
-        old = aging and restored and time.time() - evidence.since > LONG_AGO
-        return evidence.aged() if old else evidence
+            self._limits[end] = LearnedLimit(served.tokens, is_stated=True, against=against, since=time.time())
 
     def counted(self, target: Target, sent: SentRequest, reply: Reply, usage: Usage, *, turn_id: str | None) -> None:
         """Learn from the usage of one reply; see :meth:`~jupyter_ctx.context.tokens.Meter.reported`."""
         is_cut = reply.stop_reason in ("max_tokens", "context_window")
         with self._learning:
             target.meter.reported(sent, reply.text, usage, turn_id=turn_id, is_cut=is_cut)
-
-    def failed(self, target: Target) -> None:
-        """Record that a cell has failed for a refusal: a new kernel tries again at once."""
-        self._evidence[target.provider.endpoint] = replace(self._seen(target.provider), failed=True)
 
     def ask_again(self, provider: Provider) -> None:
         """Ask a server that reports its window for it anew."""
@@ -372,11 +374,10 @@ class Models:
     def reopen(self, settings: Settings) -> None:
         """Forget a learned limit: the user has set the window."""
         provider = self._provider(settings)
-        if provider.endpoint in self._evidence:
-            self._evidence[provider.endpoint] = self._seen(provider).forgotten()
+        self._limits.pop(provider.endpoint, None)
 
-    def _seen(self, provider: Provider) -> Evidence:
-        return self._evidence.get(provider.endpoint, NO_EVIDENCE)
+    def _limit(self, provider: Provider) -> LearnedLimit:
+        return self._limits.get(provider.endpoint, NO_LIMIT)
 
     def cost(self, target: Target, usage: Usage | None, served: str = "") -> float | None:
         """Return the US dollars that one request cost; ``None``: the price is not known."""

@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import cache, lru_cache
 from pathlib import Path
 
-from ..context.evidence import LEAST_WINDOW
+from ..context.learned_limit import LEAST_WINDOW
 from ..context.windows import (
     FAMILY_TABLE,
     IMAGES_KEY,

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from ..context.budget import MARGIN, Budget, whole
 from ..context.compaction import Cut, Ledger
-from ..context.evidence import Refused
+from ..context.learned_limit import Refused
 from ..context.overflow import Overflow
 from ..context.policy import Decision, compact_share
 from ..context.tokens import OVERHEAD_AT_MOST, Guess, SentRequest
@@ -67,7 +67,6 @@ class Attempt(Question):
     request: what the provider is sent
     retry: how many refusals came before
     counted: tokens of the whole request as the provider counted them, where it was asked
-    trial: whether it goes beyond a learned limit, to see whether that still holds
     dropped: files of earlier turns that were left out because of their bytes
     most_bytes: the bytes that turns were left out for; ``None`` where that was not the reason
     """
@@ -78,7 +77,6 @@ class Attempt(Question):
     request: Request
     retry: int = 0
     counted: int | None = None
-    trial: bool = False
     dropped: tuple[Attachment, ...] = ()
     most_bytes: int | None = None
 
@@ -170,10 +168,9 @@ class Attempt(Question):
         return replace(self, decision=self.decision._replace(reasons=reasons, too_large=too_large))
 
 
-def seen(refused: Attempt, overflow: Overflow) -> Refused:
+def refusal_of(refused: Attempt, overflow: Overflow) -> Refused:
     """Return what a refusal shows of the endpoint's limit."""
-    tokens, output = whole(refused.tokens), refused.request.max_tokens or 0
-    return Refused(overflow, tokens, output, refused.retry, refused.trial)
+    return Refused(overflow, whole(refused.tokens), refused.request.max_tokens or 0, refused.retry)
 
 
 def overflow_error(attempt: Attempt, overflow: Overflow | None = None, *, kept: bool = False) -> ContextOverflowError:
@@ -188,8 +185,7 @@ def overflow_error(attempt: Attempt, overflow: Overflow | None = None, *, kept: 
     if overflow is None:
         figures = _by_settings(attempt, used) or _by_estimate(attempt, used) or figures
     if overflow and stated is None and (target.window.refused or used <= limit):
-        passed = f"; it has taken {target.window.passed:,}" if target.window.passed else ""
-        figures = f"the provider refused about {used:,} tokens as too many and gave no limit{passed}"
+        figures = f"the provider refused about {used:,} tokens as too many and gave no limit"
     return ContextOverflowError(
         f"{figures}. Largest parts: {parts}. "
         f"{'What came is kept, marked as cut' if kept else 'Nothing was recorded'}. {_remedy(attempt, used, largest)}",

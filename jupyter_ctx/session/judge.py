@@ -10,7 +10,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import NamedTuple
 
-from ..context.evidence import Accepted
 from ..context.overflow import Overflow
 from ..context.tokens import READ_WHOLE, estimate_tokens
 from ..context.usage import Usage
@@ -39,12 +38,6 @@ class Verdict(NamedTuple):
     reply: Reply
     truncated: bool = False
     counted: Usage | None = None
-
-    def shows(self, attempt: Attempt, size: int) -> Accepted:
-        """Return what the reply shows of the endpoint; ``size``: the bytes of the request."""
-        tokens = self.reply.usage.input_tokens if self.reply.usage else None
-        read = tokens if tokens is not None and self.truncated else 0
-        return Accepted(tokens, attempt.tokens, size, self.reply.model, read)
 
 
 def verdict_on(attempt: Attempt, reply: Reply, previous: Turn | None) -> Verdict:
