@@ -42,7 +42,7 @@ class Verdict(NamedTuple):
 
     def shows(self, attempt: Attempt, size: int) -> Accepted:
         """Return what the reply shows of the endpoint; ``size``: the bytes of the request."""
-        tokens = self.reply.usage.input_tokens if self.reply.usage else None
+        tokens = usage.input_tokens if (usage := self.reply.usage) and not usage.includes_tools else None
         read = tokens if tokens is not None and self.truncated else 0
         return Accepted(tokens, attempt.tokens, size, self.reply.model, read)
 
@@ -65,7 +65,8 @@ def verdict_on(attempt: Attempt, reply: Reply, previous: Turn | None) -> Verdict
         return Verdict(reply)
     truncated = _is_truncated(attempt, usage, previous)
     whole = reply.stop_reason not in INCOMPLETE and (usage.output_tokens > 0 or not reply.text)
-    more = attempt.dropped or attempt.request.schema is not None  # providers count a schema in ways of their own
+    # providers count a schema in ways of their own
+    more = attempt.dropped or attempt.request.schema is not None or usage.includes_tools
     return Verdict(reply, truncated, usage if whole and not truncated and not more else None)
 
 
