@@ -21,6 +21,7 @@ from ..errors import (
     ProviderError,
     RateLimitError,
 )
+from .stream_events import text_at
 
 WORDS_FOR = {  # an error inside a stream carries a word instead of a status, Gemini's bad key one beside a 400
     401: "apikeyinvalid unauthenticated authentication invalidapikey",
@@ -109,6 +110,21 @@ class Refusal:
     def text(self) -> str:
         """What the provider says, in one line."""
         return " ".join(_without_page(_message(self.body)[:MAX_BODY]).split())
+
+    @cached_property
+    def marks(self) -> list[Any]:
+        """The codes and types of the error, the innermost first."""
+        return _marks(self.body)
+
+    @cached_property
+    def parameter(self) -> str:
+        """The name in the field that OpenAI's errors have for the parameter that is refused."""
+        return next(filter(None, (text_at(level, "param") for level in _levels(self.body))), "")
+
+    @cached_property
+    def places(self) -> str:
+        """The text, with the places in the request that FastAPI names beside it."""
+        return " ".join([self.text, *re.findall(r'"loc": ?\[([^\]]*)\]', str(self.body)[:MAX_BODY])])
 
     @property
     def words(self) -> str:
