@@ -45,7 +45,7 @@ TOOL_TYPES = re.compile("_call$|tool_use$|tool_result$")
 TOOL_FIELDS = ("tool_calls", "executed_tools", "functionCall", "executableCode", "web_search_requests")
 CITING = {"annotations", "annotation", "citations", "citation", "search_results", "groundingChunks", "urlMetadata"}
 WEB_PAGE = re.compile(r"https?://[^\s<>\"\\\x00-\x1f\ud800-\udfff]{1,2000}", re.I)
-MOST_CITED, TITLE = 50, 200  # pages, characters of a title
+MOST_CITED, TITLE_MAX = 50, 200  # pages, characters of a title
 
 
 @dataclass(slots=True)
@@ -90,7 +90,7 @@ class Ending:
                 self.calls += bool(TOOL_TYPES.search(text_at(each, "type")) or any(map(each.get, TOOL_FIELDS)))
                 address = text_at(each, "url") or text_at(each, "uri") or text_at(each, "retrievedUrl")
                 if cited and WEB_PAGE.fullmatch(address):
-                    self.citations[address] = self.citations.get(address) or clean(text_at(each, "title"))[:TITLE]
+                    self.citations[address] = self.citations.get(address) or clean(text_at(each, "title"))[:TITLE_MAX]
                 else:
                     inside += ((part, cited or name in CITING) for name, part in each.items() if name != "images")
         return event
