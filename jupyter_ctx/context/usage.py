@@ -39,6 +39,7 @@ class Usage:
     ``cache_write_tokens``: of the input, written to a prompt cache.
     ``reasoning_tokens``: of the output, spent on reasoning.
     ``guessed``: whether ``reasoning_tokens`` is an estimate rather than a report.
+    ``includes_tools``: whether a search or another tool is in it: a bill then, not what the next request carries.
     """
 
     input_tokens: int
@@ -47,6 +48,7 @@ class Usage:
     cache_write_tokens: int = 0
     reasoning_tokens: int = 0
     guessed: bool = False
+    includes_tools: bool = False
 
     _repr_mimebundle_ = mimebundle
 

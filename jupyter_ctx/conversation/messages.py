@@ -91,6 +91,7 @@ class TurnRecord:
     ``typed``: how many characters of the prompt were typed, where texts that went with it follow; ``None``: all.
     ``extents``: of each source, the characters of its text and the number of its files.
     ``tokens``: the reply's tokens with their probabilities, where these were asked for.
+    ``citations``: the pages that the reply cites, as pairs of an address and a title.
     ``id``: name of this version of the turn, unique in every conversation.
     """
 
@@ -116,6 +117,7 @@ class TurnRecord:
     typed: int | None = None
     extents: tuple[tuple[int, int], ...] = ()
     tokens: tuple[Written, ...] = ()
+    citations: tuple[tuple[str, str], ...] = ()
     id: str = field(default_factory=new_id)
 
 

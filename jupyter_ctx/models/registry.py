@@ -339,7 +339,8 @@ class Models:
 
     def accepted(self, target: Target, reply: Reply, expected: float, size: int) -> None:
         """Learn from an answer to a request of ``expected`` tokens and ``size`` bytes."""
-        end, tokens = target.provider.endpoint, reply.usage.input_tokens if reply.usage else None
+        end, usage = target.provider.endpoint, reply.usage
+        tokens = None if usage is None or usage.includes_tools else usage.input_tokens
         self._served_names.update({end: reply.model} if reply.model else {})
         self._learned(target, lambda limit: limit.after_reply(tokens, expected, size))
 

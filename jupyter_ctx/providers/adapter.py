@@ -35,7 +35,7 @@ from ..wording.budget_line import budget_line
 from .base import Card, Reply, Request, Thought
 from .credit import allowance_in, gateway_of
 from .effort import Effort, Form, effort_for, refused_levels
-from .endings import Ending
+from .endings import Ending, Parts
 from .error_mapping import TOO_LATE, Refusal
 from .http_client import Connections, OpenResponses, new_http
 from .model_lists import find_card, read_cards
@@ -321,8 +321,9 @@ class Adapter(ABC):
     def _pieces(self, chunks: Iterable[bytes], ending: Ending) -> Iterator[str | Thought]:
         """Yield the non-empty pieces of one answer."""
         answer = AnswerParts(chunks)
-        length = 0
-        for piece in self._read(iter(answer), ending):
+        length, text = 0, Parts()
+        for read in self._read(map(ending.noted, answer), ending):
+            piece = text.next(read, ending.calls) if isinstance(read, str) else read
             if piece not in EMPTY_PIECES:
                 length += len(piece if isinstance(piece, str) else piece.text)
                 if length > PART:

@@ -93,6 +93,7 @@ class Reply:
     ``thinking``: the whole of what the model thought, where the provider sends that.
     ``detail``: the provider's own reason for a refusal or a cut.
     ``tokens``: the answer's tokens with their probabilities, where these were asked for and reported.
+    ``citations``: the pages of the web that the answer cites, as pairs of an address and a title.
 
     ``notices``: what was done to make the request fit, and what went wrong with the store, a line each.
     ``cost``: in US dollars; ``None``: unknown.
@@ -113,6 +114,7 @@ class Reply:
     seconds: float | None = None
     parsed: Any = None
     tokens: tuple[Written, ...] = ()
+    citations: tuple[tuple[str, str], ...] = ()
 
     _repr_mimebundle_ = mimebundle
 

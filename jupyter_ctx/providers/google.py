@@ -169,6 +169,7 @@ def _usage(reported: dict[str, Any]) -> Usage | None:
         count(reported, "candidatesTokenCount") + thought,
         cache_read_tokens=count(reported, "cachedContentTokenCount"),
         reasoning_tokens=thought,
+        includes_tools=count(reported, "toolUsePromptTokenCount") > 0,
     )
 
 

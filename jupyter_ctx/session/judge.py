@@ -58,7 +58,7 @@ def verdict_on(attempt: Attempt, reply: Reply, previous: Turn | None) -> Verdict
         return Verdict(reply)
     truncated = _is_truncated(attempt, usage, previous)
     whole = reply.stop_reason not in INCOMPLETE and (usage.output_tokens > 0 or not reply.text)
-    more = attempt.dropped or attempt.request.schema is not None  # providers count a schema in ways of their own
+    more = attempt.dropped or attempt.request.schema is not None or usage.includes_tools  # each counts a schema its way
     return Verdict(reply, truncated, usage if whole and not truncated and not more else None)
 
 

@@ -149,7 +149,7 @@ def _of_the_report(sent: Attempt, verdict: Verdict) -> Iterator[Notice]:
             f"without saying so. {remedy}",
             once=f"reads only a part: {target.provider.endpoint}",
         )
-    elif usage.input_tokens > target.window.tokens:
+    elif usage.input_tokens > target.window.tokens and not usage.includes_tools:
         yield Notice(
             f"{usage.input_tokens:,} tokens were taken where the window is believed to hold {target.window.tokens:,} "
             f"({target.window.basis}): the model may not have seen all of it. "
