@@ -11,7 +11,7 @@ from ..context.windows import ContextWindow
 from ..errors import ChatError
 from .adapter import ASK_SECONDS, EMPTY_PIECES, Adapter, Endpoint
 from .base import Card, Request, Thought
-from .effort import COMPATIBLE, OWN_SERVER, PLAIN, Form
+from .effort import COMPATIBLE_FORMS, EFFORT_ALONE, OWN_SERVER_FORMS, Form
 from .endings import Ending
 from .error_mapping import Refusal
 from .model_lists import read_cards, reads_images
@@ -100,7 +100,7 @@ class ChatCompletions(OpenAIAdapter):
 
     @property
     def _efforts(self) -> Sequence[Form]:
-        return COMPATIBLE.get(self.at.name) or (OWN_SERVER if self.at.serves else (PLAIN,))
+        return COMPATIBLE_FORMS.get(self.at.name) or (OWN_SERVER_FORMS if self.at.serves else (EFFORT_ALONE,))
 
     def _asked_for(self, request: Request) -> dict[str, Any]:
         """Return the part of the body that takes tokens."""

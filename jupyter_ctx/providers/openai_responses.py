@@ -7,7 +7,7 @@ from typing import Any
 
 from ..conversation.messages import Attachment
 from .base import Request, Thought
-from .effort import RESPONSES
+from .effort import RESPONSES_FORMS
 from .endings import Ending, Parts
 from .openai_chat import OpenAIAdapter, usage_of
 from .request_body import content, data_url
@@ -25,7 +25,7 @@ class Responses(OpenAIAdapter):
     """A model behind the Responses API. Nothing of a conversation is kept there (``store`` is off)."""
 
     fetches = OpenAIAdapter.takes
-    _efforts = RESPONSES
+    _efforts = RESPONSES_FORMS
 
     def _start(self, client: Any, request: Request) -> Any:
         return self._post(client, "/responses", self.body(request), "input")
