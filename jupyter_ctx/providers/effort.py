@@ -31,9 +31,9 @@ def _claude(level: str) -> Mapping[str, Any]:
 
 
 def _older_claude(level: str) -> Mapping[str, Any]:
-    return (
-        THINKING_OFF if level == "none" else {"thinking": {"type": "enabled", "budget_tokens": CLAUDE_BUDGETS[level]}}
-    )
+    if level == "none":
+        return THINKING_OFF
+    return {"thinking": {"type": "enabled", "budget_tokens": CLAUDE_BUDGETS[level]}}
 
 
 def _gemini(level: str) -> Mapping[str, Any]:
