@@ -22,8 +22,9 @@ from typing import Any, Literal
 from .context.evidence import LEAST_WINDOW
 from .context.overflow import Overflow, classify_overflow
 from .context.usage import Usage
+from .context.vision import vision_of
 from .context.windows import ContextWindow
-from .conversation.messages import Message, StopReason
+from .conversation.messages import Message, StopReason, file_tokens
 from .errors import ChatError, ContextOverflowError, ProviderConnectionError, in_words
 from .providers.base import Card, Provider, Reply, Request, Thought, streaming
 from .providers.guests import Guest, breach, stray
@@ -109,7 +110,8 @@ class ScriptedProvider(Provider):
 
     def size(self, request: Request) -> int:
         """Return the tokens of a request."""
-        return sum(self.count(message.content) + message.attached + MESSAGE_TOKENS for message in request.messages)
+        files = sum(file_tokens(message.attachments, vision_of(self.model)) for message in request.messages)
+        return files + sum(self.count(message.content) + MESSAGE_TOKENS for message in request.messages)
 
     def stream(self, request: Request) -> Generator[str | Thought | Reply, None, None]:
         """Yield what the script says. Raise ContextOverflowError where the request does not fit."""

@@ -17,8 +17,9 @@ from ..context.evidence import Accepted, Evidence, Refused, TooHeavy
 from ..context.families import family_of, thinks
 from ..context.tokens import Counted, Fixed, Learned, Meter, SentRequest
 from ..context.usage import Usage
+from ..context.vision import vision_of
 from ..context.windows import ASSUMED_TOKENS, ContextWindow, choose_window
-from ..conversation.messages import Attachment, Message
+from ..conversation.messages import Attachment, Message, file_tokens
 from ..errors import InvalidRequestError
 from ..providers.anthropic import Anthropic
 from ..providers.base import AnswerSchema, Provider, Reply, Request
@@ -114,6 +115,10 @@ class Target:
             "likeliest": LIKELIEST if settings.certainty == "on" else 0,
         }  # fmt: skip
         return Request(messages, **{**usual, **other})
+
+    def message_tokens(self, message: Message) -> float:
+        """Return the estimated tokens of a message with its files."""
+        return self.meter.message(message.content) + file_tokens(message.attachments, self.meter.vision)
 
     def sendable(self, message: Message) -> Message:
         """Return a message without the files that :meth:`unsendable` names; one without text names them."""
@@ -492,7 +497,7 @@ def _new_meter(settings: Settings) -> Meter:
     family, counting = family_of(settings.model), _counting(settings)
     vocabulary = family.vocabulary or ("o200k_base" if counting == "tiktoken" else None)
     count = None if counting == "approximate" or vocabulary is None else counter(vocabulary)
-    return Meter(family, count)
+    return Meter(family, count, vision_of(settings.model))
 
 
 def _reserve(settings: Settings, window: ContextWindow) -> int:

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from ..attachments.attached import with_attached
 from ..attachments.attached_files import GivenPart, attached_part
 from ..config.settings import Settings, default_settings
+from ..context.vision import vision_of
 from ..conversation.conversation import Conversation
 from ..conversation.events import Added
 from ..conversation.messages import Attachment, Message
@@ -176,7 +177,9 @@ def ask_of(request: str | Iterable[object] | Request, settings: Settings, attach
         return Ask(_whole(tuple(joined(request)), settings), settings)
     files: tuple[Attachment, ...] = ()
     if attachments:
-        request, files = with_attached(request, (attached_part(each, Redactor()) for each in attachments))
+        request, files = with_attached(
+            request, (attached_part(each, Redactor(), vision_of(settings.model)) for each in attachments)
+        )
     return Ask(_whole((Message("user", checked(request), files),), settings), settings)
 
 
