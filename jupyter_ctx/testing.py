@@ -22,9 +22,8 @@ from typing import Any, Literal
 from .context.evidence import LEAST_WINDOW
 from .context.overflow import Overflow, classify_overflow
 from .context.usage import Usage
-from .context.vision import vision_of
 from .context.windows import ContextWindow
-from .conversation.messages import Message, StopReason, file_tokens
+from .conversation.messages import Message, StopReason
 from .errors import ChatError, ContextOverflowError, ProviderConnectionError, in_words
 from .providers.base import Card, Provider, Reply, Request, Thought, streaming
 from .providers.guests import Guest, breach, stray
@@ -110,7 +109,7 @@ class ScriptedProvider(Provider):
 
     def size(self, request: Request) -> int:
         """Return the tokens of a request."""
-        files = sum(file_tokens(message.attachments, vision_of(self.model)) for message in request.messages)
+        files = sum(file.tokens for message in request.messages for file in message.attachments)
         return files + sum(self.count(message.content) + MESSAGE_TOKENS for message in request.messages)
 
     def stream(self, request: Request) -> Generator[str | Thought | Reply, None, None]:

@@ -92,7 +92,7 @@ IN_ANOTHER_FORMAT = "Read it in a cell, and attach the variable: -a NAME."
 IN_ANOTHER_ENCODING = "Is it text in another encoding? text = open('{}', encoding='…').read() in a cell, then -a text."
 
 
-def attached_part(part: str | PathLike[str] | Attached, redactor: Redactor, vision: Vision) -> Attached:
+def attached_part(part: GivenPart, redactor: Redactor, vision: Vision = UNKNOWN_VISION) -> Attached:
     """Return what a script names: a file by its path or its address; what is attached already stays as it is."""
     if isinstance(part, Attached):
         return part

@@ -28,7 +28,7 @@ LOOKED_AT = 100  # members of a collection, to see whether they are parts of fig
 INCHES = 300.0  # beyond which a figure is not measured before it is drawn
 MOST_PIXELS = 25_000_000  # of a figure that is measured
 ALTAIR_PPI = 144  # twice the pixels of the chart on a page, so that small labels can be read
-OWN_PACKAGE = "jupyter_ctx"
+WITHOUT_PICTURES = ("ipywidgets", "jupyter_ctx")  # among the forms in which their values show themselves
 LARGEST = Vision().drawn  # of a picture that is kept for whichever model is asked later
 
 Drawn = ImageFile | None
@@ -52,15 +52,9 @@ class Pictures(NamedTuple):
     rest: Any = None
 
 
-def pictures_of(name: str, value: Any, masked: Callable[[str], str]) -> list[ImageFile]:
-    """Return the pictures that a value is, or is made of; none for any other value. Raises as :func:`pictures_in`."""
-    return [picture for _, picture in pictures_in(name, value, masked, LARGEST).found]
+def pictures_in(name: str, value: Any, masked: Callable[[str], str], edge: int = LARGEST) -> Pictures:
+    """Return the pictures that a value is, or has in it, and what else is in it; ``edge``: their most pixels a side.
 
-
-def pictures_in(name: str, value: Any, masked: Callable[[str], str], edge: int) -> Pictures:
-    """Return the pictures that a value is, or has in it, and what else is in it.
-
-    ``edge``: the most pixels of a picture's longer edge.
     Raises InvalidRequestError, and MissingDependencyError where a library lacks what it draws pictures with.
     """
     split = _Split()
@@ -230,10 +224,7 @@ def _way_of(value: Any) -> Draw | None:
             return draw
     if any(callable(getattr(kind, method, None)) for method in ("_repr_png_", "_repr_jpeg_")):
         return _by_itself
-    has_forms = callable(getattr(kind, "_repr_mimebundle_", None)) and module_of(kind) not in (
-        "ipywidgets",
-        OWN_PACKAGE,
-    )
+    has_forms = callable(getattr(kind, "_repr_mimebundle_", None)) and module_of(kind) not in WITHOUT_PICTURES
     return _bundled if has_forms else None
 
 

@@ -119,9 +119,7 @@ def _opened(name: str, data: bytes, width: int, height: int) -> Any:
     return image
 
 
-def of_pil(
-    name: str, image: Any, edge: int, most: int = MOST_IMAGE_BYTES, plain: int = PLAIN_BYTES
-) -> ImageFile:  # fmt: skip
+def of_pil(name: str, image: Any, edge: int, most: int = MOST_IMAGE_BYTES, plain: int = PLAIN_BYTES) -> ImageFile:
     """Return an image of Pillow as a file without its metadata, which may tell where a photograph was taken.
 
     Its longer edge has ``edge`` pixels at most, three quarters or half of them where it has more than ``most`` bytes;

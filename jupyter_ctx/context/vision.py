@@ -1,8 +1,4 @@
-"""What models read of an image: how large it is best sent, and how many tokens it takes.
-
-The figures of each family were measured, or are documented by its provider; those of any other model are the most
-that its kind takes. The provider's report corrects all of them.
-"""
+"""What models read of an image: how large it is best sent, and how many tokens it takes, as measured or documented."""
 
 from __future__ import annotations
 
@@ -17,24 +13,15 @@ MOST_EDGE = 8_000  # pixels, the most that Anthropic takes
 
 
 class Vision(NamedTuple):
-    """How the models of a family read images.
+    """How the models of a family read images."""
 
-    patch: pixels of the side of the squares into which an image is divided; 0: not known
-    factor: tokens of each of them
-    drawn: pixels of the longer edge above which a figure is sent smaller: more costs more and shows little
-    reads: pixels of the longer edge above which the provider itself makes an image smaller
-    patches: above which it does, too
-    base: tokens around each image
-    note: tokens that tell the model that an image was larger than ``reads``
-    """
-
-    patch: int = 0
-    factor: float = 1.0
-    drawn: int = 2_048
-    reads: int = MOST_EDGE
-    patches: int = MOST_EDGE**2
-    base: int = 0
-    note: int = 0
+    patch: int = 0  # pixels of the side of the squares into which an image is divided; 0: not known
+    factor: float = 1.0  # tokens of each of them
+    drawn: int = 2_048  # pixels of the longer edge of a figure: more cost more and show little
+    reads: int = MOST_EDGE  # pixels of the longer edge above which the provider itself makes an image smaller
+    patches: int = MOST_EDGE**2  # above which it does so, too
+    base: int = 0  # tokens around each image
+    note: int = 0  # tokens that tell the model that an image was larger than ``reads``
 
     def tokens(self, width: int, height: int) -> int:
         """Return the tokens of an image of so many pixels; 0: its size is not known."""

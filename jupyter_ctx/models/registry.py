@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
@@ -28,7 +29,7 @@ from ..providers.guests import Guest, shadowed
 from ..providers.lookup import bills, check_known, get_provider, missing_key, split_model
 from ..storage.serialization import EndpointState, MeterState, Sizes, StoredState
 from .model_names import near_models
-from .pricing import CACHE_WRITES, given_prices, has_listed_price, price
+from .pricing import CACHE_SECONDS, CACHE_WRITES, CACHED_FOR_30M, given_prices, has_listed_price, price
 from .purse import Purse
 from .tokenizer import counter
 from .window_tables import StatedWindows, load_tables
@@ -92,6 +93,13 @@ class Target:
         """Return the ``max_tokens`` of the request; ``None``: not sent. Under a cap they bound what it costs."""
         planned = self.settings.max_tokens is None and not self.provider.sends_reserve and not self.is_capped
         return None if planned else self.reserve
+
+    @property
+    def cache_seconds(self) -> float | None:
+        """For how long after its last use a prompt is cached, as its provider documents it; ``None``: it does not."""
+        if isinstance(self.provider, Anthropic):
+            return CACHE_SECONDS.get(self.settings.cache_ttl or "") if self.cache_key else None
+        return CACHE_SECONDS["30m"] if re.match(CACHED_FOR_30M, self.model) else None
 
     @property
     def trial(self) -> Target | None:
