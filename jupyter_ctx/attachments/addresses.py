@@ -31,8 +31,8 @@ def is_address(word: str) -> bool:
 def attached_address(address: str) -> Attached:
     """Return an image or a PDF at an address as it goes with a prompt, unfetched. Raises InvalidRequestError."""
     file = attachment_at(address)
-    noun = "an image" if file.kind == "image" else "a PDF"
-    return Attached(address, f"{file.name}: {noun}.", (file,), "fetched by the provider, so that its size is not known")
+    what = "fetched by the provider, so that its size is not known"
+    return Attached(address, f"{file.name}: {'an image' if file.kind == 'image' else 'a PDF'}.", (file,), what)
 
 
 def attachment_at(address: str) -> Attachment:

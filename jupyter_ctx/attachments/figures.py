@@ -16,7 +16,6 @@ from itertools import islice
 from types import SimpleNamespace
 from typing import Any, NamedTuple, cast
 
-from ..context.vision import Vision
 from ..errors import ChatError, InvalidRequestError, MissingDependencyError
 from .guarded import guarded, said_by
 from .kinds import module_of, name_of
@@ -29,7 +28,7 @@ INCHES = 300.0  # beyond which a figure is not measured before it is drawn
 MOST_PIXELS = 25_000_000  # of a figure that is measured
 ALTAIR_PPI = 144  # twice the pixels of the chart on a page, so that small labels can be read
 WITHOUT_PICTURES = ("ipywidgets", "jupyter_ctx")  # among the forms in which their values show themselves
-LARGEST = Vision().drawn  # of a picture that is kept for whichever model is asked later
+LARGEST = 2_048  # pixels of the longer edge of a picture that is kept for whichever model is asked later
 
 Drawn = ImageFile | None
 

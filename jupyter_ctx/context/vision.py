@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 PIXELS_A_TOKEN, MIN_IMAGE_TOKENS, MAX_IMAGE_TOKENS = 750, 85, 1_600  # of a model of which nothing is known
 PHOTOGRAPH = (4_032, 3_024)  # pixels of an image whose size is not known, as at an address: a phone's camera makes it
-MOST_EDGE = 8_000  # pixels, the most that Anthropic takes
 
 
 class Vision(NamedTuple):
@@ -18,15 +17,14 @@ class Vision(NamedTuple):
     patch: int = 0  # pixels of the side of the squares into which an image is divided; 0: not known
     factor: float = 1.0  # tokens of each of them
     drawn: int = 2_048  # pixels of the longer edge of a figure: more cost more and show little
-    reads: int = MOST_EDGE  # pixels of the longer edge above which the provider itself makes an image smaller
-    patches: int = MOST_EDGE**2  # above which it does so, too
+    reads: int = 8_000  # pixels of the longer edge above which the provider makes an image smaller, or refuses it
+    patches: int = 100_000  # above which it does so, too
     base: int = 0  # tokens around each image
     note: int = 0  # tokens that tell the model that an image was larger than ``reads``
 
     def tokens(self, width: int, height: int) -> int:
         """Return the tokens of an image of so many pixels; 0: its size is not known."""
-        if not width:
-            width, height = PHOTOGRAPH
+        width, height = (width, height) if width else PHOTOGRAPH
         if not self.patch:
             return min(max(width * height // PIXELS_A_TOKEN, MIN_IMAGE_TOKENS), MAX_IMAGE_TOKENS)
         scale = min(1.0, self.reads / max(width, height))

@@ -177,8 +177,7 @@ def _asked(turn: Turn, tokens: float, state: PartStatus, meter: Meter) -> ViewPa
 def _both(place: Place, number: int, state: PartStatus, meter: Meter, *, stale: bool) -> tuple[ViewPart, ViewPart]:
     """Return both messages of a turn."""
     turn, exact = place.turn, meter.counted(place.turn.id)
-    files = file_tokens(turn.attachments, meter.vision)
-    asked, said = meter.turn_parts(turn.id, turn.prompt, turn.reply, files)
+    asked, said = meter.turn_parts(turn.id, turn.prompt, turn.reply, file_tokens(turn.attachments, meter.vision))
     answered = turn.usage.output_tokens - turn.usage.reasoning_tokens if turn.usage is not None else 0
     is_reported = exact and 0 < answered < asked + said  # both halves, and not their sum alone
     if is_reported:
