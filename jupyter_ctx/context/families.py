@@ -121,7 +121,7 @@ SMALL_VOCABULARY = Family((LLAMA_2, SMOLLM))
 FAMILIES = (
     (r"gpt-(?:4o|4[.-]1|oss|[5-9])|chatgpt-4o|o\d|codex", O200K),
     (r"gpt-(?:4|3[.-]?5)", CL100K),
-    (r"claude-(?:\w+-)?(?:4[.-][7-9]|[5-9])|claude-fable", NEW_CLAUDE),
+    (r"claude-(?:[a-z]+-)?(?:4[.-][7-9]|[5-9])|claude-fable", NEW_CLAUDE),
     (r"claude-(?:instant|v?[12])", Family((CLAUDE_2,))),
     (r"claude", CLAUDE),
     (r"smollm", Family((SMOLLM,))),

@@ -11,6 +11,8 @@ from ..context.usage import Prices, Usage
 from .window_tables import load_tables
 
 CACHE_WRITES = {"5m": 1.25, "1h": 2.0}  # times the price of input, as Anthropic bills what is written to a cache
+CACHE_SECONDS = {"5m": 300.0, "30m": 1_800.0, "1h": 3_600.0}
+CACHED_FOR_30M = r"(?:openai/)?gpt-(?:5[.-][6-9]|[6-9])"  # of older models OpenAI says 5 to 10 minutes, or more
 LISTED_VALUES = {  # values of parameters that have the listed price, or a lower one
     "service_tier": ("auto", "default", "flex", "standard", "standard_only"),
     "speed": ("standard",),

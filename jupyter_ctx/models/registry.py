@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
@@ -17,8 +18,9 @@ from ..context.families import family_of, thinks
 from ..context.learned_limit import LearnedLimit, Refused
 from ..context.tokens import Counted, Fixed, Learned, Meter, SentRequest
 from ..context.usage import Usage
+from ..context.vision import vision_of
 from ..context.windows import ASSUMED_TOKENS, ContextWindow, choose_window
-from ..conversation.messages import Attachment, Message
+from ..conversation.messages import Attachment, Message, file_tokens
 from ..errors import InvalidRequestError
 from ..providers.anthropic import Anthropic
 from ..providers.base import AnswerSchema, Provider, Reply, Request
@@ -28,7 +30,7 @@ from ..providers.lookup import bills, check_known, get_provider, missing_key, sp
 from ..providers.unsupported import unsupported_at
 from ..storage.serialization import EndpointState, MeterState, Sizes, StoredState
 from .model_names import near_models
-from .pricing import CACHE_WRITES, given_prices, has_listed_price, price
+from .pricing import CACHE_SECONDS, CACHE_WRITES, CACHED_FOR_30M, given_prices, has_listed_price, price
 from .purse import Purse
 from .tokenizer import counter
 from .window_tables import StatedWindows, load_tables
@@ -94,6 +96,13 @@ class Target:
         return None if planned else self.reserve
 
     @property
+    def cache_seconds(self) -> float | None:
+        """For how long after its last use a prompt is cached, as its provider documents it; ``None``: it does not."""
+        if isinstance(self.provider, Anthropic):
+            return CACHE_SECONDS.get(self.settings.cache_ttl or "") if self.cache_key else None
+        return CACHE_SECONDS["30m"] if re.match(CACHED_FOR_30M, self.model) else None
+
+    @property
     def trial(self) -> Target | None:
         """Return the same without the learned limit, where that is worth trying: never at the cost of a failed cell."""
         if (
@@ -119,6 +128,10 @@ class Target:
             "likeliest": LIKELIEST if settings.certainty == "on" else 0, "effort": settings.effort,
         }  # fmt: skip
         return Request(messages, **{**usual, **other})
+
+    def message_tokens(self, message: Message) -> float:
+        """Return the estimated tokens of a message with its files."""
+        return self.meter.message(message.content) + file_tokens(message.attachments, self.meter.vision)
 
     def sendable(self, message: Message) -> Message:
         """Return a message without the files that :meth:`unsendable` names; one without text names them."""
@@ -497,7 +510,7 @@ def _new_meter(settings: Settings) -> Meter:
     family, counting = family_of(settings.model), _counting(settings)
     vocabulary = family.vocabulary or ("o200k_base" if counting == "tiktoken" else None)
     count = None if counting == "approximate" or vocabulary is None else counter(vocabulary)
-    return Meter(family, count)
+    return Meter(family, count, vision_of(settings.model))
 
 
 def _reserve(settings: Settings, window: ContextWindow) -> int:

@@ -12,7 +12,7 @@ from ..context.overflow import Overflow
 from ..context.policy import Decision, compact_share
 from ..context.tokens import OVERHEAD_AT_MOST, Guess, SentRequest
 from ..conversation.conversation import Conversation
-from ..conversation.messages import Attachment, Message
+from ..conversation.messages import Attachment, Message, file_tokens
 from ..conversation.places import Place
 from ..errors import ContextOverflowError
 from ..models.registry import Target
@@ -107,7 +107,7 @@ class Attempt(Question):
         meter, fixed = self.target.meter, self.scope.fixed
         others = 0.0 if meter.counted(fixed) else meter.fixed(fixed)
         others += self.ledger.guessed(self.cut.start, self.scope.at)
-        margin = MARGIN if others or self.message.attached else meter.margin(self.prompt)
+        margin = MARGIN if others or self.message.attachments else meter.margin(self.prompt)
         template = OVERHEAD_AT_MOST if meter.learned.overhead is None else 0.0
         estimated = others + self.asked
         return self.tokens - estimated + estimated / (1 - margin) + template
@@ -140,7 +140,8 @@ class Attempt(Question):
         fixed, ledger, start, end = self.scope.fixed, self.ledger, self.cut.start, self.scope.at
         turns, guessed = ledger.between(start, end) + ledger.pinned(end), ledger.guessed(start, end)
         before, guesses = self.target.meter.fixed(fixed) + turns, self._guesses() if guessed else {}
-        return SentRequest(fixed, self.prompt, before, turns - guessed, guesses, self._sizes, self.message.attached)
+        files = file_tokens(self.message.attachments, self.target.meter.vision)
+        return SentRequest(fixed, self.prompt, before, turns - guessed, guesses, self._sizes, files)
 
     def _guesses(self) -> dict[str, Guess]:
         """Return the turns that no report has counted, by their ids."""

@@ -178,10 +178,10 @@ class Fitter:
     def _plan(self, question: Question, start: int, goal: float | None = None) -> Attempt:
         """Return the request in a view that begins at ``start`` or later, by the policy of compaction."""
         message, target, past, scope = question.message, question.target, question.past, question.scope
-        asked, margin = target.meter.message(message.content) + message.attached, target.meter.margin(message.content)
+        asked, margin = target.message_tokens(message), target.meter.margin(message.content)
         asked += target.meter.tokens(schema_text(target.schema)) if target.schema is not None else 0.0
         now = self.occupancy(target, past, scope, start)
-        if not now.guessed + now.ledger.guessed(start, scope.at) and not message.attached:
+        if not now.guessed + now.ledger.guessed(start, scope.at) and not message.attachments:
             now = now._replace(budget=now.budget._replace(margin=margin))  # where all else is counted
         lasting = question.lasting and target.learned_limit.heavy is None  # a summary is measured in tokens
         now = now._replace(first=question.first, prompt=asked, lasting=lasting)

@@ -193,7 +193,7 @@ class Sender:
         session.change(counted=view if counted else "", sent=view if plain else "")
         drafted = summary is not None and summary.id not in session.conversation.summaries
         session.record(*([Summarized(summary, "before")] if summary is not None and drafted else []), said)
-        session.answered_at = time.monotonic()
+        session.sent_at = session.clock() - (said.turn.record.seconds or 0.0)
 
     def _outdated(self, sent: Attempt) -> tuple[int, ...]:
         """Return the numbers of later turns that answered another version of the turn that was just recorded."""

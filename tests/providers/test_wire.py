@@ -250,7 +250,7 @@ def test_what_is_at_an_address_is_fetched_by_the_provider(dialect: Dialect, tmp_
     for request in seen:
         said = next(value for name in ("messages", "input", "contents") if (value := request.get(name)))[0]
         assert tuple((said.get("content") or said["parts"])[:2]) == BY_ADDRESS[dialect.name]
-    assert chat.turns[0].attached == 21_600
+    assert sum(file.tokens for file in chat.turns[0].attachments) == 21_600
     assert IMAGE_AT in chat.turns[0].sources[0]
     again = Chat("local/smollm2")
     again.load(tmp_path / "told.ipynb")
