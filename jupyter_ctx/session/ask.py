@@ -92,7 +92,7 @@ class Asker:
         """Return the request as it is sent; its server is asked for its window, and started."""
         target = self.target(ask, server=True)
         past, question = _past(ask), ask.messages[-1]
-        if question.attachments and target.provider.reads_images(ask=True) is not None:
+        if question.attachments and target.provider.says("images", ask=True) is not None:
             target = self.target(ask, server=True)
         target.check_files(question.attachments)
         return self._fitter.attempt(question, target, past, len(past.places), ask.system, lasting=False, apart=False)
