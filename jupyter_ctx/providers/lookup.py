@@ -45,8 +45,7 @@ def bills(provider: str, address: str | None = None) -> str | None:
     """
     if address is not None:
         host = urlsplit(address).hostname or ""
-        named = (name for name, each in SERVICES.items() if host == _host(each))
-        provider = OTHER_HOSTS.get(host) or next(named, "")
+        provider = OTHER_HOSTS.get(host) or next((name for name in SERVICES if host == _host(SERVICES[name])), "")
     return SERVICES[provider].prices if provider in SERVICES else None
 
 

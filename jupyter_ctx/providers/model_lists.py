@@ -44,10 +44,8 @@ THINKS = (
     "capabilities.thinking.supported",  # Anthropic
     "capabilities.reasoning",  # Mistral
 )
-WHEN_ASKED = {  # marks of models that may think only when they are asked to
-    "reasoning.default_enabled": False,  # OpenRouter
-    "capabilities.thinking.types.disabled.supported": True,  # Anthropic
-}
+# OpenRouter's and Anthropic's marks of models that may think only when they are asked to
+WHEN_ASKED = (("reasoning.default_enabled", False), ("capabilities.thinking.types.disabled.supported", True))
 LM_STUDIO = {"llm": False, "vlm": True}
 MAX_WINDOW = 1 << 40  # tokens; whatever is larger is no window
 
@@ -106,7 +104,7 @@ def reads_images(row: dict[str, Any]) -> bool | None:
 
 def thinks(row: dict[str, Any]) -> bool | None:
     """Return whether a model in a list thinks before it answers; ``None``: the list does not say."""
-    if any(_value(row, key) is mark for key, mark in WHEN_ASKED.items()):
+    if any(_value(row, key) is mark for key, mark in WHEN_ASKED):
         return None
     said = next((flag for flag in (_value(row, key) for key in THINKS) if type(flag) is bool), None)
     able, parameters = row.get("capabilities"), row.get("supported_parameters")
