@@ -131,8 +131,7 @@ class WindowTable:
         if (fact, model) not in self._answers:
             rows = self.facts.get(fact, {})
             names = list(candidates(model)) if rows else []
-            families = (f"{name}-" for name, _ in names)
-            row = self._own_row(names, rows) or next((family for family in families if family in rows), "")
+            row = self._own_row(names, rows) or next((f"{name}-" for name, _ in names if f"{name}-" in rows), "")
             self._answers[fact, model] = rows.get(row)
         return self._answers[fact, model]
 
