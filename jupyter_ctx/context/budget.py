@@ -13,6 +13,7 @@ HALF, HIGH, FULL = 0.50, 0.75, 0.90
 MARGIN, LEAST_MARGIN = 0.20, 0.03  # kept free of every estimated token, never of a counted one
 RESERVE = 4_096
 REASONING_RESERVE = 25_000
+EFFORT_RESERVES = {"none": RESERVE, "minimal": 8_000, "low": 8_000, "medium": 25_000, "high": 40_000, "max": 64_000}
 
 
 def whole(tokens: float) -> int:
@@ -20,9 +21,14 @@ def whole(tokens: float) -> int:
     return math.ceil(tokens - 1e-6)
 
 
-def default_reserve(window: ContextWindow, *, reasoning: bool = False) -> int:
-    """Return the tokens kept free for a reply where ``max_tokens`` is not set; models that reason get more."""
+def default_reserve(window: ContextWindow, *, reasoning: bool | None = False, effort: str | None = None) -> int:
+    """Return the tokens kept free for a reply where ``max_tokens`` is not set; models that reason get more.
+
+    ``effort``: how much; of no weight for a model that is known not to reason.
+    """
     most = REASONING_RESERVE if reasoning else RESERVE
+    if effort is not None and reasoning is not False:
+        most = EFFORT_RESERVES[effort]
     return max(1, min(most, window.tokens // 4, window.max_output_tokens or most))
 
 

@@ -144,7 +144,7 @@ class Run(ReadableRun):
         """What to know of the run, a line each."""
         ending = [self._ending()] if self._done.is_set() and self.why else []
         targets = (self._models.target(arm.settings, ask=False) for arm in self.plan.arms)
-        adapted = [line for target in targets for line in target.provider.differences(target.request(()))]
+        adapted = [line for target in targets for line in target.differences()]
         return tuple(dict.fromkeys([*self._notes, *self._answers.notices, *adapted, *ending]))
 
     @property

@@ -122,7 +122,8 @@ class Target:
             "max_tokens": self.max_tokens, "temperature": settings.temperature, "parameters": settings.parameters,
             "cache_key": self.cache_key, "cache_ttl": settings.cache_ttl, "shared": self.shared,
             "schema": self.schema, "waits": self.waits, "once": self.is_capped,
-            "likeliest": LIKELIEST if settings.certainty == "on" else 0, "effort": settings.effort,
+            "likeliest": LIKELIEST if settings.certainty == "on" else 0,
+            "effort": None if self.thinks is False else settings.effort,
         }  # fmt: skip
         return Request(messages, **{**usual, **other})
 
@@ -155,6 +156,13 @@ class Target:
                 "in a cell, file = urllib.request.urlopen(ADDRESS).read(), and send that: -a file. Nothing was sent."
             )
         return ""
+
+    def differences(self) -> list[str]:
+        """Return what is not sent as it is set, a line each: what the model is known not to take."""
+        effort = self.settings.effort
+        if self.thinks is False and effort not in (None, "none"):
+            return [f"{self.model} does not think: effort {effort} is not sent."]
+        return self.provider.differences(self.request(()))
 
     def check_odds(self) -> None:
         """Raise InvalidRequestError where nobody there tells how likely tokens are."""
@@ -276,8 +284,8 @@ class Models:
             window = replace(window, tokens=min(window.tokens, ASSUMED_TOKENS))
         asked = settings.max_tokens
         answers = [table.says("thinking", settings.model) for table in load_tables()]
-        thinks = next((answer for answer in answers if answer is not None), False)
-        usual = default_reserve(window, reasoning=thinks)
+        thinks = next((answer for answer in answers if answer is not None), None)
+        usual = default_reserve(window, reasoning=thinks, effort=settings.effort)
         reserve = asked if asked is not None and asked < window.tokens else usual
         return Budget(window, reserve, share=settings.budget_share).limit, _new_meter(settings).tokens
 
@@ -520,4 +528,4 @@ def _reserve(settings: Settings, window: ContextWindow, thinks: bool | None) -> 
                 f"({window.basis}): a prompt must fit too."
             )
         asked = None
-    return asked or default_reserve(window, reasoning=bool(thinks))
+    return asked or default_reserve(window, reasoning=thinks, effort=settings.effort)

@@ -21,7 +21,7 @@ from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..context.windows import ContextWindow
+from ..context.windows import ContextWindow, Fact
 from ..errors import (
     InvalidRequestError,
     MissingDependencyError,
@@ -95,6 +95,11 @@ class LocalProvider(Provider):
         running = _running.get(self.spec)
         known = running.provider.served_window(ask=False) if running else None
         return known or ContextWindow(self.spec.n_ctx, source="server")
+
+    def says(self, fact: Fact, *, ask: bool) -> bool | None:
+        """Return that the model that comes with the package does not think; of a user's file nothing is known."""
+        del ask
+        return False if fact == "thinking" and self.name in MODEL_PACKAGES else None
 
     def cards(self) -> tuple[Card, ...]:
         """Return the installed models, each with the window that it is started with under that name."""

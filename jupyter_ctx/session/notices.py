@@ -97,6 +97,8 @@ def _of_the_model(outcome: Outcome) -> Iterator[Notice]:
             f"Set it with %chat use {target.model} --window N, or in models.json."
         )
         yield Notice(text, once=text)
+    if target.thinks is False:
+        yield from (Notice(line, once=line) for line in target.differences())
     if outcome.sent.request.likeliest and not outcome.verdict.reply.tokens:
         yield Notice(f"{target.model} told no probabilities of its tokens.")
     unsent = [

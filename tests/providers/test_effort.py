@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 from dialects import KEY
-from server import send, serve
+from server import events, piece, send, serve, usage
 from strict_models import MODELS, StrictModel, at, strict
 
 from jupyter_ctx import Chat, InvalidRequestError, ProviderError, Reply, sweep
@@ -39,7 +40,7 @@ def model(request: pytest.FixtureRequest) -> StrictModel:
 
 def adaptations(reply: Reply | None) -> list[str]:
     """The lines of a reply that say what was sent otherwise than asked for."""
-    return [line for line in reply.notices if "does not take" in line] if reply is not None else []
+    return [line for line in reply.notices if re.search("does not (take|think)", line)] if reply is not None else []
 
 
 @pytest.mark.parametrize("level", ["none", "minimal", "low", "high", "max"])
@@ -229,3 +230,20 @@ def test_a_run_lists_what_was_sent_otherwise_than_asked_for() -> None:
         again.result()
     assert len(seen) == first + 5
     assert [line for line in again.notices if "does not take" in line]
+
+
+@pytest.mark.parametrize(("level", "reserve"), [(None, 25_000), ("none", 4_096), ("low", 8_000), ("max", 64_000)])
+def test_room_for_the_reply_goes_by_effort(level: str | None, reserve: int) -> None:
+    assert Chat("anthropic/claude-opus-5-5", effort=level).info().budget.reserve == reserve
+    assert Chat("anthropic/claude-opus-5-5", effort=level, window=20_000).info().budget.reserve <= 5_000
+    assert Chat("openai/gpt-4o", effort=level).info().budget.reserve == 4_096
+
+
+def test_a_model_that_is_known_not_to_think_says_so_once_and_goes_on() -> None:
+    chat = Chat("openai/gpt-4o", effort="low")
+    assert chat.preview("x").request.effort is None
+    with serve(events(piece("Hi"), usage(9, 2))) as (url, seen):
+        asked = Chat("gpt-4o", base_url=url, effort="low")
+        replies = [asked.send("x") for _ in range(2)]
+    assert [sum("does not think" in line for line in reply.notices) for reply in replies] == [1, 0]
+    assert "reasoning_effort" not in seen[0]
