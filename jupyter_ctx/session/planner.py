@@ -113,7 +113,7 @@ class Fitter:
         ``kept``: text had come, and was recorded.
         """
         if error.by_bytes:
-            return heavy_error(refused)
+            return heavy_error(refused, error)
         overflow = error.overflow or Overflow()
         target = self.models.learn(refused.target, seen(refused, overflow), failed=True)  # for the next cell, too
         return overflow_error(replace(refused, target=target), overflow, kept=kept)
@@ -129,7 +129,7 @@ class Fitter:
         shown = TooHeavy(request_bytes(refused.request.messages)) if error.by_bytes else seen(refused, overflow)
         target = self.models.learn(refused.target, shown)
         try:
-            return self._lighter(refused, target) if error.by_bytes else self._shorter(refused, target, overflow)
+            return self._lighter(refused, target, error) if error.by_bytes else self._shorter(refused, target, overflow)
         except ContextOverflowError:
             self.models.failed(target)
             raise
@@ -155,7 +155,7 @@ class Fitter:
             raise overflow_error(attempt, overflow)
         return replace(attempt, retry=refused.retry + 1)
 
-    def _lighter(self, refused: Attempt, target: Target) -> Attempt:
+    def _lighter(self, refused: Attempt, target: Target, error: ContextOverflowError) -> Attempt:
         """Return a request of fewer bytes: without the largest files of earlier turns, then without the oldest turns.
 
         After a second refusal the smallest there is. Raises ContextOverflowError where none is smaller.
@@ -165,7 +165,7 @@ class Fitter:
         if request_bytes(attempt.request.messages) >= size:
             attempt = self._without_summary(attempt, start, None)
         if request_bytes(attempt.request.messages) >= size:
-            raise heavy_error(refused)
+            raise heavy_error(refused, error)
         return replace(attempt, retry=refused.retry + 1)
 
     def _less(self, refused: Attempt, target: Target, goal: float | None) -> Attempt:

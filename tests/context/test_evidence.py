@@ -342,12 +342,12 @@ def test_a_request_of_too_many_bytes_leaves_out_the_largest_files_of_earlier_tur
             reply = chat.send(f"Look at {name}", attachments=[image(tmp_path, name, size)])
         assert len(sizes) == 3
         reply = chat.send("And now?", attachments=[image(tmp_path, "new.png", 30_000)])
-        assert "Too many bytes" in reply.notices[0]
+        assert "Too large" in reply.notices[0]
         assert "large.png" in reply.notices[1]
         assert "small.png" not in reply.notices[1]
         before = len(sizes)
         for _ in range(3):
-            assert "Too many bytes" not in " ".join(reply.notices[2:])
+            assert "Too large" not in " ".join(reply.notices[2:])
             reply = chat.send("And then?")
         assert reply.notices == ()  # what was left out is said once
         assert len(sizes) == before + 3  # what was learned is not asked again
