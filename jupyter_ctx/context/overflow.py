@@ -82,7 +82,7 @@ OVERFLOW_CODES = (
 # A request that is too large in bytes, characters or memory says nothing about tokens.
 REQUEST_BODY = r"(?:request entity|entity|(?:request )?(?:payload|body|content)|request)(?:~size)?"
 MORE_THAN = r"(?:exceed\w*|(?:larg|bigg|great)er than|over|above)"
-BYTE_LIMITS = (
+SIZE_LIMITS = (
     r"(?:entity|payload|body|content)(?:~size)? (?:is |was )?too~(?:large|big|long)",
     rf"{REQUEST_BODY} (?:\w+ )?{MORE_THAN} (?:(?!context)[^\n.;]){{0,30}}(?:\bsize|buffer)",
     rf"{REQUEST_BODY} (?:\w+ )?(?:{MORE_THAN}|too~large)[^\n;]{{0,60}}\d ?(?:[kmg]i?b|bytes)\b",
@@ -91,19 +91,12 @@ BYTE_LIMITS = (
     r"(?:messages|input)\[\d+\]\W{0,3}content\W+string too long",
     r"\A(?![\s\S]*(?:token|context|window))[\s\S]*\b(?:messages?|request|payload|body)~(?:total~)?size\b[^\n;]*"
     rf"(?:{MORE_THAN}|limit|max)",  # Moonshot
+    # a clause about an input that has too many characters, or needs too much memory, however far the server came
+    r"(?:^|[.;:] )(?=[^\n.;]*(?:limit|max|exceed|too | than\b|over\b|above|beyond|at most|not (?:fit|enough)))"
+    r"(?=[^\n.;]*\b(?:available|enough|gpu|in|the) memory\b|(?![^\n.;]*tokens)[^\n.;]*\bchar(?:acter)?s?\b)"
+    r"(?![^\n.;]*\b(?:names?|titles?|descr\w+|keys?|ids?|tools?|functions?|files?|fields?|urls?|feature)\b)[^\n.;]*"
+    r"(?:prefill|kv cache|input|prompts?|messages?|contents?|text|quer(?:y|ies)|questions?|requests?|conversation)\b",
 )
-INPUT = r"(?:input|prompts?|messages?|contents?|text|quer(?:y|ies)|questions?|requests?|conversation)\b"
-TOO_MUCH = r"(?:limit|max|exceed|too |more than|longer|larger|over\b|above|beyond|at most|not fit)"
-CHARACTER_LIMIT = (
-    rf"(?:^|[.;:] )(?=[^\n.;]*\bchar(?:acter)?s?\b)(?=[^\n.;]*{TOO_MUCH})"
-    r"(?![^\n.;]*\b(?:names?|titles?|descr\w+|keys?|ids?|tools?|functions?|files?|fields?|urls?|tokens)\b)"
-    rf"[^\n.;]*{INPUT}"
-)
-MEMORY_LIMIT = (  # how far a server came; the first is oMLX's
-    rf"\b(?:prefill|kv cache|{INPUT})[^.;\n]*(?:{TOO_MUCH}|exhaust)[^.;\n]*\bmemory\b"
-    rf"|(?:not enough|insufficient) (?:\w+ )?memory\b[^.;\n]*\b(?:prefill|kv cache|{INPUT})"
-)
-SIZE_LIMITS = (*BYTE_LIMITS, CHARACTER_LIMIT, MEMORY_LIMIT)
 
 # Patterns over a clause in which one letter stands for each word (WORD_CLASSES), in whatever order they stand:
 # C context, I input, O output, T tokens, Q request, L length, N number, W model, P plus, R range; X too long, Y too

@@ -64,8 +64,7 @@ USE = r"(?i)\b(?:usage|quota|allowance|free tier|trial|subscription|billing)\b"
 GONE = (
     r"(?i)insufficient|not (?:\w+ )?enough|exhaust|deplet|consumed|exceed|reach(?:ed|ing)|\bhit\b|cross(?:ed|es)"
     r"|used (?:up|all)|\b(?:run|ran|are|is) out\b|out of|\bover\b|\blow\b|negative|below zero|empty|expired|overdue"
-    r"|past due|unpaid|declined|(?:payments?|credits?)(?: is| are)? required|suspended|not active|only afford"
-    r"|\b(?:no|more) (?:more |remaining )?(?:credits?|funds|balance|budget)\b"
+    r"|past due|unpaid|declined|(?:payment|credits?) required|requires more|suspended|not active|\bno (?:credit|fund)"
 )
 DATE = r"(?:\d{4}-\d\d-\d\d|\b\d{1,2} [A-Z][a-z]+ \d{4}|\b[A-Z][a-z]{2,8} \d{1,2}, \d{4})"
 LIFTED_BY = rf"{DATE}|(?i:regain|top.?up|recharge|funds|billing|purchase|\bbuy\b|upgrade|credit|\bpaid\b)"
@@ -173,9 +172,8 @@ class Refusal:
 
         Where the refusal names no time, ``delay`` is for a busy server, ``unnamed`` for a rate limit.
         """
-        if self.code not in (429, *BUSY) or self.overflow or self.too_large or self.is_unpaid:
-            return None
-        if exceeds_size(self.status, self.body):  # of memory, with a 500
+        passes = self.code in (429, *BUSY) and not (self.overflow or self.too_large or self.is_unpaid)
+        if not passes or exceeds_size(self.status, self.body):  # of memory, with a 500
             return None
         if self.retry_after is not None:
             return self.retry_after if self.retry_after <= MAX_RETRY_WAIT else None
@@ -202,7 +200,7 @@ class Refusal:
         if self.too_large or self.code == 429:
             return self._limited(where, said)
         if exceeds_size(self.status, self.body):
-            return ContextOverflowError(self.words, overflow=Overflow(), by_bytes=True)
+            return ContextOverflowError(said, overflow=Overflow(), by_bytes=True)
         if self.code in (401, 403):
             another = f"%chat key {key_for or where}".partition("?")[0]
             if keyless:

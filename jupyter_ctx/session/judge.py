@@ -65,8 +65,7 @@ def verdict_on(attempt: Attempt, reply: Reply, previous: Turn | None) -> Verdict
         raise ContextOverflowError("The window had no room for a reply.", overflow=overflow)
     if reply.stop_reason == "stop" and not reply.detail and reply.thinking.strip() and not reply.text.strip():
         usage = usage and replace(usage, reasoning_tokens=0, guessed=False)
-        notices = (*reply.notices, AS_THINKING)
-        reply = replace(reply, text=reply.thinking, thinking="", usage=usage, notices=notices)
+        reply = replace(reply, text=reply.thinking, thinking="", usage=usage, notices=(*reply.notices, AS_THINKING))
     if usage is None:
         return Verdict(reply)
     truncated = _is_truncated(attempt, usage, previous)

@@ -104,8 +104,7 @@ def _failed(error: Exception, *, elsewhere: bool) -> Tried:
     if isinstance(error, AuthenticationError) and elsewhere:
         text += " Keys are not sent to other processes: set the key in the environment of the workers."
     reply = getattr(error, "reply", None)  # one that was all thinking: paid, and no answer
-    answered = AskReply(reply, truncated=True) if reply is not None else None
-    return Tried(answered, text, fault, after, billed=may_be_billed(error))
+    return Tried(reply and AskReply(reply, truncated=True), text, fault, after, billed=may_be_billed(error))
 
 
 def fault_of(error: Exception) -> Fault:
