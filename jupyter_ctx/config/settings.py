@@ -34,6 +34,9 @@ OF_A_SETTING = {  # of parameters that a cap on the cost or a lock would not see
     **dict.fromkeys(("n", "bestof", "candidatecount"), "-n N (several answers)"),
     "temperature": "the setting temperature (-t N)",
 }
+OF_EFFORT = frozenset((  # names of parameters, without underscores
+    "effort", "reasoningeffort", "thinking", "thinkinglevel", "thinkingbudget", "think", "enablethinking",
+))  # fmt: skip
 BODIES = frozenset({"http_options", "extra_body", "generationConfig"})  # of Google's SDK: more of the request's body
 DEFAULT = "default"
 NONE = frozenset({"none", DEFAULT, "off"})
@@ -73,12 +76,12 @@ def setting(default: Any, summary: str, about: About, **declared: Any) -> Any:
     )
 
 
-def _bodies(parameters: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the names in the body of a request that parameters set."""
+def _names(parameters: Mapping[str, Any], within: frozenset[str] | None = None) -> Iterator[str]:
+    """Yield the names of parameters, and those of the fields of objects: of all, or of those named in ``within``."""
     for name, value in parameters.items():
         yield name
-        if name in BODIES and isinstance(value, Mapping):
-            yield from _bodies(value)
+        if isinstance(value, Mapping) and (within is None or name in within):
+            yield from _names(value, within)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +94,9 @@ class Settings:
     )
     temperature: float | None = setting(
         None, "how random answers are; none: the provider's default", "request", ge=0, le=2
+    )
+    effort: Literal["none", "minimal", "low", "medium", "high", "max"] | None = setting(
+        None, "how much the model thinks before it answers; off: as its provider has it", "request"
     )
     certainty: Literal["on", "off"] = setting(
         "off",
@@ -192,10 +198,16 @@ class Settings:
     def __post_init__(self) -> None:
         for name in sorted(self.parameters.keys() & RESERVED_PARAMETERS):
             raise InvalidRequestError(f"{name} cannot be set as a parameter: %%chat sends its own.")
-        for name in _bodies(self.parameters):
+        for name in _names(self.parameters, BODIES):
             instead = OF_A_SETTING.get(name.lower().replace("_", ""))
             if instead:
                 raise InvalidRequestError(f"{name} cannot be set as a parameter: {instead} does that.")
+        for name in _names(self.parameters) if self.effort is not None else ():
+            if name.lower().replace("_", "") in OF_EFFORT:
+                raise InvalidRequestError(
+                    f"effort is {self.effort}, and the parameter {name} (--set) says how much to think, too: "
+                    "leave one of them out."
+                )
         if self.max_turns is not None and self.min_turns > max(self.max_turns, 1):
             raise InvalidRequestError(
                 f"min_turns is {self.min_turns}, and max_turns only {self.max_turns}: no view can have both."
@@ -323,7 +335,7 @@ def _parsed(name: str, value: Any) -> Any:
     if is_default(name, value):
         return getattr(Settings(), name)
     kind, optional = _kind(name)
-    if optional and (value is None or is_none(value)):
+    if optional and (value is None or (is_none(value) and value not in typing.get_args(kind))):
         return None
     if name == "base_url":
         checked_address(str(value))

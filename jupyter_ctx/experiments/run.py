@@ -145,7 +145,9 @@ class Run(ReadableRun):
     def notices(self) -> tuple[str, ...]:
         """What to know of the run, a line each."""
         ending = [self._ending()] if self._done.is_set() and self.why else []
-        return tuple(dict.fromkeys([*self._notes, *self._answers.notices, *ending]))
+        targets = (self._models.target(arm.settings, ask=False) for arm in self.plan.arms)
+        adapted = [line for target in targets for line in target.provider.differences(target.request(()))]
+        return tuple(dict.fromkeys([*self._notes, *self._answers.notices, *adapted, *ending]))
 
     @property
     def why(self) -> str:

@@ -33,10 +33,10 @@ FIRST_TAKEN = "The first whole answer is taken: %chat pick N takes another."
 
 
 def columns_of(chat: Chat, options: Namespace) -> tuple[Candidate, ...]:
-    """Return whom a line asks: every model with every temperature, so often. Raises UsageError."""
-    models, temperatures = _listed(options.model), _listed(options.temperature)
+    """Return whom a line asks: every model with every temperature and effort, so often. Raises UsageError."""
+    models, temperatures, efforts = map(_listed, (options.model, options.temperature, options.effort))
     samples = options.samples or 1
-    count = len(models) * len(temperatures) * samples
+    count = len(models) * len(temperatures) * len(efforts) * samples
     if count < 2:
         raise UsageError("-n 1 is a prompt as any other: leave -n out, or give a larger number.")
     if count > MOST_AT_A_TIME:
@@ -46,11 +46,12 @@ def columns_of(chat: Chat, options: Namespace) -> tuple[Candidate, ...]:
         )
     are_named = samples > 1 and count > samples  # else the numbers above the columns say the same
     usual, columns = settings_of(options), []
-    for model, temperature, sample in product(models, temperatures, range(1, samples + 1)):
-        asked: Mapping[str, Any] = {**usual, "model": model, "temperature": temperature}
+    for model, temperature, effort, sample in product(models, temperatures, efforts, range(1, samples + 1)):
+        asked: Mapping[str, Any] = {**usual, "model": model, "temperature": temperature, "effort": effort}
         settings = settings_with(chat.config, {name: value for name, value in asked.items() if value is not None})
         parts = [settings.model]
         parts += [f"temperature {temperature}"] if len(temperatures) > 1 else []
+        parts += [f"effort {effort}"] if len(efforts) > 1 else []
         parts += [f"{sample} of {samples}"] if are_named else []
         columns.append(Candidate(" · ".join(parts), asked))
     return tuple(columns)

@@ -27,7 +27,7 @@ from ..wording import counted
 from .command_table import Call
 
 MOST_OF_MAPS = 2_000_000  # bytes of answers
-DECIDE_A_REQUEST = ("model", "base_url", "system", "temperature", "max_tokens", "certainty", "parameters")
+DECIDE_A_REQUEST = ("model", "base_url", "system", "temperature", "effort", "max_tokens", "certainty", "parameters")
 OUTSIDE = {"at the start": "IPython's configuration or the environment", COURSE_FILE: COURSE_FILE}
 _HANDS_OUT = (["%chat", "handout"], ["%ctx", "handout"])
 

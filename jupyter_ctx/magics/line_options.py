@@ -91,6 +91,7 @@ OPTIONS = (
     ),
     _setting("--system", "TEXT", "-s", also_of=()),
     _setting("--temperature", "T", "-t", also_of=("use", "next"), repeats_for=(A_PROMPT,)),
+    _setting("--effort", "LEVEL", also_of=("use",), repeats_for=(A_PROMPT,)),
     _setting("--max-tokens", "N"),
     Option(
         "--error", "send the last error along: its traceback in short, and the cell it came from",
@@ -112,7 +113,7 @@ OPTIONS = (
     Option("--no-history", "send this prompt alone, and record nothing", (A_PROMPT, "preview", "fix")),
     Option("--preview", "show what would be sent, and send nothing", (A_PROMPT, "fix")),
     Option(
-        "--samples", "ask so often at once, and show the answers side by side, as for several -m or -t",
+        "--samples", "ask so often at once, and show the answers side by side, as for several -m, -t or --effort",
         (A_PROMPT,), "N", "-n",
     ),
     Option("--ask", "ask again, even if the answer is stored", (A_PROMPT, "fix", "continue")),
@@ -221,7 +222,8 @@ def check_repeated(options: Namespace, command: str = A_PROMPT) -> None:
 
 def is_several(options: Namespace) -> bool:
     """Return whether a line asks for several answers at once."""
-    return isinstance(options.model, list) or isinstance(options.temperature, list) or options.samples is not None
+    each_asked = (options.model, options.temperature, options.effort)
+    return options.samples is not None or any(isinstance(values, list) for values in each_asked)
 
 
 def settings_of(options: Namespace) -> dict[str, Any]:

@@ -25,6 +25,7 @@ from ..providers.base import AnswerSchema, Provider, Reply, Request
 from ..providers.catalog import clean_key, key_variables
 from ..providers.guests import Guest, shadowed
 from ..providers.lookup import bills, check_known, get_provider, missing_key, split_model
+from ..providers.unsupported import unsupported_at
 from ..storage.serialization import EndpointState, MeterState, Sizes, StoredState
 from .model_names import near_models
 from .pricing import CACHE_WRITES, given_prices, has_listed_price, price
@@ -111,7 +112,7 @@ class Target:
             "max_tokens": self.max_tokens, "temperature": settings.temperature, "parameters": settings.parameters,
             "cache_key": self.cache_key, "cache_ttl": settings.cache_ttl, "shared": self.shared,
             "schema": self.schema, "waits": self.waits, "once": self.is_capped,
-            "likeliest": LIKELIEST if settings.certainty == "on" else 0,
+            "likeliest": LIKELIEST if settings.certainty == "on" else 0, "effort": settings.effort,
         }  # fmt: skip
         return Request(messages, **{**usual, **other})
 
@@ -280,6 +281,7 @@ class Models:
             end: {
                 "evidence": self._evidence.get(end, NO_EVIDENCE),
                 "served": self._served_names.get(end, ""),
+                "unsupported": sorted(unsupported_at(end).names),
             }
             for end in {*self._evidence, *self._served_names}
         }
@@ -299,6 +301,7 @@ class Models:
                 self._evidence[end] = evidence.aged() if evidence.failed else evidence
                 self._restored.add(end)
             self._served_names.setdefault(end, known.get("served", ""))
+            unsupported_at(end).names |= set(known.get("unsupported", ()))
         counted: dict[tuple[str, str], Counted] = {}
         for told in sizes:
             parts = counted.setdefault(told["meter"], Counted({}, {}))

@@ -33,14 +33,24 @@ from ..runtime.redaction import without_address_keys
 from ..wording.budget_line import budget_line
 from .base import Card, Reply, Request, Thought
 from .credit import allowance_in, gateway_of
+from .effort import Effort, Form, effort_for, refused_levels
 from .endings import Ending
 from .error_mapping import TOO_LATE, Refusal
 from .http_client import Connections, OpenResponses, new_http
 from .model_lists import find_card, read_cards
 from .reply_bounds import PART, BodyError, answer_bytes, cut_of, too_long
-from .request_body import OF_A_PARAMETER, encoded, in_prompt, refuses_schema, schema_text, unwritable
+from .request_body import (
+    OF_A_PARAMETER,
+    encoded,
+    in_prompt,
+    refuses_schema,
+    schema_text,
+    unwritable,
+    with_parameters,
+)
 from .sdk import Sdk
 from .stream_events import AnswerParts, EventError
+from .unsupported import named_field, says_not_taken, unsupported_at, without
 
 NO_KEY = "none"  # what servers without keys are sent: the SDKs want something
 BY_ENVIRONMENT = "environment"  # the SDK finds its own way in
@@ -117,7 +127,7 @@ class Adapter(ABC):
         self._closed = threading.Event()  # what ends for that is not asked again; each close sets up another
         self._moved = False
         self._gateway = gateway_of(at.name, {})  # which tells what is left to spend
-        self._spared: set[str] = set()  # parameters, and schemas, that were refused here and are not sent again
+        self._unsupported = unsupported_at(self.endpoint)
         self._forms: dict[str, dict[str, Any] | None] = {}  # of schemas, as they are sent
 
     # what each adapter implements
@@ -125,6 +135,15 @@ class Adapter(ABC):
     @abstractmethod
     def _new_client(self, http: Any) -> Any:
         """Return the SDK's client, using ``http``, with retries off."""
+
+    @property
+    def _efforts(self) -> Sequence[Form]:
+        """The ways in which this API is told how much to think, the newest first."""
+        return ()
+
+    @abstractmethod
+    def body(self, request: Request) -> dict[str, Any]:
+        """Return a request as the API takes it."""
 
     @abstractmethod
     def _start(self, client: Any, request: Request) -> Any:
@@ -151,17 +170,42 @@ class Adapter(ABC):
         """Return a schema as this API takes it; ``None``: it cannot."""
         return strict_form(schema, OPENAI_FORM)
 
-    def _relent(self, refusal: Refusal, request: Request) -> bool:
-        """Return whether to send the request again at once, without the parameter that was refused."""
-        if request.schema is None or not refuses_schema(refusal):
-            return False
-        return self._spare(schema_text(request.schema))
+    def _learn(self, refusal: Refusal, request: Request) -> None:
+        """Learn from a refusal which field, level of effort or schema the model does not take."""
+        names = self._not_taken(refusal, request)
+        self._unsupported.names |= names
+        if not names and request.schema is not None and refuses_schema(refusal):
+            self._unsupported.schemas.add(schema_text(request.schema))
 
-    def _spare(self, name: str) -> bool:
-        """Leave a parameter or a schema out from now on; return whether it was sent until now."""
-        was_sent = name not in self._spared
-        self._spared.add(name)
-        return was_sent
+    def _not_taken(self, refusal: Refusal, request: Request) -> set[str]:
+        """Return what a refusal says that the model does not take of a request; nothing where it says other things."""
+        if not says_not_taken(refusal):
+            return set()
+        name, effort = named_field(refusal, self.body(request)), self._effort(request)
+        if effort is not None and effort.is_meant(name, refusal.places):
+            return refused_levels(refusal.places, effort, self._efforts)
+        return set() if name is None else {name}
+
+    def _effort(self, request: Request) -> Effort | None:
+        """Return how much a request says to think, as the model takes it."""
+        return effort_for(request.effort, self._efforts, self._unsupported.names)
+
+    def _with_options(self, body: Mapping[str, Any], request: Request) -> dict[str, Any]:
+        """Return a body with effort and the user's own parameters, without what is refused here."""
+        effort = self._effort(request)
+        body = with_parameters(body, effort.fields) if effort is not None else body
+        return without(with_parameters(body, {**self.at.own, **request.parameters}), self._unsupported.names)
+
+    def differences(self, request: Request) -> list[str]:
+        """Return what of a request is not sent as it is asked for, a line each."""
+        effort, asked = self._effort(request), {"temperature"} if request.temperature is not None else set[str]()
+        asked |= request.parameters.keys()
+        left_out = sorted(name for name in self._unsupported.names if name.partition(".")[0] in asked)
+        lines = [f"{self.at.model} does not take {name}: sent without it." for name in left_out]
+        if request.effort is not None and (effort is None or effort.level != request.effort):
+            instead = "sent without it" if effort is None else f"{effort.level} was sent"
+            lines.append(f"{self.at.model} does not take effort {request.effort}: {instead}.")
+        return lines
 
     def _structured(self, request: Request) -> tuple[Request, dict[str, Any] | None]:
         """Return a request with the form of its schema; where there is none, its last message tells the schema."""
@@ -170,7 +214,7 @@ class Adapter(ABC):
         text = schema_text(request.schema)
         if text not in self._forms:
             self._forms[text] = self._form(request.schema.json)
-        form = None if text in self._spared else self._forms[text]
+        form = None if text in self._unsupported.schemas else self._forms[text]
         return (request if form is not None else in_prompt(request)), form
 
     # what all adapters share
@@ -181,7 +225,7 @@ class Adapter(ABC):
         delays = list(DELAYS) if request.waits else []
         with self._translating(pieces):
             while True:
-                ending, closed, spared = Ending(self.at.model), self._closed, len(self._spared)
+                ending, closed, known = Ending(self.at.model), self._closed, len(self._unsupported)
                 try:
                     response = self._start(self._connect(), request)
                     self._gateway = gateway_of(self.at.name, response.headers) or self._gateway
@@ -191,13 +235,13 @@ class Adapter(ABC):
                     break
                 except Exception as error:
                     left = pieces or closed.is_set()
-                    wait = None if left else self._wait(error, delays, request, spared)
+                    wait = None if left else self._wait(error, delays, request, known)
                     if wait is None:
                         raise
                     self._responses.release()
                     if wait and closed.wait(wait):
                         raise
-        yield ending.reply(pieces)
+        yield replace(ending.reply(pieces), notices=self._unsupported.untold(self.differences(request)))
 
     def served_window(self, *, ask: bool) -> ContextWindow | None:
         """Return the window that the server reports for the model it runs; hosted services report none."""
@@ -305,15 +349,15 @@ class Adapter(ABC):
                 raise
             raise InvalidRequestError(f"{names} cannot be sent as JSON: {error}.") from None
 
-    def _wait(self, error: Exception, delays: list[float], request: Request, spared: int) -> float | None:
+    def _wait(self, error: Exception, delays: list[float], request: Request, known: int) -> float | None:
         """Return the seconds to wait before a retry, or ``None``: no retry. ``delays`` are those left.
 
-        ``spared``: how many parameters and schemas were left out when the request was sent.
+        ``known``: how many parameters and schemas were known to be refused when the request was sent.
         """
         if isinstance(error, ChatError):
             return None
         refusal = self._refused(error)
-        if refusal is not None and self._spares(refusal, request, spared):
+        if refusal is not None and self._adapts(refusal, request, known):
             return 0.0
         if not delays:
             return None
@@ -324,17 +368,19 @@ class Adapter(ABC):
             return delay if self._is_reset(error) else None
         return refusal.wait(delay, DELAYS[-1] if first else None)
 
-    def _spares(self, refusal: Refusal, request: Request, spared: int) -> bool:
+    def _adapts(self, refusal: Refusal, request: Request, known: int) -> bool:
         """Return whether the request can be sent again at once: elsewhere, or without what was refused.
 
         What is refused may have been learned by another thread, until this one had read its own refusal.
         """
-        if refusal.is_unpaid:
+        if refusal.is_unpaid or refusal.overflow:
             return False
-        if self._relent(refusal, request) or (refusal.is_misplaced(self.at.model) and self._moves()):
-            return True
-        learned = len(self._spared) > spared
-        return learned and refusal.code in OF_A_PARAMETER and not refusal.overflow
+        if refusal.code in OF_A_PARAMETER:
+            if len(self._unsupported) == known:  # else it is about a request as it would not be sent any more
+                self._learn(refusal, request)
+            if len(self._unsupported) > known:
+                return True
+        return refusal.is_misplaced(self.at.model) and self._moves()
 
     def _connect(self) -> Any:
         if not self.at.api_key:

@@ -10,13 +10,15 @@ from ..conversation.messages import Attachment
 from ..conversation.schema_forms import ANTHROPIC_FORM, strict_form
 from .adapter import ASK_SECONDS, Adapter
 from .base import Request, Thought
+from .effort import CLAUDE
 from .endings import Ending
-from .request_body import as_base64, content, with_parameters
+from .request_body import as_base64, content
 from .sdk import Sdk
 from .stream_events import count, dict_at, dicts_at, text_at
 
 SENT = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
 MAX_TOKENS = 4_096  # the API demands one
+LEAST_BUDGET = 1_024  # tokens of thinking
 
 
 class Anthropic(Adapter):
@@ -28,6 +30,7 @@ class Anthropic(Adapter):
     sdk = Sdk("anthropic", oldest=(0, 76), newest=2, on_httpx2=1)
     sends_reserve = True
     fetches = Adapter.takes
+    _efforts = CLAUDE
 
     def _new_client(self, http: Any) -> Any:
         import anthropic
@@ -55,7 +58,7 @@ class Anthropic(Adapter):
             "temperature": request.temperature,
         }
         given = {name: value for name, value in optional.items() if value is not None}
-        return with_parameters(given, {**self.at.own, **request.parameters})
+        return _within_length(self._with_options(given, request))
 
     def _count(self, client: Any, request: Request) -> int:
         told, form = self._structured(request)
@@ -85,6 +88,14 @@ class Anthropic(Adapter):
 
     def _listing(self, client: Any) -> Any:
         return client.with_options(timeout=ASK_SECONDS).get("/v1/models?limit=1000", cast_to=object)
+
+
+def _within_length(body: dict[str, Any]) -> dict[str, Any]:
+    """Return a body whose budget for thinking, which older models have, leaves room for the answer."""
+    thinking = body.get("thinking")
+    if not isinstance(thinking, dict) or thinking.get("budget_tokens", 0) < body["max_tokens"]:
+        return body
+    return {**body, "thinking": {**thinking, "budget_tokens": max(LEAST_BUDGET, body["max_tokens"] // 2)}}
 
 
 def _messages(request: Request) -> list[dict[str, Any]]:

@@ -46,6 +46,7 @@ class Request:
     ``waits``: whether the provider itself waits and asks a busy server again; not where many requests are sent at once.
     ``likeliest``: how many of the likeliest tokens to report in the place of each token of the answer; 0: none.
     ``once``: whether it is sent again only where it was surely not billed: what it may cost was reserved once.
+    ``effort``: how much the model thinks, from ``none`` to ``max``; ``None``: as its provider has it.
     """
 
     messages: tuple[Message, ...]
@@ -59,6 +60,7 @@ class Request:
     waits: bool = True
     likeliest: int = 0
     once: bool = False
+    effort: str | None = None
 
     @property
     def system(self) -> str:
@@ -244,6 +246,10 @@ class Provider(SupportsStream, Protocol):
     def allowance(self) -> MoneyLeft | None:
         """Return what is left to spend with the key, as its gateway says now, or ``None``: unknown."""
         return None
+
+    def differences(self, request: Request) -> list[str]:
+        """Return what of a request is not sent as it is asked for, a line each: what the model refused before."""
+        return []
 
     def close(self) -> None:
         """End every open response and close the connections; safe from any thread, and more than once."""

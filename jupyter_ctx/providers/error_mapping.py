@@ -21,6 +21,7 @@ from ..errors import (
     ProviderError,
     RateLimitError,
 )
+from .stream_events import text_at
 
 WORDS_FOR = {  # an error inside a stream carries a word instead of a status, Gemini's bad key one beside a 400
     401: "apikeyinvalid unauthenticated authentication invalidapikey",
@@ -113,6 +114,21 @@ class Refusal:
         """What the provider says, in one line."""
         return " ".join(_without_page(_message(self.body)[:MAX_BODY]).split())
 
+    @cached_property
+    def marks(self) -> list[Any]:
+        """The codes and types of the error, the innermost first."""
+        return _marks(self.body)
+
+    @cached_property
+    def parameter(self) -> str:
+        """The name in the field that OpenAI's errors have for the parameter that is refused."""
+        return next(filter(None, (text_at(level, "param") for level in _levels(self.body))), "")
+
+    @cached_property
+    def places(self) -> str:
+        """The text, with the places in the request that FastAPI names beside it."""
+        return " ".join([self.text, *re.findall(r'"loc": ?\[([^\]]*)\]', str(self.body)[:MAX_BODY])])
+
     @property
     def words(self) -> str:
         """The provider's own words, as they are shown."""
@@ -142,7 +158,7 @@ class Refusal:
     @cached_property
     def is_unpaid(self) -> bool:
         """Whether credit is missing, or a quota that waiting does not restore."""
-        marks = (str(mark)[:MAX_SHOWN] for mark in _marks(self.body))
+        marks = (str(mark)[:MAX_SHOWN] for mark in self.marks)
         said = ". ".join((*marks, re.sub(NAME_IN_QUOTES, "…", self.text))).replace("_", " ")
         if self.overflow or self.code in (404, 405, *TOO_LATE):
             return False

@@ -12,6 +12,7 @@ from ..conversation.schema_forms import GEMINI_FORM, strict_form
 from ..errors import AuthenticationError, InvalidRequestError, ProviderError
 from .adapter import ASK_SECONDS, BY_ENVIRONMENT, Adapter
 from .base import Request, Thought
+from .effort import GEMINI
 from .endings import Ending
 from .error_mapping import Refusal
 from .http_client import trusted
@@ -28,6 +29,7 @@ class Google(Adapter):
     sdk = Sdk("google-genai", oldest=(1, 46), newest=3, on_httpx2=3)
     fetches = Adapter.takes
     reports_odds = True
+    _efforts = GEMINI
 
     def _new_client(self, http: Any) -> Any:
         from google import genai
@@ -45,24 +47,28 @@ class Google(Adapter):
         except Exception as error:  # whatever is missing there: credentials, a project, a location
             raise AuthenticationError(f"Vertex refuses access: {error}") from None
 
-    def _start(self, client: Any, request: Request) -> Any:
-        from google.genai import types
-
-        told, form = self._structured(request)
+    def body(self, request: Request) -> dict[str, Any]:
+        """Return the configuration of a request, as the SDK takes it."""
+        _, form = self._structured(request)
         structured = {} if form is None else {"response_mime_type": "application/json", "response_json_schema": form}
-        continues = "automatic_continuation" in types.GenerateContentConfig.model_fields  # not in old versions
-        once = {"automatic_continuation": False} if continues else {}  # several requests would be reported as one
         given = {
-            **once,
             "system_instruction": request.system or None,
             "max_output_tokens": request.max_tokens,
             "temperature": request.temperature,
             "automatic_function_calling": {"disable": True},
             **structured,
             **({"response_logprobs": True, "logprobs": request.likeliest} if request.likeliest else {}),
-            **request.parameters,
-            "http_options": _with_contents(request.parameters.get("http_options") or {}, told.said),
         }
+        return self._with_options(given, request)
+
+    def _start(self, client: Any, request: Request) -> Any:
+        from google.genai import types
+
+        told, _ = self._structured(request)
+        continues = "automatic_continuation" in types.GenerateContentConfig.model_fields  # not in old versions
+        once = {"automatic_continuation": False} if continues else {}  # several requests would be reported as one
+        given = {**once, **self.body(request)}
+        given["http_options"] = _with_contents(given.get("http_options") or {}, told.said)
         try:
             config = types.GenerateContentConfig(**given)
         except ValueError as error:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -11,6 +11,7 @@ from ..context.windows import ContextWindow
 from ..errors import ChatError
 from .adapter import ASK_SECONDS, EMPTY_PIECES, Adapter, Endpoint
 from .base import Card, Request, Thought
+from .effort import COMPATIBLE, OWN_SERVER, PLAIN, Form
 from .endings import Ending
 from .error_mapping import Refusal
 from .model_lists import read_cards, reads_images
@@ -18,6 +19,7 @@ from .request_body import as_part, content, in_prompt
 from .sdk import Sdk
 from .stream_events import DONE, EventError, count, dict_at, dicts_at, text_at, tokens_written
 from .think_tags import Splitter, begins_inside
+from .unsupported import says_not_taken
 
 
 class OpenAIAdapter(Adapter):
@@ -65,8 +67,7 @@ def usage_of(reported: Mapping[str, Any]) -> Usage | None:
     return Usage(sent, said, read, min(written, sent - read), thought)
 
 
-STREAM_OPTIONS, LENGTH = "stream_options", "max_tokens"
-BAD_PARAMETER = frozenset({400, 404, 422})
+LENGTH, NEWER_LENGTH = "max_tokens", "max_completion_tokens"
 OLLAMA_LOADED = "/api/ps"
 
 
@@ -86,16 +87,20 @@ class ChatCompletions(OpenAIAdapter):
         """Return a request as the API takes it."""
         _, form = self._structured(request)
         optional = {
-            "max_completion_tokens" if LENGTH in self._spared else LENGTH: request.max_tokens,
+            NEWER_LENGTH if LENGTH in self._unsupported.names else LENGTH: request.max_tokens,
             "response_format": _response_format(request, form),
-            STREAM_OPTIONS: {"include_usage": True} if STREAM_OPTIONS not in self._spared else None,
+            "stream_options": {"include_usage": True},
             "temperature": request.temperature,
             "logprobs": True if request.likeliest else None,
             "top_logprobs": request.likeliest or None,
         }
         given = {name: value for name, value in optional.items() if value is not None}
         body = {"model": self.at.model, "stream": True, **self._asked_for(request), **given}
-        return {**body, **self.at.own, **request.parameters}
+        return self._with_options(body, request)
+
+    @property
+    def _efforts(self) -> Sequence[Form]:
+        return COMPATIBLE.get(self.at.name) or (OWN_SERVER if self.at.serves else (PLAIN,))
 
     def _asked_for(self, request: Request) -> dict[str, Any]:
         """Return the part of the body that takes tokens."""
@@ -167,15 +172,11 @@ class ChatCompletions(OpenAIAdapter):
         self._inside, ending.said = thinks, said
         return "" if thinks else said[1]
 
-    def _relent(self, refusal: Refusal, request: Request) -> bool:
-        """Drop stream_options, or rename max_tokens, where that was refused; return whether to send again."""
-        if refusal.code not in BAD_PARAMETER:
-            return super()._relent(refusal, request)
-        if STREAM_OPTIONS in refusal.words and self._spare(STREAM_OPTIONS):
-            return True
-        if "max_completion_tokens" in refusal.words and self._spare(LENGTH):
-            return True
-        return super()._relent(refusal, request)
+    def _not_taken(self, refusal: Refusal, request: Request) -> set[str]:
+        """Return what the model does not take; where that is the usual name of the reply's length, a newer is sent."""
+        if NEWER_LENGTH in refusal.words or (says_not_taken(refusal) and LENGTH in refusal.words):
+            return {LENGTH}
+        return super()._not_taken(refusal, request)
 
     def reads_images(self, *, ask: bool) -> bool | None:
         """Return whether the model reads images, as the server's list of models said; Ollama is asked for it."""

@@ -7,9 +7,10 @@ from typing import Any
 
 from ..conversation.messages import Attachment
 from .base import Request, Thought
+from .effort import RESPONSES
 from .endings import Ending
 from .openai_chat import OpenAIAdapter, usage_of
-from .request_body import content, data_url, with_parameters
+from .request_body import content, data_url
 from .stream_events import EventError, dict_at, dicts_at, text_at, tokens_written
 
 ENDS = frozenset({"response.completed", "response.incomplete", "response.failed", "response.cancelled"})
@@ -24,6 +25,7 @@ class Responses(OpenAIAdapter):
     """A model behind the Responses API. Nothing of a conversation is kept there (``store`` is off)."""
 
     fetches = OpenAIAdapter.takes
+    _efforts = RESPONSES
 
     def _start(self, client: Any, request: Request) -> Any:
         return self._post(client, "/responses", self.body(request), "input")
@@ -42,7 +44,7 @@ class Responses(OpenAIAdapter):
         }
         given = {name: value for name, value in optional.items() if value is not None}
         body = {"model": self.at.model, "stream": True, **self._asked_for(told), **given}
-        return with_parameters(body, {**self.at.own, **request.parameters})
+        return self._with_options(body, request)
 
     def _asked_for(self, request: Request) -> dict[str, Any]:
         """Return the part of the body that takes tokens."""

@@ -169,7 +169,7 @@ def ask(
 def ask_of(request: str | Iterable[object] | Request, settings: Settings, attachments: Iterable[GivenPart] = ()) -> Ask:
     """Return a request with these settings. Raises InvalidRequestError for one that cannot be sent."""
     if isinstance(request, Request):
-        own = {"max_tokens": request.max_tokens, "temperature": request.temperature, "parameters": request.parameters}
+        own = {name: getattr(request, name) for name in ("max_tokens", "temperature", "effort", "parameters")}
         settings = settings.changed({name: value for name, value in own.items() if value})
         return Ask(_whole(request.messages, settings), settings, request.schema, request.shared, request.waits)
     if not isinstance(request, str):
@@ -221,4 +221,5 @@ def _beside_messages(settings: Settings, schema: AnswerSchema | None) -> Mapping
         "model": settings.model, "base_url": where, "window": settings.window, "n_ctx": settings.n_ctx,
         "temperature": settings.temperature, "max_tokens": settings.max_tokens, "parameters": dict(settings.parameters),
         "schema": dict(schema.json) if schema is not None else None,
+        **({"effort": settings.effort} if settings.effort is not None else {}),
     }  # fmt: skip

@@ -79,6 +79,8 @@ def request_digest(target: Target, request: Request) -> str:
     asked: tuple[object, ...] = (
         target.provider.endpoint, settings.max_tokens, settings.temperature, dict(request.parameters),
     )  # fmt: skip
+    if settings.effort is not None:
+        asked = (*asked, settings.effort)
     if request.schema is not None:
         asked = (*asked, dict(request.schema.json))
     if request.likeliest:

@@ -41,10 +41,14 @@ class MeterState(TypedDict):
 
 
 class EndpointState(TypedDict, total=False):
-    """What one endpoint has shown of itself; ``served`` is what it calls the model."""
+    """What one endpoint has shown of itself.
+
+    ``served`` is what it calls the model, ``unsupported`` the parameters that it does not take.
+    """
 
     evidence: Evidence
     served: str
+    unsupported: list[str]
 
 
 class StoredState(TypedDict, total=False):
