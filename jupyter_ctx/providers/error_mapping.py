@@ -62,7 +62,7 @@ TITLE = r"(?is)<(title|h1)\b[^>]*>(.*?)</\1"
 # where a sentence names it and says that it is gone, or names a limit on use that money or a date lifts.
 MONEY = r"(?i)\b(?:credits?\b|balance\b|funds|budget|spend|wallet|invoice|payment)|key limit|insufficient quota"
 USE = r"(?i)\b(?:usage|quota|allowance|free tier|trial|subscription|billing)\b"
-GONE = (
+EXHAUSTED = (
     r"(?i)insufficient|not (?:\w+ )?enough|exhaust|deplet|consumed|exceed|reach(?:ed|ing)|\bhit\b|cross(?:ed|es)"
     r"|used (?:up|all)|\b(?:run|ran|are|is) out\b|out of|\bover\b|\blow\b|negative|below zero|empty|expired|overdue"
     r"|past due|unpaid|declined|(?:payment|credits?) required|requires more|suspended|not active|\bno (?:credit|fund)"
@@ -166,7 +166,7 @@ class Refusal:
             return True
         if re.search(OF_A_RATE, self.text) or re.search(OF_TOKENS, self.text):
             return False
-        exhausted = [sentence for sentence in re.split(r"[.!?;]\s", said) if re.search(GONE, sentence)]
+        exhausted = [sentence for sentence in re.split(r"[.!?;]\s", said) if re.search(EXHAUSTED, sentence)]
         if any(re.search(MONEY, sentence) for sentence in exhausted):
             return True
         lasts = self.retry_after is None or self.retry_after > LONG_WAIT

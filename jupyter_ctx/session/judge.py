@@ -21,7 +21,7 @@ from .attempt import Attempt
 
 INCOMPLETE = ("interrupted", "cut")
 NEAR_THE_EDGE = 0.5  # of the window: a shorter prompt without a token of reply was not ended by the window
-FULL = ("max_tokens", "context_window")
+NO_ROOM_LEFT = ("max_tokens", "context_window")
 UNSAID = 3  # tokens that a reply without text may be reported with
 LONG_PROMPT = 1_000  # tokens by the uncalibrated estimate
 READ_SHARE = 0.35  # of that estimate: no tokenizer needs fewer tokens
@@ -78,7 +78,7 @@ def all_thinking(attempt: Attempt, reply: Reply) -> ProviderError | None:
     """Return the error for a reply whose whole length went into thinking; ``None``: it has text, or room was left."""
     usage, most = reply.usage, attempt.request.max_tokens
     tokens = usage.reasoning_tokens or usage.output_tokens if usage is not None else 0
-    if reply.text.strip() or reply.stop_reason not in FULL or not (reply.thinking or tokens > UNSAID):
+    if reply.text.strip() or reply.stop_reason not in NO_ROOM_LEFT or not (reply.thinking or tokens > UNSAID):
         return None
     full, room = f"max_tokens {f'{most:,}' if most else 'not set'}", "with a larger --max-tokens (max_tokens=N)"
     if reply.stop_reason == "context_window":

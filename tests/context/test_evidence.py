@@ -16,6 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from images import PIXEL
+from refusal_wordings import SIZES
 from server import events, piece, send, serve, usage
 
 from jupyter_ctx import Chat, ContextOverflowError
@@ -394,3 +395,28 @@ def test_a_new_kernel_tries_again_what_an_older_one_has_failed_at(tmp_path: Path
         talk(again, 5, lambda _: 2_400)
         assert again.info().source == "given"
         assert server.refusals == refusals
+
+
+@pytest.mark.parametrize(("status", "text"), SIZES)
+def test_a_limit_on_bytes_characters_or_memory_is_no_window(status: int, text: str) -> None:
+    sizes = list[int]()
+
+    def answer(handler: BaseHTTPRequestHandler, request: dict[str, Any]) -> None:
+        sizes.append(len(json.dumps(request["messages"])))
+        if sizes[-1] > 4_000:
+            send(handler, status, json.dumps({"error": {"message": text}}))
+        else:
+            send(handler, 200, events(piece("Yes."), piece("", "stop"), usage(sizes[-1] // 5, 2)), "text/event-stream")
+
+    with serve(answer) as (url, _):
+        chat = Chat("m", base_url=url, window=32_000)
+        chat.add_messages({"role": role, "content": "word " * 20} for _ in range(30) for role in ("user", "assistant"))
+        chat.send("Why?")
+        chat.send("And then?")
+        assert (chat.info().context_window, chat.info().source) == (32_000, "given")
+        assert len(sizes) == 3
+        assert sizes[-1] > 1_000  # most of what the server takes is sent again
+        with pytest.raises(ContextOverflowError) as raised:
+            chat.send("long " * 1_000)
+        assert text.rstrip(".") in str(raised.value)
+        assert chat.info().source == "given"
