@@ -19,7 +19,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from .context.evidence import LEAST_WINDOW
+from .context.learned_limit import LEAST_WINDOW
 from .context.overflow import Overflow, classify_overflow
 from .context.usage import Usage
 from .context.windows import ContextWindow
@@ -109,7 +109,8 @@ class ScriptedProvider(Provider):
 
     def size(self, request: Request) -> int:
         """Return the tokens of a request."""
-        return sum(self.count(message.content) + message.attached + MESSAGE_TOKENS for message in request.messages)
+        files = sum(file.tokens for message in request.messages for file in message.attachments)
+        return files + sum(self.count(message.content) + MESSAGE_TOKENS for message in request.messages)
 
     def stream(self, request: Request) -> Generator[str | Thought | Reply, None, None]:
         """Yield what the script says. Raise ContextOverflowError where the request does not fit."""

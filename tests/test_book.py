@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from book_pages import ROOT, problems
 
-from jupyter_ctx.context.windows import IMAGES_KEY, PRICES, WindowRow, read_table
+from jupyter_ctx.context.windows import FACTS, PRICES, WindowRow, read_table
 from jupyter_ctx.magics.help_topics import TOPICS
 from scripts.reference import MARKED, PARTS, filled
 
@@ -60,12 +60,12 @@ def test_every_generated_part_stands_on_one_page() -> None:
 
 def test_the_page_on_models_json_has_every_key_and_its_examples_are_read() -> None:
     text = (ROOT / "docs/reference/models-file.md").read_text("utf-8")
-    for key in (*WindowRow._fields, PRICES, IMAGES_KEY):
+    for key in (*WindowRow._fields, PRICES, *FACTS):
         assert f"| `{key}` |" in text
     for block in text.split("```json\n")[1:]:
         table = read_table(block.partition("```")[0], "user file", "models.json")
         assert table.problem is None
-        assert table.rows or table.images
+        assert table.rows or any(table.facts.values())
 
 
 def test_the_topics_of_help_stand_in_the_book_word_for_word() -> None:

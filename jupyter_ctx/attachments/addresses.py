@@ -6,12 +6,13 @@ import re
 from pathlib import PurePosixPath
 from urllib.parse import parse_qsl, urlsplit
 
+from ..context.vision import MAX_IMAGE_TOKENS
 from ..conversation.messages import Attachment
 from ..errors import InvalidRequestError
 from ..runtime.redaction import Redactor
 from ..runtime.secret_texts import kind_of
 from .attached import Attached
-from .media import MAX_IMAGE_TOKENS, TOKENS_A_PAGE
+from .media import TOKENS_A_PAGE
 
 SUFFIXES = {f".{kind}": f"image/{kind}" for kind in ("png", "jpeg", "gif", "webp")}
 SUFFIXES |= {".jpg": "image/jpeg", ".pdf": "application/pdf"}
@@ -30,7 +31,7 @@ def is_address(word: str) -> bool:
 def attached_address(address: str) -> Attached:
     """Return an image or a PDF at an address as it goes with a prompt, unfetched. Raises InvalidRequestError."""
     file = attachment_at(address)
-    what = f"fetched by the provider; about {file.tokens:,} tokens, a guess, as its size is not known"
+    what = "fetched by the provider, so that its size is not known"
     return Attached(address, f"{file.name}: {'an image' if file.kind == 'image' else 'a PDF'}.", (file,), what)
 
 

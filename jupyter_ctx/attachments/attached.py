@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
+from ..context.vision import UNKNOWN_VISION, Vision
 from ..conversation.messages import Attachment
 from ..conversation.text_safety import clean
 from ..runtime.redaction import Redactor, blanked_line
@@ -61,11 +62,13 @@ class TextRoom:
     tokens: most that a text may take
     count: returns the estimated tokens of a text
     most_data: most that a table, an array or another collection may take; ``None``: as much as a text
+    vision: how the model reads images
     """
 
     tokens: int
     count: Callable[[str], float]
     most_data: int | None = None
+    vision: Vision = UNKNOWN_VISION
 
     def for_data(self) -> TextRoom:
         """Return the room for a table, an array or another collection."""

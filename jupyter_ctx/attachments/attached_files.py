@@ -11,6 +11,7 @@ from stat import S_ISREG
 from typing import Any, cast
 
 from ..context.summary_facts import fenced
+from ..context.vision import UNKNOWN_VISION, Vision, image_size
 from ..conversation.messages import Attachment
 from ..conversation.text_safety import clean
 from ..errors import InvalidRequestError
@@ -18,7 +19,7 @@ from ..runtime.files import path_of
 from ..runtime.redaction import Redactor
 from .addresses import attached_address, is_address
 from .attached import Attached, Blanks
-from .media import IMAGE_TYPES, MOST_IMAGE_BYTES, ImageFile, guessed_tokens, media_type_of, modest, size_of
+from .media import IMAGE_TYPES, MOST_IMAGE_BYTES, ImageFile, guessed_tokens, media_type_of, modest
 
 GivenPart = str | PathLike[str] | Attached
 _MANY = (list, tuple, set, frozenset, Iterator, KeysView, ValuesView)
@@ -89,19 +90,18 @@ MOST_BYTES = 32_000_000  # what the largest requests may have
 MOST_IMAGE_FILE = 200_000_000  # of an image, which is made smaller
 IN_ANOTHER_FORMAT = "Read it in a cell, and attach the variable: -a NAME."
 IN_ANOTHER_ENCODING = "Is it text in another encoding? text = open('{}', encoding='…').read() in a cell, then -a text."
-MOST_EDGE = 8_000  # pixels, the most that Anthropic takes
 
 
-def attached_part(part: str | PathLike[str] | Attached, redactor: Redactor) -> Attached:
+def attached_part(part: GivenPart, redactor: Redactor, vision: Vision = UNKNOWN_VISION) -> Attached:
     """Return what a script names: a file by its path or its address; what is attached already stays as it is."""
     if isinstance(part, Attached):
         return part
     if isinstance(part, str) and is_address(part):
         return attached_address(part)
-    return attached_file(path_of(part), redactor)
+    return attached_file(path_of(part), redactor, vision)
 
 
-def attached_file(path: Path, redactor: Redactor) -> Attached:
+def attached_file(path: Path, redactor: Redactor, vision: Vision = UNKNOWN_VISION) -> Attached:
     """Return a file that goes with a prompt; a text file joins it, with secrets blanked. Raises InvalidRequestError."""
     data = _read(path.expanduser())
     media_type = media_type_of(data)
@@ -110,19 +110,19 @@ def attached_file(path: Path, redactor: Redactor) -> Attached:
         text = blanked(_text(path, data))
         notices = tuple(f"{line} --no-redact sends the file as it is." for line in blanked.notices(path.name))
         return Attached(path.name, f"File {path.name}:\n{fenced(text)}", notices=notices)
-    return attached_data(path.name, media_type, data)
+    return attached_data(path.name, media_type, data, vision)
 
 
-def attached_data(name: str, media_type: str, data: bytes) -> Attached:
-    """Return an image or a PDF that goes with a prompt; an image that is too large for providers is made smaller.
+def attached_data(name: str, media_type: str, data: bytes, vision: Vision) -> Attached:
+    """Return an image or a PDF that goes with a prompt; an image that its provider would make smaller is so already.
 
     Raises InvalidRequestError, and MissingDependencyError where Pillow would be needed.
     """
     what, noun = "", "a PDF"
     if media_type != "application/pdf":
-        image = ImageFile(media_type, data, *size_of(data))
-        if len(data) > MOST_IMAGE_BYTES or max(image.width, image.height) > MOST_EDGE:
-            image = modest(name, data)
+        image = ImageFile(media_type, data, *image_size(data))
+        if len(data) > MOST_IMAGE_BYTES or max(image.width, image.height) > vision.reads:
+            image = modest(name, data, vision.drawn)
             what = image.size
         media_type, data, noun = image.media_type, image.data, image.noun
     file = Attachment(name, media_type, data, guessed_tokens(media_type, data))

@@ -9,7 +9,8 @@ from pathlib import Path, PurePath
 from textwrap import dedent
 from typing import Any, cast
 
-from ..conversation.messages import Attachment
+from ..context.vision import Vision
+from ..conversation.messages import Attachment, file_tokens
 from ..errors import InvalidRequestError
 from ..runtime.redaction import Redactor
 from ..runtime.secret_texts import BLANKED
@@ -43,7 +44,7 @@ def attached_value(name: str, value: Any, room: TextRoom, redactor: Redactor) ->
     if issubclass(kind, Attached):
         return cast(Attached, value)
     if issubclass(kind, PurePath):
-        return attached_file(Path(value), redactor)
+        return attached_file(Path(value), redactor, room.vision)
     if issubclass(kind, BaseException):
         half = replace(room, tokens=room.tokens // 2)  # a report takes twice as much
         report = attached_error(failure_of(value), half, redactor)
@@ -51,7 +52,7 @@ def attached_value(name: str, value: Any, room: TextRoom, redactor: Redactor) ->
     if kind in (BytesIO, StringIO):  # not read, which would move on in it
         value = value.getvalue()
     if kind in (bytes, bytearray, BytesIO) and media_type_of(value[:SIGNATURE_BYTES]) == "application/pdf":
-        return attached_data(name, "application/pdf", bytes(value))
+        return attached_data(name, "application/pdf", bytes(value), room.vision)
     blanked = Blanks(redactor)
     if issubclass(kind, _SCALARS) and blanked.hides(name, value):
         return Attached(name, headed(name, BLANKED), what="blanked", notices=blanked.notices(name))
@@ -60,8 +61,8 @@ def attached_value(name: str, value: Any, room: TextRoom, redactor: Redactor) ->
         text, what = fitted_text(name, source, room, blanked)
         return Attached(name, text, what=f"its source, {what}", notices=blanked.notices(name))
     _check_data(name, value)
-    pictures = pictures_in(name, value, redactor.masked)
-    shown = _with_pictures(name, pictures.found) if pictures.found else None
+    pictures = pictures_in(name, value, redactor.masked, room.vision.drawn)
+    shown = _with_pictures(name, pictures.found, room.vision) if pictures.found else None
     if shown is not None and pictures.rest is None:
         return shown
     rest = value if shown is None else pictures.rest
@@ -125,13 +126,13 @@ def _held(value: Any) -> Any:
     return value
 
 
-def _with_pictures(name: str, pictures: list[tuple[str, ImageFile]]) -> Attached:
+def _with_pictures(name: str, pictures: list[tuple[str, ImageFile]], vision: Vision) -> Attached:
     """Return pictures as files, and the line that tells the model which is which."""
     files = tuple(
         Attachment(each, picture.media_type, picture.data, guessed_tokens(picture.media_type, picture.data))
         for each, picture in pictures
     )
     lines = [f"{each}: {picture.noun}." for each, picture in pictures]
-    tokens = about_tokens(sum(file.tokens for file in files))
+    tokens = about_tokens(file_tokens(files, vision))
     what = pictures[0][1].size if len(pictures) == 1 else f"{len(pictures)} images"
     return Attached(name, "\n".join(lines), files, f"{what}, {tokens}")

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, cast
 from ..errors import ChatError, InvalidRequestError, MissingDependencyError
 from .guarded import guarded, said_by
 from .kinds import module_of, name_of
-from .media import IMAGE_TYPES, LONG_EDGE, SIGNATURE_BYTES, ImageFile, media_type_of, modest, of_pil
+from .media import IMAGE_TYPES, SIGNATURE_BYTES, ImageFile, media_type_of, modest, of_pil
 
 MOST_PICTURES = 10  # of one list
 PICTURE_DEPTH = 2  # of collections in collections in which pictures are looked for
@@ -27,7 +27,8 @@ LOOKED_AT = 100  # members of a collection, to see whether they are parts of fig
 INCHES = 300.0  # beyond which a figure is not measured before it is drawn
 MOST_PIXELS = 25_000_000  # of a figure that is measured
 ALTAIR_PPI = 144  # twice the pixels of the chart on a page, so that small labels can be read
-OWN_PACKAGE = "jupyter_ctx"
+WITHOUT_PICTURES = ("ipywidgets", "jupyter_ctx")  # among the forms in which their values show themselves
+LARGEST = 2_048  # pixels of the longer edge of a picture that is kept for whichever model is asked later
 
 Drawn = ImageFile | None
 
@@ -50,13 +51,8 @@ class Pictures(NamedTuple):
     rest: Any = None
 
 
-def pictures_of(name: str, value: Any, masked: Callable[[str], str]) -> list[ImageFile]:
-    """Return the pictures that a value is, or is made of; none for any other value. Raises as :func:`pictures_in`."""
-    return [picture for _, picture in pictures_in(name, value, masked).found]
-
-
-def pictures_in(name: str, value: Any, masked: Callable[[str], str]) -> Pictures:
-    """Return the pictures that a value is, or has in it, and what else is in it.
+def pictures_in(name: str, value: Any, masked: Callable[[str], str], edge: int = LARGEST) -> Pictures:
+    """Return the pictures that a value is, or has in it, and what else is in it; ``edge``: their most pixels a side.
 
     Raises InvalidRequestError, and MissingDependencyError where a library lacks what it draws pictures with.
     """
@@ -64,7 +60,7 @@ def pictures_in(name: str, value: Any, masked: Callable[[str], str]) -> Pictures
     rest = guarded(name, lambda: split.of(value, name), masked)
     _check_number(name, [each for each in split.found if each.is_sure])
     for each in split.found:
-        each.drawn = guarded(name, partial(each.draw, name, each.value), masked)
+        each.drawn = guarded(name, partial(each.draw, name, each.value, edge), masked)
     found = [each for each in split.found if each.drawn is not None]
     _check_number(name, found)
     if len(found) == 1 and not found[0].is_keyed and not split.has_rest:
@@ -82,7 +78,7 @@ def _check_number(name: str, found: list[PictureIn]) -> None:
         )
 
 
-Draw = Callable[[str, Any], Drawn]
+Draw = Callable[[str, Any, int], Drawn]
 
 
 class _Split:
@@ -185,7 +181,7 @@ def _owner(value: Any) -> Any:
     return getattr(value, "figure", None)
 
 
-def _matplotlib(name: str, figure: Any) -> Drawn:
+def _matplotlib(name: str, figure: Any, edge: int) -> Drawn:
     """Draw a figure of matplotlib with the margins that a cell shows."""
     was_stale = figure.stale
     width, height = (float(side) for side in figure.get_size_inches())
@@ -194,7 +190,7 @@ def _matplotlib(name: str, figure: Any) -> Drawn:
     if box is not None:
         width, height = float(box.width), float(box.height)
     size = max(round(width * dpi), 1), max(round(height * dpi), 1)
-    used = min(dpi, LONG_EDGE / max(width, height))
+    used = min(dpi, edge / max(width, height))
     data = BytesIO()
     with sys.modules["matplotlib"].rc_context({"savefig.bbox": None}):
         figure.savefig(
@@ -202,7 +198,7 @@ def _matplotlib(name: str, figure: Any) -> Drawn:
             edgecolor=figure.get_edgecolor(), transparent=False, metadata={"Software": None},
         )  # fmt: skip
     figure.stale = was_stale  # else pyplot draws it again at the end of the cell
-    return modest(name, data.getvalue(), size if used < dpi else None)
+    return modest(name, data.getvalue(), edge, size if used < dpi else None)
 
 
 def _shown_part(figure: Any, width: float, height: float, dpi: float) -> Any:
@@ -227,30 +223,27 @@ def _way_of(value: Any) -> Draw | None:
             return draw
     if any(callable(getattr(kind, method, None)) for method in ("_repr_png_", "_repr_jpeg_")):
         return _by_itself
-    has_forms = callable(getattr(kind, "_repr_mimebundle_", None)) and module_of(kind) not in (
-        "ipywidgets",
-        OWN_PACKAGE,
-    )
+    has_forms = callable(getattr(kind, "_repr_mimebundle_", None)) and module_of(kind) not in WITHOUT_PICTURES
     return _bundled if has_forms else None
 
 
-def _bytes(name: str, value: Any) -> Drawn:
-    return modest(name, bytes(value))
+def _bytes(name: str, value: Any, edge: int) -> Drawn:
+    return modest(name, bytes(value), edge)
 
 
-def _by_itself(name: str, value: Any) -> Drawn:
+def _by_itself(name: str, value: Any, edge: int) -> Drawn:
     """Take the image as which a value shows itself; ``None``: it has none at present."""
     for method in ("_repr_png_", "_repr_jpeg_"):
         own = getattr(type(value), method, None)
         found = _data(own(value)) if own is not None else None
         if found:
-            return modest(name, found)
+            return modest(name, found, edge)
     return None
 
 
-def _bundled(name: str, value: Any) -> Drawn:
+def _bundled(name: str, value: Any, edge: int) -> Drawn:
     found = _image_in(_bundle(value))
-    return None if found is None else modest(name, found)
+    return None if found is None else modest(name, found, edge)
 
 
 def _bundle(value: Any) -> Any:
@@ -278,16 +271,16 @@ def _data(given: Any) -> bytes | None:
     return found if isinstance(found, bytes) and media_type_of(found) in IMAGE_TYPES else None
 
 
-def _plotly(name: str, figure: Any) -> Drawn:
+def _plotly(name: str, figure: Any, edge: int) -> Drawn:
     """Draw a figure of plotly with kaleido, which needs Chrome."""
     width, height = figure.layout.width or 700, figure.layout.height or 500
     long = max(width, height)
-    scale = min(1.0, LONG_EDGE / long)
+    scale = min(1.0, edge / long)
     try:
         data = figure.to_image(format="png", width=width, height=height, scale=scale)
     except Exception as error:
         raise _plotly_error(name, error) from None
-    return modest(name, data, (round(width), round(height)) if scale < 1 else None)
+    return modest(name, data, edge, (round(width), round(height)) if scale < 1 else None)
 
 
 def _plotly_error(name: str, error: Exception) -> ChatError:
@@ -302,7 +295,7 @@ def _plotly_error(name: str, error: Exception) -> ChatError:
     return InvalidRequestError(f"{name} cannot be drawn by plotly: {said_by(error)}. Nothing was sent.")
 
 
-def _altair(name: str, chart: Any) -> Drawn:
+def _altair(name: str, chart: Any, edge: int) -> Drawn:
     """Draw a chart of altair with vl-convert."""
     data = BytesIO()
     try:
@@ -313,10 +306,10 @@ def _altair(name: str, chart: Any) -> Drawn:
                 f"{name} is a chart of altair, whose pictures need vl-convert: pip install vl-convert-python"
             ) from None
         raise InvalidRequestError(f"{name} cannot be drawn by altair: {said_by(error)}. Nothing was sent.") from None
-    return modest(name, data.getvalue())
+    return modest(name, data.getvalue(), edge)
 
 
-def _display_image(name: str, image: Any) -> Drawn:
+def _display_image(name: str, image: Any, edge: int) -> Drawn:
     """Take the image that IPython displays."""
     found = _data(image.data)
     if found is None:
@@ -324,13 +317,13 @@ def _display_image(name: str, image: Any) -> Drawn:
             f"{name} is an image at an address, which the notebook does not hold: Image(url=…, embed=True) loads it, "
             "or attach a file. Nothing was sent."
         )
-    return modest(name, found)
+    return modest(name, found, edge)
 
 
-def _widget_image(name: str, image: Any) -> Drawn:
+def _widget_image(name: str, image: Any, edge: int) -> Drawn:
     """Take the image that a widget holds."""
     found = _data(bytes(image.value))
-    return None if found is None else modest(name, found)
+    return None if found is None else modest(name, found, edge)
 
 
 _LIBRARIES: dict[str, Draw] = {

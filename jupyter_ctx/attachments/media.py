@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from io import BytesIO
 from typing import Any
 
+from ..context.vision import UNKNOWN_VISION, image_size
 from ..errors import InvalidRequestError, MissingDependencyError
 
 FILE_SIGNATURES = (  # what a file begins with; its name may say anything
@@ -20,8 +20,6 @@ FILE_SIGNATURES = (  # what a file begins with; its name may say anything
 SIGNATURE_BYTES = 32  # that are enough to tell
 IMAGE_TYPES = tuple(kind for _, kind in FILE_SIGNATURES if kind.startswith("image/"))
 PDF_PAGE = rb"/Type\s*/Page\b"
-# Tokens as Anthropic states them, which takes the most; the provider's report corrects the guess.
-PIXELS_A_TOKEN, MIN_IMAGE_TOKENS, MAX_IMAGE_TOKENS = 750, 85, 1_600
 TOKENS_A_PAGE, BYTES_A_PAGE = 2_000, 50_000
 
 
@@ -31,31 +29,16 @@ def media_type_of(data: bytes) -> str | None:
 
 
 def guessed_tokens(media_type: str, data: bytes) -> int:
-    """Estimate the tokens of an image or a PDF."""
+    """Estimate the tokens of a PDF, or of an image for a model of which nothing is known."""
     if media_type == "application/pdf":
         return TOKENS_A_PAGE * (len(re.findall(PDF_PAGE, data)) or 1 + len(data) // BYTES_A_PAGE)
-    width, height = size_of(data)
-    likely = max(width * height // PIXELS_A_TOKEN, MIN_IMAGE_TOKENS)
-    return min(likely, MAX_IMAGE_TOKENS) if width else MAX_IMAGE_TOKENS
+    return UNKNOWN_VISION.tokens(*image_size(data))
 
 
-def size_of(data: bytes) -> tuple[int, int]:
-    """Return the width and the height of an image in pixels; 0 where its file does not tell."""
-    import imagesize
-
-    try:
-        width, height = imagesize.get(BytesIO(data))
-    except Exception:  # whatever its version raises for an image that is cut off or odd: the provider may read it
-        return 0, 0
-    return (width, height) if width > 0 < height else (0, 0)
-
-
-LONG_EDGE = 1_568  # pixels: Anthropic makes larger images smaller, and others read no more of them
 MOST_IMAGE_BYTES = 3_700_000  # 5 MB in base64, the most that Anthropic takes
 PLAIN_BYTES = 1_500_000  # a PNG above that may be a photograph, which JPEG makes much smaller
 PHOTOS = ("JPEG", "MPO", "WEBP")  # Pillow's names of formats that lose something
 QUALITY = 90
-_LONG_EDGES = (LONG_EDGE, LONG_EDGE * 3 // 4, LONG_EDGE // 2)  # as large as fits its bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +73,8 @@ def _pixels(width: int, height: int) -> str:
     return f"{width:,} × {height:,}"
 
 
-def modest(name: str, data: bytes, of: tuple[int, int] | None = None) -> ImageFile:
-    """Return an image of a size that providers take, made smaller where it is larger.
+def modest(name: str, data: bytes, edge: int, of: tuple[int, int] | None = None) -> ImageFile:
+    """Return an image of a size that providers take, made smaller where its longer edge has more than ``edge`` pixels.
 
     ``of``: the pixels that it had before it was drawn smaller. Raises InvalidRequestError, and
     MissingDependencyError where it is too large and Pillow is not installed.
@@ -99,14 +82,14 @@ def modest(name: str, data: bytes, of: tuple[int, int] | None = None) -> ImageFi
     media_type = media_type_of(data)
     if media_type is None or media_type == "application/pdf":
         raise InvalidRequestError(f"{name} is not a PNG, JPEG, GIF or WebP image. Nothing was sent.")
-    width, height = size_of(data)
-    if max(width, height) <= LONG_EDGE and len(data) <= PLAIN_BYTES:
+    width, height = image_size(data)
+    if max(width, height) <= edge and len(data) <= PLAIN_BYTES:
         return ImageFile(media_type, data, width, height, of)
     image = _opened(name, data, width, height)
     if image is None:
         return ImageFile(media_type, data, width, height, of)
-    made = of_pil(name, image)
-    if len(made.data) >= len(data) and max(width, height) <= LONG_EDGE and len(data) <= MOST_IMAGE_BYTES:
+    made = of_pil(name, image, edge)
+    if len(made.data) >= len(data) and max(width, height) <= edge and len(data) <= MOST_IMAGE_BYTES:
         return ImageFile(media_type, data, width, height, of)
     return ImageFile(made.media_type, made.data, made.width, made.height, of or made.of)
 
@@ -136,20 +119,18 @@ def _opened(name: str, data: bytes, width: int, height: int) -> Any:
     return image
 
 
-def of_pil(
-    name: str, image: Any, edges: Sequence[int] = _LONG_EDGES, most: int = MOST_IMAGE_BYTES, plain: int = PLAIN_BYTES
-) -> ImageFile:  # fmt: skip
+def of_pil(name: str, image: Any, edge: int, most: int = MOST_IMAGE_BYTES, plain: int = PLAIN_BYTES) -> ImageFile:
     """Return an image of Pillow as a file without its metadata, which may tell where a photograph was taken.
 
-    It has the first of these ``edges`` with which it has ``most`` bytes at most, else the last; a PNG has at most
-    ``plain`` bytes, if JPEG makes it smaller.
+    Its longer edge has ``edge`` pixels at most, three quarters or half of them where it has more than ``most`` bytes;
+    a PNG has at most ``plain`` bytes, if JPEG makes it smaller.
     """
     whole = width, height = image.size
     if not width or not height:
         raise InvalidRequestError(f"{name} is an empty image of {_pixels(width, height)} pixels. Nothing was sent.")
     shown = _shown(image)
-    for edge in edges:
-        scale = min(1.0, edge / max(whole))
+    for longer in (edge, edge * 3 // 4, edge // 2):
+        scale = min(1.0, longer / max(whole))
         size = max(1, round(width * scale)), max(1, round(height * scale))
         made = shown if size == whole else shown.resize(size, reducing_gap=2.0)
         is_photo = image.format in PHOTOS and made.mode in ("L", "RGB")

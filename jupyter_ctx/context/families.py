@@ -121,7 +121,7 @@ SMALL_VOCABULARY = Family((LLAMA_2, SMOLLM))
 FAMILIES = (
     (r"gpt-(?:4o|4[.-]1|oss|[5-9])|chatgpt-4o|o\d|codex", O200K),
     (r"gpt-(?:4|3[.-]?5)", CL100K),
-    (r"claude-(?:\w+-)?(?:4[.-][7-9]|[5-9])|claude-fable", NEW_CLAUDE),
+    (r"claude-(?:[a-z]+-)?(?:4[.-][7-9]|[5-9])|claude-fable", NEW_CLAUDE),
     (r"claude-(?:instant|v?[12])", Family((CLAUDE_2,))),
     (r"claude", CLAUDE),
     (r"smollm", Family((SMOLLM,))),
@@ -135,15 +135,6 @@ FAMILIES = (
     (r"gemini|gemma|llama|grok|kimi|glm|phi|command|nova|granite|nemotron", LARGE_VOCABULARY),
     (r"minimax|sonar|yi|falcon|jamba|hermes", LARGE_VOCABULARY),
 )
-REASONING_MODELS = (
-    r"(?:^|/)(?:o\d|gpt-[5-9](?!.*-chat)|gpt-oss|gemini-(?:2\.5(?!.*lite)|[3-9])|grok-[4-9]|qwq|magistral)"
-    r"|reasoner|thinking|[-/]r1\b"
-)
-
-
-def thinks(model: str) -> bool:
-    """Return whether a model reasons before it answers; reasoning is billed and limited as output."""
-    return re.search(REASONING_MODELS, model.lower()) is not None
 
 
 def family_of(model: str) -> Family:

@@ -10,7 +10,6 @@ from __future__ import annotations
 from typing import Literal, NamedTuple, Protocol
 
 from .compaction import Cut, Occupancy, cut_at, cut_down
-from .evidence import Evidence
 
 Means = Literal["send", "trim", "summarise before", "summarise after", "refuse"]
 
@@ -121,17 +120,10 @@ def comes_back(tokens: float, limit: int) -> bool:
     return tokens <= GO_BACK * limit
 
 
-def goal_after_refusal(tokens: float, limit: int, evidence: Evidence, *, stated: bool, retry: int) -> float | None:
-    """Return the tokens that the request after a refused one of ``tokens`` may have; ``None``: the fewest there are.
+def goal_after_refusal(tokens: float, limit: int, *, retry: int) -> float:
+    """Return the tokens that the request after a refused one of ``tokens`` may have.
 
-    0.6 of the limit; where nobody stated one (``stated``), or after a second refusal (``retry`` is 1), half of what
-    was refused or less.
+    0.6 of the limit, and after a second refusal (``retry`` is 1) no more than half of what was refused.
     """
-    if stated and limit < tokens:
-        return min(TRIM_TO * limit, 0.5 * tokens) if retry else TRIM_TO * limit
-    passed = evidence.passed
-    if retry and not passed and evidence.best >= tokens:
-        return None  # the limit fell, nobody knows how far
-    if retry:
-        return TRIM_TO * passed if 0 < passed < tokens else 0.5 * tokens
-    return min(TRIM_TO * tokens, limit) if passed else TRIM_TO * min(tokens, limit)
+    goal = TRIM_TO * min(limit, tokens)
+    return min(goal, 0.5 * tokens) if retry else goal

@@ -14,6 +14,7 @@ from typing import NamedTuple, TypeAlias
 from .calibration import Calibration, Reports, Vector
 from .families import ALL_RATIOS, O200K_RATIOS, UNKNOWN, Family, makeup
 from .usage import Usage
+from .vision import UNKNOWN_VISION, Vision
 
 PLAUSIBLE = 5.0  # a reported size further from its estimate than by this factor is not believed
 OVERHEAD_AT_MOST = 32.0  # tokens of a chat template; what a first report has beyond them belongs to the prompt
@@ -65,9 +66,11 @@ class Meter:
     tokens, so that the size of every smaller view is known at once.
     """
 
-    def __init__(self, family: Family = UNKNOWN, count: Callable[[str], float] | None = None) -> None:
+    def __init__(
+        self, family: Family = UNKNOWN, count: Callable[[str], float] | None = None, vision: Vision = UNKNOWN_VISION
+    ) -> None:  # fmt: skip
         """Start from a family; ``count`` counts by its vocabulary, or by o200k_base where that is not public."""
-        self._count = count
+        self._count, self.vision = count, vision
         self.calibration = _prior(family, counted=count is not None)
         self._floor = FLOOR if family is UNKNOWN and count is None else 0.0
         self._overhead: float | None = None  # tokens of the chat template; some templates add a system prompt

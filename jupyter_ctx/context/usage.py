@@ -39,6 +39,7 @@ class Usage:
     ``cache_write_tokens``: of the input, written to a prompt cache.
     ``reasoning_tokens``: of the output, spent on reasoning.
     ``guessed``: whether ``reasoning_tokens`` is an estimate rather than a report.
+    ``includes_tools``: whether a search or another tool is in it: a bill then, not what the next request carries.
     """
 
     input_tokens: int
@@ -47,6 +48,7 @@ class Usage:
     cache_write_tokens: int = 0
     reasoning_tokens: int = 0
     guessed: bool = False
+    includes_tools: bool = False
 
     _repr_mimebundle_ = mimebundle
 
@@ -81,10 +83,11 @@ class Prices(NamedTuple):
                 return prices
         raise ValueError(f"prices must be {PRICES_WANTED}; none below 0, and cached not above in.")
 
-    def cost(self, input_tokens: int, output_tokens: int, cache_read_tokens: int, more: float = 0.0) -> float:
-        """Return the US dollars of a request; ``more``: input tokens that writing to a cache adds to the bill."""
-        plain = max(0, input_tokens - cache_read_tokens) + more
-        dollars = plain * self.input + cache_read_tokens * self.cached + output_tokens * self.output
+    def cost(self, usage: Usage, writes: float) -> float:
+        """Return the US dollars of a request; ``writes``: the price of writing to a cache, in times that of input."""
+        read, more = usage.cache_read_tokens, (writes - 1) * usage.cache_write_tokens
+        plain = max(0, usage.input_tokens - read) + more
+        dollars = plain * self.input + read * self.cached + usage.output_tokens * self.output
         return dollars / MILLION
 
 

@@ -1,9 +1,9 @@
-"""The size of a model's context window, and the source of that figure; and whether the model reads images.
+"""The size of a model's context window, and the source of that figure; and who reads images or thinks.
 
 Sources in order of precedence: the user, the server that runs the model, the user's own file,
 models.json, the provider's list, the built-in table of families. A model that none of them lists
 gets an assumed window: from a size in its name, from its family, else 32,000 tokens. Limits
-learned from refusals are in ``evidence``.
+learned from refusals are in ``learned_limit``.
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ import json
 import re
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 from .usage import Prices
 
-Seen = Literal["given", "refused", "stated", "passed"]
 Source = Literal["given", "learned", "server", "user file", "models.json", "provider", "built in", "assumed"]
 ASSUMED_TOKENS = 32_000
 PRICES = "prices"  # the key of a row that may stand beside those of its window, or alone
-IMAGES_KEY = "images"  # the key of a models file under which stands which models read images
+Fact = Literal["images", "thinking"]  # whether a model reads images; whether it thinks before it answers
+FACTS: tuple[Fact, ...] = get_args(Fact)  # keys of a models file, under which stands of which models they hold
 ORIGINS: dict[Source, str] = {
     "given": "(given)",
     "learned": "learned",
@@ -30,12 +30,6 @@ ORIGINS: dict[Source, str] = {
     "provider": "from the provider",
     "built in": "from the built-in table",
     "assumed": "assumed",
-}
-SEEN: dict[Seen, str] = {
-    "given": "given",
-    "refused": "server refused",
-    "stated": "server refuses above",
-    "passed": "passed",
 }
 
 
@@ -57,8 +51,8 @@ class ContextWindow:
     ``source``: who says so.
     ``matched``: the row of the table, or the part of the name, that the figure comes from.
     ``given``: the user's figure, where a refusal has taught a smaller one.
-    ``passed``: of a learned window, the largest prompt that the server accepted.
-    ``refused``: of a learned window, the smallest prompt refused without a stated limit.
+    ``passed``: the largest prompt that was accepted, where that raised a window of a table.
+    ``refused``: of a learned window, the prompt that was refused, where nobody stated the limit.
     ``since``: when the window was learned, in seconds since 1970.
     """
 
@@ -76,8 +70,9 @@ class ContextWindow:
     def origin(self) -> str:
         """The source of the figure, in words."""
         if self.source == "learned":
-            seen = (f"{SEEN[what]} {tokens:,}" for what, tokens in self.evidence)
-            return f"learned: {', '.join(seen)}"
+            given = f"given {self.given:,}, " if self.given else ""
+            refused = f"server refused {self.refused:,}" if self.refused else "server stated it"
+            return f"learned: {given}{f'{self.passed:,} passed' if self.passed else refused}"
         if self.source == "assumed" and self.matched:
             return f"assumed from {self.matched}"
         row = f" ({self.matched})" if self.matched else ""
@@ -96,23 +91,7 @@ class ContextWindow:
     @property
     def is_of_prompts(self) -> bool:
         """Whether the limit was seen on whole prompts: no room for the reply is taken off ``max_input_tokens``."""
-        return self.refused is not None or self.max_input_tokens == self.passed == self.tokens
-
-    @property
-    def bound(self) -> str:
-        """The sign before ``tokens``, empty where the limit is known exactly."""
-        if not self.is_of_prompts:
-            return ""
-        return "≤ " if self.refused else "≥ "
-
-    @property
-    def evidence(self) -> tuple[tuple[Seen, int], ...]:
-        """The observations behind a learned window, each with its tokens."""
-        stated = None if self.is_of_prompts else self.max_input_tokens or self.tokens
-        figures: tuple[tuple[Seen, int | None], ...] = (
-            ("given", self.given), ("refused", self.refused), ("stated", stated), ("passed", self.passed)
-        )  # fmt: skip
-        return tuple((what, tokens) for what, tokens in figures if tokens)
+        return self.passed is not None and self.max_input_tokens == self.passed == self.tokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,16 +102,16 @@ class WindowTable:
     A row of any other table answers for names that add nothing that may change the window, such as
     a date. For other names, and for a family's row (``claude-``), the window is assumed.
     ``problem`` is a sentence on why a file, or a row of it, is not used. ``prices``: those of rows that have any.
-    ``images``: whether a model reads images, by names as :func:`spell` writes them.
+    ``facts``: of which models each holds, by names as :func:`spell` writes them.
     """
 
     rows: Mapping[str, WindowRow]
     source: Source
     problem: str | None = None
     prices: Mapping[str, Prices] = field(default_factory=dict)
-    images: Mapping[str, bool] = field(default_factory=dict)
+    facts: Mapping[Fact, Mapping[str, bool | None]] = field(default_factory=dict)
     _spelled: dict[str, str] = field(default_factory=dict, init=False, repr=False, compare=False)
-    _reads: dict[str, bool | None] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _answers: dict[tuple[Fact, str], bool | None] = field(default_factory=dict, init=False, repr=False, compare=False)
     _found: dict[str, ContextWindow | None] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def find(self, model: str) -> ContextWindow | None:
@@ -142,18 +121,19 @@ class WindowTable:
         return self._found[model]
 
     def find_prices(self, model: str) -> Prices | None:
-        """Return the prices of a model's own row, else of the longest row that its name begins with."""
-        if not self.prices:
-            return None
+        """Return the prices of the row that answers for a model itself."""
         spelled = {spell(name): prices for name, prices in self.prices.items()} | {**self.prices}
-        return next((spelled[name] for name, _ in candidates(model) if name in spelled), None)
+        row = self._own_row(candidates(model), spelled) if spelled else None
+        return None if row is None else spelled[row]
 
-    def reads_images(self, model: str) -> bool | None:
-        """Return whether a model reads images, by its own row; ``None``: the table does not say."""
-        if model not in self._reads:
-            row = self._own_row(candidates(model), self.images) if self.images else None
-            self._reads[model] = None if row is None else self.images[row]
-        return self._reads[model]
+    def says(self, fact: Fact, model: str) -> bool | None:
+        """Return whether a fact holds of a model, by its own row, else its family's; ``None``: the table is silent."""
+        if (fact, model) not in self._answers:
+            rows = self.facts.get(fact, {})
+            names = list(candidates(model)) if rows else []
+            row = self._own_row(names, rows) or next((f"{name}-" for name, _ in names if f"{name}-" in rows), "")
+            self._answers[fact, model] = rows.get(row)
+        return self._answers[fact, model]
 
     def _find(self, model: str) -> ContextWindow | None:
         self._spell_rows()
@@ -348,7 +328,8 @@ def read_table(text: str, source: Source, path: str) -> WindowTable:
         return WindowTable({}, source, f"{path} is not JSON ({error}): no window is read from it.")
     if not isinstance(data, dict):
         return WindowTable({}, source, f"{path} must hold an object of names and windows, not a {type(data).__name__}.")
-    images, problems = _images(data.pop(IMAGES_KEY, {}), path)
+    problems: list[str] = []
+    facts = {fact: _holds(fact, data.pop(fact, {}), path, problems) for fact in FACTS}
     rows, prices = dict[str, WindowRow](), dict[str, Prices]()
     for names, value in _with_members(data):
         keys = [name.lower() for name in names]
@@ -359,18 +340,18 @@ def read_table(text: str, source: Source, path: str) -> WindowTable:
                 prices.update(dict.fromkeys(keys, Prices.of(value[PRICES])))
         except ValueError as error:
             problems.append(f"{path}: ignored {names[0]!r}: {error}")
-    return WindowTable(rows, source, problems[0] if problems else None, prices, images)
+    return WindowTable(rows, source, problems[0] if problems else None, prices, facts)
 
 
-def _images(said: Any, path: str) -> tuple[dict[str, bool], list[str]]:
-    """Return who reads images, as a models file says, and what is wrong with that, a line each."""
+def _holds(fact: Fact, said: Any, path: str, problems: list[str]) -> dict[str, bool | None]:
+    """Return of which models a fact holds, as a models file says; ``problems`` gets what is wrong, a line each."""
     members = _with_members(said if isinstance(said, dict) else {"": said})
     stated = [(name.lower(), value) for names, value in members for name in names]
     spelled = spell_all(name.replace("\n", " ") for name, _ in stated)
-    images = {name: value for name, (_, value) in zip(spelled, stated, strict=False)}
-    odd = [name for name, value in images.items() if type(value) is not bool]
-    problems = [f"{path}: ignored {name!r} in {IMAGES_KEY!r}: it must be true or false." for name in odd]
-    return {name: value for name, value in images.items() if name not in odd}, problems
+    holds = {name: value for name, (_, value) in zip(spelled, stated, strict=False)}
+    odd = [name for name, value in holds.items() if value not in (True, False, None) or type(value) is int]
+    problems += [f"{path}: ignored {name!r} in {fact!r}: it must be true or false." for name in odd]
+    return {name: value for name, value in holds.items() if name not in odd}
 
 
 def _with_members(data: Mapping[str, Any]) -> Iterator[tuple[list[str], Any]]:

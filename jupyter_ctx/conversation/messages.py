@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from ..context.odds import Written
 from ..context.usage import Usage
+from ..context.vision import Vision, image_size
 
 Role = Literal["system", "user", "assistant"]
 StopReason = Literal["stop", "max_tokens", "context_window", "refusal", "interrupted", "cut"]
@@ -23,7 +25,7 @@ class Attachment:
     """An image or a PDF that goes with a prompt.
 
     ``data``: the file, or the address at which the provider fetches it.
-    ``tokens``: its estimated size.
+    ``tokens``: its estimated size, of an image for a model of which nothing is known.
     """
 
     name: str
@@ -47,8 +49,10 @@ class Attachment:
         return self.kind == "image" and not self.address
 
 
-def _tokens_of(attachments: tuple[Attachment, ...]) -> int:
-    return sum(attachment.tokens for attachment in attachments)
+def file_tokens(files: Iterable[Attachment], vision: Vision) -> int:
+    """Return the estimated tokens of files for a model that reads images so."""
+    images = "image" if vision.patch else ""
+    return sum(vision.tokens(*image_size(file.data)) if file.kind == images else file.tokens for file in files)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,11 +62,6 @@ class Message:
     role: Role
     content: str
     attachments: tuple[Attachment, ...] = ()
-
-    @property
-    def attached(self) -> int:
-        """Estimated tokens of the attachments."""
-        return _tokens_of(self.attachments)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +90,7 @@ class TurnRecord:
     ``typed``: how many characters of the prompt were typed, where texts that went with it follow; ``None``: all.
     ``extents``: of each source, the characters of its text and the number of its files.
     ``tokens``: the reply's tokens with their probabilities, where these were asked for.
+    ``citations``: the pages that the reply cites, as pairs of an address and a title.
     ``id``: name of this version of the turn, unique in every conversation.
     """
 
@@ -116,6 +116,7 @@ class TurnRecord:
     typed: int | None = None
     extents: tuple[tuple[int, int], ...] = ()
     tokens: tuple[Written, ...] = ()
+    citations: tuple[tuple[str, str], ...] = ()
     id: str = field(default_factory=new_id)
 
 
@@ -174,11 +175,6 @@ class Turn:
     def messages(self) -> tuple[Message, Message]:
         """The two messages that a later request carries."""
         return Message("user", self.prompt, self.attachments), Message("assistant", self.reply)
-
-    @property
-    def attached(self) -> int:
-        """Estimated tokens of the attachments."""
-        return _tokens_of(self.attachments) if self.attachments else 0
 
 
 @dataclass(frozen=True, slots=True)

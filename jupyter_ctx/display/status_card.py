@@ -126,7 +126,7 @@ def _head(status: Status) -> list[str]:
     window = status.info.budget.window
     age = f", {words.ago(time.time() - window.since)}" if window.since else ""
     named = f"conversation {status.name!r}" if status.name else ""
-    parts = (status.info.model, f"window {window.bound}{window.tokens:,} {window.origin}{age}", named)
+    parts = (status.info.model, f"window {window.tokens:,} {window.origin}{age}", named)
     return [part for part in parts if part]
 
 

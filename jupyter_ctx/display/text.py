@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import html
 import re
+from collections.abc import Iterable
+from urllib.parse import quote, urlsplit
 
 from ..wording import CONTROL_CHARACTERS as CONTROL_CHARACTERS
 from ..wording import visible
 
 _MARKUP = re.compile(r"([\\`*_\[\]#|~$!])")
+NO_FORMULA = str.maketrans("[]\\", "()/")  # these begin one where they are escaped
 
 to_plain = visible  # terminals and front ends would obey control characters
 
@@ -29,6 +32,14 @@ def markdown_line(text: str) -> str:
     line = " ".join("".join(c if c.isprintable() else " " for c in to_plain(text)).split())
     # some viewers take the backslash behind an address for a part of the address
     return _MARKUP.sub(r"\\\1", html.escape(line, quote=False))
+
+
+def sources_line(citations: Iterable[tuple[str, str]]) -> str:
+    """Return pages (address, title) as links in a line of Markdown, each with its host, which no title can imitate."""
+    pages = ((quote(url, safe="/:?#@!&+,;=%~", errors="replace"), title or url) for url, title in citations)
+    labels = ((url, f"{n}. {title} — {urlsplit(url).hostname}") for n, (url, title) in enumerate(pages, 1))
+    links = (f"[{markdown_line(label.translate(NO_FORMULA))}]({url})" for url, label in labels)
+    return f"Sources: {' · '.join(links)}"
 
 
 def markdown_block(text: str, language: str = "text") -> str:

@@ -373,7 +373,7 @@ class Run(ReadableRun):
         if not self.purse.is_capped:
             return None
         target = self._asker.target(ask, server=False)
-        tokens = sum(target.meter.message(message.content) + message.attached for message in ask.messages)
+        tokens = sum(map(target.message_tokens, ask.messages))
         return worst_case(self._models, target, tokens)
 
 

@@ -65,7 +65,8 @@ def renewed(added: Added) -> Added:
 
 
 def _renewed(turn: Turn) -> Turn:
-    record = TurnRecord(turn.model, turn.stop_reason, sources=turn.record.sources, typed=turn.record.typed)
+    had = turn.record
+    record = TurnRecord(turn.model, turn.stop_reason, sources=had.sources, typed=had.typed, citations=had.citations)
     return Turn(turn.prompt, turn.reply, turn.attachments, record=record)
 
 
@@ -76,7 +77,8 @@ def redacted(added: Added, redactor: Redactor) -> Added:
     for turn in added.turns:
         typed, attached = turn.prompt[: turn.record.typed], turn.prompt[len(turn.prompt[: turn.record.typed]) :]
         shown = masked(typed)
-        record = replace(turn.record, typed=None if turn.record.typed is None else len(shown))
+        cited = tuple((masked(url), masked(title)) for url, title in turn.record.citations)
+        record = replace(turn.record, typed=None if turn.record.typed is None else len(shown), citations=cited)
         turns.append(replace(turn, prompt=shown + masked(attached), reply=masked(turn.reply), record=record))
     system = added.system and masked(added.system)
     summary = added.summary and replace(added.summary, text=masked(added.summary.text))

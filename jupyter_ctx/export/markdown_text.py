@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from ..conversation.events import Added
-from ..display.text import markdown_line
+from ..display.text import markdown_line, sources_line
 from ..errors import InvalidRequestError
 from ..providers.request_body import as_base64
 from .openai_messages import (
@@ -24,7 +24,7 @@ from .openai_messages import (
 
 START = f"<!-- {EXPORT_KEY} "
 MARKER = re.compile(rf"\n?^{START}(\w*) ?(.*)$\n?", re.M)
-HEADING = re.compile(r"\A(?:#.*\n)?(?:(?:\[attached: |!\[).*\n)*\n?")
+HEADING = re.compile(r"\A(?:#.*\n)?(?:(?:\[attached: |\[Sources: |!\[).*\n)*\n?")
 PICTURE = re.compile(r"^!\[.*\]\((data:image/[^()\s]*)\)$", re.M)
 MARKDOWN_FENCE = re.compile(r"^ {0,3}(`{3,}(?=[^`\n]*$)|~{3,})(.*)$", re.M)
 LINE_END = re.compile("\r\n?")
@@ -55,7 +55,8 @@ def _parts(added: Added, *, pictures: bool = True) -> Iterator[tuple[str, TurnMa
             *(f"![{markdown_line(file.name)}](data:{file.media_type};base64,{as_base64(file)})" for file in shown),
         ])  # fmt: skip
         yield "user", marks, heading, turn.prompt
-        yield "assistant", {}, f"## {markdown_line(turn.model) or 'Assistant'}", turn.reply
+        cited = f"\n[{sources_line(turn.record.citations)}]" if turn.record.citations else ""
+        yield "assistant", {}, f"## {markdown_line(turn.model) or 'Assistant'}{cited}", turn.reply
 
 
 def read(text: str) -> Added:

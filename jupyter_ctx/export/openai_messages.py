@@ -163,6 +163,7 @@ def turn_marks(added: Added) -> list[TurnMarks]:
             "summarized": turn.id in summarized,
             "files": [{"name": file.name, "tokens": file.tokens} for file in turn.attachments],
             **({"sources": list(turn.record.sources)} if turn.record.sources else {}),
+            **({"citations": dict(turn.record.citations)} if turn.record.citations else {}),
             **({"typed": turn.record.typed} if turn.record.typed is not None else {}),
         }
         for turn in added.turns
@@ -200,8 +201,9 @@ def _turn(asked: Message, reply: str, marks: TurnMarks) -> Turn:
         attachments = tuple(map(_named, attachments, files))
     sources = tuple(clean(name) for name in find(list, marks, "sources") if isinstance(name, str))
     record = TurnRecord(
-        clean(find(str, marks, "model")), ending, sources=sources, typed=_typed(asked.content, marks.get("typed"))
-    )
+        clean(find(str, marks, "model")), ending, sources=sources, typed=_typed(asked.content, marks.get("typed")),
+        citations=tuple((clean(url), clean(str(title))) for url, title in find(dict, marks, "citations").items()),
+    )  # fmt: skip
     return Turn(asked.content, reply, attachments, record=record)
 
 

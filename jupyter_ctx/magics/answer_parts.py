@@ -11,7 +11,7 @@ from ..conversation.messages import TurnRecord
 from ..display.answer.certainty import certainty_forms
 from ..display.answer.footer import Footer
 from ..display.answer.json_block import is_json_like, json_forms
-from ..display.answer.markdown import AnswerForms
+from ..display.answer.markdown import AnswerForms, with_sources
 from ..errors import ChatError
 from ..providers.base import Reply
 from ..runtime.frontend import Where
@@ -24,10 +24,11 @@ STORED_REMARK = "stored answer; nothing was sent: run the cell again to ask anew
 
 
 def shown_forms(reply: Reply) -> AnswerForms | None:
-    """Return a structured answer as JSON, and one whose tokens were reported as these; ``None``: it is text."""
-    if reply.parsed is not None:
-        return json_forms(reply.text) if is_json_like(reply.text) else None
-    return certainty_forms(reply.text, reply.tokens) if reply.tokens and reply.text else None
+    """Return a structured answer as JSON, reported tokens as these, and sources below; ``None``: it is text."""
+    forms = json_forms(reply.text) if reply.parsed is not None and is_json_like(reply.text) else None
+    if reply.parsed is None and reply.tokens and reply.text:
+        forms = certainty_forms(reply.text, reply.tokens)
+    return with_sources(forms or reply.text, reply.citations) if reply.citations else forms
 
 
 def blocks_below(chat: Chat, reply: Reply) -> int:
@@ -65,6 +66,8 @@ def ending(reply: Reply) -> tuple[str, ...]:
             "The reply was stopped for its length before its first token: the prompt probably fills the context "
             "window. Make room with %chat trim N, and set the window (%chat config window N) where no server says it.",
         )
+    if not reply.text and reply.usage and reply.usage.includes_tools:
+        return ("The model only called a tool, and none is run here: ask without tools (--set), or rephrase.",)
     if not reply.text:
         return ("The model sent an empty reply. Run the cell again, or rephrase the prompt.",)
     if reply.stop_reason == "context_window":

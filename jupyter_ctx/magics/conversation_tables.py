@@ -14,7 +14,7 @@ from ..display.tables import column_sides, first_words, page_html, row_html, sho
 from ..display.text import WRAPS, text_html
 from ..display.widgets.gauge import bar_static, share_of
 from ..display.widgets.gauge_bar import text_bar
-from ..models.request_price import RequestPrice, price_range, unknown_prices
+from ..models.request_price import RequestPrice, price_range, sending_text, unknown_prices
 from ..runtime.frontend import Origin
 from ..session.history import HistoryRow
 from ..session.preview import ViewPart
@@ -129,22 +129,16 @@ def _price(prices: Sequence[RequestPrice]) -> str:
     if together is None:
         unknown = unknown_prices(prices) if several else "its price is unknown"
         return f"; {unknown} (%chat config prices gives it)"
-    about = "" if all(price.exact for price in prices) else "~"
-    low, high = (f"{about}{words_of.dollars(cost)}" for cost in together)
-    sent = sum(price.input or 0.0 for price in prices)
-    cached = sum(price.cached_tokens for price in prices)
-    to_send = f"{about}{words_of.dollars(sent)} to send"
-    if together[0] < sent:
-        to_send += f" ({low} if the {cached:,} just sent are still cached)"
+    high = words_of.dollars(together[1])
     replies, each = ("replies", " each") if several else ("a reply", "")
     length = f"{max(price.output_tokens for price in prices):,} tokens{each}"
     if all(price.is_limited or price.is_free for price in prices):
-        most = f"up to {high.lstrip('~')} with {replies} of at most {length}"
+        most = f"up to {high} with {replies} of at most {length}"
     else:
-        most = f"{high} with {replies} of {length}, which may be longer: no max_tokens is set"
+        most = f"~{high} with {replies} of {length}, which may be longer: no max_tokens is set"
     rates = [f"{price.model}: {price.rates}" if several else str(price.rates) for price in prices if price.rates]
     which = f"all {len(prices)} together: " if several else ""
-    return f"; {which}{to_send}, {most} ({'; '.join(dict.fromkeys(rates))})"
+    return f"; {which}{sending_text(prices)}, {most} ({'; '.join(dict.fromkeys(rates))})"
 
 
 def _left_out(parts: Sequence[ViewPart]) -> Iterator[_Line]:

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from ..attachments.attached import Attached
-from ..attachments.figures import pictures_of
+from ..attachments.figures import pictures_in
 from ..attachments.guarded import silent
 from ..attachments.rich_text import shown_text
 from ..chat import Chat
@@ -295,7 +295,7 @@ def _in_words(expression: str, text: str) -> str:
 
 def _pictures(name: str, value: Any, redactor: Redactor) -> Any:
     """Return the pictures that a value is, as the bytes of one or a list of several; ``None``: it is none."""
-    return _one_or_all([picture.data for picture in pictures_of(name, value, redactor.masked)])
+    return _one_or_all([picture.data for _, picture in pictures_in(name, value, redactor.masked).found])
 
 
 def _one_or_all(images: list[bytes]) -> Any:

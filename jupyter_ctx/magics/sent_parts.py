@@ -7,14 +7,15 @@ from collections.abc import Sequence
 from functools import lru_cache
 from io import BytesIO
 
-from ..attachments.media import IMAGE_TYPES, media_type_of, of_pil, size_of
+from ..attachments.media import IMAGE_TYPES, media_type_of, of_pil
+from ..context.vision import image_size
 from ..conversation.messages import Attachment
 from ..display.answer.strip import SentPart, strip_forms
 from ..session.notices import Along
 from .attach_named import SENDS_MORE
 
 FENCE = "```"  # around each text but the lines that only name images and PDFs to the model
-_EDGES = (240, 160, 96)  # pixels, so that they are sharp on a dense screen, too
+_EDGE = 240  # pixels, so that they are sharp on a dense screen, too
 _MOST_BYTES = 11_000  # 15 kB as an address
 _MOST_PIXELS = 40_000_000  # that are read for a small picture
 
@@ -40,7 +41,7 @@ def along_forms(along: Along, *, plain: bool) -> dict[str, str]:
 @lru_cache(maxsize=128)  # tables of turns are drawn again and again
 def thumbnail(file: Attachment) -> str:
     """Return an image that is sent, made small, as a ``data:`` address; empty where it cannot be shown."""
-    width, height = size_of(file.data) if file.is_picture else (0, 0)
+    width, height = image_size(file.data) if file.is_picture else (0, 0)
     if not 0 < width * height <= _MOST_PIXELS:
         return ""
     try:
@@ -49,7 +50,7 @@ def thumbnail(file: Attachment) -> str:
         return _address(media_type_of(file.data), file.data)
     try:
         with Image.open(BytesIO(file.data)) as image:
-            small = of_pil(file.name, image, _EDGES, _MOST_BYTES, _MOST_BYTES)
+            small = of_pil(file.name, image, _EDGE, _MOST_BYTES, _MOST_BYTES)
     except Exception:  # whatever Pillow raises for an image that is cut off or odd: it goes without a picture
         return ""
     return _address(small.media_type, small.data)

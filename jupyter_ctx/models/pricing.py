@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -10,7 +10,10 @@ from ..config.settings import Settings
 from ..context.usage import Prices, Usage
 from .window_tables import load_tables
 
+FLAT_TOKENS = 200_000  # of input; more may cost more than a row of models.json says
 CACHE_WRITES = {"5m": 1.25, "1h": 2.0}  # times the price of input, as Anthropic bills what is written to a cache
+CACHE_SECONDS = {"5m": 300.0, "30m": 1_800.0, "1h": 3_600.0}
+CACHED_FOR_30M = r"(?:openai/)?gpt-(?:5[.-][6-9]|[6-9])"  # of older models OpenAI says 5 to 10 minutes, or more
 LISTED_VALUES = {  # values of parameters that have the listed price, or a lower one
     "service_tier": ("auto", "default", "flex", "standard", "standard_only"),
     "speed": ("standard",),
@@ -34,14 +37,24 @@ def given_prices(settings: Settings, served: str = "") -> tuple[Prices, str] | N
     return None if prices is None else (prices, "from your models.json")
 
 
-def price(provider: str | None, names: Iterable[str], usage: Usage, *, cache_ttl: str | None = None) -> float | None:
+def price(provider: str | None, names: Collection[str], usage: Usage, *, cache_ttl: str | None = None) -> float | None:
     """Return US dollars for one request, or ``None`` where the price is unknown.
 
     ``provider`` is the provider that bills the request, by its id in genai-prices; ``names`` are the names
-    that the model may have there, the likeliest first. A price of 0 counts for models named ``:free`` only.
+    that the model may have there, the likeliest first. models.json has the prices of models that are missing there.
     """
     if provider is None:
         return None
+    listed = table_price(provider, names, usage, cache_ttl=cache_ttl)
+    if listed is not None or usage.input_tokens > FLAT_TOKENS:
+        return listed
+    _, ours = load_tables()
+    prices = next(filter(None, (ours.find_prices(f"{provider}/{name}") for name in names)), None)
+    return None if prices is None else prices.cost(usage, CACHE_WRITES.get(cache_ttl or "", 1.0))
+
+
+def table_price(provider: str, names: Collection[str], usage: Usage, *, cache_ttl: str | None = None) -> float | None:
+    """Return US dollars by genai-prices. A price of 0 counts for models named ``:free`` only."""
     import genai_prices
 
     written = usage.cache_write_tokens

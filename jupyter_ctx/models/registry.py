@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
@@ -13,12 +14,13 @@ from typing import Any
 from ..config.aliases import model_of
 from ..config.settings import DEFAULT_MODEL, Settings
 from ..context.budget import Budget, default_reserve
-from ..context.evidence import Accepted, Evidence, Refused, TooHeavy
-from ..context.families import family_of, thinks
+from ..context.families import family_of
+from ..context.learned_limit import LearnedLimit, Refused
 from ..context.tokens import Counted, Fixed, Learned, Meter, SentRequest
 from ..context.usage import Usage
+from ..context.vision import vision_of
 from ..context.windows import ASSUMED_TOKENS, ContextWindow, choose_window
-from ..conversation.messages import Attachment, Message
+from ..conversation.messages import Attachment, Message, file_tokens
 from ..errors import InvalidRequestError
 from ..providers.anthropic import Anthropic
 from ..providers.base import AnswerSchema, Provider, Reply, Request
@@ -28,12 +30,12 @@ from ..providers.lookup import bills, check_known, get_provider, missing_key, sp
 from ..providers.unsupported import unsupported_at
 from ..storage.serialization import EndpointState, MeterState, Sizes, StoredState
 from .model_names import near_models
-from .pricing import CACHE_WRITES, given_prices, has_listed_price, price
+from .pricing import CACHE_SECONDS, CACHE_WRITES, CACHED_FOR_30M, given_prices, has_listed_price, price
 from .purse import Purse
 from .tokenizer import counter
 from .window_tables import StatedWindows, load_tables
 
-NO_EVIDENCE = Evidence()
+NO_LIMIT = LearnedLimit()
 LIKELIEST = 5  # tokens to report in the place of each token of an answer
 KINDS_OF_FILES = {"image": "images", "pdf": "PDFs"}
 LONG_AGO = 3_600.0  # seconds after which a new kernel tries a limit again that an older one has learned
@@ -49,8 +51,9 @@ class Target:
     window: the window that is planned with
     reserve: tokens kept free for the reply
     claimed: the window as the user, the server or a table says, before refusals taught a smaller one
+    thinks: whether the model thinks before it answers, which takes tokens too; ``None``: unknown
     takes: the kinds of files that the model can be sent, as far as is known
-    evidence: what the endpoint has shown of its limit
+    learned_limit: what the endpoint's refusals have taught
     read: tokens that the server read of a prompt that it truncated; 0 where it truncated none
     cache_key: names the conversation to prompt caches; ``None``: nothing is cached
     purse: what pays, up to its caps; ``None``: nobody bills it, or who asks has paid
@@ -63,8 +66,9 @@ class Target:
     window: ContextWindow
     reserve: int
     claimed: ContextWindow
+    thinks: bool | None = None
     takes: frozenset[str] = frozenset()
-    evidence: Evidence = NO_EVIDENCE
+    learned_limit: LearnedLimit = NO_LIMIT
     read: int = 0
     cache_key: str | None = None
     purse: Purse | None = None
@@ -78,11 +82,6 @@ class Target:
         return self.settings.model if self.settings.base_url else "/".join(split_model(self.settings.model))
 
     @property
-    def thinks(self) -> bool:
-        """Return whether the model thinks before it answers, which takes tokens too."""
-        return thinks(self.settings.model)
-
-    @property
     def is_capped(self) -> bool:
         """Whether there is a cap on what the request may cost."""
         return self.purse is not None and self.purse.is_capped
@@ -94,16 +93,27 @@ class Target:
         return None if planned else self.reserve
 
     @property
+    def cache_seconds(self) -> float | None:
+        """For how long after its last use a prompt is cached, as its provider documents it; ``None``: it does not."""
+        if isinstance(self.provider, Anthropic):
+            return CACHE_SECONDS.get(self.settings.cache_ttl or "") if self.cache_key else None
+        return CACHE_SECONDS["30m"] if re.match(CACHED_FOR_30M, self.model) else None
+
+    @property
     def trial(self) -> Target | None:
         """Return the same without the learned limit, where that is worth trying: never at the cost of a failed cell."""
-        if not self.evidence.due or self.window.source != "learned" or self.settings.on_overflow == "stop":
+        if (
+            not self.learned_limit.due_for_retry
+            or self.window.source != "learned"
+            or self.settings.on_overflow == "stop"
+        ):
             return None
-        return replace(self, window=self.claimed, reserve=_reserve(self.settings, self.claimed))
+        return replace(self, window=self.claimed, reserve=_reserve(self.settings, self.claimed, self.thinks))
 
     @property
     def limit_is_stated(self) -> bool:
         """Return whether the server or a refusal stated the limit, rather than it being guessed from refusals."""
-        return not self.window.is_of_prompts and (self.window.source == "server" or self.evidence.stated is not None)
+        return not self.window.is_of_prompts and (self.window.source == "server" or self.learned_limit.is_stated)
 
     def request(self, messages: tuple[Message, ...], **other: Any) -> Request:
         """Return a request with these settings and :meth:`sendable` messages; ``other`` replaces fields of it."""
@@ -115,6 +125,10 @@ class Target:
             "likeliest": LIKELIEST if settings.certainty == "on" else 0, "effort": settings.effort,
         }  # fmt: skip
         return Request(messages, **{**usual, **other})
+
+    def message_tokens(self, message: Message) -> float:
+        """Return the estimated tokens of a message with its files."""
+        return self.meter.message(message.content) + file_tokens(message.attachments, self.meter.vision)
 
     def sendable(self, message: Message) -> Message:
         """Return a message without the files that :meth:`unsendable` names; one without text names them."""
@@ -128,7 +142,7 @@ class Target:
         """Return why a file cannot be sent there, and what to do; empty: it can."""
         many = KINDS_OF_FILES[file.kind]
         if file.kind not in self.takes:
-            who = "the server" if self.provider.reads_images(ask=False) is False else "models.json"
+            who = "the server" if self.provider.says("images", ask=False) is False else "models.json"
             source = f", as {who} says" if file.kind in self.provider.takes else ""
             what = f"no {many}" if self.takes else "text only"
             return (
@@ -175,8 +189,7 @@ class Models:
         self._providers: dict[tuple[object, ...], Provider] = {}
         self._meters: dict[tuple[str, str], Meter] = {}
         self._kept: dict[tuple[str, str], tuple[Learned, Counted]] = {}  # of meters that were not used yet
-        self._evidence: dict[str, Evidence] = {}
-        self._restored: set[str] = set()  # endpoints whose limits were learned by an earlier kernel
+        self._limits: dict[str, LearnedLimit] = {}  # by endpoint
         self._stated = StatedWindows()
         self._served_names: dict[str, str] = {}
         self._making, self._learning = threading.Lock(), threading.Lock()  # several requests may begin and end at once
@@ -231,11 +244,12 @@ class Models:
         if self._check is not None:
             self._check(settings.model)
         provider = self._provider(settings)
-        claimed, evidence = self._claimed(settings, provider, ask=ask), self._seen(provider)
-        window, read = evidence.bound(claimed), self._read.get(provider.endpoint, 0)
-        meter, reserve = self.meter(provider, settings), _reserve(settings, window)
+        claimed, limit = self._claimed(settings, provider, ask=ask), self._limit(provider)
+        window, read = limit.apply_to(claimed), self._read.get(provider.endpoint, 0)
+        thinks = self._stated.says("thinking", provider, self._names(settings, provider), ask=ask)
         takes = self._takes(settings, provider)
-        return Target(settings, provider, meter, window, reserve, claimed, takes, evidence, read)
+        meter, reserve = self.meter(provider, settings), _reserve(settings, window, thinks)
+        return Target(settings, provider, meter, window, reserve, claimed, thinks, takes, limit, read)
 
     def meter(self, provider: Provider, settings: Settings) -> Meter:
         """Return what counts tokens as this provider does, in the way that the settings choose."""
@@ -261,7 +275,9 @@ class Models:
             # a server of one's own often serves less than the model could hold
             window = replace(window, tokens=min(window.tokens, ASSUMED_TOKENS))
         asked = settings.max_tokens
-        usual = default_reserve(window, reasoning=thinks(settings.model))
+        answers = [table.says("thinking", settings.model) for table in load_tables()]
+        thinks = next((answer for answer in answers if answer is not None), False)
+        usual = default_reserve(window, reasoning=thinks)
         reserve = asked if asked is not None and asked < window.tokens else usual
         return Budget(window, reserve, share=settings.budget_share).limit, _new_meter(settings).tokens
 
@@ -279,11 +295,11 @@ class Models:
         """Return what was learned of models and endpoints, as it is stored."""
         endpoints: dict[str, EndpointState] = {
             end: {
-                "evidence": self._evidence.get(end, NO_EVIDENCE),
+                "learned_limit": self._limits.get(end, NO_LIMIT),
                 "served": self._served_names.get(end, ""),
                 "unsupported": sorted(unsupported_at(end).names),
             }
-            for end in {*self._evidence, *self._served_names}
+            for end in {*self._limits, *self._served_names}
         }
         unused = {key: learned for key, (learned, _) in self._kept.items()}
         known = {**unused, **{key: meter.learned for key, meter in self._meters.items()}}
@@ -296,10 +312,9 @@ class Models:
     def restore(self, state: StoredState, sizes: Iterable[Sizes]) -> None:
         """Restore what was known before a restart; newer knowledge holds."""
         for end, known in state.get("endpoints", {}).items():
-            if "evidence" in known and end not in self._evidence:
-                evidence = replace(known["evidence"], heavy=None, light=0)
-                self._evidence[end] = evidence.aged() if evidence.failed else evidence
-                self._restored.add(end)
+            if "learned_limit" in known and end not in self._limits:
+                limit = replace(known["learned_limit"], heavy=None)
+                self._limits[end] = limit.aged() if time.time() - limit.since > LONG_AGO else limit
             self._served_names.setdefault(end, known.get("served", ""))
             unsupported_at(end).names |= set(known.get("unsupported", ()))
         counted: dict[tuple[str, str], Counted] = {}
@@ -319,50 +334,51 @@ class Models:
         parts = Counted({**counted.turns, **parts.turns}, {**counted.fixed, **parts.fixed})
         self._kept[key] = (learned if first.overhead is None else first, parts)
 
-    def learn(self, target: Target, seen: Accepted | Refused | TooHeavy, *, failed: bool = False) -> Target:
-        """Record what one request has shown of its endpoint, and return the target as it is known now.
+    def refused(self, target: Target, refusal: Refused) -> Target:
+        """Learn from a refusal, and return the target as it is known now.
 
-        ``failed``: no smaller request follows a refusal, so the cell fails; a new kernel then tries again at once.
+        A server that reports its window is asked for it anew: that may explain the refusal.
         """
-        provider, settings, claimed = target.provider, target.settings, target.claimed
-        if isinstance(seen, Refused):
-            provider.forget_window()  # a server that reports its window is asked for it anew: that may explain it
-            claimed = self._claimed(settings, provider, ask=True)
-        elif isinstance(seen, Accepted):
-            self._served_names.update({provider.endpoint: seen.served} if seen.served else {})
-            self._read[provider.endpoint] = max(seen.read, self._read.get(provider.endpoint, 0))
+        target.provider.forget_window()
+        claimed = self._claimed(target.settings, target.provider, ask=True)
+        limit = self._learned(target, lambda limit: limit.after_refusal(refusal, claimed, time.time()))
+        window = limit.apply_to(claimed)
+        reserve = _reserve(target.settings, window, target.thinks)
+        return replace(target, window=window, reserve=reserve, claimed=claimed, learned_limit=limit)
+
+    def too_heavy(self, target: Target, size: int) -> Target:
+        """Learn that a request of so many bytes was refused for them, and return the target as it is known now."""
+        return replace(target, learned_limit=self._learned(target, lambda limit: limit.too_heavy(size)))
+
+    def accepted(self, target: Target, reply: Reply, expected: float, size: int) -> None:
+        """Learn from an answer to a request of ``expected`` tokens and ``size`` bytes."""
+        end, usage = target.provider.endpoint, reply.usage
+        tokens = None if usage is None or usage.includes_tools else usage.input_tokens
+        self._served_names.update({end: reply.model} if reply.model else {})
+        self._learned(target, lambda limit: limit.after_reply(tokens, expected, size))
+
+    def truncated(self, target: Target, read: int) -> None:
+        """Learn how many tokens a server read of a prompt that it truncated."""
+        end = target.provider.endpoint
+        self._read[end] = max(read, self._read.get(end, 0))
+
+    def _learned(self, target: Target, learn: Callable[[LearnedLimit], LearnedLimit]) -> LearnedLimit:
         with self._learning:
-            known = self._now(provider, aging=isinstance(seen, Accepted))
-            evidence = known.learned(seen, claimed, time.time())
-            self._evidence[provider.endpoint] = replace(evidence, failed=failed or evidence.failed)
-        window = evidence.bound(claimed)
-        return replace(
-            target, window=window, reserve=_reserve(settings, window), claimed=claimed, evidence=evidence
-        )  # fmt: skip
+            limit = self._limits[target.provider.endpoint] = learn(self._limit(target.provider))
+        return limit
 
     def confirm(self, target: Target) -> None:
         """Learn the limit of a server that is started here, as it says unasked: somebody else has met it."""
         served, end = target.provider.served_window(ask=False), target.provider.endpoint
-        if served is not None and served.tokens < target.window.tokens and end not in self._evidence:
+        if served is not None and served.tokens < target.window.tokens and end not in self._limits:
             against = target.claimed.source, target.claimed.tokens
-            self._evidence[end] = Evidence(stated=served.tokens, against=against, since=time.time())
-
-    def _now(self, provider: Provider, *, aging: bool) -> Evidence:
-        """Return what an endpoint has shown. ``aging``: limits of an earlier kernel are now due to be tried again."""
-        evidence, restored = self._seen(provider), provider.endpoint in self._restored
-        self._restored.discard(provider.endpoint)
-        old = aging and restored and time.time() - evidence.since > LONG_AGO
-        return evidence.aged() if old else evidence
+            self._limits[end] = LearnedLimit(served.tokens, is_stated=True, against=against, since=time.time())
 
     def counted(self, target: Target, sent: SentRequest, reply: Reply, usage: Usage, *, turn_id: str | None) -> None:
         """Learn from the usage of one reply; see :meth:`~jupyter_ctx.context.tokens.Meter.reported`."""
         is_cut = reply.stop_reason in ("max_tokens", "context_window")
         with self._learning:
             target.meter.reported(sent, reply.text, usage, turn_id=turn_id, is_cut=is_cut)
-
-    def failed(self, target: Target) -> None:
-        """Record that a cell has failed for a refusal: a new kernel tries again at once."""
-        self._evidence[target.provider.endpoint] = replace(self._seen(target.provider), failed=True)
 
     def ask_again(self, provider: Provider) -> None:
         """Ask a server that reports its window for it anew."""
@@ -372,11 +388,10 @@ class Models:
     def reopen(self, settings: Settings) -> None:
         """Forget a learned limit: the user has set the window."""
         provider = self._provider(settings)
-        if provider.endpoint in self._evidence:
-            self._evidence[provider.endpoint] = self._seen(provider).forgotten()
+        self._limits.pop(provider.endpoint, None)
 
-    def _seen(self, provider: Provider) -> Evidence:
-        return self._evidence.get(provider.endpoint, NO_EVIDENCE)
+    def _limit(self, provider: Provider) -> LearnedLimit:
+        return self._limits.get(provider.endpoint, NO_LIMIT)
 
     def cost(self, target: Target, usage: Usage | None, served: str = "") -> float | None:
         """Return the US dollars that one request cost; ``None``: the price is not known."""
@@ -386,14 +401,13 @@ class Models:
         given = given_prices(settings, served)
         if given is not None:
             writes = CACHE_WRITES.get(settings.cache_ttl or "", 1.0) if isinstance(target.provider, Anthropic) else 1.0
-            more = (writes - 1) * usage.cache_write_tokens
-            return given[0].cost(usage.input_tokens, usage.output_tokens, usage.cache_read_tokens, more)
+            return given[0].cost(usage, writes)
         if address is None and not target.provider.catalogue:
             return None  # nobody knows what a server of one's own costs
         if not has_listed_price(settings.parameters):
             return None
         provider, name = split_model(settings.model) if address is None else ("", settings.model)
-        names = filter(None, (name, "" if address is None else name.partition("/")[2], served))
+        names = [*filter(None, (name, "" if address is None else name.partition("/")[2], served))]
         return price(bills(provider, address), names, usage, cache_ttl=settings.cache_ttl)
 
     def available(self, settings: Settings) -> tuple[tuple[str, ContextWindow], ...]:
@@ -411,9 +425,7 @@ class Models:
 
     def _takes(self, settings: Settings, provider: Provider) -> frozenset[str]:
         """Return the kinds of files that a model takes: less than its provider where it is known to read text only."""
-        reads = provider.reads_images(ask=False)
-        if reads is None:
-            reads = self._stated.reads_images(provider, self._names(settings, provider))
+        reads = self._stated.says("images", provider, self._names(settings, provider), ask=False)
         return provider.takes & provider.converts if reads is False else provider.takes
 
     def _names(self, settings: Settings, provider: Provider) -> tuple[str, ...]:
@@ -495,10 +507,10 @@ def _new_meter(settings: Settings) -> Meter:
     family, counting = family_of(settings.model), _counting(settings)
     vocabulary = family.vocabulary or ("o200k_base" if counting == "tiktoken" else None)
     count = None if counting == "approximate" or vocabulary is None else counter(vocabulary)
-    return Meter(family, count)
+    return Meter(family, count, vision_of(settings.model))
 
 
-def _reserve(settings: Settings, window: ContextWindow) -> int:
+def _reserve(settings: Settings, window: ContextWindow, thinks: bool | None) -> int:
     """Return the tokens kept for the reply: ``max_tokens`` where set, unless a learned window is smaller than that."""
     asked = settings.max_tokens
     if asked is not None and asked >= window.tokens:
@@ -508,4 +520,4 @@ def _reserve(settings: Settings, window: ContextWindow) -> int:
                 f"({window.basis}): a prompt must fit too."
             )
         asked = None
-    return asked or default_reserve(window, reasoning=thinks(settings.model))
+    return asked or default_reserve(window, reasoning=bool(thinks))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import time
 from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import NamedTuple
@@ -18,10 +19,11 @@ from .pricing import given_prices
 from .registry import Models, Target
 
 TIERED = 100_000  # tokens of a request from which prices may be higher: providers' steps are at 128,000 and more
+LEAST_CACHED = 1_024  # tokens: most providers keep no shorter beginning
 PRICED = 10_000  # tokens by which a price is looked up
 GIVE_PRICES = (
-    "Give it in US dollars per million tokens in, out and cached, with prices=(2.50, 10, 0.25), %chat config prices "
-    "2.50,10,0.25 or a row of your models.json; 0,0: nobody bills it."
+    "Give it in dollars per million tokens in, out and cached: prices=(2.50, 10, 0.25), %chat config prices "
+    "2.50,10,0.25 or a row of your models.json."
 )
 
 
@@ -59,7 +61,7 @@ def price_of(models: Models, target: Target) -> Price | None:
         return None
     read, written = cost(Usage(tokens, 0, cache_read_tokens=tokens)), cost(Usage(tokens, 0, cache_write_tokens=tokens))
     read, written = (alone if each is None else each for each in (read, written))
-    _, source = given_prices(target.settings) or (None, "from genai-prices")
+    _, source = given_prices(target.settings) or (None, "from price tables")
     read, written = min(read, alone), max(written, alone)
     return Price(alone / tokens, (both - alone) / tokens, read / tokens, written / tokens, source)
 
@@ -92,8 +94,7 @@ def with_unknown_price(models: Iterable[str]) -> InvalidRequestError:
     """Return the error for models without a known price under a cap on the cost."""
     names = " and of ".join(dict.fromkeys(models))
     return InvalidRequestError(
-        f"There is a cap on the cost, and the price of {names} is unknown: the cap cannot be kept, and nothing was "
-        f"sent. {GIVE_PRICES}"
+        f"The price of {names} is unknown, and the cap on the cost needs it: nothing was sent. {GIVE_PRICES}"
     )
 
 
@@ -114,10 +115,11 @@ class RequestPrice(NamedTuple):
     model: the model's full name
     input_tokens: of the request
     exact: whether the provider has counted them
-    cached_tokens: those of them that were just sent, so that a prompt cache may hold them
+    cached_tokens: those of them that a prompt cache holds, or may still hold
+    cached_until: when it is cold, in seconds since 1970; ``None``: nobody says
     output_tokens: the longest reply that is planned with
     is_limited: whether the provider is asked for no longer reply (``max_tokens``)
-    input: the input at its usual price
+    input: the input where no cache holds any, as written to one where its provider documents for how long
     low: the input with the cached part at the price of cached tokens, and no reply
     high: the input with a margin where it is estimated, as written to a cache where that costs more, and the reply
     is_free: whether nobody bills it
@@ -128,6 +130,7 @@ class RequestPrice(NamedTuple):
     input_tokens: int
     exact: bool
     cached_tokens: int
+    cached_until: float | None
     output_tokens: int
     is_limited: bool
     input: float | None = None
@@ -136,30 +139,24 @@ class RequestPrice(NamedTuple):
     is_free: bool = False
     rates: Price | None = None
 
-    def __str__(self) -> str:
-        """Return the figures in words, such as ``~9,000 tokens in, at most 500 out``."""
-        about = "" if self.exact else "~"
-        cached = f" ({self.cached_tokens:,} of them just sent, and perhaps cached)" if self.cached_tokens else ""
-        reply = "at most" if self.is_limited else "max_tokens is not set, planned with"
-        return f"{about}{self.input_tokens:,} tokens in{cached}, {reply} {self.output_tokens:,} out"
-
 
 def request_price(
-    models: Models, target: Target, tokens: float, most: float, *, cached: int = 0, tries: int = 1
+    models: Models, target: Target, tokens: float, most: float, cached: tuple[int, float | None], *, tries: int = 1
 ) -> RequestPrice:
     """Return what a request of so many tokens may cost; no server is asked.
 
-    ``most`` are its tokens with a margin where they are estimated, ``cached`` those that were just sent. ``tries``:
-    how often it may be asked, each time with the reply before added to it.
+    ``most`` are its tokens with a margin where they are estimated, ``cached`` those that a cache holds, and until when.
+    ``tries``: how often it may be asked, each time with the reply before added to it.
     """
     is_limited = target.max_tokens is not None
     output, size, largest = target.max_tokens or target.reserve, round(tokens), whole(most)
-    cached = min(cached, size)
-    price = RequestPrice(target.model, size, most <= tokens, cached, output, is_limited, is_free=is_free(target))
+    read, until = min(cached[0], size), cached[1]
+    written = size if target.cache_seconds and size >= LEAST_CACHED else 0
+    price = RequestPrice(target.model, size, most <= tokens, read, until, output, is_limited, is_free=is_free(target))
     if price.is_free:
         return price._replace(input=0.0, low=0.0, high=0.0)
-    alone = models.cost(target, Usage(size, 0)) if size else 0.0  # a table that has no price says 0, too
-    low = models.cost(target, Usage(size, 0, cache_read_tokens=cached)) if size else 0.0
+    alone = models.cost(target, Usage(size, 0, cache_write_tokens=written)) if size else 0.0
+    low = models.cost(target, Usage(size, 0, cache_read_tokens=read)) if size else 0.0  # unknown prices are 0, too
     highs = [_highest(models, target, largest + again * output, output) for again in range(tries)]
     if alone is None or low is None or None in highs:
         return price
@@ -174,17 +171,24 @@ def price_range(prices: Sequence[RequestPrice]) -> tuple[float, float] | None:
     return sum(price.low or 0.0 for price in prices), sum(price.high or 0.0 for price in prices)
 
 
-def range_text(low: float, high: float) -> str:
-    """Return a range of US dollars in words."""
-    if dollars(low) == dollars(high):
-        return f"about {dollars(high)}"
-    return f"between {dollars(low)} and {dollars(high)}"
+def sending_text(prices: Sequence[RequestPrice]) -> str:
+    """Return what it costs to send requests of known prices, such as ``~$0.004 to send until 14:32, ~$0.03 after``."""
+    about = "" if all(price.exact for price in prices) else "~"
+    cold = f"{about}{dollars(sum(price.input or 0.0 for price in prices))}"
+    warm = f"{about}{dollars(sum(price.low or 0.0 for price in prices))}"
+    ends = [price.cached_until for price in prices if price.cached_tokens]
+    if not ends or warm == cold:
+        return f"{cold} to send"
+    if None in ends:
+        return f"{warm} to send if still cached, else {cold}"
+    until = time.strftime("%H:%M", time.localtime(min(filter(None, ends))))
+    return f"{warm} to send until {until}, {cold} after"
 
 
 def unknown_prices(prices: Sequence[RequestPrice]) -> str:
     """Return whose price is unknown, and what the other requests cost together."""
     names = list(dict.fromkeys(price.model for price in prices if price.high is None))
     rest = price_range([price for price in prices if price.high is not None])
-    others = f", the others cost {range_text(*rest)}" if rest is not None and rest[1] else ""
+    others = f", the others cost between {dollars(rest[0])} and {dollars(rest[1])}" if rest and rest[1] else ""
     many = len(names) > 1
     return f"the price{'s' if many else ''} of {' and '.join(names)} {'are' if many else 'is'} unknown{others}"

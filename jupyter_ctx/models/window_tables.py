@@ -1,4 +1,4 @@
-"""The tables of windows and of who reads images: the user's own file, the package's models.json, providers' lists."""
+"""The tables of windows and facts about models: the user's own file, the package's models.json, providers' lists."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ from dataclasses import replace
 from functools import cache, lru_cache
 from pathlib import Path
 
-from ..context.evidence import LEAST_WINDOW
+from ..context.learned_limit import LEAST_WINDOW
 from ..context.windows import (
+    FACTS,
     FAMILY_TABLE,
-    IMAGES_KEY,
     ContextWindow,
+    Fact,
     Source,
     WindowRow,
     WindowTable,
@@ -89,17 +90,17 @@ def _ours() -> WindowTable:
 
 
 def kept_table(name: str, cards: Collection[Card]) -> WindowTable:
-    """Return what a provider's list states of windows and of who reads images, and keep it for a day.
+    """Return what a provider's list states of its models, and keep it for a day.
 
     Where the file cannot be written, the list is asked for again.
     """
     stated = ((card.id.lower(), card.stated) for card in cards)
     rows = {model: WindowRow(w.tokens, w.max_input_tokens, w.max_output_tokens) for model, w in stated if w}
-    images = {spell(card.id.lower()): card.images for card in cards if card.images is not None}
+    facts = {fact: {spell(card.id.lower()): card.facts[fact] for card in cards} for fact in FACTS}
     if name and os.environ.get("JUPYTER_CTX_STORE") != "memory":
         with suppress(OSError):
-            write_own(_list_path(name), json.dumps({**rows, IMAGES_KEY: images}))
-    return WindowTable(rows, "provider", images=images)
+            write_own(_list_path(name), json.dumps({**rows, **facts}))
+    return WindowTable(rows, "provider", facts=facts)
 
 
 class StatedWindows:
@@ -135,11 +136,13 @@ class StatedWindows:
         found = among(tables)
         return among((*tables, self._listed(provider, ask=ask))) if found.is_guess else found
 
-    def reads_images(self, provider: Provider, names: Iterable[str]) -> bool | None:
-        """Return whether the first of the names that is known reads images; ``None``: unknown. Nobody is asked."""
+    def says(self, fact: Fact, provider: Provider, names: Iterable[str], *, ask: bool) -> bool | None:
+        """Return whether a fact holds of a model, as its server says, else the tables; ``None``: unknown."""
+        if (by_server := provider.says(fact, ask=ask)) is not None:
+            return by_server
         own, ours = load_tables()
         tables = (own, self._listed(provider, ask=False), ours)
-        answers = (table.reads_images(name) for name in names for table in tables)
+        answers = (table.says(fact, name) for name in names for table in tables)
         return next((answer for answer in answers if answer is not None), None)
 
     def keep(self, provider: Provider, cards: Collection[Card]) -> WindowTable:

@@ -18,7 +18,7 @@ from functools import cached_property
 from typing import Any, ClassVar, TypeVar
 
 from ..context.context_info import MoneyLeft
-from ..context.windows import ContextWindow
+from ..context.windows import ContextWindow, Fact
 from ..conversation.schema_forms import OPENAI_FORM, strict_form
 from ..conversation.text_safety import clean
 from ..errors import (
@@ -34,7 +34,7 @@ from ..wording.budget_line import budget_line
 from .base import Card, Reply, Request, Thought
 from .credit import allowance_in, gateway_of
 from .effort import Effort, Form, effort_for, refused_levels
-from .endings import Ending
+from .endings import Ending, Parts
 from .error_mapping import TOO_LATE, Refusal
 from .http_client import Connections, OpenResponses, new_http
 from .model_lists import find_card, read_cards
@@ -116,7 +116,7 @@ class Adapter(ABC):
         self.endpoint = self.tokenizer = without_address_keys(f"{at.base_url or at.name} {at.model}")
         self.truncates, self.fetches = at.truncates, at.fetches or self.fetches
         self.converts = at.fetches - {"image"}  # a host that fetches PDFs for any model turns them into text
-        self._images: bool | None = None
+        self._facts: dict[Fact, bool | None] = {}
         self.catalogue = "" if at.serves else (at.base_url or at.name)
         self._client: Any = None
         self._close: Callable[[], object] | None = None
@@ -251,13 +251,13 @@ class Adapter(ABC):
                 cards = self._asked_twice(self._loaded)
                 card = find_card(cards, self.at.model, among_many=bool(self.at.loaded_at))
                 self._window = card.served if card else None
-                self._images = card.images if card else None
+                self._facts = card.facts if card else {}
         return self._window
 
-    def reads_images(self, *, ask: bool) -> bool | None:
-        """Return whether the model reads images, as the server's list of models said."""
+    def says(self, fact: Fact, *, ask: bool) -> bool | None:
+        """Return whether a fact holds of the model, as the server's list of models said."""
         del ask
-        return self._images
+        return self._facts.get(fact)
 
     def forget_window(self) -> None:
         """Ask the server for its window again the next time."""
@@ -322,8 +322,9 @@ class Adapter(ABC):
     def _pieces(self, chunks: Iterable[bytes], ending: Ending) -> Iterator[str | Thought]:
         """Yield the non-empty pieces of one answer."""
         answer = AnswerParts(chunks)
-        length = 0
-        for piece in self._read(iter(answer), ending):
+        length, text = 0, Parts()
+        for read in self._read(map(ending.noted, answer), ending):
+            piece = text.next(read, ending.calls) if isinstance(read, str) else read
             if piece not in EMPTY_PIECES:
                 length += len(piece if isinstance(piece, str) else piece.text)
                 if length > PART:

@@ -10,7 +10,7 @@ from ..conversation.messages import Attachment
 from ..conversation.schema_forms import ANTHROPIC_FORM, strict_form
 from .adapter import ASK_SECONDS, Adapter
 from .base import Request, Thought
-from .effort import CLAUDE
+from .effort import CLAUDE_FORMS
 from .endings import Ending
 from .request_body import as_base64, content
 from .sdk import Sdk
@@ -30,7 +30,7 @@ class Anthropic(Adapter):
     sdk = Sdk("anthropic", oldest=(0, 76), newest=2, on_httpx2=1)
     sends_reserve = True
     fetches = Adapter.takes
-    _efforts = CLAUDE
+    _efforts = CLAUDE_FORMS
 
     def _new_client(self, http: Any) -> Any:
         import anthropic

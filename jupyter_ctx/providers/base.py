@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple, Protocol
 from ..context.context_info import MoneyLeft
 from ..context.odds import Written
 from ..context.usage import Usage
-from ..context.windows import ContextWindow
+from ..context.windows import ContextWindow, Fact
 from ..conversation.messages import Message, StopReason
 from ..shown_as import mimebundle
 from ..wording import visible
@@ -93,6 +93,7 @@ class Reply:
     ``thinking``: the whole of what the model thought, where the provider sends that.
     ``detail``: the provider's own reason for a refusal or a cut.
     ``tokens``: the answer's tokens with their probabilities, where these were asked for and reported.
+    ``citations``: the pages of the web that the answer cites, as pairs of an address and a title.
 
     ``notices``: what was done to make the request fit, and what went wrong with the store, a line each.
     ``cost``: in US dollars; ``None``: unknown.
@@ -113,6 +114,7 @@ class Reply:
     seconds: float | None = None
     parsed: Any = None
     tokens: tuple[Written, ...] = ()
+    citations: tuple[tuple[str, str], ...] = ()
 
     _repr_mimebundle_ = mimebundle
 
@@ -141,12 +143,19 @@ class Card(NamedTuple):
 
     ``served``: what the server that runs the model is started with; ``stated``: what the list says of the model.
     ``images``: whether the model reads images; ``None``: the list does not say.
+    ``thinks``: whether it thinks before it answers; ``None``: the list does not say.
     """
 
     id: str
     served: ContextWindow | None = None
     stated: ContextWindow | None = None
     images: bool | None = None
+    thinks: bool | None = None
+
+    @property
+    def facts(self) -> dict[Fact, bool | None]:
+        """What the list says of the model, under the keys of a models file."""
+        return {"images": self.images, "thinking": self.thinks}
 
 
 class SupportsStream(Protocol):
@@ -223,8 +232,8 @@ class Provider(SupportsStream, Protocol):
         """
         return None
 
-    def reads_images(self, *, ask: bool) -> bool | None:
-        """Return whether the model reads images, as its server says, or ``None``: it does not. ``ask``: as above."""
+    def says(self, fact: Fact, *, ask: bool) -> bool | None:
+        """Return whether a fact holds of the model, as its server says, or ``None``: unknown. ``ask``: as above."""
         return None
 
     def forget_window(self) -> None:

@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 
 LEVELS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
 EFFORT = "effort"  # what is refused where a model takes no level at all
-OFF = {"thinking": {"type": "disabled"}}
+THINKING_OFF = {"thinking": {"type": "disabled"}}
 CLAUDE_BUDGETS = {"low": 4_000, "medium": 12_000, "high": 20_000, "max": 32_000}  # tokens, of models before 4.6
 GEMINI_BUDGETS = {"none": 0, "minimal": 512, "low": 4_096, "medium": 12_288, "high": 24_576}  # of models before 3
-SHOWN = frozenset({"summary", "display", "include_thoughts"})  # fields for what is shown of the thinking
+THINKING_SHOWN = frozenset({"summary", "display", "include_thoughts"})  # fields for what is shown of the thinking
 
 
 class Form(NamedTuple):
@@ -27,11 +27,13 @@ class Form(NamedTuple):
 
 def _claude(level: str) -> Mapping[str, Any]:
     adaptive = {"thinking": {"type": "adaptive", "display": "summarized"}, "output_config": {"effort": level}}
-    return OFF if level == "none" else adaptive
+    return THINKING_OFF if level == "none" else adaptive
 
 
 def _older_claude(level: str) -> Mapping[str, Any]:
-    return OFF if level == "none" else {"thinking": {"type": "enabled", "budget_tokens": CLAUDE_BUDGETS[level]}}
+    if level == "none":
+        return THINKING_OFF
+    return {"thinking": {"type": "enabled", "budget_tokens": CLAUDE_BUDGETS[level]}}
 
 
 def _gemini(level: str) -> Mapping[str, Any]:
@@ -43,7 +45,7 @@ def _older_gemini(level: str) -> Mapping[str, Any]:
 
 
 def _switch(level: str) -> Mapping[str, Any]:
-    return OFF if level == "none" else {"thinking": {"type": "enabled"}, "reasoning_effort": level}
+    return THINKING_OFF if level == "none" else {"thinking": {"type": "enabled"}, "reasoning_effort": level}
 
 
 def _template(level: str) -> Mapping[str, Any]:
@@ -52,17 +54,17 @@ def _template(level: str) -> Mapping[str, Any]:
     return {"reasoning_effort": level, "chat_template_kwargs": {"enable_thinking": thinks, "thinking": thinks}}
 
 
-PLAIN = Form(LEVELS, lambda level: {"reasoning_effort": level})
+EFFORT_ALONE = Form(LEVELS, lambda level: {"reasoning_effort": level})
 SWITCH = Form(("none", "low", "high", "max"), _switch)
-RESPONSES = (
+RESPONSES_FORMS = (
     Form(LEVELS, lambda level: {"reasoning": {"effort": level, "summary": None if level == "none" else "auto"}}),
 )
-CLAUDE = (Form(("none", *LEVELS[2:]), _claude), Form(("none", *CLAUDE_BUDGETS), _older_claude))
-GEMINI = (Form(LEVELS[1:5], _gemini), Form(GEMINI_BUDGETS, _older_gemini))
-OWN_SERVER = (Form(LEVELS, _template), PLAIN)
-COMPATIBLE: Mapping[str, tuple[Form, ...]] = {  # services with a form of their own for Chat Completions
+CLAUDE_FORMS = (Form(("none", *LEVELS[2:]), _claude), Form(("none", *CLAUDE_BUDGETS), _older_claude))
+GEMINI_FORMS = (Form(LEVELS[1:5], _gemini), Form(GEMINI_BUDGETS, _older_gemini))
+OWN_SERVER_FORMS = (Form(LEVELS, _template), EFFORT_ALONE)
+COMPATIBLE_FORMS: Mapping[str, tuple[Form, ...]] = {  # services with a form of their own for Chat Completions
     "openrouter": (Form(LEVELS[:-1], lambda level: {"reasoning": {"effort": level}}),),
-    **dict.fromkeys(("deepseek", "moonshot", "zai"), (SWITCH, PLAIN)),
+    **dict.fromkeys(("deepseek", "moonshot", "zai"), (SWITCH, EFFORT_ALONE)),
 }
 
 
@@ -78,7 +80,7 @@ class Effort(NamedTuple):
         if name is None:
             return re.search(rf"(?i)\b(?:thinking|reasoning|effort)|['\"`]{self.level}['\"`]", words) is not None
         outer, *inner = name.split(".")
-        return outer in self.fields and SHOWN.isdisjoint(inner)
+        return outer in self.fields and THINKING_SHOWN.isdisjoint(inner)
 
 
 def effort_for(level: str | None, forms: Sequence[Form], refused: Collection[str]) -> Effort | None:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from ..context.odds import Written
 from ..context.usage import Usage
 from ..conversation.messages import StopReason
 from ..conversation.text_safety import clean
 from .base import Reply, Thought
+from .stream_events import text_at
 
 REASON_NAMES: dict[StopReason, str] = {  # what servers call it, in small letters
     "stop": (
@@ -37,6 +40,13 @@ REASON_NAMES: dict[StopReason, str] = {  # what servers call it, in small letter
 }
 STOP_REASONS: dict[str, StopReason] = {name: reason for reason, names in REASON_NAMES.items() for name in names.split()}
 
+# how the APIs tell of tools, as types and as fields, and where they name the pages that a search has found
+TOOL_TYPES = re.compile("_call$|tool_use$|tool_result$")
+TOOL_FIELDS = ("tool_calls", "executed_tools", "functionCall", "executableCode", "web_search_requests")
+CITING = {"annotations", "annotation", "citations", "citation", "search_results", "groundingChunks", "urlMetadata"}
+WEB_PAGE = re.compile(r"https?://[^\s<>\"\\\x00-\x1f\ud800-\udfff]{1,2000}", re.I)
+MOST_CITED, TITLE_MAX = 50, 200  # pages, characters of a title
+
 
 @dataclass(slots=True)
 class Ending:
@@ -49,6 +59,8 @@ class Ending:
     ``whole``: whether the server marked the end, even without a reason.
     ``tokens``: those that were reported with their probabilities.
     ``said``: thinking and text of the whole reply, where they were told apart only at its end.
+    ``calls``: how often it has told of a tool.
+    ``citations``: the titles of the pages that it cites, by their addresses.
     """
 
     model: str
@@ -58,6 +70,8 @@ class Ending:
     whole: bool = False
     said: tuple[str, str] | None = None
     tokens: list[Written] = field(default_factory=list)
+    calls: int = 0
+    citations: dict[str, str] = field(default_factory=dict)
 
     def end(self, why: str, detail: str = "") -> None:
         """Set the stop reason from the server's word for it; an unknown word is kept as the detail."""
@@ -65,6 +79,21 @@ class Ending:
         self.stop_reason = known or "stop"
         if known in (None, "refusal", "cut") or "tool" in why.lower() or "function" in why.lower():
             self.detail = detail or why
+
+    def noted(self, event: dict[str, Any]) -> dict[str, Any]:
+        """Return a part of the answer; keep what it tells of tools, and of pages that a search has found."""
+        inside: list[tuple[Any, bool]] = [(event, False)]
+        for each, cited in inside:  # which grows
+            if isinstance(each, list):
+                inside += (({"url": item} if isinstance(item, str) else item, cited) for item in each)
+            elif isinstance(each, dict):
+                self.calls += bool(TOOL_TYPES.search(text_at(each, "type")) or any(map(each.get, TOOL_FIELDS)))
+                address = text_at(each, "url") or text_at(each, "uri") or text_at(each, "retrievedUrl")
+                if cited and WEB_PAGE.fullmatch(address):
+                    self.citations[address] = self.citations.get(address) or clean(text_at(each, "title"))[:TITLE_MAX]
+                else:
+                    inside += ((part, cited or name in CITING) for name, part in each.items() if name != "images")
+        return event
 
     def reply(self, pieces: Sequence[str | Thought]) -> Reply:
         """Return the reply made of these pieces."""
@@ -75,5 +104,29 @@ class Ending:
         usage = self.usage
         if usage is not None and thinking and not usage.reasoning_tokens:
             usage = usage.with_reasoning(len(thinking) / len(thinking + text))
+        if usage is not None and (self.calls or self.citations):
+            usage = replace(usage, includes_tools=True)
         reason = self.stop_reason or ("stop" if self.whole and text else "cut")
-        return Reply(text, usage, reason, self.model, detail=self.detail, thinking=thinking, tokens=tuple(self.tokens))
+        return Reply(
+            text, usage, reason, self.model, detail=self.detail, thinking=thinking, tokens=tuple(self.tokens),
+            citations=tuple(self.citations.items())[:MOST_CITED],
+        )  # fmt: skip
+
+
+class Parts:
+    """Text that comes in several parts, with a blank line between two that no white space separates.
+
+    A part is known by its place, or by the calls before it; not by its item_id, for which Azure has made up new ones.
+    """
+
+    def __init__(self) -> None:
+        self.last: object = None
+        self._end = ""
+
+    def next(self, text: str, place: object) -> str:
+        """Return what to show of one more piece."""
+        if not text:
+            return ""
+        is_apart = self.last not in (None, (place,)) and not (self._end.isspace() or text[0].isspace())
+        self.last, self._end = (place,), text[-1]
+        return f"\n\n{text}" if is_apart else text

@@ -12,7 +12,7 @@ from ..conversation.schema_forms import GEMINI_FORM, strict_form
 from ..errors import AuthenticationError, InvalidRequestError, ProviderError
 from .adapter import ASK_SECONDS, BY_ENVIRONMENT, Adapter
 from .base import Request, Thought
-from .effort import GEMINI
+from .effort import GEMINI_FORMS
 from .endings import Ending
 from .error_mapping import Refusal
 from .http_client import trusted
@@ -29,7 +29,7 @@ class Google(Adapter):
     sdk = Sdk("google-genai", oldest=(1, 46), newest=3, on_httpx2=3)
     fetches = Adapter.takes
     reports_odds = True
-    _efforts = GEMINI
+    _efforts = GEMINI_FORMS
 
     def _new_client(self, http: Any) -> Any:
         from google import genai
@@ -169,6 +169,7 @@ def _usage(reported: dict[str, Any]) -> Usage | None:
         count(reported, "candidatesTokenCount") + thought,
         cache_read_tokens=count(reported, "cachedContentTokenCount"),
         reasoning_tokens=thought,
+        includes_tools=count(reported, "toolUsePromptTokenCount") > 0,
     )
 
 

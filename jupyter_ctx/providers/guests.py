@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ..context.windows import ContextWindow
+from ..context.windows import ContextWindow, Fact
 from ..conversation.text_safety import clean
 from ..errors import ChatError, InvalidRequestError, ProviderError, in_words
 from .base import Card, Provider, Reply, Request, Thought, streaming
@@ -64,10 +64,10 @@ class Guest(Provider):
         """Return the window that the provider says it serves, or ``None``."""
         return self._said("served_window", None, ask=ask)
 
-    def reads_images(self, *, ask: bool) -> bool:
-        """Return True: of a model that reads none, ``takes`` says so."""
+    def says(self, fact: Fact, *, ask: bool) -> bool | None:
+        """Return that the model reads images: of one that reads none, ``takes`` says so."""
         del ask
-        return True
+        return True if fact == "images" else None
 
     def forget_window(self) -> None:
         """Tell the provider to ask for its window again."""

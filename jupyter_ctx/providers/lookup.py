@@ -19,12 +19,13 @@ from .openai_chat import ChatCompletions
 
 VERTEX = ("GOOGLE_GENAI_USE_VERTEXAI", "GOOGLE_GENAI_USE_ENTERPRISE")
 TIMEOUT = 600.0  # seconds
+OTHER_HOSTS = {"generativelanguage.googleapis.com": "google", "api.together.ai": "together"}
 
 
 def split_model(model: str) -> tuple[str, str]:
     """Return the provider and model in a full name; a bare name such as gpt-5.2 implies its provider."""
     for pattern, known in BARE:
-        if re.match(pattern, model):
+        if re.fullmatch(f"(?:{pattern})[^/]*", model):  # before a slash stands a provider
             return known, model
     provider, slash, name = model.partition("/")
     if slash and name:
@@ -44,7 +45,7 @@ def bills(provider: str, address: str | None = None) -> str | None:
     """
     if address is not None:
         host = urlsplit(address).hostname or ""
-        provider = next((name for name, each in SERVICES.items() if host == _host(each)), "")
+        provider = OTHER_HOSTS.get(host) or next((name for name in SERVICES if host == _host(SERVICES[name])), "")
     return SERVICES[provider].prices if provider in SERVICES else None
 
 

@@ -1,4 +1,4 @@
-"""Read windows from lists of models, and which read images or end; every service has its own names for the fields."""
+"""Read windows from lists of models, and which read images or think; every service has its own names for the fields."""
 
 from __future__ import annotations
 
@@ -38,6 +38,14 @@ REPLIES = (
 )
 READS = ("input_modalities", "supported_input_modalities")  # a list; at GitHub the second
 ABLE = ("capabilities", "modalities")  # a list at Ollama; flags at Mistral, and in /props of llama.cpp
+THINKS = (
+    "reasoning.default_enabled",  # OpenRouter; without it, whether `supported_parameters` has "reasoning"
+    "thinking",  # Gemini
+    "capabilities.thinking.supported",  # Anthropic
+    "capabilities.reasoning",  # Mistral
+)
+# OpenRouter's and Anthropic's marks of models that may think only when they are asked to
+WHEN_ASKED = (("reasoning.default_enabled", False), ("capabilities.thinking.types.disabled.supported", True))
 LM_STUDIO = {"llm": False, "vlm": True}
 MAX_WINDOW = 1 << 40  # tokens; whatever is larger is no window
 
@@ -75,7 +83,8 @@ def _card(row: dict[str, Any], *, loaded: bool) -> Card | None:
     if not name:
         return None
     served = _window(row, LOADED if loaded else SERVED, "server")
-    return Card(name.removeprefix("models/"), served, _window(row, STATED, "provider"), reads_images(row))
+    stated = _window(row, STATED, "provider")
+    return Card(name.removeprefix("models/"), served, stated, reads_images(row), thinks(row))
 
 
 def reads_images(row: dict[str, Any]) -> bool | None:
@@ -93,6 +102,17 @@ def reads_images(row: dict[str, Any]) -> bool | None:
     return LM_STUDIO.get(str(row.get("type")))
 
 
+def thinks(row: dict[str, Any]) -> bool | None:
+    """Return whether a model in a list thinks before it answers; ``None``: the list does not say."""
+    if any(_value(row, key) is mark for key, mark in WHEN_ASKED):
+        return None
+    said = next((flag for flag in (_value(row, key) for key in THINKS) if type(flag) is bool), None)
+    able, parameters = row.get("capabilities"), row.get("supported_parameters")
+    if isinstance(able, list) and "completion" in able:
+        return "thinking" in able
+    return "reasoning" in parameters if said is None and isinstance(parameters, list) else said
+
+
 def _window(row: dict[str, Any], keys: Iterable[str], source: Literal["server", "provider"]) -> ContextWindow | None:
     found = [number for number in (_at(row, key) for key in keys) if number]
     if not found:
@@ -103,11 +123,17 @@ def _window(row: dict[str, Any], keys: Iterable[str], source: Literal["server", 
     return ContextWindow(window, max_output_tokens=replies if source == "provider" else None, source=source)
 
 
-def _at(value: Any, key: str) -> int | None:
+def _at(row: dict[str, Any], key: str) -> int | None:
     """Return the number of tokens under a dotted key, or ``None``."""
+    value = _value(row, key)
+    return value if type(value) is int and 0 < value < MAX_WINDOW else None
+
+
+def _value(value: Any, key: str) -> Any:
+    """Return what a dotted key leads to, or ``None``."""
     for name in key.split("."):
         if isinstance(value, list):
             value = value[int(name)] if name.isdigit() and int(name) < len(value) else None
         else:
             value = value.get(name) if isinstance(value, dict) else None
-    return value if type(value) is int and 0 < value < MAX_WINDOW else None
+    return value

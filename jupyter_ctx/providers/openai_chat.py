@@ -7,14 +7,14 @@ from contextlib import suppress
 from typing import Any
 
 from ..context.usage import Usage
-from ..context.windows import ContextWindow
+from ..context.windows import ContextWindow, Fact
 from ..errors import ChatError
 from .adapter import ASK_SECONDS, EMPTY_PIECES, Adapter, Endpoint
 from .base import Card, Request, Thought
-from .effort import COMPATIBLE, OWN_SERVER, PLAIN, Form
+from .effort import COMPATIBLE_FORMS, EFFORT_ALONE, OWN_SERVER_FORMS, Form
 from .endings import Ending
 from .error_mapping import Refusal
-from .model_lists import read_cards, reads_images
+from .model_lists import read_cards
 from .request_body import as_part, content, in_prompt
 from .sdk import Sdk
 from .stream_events import DONE, EventError, count, dict_at, dicts_at, text_at, tokens_written
@@ -78,7 +78,7 @@ class ChatCompletions(OpenAIAdapter):
         super().__init__(at)
         self._missing: set[str] = set()  # paths that this server has not
         self._inside = begins_inside(at.model)
-        self._shown: dict[str, Any] | None = None  # what Ollama says of the model
+        self._shown: Card | None = None  # what Ollama says of the model
 
     def _start(self, client: Any, request: Request) -> Any:
         return self._post(client, "/chat/completions", self.body(request))
@@ -100,7 +100,7 @@ class ChatCompletions(OpenAIAdapter):
 
     @property
     def _efforts(self) -> Sequence[Form]:
-        return COMPATIBLE.get(self.at.name) or (OWN_SERVER if self.at.serves else (PLAIN,))
+        return COMPATIBLE_FORMS.get(self.at.name) or (OWN_SERVER_FORMS if self.at.serves else (EFFORT_ALONE,))
 
     def _asked_for(self, request: Request) -> dict[str, Any]:
         """Return the part of the body that takes tokens."""
@@ -178,13 +178,14 @@ class ChatCompletions(OpenAIAdapter):
             return {LENGTH}
         return super()._not_taken(refusal, request)
 
-    def reads_images(self, *, ask: bool) -> bool | None:
-        """Return whether the model reads images, as the server's list of models said; Ollama is asked for it."""
+    def says(self, fact: Fact, *, ask: bool) -> bool | None:
+        """Return whether a fact holds of the model, as the server's list of models said; Ollama is asked for it."""
         path = f"{self._root}/api/show"
         if ask and self.at.loaded_at == OLLAMA_LOADED and self._shown is None:
             with suppress(ChatError):
-                self._shown = self._asked_twice(lambda client: self._posted(client, path, {"model": self.at.model}))
-        return super().reads_images(ask=ask) if self._shown is None else reads_images(self._shown)
+                said = self._asked_twice(lambda client: self._posted(client, path, {"model": self.at.model}))
+                self._shown, *_ = read_cards([{**said, "id": self.at.model}])
+        return super().says(fact, ask=ask) if self._shown is None else self._shown.facts[fact]
 
     def _loaded(self, client: Any) -> tuple[Card, ...]:
         asked = client.with_options(timeout=ASK_SECONDS)
@@ -204,8 +205,8 @@ class ChatCompletions(OpenAIAdapter):
             self._missing.add(path)
             return ()
         n_ctx = count(dict_at(said, "default_generation_settings"), "n_ctx")
-        window = ContextWindow(n_ctx, source="server")
-        return (Card(self.at.model, window, images=reads_images(said)),) if n_ctx else ()
+        cards = read_cards([{**said, "id": self.at.model}])
+        return tuple(card._replace(served=ContextWindow(n_ctx, source="server")) for card in cards if n_ctx)
 
     @property
     def _root(self) -> str:

@@ -7,8 +7,8 @@ from typing import Any
 
 from ..conversation.messages import Attachment
 from .base import Request, Thought
-from .effort import RESPONSES
-from .endings import Ending
+from .effort import RESPONSES_FORMS
+from .endings import Ending, Parts
 from .openai_chat import OpenAIAdapter, usage_of
 from .request_body import content, data_url
 from .stream_events import EventError, dict_at, dicts_at, text_at, tokens_written
@@ -25,7 +25,7 @@ class Responses(OpenAIAdapter):
     """A model behind the Responses API. Nothing of a conversation is kept there (``store`` is off)."""
 
     fetches = OpenAIAdapter.takes
-    _efforts = RESPONSES
+    _efforts = RESPONSES_FORMS
 
     def _start(self, client: Any, request: Request) -> Any:
         return self._post(client, "/responses", self.body(request), "input")
@@ -82,23 +82,6 @@ def _text_format(request: Request, form: dict[str, Any] | None) -> dict[str, Any
     if request.schema is None or form is None:
         return None
     return {"format": {"type": "json_schema", "name": request.schema.name, "schema": form, "strict": True}}
-
-
-class Parts:
-    """Text that comes in several parts, with a blank line between any two.
-
-    A part is known by its place; not by its item_id, for which Azure has made up new ones.
-    """
-
-    def __init__(self) -> None:
-        self.last: object = None
-
-    def next(self, text: str, place: object) -> str:
-        """Return what to show of one more piece."""
-        if not text:
-            return ""
-        before, self.last = self.last, (place,)
-        return text if before in (None, self.last) else f"\n\n{text}"
 
 
 def _end(response: dict[str, Any], ending: Ending) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 
 from .error_mapping import Refusal
 
-KEPT = frozenset((  # a request without these would be another one; schemas and lengths have ways of their own
+NEEDED_FIELDS = frozenset((  # a request without these would be another one; schemas and lengths have ways of their own
     "model", "messages", "input", "contents", "stream", "system", "instructions", "system_instruction", "tools",
     "tool_choice", "max_tokens", "max_completion_tokens", "max_output_tokens", "response_format", "text", "format",
     "response_json_schema", "response_mime_type", "http_options",
@@ -96,9 +96,9 @@ def _names(body: Mapping[str, Any], before: str = "") -> Iterator[str]:
     """Yield the dotted names of the fields that may be left out, the inner ones first."""
     for name, value in body.items():
         inner = value if isinstance(value, Mapping) else {}
-        if name not in KEPT:
+        if name not in NEEDED_FIELDS:
             yield from _names(inner, f"{before}{name}.")
-        if name not in KEPT and KEPT.isdisjoint(inner):
+        if name not in NEEDED_FIELDS and NEEDED_FIELDS.isdisjoint(inner):
             yield f"{before}{name}"
 
 

@@ -8,12 +8,11 @@ from functools import cache, partial
 from sys import intern
 from typing import Any, NamedTuple
 
-from ..attachments.attached import with_attached
-from ..attachments.attached_files import GivenPart, attached_part
+from ..attachments.attached import Attached, with_attached
 from ..config.settings import Settings, default_settings
 from ..conversation.conversation import Conversation
 from ..conversation.events import Added
-from ..conversation.messages import Attachment, Message
+from ..conversation.messages import Message
 from ..conversation.schema import Schema
 from ..conversation.text_safety import checked
 from ..errors import ChatInterrupted, InvalidRequestError
@@ -93,7 +92,7 @@ class Asker:
         """Return the request as it is sent; its server is asked for its window, and started."""
         target = self.target(ask, server=True)
         past, question = _past(ask), ask.messages[-1]
-        if question.attachments and target.provider.reads_images(ask=True) is not None:
+        if question.attachments and target.provider.says("images", ask=True) is not None:
             target = self.target(ask, server=True)
         target.check_files(question.attachments)
         return self._fitter.attempt(question, target, past, len(past.places), ask.system, lasting=False, apart=False)
@@ -166,7 +165,7 @@ def ask(
         raise ChatInterrupted("stopped; nothing was recorded.") from None
 
 
-def ask_of(request: str | Iterable[object] | Request, settings: Settings, attachments: Iterable[GivenPart] = ()) -> Ask:
+def ask_of(request: str | Iterable[object] | Request, settings: Settings, attachments: Iterable[Attached] = ()) -> Ask:
     """Return a request with these settings. Raises InvalidRequestError for one that cannot be sent."""
     if isinstance(request, Request):
         own = {name: getattr(request, name) for name in ("max_tokens", "temperature", "effort", "parameters")}
@@ -174,9 +173,7 @@ def ask_of(request: str | Iterable[object] | Request, settings: Settings, attach
         return Ask(_whole(request.messages, settings), settings, request.schema, request.shared, request.waits)
     if not isinstance(request, str):
         return Ask(_whole(tuple(joined(request)), settings), settings)
-    files: tuple[Attachment, ...] = ()
-    if attachments:
-        request, files = with_attached(request, (attached_part(each, Redactor()) for each in attachments))
+    request, files = with_attached(request, attachments)
     return Ask(_whole((Message("user", checked(request), files),), settings), settings)
 
 

@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 
 from ..context.budget import MARGIN, Budget, whole
 from ..context.compaction import Cut, Ledger
-from ..context.evidence import Refused
+from ..context.learned_limit import Refused
 from ..context.overflow import Overflow
 from ..context.policy import Decision, compact_share
 from ..context.tokens import OVERHEAD_AT_MOST, Guess, SentRequest
 from ..conversation.conversation import Conversation
-from ..conversation.messages import Attachment, Message
+from ..conversation.messages import Attachment, Message, file_tokens
 from ..conversation.places import Place
 from ..errors import ContextOverflowError
 from ..models.registry import Target
@@ -67,7 +67,6 @@ class Attempt(Question):
     request: what the provider is sent
     retry: how many refusals came before
     counted: tokens of the whole request as the provider counted them, where it was asked
-    trial: whether it goes beyond a learned limit, to see whether that still holds
     dropped: files of earlier turns that were left out because of their bytes
     most_bytes: the bytes that turns were left out for; ``None`` where that was not the reason
     """
@@ -78,7 +77,6 @@ class Attempt(Question):
     request: Request
     retry: int = 0
     counted: int | None = None
-    trial: bool = False
     dropped: tuple[Attachment, ...] = ()
     most_bytes: int | None = None
 
@@ -109,7 +107,7 @@ class Attempt(Question):
         meter, fixed = self.target.meter, self.scope.fixed
         others = 0.0 if meter.counted(fixed) else meter.fixed(fixed)
         others += self.ledger.guessed(self.cut.start, self.scope.at)
-        margin = MARGIN if others or self.message.attached else meter.margin(self.prompt)
+        margin = MARGIN if others or self.message.attachments else meter.margin(self.prompt)
         template = OVERHEAD_AT_MOST if meter.learned.overhead is None else 0.0
         estimated = others + self.asked
         return self.tokens - estimated + estimated / (1 - margin) + template
@@ -142,7 +140,8 @@ class Attempt(Question):
         fixed, ledger, start, end = self.scope.fixed, self.ledger, self.cut.start, self.scope.at
         turns, guessed = ledger.between(start, end) + ledger.pinned(end), ledger.guessed(start, end)
         before, guesses = self.target.meter.fixed(fixed) + turns, self._guesses() if guessed else {}
-        return SentRequest(fixed, self.prompt, before, turns - guessed, guesses, self._sizes, self.message.attached)
+        files = file_tokens(self.message.attachments, self.target.meter.vision)
+        return SentRequest(fixed, self.prompt, before, turns - guessed, guesses, self._sizes, files)
 
     def _guesses(self) -> dict[str, Guess]:
         """Return the turns that no report has counted, by their ids."""
@@ -170,10 +169,9 @@ class Attempt(Question):
         return replace(self, decision=self.decision._replace(reasons=reasons, too_large=too_large))
 
 
-def seen(refused: Attempt, overflow: Overflow) -> Refused:
+def refusal_of(refused: Attempt, overflow: Overflow) -> Refused:
     """Return what a refusal shows of the endpoint's limit."""
-    tokens, output = whole(refused.tokens), refused.request.max_tokens or 0
-    return Refused(overflow, tokens, output, refused.retry, refused.trial)
+    return Refused(overflow, whole(refused.tokens), refused.request.max_tokens or 0, refused.retry)
 
 
 def overflow_error(attempt: Attempt, overflow: Overflow | None = None, *, kept: bool = False) -> ContextOverflowError:
@@ -188,8 +186,7 @@ def overflow_error(attempt: Attempt, overflow: Overflow | None = None, *, kept: 
     if overflow is None:
         figures = _by_settings(attempt, used) or _by_estimate(attempt, used) or figures
     if overflow and stated is None and (target.window.refused or used <= limit):
-        passed = f"; it has taken {target.window.passed:,}" if target.window.passed else ""
-        figures = f"the provider refused about {used:,} tokens as too many and gave no limit{passed}"
+        figures = f"the provider refused about {used:,} tokens as too many and gave no limit"
     return ContextOverflowError(
         f"{figures}. Largest parts: {parts}. "
         f"{'What came is kept, marked as cut' if kept else 'Nothing was recorded'}. {_remedy(attempt, used, largest)}",

@@ -231,7 +231,7 @@ class Desk:
             return Along()
         target = self.session.target(options, ask=False)
         if target.provider.takes and any(part.files for part in parts):
-            target.provider.reads_images(ask=True)
+            target.provider.says("images", ask=True)
             target = self.session.target(options, ask=True)
         return sized(parts, target)
 

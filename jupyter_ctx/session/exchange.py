@@ -181,8 +181,9 @@ def _learned(models: Models, exchanged: Exchanged, turn_id: str | None) -> Excha
     target, reply, counted = attempt.target, verdict.reply, verdict.counted
     if reply.stop_reason == "cut" and not reply.text:
         return exchanged
-    size = request_bytes(attempt.request.messages)
-    models.learn(target, verdict.shows(attempt, size))
+    models.accepted(target, verdict.reply, attempt.tokens, request_bytes(attempt.request.messages))
+    if verdict.truncated and reply.usage is not None:
+        models.truncated(target, reply.usage.input_tokens)
     cost = models.cost(target, reply.usage, reply.model)
     reply = replace(reply, model=target.model, cost=cost)
     if counted is not None:

@@ -7,7 +7,7 @@ from typing import ClassVar, NamedTuple
 
 from .. import wording as words
 from ..context.tokens import Meter
-from ..conversation.messages import StopReason, Turn
+from ..conversation.messages import StopReason, Turn, file_tokens
 from ..conversation.places import Place
 from .prompt_parts import PromptPart, prompt_parts
 from .snapshot import Snapshot
@@ -90,7 +90,7 @@ def history(now: Snapshot) -> History:
 def _parts(turn: Turn, meter: Meter) -> tuple[PromptPart, ...]:
     if not turn.sources:
         return ()
-    asked, _ = meter.turn_parts(turn.id, turn.prompt, turn.reply, turn.attached)
+    asked, _ = meter.turn_parts(turn.id, turn.prompt, turn.reply, file_tokens(turn.attachments, meter.vision))
     return prompt_parts(turn, round(asked), meter)
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import NamedTuple
 
-from ..context.evidence import Accepted
 from ..context.overflow import Overflow
 from ..context.tokens import READ_WHOLE, estimate_tokens
 from ..context.usage import Usage
@@ -42,12 +41,6 @@ class Verdict(NamedTuple):
     truncated: bool = False
     counted: Usage | None = None
 
-    def shows(self, attempt: Attempt, size: int) -> Accepted:
-        """Return what the reply shows of the endpoint; ``size``: the bytes of the request."""
-        tokens = self.reply.usage.input_tokens if self.reply.usage else None
-        read = tokens if tokens is not None and self.truncated else 0
-        return Accepted(tokens, attempt.tokens, size, self.reply.model, read)
-
 
 def verdict_on(attempt: Attempt, reply: Reply, previous: Turn | None) -> Verdict:
     """Return the verdict on the reply to a request.
@@ -70,7 +63,7 @@ def verdict_on(attempt: Attempt, reply: Reply, previous: Turn | None) -> Verdict
         return Verdict(reply)
     truncated = _is_truncated(attempt, usage, previous)
     whole = reply.stop_reason not in INCOMPLETE and (usage.output_tokens > 0 or not reply.text)
-    more = attempt.dropped or attempt.request.schema is not None  # providers count a schema in ways of their own
+    more = attempt.dropped or attempt.request.schema is not None or usage.includes_tools  # each counts a schema its way
     return Verdict(reply, truncated, usage if whole and not truncated and not more else None)
 
 

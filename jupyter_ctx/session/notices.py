@@ -11,7 +11,7 @@ from typing import NamedTuple
 from ..attachments.attached import Attached
 from ..context.context_info import ContextInfo
 from ..context.overflow import Overflow
-from ..conversation.messages import Attachment
+from ..conversation.messages import Attachment, file_tokens
 from ..errors import ContextOverflowError, InvalidRequestError
 from ..models.registry import KINDS_OF_FILES, Target
 from ..wording import named_turns
@@ -149,7 +149,7 @@ def _of_the_report(sent: Attempt, verdict: Verdict) -> Iterator[Notice]:
             f"without saying so. {remedy}",
             once=f"reads only a part: {target.provider.endpoint}",
         )
-    elif usage.input_tokens > target.window.tokens:
+    elif usage.input_tokens > target.window.tokens and not usage.includes_tools:
         yield Notice(
             f"{usage.input_tokens:,} tokens were taken where the window is believed to hold {target.window.tokens:,} "
             f"({target.window.basis}): the model may not have seen all of it. "
@@ -280,7 +280,7 @@ def sized(parts: Sequence[Attached], target: Target) -> Along:
     for part, count in zip(parts, tokens, strict=True):
         if count > limit:
             raise InvalidRequestError(_too_large(part, count, target))
-    told = tuple(_told(part, count) for part, count in zip(parts, tokens, strict=True))
+    told = tuple(_told(part, count, target) for part, count in zip(parts, tokens, strict=True))
     large = [
         f"{part.name} is large: about {count:,} tokens, {100 * count / limit:,.0f} % of the {limit:,} that a prompt "
         "may have."
@@ -290,9 +290,11 @@ def sized(parts: Sequence[Attached], target: Target) -> Along:
     return Along(told, tuple(large))
 
 
-def _told(part: Attached, tokens: int) -> Attached:
-    whole = tokens + sum(file.tokens for file in part.files)
-    return part if part.what else replace(part, what=f"about {whole:,} tokens")
+def _told(part: Attached, tokens: int, target: Target) -> Attached:
+    whole = f"about {tokens + file_tokens(part.files, target.meter.vision):,} tokens"
+    if any(file.address for file in part.files):
+        return replace(part, what=f"{part.what}: {whole} are a guess")
+    return part if part.what else replace(part, what=whole)
 
 
 def _too_large(part: Attached, tokens: int, target: Target) -> str:

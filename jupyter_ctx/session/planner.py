@@ -6,7 +6,6 @@ from dataclasses import replace
 
 from ..context.budget import LEAST_MARGIN, MARGIN
 from ..context.compaction import Ledger, Occupancy
-from ..context.evidence import TooHeavy
 from ..context.overflow import Overflow
 from ..context.policy import TRIM_TO, comes_back, compact_share, decide, goal_after_refusal
 from ..conversation.conversation import Conversation
@@ -15,7 +14,7 @@ from ..errors import ContextOverflowError
 from ..models.registry import Models, Target
 from ..providers.base import Request
 from ..providers.request_body import schema_text
-from .attempt import Attempt, Question, heavy_error, overflow_error, seen
+from .attempt import Attempt, Question, heavy_error, overflow_error, refusal_of
 from .messages_sent import lightened, messages_before, request_bytes
 from .view import Scope, scope_at, turn_tokens, without_summary
 
@@ -86,7 +85,7 @@ class Fitter:
             raise overflow_error(attempt.uncut())
         if target.trial is not None and attempt.cut.start > attempt.first:
             trial = self._plan(replace(question, target=target.trial), question.first)
-            return replace(trial, trial=True) if trial.cut.start < attempt.cut.start else attempt
+            return trial if trial.cut.start < attempt.cut.start else attempt
         return attempt
 
     def request(self, target: Target, past: Conversation, scope: Scope, start: int, asked: Message) -> Request:
@@ -115,7 +114,7 @@ class Fitter:
         if error.by_bytes:
             return heavy_error(refused, error)
         overflow = error.overflow or Overflow()
-        target = self.models.learn(refused.target, seen(refused, overflow), failed=True)  # for the next cell, too
+        target = self.models.refused(refused.target, refusal_of(refused, overflow))  # for the next cell, too
         return overflow_error(replace(refused, target=target), overflow, kept=kept)
 
     def smaller(self, refused: Attempt, error: ContextOverflowError) -> Attempt:
@@ -126,13 +125,10 @@ class Fitter:
         if refused.target.settings.on_overflow == "stop":
             raise self.given_up(refused, error)
         overflow = error.overflow or Overflow()
-        shown = TooHeavy(request_bytes(refused.request.messages)) if error.by_bytes else seen(refused, overflow)
-        target = self.models.learn(refused.target, shown)
-        try:
-            return self._lighter(refused, target, error) if error.by_bytes else self._shorter(refused, target, overflow)
-        except ContextOverflowError:
-            self.models.failed(target)
-            raise
+        if error.by_bytes:
+            target = self.models.too_heavy(refused.target, request_bytes(refused.request.messages))
+            return self._lighter(refused, target, error)
+        return self._shorter(refused, self.models.refused(refused.target, refusal_of(refused, overflow)), overflow)
 
     def _shorter(self, refused: Attempt, target: Target, overflow: Overflow) -> Attempt:
         """Return a request of fewer tokens for ``target``, which knows what the refusal taught.
@@ -147,7 +143,7 @@ class Fitter:
         if stated and _shorter_reply(old, target) and tokens <= limit:
             goal: float | None = float(limit)
         else:
-            goal = goal_after_refusal(tokens, limit, target.evidence, stated=stated, retry=refused.retry)
+            goal = goal_after_refusal(tokens, limit, retry=refused.retry)
         attempt = self._less(refused, target, goal)
         if not _sends_less(attempt, refused):
             attempt = self._without_summary(attempt, refused.cut.start, goal)
@@ -181,12 +177,12 @@ class Fitter:
     def _plan(self, question: Question, start: int, goal: float | None = None) -> Attempt:
         """Return the request in a view that begins at ``start`` or later, by the policy of compaction."""
         message, target, past, scope = question.message, question.target, question.past, question.scope
-        asked, margin = target.meter.message(message.content) + message.attached, target.meter.margin(message.content)
+        asked, margin = target.message_tokens(message), target.meter.margin(message.content)
         asked += target.meter.tokens(schema_text(target.schema)) if target.schema is not None else 0.0
         now = self.occupancy(target, past, scope, start)
-        if not now.guessed + now.ledger.guessed(start, scope.at) and not message.attached:
+        if not now.guessed + now.ledger.guessed(start, scope.at) and not message.attachments:
             now = now._replace(budget=now.budget._replace(margin=margin))  # where all else is counted
-        lasting = question.lasting and target.evidence.heavy is None  # a summary is measured in tokens
+        lasting = question.lasting and target.learned_limit.heavy is None  # a summary is measured in tokens
         now = now._replace(first=question.first, prompt=asked, lasting=lasting)
         decision = decide(now, target.settings, goal=goal)
         request = self.request(target, past, scope, decision.cut.start, target.sendable(message))
@@ -194,7 +190,7 @@ class Fitter:
             message, target, past, scope, question.first, question.lasting, question.apart,
             question.lacks_summary, decision, now.ledger, asked, request,
         )  # fmt: skip
-        most = target.evidence.most_bytes
+        most = target.learned_limit.most_bytes
         if most is not None and request_bytes(request.messages) > most:
             attempt = self._within(attempt, most)
         return attempt if decision.cut.fits else self._without_summary(attempt, start, goal)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from .. import wording as words
 from ..context.tokens import Meter
 from ..conversation.conversation import Conversation
-from ..conversation.messages import Role, Summary, Turn
+from ..conversation.messages import Role, Summary, Turn, file_tokens
 from ..conversation.places import Place
 from ..models.request_price import RequestPrice
 from ..providers.base import Request
@@ -177,7 +177,7 @@ def _asked(turn: Turn, tokens: float, state: PartStatus, meter: Meter) -> ViewPa
 def _both(place: Place, number: int, state: PartStatus, meter: Meter, *, stale: bool) -> tuple[ViewPart, ViewPart]:
     """Return both messages of a turn."""
     turn, exact = place.turn, meter.counted(place.turn.id)
-    asked, said = meter.turn_parts(turn.id, turn.prompt, turn.reply, turn.attached)
+    asked, said = meter.turn_parts(turn.id, turn.prompt, turn.reply, file_tokens(turn.attachments, meter.vision))
     answered = turn.usage.output_tokens - turn.usage.reasoning_tokens if turn.usage is not None else 0
     is_reported = exact and 0 < answered < asked + said  # both halves, and not their sum alone
     if is_reported:

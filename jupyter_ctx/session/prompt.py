@@ -9,6 +9,7 @@ from typing import Any, Literal, get_args
 from ..attachments.attached import MOST_SHARE, Attached, TextRoom, extents, with_attached
 from ..attachments.attached_files import attached_part, parts_given
 from ..config.settings import Settings
+from ..context.vision import vision_of
 from ..conversation.events import Said
 from ..conversation.messages import Turn, TurnRecord
 from ..conversation.schema import Schema
@@ -91,7 +92,8 @@ def text_room(models: Models, settings: Settings, among: int = 1) -> TextRoom:
     limit, count = models.by_name(settings)
     share = USUAL_SHARE if settings.attach_share is None else settings.attach_share
     share = share if among < 2 else min(share, MOST_SHARE / among)
-    return TextRoom(round(share * limit), count, USUAL_DATA if settings.attach_share is None else None)
+    most_data = USUAL_DATA if settings.attach_share is None else None
+    return TextRoom(round(share * limit), count, most_data, vision_of(settings.model))
 
 
 def attached_parts(given: Any, room: Callable[[int], TextRoom], redactor: Redactor) -> tuple[Attached, ...]:
@@ -106,4 +108,4 @@ def attached_parts(given: Any, room: Callable[[int], TextRoom], redactor: Redact
 
         return attached_value(name, value, room(among), redactor)
 
-    return tuple(attached_part(each, redactor) for each in parts_given(given, attach))
+    return tuple(attached_part(each, redactor, room(among).vision) for each in parts_given(given, attach))

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from ..context.context_info import segments_of
 from ..context.tokens import Meter
-from ..conversation.messages import Attachment, Turn
+from ..conversation.messages import Attachment, Turn, file_tokens
 
 PART_MARK = "↳ "  # begins the line of a part
 ASIDES = re.compile(r" \(about [\d,]+ tokens?\)|, about [\d,]+ tokens?|; -a .* sends more")  # of a source
@@ -41,7 +41,7 @@ def prompt_parts(turn: Turn, tokens: int, meter: Meter) -> tuple[PromptPart, ...
     typed, *along = parts = tuple(_divided(turn))
     texts = [meter.tokens(part.text) for part in along]
     around = meter.message(turn.prompt) - sum(texts)  # what was typed, and what a message has around it
-    files = (sum(file.tokens for file in part.files) for part in along)
+    files = (file_tokens(part.files, meter.vision) for part in along)
     sizes = [max(around, meter.tokens(typed.text), _LEAST), *map(sum, zip(texts, files, strict=True))]
     scale = tokens / sum(sizes)
     shares = segments_of((part.source, scale * size) for part, size in zip(parts, sizes, strict=True))

@@ -51,7 +51,8 @@ def _asked_by(event: Said | Offered, past: Conversation) -> list[tuple[Turn, Con
 
 
 def _replayed(session: Session, number: int, turn: Turn, before: Conversation, at: int, system: str) -> Replayed:
-    target, record, usage = session.target({}, ask=False), turn.record, turn.usage
+    target, record = session.target({}, ask=False), turn.record
+    usage = turn.usage if turn.usage and not turn.usage.includes_tools else None
     with suppress(ChatError):  # a model that is not known any more: the usual one counts
         target = target if turn.model == target.model else session.target({"model": turn.model}, ask=False)
     scope, start = scope_then(before, at, system, turn)

@@ -186,13 +186,14 @@ class Sender:
         self._keep(replace(said, turn=turn), attempt, counted=counted is not None and not counted.guessed)
 
     def _keep(self, said: Said, attempt: Attempt, *, counted: bool) -> None:
-        session, summary = self._session, attempt.past.summary
+        session, summary, usage = self._session, attempt.past.summary, said.turn.usage
         view = attempt.key(said.turn.id)
-        plain = attempt.request.schema is None  # what a schema takes is not in the next request
+        # what a schema or a tool takes is not in the next request
+        plain = attempt.request.schema is None and not (usage and usage.includes_tools)
         session.change(counted=view if counted else "", sent=view if plain else "")
         drafted = summary is not None and summary.id not in session.conversation.summaries
         session.record(*([Summarized(summary, "before")] if summary is not None and drafted else []), said)
-        session.answered_at = time.monotonic()
+        session.sent_at = session.clock() - (said.turn.record.seconds or 0.0)
 
     def _outdated(self, sent: Attempt) -> tuple[int, ...]:
         """Return the numbers of later turns that answered another version of the turn that was just recorded."""
@@ -240,7 +241,7 @@ def record_of(asked: TurnRecord, attempt: Attempt, reply: Reply, turn_id: str) -
         asked, id=turn_id, model=target.model, stop_reason=reply.stop_reason, usage=reply.usage,
         window=target.window.tokens, limit=target.budget().limit, cost=reply.cost, seconds=reply.seconds,
         start=attempt.begins_at(turn_id), apart=attempt.apart, summary=summary.id if summary else None,
-        at=time.time(), digest=request_digest(target, attempt.request), tokens=reply.tokens,
+        at=time.time(), digest=request_digest(target, attempt.request), tokens=reply.tokens, citations=reply.citations,
     )  # fmt: skip
 
 
@@ -250,7 +251,7 @@ def stored_reply(turn: Turn, schema: Schema | None) -> Reply | None:
         return None
     reply = Reply(
         turn.reply, turn.usage, turn.stop_reason, turn.model, (HANDED if turn.record.handed else STORED,), stored=True,
-        thinking=turn.thinking, seconds=turn.record.seconds, tokens=turn.record.tokens,
+        thinking=turn.thinking, seconds=turn.record.seconds, tokens=turn.record.tokens, citations=turn.record.citations,
     )  # fmt: skip
     try:
         return reply if schema is None else parsed_reply(reply, schema)

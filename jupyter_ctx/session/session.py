@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -35,9 +35,7 @@ from .state import NEARLY_FULL, NotebookState, SessionState
 from .system_prompt import MemoryFile, joined_system
 from .view import Scope, in_view, scope_at, scope_then, view_key
 
-JUST_SENT = {"1h": 3_600.0}  # seconds, by cache_ttl, for which what was sent last may be in a prompt cache
-USUALLY_KEPT = 600.0  # seconds: OpenAI keeps it for 5 to 10 minutes, Anthropic for 5
-LEAST_CACHED = 1_024  # tokens: providers keep no shorter beginning
+MAY_BE_CACHED = 600.0  # seconds after which no cache is hoped for whose provider does not say how long it lasts
 # settings that decide how much of a conversation a request has room for
 FITS_BY = ("model", "window", "max_tokens", "compact_at", "min_turns", "max_turns", "budget_share")
 
@@ -67,7 +65,8 @@ class Session:
         self.fitter, self.memory = Fitter(self.models), MemoryFile(self.notebook.folder)
         self._cache_key = f"jupyter_ctx-{new_id()}"
         self._has_set_system = False
-        self.answered_at: float | None = None  # when the last turn was recorded, by the monotonic clock
+        self.clock: Callable[[], float] = time.time
+        self.sent_at: float | None = None  # when the last turn was sent from here, by this clock
         self.purse = Purse(total=total)
         self._lock = threading.Lock()  # a button's callback may run in another thread
 
@@ -297,8 +296,8 @@ class Session:
 
     def price(self, attempt: Attempt, *, tries: int = 1) -> RequestPrice:
         """Return what a request may cost, before it is sent; ``tries``: how often it may be asked."""
-        cached, target = self._just_sent(attempt), attempt.target
-        price = request_price(self.models, target, attempt.tokens, attempt.most_tokens, cached=cached, tries=tries)
+        cached, target = self._cached(attempt), attempt.target
+        price = request_price(self.models, target, attempt.tokens, attempt.most_tokens, cached, tries=tries)
         if target.purse is None or not target.is_capped or price.high is None:
             return price
         reserved = target.purse.needed(worst_case(self.models, target, attempt.tokens) or 0.0)
@@ -313,14 +312,15 @@ class Session:
             return None
         return price_of(self.models, other)
 
-    def _just_sent(self, attempt: Attempt) -> int:
-        """Return how many tokens of a request the one before it had, where a prompt cache may hold them."""
-        answered, turn = self.answered_at, self.previous(attempt)
-        if answered is None or turn is None or turn.usage is None or turn.model != attempt.target.model:
-            return 0
-        seconds = JUST_SENT.get(attempt.target.settings.cache_ttl or "", USUALLY_KEPT)
-        sent = turn.usage.input_tokens
-        return sent if sent >= LEAST_CACHED and time.monotonic() - answered <= seconds else 0
+    def _cached(self, attempt: Attempt) -> tuple[int, float | None]:
+        """Return how many tokens of a request a cache holds, as the last report shows, and until when, if known."""
+        turn, documented = self.previous(attempt), attempt.target.cache_seconds
+        if self.sent_at is None or turn is None or turn.usage is None or turn.model != attempt.target.model:
+            return 0, None
+        usage, until = turn.usage, self.sent_at + (documented or MAY_BE_CACHED)
+        if not usage.cache_read_tokens + usage.cache_write_tokens or self.clock() >= until:
+            return 0, None
+        return usage.input_tokens, until if documented else None
 
     def snapshot(self) -> Snapshot:
         """Return the session and its next request, with an empty prompt, for readers; no server is asked."""

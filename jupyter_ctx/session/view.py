@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 from ..context.summary_facts import SUMMARY_ANSWER, summary_message
 from ..context.tokens import Fixed, Meter
 from ..conversation.conversation import Conversation
-from ..conversation.messages import Summary, Turn
+from ..conversation.messages import Summary, Turn, file_tokens
 from ..conversation.places import Place
 
 PartStatus = Literal[
@@ -96,7 +96,8 @@ def view_key(tokenizer: str, fixed: Fixed, turns: Iterable[str]) -> str:
 
 def turn_tokens(turn: Turn, meter: Meter) -> float:
     """Return the tokens of a turn as one model counts them."""
-    return meter.turn(turn.id, turn.prompt, turn.reply, turn.attached)
+    files = 0 if meter.counted(turn.id) else file_tokens(turn.attachments, meter.vision)
+    return meter.turn(turn.id, turn.prompt, turn.reply, files)
 
 
 def in_view(conversation: Conversation, scope: Scope, start: int) -> tuple[list[Place], list[Place]]:

@@ -11,7 +11,7 @@ from functools import cache
 from typing import Any, NamedTuple, TypedDict
 
 from ..context.calibration import Reports, Vector
-from ..context.evidence import Evidence
+from ..context.learned_limit import LearnedLimit
 from ..context.usage import Spending
 from ..conversation.events import EVENT_KINDS, Event, Offered, Said
 from ..errors import StoreError
@@ -46,7 +46,7 @@ class EndpointState(TypedDict, total=False):
     ``served`` is what it calls the model, ``unsupported`` the parameters that it does not take.
     """
 
-    evidence: Evidence
+    learned_limit: LearnedLimit
     served: str
     unsupported: list[str]
 

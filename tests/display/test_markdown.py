@@ -20,6 +20,7 @@ from jupyter_ctx.display.answer.markdown import (
     plain_bundle,
     to_html,
     to_markdown,
+    with_sources,
 )
 from jupyter_ctx.display.tables import table_html
 from jupyter_ctx.display.text import CONTROL_CHARACTERS, note_html, to_plain
@@ -59,6 +60,22 @@ def test_a_hostile_name_in_a_line_of_ours_is_only_text() -> None:
         Seen(note_html(note)).check()
         forms = bundle("yes", [note])
         assert MarkdownIt("commonmark").render(forms["text/markdown"]).count("<strong>[ctx]</strong>") == 1
+
+
+@pytest.mark.parametrize("name", ANSWERS)
+def test_a_hostile_title_is_the_text_of_a_link_to_its_own_page(name: str) -> None:
+    title, end = ANSWERS[name][:200], "https://evil.example/a_(b)?c=[d]&e=<f>$g$"
+    forms = bundle(with_sources("Yes.", [("https://good.example/", title), (end, ""), ("javascript:alert(1)", title)]))
+    seen = Seen(forms["text/html"])
+    seen.check()
+    links = [value for _, kind, value in seen.attributes if kind == "href"]
+    other = Seen(MarkdownIt("commonmark").render(forms["text/markdown"]))
+    assert [value for _, kind, value in other.attributes if kind == "href"] == links
+    assert [link.split("/")[2] for link in links] == ["good.example", "evil.example"]
+    assert not set(links[1]) & set("()[]<>$")
+    assert {"— good.example", "— evil.example"} <= {text[-14:] for text in seen.text}
+    _expect_formulas_alone(forms["text/html"])
+    assert not CONTROL_CHARACTERS.search(forms["text/plain"])
 
 
 @given(st.text(alphabet="<>&\"'`$*_[]()!|\\/abs=: \n#-", max_size=60))

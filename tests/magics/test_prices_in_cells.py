@@ -80,7 +80,7 @@ def test_status_says_what_was_saved(cells: Cells, monkeypatch: pytest.MonkeyPatc
             cells.run("%%chat --append\nHello.")
         said = cells.run("%chat status")
         assert "Saved by caching: $0.032; 12,000 of 15,000 input tokens were read from caches" in said
-        assert "Price: $3.00 in, $15.00 out, $0.30 cached per million tokens, from genai-prices" in said
+        assert "Price: $3.00 in, $15.00 out, $0.30 cached per million tokens, from price tables" in said
 
 
 def test_prices_behind_a_gateway_are_given_in_a_cell_or_for_the_conversation(cells: Cells) -> None:

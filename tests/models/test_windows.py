@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jupyter_ctx import Chat, resolve_window
+from jupyter_ctx.config.settings import Settings
 from jupyter_ctx.context.windows import (
     FAMILY_TABLE,
     ContextWindow,
@@ -22,6 +23,7 @@ from jupyter_ctx.context.windows import (
     same_window,
     stated_size,
 )
+from jupyter_ctx.models.registry import Models
 from jupyter_ctx.models.window_tables import load_tables
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -317,13 +319,78 @@ def test_the_built_in_table_answers_where_our_file_is_missing_or_malformed(
     ],
 )  # fmt: skip
 def test_models_that_read_text_only_are_known_by_name_and_others_are_not_guessed(name: str, reads: bool | None) -> None:
-    assert load_tables()[1].reads_images(name) is reads
+    assert load_tables()[1].says("images", name) is reads
 
 
 def test_the_users_file_says_who_reads_images() -> None:
     mine = table('{"images": {"deepseek": true, "qwen": {"-a -b": false}, "odd": 1}, "my-model": 5000}')
-    assert mine.reads_images("deepseek/deepseek-chat") is True
-    assert [mine.reads_images(name) for name in ("qwen-b", "qwen-c", "odd")] == [False, None, None]
+    assert mine.says("images", "deepseek/deepseek-chat") is True
+    assert [mine.says("images", name) for name in ("qwen-b", "qwen-c", "odd")] == [False, None, None]
     assert "'odd' in 'images'" in str(mine.problem)
     assert mine.find("my-model") == ContextWindow(5_000, source="user file", matched="my-model")
     assert "'' in 'images'" in str(table('{"images": 3}').problem)
+
+
+THINKING = """
+    openai/o4-mini o3 gpt-5.2 openai/gpt-6.2-sol gpt-6.2-sol-2026-11-17 groq/openai/gpt-oss-20b ft:o4-mini:org::x
+    anthropic/claude-sonnet-5-5 claude-opus-5-5 claude-haiku-5-5 anthropic.claude-sonnet-5-5-v1:0
+    google/gemini-2.5-pro gemini-3.8-flash gemini-4-argon xai/grok-4 xai/grok-4.7
+    deepseek/deepseek-reasoner deepseek-v4-pro ollama/deepseek-r1:7b together/deepseek-ai/DeepSeek-R1
+    moonshot/kimi-k3.1-pro zai/glm-5 minimax-m3 qwen3.8-max qwen3.8-flash ollama/qwen3:8b qwen3-30b-thinking
+    Qwen/QwQ-32B mistral/magistral-medium-latest phi-4-reasoning-plus
+    gpt-7 claude-sonnet-6 gemini-5-pro grok-6 kimi-k4 glm-6 minimax-m4 deepseek-v5 qwen4-max
+"""
+AT_ONCE = """
+    gpt-4o gpt-4o-mini gpt-4.1 gpt-3.5-turbo gpt-5-chat-latest ft:gpt-4o-mini:org::x
+    claude-2.1 claude-3-opus claude-3-5-sonnet-20241022 gemini-1.5-pro gemini-2.0-flash
+    xai/grok-4-fast-non-reasoning grok-3 grok-2 deepseek-chat deepseek-coder-6.7b kimi-k2
+    meta-llama/Llama-3.3-70B-Instruct ollama/llama3.2 mistral-large-latest ministral-8b-latest mistral/codestral-latest
+    qwen2.5-72b-instruct ollama/qwen2:7b gemma-3-27b-it phi-4 command-r-plus local/smollm2 my/model
+"""
+ASKED = "claude-3-7-sonnet claude-sonnet-4-5 anthropic/claude-opus-4-8 gemini-2.5-flash-lite"
+
+
+def test_models_that_think_before_they_answer_are_known_by_name_and_new_ones_by_their_family() -> None:
+    ours = load_tables()[1]
+    assert [name for name in THINKING.split() if ours.says("thinking", name) is not True] == []
+    assert [name for name in AT_ONCE.split() if ours.says("thinking", name)] == []
+    assert [name for name in ASKED.split() if ours.says("thinking", name) is not None] == []
+
+
+def test_the_users_file_says_who_thinks_in_every_kernel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    reserves = []
+    for content in ("{}", '{"thinking": {"my-": true, "gpt-5.2": false}}'):
+        path = tmp_path / f"{len(content)}.json"
+        path.write_text(content)
+        monkeypatch.setenv("JUPYTER_CTX_MODELS", str(path))
+        models = Models()
+        for model in ("openai/my-model", "openai/gpt-5.2"):
+            settings = Settings(model=model)
+            limit, _ = models.by_name(settings)
+            target = models.target(settings, ask=False)
+            assert limit == target.budget().limit
+            reserves.append((target.reserve, target.thinks))
+    assert reserves == [(4_096, None), (25_000, True), (8_000, True), (4_096, False)]
+
+
+# As their makers state: window, most input, most output
+STATED = {
+    "gpt-6.2-sol": (1_050_000, 922_000, 128_000), "gpt-6.2-astra": (1_050_000, 922_000, 128_000),
+    "gpt-6.1-sol": (1_050_000, 922_000, 128_000), "gpt-6-cyber": (1_050_000, 922_000, 128_000),
+    "gpt-5.2": (400_000, 272_000, 128_000), "gpt-5-mini": (400_000, 272_000, 128_000),
+    "gpt-4.1": (1_047_576, None, 32_768), "gpt-4o": (128_000, None, 16_384), "o3": (200_000, None, 100_000),
+    "claude-opus-5-5": (1_000_000, None, 128_000), "claude-sonnet-5-5": (1_000_000, None, 128_000),
+    "claude-haiku-5-5": (1_000_000, None, 128_000), "claude-sonnet-4-5": (200_000, None, 64_000),
+    "claude-haiku-4-5": (200_000, None, 64_000), "gemini-4-argon": (1_048_576, None, None),
+    "gemini-3.8-flash": (1_048_576, None, 65_536), "gemini-2.5-pro": (1_048_576, None, 65_536),
+    "gemini-omni-1.1-flash": (131_072, None, 65_536), "ministral-8b-latest": (262_144, None, None),
+    "magistral-medium-latest": (262_144, None, None), "mistral-large-latest": (262_144, None, None),
+    "deepseek-v4-pro": (1_000_000, None, 384_000), "grok-4.7": (500_000, None, None),
+    "kimi-k3.1-pro": (1_048_576, None, None),
+}  # fmt: skip
+
+
+def test_windows_are_those_that_makers_state() -> None:
+    found = {name: resolve_window(name) for name in STATED}
+    assert {name: (w.tokens, w.max_input_tokens, w.max_output_tokens) for name, w in found.items()} == STATED
+    assert {window.source for window in found.values()} == {"models.json"}

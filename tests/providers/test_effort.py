@@ -12,7 +12,16 @@ from server import send, serve
 from strict_models import MODELS, StrictModel, at, strict
 
 from jupyter_ctx import Chat, InvalidRequestError, ProviderError, Reply, sweep
-from jupyter_ctx.providers.effort import CLAUDE, EFFORT, GEMINI, LEVELS, PLAIN, RESPONSES, Form, effort_for
+from jupyter_ctx.providers.effort import (
+    CLAUDE_FORMS,
+    EFFORT,
+    EFFORT_ALONE,
+    GEMINI_FORMS,
+    LEVELS,
+    RESPONSES_FORMS,
+    Form,
+    effort_for,
+)
 from jupyter_ctx.providers.error_mapping import Refusal
 from jupyter_ctx.providers.openai_chat import ChatCompletions
 from jupyter_ctx.providers.unsupported import named_field, says_not_taken, unsupported_at, without
@@ -149,7 +158,7 @@ def test_an_effort_that_is_none_of_the_levels_is_an_error_that_lists_them() -> N
         Chat("openai/gpt-5.2", effort="huge")
 
 
-FORMS: tuple[tuple[Form, ...], ...] = (RESPONSES, CLAUDE, GEMINI, (PLAIN,))
+FORMS: tuple[tuple[Form, ...], ...] = (RESPONSES_FORMS, CLAUDE_FORMS, GEMINI_FORMS, (EFFORT_ALONE,))
 
 
 @pytest.mark.parametrize("forms", FORMS)

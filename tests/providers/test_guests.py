@@ -15,7 +15,7 @@ from IPython.core.interactiveshell import InteractiveShell
 
 from jupyter_ctx import Chat, ChatError, InvalidRequestError, ProviderError, Reply
 from jupyter_ctx.providers.base import Request
-from jupyter_ctx.providers.lookup import get_provider
+from jupyter_ctx.providers.lookup import get_provider, split_model
 
 Install = Callable[..., None]
 ECHO = """
@@ -205,6 +205,15 @@ def test_a_registered_provider_answers_under_its_name(install: Install) -> None:
     echoes = chat.models.available(chat.config.changed({"model": "echo/any"}))
     assert [(name, window.tokens) for name, window in echoes] == [
         ("echo/loud", 5_000), ("echo/quiet", 32_000),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["claude-code", "gemini-cli", "o1labs", "gpt-hub", "codex-x"])
+def test_a_provider_may_be_called_as_models_are(install: Install, name: str) -> None:
+    install(f"{name} = echo_llm:Echo")
+    assert Chat(f"{name}/loud").send("Why?").text == "WHY?"
+    assert [split_model(model)[0] for model in ("claude-opus-5", "models/gemini-2.5-pro", "ft:gpt-4o:a::b")] == [
+        "anthropic", "google", "openai",
     ]  # fmt: skip
 
 

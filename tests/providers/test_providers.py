@@ -97,7 +97,7 @@ def test_odd_events_do_no_harm(chunk: dict[str, Any]) -> None:
 
 def test_reasoning_models_keep_more_room_for_the_reply() -> None:
     assert Chat("openai/gpt-5.2").info().budget.reserve == 25_000
-    assert Chat("openai/gpt-5.2-chat-latest").info().budget.reserve == 4_096
+    assert Chat("openai/gpt-5-chat-latest").info().budget.reserve == 4_096
     assert Chat("openai/gpt-4o").info().budget.reserve == 4_096
 
 

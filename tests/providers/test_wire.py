@@ -15,6 +15,8 @@ from server import begin_stream, events, send, serve
 
 from jupyter_ctx import AuthenticationError, Chat, ContextOverflowError, InvalidRequestError, ProviderError
 from jupyter_ctx.context.usage import Usage
+from jupyter_ctx.models.window_tables import kept_list, kept_table
+from jupyter_ctx.providers.model_lists import read_cards
 
 PDF = b"%PDF-1.4 /Type /Page /Type /Page /Type /Pages"
 
@@ -250,7 +252,7 @@ def test_what_is_at_an_address_is_fetched_by_the_provider(dialect: Dialect, tmp_
     for request in seen:
         said = next(value for name in ("messages", "input", "contents") if (value := request.get(name)))[0]
         assert tuple((said.get("content") or said["parts"])[:2]) == BY_ADDRESS[dialect.name]
-    assert chat.turns[0].attached == 21_600
+    assert sum(file.tokens for file in chat.turns[0].attachments) == 21_600
     assert IMAGE_AT in chat.turns[0].sources[0]
     again = Chat("local/smollm2")
     again.load(tmp_path / "told.ipynb")
@@ -453,6 +455,56 @@ def test_the_server_says_whether_its_model_reads_images_whatever_tables_say(
             with pytest.raises(InvalidRequestError, match="text only, as the server says"):
                 chat.send("What is it?", attachments=image)
     assert any("image_url" in json.dumps(request) for request in seen) is reads
+
+
+@pytest.mark.parametrize("thinks", [True, False])
+def test_ollama_says_whether_its_model_thinks_whatever_tables_say(thinks: bool) -> None:
+    name, shown = "mine" if thinks else "qwen3", {"capabilities": ["completion", "thinking" if thinks else "tools"]}
+
+    def answer(handler: BaseHTTPRequestHandler, request: dict[str, Any]) -> None:
+        if handler.path == "/api/show":
+            send(handler, 200, json.dumps(shown))
+        else:
+            hello(handler, request)
+
+    with serve(answer, lists={"/api/ps": {"models": [{"name": name, "context_length": 131_072}]}}) as (url, seen):
+        chat = Chat(f"ollama/{name}", base_url=url)
+        chat.send("x")
+        assert chat.info().budget.reserve == (25_000 if thinks else 4_096)
+        chat.send("y")
+        assert len([request for request in seen if "messages" not in request]) == 1
+
+
+CLAUDE = {"thinking": {"supported": True, "types": {"disabled": {"supported": False}}}}
+RESTING = {"thinking": {"supported": True, "types": {"disabled": {"supported": True}}}}
+
+
+@pytest.mark.parametrize(
+    ("row", "thinks"),
+    [
+        ({"supported_parameters": ["max_tokens", "reasoning"]}, True),  # OpenRouter
+        ({"supported_parameters": ["max_tokens"]}, False),
+        ({"supported_parameters": ["reasoning"], "reasoning": {"mandatory": False, "default_enabled": False}}, None),
+        ({"supported_parameters": ["reasoning"], "reasoning": {"mandatory": True}}, True),
+        ({"capabilities": CLAUDE}, True), ({"capabilities": RESTING}, None),  # Anthropic
+        ({"capabilities": {"thinking": {"supported": False}}}, False),
+        ({"inputTokenLimit": 9_000, "thinking": True}, True), ({"inputTokenLimit": 9_000}, None),  # Gemini
+        ({"capabilities": {"vision": True, "reasoning": True}}, True), ({"capabilities": {"reasoning": False}}, False),
+        ({"capabilities": ["completion", "thinking"], "thinking": {"values": [True]}}, True),  # Ollama
+        ({"capabilities": ["embedding"]}, None), ({"capabilities": "thinking", "supported_parameters": 3}, None),
+    ],
+)  # fmt: skip
+def test_lists_of_models_say_who_thinks_and_are_kept(
+    row: dict[str, Any], thinks: bool | None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("JUPYTER_DATA_DIR", str(tmp_path))
+    monkeypatch.delenv("JUPYTER_CTX_STORE", raising=False)
+    cards = read_cards({"data": [{"id": "a/Some-1.5", **row}]})
+    assert [card.thinks for card in cards] == [thinks]
+    kept_table("some", cards)
+    kept = kept_list("some")
+    assert kept is not None
+    assert kept.says("thinking", "some/a/some-1.5") is thinks
 
 
 def test_azure_says_what_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -26,6 +26,7 @@ from jupyter_ctx import (
 from jupyter_ctx.context.context_info import MoneyLeft
 from jupyter_ctx.display.status_card import Status, status_forms
 from jupyter_ctx.display.widgets.gauge import gauge_static, gauge_text, used_lines
+from jupyter_ctx.models.pricing import price
 from jupyter_ctx.providers.base import Request
 from jupyter_ctx.session.prompt import Prompt
 from jupyter_ctx.session.side_by_side import Candidate
@@ -118,12 +119,25 @@ def test_a_cap_with_an_unknown_price_cannot_be_kept_and_says_what_gives_a_price(
     provider = ScriptedProvider("Yes.", model="acme/large")
     provider.catalogue = "acme"
     chat = Chat(provider=provider, max_cost=2)
-    with pytest.raises(InvalidRequestError, match=r"cap.*of acme/large is unknown.*prices"):
+    with pytest.raises(InvalidRequestError, match=r"of acme/large is unknown.*cap.*prices"):
         chat.send("Hello.")
     assert not provider.requests
     chat.configure(prices=(3, 15))
     chat.send("Hello.")
     assert len(provider.requests) == 1
+
+
+def test_a_model_newer_than_the_price_tables_has_its_price_from_models_json_while_it_is_sure() -> None:
+    provider = ScriptedProvider("Yes.", model="openai/gpt-6.2-sol")
+    provider.catalogue = "openai"
+    chat = Chat(provider=provider, max_cost=2)
+    reply = chat.send("Hello.")
+    usage = reply.usage
+    assert usage is not None
+    assert reply.cost == pytest.approx((2 * usage.input_tokens + 10 * usage.output_tokens) / 1e6)
+    assert price("openai", ["gpt-6.2-sol"], Usage(100_000, 0, 100_000)) == pytest.approx(0.01)
+    assert price("openai", ["gpt-6.2-sol"], Usage(300_000, 0)) is None  # which may cost more than the listed price
+    assert price("azure", ["gpt-6.2-sol"], Usage(1_000, 0)) is None
 
 
 def test_a_faster_service_has_another_price_than_the_listed_one() -> None:

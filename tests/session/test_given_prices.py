@@ -68,7 +68,7 @@ def test_the_cell_comes_before_the_conversation_and_the_file_before_the_table(
     chat.configure(prices=None)
     assert chat.send("Hello.").cost == pytest.approx(cost(1, 2))
     listed = Chat(provider=Priced("Yes."))
-    assert listed.preview("Hello.").price.rates.source == "from genai-prices"  # type: ignore[union-attr]
+    assert listed.preview("Hello.").price.rates.source == "from price tables"  # type: ignore[union-attr]
     models_file.write_text(json.dumps({CLAUDE: {"prices": [1, 2]}}))
     assert listed.preview("Hello.").price.rates.source == "from your models.json"  # type: ignore[union-attr]
     listed.configure(prices=(5, 5))
@@ -89,9 +89,15 @@ def test_a_row_with_prices_alone_leaves_the_window_to_other_tables(models_file: 
 @pytest.mark.parametrize(
     ("address", "model", "source"),
     [
-        ("https://api.deepseek.com/v1", "deepseek-chat", "from genai-prices"),
-        ("https://api.openai.com/v1", "openai/gpt-5.2", "from genai-prices"),
+        ("https://api.deepseek.com/v1", "deepseek-chat", "from price tables"),
+        ("https://api.openai.com/v1", "openai/gpt-5.2", "from price tables"),
+        ("https://api.deepseek.com/anthropic", "anthropic/deepseek-chat", "from price tables"),
+        ("https://api.anthropic.com/v1", "claude-sonnet-4-6", "from price tables"),
+        ("https://generativelanguage.googleapis.com/v1beta/openai", "gemini-2.5-pro", "from price tables"),
+        ("https://generativelanguage.googleapis.com/v1beta/openai/", "models/gemini-2.5-pro", "from price tables"),
         ("https://gateway.example.com/v1", "openai/gpt-5.2", None),
+        (None, "openai/gpt-6.2-sol", "from price tables"),
+        (None, "openai/gpt-6.2-sol-pro", None),
         ("http://127.0.0.1:9/v1", "claude-sonnet-4-6", None),
         ("http://gpu-box:11434/v1", "ollama/llama3.2", "free"),
         (None, "ollama/llama3.2", "free"),

@@ -9,9 +9,10 @@ import pytest
 from crates import FACTS, crates
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from priced import CACHED, INPUT, OUTPUT, WRITTEN, Priced
+from priced import CACHED, INPUT, OUTPUT, WRITTEN, Priced, cached
 
 from jupyter_ctx import Chat
+from jupyter_ctx.context.usage import Usage
 from jupyter_ctx.models.request_price import price_range
 from jupyter_ctx.testing import Answer
 
@@ -27,7 +28,7 @@ def requests(chat: Chat) -> int:
 
 
 def test_what_was_just_sent_may_be_cached() -> None:
-    chat = priced()
+    chat = priced(Priced(cached("Yes.", Usage(5_000, 1, cache_write_tokens=4_900))))
     chat.send(LONG)
     price = chat.preview("And now?").price
     sent = chat.turns[0].usage.input_tokens  # type: ignore[union-attr]

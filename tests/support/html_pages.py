@@ -28,7 +28,9 @@ STYLES = {ANSWER_STYLE, NOTE_STYLE, BADGE_STYLE, FOOTER_STYLE, THOUGHT_STYLE, LI
     "text-align:left", "text-align:right", "text-align:center", "text-align:start", "overflow-x:auto;",
 )}  # fmt: skip
 VALUES = {
-    "class": r"highlight|jp-toc-ignore|[a-z][a-z0-9]{0,2}|jctx-(answer|note|badge|footer|thinking|waiting|kept)",
+    "class": (
+        r"highlight|jp-toc-ignore|[a-z][a-z0-9]{0,2}|jctx-(answer|note|badge|footer|thinking|waiting|kept|sources)"
+    ),
     "dir": "auto|ltr|rtl",
     "tabindex": "0",
     "start": r"\d+",

@@ -17,9 +17,9 @@ from time import thread_time
 from typing import Any
 
 from ...runtime.importing import quick_imports
-from ..text import CONTROL_CHARACTERS, WRAPS, note_html, note_plain, text_html, to_plain
+from ..text import CONTROL_CHARACTERS, WRAPS, note_html, note_plain, sources_line, text_html, to_plain
 from . import formulas
-from .footer import Footer, footer_html, remarks, thinking_html
+from .footer import FOOTER_STYLE, Footer, footer_html, remarks, thinking_html
 from .highlight import highlighted
 
 WEB_ADDRESS = "(?i:https?://|mailto:)"
@@ -151,6 +151,14 @@ def plain_bundle(
     """Return an answer and its notices as plain text only."""
     plain = source.plain if isinstance(source, AnswerForms) else to_plain(source)
     return {"text/plain": "\n".join([*map(note_plain, above), plain, *map(note_plain, below)])}
+
+
+def with_sources(answer: str | AnswerForms, citations: Sequence[tuple[str, str]]) -> AnswerForms:
+    """Return an answer with links to the pages that it cites below it."""
+    forms, line = AnswerForms.of(answer), sources_line(citations)
+    page = f'{forms.html}<div class="jctx-sources" style="{FOOTER_STYLE}">{to_html(line)}</div>'
+    markdown, plain = f"{with_fence_closed(forms.markdown)}\n\n{note_markdown(line)}", note_plain(line)
+    return AnswerForms(page, markdown, f"{forms.plain}\n\n{plain}", f"{forms.beside_text}\n{plain}".strip())
 
 
 def answer_html(body: str) -> str:

@@ -66,11 +66,8 @@ def _asked(info: ContextInfo, name: str) -> list[str]:
 
 
 def _window(window: ContextWindow) -> str:
-    """Return the window and its source; for a learned window, the evidence."""
-    if window.source != "learned":
-        return f"window {window.tokens:,} {window.origin}"
-    evidence = ", ".join(f"{tokens:,} {what}" for what, tokens in reversed(window.evidence))
-    return f"window {window.bound}{window.tokens:,}, learned: {evidence}"
+    """Return the window and its source."""
+    return f"window {window.tokens:,} {window.origin}"
 
 
 def _further(info: ContextInfo) -> list[str]:

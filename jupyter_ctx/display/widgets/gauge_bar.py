@@ -89,7 +89,7 @@ def bar_parts(info: ContextInfo) -> tuple[GaugePart, ...]:
 def bar_marks(info: ContextInfo) -> tuple[GaugeMark, ...]:
     """Return the marks: up to where the model uses a prompt well, where room is made, and the limit."""
     length, ends, acts = _length(info), room_ends(info), ACTS[info.on_overflow]
-    limit = f"the limit of a prompt: {info.limit:,} tokens of a window of {info.budget.window.bound}"
+    limit = f"the limit of a prompt: {info.limit:,} tokens of a window of "
     limit += f"{info.context_window:,}"
     marks = [GaugeMark("half", HALF * info.limit / length, HALF_TIP)]
     if ends < info.limit:

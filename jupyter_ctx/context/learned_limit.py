@@ -1,0 +1,146 @@
+"""The limit of one endpoint, as its refusals have taught it: one value, until something larger passes.
+
+The user, or a server that reports another window, has the last word; a usage report alone sets no limit.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from .budget import whole
+from .overflow import Overflow
+from .windows import ContextWindow, Source
+
+FIRST_HAND: frozenset[Source] = frozenset({"given", "server", "user file"})  # from the user or the server itself
+FROM_TABLES: frozenset[Source] = frozenset({"assumed", "built in", "models.json", "provider"})
+LEAST_WINDOW = 256  # tokens; servers have printed the room that was left, such as 3, instead of the window
+UNSTATED = 0.8  # of what was refused: the limit where the refusal states none
+BELIEVABLE = 2.0  # times the tokens that were expected
+UNSURE, SURE = 3.0, 1.25  # factors by which a size may be wrong: an estimate, and one that is mostly counted
+WELL_BELOW = 0.75  # of a stated limit: a refusal at or below this share of it disproves the limit
+RETRY_AFTER = 16  # replies after which the next request that wants more tries the limit again
+
+
+class Refused(NamedTuple):
+    """A refused request: what the refusal says, and how the request was planned.
+
+    ``overflow``: the figures that the refusal states.
+    ``tokens``: the size of the prompt as counted or estimated here.
+    ``output``: the longest reply that was asked for, in tokens; 0 for none.
+    ``retry``: how many times this request had been refused before.
+    """
+
+    overflow: Overflow
+    tokens: int
+    output: int = 0
+    retry: int = 0
+
+    @property
+    def size(self) -> int:
+        """The tokens of the prompt: as the refusal states them, else as counted here."""
+        stated = self.overflow.input_tokens
+        if stated is None:
+            return self.tokens
+        return max(stated, self.tokens) if self.overflow.input_is_bound else stated
+
+    def stated_limit(self, passed: int) -> int | None:
+        """Return the limit that the refusal states, if it is credible; ``passed``: tokens accepted so far."""
+        overflow = self.overflow
+        stated = overflow.max_input_tokens or overflow.context_window
+        if stated is None or stated < LEAST_WINDOW or (self.retry and self.size <= WELL_BELOW * stated):
+            return None
+        refused = self.size + (0 if overflow.max_input_tokens else overflow.output_tokens or self.output)
+        if overflow.input_tokens is None or overflow.input_is_bound:  # the size is an estimate
+            refused = math.ceil(refused * (SURE if 2 * passed >= self.tokens else UNSURE))
+        return stated if stated <= refused else None
+
+
+@dataclass(frozen=True, slots=True)
+class LearnedLimit:
+    """What the refusals of one endpoint have taught; sizes are in tokens.
+
+    ``tokens``: the limit; ``None``: none was learned.
+    ``is_stated``: whether a refusal stated it, rather than it being a share of what was refused.
+    ``of_input``: whether it is on the prompt alone.
+    ``against``: the window that was believed when it was learned, as source and tokens.
+    ``refused``: the size of the refused prompt.
+    ``disproved``: a stated limit above which a prompt was accepted.
+    ``passed``: the largest prompt that was accepted.
+    ``answers``: replies since the refusal.
+    ``since``: the time of the refusal, in seconds since 1970.
+    ``heavy``: bytes of the smallest request that was refused for its bytes.
+    """
+
+    tokens: int | None = None
+    is_stated: bool = False
+    of_input: bool = False
+    against: tuple[str, int] | None = None
+    refused: int = 0
+    disproved: int | None = None
+    passed: int = 0
+    answers: int = 0
+    since: float = 0.0
+    heavy: int | None = None
+
+    @property
+    def due_for_retry(self) -> bool:
+        """Whether the limit is old enough to be tried again."""
+        return self.tokens is not None and self.answers >= RETRY_AFTER
+
+    @property
+    def most_bytes(self) -> int | None:
+        """The bytes to plan with; ``None`` without a limit."""
+        return None if self.heavy is None else self.heavy // 2
+
+    def after_refusal(self, refusal: Refused, believed: ContextWindow, now: float) -> LearnedLimit:
+        """Return what a refusal teaches; ``believed``: the window by the user, the server or a table at that time."""
+        stated, excess = refusal.stated_limit(self.passed), refusal.overflow.excess
+        stated = None if stated == self.disproved else stated
+        unstated = refusal.size - excess if excess else int(UNSTATED * refusal.size)
+        of_input = stated is None or refusal.overflow.max_input_tokens is not None
+        return replace(
+            self, tokens=max(stated or unstated, 1), is_stated=stated is not None, of_input=of_input,
+            against=(believed.source, believed.tokens), refused=refusal.size, passed=0, answers=0, since=now,
+        )  # fmt: skip
+
+    def after_reply(self, tokens: int | None, expected: float, size: int) -> LearnedLimit:
+        """Return what an answer teaches: ``tokens`` were reported, ``expected`` counted here, ``size`` is in bytes.
+
+        A report of far more than was sent shows nothing of a limit.
+        """
+        heavy = None if self.heavy is not None and size >= self.heavy else self.heavy
+        accepted = 0 if tokens is None else min(tokens, whole(BELIEVABLE * expected))
+        seen = replace(self, passed=max(self.passed, accepted), answers=self.answers + 1, heavy=heavy)
+        if self.tokens is None or accepted <= self.tokens:
+            return seen
+        return replace(seen, tokens=None, disproved=self.tokens if self.is_stated else self.disproved)
+
+    def too_heavy(self, size: int) -> LearnedLimit:
+        """Return the limit after a request of this many bytes was refused for them."""
+        return replace(self, heavy=min(size, self.heavy or size))
+
+    def aged(self) -> LearnedLimit:
+        """Return the limit as old enough to be tried again."""
+        return replace(self, answers=max(self.answers, RETRY_AFTER))
+
+    def apply_to(self, window: ContextWindow) -> ContextWindow:
+        """Return the window to plan with: ``window`` itself, unless a refusal taught less or an answer more."""
+        if self.tokens is None or (window.source in FIRST_HAND and self.against != (window.source, window.tokens)):
+            return self._raised(window)
+        if self.tokens >= min(window.tokens, window.max_input_tokens or window.tokens):
+            return window
+        given = window.tokens if window.source == "given" else None
+        cap = self.tokens if self.of_input else None
+        return replace(
+            window, tokens=window.tokens if self.of_input else self.tokens, max_input_tokens=cap, source="learned",
+            matched=None, given=given, refused=None if self.is_stated else self.refused, since=self.since,
+        )  # fmt: skip
+
+    def _raised(self, window: ContextWindow) -> ContextWindow:
+        """Return a table's window raised to the largest prompt that was accepted."""
+        if window.source not in FROM_TABLES or self.passed <= window.tokens:
+            return window
+        seen = self.passed
+        return replace(window, tokens=seen, max_input_tokens=seen, source="learned", matched=None, passed=seen)

@@ -1,0 +1,114 @@
+"""What the next send costs while the provider's prompt cache is warm, and once it is cold."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+from dialects import DIALECTS, answering
+from priced import CACHED, INPUT, Priced, cached
+
+from jupyter_ctx import Chat
+from jupyter_ctx.context.usage import Usage
+from jupyter_ctx.magics.conversation_tables import previewed
+from jupyter_ctx.models.request_price import sending_text
+from jupyter_ctx.session.prompt import Prompt
+
+NOW = time.mktime((2026, 12, 3, 14, 27, 0, 0, 0, -1))
+LONG = "word " * 8_000
+PRICES = (3.0, 15.0, 0.3)
+
+
+@contextmanager
+def talk(dialect: str, model: str, *, written: int = 9_000, read: int = 0, **more: Any) -> Iterator[Chat]:
+    """A chat at 14:27 whose server has reported what it keeps of its first prompt."""
+    spoken = DIALECTS[dialect]
+    answer = spoken.answer("Yes.", sent=9_100, said=3, cached=read, written=written)
+    with answering(spoken, answer) as (chat, _):
+        other = Chat(model, base_url=chat.config.base_url, api_key="none", **{"prices": PRICES, **more})
+        other.desk.session.clock = lambda: NOW
+        other.send(LONG)
+        yield other
+
+
+def said_at(chat: Chat, seconds: float) -> str:
+    """What a preview says so many seconds after the last reply."""
+    chat.desk.session.clock = lambda: NOW + seconds
+    return sending_text([chat.preview("And now?").price])
+
+
+@pytest.mark.parametrize(("ttl", "minutes", "premium"), [("5m", 5, 1.25), ("1h", 60, 2.0)])
+def test_anthropic_keeps_a_prompt_for_its_time_to_live(ttl: str, minutes: int, premium: float) -> None:
+    with talk("anthropic", "anthropic/claude-opus-5-5", cache_ttl=ttl) as chat:
+        chat.desk.session.clock = lambda: NOW + 60 * minutes - 60
+        price = chat.preview("And now?").price
+        assert price.cached_tokens == 9_100
+        assert price.cached_until == pytest.approx(NOW + 60 * minutes, abs=60)
+        assert price.low == pytest.approx(9_100 * CACHED + (price.input_tokens - 9_100) * INPUT)
+        assert price.input == pytest.approx(price.input_tokens * INPUT * premium)
+        until = time.strftime("%H:%M", time.localtime(price.cached_until))
+        assert re.fullmatch(rf"~\$0\.00\d+ to send until {until}, ~\$0\.0\d+ after", said_at(chat, 0))
+        cold = said_at(chat, 60 * minutes)
+        assert re.fullmatch(r"~\$0\.0\d+ to send", cold)
+        assert cold.split()[0] == said_at(chat, 0).split(", ")[1].split()[0]
+
+
+def test_each_use_warms_the_cache_again() -> None:
+    with talk("anthropic", "anthropic/claude-opus-5-5") as chat:
+        chat.desk.session.clock = lambda: NOW + 200
+        chat.send("And now?")
+        assert chat.preview("And then?").price.cached_until == pytest.approx(NOW + 500, abs=60)
+
+
+@pytest.mark.parametrize(
+    ("model", "minutes"), [("openai/gpt-6.1-sol", 30), ("openai/gpt-5.6", 30), ("openai/gpt-5.5", None)]
+)
+def test_openai_keeps_it_for_half_an_hour_where_it_says_so(model: str, minutes: int | None) -> None:
+    with talk("completions", model, read=4_000, written=4_000) as chat:
+        price = chat.preview("And now?").price
+        assert price.cached_tokens == 9_100
+        assert price.cached_until == (None if minutes is None else pytest.approx(NOW + 60 * minutes, abs=60))
+        assert ("if still cached" in said_at(chat, 0)) == (minutes is None)
+        assert "cached" not in said_at(chat, 3_600)
+
+
+def test_gemini_says_no_time() -> None:
+    with talk("google", "google/gemini-3.5-flash", read=8_000, written=0) as chat:
+        assert re.fullmatch(r"~\$0\.00\d+ to send if still cached, else ~\$0\.0\d+", said_at(chat, 60))
+
+
+@pytest.mark.parametrize(
+    ("dialect", "model"), [("anthropic", "anthropic/claude-opus-5-5"), ("completions", "openai/gpt-6.1-sol")]
+)
+def test_where_no_report_shows_a_cache_nothing_is_said_of_one(dialect: str, model: str) -> None:
+    with talk(dialect, model, written=0) as chat:
+        assert chat.preview("And now?").price.cached_tokens == 0
+        assert re.fullmatch(r"~\$0\.0\d+ to send", said_at(chat, 0))
+
+
+def test_what_changes_the_beginning_makes_the_cache_cold() -> None:
+    with talk("anthropic", "anthropic/claude-opus-5-5") as chat:
+        chat.configure(system="Be brief.")
+        assert chat.preview("And now?").price.cached_tokens == 0
+
+
+def test_nothing_is_said_where_nobody_bills_it_or_the_price_is_unknown() -> None:
+    with talk("anthropic", "anthropic/claude-opus-5-5", prices=(0, 0)) as chat:
+        assert chat.preview("And now?").price.is_free
+        assert "$" not in previewed(chat, Prompt("And now?"))["text/plain"]
+    with talk("anthropic", "anthropic/claude-of-tomorrow", prices=None) as chat:
+        assert "price is unknown" in previewed(chat, Prompt("And now?"))["text/plain"]
+
+
+def test_the_total_of_several_requests_is_warm_as_long_as_the_first_of_them() -> None:
+    chat = Chat(provider=Priced(cached("Yes.", Usage(9_000, 3, cache_write_tokens=9_000))), max_tokens=500)
+    chat.send(LONG)
+    one = chat.preview("And now?").price
+    first, second = one._replace(cached_until=NOW + 60), one._replace(cached_until=NOW + 600)
+    cold = one._replace(cached_tokens=0, low=one.input)
+    assert "until 14:28" in sending_text([second, first, cold])
+    assert "if still cached" in sending_text([first, one])
