@@ -54,7 +54,7 @@ class ContextOverflowError(ChatError):
     ``largest``: the largest parts of the request, as pairs of name and tokens.
     ``prompt``: the user's prompt, so that it is not lost.
     ``overflow``: the figures read from the provider's refusal; ``None`` where there was none.
-    ``by_bytes``: the request was refused for its size in bytes, files included, not for its tokens.
+    ``by_bytes``: the request was refused for its bytes (files included), characters or memory, not for its tokens.
     """
 
     def __init__(
@@ -78,11 +78,15 @@ class ContextOverflowError(ChatError):
 
 
 class ProviderError(ChatError):
-    """The provider refused or failed, as the message says; ``status`` is the HTTP status, ``None`` if it has none."""
+    """The provider refused or failed, as the message says; ``status`` is the HTTP status, ``None`` if it has none.
 
-    def __init__(self, message: str, *, status: int | None = None) -> None:
+    ``reply``: the Reply, with its usage and cost, where one came that was all thinking.
+    """
+
+    def __init__(self, message: str, *, status: int | None = None, reply: Any = None) -> None:
         super().__init__(message)
         self.status = status
+        self.reply = reply
 
 
 class ModelNotFoundError(ChatError):

@@ -44,7 +44,13 @@ class Overflow:
 
 # In patterns, "~" joins the words of a name: context length, context_length, ContextLength.
 
-PAID_TIER = r"extra usage is required for long context"  # Anthropic: a 429 that a shorter prompt avoids
+# A longer context than a plan or tier includes, whatever the status: a shorter prompt passes.
+PAID_TIER = (
+    r"(?:^|\. )(?=[^.\n]*\b(?:usage|credits?|tier|plan|subscription|billing)\b)(?![^.\n]*rate.?limit)"
+    r"(?=[^.\n]*(?:requir|need|must|only|not (?:yet )?(?:available|includ|enabled)|does not include|unlock|upgrade))"
+    r"[^.\n]*(?:(?:long|large|extended|1m)[ -]context"
+    r"|(?:context|prompts?|requests?)[^.\n]{0,20} (?:above|over|beyond|longer than) \d)"
+)
 OTHER_STATUS = frozenset({401, 402, 403, 404, 408, 429, 529})
 OWNER = "(?:team|workspace|tenant|organi[sz]ation|customer|user|key|project|account|department|group)"
 RATE_LIMITS = (
@@ -73,16 +79,23 @@ OVERFLOW_CODES = (
     r"prompt_tokens_exceeded",  # GitHub Copilot
     r"^(?:code )?1261$",  # Zhipu
 )
-# A request that is too large in bytes says nothing about tokens.
+# A request that is too large in bytes, characters or memory says nothing about tokens.
 REQUEST_BODY = r"(?:request entity|entity|(?:request )?(?:payload|body|content)|request)(?:~size)?"
 MORE_THAN = r"(?:exceed\w*|(?:larg|bigg|great)er than|over|above)"
-BYTE_LIMITS = (
+SIZE_LIMITS = (
     r"(?:entity|payload|body|content)(?:~size)? (?:is |was )?too~(?:large|big|long)",
     rf"{REQUEST_BODY} (?:\w+ )?{MORE_THAN} (?:(?!context)[^\n.;]){{0,30}}(?:\bsize|buffer)",
     rf"{REQUEST_BODY} (?:\w+ )?(?:{MORE_THAN}|too~large)[^\n;]{{0,60}}\d ?(?:[kmg]i?b|bytes)\b",
     rf"max\w* (?:allowed )?{REQUEST_BODY}[ _](?:size|length)|{REQUEST_BODY}[ _](?:size|length)[ _]limit",
     r"request_too_large|max\w* (?:allowed )?(?:number of )?bytes",  # the first is Anthropic's error type
     r"(?:messages|input)\[\d+\]\W{0,3}content\W+string too long",
+    r"\A(?![\s\S]*(?:token|context|window))[\s\S]*\b(?:messages?|request|payload|body)~(?:total~)?size\b[^\n;]*"
+    rf"(?:{MORE_THAN}|limit|max)",  # Moonshot
+    # a clause about an input that has too many characters, or needs too much memory, however far the server came
+    r"(?:^|[.;:] )(?=[^\n.;]*(?:limit|max|exceed|too | than\b|over\b|above|beyond|at most|not (?:fit|enough)))"
+    r"(?=[^\n.;]*\b(?:available|enough|gpu|in|the) memory\b|(?![^\n.;]*tokens)[^\n.;]*\bchar(?:acter)?s?\b)"
+    r"(?![^\n.;]*\b(?:names?|titles?|descr\w+|keys?|ids?|tools?|functions?|files?|fields?|urls?|feature)\b)[^\n.;]*"
+    r"(?:prefill|kv cache|input|prompts?|messages?|contents?|text|quer(?:y|ies)|questions?|requests?|conversation)\b",
 )
 
 # Patterns over a clause in which one letter stands for each word (WORD_CLASSES), in whatever order they stand:
@@ -195,26 +208,25 @@ def classify_overflow(status: int | None, body: Any) -> Overflow | None:
     return _classified(status, _text(body))
 
 
-def is_too_many_bytes(status: int | None, body: Any) -> bool:
-    """Return whether a request was refused for its size in bytes: smaller files or fewer turns may pass.
+def exceeds_size(status: int | None, body: Any) -> bool:
+    """Return whether a request was refused for its bytes, characters or memory: smaller files or fewer turns may pass.
 
-    That is any 413 that concerns neither tokens nor a rate, and other refusals that name bytes.
+    That is any 413 that concerns neither tokens nor a rate, and other refusals that name such a size.
     """
     if status in OTHER_STATUS:
         return False
     text = _text(body)
     if _classified(status, text) is not None or any(_finds(veto, text) for veto in RATE_LIMITS):
         return False
-    return status == 413 or any(_finds(pattern, text) for pattern in BYTE_LIMITS)
+    return status == 413 or any(_finds(pattern, text) for pattern in SIZE_LIMITS)
 
 
 def _classified(status: int | None, text: str) -> Overflow | None:
-    if _finds(PAID_TIER, text):
-        return Overflow()
-    if status in OTHER_STATUS or any(_finds(veto, text) for veto in RATE_LIMITS):
+    named = _finds(PAID_TIER, text)
+    if not named and (status in OTHER_STATUS or any(_finds(veto, text) for veto in RATE_LIMITS)):
         return None
-    named = any(_finds(code, text) for code in OVERFLOW_CODES)
-    if not named and any(_finds(veto, text) for veto in (*OTHER_LIMITS, *BYTE_LIMITS)):
+    named = named or any(_finds(code, text) for code in OVERFLOW_CODES)
+    if not named and any(_finds(veto, text) for veto in (*OTHER_LIMITS, *SIZE_LIMITS)):
         return None
     named = named or any(_finds(phrase, text) for phrase in PHRASES) or any(map(_is_said, text.split("\n")))
     figures = _numbers(text) if named or _finds(TOKEN_TOPIC, text) else {}

@@ -36,6 +36,7 @@ from .scorers import Scorers
 from .table.plan import AnswerPlace, Looked, RunPlan
 from .table.results import Result, Results
 
+MOST_WORDLESS = 3  # answers of each arm that were all thinking, before any other came: each is paid
 POLL = 0.05  # seconds between looks for Ctrl-C
 AFTER_CTRL_C = 0.95  # seconds that a run may take to stop
 Again = Callable[["Run", Mapping[str, Any]], "Run"]  # begins a run anew, with some settings and options changed
@@ -75,6 +76,7 @@ class Run(ReadableRun):
         self._places = _by_key(plan, looked)
         self._stored = answers.find(self._places, failed=not options.retry)
         self._progress = Progress(len(plan))
+        self._wordless = [0] * len(plan.arms)
         targets = {arm.label: self._models.target(arm.settings, ask=False) for arm in plan.arms}
         self._free = {label for label, target in targets.items() if is_free(target)}
         self._lanes: dict[tuple[object, ...], str] = {}
@@ -345,6 +347,12 @@ class Run(ReadableRun):
             now, done=now.done + 1, failed=now.failed + result.failed, cached=now.cached + result.cached,
             asked=now.asked + (not result.cached), unpriced=now.unpriced + self._is_unpriced(result),
         )  # fmt: skip
+        if result.reply is not None and not result.reply.text.strip() and result.error and not result.cached:
+            self._wordless[place.arm] += 1
+            if self._progress.done == self._progress.failed and min(self._wordless) >= MOST_WORDLESS:
+                self._engine.give_up(
+                    f"{result.error} {MOST_WORDLESS} answers were so, each is paid, and no other came."
+                )
         self._bar.show()
 
     def _is_unpriced(self, result: Result) -> bool:

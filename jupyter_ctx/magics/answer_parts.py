@@ -58,13 +58,9 @@ def remarks_on(reply: Reply, *, goes_on: bool = True) -> tuple[str, ...]:
 
 def ending(reply: Reply) -> tuple[str, ...]:
     """Return why an answer ended early or is empty, with the next step."""
-    length = f" ({reply.usage.output_tokens:,} tokens)" if reply.usage else ""
     if reply.stop_reason == "refusal":
         why = f": {reply.detail.rstrip('.')}" if reply.detail else ""
         return (f"The model refused to answer{why}. Rephrase the prompt, or ask another model (-m).",)
-    thought = reply.thinking or (reply.usage is not None and reply.usage.output_tokens > 0)
-    if not reply.text and thought and reply.stop_reason in ("max_tokens", "context_window"):
-        return (f"The model thought for the whole length of the reply{length}, without an answer: raise --max-tokens.",)
     if not reply.text and reply.stop_reason in ("max_tokens", "context_window"):
         return (
             "The reply was stopped for its length before its first token: the prompt probably fills the context "

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 import threading
-import time
 import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
@@ -125,7 +124,7 @@ class Adapter(ABC):
         self._connecting = threading.Lock()  # the first requests may be several at once
         self._window: ContextWindow | None = None
         self._asked = 0
-        self._closed = 0  # times: what ends for that is not asked again
+        self._closed = threading.Event()  # what ends for that is not asked again; each close sets up another
         self._moved = False
         self._gateway = gateway_of(at.name, {})  # which tells what is left to spend
         self._unsupported = unsupported_at(self.endpoint)
@@ -236,12 +235,13 @@ class Adapter(ABC):
                         yield pieces[-1]
                     break
                 except Exception as error:
-                    left = pieces or self._closed > closed
+                    left = pieces or closed.is_set()
                     wait = None if left else self._wait(error, delays, request, known)
                     if wait is None:
                         raise
-                self._responses.release()
-                time.sleep(wait)
+                    self._responses.release()
+                    if wait and closed.wait(wait):
+                        raise
         yield replace(ending.reply(pieces), notices=self._unsupported.untold(self.differences(request)))
 
     def served_window(self, *, ask: bool) -> ContextWindow | None:
@@ -297,7 +297,8 @@ class Adapter(ABC):
 
     def close(self) -> None:
         """End every open response and close the connections, from any thread; the next request opens new ones."""
-        self._closed += 1
+        ended, self._closed = self._closed, threading.Event()
+        ended.set()
         closes, self._client, self._close = self._close, None, None
         self._responses.end()
         if closes is not None:

@@ -77,7 +77,7 @@ class Ending:
         """Set the stop reason from the server's word for it; an unknown word is kept as the detail."""
         known = STOP_REASONS.get(why.lower())
         self.stop_reason = known or "stop"
-        if known in (None, "refusal", "cut"):
+        if known in (None, "refusal", "cut") or "tool" in why.lower() or "function" in why.lower():
             self.detail = detail or why
 
     def noted(self, event: dict[str, Any]) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from functools import cached_property
 from html import unescape
 from typing import Any
 
-from ..context.overflow import Overflow, classify_overflow, is_too_many_bytes
+from ..context.overflow import Overflow, classify_overflow, exceeds_size
 from ..errors import (
     AuthenticationError,
     BudgetExceededError,
@@ -58,19 +58,22 @@ SAID = (
 HTML_PAGE = r"(?i)<(?:!doctype|html|head|body)\b"
 TITLE = r"(?is)<(title|h1)\b[^>]*>(.*?)</\1"
 
-# Waiting does not help where nothing is left to spend, or where one request alone is above the limit.
-NO_CREDIT = (
-    r"(?i)insufficient[ _](?:quota|balance|credits?|funds)|billing[ _](?:hard[ _]limit|not[ _]active)"
-    r"|(?:credit|account) balance|exceeded[ _](?:your[ _])?current[ _]quota|(?:out of|no|not enough|more) credits?\b"
-    r"|can only afford|arrears|余额不足|欠费"
+# Waiting does not help where nothing is left to spend, or where one request alone is above the limit. Money is out
+# where a sentence names it and says that it is gone, or names a limit on use that money or a date lifts.
+MONEY = r"(?i)\b(?:credits?\b|balance\b|funds|budget|spend|wallet|invoice|payment)|key limit|insufficient quota"
+USE = r"(?i)\b(?:usage|quota|allowance|free tier|trial|subscription|billing)\b"
+EXHAUSTED = (
+    r"(?i)insufficient|not (?:\w+ )?enough|exhaust|deplet|consumed|exceed|reach(?:ed|ing)|\bhit\b|cross(?:ed|es)"
+    r"|used (?:up|all)|\b(?:run|ran|are|is) out\b|out of|\bover\b|\blow\b|negative|below zero|empty|expired|overdue"
+    r"|past due|unpaid|declined|(?:payment|credits?) required|requires more|suspended|not active|\bno (?:credit|fund)"
 )
-NO_BUDGET = (  # LiteLLM's and OpenRouter's; they fill it again in days, whatever they say of retrying
-    r"(?i)^(?!.*(?:thinking|reasoning)[ ._]?budget).*"
-    r"(?:budget[ _]?(?:has been |was |is )?exceeded|exceed(?:ed|s)?[ _]?(?:\w+[ _])?(?:token)?budget\b"
-    r"|over budget|crossed (?:\w+ )?budget"
-    r"|(?:key|spend|spending|credit|budget) limit (?:has been |was )?(?:exceeded|reached))"
-)
-NO_SHARE = r"(?i)quota exceeded[^.]{0,200}\blimit: 0\b"  # Gemini: what the free tier does not have
+DATE = r"(?:\d{4}-\d\d-\d\d|\b\d{1,2} [A-Z][a-z]+ \d{4}|\b[A-Z][a-z]{2,8} \d{1,2}, \d{4})"
+LIFTED_BY = rf"{DATE}|(?i:regain|top.?up|recharge|funds|billing|purchase|\bbuy\b|upgrade|credit|\bpaid\b)"
+NOTHING_LEFT = r"(?i)quota exceeded[^.]{0,200}\blimit: 0\b|arrear|good standing|余额不足|欠费"  # the first is Gemini's
+OF_A_RATE = r"(?i)rate.?limit|\b(?:per|a|each)[ -](?:sec|min|hour)|\b[rt]p[smd]\b|concurren"
+OF_TOKENS = r"(?i)\b(?:thinking|reasoning|token|context)[ .]?budget"
+NAME_IN_QUOTES = r"(['\"`])[\w.-]+\1"  # of a parameter or a field of the user's own, such as 'balance'
+LONG_WAIT = 3_600.0  # seconds: a quota that is there again sooner is a rate limit
 LIMIT_AND_REQUESTED = r"(?i)\blimit:? (\d[\d,]*)\b(?:(?!limit)[^.]){0,60}?\brequested:? (\d[\d,]*)"
 UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3_600.0, "d": 86_400.0}
 ONE_TIME = (
@@ -145,7 +148,8 @@ class Refusal:
     @cached_property
     def too_large(self) -> tuple[int, int] | None:
         """The limit in tokens a minute and the tokens of this request, where the request alone exceeds the limit."""
-        found = re.search(LIMIT_AND_REQUESTED, self.text) if self.code in (413, 429) else None
+        is_rate = self.code in (413, 429) or re.search(OF_A_RATE, self.text)
+        found = re.search(LIMIT_AND_REQUESTED, self.text) if is_rate else None
         if found is None:
             return None
         limit, requested = (int(number.replace(",", "")) for number in found.groups())
@@ -154,12 +158,19 @@ class Refusal:
     @cached_property
     def is_unpaid(self) -> bool:
         """Whether credit is missing, or a quota that waiting does not restore."""
-        said = " ".join((*(str(mark)[:MAX_SHOWN] for mark in _marks(self.body)), self.text))
-        if self.status == 402 or re.search(NO_SHARE, said):
+        marks = (str(mark)[:MAX_SHOWN] for mark in self.marks)
+        said = ". ".join((*marks, re.sub(NAME_IN_QUOTES, "…", self.text))).replace("_", " ")
+        if self.overflow or self.code in (404, 405, *TOO_LATE):
+            return False
+        if self.status == 402 or re.search(NOTHING_LEFT, said):
             return True
-        if self.code in (400, 403, 422, 429) and re.search(NO_BUDGET, said):
+        if re.search(OF_A_RATE, self.text) or re.search(OF_TOKENS, self.text):
+            return False
+        exhausted = [sentence for sentence in re.split(r"[.!?;]\s", said) if re.search(EXHAUSTED, sentence)]
+        if any(re.search(MONEY, sentence) for sentence in exhausted):
             return True
-        return self.code in (400, 402, 403, 429) and self.retry_after is None and bool(re.search(NO_CREDIT, said))
+        lasts = self.retry_after is None or self.retry_after > LONG_WAIT
+        return lasts and any(re.search(USE, each) for each in exhausted) and bool(re.search(LIFTED_BY, said))
 
     @property
     def is_page(self) -> bool:
@@ -177,7 +188,8 @@ class Refusal:
 
         Where the refusal names no time, ``delay`` is for a busy server, ``unnamed`` for a rate limit.
         """
-        if self.code not in (429, *BUSY) or self.overflow or self.too_large or self.is_unpaid:
+        passes = self.code in (429, *BUSY) and not (self.overflow or self.too_large or self.is_unpaid)
+        if not passes or exceeds_size(self.status, self.body):  # of memory, with a 500
             return None
         if self.retry_after is not None:
             return self.retry_after if self.retry_after <= MAX_RETRY_WAIT else None
@@ -198,15 +210,13 @@ class Refusal:
             )
         if self.is_unpaid:
             then = f"{left}." if left else "Waiting does not help: see its billing."
+            then = "To go on before that date, see its billing." if re.search(DATE, said) and not left else then
             text = f"{where} has no credit or budget left for this key ({said}). {then}"
             return BudgetExceededError(text, status=self.status)
         if self.too_large or self.code == 429:
             return self._limited(where, said)
-        if is_too_many_bytes(self.status, self.body):
-            text = (
-                f"{where} refuses a request of this many bytes ({said}): send fewer files, or a shorter conversation."
-            )
-            return ContextOverflowError(text, overflow=Overflow(), by_bytes=True)
+        if exceeds_size(self.status, self.body):
+            return ContextOverflowError(said, overflow=Overflow(), by_bytes=True)
         if self.code in (401, 403):
             another = f"%chat key {key_for or where}".partition("?")[0]
             if keyless:
@@ -227,8 +237,8 @@ class Refusal:
             limit, requested = self.too_large
             return RateLimitError(
                 f"{where} takes {limit:,} tokens a minute, and this request alone is {requested:,} ({said}). Waiting "
-                "does not help: send a shorter prompt, leave out older turns with %chat trim N, or ask for a higher "
-                "limit there.",
+                f"does not help: send a shorter prompt, let %chat config compact_at {4 * limit // 5} (or max_turns N) "
+                "leave out older turns, or ask for a higher limit there.",
                 helps_to_wait=False,
             )
         when = f"in {_seconds(self.retry_after)}" if self.retry_after else "later"

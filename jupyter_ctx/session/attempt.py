@@ -198,13 +198,13 @@ def overflow_error(attempt: Attempt, overflow: Overflow | None = None, *, kept: 
     )
 
 
-def heavy_error(attempt: Attempt) -> ContextOverflowError:
+def heavy_error(attempt: Attempt, refusal: ContextOverflowError) -> ContextOverflowError:
     """Return the error for a request that was refused for its bytes where none is smaller."""
     files = sorted(attempt.message.attachments, key=lambda file: -len(file.data))
     largest = f" {files[0].name} has {megabytes(len(files[0].data))}." if files else ""
     size = megabytes(request_bytes(attempt.request.messages))
     return ContextOverflowError(
-        f"{attempt.target.model}: the server takes no request of {size}.{largest} Nothing was recorded. "
+        f"{attempt.target.model}: the server takes no request of {size} ({refusal}).{largest} Nothing was recorded. "
         "Send a smaller file, shorten the prompt, or make room with %chat trim.",
         largest=_largest(attempt, whole(attempt.tokens)), prompt=attempt.prompt, by_bytes=True,
     )  # fmt: skip

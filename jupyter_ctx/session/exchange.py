@@ -17,7 +17,7 @@ from ..models.registry import Models
 from ..providers.base import Reply, Thought
 from ..runtime.interrupts import interruptible, uninterrupted
 from .attempt import Attempt
-from .judge import Verdict, verdict_on
+from .judge import Verdict, all_thinking, verdict_on
 from .messages_sent import request_bytes
 from .notices import sent_again
 from .paying import paid_stream
@@ -146,7 +146,8 @@ def exchange(
                         raise fitter.given_up(attempt, error) from None
                     attempt = fitter.smaller(attempt, error)
                     coming.sent(attempt.target.model, sent_again(attempt, error))
-        return _learned(fitter.models, Exchanged(attempt, verdict, refusal=refusal), turn_id)
+        came = _learned(fitter.models, Exchanged(attempt, verdict, refusal=refusal), turn_id)
+        return came._replace(error=all_thinking(attempt, came.whole().reply))
     except BaseException as error:  # whatever it is, the text that came is returned
         if not coming.pieces:
             return Exchanged(attempt, None, refusal=refusal, error=error)
@@ -165,7 +166,10 @@ def _streamed(models: Models, attempt: Attempt, coming: Coming, previous: Previo
         for item in stream:
             if isinstance(item, Reply):
                 before = previous(attempt) if previous is not None else None
-                return verdict_on(attempt, replace(item, seconds=coming.seconds), before)
+                verdict = verdict_on(attempt, replace(item, seconds=coming.seconds), before)
+                if verdict.reply.text and not "".join(coming.pieces).strip():
+                    coming.take(verdict.reply.text)  # it came as thinking
+                return verdict
             coming.take(item)
     raise ProviderError("The provider sent no reply.")
 

@@ -14,17 +14,19 @@ from ..context.overflow import Overflow
 from ..context.tokens import READ_WHOLE, estimate_tokens
 from ..context.usage import Usage
 from ..conversation.messages import Turn
-from ..errors import ContextOverflowError
+from ..errors import ContextOverflowError, ProviderError
 from ..providers.base import Reply
 from .attempt import Attempt
 
 INCOMPLETE = ("interrupted", "cut")
 NEAR_THE_EDGE = 0.5  # of the window: a shorter prompt without a token of reply was not ended by the window
+NO_ROOM_LEFT = ("max_tokens", "context_window")
 UNSAID = 3  # tokens that a reply without text may be reported with
 LONG_PROMPT = 1_000  # tokens by the uncalibrated estimate
 READ_SHARE = 0.35  # of that estimate: no tokenizer needs fewer tokens
 TRUNCATED_GROWTH = 1.25  # of what was read of a truncated request: whole messages are left out, so it varies
 ADDED, HARDLY = 60, 0.25  # tokens worth comparing, and the share of them that must have been read
+AS_THINKING = "The server sent its whole answer as thinking; it is shown as the answer."
 THOUGHT = "</think>"  # templates drop a model's thoughts from older turns, so that fewer tokens are read
 
 
@@ -54,12 +56,28 @@ def verdict_on(attempt: Attempt, reply: Reply, previous: Turn | None) -> Verdict
     if reply.stop_reason == "context_window" and not has_content:
         overflow = Overflow(input_tokens=usage.input_tokens if usage else None)
         raise ContextOverflowError("The window had no room for a reply.", overflow=overflow)
+    if reply.stop_reason == "stop" and not reply.detail and reply.thinking.strip() and not reply.text.strip():
+        usage = usage and replace(usage, reasoning_tokens=0, guessed=False)
+        reply = replace(reply, text=reply.thinking, thinking="", usage=usage, notices=(*reply.notices, AS_THINKING))
     if usage is None:
         return Verdict(reply)
     truncated = _is_truncated(attempt, usage, previous)
     whole = reply.stop_reason not in INCOMPLETE and (usage.output_tokens > 0 or not reply.text)
     more = attempt.dropped or attempt.request.schema is not None or usage.includes_tools  # each counts a schema its way
     return Verdict(reply, truncated, usage if whole and not truncated and not more else None)
+
+
+def all_thinking(attempt: Attempt, reply: Reply) -> ProviderError | None:
+    """Return the error for a reply whose whole length went into thinking; ``None``: it has text, or room was left."""
+    usage, most = reply.usage, attempt.request.max_tokens
+    tokens = usage.reasoning_tokens or usage.output_tokens if usage is not None else 0
+    if reply.text.strip() or reply.stop_reason not in NO_ROOM_LEFT or not (reply.thinking or tokens > UNSAID):
+        return None
+    full, room = f"max_tokens {f'{most:,}' if most else 'not set'}", "with a larger --max-tokens (max_tokens=N)"
+    if reply.stop_reason == "context_window":
+        full, room = "the window is full", "in a shorter conversation (%chat trim N)"
+    text = f'The answer was all thinking ({tokens:,} tokens, {full}). It thinks less with --effort low (effort="low")'
+    return ProviderError(f"{text}, and has more room {room}.", reply=reply)
 
 
 def _window_ended(attempt: Attempt, reply: Reply, usage: Usage) -> bool:

@@ -226,9 +226,9 @@ def _recovered(refused: Attempt, overflow: Overflow, sent: Attempt) -> str:
 
 
 def _lighter(sent: Attempt) -> str:
-    """Return how a request was made smaller that was refused for its bytes."""
+    """Return how a request was made smaller that was refused for its bytes, characters or memory."""
     gone = named_turns(sent.gone()) if sent.left_out else "files of earlier turns"
-    return f"Too many bytes for the server: sent again without {gone}"
+    return f"Too large for the server: sent again without {gone}"
 
 
 def sent_again(attempt: Attempt, refusal: ContextOverflowError) -> str:
@@ -237,7 +237,7 @@ def sent_again(attempt: Attempt, refusal: ContextOverflowError) -> str:
     gone = " and ".join(parts) or "files of earlier turns"
     lacks = bool(attempt.left_out or attempt.lacks_summary or refusal.by_bytes)
     how = f"without {gone}" if lacks else "with less room for the reply"
-    return f"{'Too many bytes' if refusal.by_bytes else 'Too long'}; sending again {how}"
+    return f"{'Too large' if refusal.by_bytes else 'Too long'}; sending again {how}"
 
 
 def threshold(info: ContextInfo) -> str:

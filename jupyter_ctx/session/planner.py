@@ -112,7 +112,7 @@ class Fitter:
         ``kept``: text had come, and was recorded.
         """
         if error.by_bytes:
-            return heavy_error(refused)
+            return heavy_error(refused, error)
         overflow = error.overflow or Overflow()
         target = self.models.refused(refused.target, refusal_of(refused, overflow))  # for the next cell, too
         return overflow_error(replace(refused, target=target), overflow, kept=kept)
@@ -126,9 +126,8 @@ class Fitter:
             raise self.given_up(refused, error)
         overflow = error.overflow or Overflow()
         if error.by_bytes:
-            return self._lighter(
-                refused, self.models.too_heavy(refused.target, request_bytes(refused.request.messages))
-            )
+            target = self.models.too_heavy(refused.target, request_bytes(refused.request.messages))
+            return self._lighter(refused, target, error)
         return self._shorter(refused, self.models.refused(refused.target, refusal_of(refused, overflow)), overflow)
 
     def _shorter(self, refused: Attempt, target: Target, overflow: Overflow) -> Attempt:
@@ -152,7 +151,7 @@ class Fitter:
             raise overflow_error(attempt, overflow)
         return replace(attempt, retry=refused.retry + 1)
 
-    def _lighter(self, refused: Attempt, target: Target) -> Attempt:
+    def _lighter(self, refused: Attempt, target: Target, error: ContextOverflowError) -> Attempt:
         """Return a request of fewer bytes: without the largest files of earlier turns, then without the oldest turns.
 
         After a second refusal the smallest there is. Raises ContextOverflowError where none is smaller.
@@ -162,7 +161,7 @@ class Fitter:
         if request_bytes(attempt.request.messages) >= size:
             attempt = self._without_summary(attempt, start, None)
         if request_bytes(attempt.request.messages) >= size:
-            raise heavy_error(refused)
+            raise heavy_error(refused, error)
         return replace(attempt, retry=refused.retry + 1)
 
     def _less(self, refused: Attempt, target: Target, goal: float | None) -> Attempt:

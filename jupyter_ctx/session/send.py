@@ -19,7 +19,7 @@ from .actions import Actions, Change, SummaryDraft
 from .attempt import Attempt
 from .exchange import Coming, Exchanged, exchange
 from .handed_turns import handed_turns
-from .judge import INCOMPLETE, Verdict
+from .judge import INCOMPLETE, NO_ROOM_LEFT, Verdict
 from .messages_sent import request_digest
 from .notices import HANDED, STORED, Outcome, nearly_full, notices_of
 from .prompt import FromStore
@@ -246,7 +246,9 @@ def record_of(asked: TurnRecord, attempt: Attempt, reply: Reply, turn_id: str) -
 
 
 def stored_reply(turn: Turn, schema: Schema | None) -> Reply | None:
-    """Return an answer that is there already; it costs nothing. ``None``: it does not match its schema."""
+    """Return an answer that is there already; it costs nothing. ``None``: it does not match its schema, or is none."""
+    if turn.stop_reason in NO_ROOM_LEFT and not turn.reply.strip():  # all thinking
+        return None
     reply = Reply(
         turn.reply, turn.usage, turn.stop_reason, turn.model, (HANDED if turn.record.handed else STORED,), stored=True,
         thinking=turn.thinking, seconds=turn.record.seconds, tokens=turn.record.tokens, citations=turn.record.citations,

@@ -16,6 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from images import PIXEL
+from refusal_wordings import SIZES
 from server import events, piece, send, serve, usage
 
 from jupyter_ctx import Chat, ContextOverflowError
@@ -333,12 +334,12 @@ def test_a_request_of_too_many_bytes_leaves_out_the_largest_files_of_earlier_tur
             reply = chat.send(f"Look at {name}", attachments=[image(tmp_path, name, size)])
         assert len(sizes) == 3
         reply = chat.send("And now?", attachments=[image(tmp_path, "new.png", 30_000)])
-        assert "Too many bytes" in reply.notices[0]
+        assert "Too large" in reply.notices[0]
         assert "large.png" in reply.notices[1]
         assert "small.png" not in reply.notices[1]
         before = len(sizes)
         for _ in range(3):
-            assert "Too many bytes" not in " ".join(reply.notices[2:])
+            assert "Too large" not in " ".join(reply.notices[2:])
             reply = chat.send("And then?")
         assert reply.notices == ()  # what was left out is said once
         assert len(sizes) == before + 3  # what was learned is not asked again
@@ -366,3 +367,28 @@ def test_a_file_that_alone_is_too_large_fails_with_its_name_and_size(tmp_path: P
         assert len(sizes) == 1
         assert chat.turns == ()
         assert chat.send("And without it?").text == "Yes."
+
+
+@pytest.mark.parametrize(("status", "text"), SIZES)
+def test_a_limit_on_bytes_characters_or_memory_is_no_window(status: int, text: str) -> None:
+    sizes = list[int]()
+
+    def answer(handler: BaseHTTPRequestHandler, request: dict[str, Any]) -> None:
+        sizes.append(len(json.dumps(request["messages"])))
+        if sizes[-1] > 4_000:
+            send(handler, status, json.dumps({"error": {"message": text}}))
+        else:
+            send(handler, 200, events(piece("Yes."), piece("", "stop"), usage(sizes[-1] // 5, 2)), "text/event-stream")
+
+    with serve(answer) as (url, _):
+        chat = Chat("m", base_url=url, window=32_000)
+        chat.add_messages({"role": role, "content": "word " * 20} for _ in range(30) for role in ("user", "assistant"))
+        chat.send("Why?")
+        chat.send("And then?")
+        assert (chat.info().context_window, chat.info().source) == (32_000, "given")
+        assert len(sizes) == 3
+        assert sizes[-1] > 1_000  # most of what the server takes is sent again
+        with pytest.raises(ContextOverflowError) as raised:
+            chat.send("long " * 1_000)
+        assert text.rstrip(".") in str(raised.value)
+        assert chat.info().source == "given"

@@ -11,10 +11,21 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from refusal_wordings import CORPUS, LOOK_ALIKES, MORE, WORDINGS, corpus, error, says
+from refusal_wordings import (
+    CORPUS,
+    LONG_CONTEXTS,
+    LOOK_ALIKES,
+    MORE,
+    NO_SIZES,
+    SIZES,
+    WORDINGS,
+    corpus,
+    error,
+    says,
+)
 
 from jupyter_ctx import Overflow, classify_overflow
-from jupyter_ctx.context.overflow import is_too_many_bytes
+from jupyter_ctx.context.overflow import exceeds_size
 
 TOO_LONG = "prompt is too long: 11 tokens > 10 maximum"
 
@@ -159,6 +170,11 @@ def test_what_sounds_like_one_is_none(text: str) -> None:
     assert classify_overflow(400, error(text)) is None
 
 
+@pytest.mark.parametrize("text", LONG_CONTEXTS)
+def test_what_needs_a_higher_tier_for_its_length_is_too_long(text: str) -> None:
+    assert all(classify_overflow(status, error(text)) is not None for status in (400, 403, 429))
+
+
 @pytest.mark.parametrize(("status", "body"), OTHERS)
 def test_what_only_looks_like_one_is_none(status: int | None, body: Any) -> None:
     assert classify_overflow(status, body) is None
@@ -199,7 +215,9 @@ BYTES: list[tuple[int | None, Any]] = [
     (None, error("Request exceeds the maximum allowed number of bytes", type="request_too_large")),
     (413, "请求体过大"),
 ]
+BYTES += [(status, error(text)) for status, text in SIZES]
 NOT_BYTES: list[tuple[int | None, Any]] = [
+    *((status, error(text)) for status, text in NO_SIZES),
     (413, error("Prompt is too long")),
     (413, error("Request body too large for a model. Max size: 8000 tokens.", code="tokens_limit_reached")),
     (413, error("Request too large on tokens per minute (TPM): Limit 6000, Requested 14368")),
@@ -212,14 +230,16 @@ NOT_BYTES: list[tuple[int | None, Any]] = [
 
 
 @pytest.mark.parametrize(("status", "body"), BYTES)
-def test_a_request_of_too_many_bytes_is_recognised_and_is_no_overflow(status: int | None, body: Any) -> None:
-    assert is_too_many_bytes(status, body)
+def test_a_request_of_too_many_bytes_or_characters_is_recognised_and_is_no_overflow(
+    status: int | None, body: Any
+) -> None:
+    assert exceeds_size(status, body)
     assert classify_overflow(status, body) is None
 
 
 @pytest.mark.parametrize(("status", "body"), NOT_BYTES)
 def test_no_other_refusal_is_one_of_too_many_bytes(status: int | None, body: Any) -> None:
-    assert not is_too_many_bytes(status, body)
+    assert not exceeds_size(status, body)
 
 
 @pytest.mark.parametrize("status", [401, 402, 403, 404, 408, 429, 529])

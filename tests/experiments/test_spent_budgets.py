@@ -1,20 +1,25 @@
-"""A key's budget that is spent in the middle of a run: the run ends at once, and what came is kept."""
+"""Money that is out, or paid for nothing, in the middle of a run: the run ends at once, and what came is kept."""
 
 from __future__ import annotations
 
 import json
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from http.server import BaseHTTPRequestHandler
+from pathlib import Path
+from typing import Any
 
 import pytest
-from server import events, piece, running, send, usage
+from dialects import delta_piece
+from refusal_wordings import UNPAID
+from server import events, piece, running, send, serve, usage
 
-from jupyter_ctx import Chat, ChatError
+from jupyter_ctx import Chat, ChatError, sweep
 from jupyter_ctx.experiments.asking.governor import START_AT_ONCE
 
 LEFT = 20  # requests that the budget pays for
@@ -22,7 +27,9 @@ FILLED = (datetime.now(UTC) + timedelta(days=2)).replace(microsecond=0)
 INFO = {"info": {"spend": 5.0, "max_budget": 5.0, "budget_reset_at": FILLED.isoformat()}}
 LITELLM = {"message": "Budget has been exceeded! Current cost: 5.0, Max budget: 5.0", "type": "budget_exceeded"}
 OPENROUTER = {"message": "Key limit exceeded (weekly limit). Manage it at https://openrouter.ai/keys", "code": 403}
+ANTHROPIC = {"message": UNPAID[0][1], "type": "invalid_request_error"}
 FORMS = {
+    "400, Anthropic's": (400, ANTHROPIC),
     "429, LiteLLM's": (429, LITELLM), "422, of LiteLLM 1.109": (422, LITELLM), "400, of an older one": (400, LITELLM),
     "402, OpenRouter's": (402, {"message": "Insufficient credits. Add more at openrouter.ai", "code": 402}),
     "403, OpenRouter's": (403, OPENROUTER),
@@ -89,3 +96,47 @@ def test_a_run_ends_at_once_and_keeps_what_came(form: str) -> None:
         assert 1 <= gateway.refused <= 2 * START_AT_ONCE  # those that were on their way: more with each answer
         filled = datetime.fromtimestamp(FILLED.timestamp())
         assert (f"$0 of $5 left, until {filled:%A}" in str(raised.value)) == (error is LITELLM)
+
+
+THINKING = events(delta_piece({"reasoning_content": "Hm. " * 9}), piece("", "length"), usage(10, 50))
+TEXT = events(piece("So.", "stop"), usage(10, 2))
+ROWS = [f"row {number}" for number in range(40)]
+PRICED = partial(sweep, "{{ text }}", model="m", prices=(1, 10), confirm_cost="none", progress=False, yes=True)
+
+
+@contextmanager
+def thinking_where(is_all_thinking: Callable[[dict[str, Any]], bool]) -> Iterator[tuple[str, list[dict[str, Any]]]]:
+    """A server whose answers are all thinking for some requests, and then come first."""
+
+    def answer(handler: BaseHTTPRequestHandler, request: dict[str, Any]) -> None:
+        thinks = is_all_thinking(request)
+        time.sleep(0 if thinks else 0.05)
+        send(handler, 200, THINKING if thinks else TEXT, "text/event-stream")
+
+    with serve(answer) as (url, seen):
+        yield url, seen
+
+
+def test_a_run_whose_answers_are_all_thinking_ends_after_three_and_counts_them(tmp_path: Path) -> None:
+    store = tmp_path / "store.sqlite"
+    with thinking_where(lambda request: request["max_tokens"] == 50) as (url, seen):
+        ask = partial(PRICED, ROWS, base_url=url, store=store, concurrency=1)
+        run = ask(max_tokens=50)
+        with pytest.raises(ChatError, match=r"50 tokens, max_tokens 50.*--effort low.*only the other 37"):
+            run.result(30)
+        assert 3 <= len(seen) <= 4
+        assert run.cost == pytest.approx(len(seen) * (10 + 500) / 1e6)
+        assert [result.reply.thinking[:3] for result in run.results.failed if result.reply] == ["Hm."] * 3
+        assert ask(max_tokens=2_000).result(30)["reply"].tolist() == ["So."] * 40  # what was stored is no answer
+
+
+@pytest.mark.parametrize("grid", [{}, {"max_tokens": [50, 2_000]}])
+def test_a_run_goes_on_where_other_answers_come(grid: dict[str, list[int]]) -> None:
+    def thinks(request: dict[str, Any]) -> bool:
+        row = int(request["messages"][-1]["content"].split()[-1])
+        return request.get("max_tokens") == 50 if grid else row > 5
+
+    with thinking_where(thinks) as (url, _):
+        run = PRICED(ROWS, grid=grid, base_url=url, store=None, concurrency=20 if grid else 1)
+        run.result(30)
+    assert (run.unasked, len(run.results.failed)) == (0, 40 if grid else 34)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import threading
+import time
 import warnings
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
@@ -13,6 +15,7 @@ from typing import Any
 
 import pytest
 from dialects import DIALECTS, KEY, Dialect
+from refusal_wordings import PAID, UNPAID
 from server import hang_up, running, send, serve
 
 from jupyter_ctx import (
@@ -24,6 +27,7 @@ from jupyter_ctx import (
     ProviderError,
     RateLimitError,
 )
+from jupyter_ctx.providers import adapter
 from jupyter_ctx.providers.error_mapping import Refusal
 from jupyter_ctx.providers.lookup import get_provider
 
@@ -195,6 +199,56 @@ def test_what_never_passes_is_not_asked_again_and_says_what_to_do(dialect: Diale
 def test_a_limit_that_a_request_does_not_pass_alone_is_only_a_limit(server: Steps) -> None:
     said = "Rate limit reached on tokens per min (TPM): Limit 30000, Used 28000, Requested 5000. Try again in 20ms."
     assert server.does(COMPLETIONS, refuses(429, error(said)), answers(COMPLETIONS)).send("x").text == "Hi"
+
+
+@pytest.mark.parametrize(("status", "text"), UNPAID)
+def test_money_that_is_out_is_known_by_the_class_of_its_words(status: int, text: str) -> None:
+    assert isinstance(Refusal(status, error(text)).error("here", "m"), BudgetExceededError)
+
+
+@pytest.mark.parametrize(("status", "text"), PAID)
+def test_a_refusal_that_only_names_money_is_another(status: int, text: str) -> None:
+    assert not isinstance(Refusal(status, error(text)).error("here", "m"), BudgetExceededError)
+
+
+def test_a_date_on_which_money_is_there_again_is_told() -> None:
+    assert "before that date" in str(Refusal(*UNPAID[0]).error("here", "m"))
+
+
+INSIDE = ("whole", "in the stream")
+
+
+@pytest.mark.parametrize("form", INSIDE)
+def test_an_error_inside_a_success_is_told_for_what_it_is(dialect: Dialect, form: str, server: Steps) -> None:
+    said = {UNPAID[0][1]: BudgetExceededError, UNPAID[1][1]: BudgetExceededError, LARGE: RateLimitError}
+    for text, kind in said.items():
+        body = dialect.error(text) if form == "in the stream" else json.dumps(error(text, type="error"))
+        with pytest.raises(kind):
+            server.does(dialect, refuses(200, body, STREAM if form == "in the stream" else JSON)).send("x")
+        assert len(server.seen) == 1
+
+
+def test_a_request_above_the_limit_of_a_minute_names_a_setting_that_holds(server: Steps) -> None:
+    with pytest.raises(RateLimitError) as raised:
+        server.does(COMPLETIONS, refuses(429, error(LARGE))).send("x")
+    named = re.search(r"config compact_at (\d+)", str(raised.value))
+    assert named is not None
+    chat = Chat("m", base_url=server.url)
+    chat.configure(compact_at=named[1])
+    assert chat.config.compact_at == 24_000
+
+
+def test_closing_ends_the_wait_before_a_retry(server: Steps, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(adapter, "DELAYS", (5.0, 5.0))
+    chat = server.does(COMPLETIONS, refuses(503, "busy"), answers(COMPLETIONS))
+    closing = threading.Timer(0.3, chat.models.close)
+    closing.start()
+    began = time.monotonic()
+    with pytest.raises(ProviderError):
+        chat.send("x")
+    assert time.monotonic() - began < 3
+    assert len(server.seen) == 1
+    assert chat.send("x").text == "Hi"
 
 
 @pytest.mark.parametrize("budget", ["thinking.budget_tokens: exceeded budget", "Reasoning budget exceeded: 32768"])

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from server import begin_stream, events, hang_up, piece, send, serve, usage
 
-from jupyter_ctx import Chat, ChatInterrupted, ContextOverflowError, ProviderConnectionError
+from jupyter_ctx import Chat, ChatInterrupted, ContextOverflowError, ProviderConnectionError, ProviderError
 from jupyter_ctx.context.usage import Usage
 from jupyter_ctx.providers.base import Thought
 from jupyter_ctx.providers.think_tags import Splitter
@@ -141,13 +141,54 @@ def test_what_no_store_takes_is_replaced_in_thoughts_too() -> None:
         assert chat.send("x").thinking == "a�b"
 
 
-def test_thinking_that_never_ends_is_an_empty_reply() -> None:
-    with answering(COMPLETIONS, COMPLETIONS.answer("<think>", "so", " ", why="max_tokens")) as (chat, seen):
-        reply = chat.send("x")
+def test_an_answer_that_is_all_thinking_fails_and_is_kept_and_paid(dialect: Dialect) -> None:
+    answers = (
+        dialect.answer(thoughts=THOUGHTS, why="max_tokens", sent=20, said=900, thought=900),
+        dialect.answer("Hi", sent=20, said=2),
+    )
+    with answering(dialect, *answers, max_tokens=900, prices=(1, 10)) as (chat, seen):
+        with pytest.raises(ProviderError, match=r"900 tokens, max_tokens 900\).*--effort low.*--max-tokens") as raised:
+            chat.send("x")
         chat.send("y")
-    assert (reply.text, reply.thinking, reply.stop_reason) == ("", "so", "max_tokens")
-    assert [turn.thinking for turn in chat.turns] == ["so", "so"]
-    assert len(seen[1]["messages"]) == 1
+    assert raised.value.reply.cost == pytest.approx((20 + 9_000) / 1e6)
+    assert [(turn.reply, turn.thinking) for turn in chat.turns] == [("", "Blue is scattered."), ("Hi", "")]
+    assert chat.info().cost == pytest.approx((40 + 9_020) / 1e6)
+    assert "Blue" not in json.dumps(seen[1])
+    assert '"x"' not in json.dumps(seen[1])
+
+
+def test_thinking_that_nobody_shows_is_known_by_its_tokens() -> None:
+    answer = COMPLETIONS.answer(why="max_tokens", said=900, thought=900)
+    with answering(COMPLETIONS, answer) as (chat, _), pytest.raises(ProviderError, match="900 tokens, max_tokens not"):
+        chat.send("x")
+
+
+def test_a_structured_answer_that_is_all_thinking_is_asked_for_once() -> None:
+    answer, schema = COMPLETIONS.answer(thoughts=THOUGHTS, why="max_tokens"), {"type": "object", "properties": {}}
+    with answering(COMPLETIONS, answer) as (chat, seen), pytest.raises(ProviderError, match="all thinking"):
+        chat.send("x", schema=schema)
+    assert len(seen) == 1
+
+
+def test_an_answer_sent_as_thinking_is_shown_as_the_answer(dialect: Dialect) -> None:
+    texts: list[str] = []
+    answers = (dialect.answer(thoughts=THOUGHTS, sent=20, said=40, thought=40), dialect.answer("Hi"))
+    with answering(dialect, *answers) as (chat, seen):
+        reply = chat.send("x", on_piece=texts.append)
+        used = chat.info().used
+        chat.send("y")
+    assert (reply.text, reply.thinking, "".join(texts)) == ("Blue is scattered.", "", "Blue is scattered.")
+    assert any("as thinking" in notice for notice in reply.notices)
+    assert used == 60
+    assert "Blue is scattered." in json.dumps(seen[1])
+
+
+def test_thoughts_before_the_call_of_a_tool_are_no_answer() -> None:
+    call = piece("", "tool_calls")
+    thought = delta_piece({"content": None, "reasoning_content": "I call it."})
+    with answering(COMPLETIONS, events(thought, call, usage(9, 9))) as (chat, _):
+        reply = chat.send("x")
+    assert (reply.text, reply.thinking) == ("", "I call it.")
 
 
 def test_a_window_that_ends_while_the_model_thinks_is_no_refusal() -> None:
@@ -155,8 +196,9 @@ def test_a_window_that_ends_while_the_model_thinks_is_no_refusal() -> None:
     with answering(COMPLETIONS, answer, window=430) as (chat, seen):
         for _ in range(3):
             chat.add_messages([{"role": "user", "content": "words " * 30}, {"role": "assistant", "content": "Yes."}])
-        reply = chat.send("x", max_tokens=80)
-    assert (reply.text, reply.stop_reason, len(seen)) == ("", "context_window", 1)
+        with pytest.raises(ProviderError, match="the window is full") as raised:
+            chat.send("x", max_tokens=80)
+    assert (raised.value.reply.stop_reason, len(seen)) == ("context_window", 1)
     assert chat.turns[-1].thinking == "Blue is scattered."
 
 

@@ -53,7 +53,8 @@ class Gateway:
                     hang_up(self)
                     return
                 if gateway.status >= 400:
-                    send(self, gateway.status, json.dumps(SPENT), **gateway.headers)
+                    body = json.dumps(SPENT) if gateway.status < 500 else "busy"
+                    send(self, gateway.status, body, **gateway.headers)
                     return
                 answer = events(piece("So.", "stop"), usage(10, 2))
                 send(self, 200, answer, "text/event-stream", **gateway.headers)

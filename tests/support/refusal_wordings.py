@@ -139,6 +139,83 @@ LOOK_ALIKES = (
 )
 
 
+# more context than a plan or tier includes: a shorter prompt passes, whatever the status
+LONG_CONTEXTS = (
+    "Usage credits are required for long context requests.",
+    "The long context beta is not yet available for this subscription.",
+    "Requests with a context above 200k need a higher usage tier.",
+    "Your plan does not include the 1M context window: upgrade to use more than 200,000 tokens.",
+    "Long-context requests (over 200K tokens) are only available on tier 4. Purchase credits to unlock them.",
+    "Paid credits must be enabled for prompts longer than 200k tokens",
+)
+# limits on bytes, characters and memory: what they say teaches no window
+SIZES = (
+    (400, "total message size 10176584 exceeds limit 2097152"),
+    (400, "Payload size of 8388700 is above the max of 8388608"),
+    (400, "body size limit is 1048576"),
+    (400, "Input exceeds the allowed character limit of 4000"),
+    (400, "The maximum number of characters in a prompt is 32000; yours has 41022."),
+    (422, "messages: the combined text may have at most 16,384 chars"),
+    (400, "Character limit exceeded: the query has 5200 of 5000"),
+    (500, "Prefill context too large for available memory (pre-chunk guard at 57344 tokens, 12 of 11 GB)"),
+    (503, "Not enough GPU memory for a prompt of 60000 tokens"),
+    (500, "KV cache exceeds the memory that is left (served 20480 tokens so far)"),
+)
+NO_SIZES = (
+    (400, "Tool description exceeds the maximum of 1024 characters"),
+    (400, "The user name is longer than 64 characters in the request"),
+    (400, "Input size (9000 tokens) exceeds the limit of 8192 tokens"),
+    (400, "Request size exceeds model context window"),
+    (400, "Invalid character in the request at position 40"),
+    (400, "batch size 64 exceeds limit 32"),
+    (500, "model requires more system memory (5.6 GiB) than is available (3.9 GiB)"),
+)
+# no money is left, of a key or a plan; the first are Anthropic's, OpenAI's, Google's, xAI's and Fireworks'
+UNPAID = (
+    (400, "You have reached your specified API usage limits. You will regain access on 2026-12-01 at 00:00 UTC."),
+    (400, "Your credit balance is too low to access the Anthropic API. Please go to Plans & Billing."),
+    (400, "Billing hard limit has been reached"),
+    (429, "Your prepayment credits are depleted. Please go to AI Studio to manage your project and billing."),
+    (429, "Your project has exceeded its monthly spending cap. Please go to AI Studio to manage it."),
+    (403, "Your team has either used all available credits or reached its monthly spending limit."),
+    (412, "Account x is suspended, possibly due to reaching the monthly spending limit."),
+    (400, "The workspace 'class-7' has hit its spend cap for November; requests resume on 1 December 2026."),
+    (400, "Your prepaid balance is exhausted. Top up to go on."),
+    (400, "No funds remain on this account. Please recharge."),
+    (403, "Your organization has used up its API allowance for this billing period."),
+    (400, "Usage cap reached. Raise your spending limit in the billing settings to continue."),
+    (403, "Payment required: the last invoice of this account is overdue."),
+    (422, "You do not have enough credit left for this request."),
+    (400, "The credits of your account have expired. Please purchase a new package."),
+    (429, "API usage limit reached for this month. You can add funds to regain access immediately."),
+    (403, "Access is paused until 2026-12-01 because your usage limit was reached."),
+    (400, "Quota of your plan used up; upgrade your plan or wait until January 1, 2027."),
+    (400, "Your quota has been consumed; it is restored on 1 December 2026."),
+    (500, "upstream error: Your credit balance is too low to access the API"),
+    (200, "Your wallet balance is negative, please deposit funds."),
+    (400, "您的账户余额不足，请充值后重试"),
+)
+PAID = (  # and these sound so
+    (429, "Rate limit reached for m on tokens per min (TPM): Limit 30000, Used 29000, Requested 5000. Please try again "
+          "in 8s. You can increase your rate limit by adding a payment method at https://x/account/billing."),
+    (429, "Rate limit reached on tokens per day (TPD). Try again in 1h2m3s. Upgrade to Dev Tier at https://x/billing"),
+    (429, "You exceeded your current quota, please check your plan and billing details. Please retry in 34.07s."),
+    (429, "Token quota per minute reached. Upgrade your plan for a higher quota."),
+    (429, "Usage limit reached: 60 requests a minute on your plan. Retry after 12 seconds."),
+    (429, "Too many requests: 120 of 60 RPM on the free tier. Upgrade to a paid plan."),
+    (429, "Usage credits are required for long context requests."),
+    (400, "thinking.budget_tokens: exceeded budget of 32000"),
+    (400, "The reasoning budget of 1024 tokens was used up."),
+    (400, "Context budget exceeded: 9,000 of 8,192 tokens"),
+    (400, "Invalid schema for 'Invoice': it is over the limit of fields: 'balance', 'payments'."),
+    (422, "body.response_format.budget: Field required"),
+    (401, "Your API key has expired"),
+    (403, "Your key has no access to this model; upgrade your tier"),
+    (404, "The model is not included in your plan: you are out of credits"),
+    (503, "The load balancer has no healthy upstream"),
+)  # fmt: skip
+
+
 def corpus(path: Path = CORPUS) -> list[dict[str, Any]]:
     """Refusals that were collected; where a body was not, its message stands for it."""
     rows = [json.loads(line) for line in path.read_text("utf-8").splitlines()]

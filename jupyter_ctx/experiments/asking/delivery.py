@@ -105,7 +105,7 @@ class Delivery:
 
     def _verdict(self, place: AnswerPlace, judged: _Judged, name: str, tried: Tried, cached: bool) -> None:
         del cached
-        if tried.answered is None:
+        if tried.answered is None or tried.error:
             self._judged(place, judged, name, None, tried.error)
             return
         reply = tried.answered.reply

@@ -170,6 +170,10 @@ class Engine:
         self._models.close()
         self._events.put((NO_REQUEST, None))
 
+    def give_up(self, why: str) -> None:
+        """Send nothing more, in the coordinator's thread: no other request would succeed either."""
+        self._ended = self._ended or Ended(why, failed=True)
+
     @property
     def is_stopped(self) -> bool:
         """Whether nothing more is sent."""

@@ -21,7 +21,7 @@ from ...errors import (
 from ...models.registry import Models
 from ...providers.error_mapping import BUSY
 from ...runtime.redaction import Redactor
-from ...session.ask import Ask, Asker
+from ...session.ask import Ask, Asker, AskReply
 from ...session.exchange import Coming
 from ...session.paying import may_be_billed
 from ..row_request import Fault, Tried
@@ -103,7 +103,8 @@ def _failed(error: Exception, *, elsewhere: bool) -> Tried:
         after = error.retry_after
     if isinstance(error, AuthenticationError) and elsewhere:
         text += " Keys are not sent to other processes: set the key in the environment of the workers."
-    return Tried(None, text, fault, after, billed=may_be_billed(error))
+    reply = getattr(error, "reply", None)  # one that was all thinking: paid, and no answer
+    return Tried(reply and AskReply(reply, truncated=True), text, fault, after, billed=may_be_billed(error))
 
 
 def fault_of(error: Exception) -> Fault:
