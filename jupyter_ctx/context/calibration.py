@@ -120,13 +120,17 @@ class Calibration:
             return self
         old, spread = self.reports, self._spread(text)
         scatter = max(old.noise, LEAST_NOISE**2) * expected**2 + 1.0  # 1: counts are whole
+        logs, precisions = list(old.logs), list(old.precisions)
+        # what is beyond the margin is due to kinds of which reports have told less than the vocabularies
+        beyond = max(1.0, (tokens - expected) ** 2 / (sum(spread) + scatter) / SAFETY**2)
+        doubts = [beyond if told * own < 1 else 1.0 for told, own in zip(precisions, self.prior.variances, strict=True)]
+        spread = tuple(map(operator.mul, doubts, spread))
         total = sum(spread) + scatter
         most = OUTLIER * math.sqrt(total)
         off = min(max(tokens - expected, -most), most)
-        logs, precisions = list(old.logs), list(old.precisions)
         for kind, part in enumerate(spread):
             gain, weight, before = part / total, self.weights[kind], 1 / self.variances[kind]
-            gained = before * gain / max(1 - gain, LEAST_SHARE)
+            gained = before / doubts[kind] * gain / max(1 - gain, LEAST_SHARE)
             if gained:
                 step = math.log(max(1 + gain * off / (weight * text[kind]), LEAST_SHARE))
                 told = precisions[kind] * logs[kind] + gained * math.log(weight) + (before + gained) * step
