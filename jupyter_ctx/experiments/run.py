@@ -364,7 +364,7 @@ class Run(ReadableRun):
             return None
         target = self._asker.target(ask, server=False)
         tokens = sum(target.meter.message(message.content) + message.attached for message in ask.messages)
-        return worst_case(self._models, target, tokens)
+        return worst_case(self._models, target, tokens, ask.messages)
 
 
 def _by_key(plan: RunPlan, looked: Looked) -> dict[AnswerKey, list[AnswerPlace]]:

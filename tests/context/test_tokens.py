@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -132,3 +134,34 @@ def test_without_a_turn_only_the_way_of_counting_is_learned() -> None:
     sent = SentRequest(fixed, "日本語のテキスト" * 8, counted)
     meter.reported(sent, "はい", Usage(400, 20), turn_id=None)
     assert meter.fixed(fixed) == counted
+
+
+@pytest.mark.parametrize("factor", [2, 3, 5])
+def test_what_a_first_report_shows_beyond_the_margin_teaches_the_next_estimate_at_once(factor: int) -> None:
+    meter, prompts = Meter(), ["".join(random.Random(seed).choices("ACGT", k=4_000)) for seed in range(2)]
+    guessed = meter.message(prompts[0])
+    meter.reported(SentRequest(Fixed(), prompts[0], 0.0), "ok", Usage(round(factor * guessed), 2), turn_id=None)
+    believed = min(factor * guessed, 4_000)  # no tokenizer makes more tokens than bytes
+    assert meter.message(prompts[1]) == pytest.approx(believed, rel=0.1)
+
+
+@pytest.mark.parametrize("tokens", [120_000, 10**30])
+def test_a_report_of_more_tokens_than_any_text_can_have_changes_nothing(tokens: int) -> None:
+    meter, fixed = Meter(), Fixed("be brief")
+    say(meter, {}, fixed, Usage(40, 20), name="a")
+    known = meter.fixed(fixed), meter.turn("a", "", ""), meter.message("and now?"), meter.surplus(["and now?"])
+    say(meter, {"a": known[1]}, fixed, Usage(tokens, 20), name="b")
+    now = meter.fixed(fixed), meter.turn("a", "", ""), meter.message("and now?"), meter.surplus(["and now?"])
+    assert now == known
+    assert not meter.counted("b")
+
+
+def test_a_cap_reserves_twice_an_estimate_that_nothing_was_reported_of_and_by_the_most_seen() -> None:
+    meter, text = Meter(), "The ship sailed on through the night. " * 100
+    assert meter.surplus([text]) == pytest.approx(2)
+    for _ in range(6):
+        meter.reported(SentRequest(Fixed(), text, 0.0), text, Usage(1_000, 1_000), turn_id=None)
+    assert meter.surplus([text]) == pytest.approx(1.25, abs=0.1)
+    assert meter.surplus(["日本語のテキスト" * 100]) > 1.7
+    meter.reported(SentRequest(Fixed(), text, 0.0), text, Usage(2_500, 1_000), turn_id=None)
+    assert meter.surplus([text]) * meter.message(text) >= 2_500

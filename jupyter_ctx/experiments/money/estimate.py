@@ -10,6 +10,7 @@ from typing import TypeAlias
 from ...config.settings import Settings
 from ...context.tokens import Meter
 from ...context.usage import Usage
+from ...conversation.messages import Message
 from ...errors import BudgetExceededError, InvalidRequestError
 from ...models.registry import Models, Target
 from ...models.request_price import GIVE_PRICES, TIERED, Price, is_free, price_of, with_unknown_price, worst_case
@@ -97,8 +98,9 @@ def _part(asker: Asker, asks: Sequence[Ask], count: int) -> Part:
     template = target.meter.learned.overhead or 0.0  # of the model's, as far as reports have shown it
     tokens = count_tokens(target.meter, texts) + (system + template) * len(asks)
     longest = target.meter.message(max(texts, key=len)) + system
-    shortest = target.meter.message(min(texts, key=len)) + system
-    return Part(target, count, tokens / len(asks) * count, longest, shortest)
+    shortest = min(asks, key=lambda ask: len(ask.messages[-1].content)).messages
+    least = target.meter.message(shortest[-1].content) + system
+    return Part(target, count, tokens / len(asks) * count, longest, least, messages=shortest)
 
 
 def _judged(asker: Asker, plan: RunPlan, places: Sequence[AnswerPlace], judge: Judge) -> Part:
@@ -169,6 +171,7 @@ class Part:
     longest, shortest: the tokens of the longest and the shortest, estimated
     shared_tokens: of the input of all, those that may be read from a prompt cache
     is_capped: whether ``max_tokens`` is sent for the sake of a cap only
+    messages: of the shortest
     """
 
     target: Target
@@ -178,6 +181,7 @@ class Part:
     shortest: float = 0.0
     shared_tokens: float = 0.0
     is_capped: bool = False
+    messages: tuple[Message, ...] = ()
 
     @property
     def longest_answer(self) -> int | None:
@@ -345,4 +349,4 @@ def _sum_of(ranges: Sequence[Range]) -> Range:
 
 def _worst(models: Models, part: Part) -> float:
     """Return the US dollars that the shortest request of a part may cost; 0 where nobody knows, or bills it."""
-    return worst_case(models, part.target, part.shortest) or 0.0
+    return worst_case(models, part.target, part.shortest, part.messages) or 0.0
