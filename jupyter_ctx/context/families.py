@@ -46,8 +46,7 @@ RUNS = bytes(ord("x" if chr(byte).isalnum() and byte < 128 else " ") for byte in
 VOWELS = bytes(ord("v" if byte in b"AEIOUaeiou" else "c") for byte in range(256))
 ALTERNATION = 0.47  # of a run's letters, those after which a vowel follows a consonant or the reverse: of words more
 FEW_LETTERS = 7  # that a sequence of nucleotides is made of; no word as long as a run has so few
-# Tokens of o200k_base a letter: of identifiers, compounds and what repeats itself, of other runs in one case, in both
-WORDLIKE, ONE_CASE, BOTH_CASES = 0.2, 0.52, 0.69
+ONE_CASE, BOTH_CASES = 0.52, 0.69  # tokens of o200k_base a letter of other runs, by their case
 
 
 def makeup(text: str) -> Makeup:
@@ -57,9 +56,7 @@ def makeup(text: str) -> Makeup:
     vocabularies: the first number is within 15 % of the tokens that each of them makes of English and code.
     The last number, of DNA, hashes, base64 and such, is in tokens, too.
     """
-    data = text.encode("utf-8", "surrogatepass")
-    is_ascii = len(data) == len(text)
-    data, long_words, long_runs = _without_long(data)
+    data, long_runs = _without_long(text.encode("utf-8", "surrogatepass"))
 
     def count(deleted: bytes) -> int:
         return len(data.translate(None, deleted))
@@ -67,33 +64,29 @@ def makeup(text: str) -> Makeup:
     words = 0.9 * len(data.translate(LETTERS).split()) + 0.036 * count(NO_LETTERS)
     marks = 0.75 * len(data.translate(PUNCTUATION).split()) + 0.12 * count(NO_MARKS)
     lines = 0.7 * data.count(b"\n") + 0.3 * (data.count(b"\n  ") + data.count(b"\n\t"))
-    others = ASCII_ONLY if is_ascii else _by_script(data)
-    return (words + long_words + marks + lines, count(NO_DIGITS), *others, long_runs)
+    others = ASCII_ONLY if text.isascii() else _by_script(data)
+    return (words + marks + lines, count(NO_DIGITS), *others, long_runs)
 
 
-def _without_long(data: bytes) -> tuple[bytes, float, float]:
-    """Return a text without its long runs, the tokens of those runs that are like words, and of the others."""
-    runs, rest, end = data.translate(RUNS) + b" ", list[bytes](), 0
-    words, others = 0.0, 0.0
+def _without_long(data: bytes) -> tuple[bytes, float]:
+    """Return a text without its long runs of letters and digits that are no words, and their tokens."""
+    runs, rest, tokens, end = data.translate(RUNS) + b" ", list[bytes](), 0.0, 0
     while (start := runs.find(LONG, end)) >= 0:
         rest.append(data[end:start])
         end = runs.index(b" ", start)
         run = data[start:end]
-        if run.isdigit():
+        if run.isdigit() or _is_wordlike(run):
             rest.append(run)
-        elif _is_wordlike(run):
-            words += WORDLIKE * len(run)
         else:
-            others += (ONE_CASE if run.isupper() or run.islower() else BOTH_CASES) * len(run)
-    return b" ".join((*rest, data[end:])), words, others
+            tokens += (ONE_CASE if run.isupper() or run.islower() else BOTH_CASES) * len(run)
+    return b" ".join((*rest, data[end:])), tokens
 
 
 def _is_wordlike(run: bytes) -> bool:
-    """Return whether a run can be pronounced, or repeats one letter or two: a vocabulary has long tokens for it."""
+    """Return whether a run can be pronounced, or repeats one letter or two: vocabularies have long tokens for it."""
     letters, vowels = len(set(run)), run.translate(VOWELS)
-    if letters <= FEW_LETTERS:
-        return letters <= 2
-    return vowels.count(b"vc") + vowels.count(b"cv") > ALTERNATION * len(run)
+    alternates = vowels.count(b"vc") + vowels.count(b"cv") > ALTERNATION * len(run)
+    return letters <= 2 or (alternates and letters > FEW_LETTERS)
 
 
 def _by_script(data: bytes) -> tuple[int, ...]:
