@@ -28,7 +28,7 @@ NOISE_WEIGHT = 2.0  # observations that the initial noise counts as
 MOST_OBSERVATIONS = 12.0  # that count, so that another tokenizer behind the same name is learned, too
 OUTLIER = 4.0  # standard deviations: larger errors count as this large
 SAFETY = 1.5  # standard deviations that the margin covers
-UNSEEN_DOUBT = 0.125  # relative standard deviation of what reports tell of a kind that is half unseen then
+UNSEEN_DOUBT = 0.1  # relative standard deviation of what reports tell of a kind that is half unseen then
 LEAST_SHARE = 0.01  # of a weight, that one report leaves of it
 
 
@@ -115,9 +115,9 @@ class Calibration:
         return min(max(SAFETY * doubt / tokens, LEAST_MARGIN), MARGIN)
 
     def unseen(self, text: Vector) -> float:
-        """Return the share of an estimate that rests on kinds of which reports have told little: from 1 down to 0."""
+        """Return the tokens of an estimate that rest on kinds of which reports have told little."""
         shares = [1 / (1 + UNSEEN_DOUBT**2 * precision) for precision in self.reports.precisions]
-        return _dot(map(operator.mul, self.weights, text), shares) / max(self.estimate(text), 1.0)
+        return _dot(map(operator.mul, self.weights, text), shares)
 
     def learned(self, text: Vector, tokens: float) -> Calibration:
         """Return the calibration after a report of this many tokens for a text."""

@@ -46,6 +46,7 @@ RUNS = bytes(ord("x" if chr(byte).isalnum() and byte < 128 else " ") for byte in
 VOWELS = bytes(ord("v" if byte in b"AEIOUaeiou" else "c") for byte in range(256))
 ALTERNATION = 0.47  # of a run's letters, those after which a vowel follows a consonant or the reverse: of words more
 FEW_LETTERS = 7  # that a sequence of nucleotides is made of; no word as long as a run has so few
+WORD = 7  # letters of each word in an identifier or a compound
 ONE_CASE, BOTH_CASES = 0.52, 0.69  # tokens of o200k_base a letter of other runs, by their case
 
 
@@ -76,7 +77,7 @@ def _without_long(data: bytes) -> tuple[bytes, float]:
         end = runs.index(b" ", start)
         run = data[start:end]
         if run.isdigit() or _is_wordlike(run):
-            rest.append(run)
+            rest += (run[at : at + WORD] for at in range(0, len(run), WORD))
         else:
             tokens += (ONE_CASE if run.isupper() or run.islower() else BOTH_CASES) * len(run)
     return b" ".join((*rest, data[end:])), tokens

@@ -94,10 +94,10 @@ class Meter:
         """Return the share of a message's estimate to keep free; 0 where the message was counted."""
         return self.calibration.margin(self._vector(text, 1.0)) if text != self._told[0] else 0.0
 
-    def surplus(self, texts: Iterable[str]) -> float:
-        """Return the most tokens for each one estimated of messages: the most seen, and up to twice that if unseen."""
-        messages = _joined(self._vector("", 1.0), *(self._vector(text, 1.0) for text in texts))
-        return self._surplus * max(1 + self.calibration.unseen(messages), 1 / (1 - MARGIN))
+    def most(self, tokens: float, texts: Iterable[str]) -> float:
+        """Return the most tokens of a request of so many: what reports have not told of its texts may be twice that."""
+        unseen = sum(self.calibration.unseen(self._vector(text, 1.0)) for text in texts)
+        return self._surplus * max(tokens + unseen, tokens / (1 - MARGIN)) + OVERHEAD_AT_MOST
 
     def fixed(self, fixed: Fixed) -> float:
         """Return the tokens of what is always sent: as last reported, else estimated."""
@@ -146,7 +146,8 @@ class Meter:
         if self._overhead is not None and usage.input_tokens > most:
             return  # before the first report a server may add a system prompt of its own
         said = usage.output_tokens - usage.reasoning_tokens
-        self._learn(self._vector(reply), said - (0 if is_cut else 1))  # the last token ends a whole reply
+        answer = min(said - (0 if is_cut else 1), 2 * self.tokens(reply))  # one ends it; thoughts may be counted, too
+        self._learn(self._vector(reply), answer)
         if turn_id is not None:
             self._keep({turn_id: self._reported_prompt(sent, usage.input_tokens) + said})
             self._told = ("", 0.0)  # that prompt is a turn now

@@ -9,7 +9,6 @@ from functools import partial
 from typing import NamedTuple
 
 from ..context.budget import whole
-from ..context.tokens import OVERHEAD_AT_MOST
 from ..context.usage import MILLION, Usage
 from ..conversation.messages import Message
 from ..errors import InvalidRequestError
@@ -77,7 +76,7 @@ def is_free(target: Target) -> bool:
 
 
 def worst_case(
-    models: Models, target: Target, tokens: float, messages: Sequence[Message] = (), *, output: int | None = None
+    models: Models, target: Target, tokens: float, messages: Sequence[Message], *, output: int | None = None
 ) -> float | None:
     """Return the US dollars that a request of so many estimated tokens may cost; ``None``: the price is unknown.
 
@@ -86,10 +85,9 @@ def worst_case(
     """
     if is_free(target):
         return 0.0
-    surplus = target.meter.surplus(message.content for message in messages)
-    counted = math.ceil((tokens + _schema_tokens(target)) * surplus + OVERHEAD_AT_MOST)
+    most = target.meter.most(tokens + _schema_tokens(target), (message.content for message in messages))
     output = output or target.max_tokens or target.reserve
-    return _highest(models, target, counted, output)
+    return _highest(models, target, math.ceil(most), output)
 
 
 def with_unknown_price(models: Iterable[str]) -> InvalidRequestError:

@@ -92,7 +92,7 @@ def test_the_worst_case_has_a_margin_for_estimates_and_a_cache_that_is_written()
     price = price_of(MODELS, claude)
     assert price is not None
     assert price.written == pytest.approx(1.25 * price.input)
-    worst = worst_case(MODELS, claude, 1_000)
+    worst = worst_case(MODELS, claude, 1_000, [])
     assert worst is not None
     assert worst >= 1_250 * price.written + 100 * price.output
 
@@ -101,7 +101,7 @@ def test_the_worst_case_of_a_long_request_is_at_the_price_of_long_requests() -> 
     model = target("openai/gpt-5.4", max_tokens=100)
     price = price_of(MODELS, model)
     assert price is not None
-    worst = worst_case(MODELS, model, 300_000)
+    worst = worst_case(MODELS, model, 300_000, [])
     assert worst is not None
     assert worst > 2 * 300_000 * price.input
 
@@ -155,7 +155,7 @@ def test_a_cap_is_the_top_of_the_range_and_counts_where_one_asks_first() -> None
 @pytest.mark.parametrize("cap", [0.05, 0.5, 2.0, 20.0])
 def test_a_cap_says_how_many_requests_it_lets_go_at_once(cap: float) -> None:
     sent = target("openai/gpt-5.2", max_tokens=25_000)
-    worst = worst_case(MODELS, sent, 307)
+    worst = worst_case(MODELS, sent, 307, [])
     assert worst is not None
     part = Part(sent, 200, 61_400, 307, worst)
     estimate = Estimate.of(MODELS, [part], cap=cap, at_once=20)
