@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -28,6 +28,7 @@ NOISE_WEIGHT = 2.0  # observations that the initial noise counts as
 MOST_OBSERVATIONS = 12.0  # that count, so that another tokenizer behind the same name is learned, too
 OUTLIER = 4.0  # standard deviations: larger errors count as this large
 SAFETY = 1.5  # standard deviations that the margin covers
+UNSEEN_DOUBT = 0.1  # relative standard deviation of what reports tell of a kind that is half unseen then
 LEAST_SHARE = 0.01  # of a weight, that one report leaves of it
 
 
@@ -113,6 +114,11 @@ class Calibration:
         doubt = math.sqrt(sum(self._spread(text)) + self.reports.noise * tokens**2)
         return min(max(SAFETY * doubt / tokens, LEAST_MARGIN), MARGIN)
 
+    def unseen(self, text: Vector) -> float:
+        """Return the tokens of an estimate that rest on kinds of which reports have told little."""
+        shares = [1 / (1 + UNSEEN_DOUBT**2 * precision) for precision in self.reports.precisions]
+        return _dot(map(operator.mul, self.weights, text), shares)
+
     def learned(self, text: Vector, tokens: float) -> Calibration:
         """Return the calibration after a report of this many tokens for a text."""
         expected = self.estimate(text)
@@ -120,13 +126,17 @@ class Calibration:
             return self
         old, spread = self.reports, self._spread(text)
         scatter = max(old.noise, LEAST_NOISE**2) * expected**2 + 1.0  # 1: counts are whole
+        logs, precisions = list(old.logs), list(old.precisions)
+        # what is beyond the margin is due to kinds of which reports have told less than the vocabularies
+        beyond = max(1.0, (tokens - expected) ** 2 / (sum(spread) + scatter) / SAFETY**2)
+        doubts = [beyond if told * own < 1 else 1.0 for told, own in zip(precisions, self.prior.variances, strict=True)]
+        spread = tuple(map(operator.mul, doubts, spread))
         total = sum(spread) + scatter
         most = OUTLIER * math.sqrt(total)
         off = min(max(tokens - expected, -most), most)
-        logs, precisions = list(old.logs), list(old.precisions)
         for kind, part in enumerate(spread):
             gain, weight, before = part / total, self.weights[kind], 1 / self.variances[kind]
-            gained = before * gain / max(1 - gain, LEAST_SHARE)
+            gained = before / doubts[kind] * gain / max(1 - gain, LEAST_SHARE)
             if gained:
                 step = math.log(max(1 + gain * off / (weight * text[kind]), LEAST_SHARE))
                 told = precisions[kind] * logs[kind] + gained * math.log(weight) + (before + gained) * step
@@ -163,5 +173,5 @@ def _shares(prior: Prior, reports: Reports) -> Vector:
     return tuple(likelihood / sum(likelihoods) for likelihood in likelihoods)
 
 
-def _dot(one: Sequence[float], other: Sequence[float]) -> float:
+def _dot(one: Iterable[float], other: Iterable[float]) -> float:
     return math.fsum(map(operator.mul, one, other))

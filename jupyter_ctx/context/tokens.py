@@ -6,19 +6,19 @@ one endpoint, makes of each kind of text.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from types import MappingProxyType
 from typing import NamedTuple, TypeAlias
 
+from .budget import MARGIN
 from .calibration import Calibration, Reports, Vector
 from .families import ALL_RATIOS, O200K_RATIOS, UNKNOWN, Family, makeup
 from .usage import Usage
 from .vision import UNKNOWN_VISION, Vision
 
-PLAUSIBLE = 5.0  # a reported size further from its estimate than by this factor is not believed
+PLAUSIBLE = 5.0  # a reported size further from its estimate than by this factor is not believed, unless bytes allow it
 OVERHEAD_AT_MOST = 32.0  # tokens of a chat template; what a first report has beyond them belongs to the prompt
-FEW_TOKENS = 8  # tokens by which a size may differ from its estimate, whatever their ratio
 READ_WHOLE = 0.8  # of the tokens that were expected: a server that read as many has read all
 FIRST_REPORTS = 2  # before so many, too little is known to tell from the size that a server has cut a prompt
 MOSTLY_TEXT = 10  # times the largest template: of a longer prompt the template is a small part
@@ -78,6 +78,7 @@ class Meter:
         self._turns: dict[str, float] = {}
         self._told: tuple[str, float] = ("", 0.0)  # the last prompt whose size was counted before it was accepted
         self._news = Counted({}, {})
+        self._surplus = 1.0  # the most that a request had for each token of its estimate as it is known now
         self._settled, self._reports = self.calibration, 0  # turns are estimated by the former: see _settle
         self._estimates: dict[str, float] = {}  # of turns that no report has counted, by id
         self._texts: dict[str, tuple[Text, Text]] = {}  # prompt and reply of estimated turns, by id
@@ -95,6 +96,11 @@ class Meter:
     def margin(self, text: str) -> float:
         """Return the share of a message's estimate to keep free; 0 where the message was counted."""
         return self.calibration.margin(self._vector(text, 1.0)) if text != self._told[0] else 0.0
+
+    def most(self, tokens: float, texts: Iterable[str]) -> float:
+        """Return the most tokens of a request of so many: what reports have not told of its texts may be twice that."""
+        unseen = sum(self.calibration.unseen(self._vector(text, 1.0)) for text in texts)
+        return self._surplus * max(tokens + unseen, tokens / (1 - MARGIN)) + OVERHEAD_AT_MOST
 
     def fixed(self, fixed: Fixed) -> float:
         """Return the tokens of what is always sent: as last reported, else estimated."""
@@ -137,15 +143,22 @@ class Meter:
 
         The reported input, less the parts that were counted before, is shared out among the estimated
         parts, the prompt included, as they are estimated after it was learned from. Where the shares
-        would be implausible, all parts are scaled to sum to the report.
+        would be implausible, all parts are scaled to sum to the report; one of far too many tokens is not believed.
         """
+        most = PLAUSIBLE * (sent.before + sent.attached) + sent.most_text
+        if self._overhead is not None and usage.input_tokens > most:
+            return  # before the first report a server may add a system prompt of its own
         said = usage.output_tokens - usage.reasoning_tokens
-        self._learn(self._vector(reply), said - (0 if is_cut else 1))  # the last token ends a whole reply
+        answer = min(said - (0 if is_cut else 1), 2 * self.tokens(reply))  # one ends it; thoughts may be counted, too
+        self._learn(self._vector(reply), answer)
         if turn_id is not None:
             self._keep({turn_id: self._reported_prompt(sent, usage.input_tokens) + said})
             self._told = ("", 0.0)  # that prompt is a turn now
         else:
             self._learn_apart(sent, usage.input_tokens)
+        expected = sent.before + self.message(sent.prompt) + sent.attached
+        most = min(usage.input_tokens, sent.before + sent.attached + sent.most_text) - OVERHEAD_AT_MOST
+        self._surplus = max(self._surplus, most / max(expected, 1.0))
         self._settle()
 
     def _learn_apart(self, sent: SentRequest, total: int) -> None:
@@ -157,7 +170,7 @@ class Meter:
         left = total - self.fixed(sent.fixed) - sent.counted
         is_text = self._overhead is not None or asked > MOSTLY_TEXT * OVERHEAD_AT_MOST
         least = READ_WHOLE if self._reports >= FIRST_REPORTS else 1 / PLAUSIBLE
-        if is_text and not sent.attached and least * asked < left < PLAUSIBLE * asked:
+        if is_text and not sent.attached and least * asked < left < max(PLAUSIBLE * asked, sent.most_text):
             self._learn_total(sent, left)
 
     def _reported_prompt(self, sent: SentRequest, total: int) -> float:
@@ -184,7 +197,7 @@ class Meter:
         sizes = {turn: guess.tokens for turn, guess in sent.guessed.items()}
         guessed = asked + fixed + sum(sizes.values())
         left = total - (self.fixed(sent.fixed) - fixed) - sent.counted
-        if not guessed / PLAUSIBLE - FEW_TOKENS <= left <= guessed * PLAUSIBLE + FEW_TOKENS or left < 1:
+        if not max(guessed / PLAUSIBLE, 1) <= left <= max(guessed * PLAUSIBLE, sent.most_text):
             return None
         if learn and not sent.attached:  # tokens of images say nothing about text
             sizes = self._learn_total(sent, left - fixed * left / guessed)
@@ -330,3 +343,9 @@ class SentRequest(NamedTuple):
     guessed: Mapping[str, Guess] = NO_GUESSES
     turns: Callable[[], Mapping[str, float]] = dict
     attached: float = 0.0
+
+    @property
+    def most_text(self) -> float:
+        """The most tokens of its prompt and estimated turns: no tokenizer makes more tokens than bytes of a text."""
+        texts = [self.prompt, *(text for guess in self.guessed.values() for text in (guess.prompt, guess.reply))]
+        return OVERHEAD_AT_MOST + sum(len(text.encode("utf-8", "surrogatepass")) for text in texts)

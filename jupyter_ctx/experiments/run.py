@@ -374,7 +374,7 @@ class Run(ReadableRun):
             return None
         target = self._asker.target(ask, server=False)
         tokens = sum(map(target.message_tokens, ask.messages))
-        return worst_case(self._models, target, tokens)
+        return worst_case(self._models, target, tokens, ask.messages)
 
 
 def _by_key(plan: RunPlan, looked: Looked) -> dict[AnswerKey, list[AnswerPlace]]:

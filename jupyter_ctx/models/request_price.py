@@ -9,9 +9,9 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import NamedTuple
 
-from ..context.budget import MARGIN, whole
-from ..context.tokens import OVERHEAD_AT_MOST
+from ..context.budget import whole
 from ..context.usage import MILLION, Usage
+from ..conversation.messages import Message
 from ..errors import InvalidRequestError
 from ..providers.lookup import is_billed
 from ..wording import dollars
@@ -77,17 +77,19 @@ def is_free(target: Target) -> bool:
     return not target.provider.catalogue and not is_billed(settings.model, settings.base_url)
 
 
-def worst_case(models: Models, target: Target, tokens: float, *, output: int | None = None) -> float | None:
+def worst_case(
+    models: Models, target: Target, tokens: float, messages: Sequence[Message], *, output: int | None = None
+) -> float | None:
     """Return the US dollars that a request of so many estimated tokens may cost; ``None``: the price is unknown.
 
-    The input is counted with a margin for estimates, and as written to a prompt cache; the output is ``output``, else
-    ``max_tokens``.
+    The input is counted with what the meter may miss of its messages, and as written to a prompt cache; the output is
+    ``output``, else ``max_tokens``.
     """
     if is_free(target):
         return 0.0
-    counted = math.ceil((tokens + _schema_tokens(target)) / (1 - MARGIN) + OVERHEAD_AT_MOST)
+    most = target.meter.most(tokens + _schema_tokens(target), (message.content for message in messages))
     output = output or target.max_tokens or target.reserve
-    return _highest(models, target, counted, output)
+    return _highest(models, target, math.ceil(most), output)
 
 
 def with_unknown_price(models: Iterable[str]) -> InvalidRequestError:

@@ -21,7 +21,7 @@ def paid_stream(
     it, and InvalidRequestError where there is a cap and its price is unknown.
     """
     purse, cost = target.purse, None
-    worst = worst_case(models, target, tokens, output=request.max_tokens)
+    worst = worst_case(models, target, tokens, request.messages, output=request.max_tokens)
     if purse is not None and not purse.reserve(worst):
         if worst is None:
             raise with_unknown_price([target.model])

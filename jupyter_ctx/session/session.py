@@ -300,7 +300,7 @@ class Session:
         price = request_price(self.models, target, attempt.tokens, attempt.most_tokens, cached, tries=tries)
         if target.purse is None or not target.is_capped or price.high is None:
             return price
-        reserved = target.purse.needed(worst_case(self.models, target, attempt.tokens) or 0.0)
+        reserved = target.purse.needed(worst_case(self.models, target, attempt.tokens, attempt.request.messages) or 0.0)
         return price._replace(high=max(price.high, reserved))
 
     def token_prices(self, model: str) -> Price | None:

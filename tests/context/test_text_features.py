@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import random
+from string import ascii_letters
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -40,6 +43,29 @@ def test_words_and_marks_count_by_their_runs() -> None:
     assert makeup("one two three")[words] == pytest.approx(3 * 0.9 + 11 * 0.036)
     assert makeup("internationalisation")[words] < makeup("in ter na tion al")[words]
     assert makeup("a == b")[words] > makeup("a b")[words]
+
+
+SEQUENCES = {"DNA": "ACGT", "proteins": "ACDEFGHIKLMNPQRSTVWY", "hashes": "0123456789abcdef", "letters": ascii_letters}
+
+
+@pytest.mark.parametrize("alphabet", SEQUENCES.values(), ids=SEQUENCES)
+def test_sequences_without_words_count_by_their_letters_and_are_no_words(alphabet: str) -> None:
+    lines = ["".join(random.Random(seed).choices(alphabet, k=60)) for seed in range(50)]
+    words, runs = makeup(" ".join(lines))[0], makeup(" ".join(lines))[-1]
+    assert 0.5 * 60 * 50 < runs < 0.7 * 60 * 50
+    assert words < 0.1 * runs
+
+
+@pytest.mark.parametrize(
+    "word",
+    [
+        "AbstractAuthenticationProviderFactory", "Rechtsschutzversicherungsgesellschaften",
+        "lentokonesuihkuturbiinimoottori", "A" * 60, "3" * 60,
+    ],
+)  # fmt: skip
+def test_long_identifiers_compounds_and_repetitions_are_no_sequences(word: str) -> None:
+    assert makeup(f"the {word} of")[-1] == 0
+    assert makeup(f"the {word} of") != makeup("the of")
 
 
 @given(texts)

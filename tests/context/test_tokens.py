@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from ledgers import pinned_ledger
 
+from jupyter_ctx.context.families import CLAUDE
 from jupyter_ctx.context.tokens import Fixed, Guess, Meter, SentRequest
 from jupyter_ctx.context.usage import Usage
 
@@ -132,3 +135,46 @@ def test_without_a_turn_only_the_way_of_counting_is_learned() -> None:
     sent = SentRequest(fixed, "日本語のテキスト" * 8, counted)
     meter.reported(sent, "はい", Usage(400, 20), turn_id=None)
     assert meter.fixed(fixed) == counted
+
+
+@pytest.mark.parametrize("factor", [2, 3, 4.5])
+def test_what_a_first_report_shows_beyond_the_margin_teaches_the_next_estimate_at_once(factor: float) -> None:
+    meter, prompts = Meter(), ["".join(random.Random(seed).choices("ACGT", k=4_000)) for seed in range(2)]
+    guessed = meter.message(prompts[0])
+    meter.reported(SentRequest(Fixed(), prompts[0], 0.0), "ok", Usage(round(factor * guessed), 2), turn_id=None)
+    assert meter.message(prompts[1]) == pytest.approx(factor * guessed, rel=0.05)
+
+
+def test_thoughts_that_are_counted_in_an_answer_teach_little_of_how_text_is_counted() -> None:
+    meter = Meter()
+    guessed = meter.message("Hello.")
+    meter.reported(SentRequest(Fixed(), "Hello.", 0.0), "Yes.", Usage(10, 1_000), turn_id="a")
+    assert meter.message("Hello.") < 2 * guessed
+
+
+@pytest.mark.parametrize("tokens", [120_000, 10**30])
+def test_a_report_of_more_tokens_than_any_text_can_have_changes_nothing(tokens: int) -> None:
+    meter, fixed = Meter(), Fixed("be brief")
+    say(meter, {}, fixed, Usage(40, 20), name="a")
+    known = meter.fixed(fixed), meter.turn("a", "", ""), meter.message("and now?"), meter.most(9, ["and now?"])
+    say(meter, {"a": known[1]}, fixed, Usage(tokens, 20), name="b")
+    now = meter.fixed(fixed), meter.turn("a", "", ""), meter.message("and now?"), meter.most(9, ["and now?"])
+    assert now == known
+    assert not meter.counted("b")
+
+
+def test_a_cap_reserves_twice_an_estimate_that_nothing_was_reported_of_and_by_the_most_seen() -> None:
+    meter, text, foreign = Meter(CLAUDE), "The ship sailed on through the night. " * 100, "日本語のテキスト" * 100
+    assert reserved(meter, text) == pytest.approx(2, abs=0.05)
+    for _ in range(6):
+        meter.reported(SentRequest(Fixed(), text, 0.0), text, Usage(1_000, 1_000), turn_id=None)
+    assert reserved(meter, text) == pytest.approx(1.25, abs=0.1)
+    assert reserved(meter, foreign) > 1.7
+    assert meter.most(9_000, [text]) < 1.4 * 9_000  # most of it was counted before
+    meter.reported(SentRequest(Fixed(), text, 0.0), text, Usage(2_500, 1_000), turn_id=None)
+    assert reserved(meter, text) * meter.message(text) >= 2_500
+
+
+def reserved(meter: Meter, text: str) -> float:
+    """Return what is reserved for a message, in parts of its estimate."""
+    return meter.most(meter.message(text), [text]) / meter.message(text)

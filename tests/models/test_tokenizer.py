@@ -5,10 +5,12 @@ from __future__ import annotations
 import base64
 import hashlib
 import inspect
+import random
 import string
 import subprocess
 import sys
 import unicodedata
+from collections.abc import Callable
 from operator import itemgetter
 from typing import Any
 
@@ -38,6 +40,7 @@ from jupyter_ctx.context.families import (
     Family,
     family_of,
 )
+from jupyter_ctx.context.tokens import Meter
 from jupyter_ctx.models.byte_pairs import FOLDER, ranks_of, word_counter
 from jupyter_ctx.models.tokenizer import counter, encoding_of
 from scripts.vocabularies import packed
@@ -137,6 +140,32 @@ def test_a_prompt_is_counted_by_its_models_vocabulary() -> None:
     assert claude.preview(prompt).input_tokens == pytest.approx(1.6 * guessed, rel=0.05)
     claude.configure(token_counting="tiktoken")
     assert claude.preview(prompt).input_tokens == pytest.approx(1.6 * by_model, rel=0.05)
+
+
+ALPHANUMERIC = string.ascii_letters + string.digits
+
+
+def letters(alphabet: str, length: int) -> str:
+    return "".join(random.Random(length).choices(alphabet, k=length))
+
+
+LETTER_RUNS: dict[str, Callable[[int], str]] = {
+    "DNA": lambda length: letters("ACGT", length),
+    "DNA in lines": lambda length: "\n".join(letters("acgt", 60 + line % 3) for line in range(length // 60)),
+    "protein": lambda length: letters("AAARRNNDDCQQEEEGGGHIIILLLLKKKMFFPPSSSTTTWYVVV", length),
+    "SHA-256": lambda length: " ".join(hashlib.sha256(b"%d" % number).hexdigest() for number in range(length // 64)),
+    "base64": lambda length: base64.b64encode(random.Random(length).randbytes(3 * length // 4)).decode(),
+    "keys": lambda length: "\n".join(letters(ALPHANUMERIC, 30 + line % 15) for line in range(length // 40)),
+}
+
+
+@pytest.mark.parametrize("kind", LETTER_RUNS)
+def test_runs_of_letters_are_estimated_within_a_third_before_any_report(kind: str) -> None:
+    for length in (200, 2_000, 20_000):
+        text = LETTER_RUNS[kind](length)
+        truth = len(encoding_of("o200k_base").encode_ordinary(text))
+        for family in (CLAUDE, NEW_CLAUDE, LARGE_VOCABULARY, family_of("mistral-large"), UNKNOWN, O200K):
+            assert Meter(family).tokens(text) == pytest.approx(truth, rel=1 / 3), (length, family)
 
 
 SCRIPT = """

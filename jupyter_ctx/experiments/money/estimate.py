@@ -97,8 +97,9 @@ def _part(asker: Asker, asks: Sequence[Ask], count: int) -> Part:
     template = target.meter.learned.overhead or 0.0  # of the model's, as far as reports have shown it
     tokens = count_tokens(target.meter, texts) + (system + template) * len(asks)
     longest = target.meter.message(max(texts, key=len)) + system
-    shortest = target.meter.message(min(texts, key=len)) + system
-    return Part(target, count, tokens / len(asks) * count, longest, shortest)
+    shortest = min(asks, key=lambda ask: len(ask.messages[-1].content)).messages
+    worst = worst_case(asker.models, target, target.meter.message(shortest[-1].content) + system, shortest) or 0.0
+    return Part(target, count, tokens / len(asks) * count, longest, worst)
 
 
 def _judged(asker: Asker, plan: RunPlan, places: Sequence[AnswerPlace], judge: Judge) -> Part:
@@ -166,7 +167,8 @@ class Part:
     target: where they go
     rows: how many they are
     input_tokens: of all of them together, estimated
-    longest, shortest: the tokens of the longest and the shortest, estimated
+    longest: the tokens of the longest, estimated
+    worst: US dollars that the shortest may cost; 0 where nobody knows, or bills it
     shared_tokens: of the input of all, those that may be read from a prompt cache
     is_capped: whether ``max_tokens`` is sent for the sake of a cap only
     """
@@ -175,7 +177,7 @@ class Part:
     rows: int
     input_tokens: float
     longest: float = 0.0
-    shortest: float = 0.0
+    worst: float = 0.0
     shared_tokens: float = 0.0
     is_capped: bool = False
 
@@ -237,7 +239,7 @@ class Estimate:
         names = dict.fromkeys(part.target.model for part in parts)
         unpriced = dict.fromkeys(part.target.model for part, cost in zip(parts, costs, strict=True) if cost is None)
         longest = {part.longest_answer for part in parts}
-        worst = max((_worst(models, part) for part in parts), default=0.0)
+        worst = max((part.worst for part in parts), default=0.0)
         rows = sum(part.rows for part in parts)
         fits = math.floor(cap / worst) if cap is not None and worst else rows
         return cls(
@@ -341,8 +343,3 @@ def _sum_of(ranges: Sequence[Range]) -> Range:
     highs = [high for _, high in ranges]
     most = None if None in highs else sum(high for high in highs if high is not None)
     return sum(low for low, _ in ranges), most
-
-
-def _worst(models: Models, part: Part) -> float:
-    """Return the US dollars that the shortest request of a part may cost; 0 where nobody knows, or bills it."""
-    return worst_case(models, part.target, part.shortest) or 0.0

@@ -92,7 +92,7 @@ def test_the_worst_case_has_a_margin_for_estimates_and_a_cache_that_is_written()
     price = price_of(MODELS, claude)
     assert price is not None
     assert price.written == pytest.approx(1.25 * price.input)
-    worst = worst_case(MODELS, claude, 1_000)
+    worst = worst_case(MODELS, claude, 1_000, [])
     assert worst is not None
     assert worst >= 1_250 * price.written + 100 * price.output
 
@@ -101,7 +101,7 @@ def test_the_worst_case_of_a_long_request_is_at_the_price_of_long_requests() -> 
     model = target("openai/gpt-5.4", max_tokens=100)
     price = price_of(MODELS, model)
     assert price is not None
-    worst = worst_case(MODELS, model, 300_000)
+    worst = worst_case(MODELS, model, 300_000, [])
     assert worst is not None
     assert worst > 2 * 300_000 * price.input
 
@@ -142,7 +142,7 @@ def test_where_nobody_knows_how_long_answers_may_be_an_estimate_is_open_upwards_
 
 
 def test_a_cap_is_the_top_of_the_range_and_counts_where_one_asks_first() -> None:
-    part = Part(target("openai/gpt-5.2", max_tokens=25_000), 20, 6_140, 307, 307)
+    part = Part(target("openai/gpt-5.2", max_tokens=25_000), 20, 6_140, 307, 0.352)
     estimate = Estimate.of(MODELS, [part], cap=1.0, at_once=20)
     assert estimate.cost == (pytest.approx(0.0107, rel=0.01), 1.0)
     assert "$0.011 to $1.00 (max_cost)" in str(estimate)
@@ -154,9 +154,10 @@ def test_a_cap_is_the_top_of_the_range_and_counts_where_one_asks_first() -> None
 
 @pytest.mark.parametrize("cap", [0.05, 0.5, 2.0, 20.0])
 def test_a_cap_says_how_many_requests_it_lets_go_at_once(cap: float) -> None:
-    part = Part(target("openai/gpt-5.2", max_tokens=25_000), 200, 61_400, 307, 307)
-    worst = worst_case(MODELS, part.target, 307)
+    sent = target("openai/gpt-5.2", max_tokens=25_000)
+    worst = worst_case(MODELS, sent, 307, [])
     assert worst is not None
+    part = Part(sent, 200, 61_400, 307, worst)
     estimate = Estimate.of(MODELS, [part], cap=cap, at_once=20)
     assert estimate.worst == worst
     assert estimate.at_once == (cap // worst if cap < 20 * worst else None)
