@@ -41,12 +41,12 @@ LEADS = tuple(
 THAI, DEVANAGARI = (b"\xe0\xb8", b"\xe0\xb9"), (b"\xe0\xa4", b"\xe0\xa5")
 VIETNAMESE, IDEOGRAPHIC_MARKS = (b"\xe1\xba", b"\xe1\xbb"), b"\xe3\x80"
 ASCII_ONLY = (0,) * (len(CHARACTER_KINDS) - 3)
-LONG = b"x" * 20  # letters and digits without a break: an identifier, or a sequence, a hash and such
+LONG_RUN = b"x" * 20  # letters and digits without a break: an identifier, or a sequence, a hash and such
 RUNS = bytes(ord("x" if chr(byte).isalnum() and byte < 128 else " ") for byte in range(256))
 VOWELS = bytes(ord("v" if byte in b"AEIOUaeiou" else "c") for byte in range(256))
 ALTERNATION = 0.47  # of a run's letters, those after which a vowel follows a consonant or the reverse: of words more
 FEW_LETTERS = 7  # that a sequence of nucleotides is made of; no word as long as a run has so few
-WORD = 7  # letters of each word in an identifier or a compound
+WORD_LETTERS = 7  # letters of each word in an identifier or a compound
 ONE_CASE, BOTH_CASES = 0.52, 0.69  # tokens of o200k_base a letter of other runs, by their case
 
 
@@ -72,12 +72,12 @@ def makeup(text: str) -> Makeup:
 def _without_long(data: bytes) -> tuple[bytes, float]:
     """Return a text without its long runs of letters and digits that are no words, and their tokens."""
     runs, rest, tokens, end = data.translate(RUNS) + b" ", list[bytes](), 0.0, 0
-    while (start := runs.find(LONG, end)) >= 0:
+    while (start := runs.find(LONG_RUN, end)) >= 0:
         rest.append(data[end:start])
         end = runs.index(b" ", start)
         run = data[start:end]
         if run.isdigit() or _is_wordlike(run):
-            rest += (run[at : at + WORD] for at in range(0, len(run), WORD))
+            rest += (run[at : at + WORD_LETTERS] for at in range(0, len(run), WORD_LETTERS))
         else:
             tokens += (ONE_CASE if run.isupper() or run.islower() else BOTH_CASES) * len(run)
     return b" ".join((*rest, data[end:])), tokens
