@@ -12,7 +12,7 @@ from dialects import KEY
 from server import events, piece, send, serve, usage
 from strict_models import MODELS, StrictModel, at, strict
 
-from jupyter_ctx import Chat, InvalidRequestError, ProviderError, Reply, sweep
+from jupyter_ctx import Chat, InvalidRequestError, ProviderError, Reply, judge, sweep
 from jupyter_ctx.providers.effort import (
     CLAUDE_FORMS,
     EFFORT,
@@ -247,3 +247,14 @@ def test_a_model_that_is_known_not_to_think_says_so_once_and_goes_on() -> None:
         replies = [asked.send("x") for _ in range(2)]
     assert [sum("does not think" in line for line in reply.notices) for reply in replies] == [1, 0]
     assert "reasoning_effort" not in seen[0]
+
+
+def test_a_judge_whose_temperature_is_refused_judges_all_the_same() -> None:
+    with strict(BY_NAME["o4-mini"]) as (provider, _):
+        assert isinstance(provider, ChatCompletions)
+        asked = judge("Is it blue?", model="o4-mini", base_url=provider.at.base_url, temperature=0)
+        run = sweep("Why {{ n }}?", [{"n": 1}], provider=provider, api_key=KEY, yes=True, scorers=[asked])
+        run.result()
+    (result,) = run.results
+    assert [problem for problem in result.problems if "refused" in problem] == []
+    assert "verdict" in result.problems[0]  # the model says neither yes nor no, but it was asked
