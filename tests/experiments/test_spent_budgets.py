@@ -15,7 +15,7 @@ import pytest
 from server import events, piece, running, send, usage
 
 from jupyter_ctx import Chat, ChatError
-from jupyter_ctx.experiments.asking.governor import START_AT_ONCE
+from jupyter_ctx.experiments.asking.rate_limiter import START_AT_ONCE
 
 LEFT = 20  # requests that the budget pays for
 FILLED = (datetime.now(UTC) + timedelta(days=2)).replace(microsecond=0)
