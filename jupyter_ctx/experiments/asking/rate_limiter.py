@@ -14,7 +14,7 @@ TAKEN_AFTER = 1.0  # seconds after which a request has passed: refusals come at 
 FIRST_CLUSTER, NEXT_CLUSTER, OFFSET = 7.0, 4.0, 0.9  # refusals that prove a limit; those that one that passed offsets
 PAUSE, LONGEST_PAUSE, PAUSE_SHARE = 0.4, 5.0, 0.4  # seconds at first, at most, and of the block so far
 LONG_BLOCK, AFTER_PAUSE = 5.0, 0.05  # seconds: from which on a limit counts in windows; behind a time that is named
-FEW, MANY = 8, 220  # requests in which the pace grows by a factor of e, by how many it was measured with
+FAST_GROWTH, SLOW_GROWTH = 8, 220  # requests in which the pace grows by e: measured by few of them, by many
 SLOWER, FALLEN = 0.95, 0.7  # of the pace: after a single refusal, and from which on it is given up
 BACK_OFF, LIMITED_BACK_OFF = (0.5, 30.0), 4.0  # seconds before the second try, and at most; after chance refusals
 LIMITED_TRIES, BUSY_TRIES, GIVE_UP = 200, 6, 3_600.0  # tries of one request; seconds of a block
@@ -32,7 +32,7 @@ class RateLimiter:
         self._ramp, self._credit = math.inf, 0.0  # how many those may be; how many may start beside the pace
         self._passed, self._passed_before, self._refusals = 0, 0, 0.0  # at all, before the block; not offset since
         self._pace = self._measured = math.inf  # requests a second now, and by the last block
-        self._steady, self._scale = 0, FEW  # requests that passed at this pace, and in how many it grows by e
+        self._steady, self._scale = 0, FAST_GROWTH  # requests that passed at this pace, and in how many it grows by e
         self._next = self.paused_until = -math.inf  # nothing starts before, by the pace and by the pause
         self._blocked_at: float | None = None  # since when nothing passes
         self._last_block = (-math.inf, -math.inf, 0)  # its beginning and end, and what had passed before
@@ -82,7 +82,7 @@ class RateLimiter:
             if self._refusals < (NEXT_CLUSTER if is_paced else FIRST_CLUSTER):
                 if is_paced:
                     self._pace = SLOWER * math.sqrt(self._pace * self._grown_pace)
-                    self._steady, self._scale = 0, min(2 * self._scale, MANY)
+                    self._steady, self._scale = 0, min(2 * self._scale, SLOW_GROWTH)
                 return
             self._blocked_at, self._passed_before = now, self._passed
             self._ramp, self._credit = 1, 0.0
@@ -120,11 +120,11 @@ class RateLimiter:
         if passed and (is_long or not is_first):
             seconds = lasted if is_first else min(blocked_at - last_began, now - last_ended)
             self._measured = passed / max(seconds, 1e-3)
-            self._scale = min(max(self._scale, passed), MANY)
-        if is_first or is_long or passed >= FEW:
+            self._scale = min(max(self._scale, passed), SLOW_GROWTH)
+        if is_first or is_long or passed >= FAST_GROWTH:
             self._last_block = (blocked_at, now, self._passed_before)
         if self._measured < FALLEN * before < math.inf:
-            self._measured, self._scale = math.inf, FEW
+            self._measured, self._scale = math.inf, FAST_GROWTH
         self._pace = self._measured
         self._credit = min(self._pace * lasted, passed) if is_long else 0.0  # a window has begun
         self._next, self._ramp, self._blocked_at, self._refusals, self._steady = now, 2, None, 0.0, 0
