@@ -1,7 +1,7 @@
 """Ask servers that allow 300 requests a minute, each in its own way: time against the ideal, and requests refused.
 
-A run's governor is driven through simulated time. Answers take 100 ms; a refusal comes after 2 ms, and in the second
-column of each pair after 100 ms. The server names no time, the exact time, or the time in whole seconds (retry-after).
+A run's rate limiter is driven through simulated time. Answers take 100 ms; a refusal comes after 2 ms, and in the
+second column of each pair after 100 ms. The server names no time, the exact time, or whole seconds (retry-after).
 *Ideal*: the seconds of a client that knows when each request will be taken. Then servers without a limit that refuse
 requests at random, or all of them for some seconds: time against workers that each try again as the SDKs do.
 """
@@ -17,7 +17,7 @@ from collections import deque
 from dataclasses import dataclass
 from typing import Any
 
-from jupyter_ctx.experiments.asking.governor import Governor
+from jupyter_ctx.experiments.asking.rate_limiter import RateLimiter
 
 ANSWER, REFUSAL = 0.1, 0.002  # seconds
 STEP = 1e-4  # that a request takes the coordinator
@@ -123,7 +123,7 @@ class Outcome:
 
 
 def simulated(  # noqa: C901
-    governor,
+    limiter,
     server,
     rows: int,
     *,
@@ -132,7 +132,7 @@ def simulated(  # noqa: C901
     refusal: float = REFUSAL,
     seed: int = 1,
 ) -> Outcome:
-    """Run rows through a governor in simulated time."""
+    """Run rows through a rate limiter in simulated time."""
     chance, now, number = random.Random(seed), 0.0, itertools.count()
     waiting = rows
     again: list = []  # (when, number, tries)
@@ -141,7 +141,7 @@ def simulated(  # noqa: C901
     while waiting or again or events:
         ask = math.inf
         while waiting or again:
-            ask = governor.may_start(now)
+            ask = limiter.may_start(now)
             if ask > now:
                 break
             if again and again[0][0] <= now:
@@ -151,7 +151,7 @@ def simulated(  # noqa: C901
             else:
                 ask = again[0][0]
                 break
-            governor.started(now)
+            limiter.started(now)
             wait = server(now, open_)
             if wait is None:
                 open_ += 1
@@ -168,8 +168,8 @@ def simulated(  # noqa: C901
             _, _, tries, began, was_refused, after = heapq.heappop(events)
             if was_refused:
                 refused += 1
-                governor.refused(now, began, after)
-                at = governor.retry_at(tries, now, chance, limited=True, named=after)
+                limiter.refused(now, began, after or 0.0)
+                at = limiter.retry_at(tries, now, chance, limited=True, named=after or 0.0)
                 if at is None:
                     failed += 1
                 else:
@@ -177,7 +177,7 @@ def simulated(  # noqa: C901
             else:
                 open_ -= 1
                 answered += 1
-                governor.succeeded(now, began)
+                limiter.succeeded(now, began)
     return Outcome(now, answered, refused, failed)
 
 
@@ -249,17 +249,17 @@ def without_limit() -> None:
                 ratios = list[float]()
                 for seed in range(15):
                     own = with_own_retries(Chance(share, seed), 1_000, seed=seed, **as_usual)
-                    out = simulated(Governor(20, 20), Chance(share, seed), 1_000, seed=seed, **as_usual)
+                    out = simulated(RateLimiter(20, 20), Chance(share, seed), 1_000, seed=seed, **as_usual)
                     ratios.append(out.seconds / own)
                 cells.append(f"{statistics.median(ratios):5.2f} {max(ratios):5.2f}")
         print(f"{100 * share:3.0f} %   " + "   ".join(cells))
     print("\n1000 rows of 0.1 s, 20 at once, nothing taken at first: seconds lost after that, requests refused")
     for seconds in (3, 10, 60):
         cells = list[str]()
-        free = simulated(Governor(20, 20), Outage(0), 1_000).seconds
+        free = simulated(RateLimiter(20, 20), Outage(0), 1_000).seconds
         for told in ("", "exact"):
             for refusal in (REFUSAL, ANSWER):
-                out = simulated(Governor(20, 20), Outage(seconds), 1_000, told=told, refusal=refusal)
+                out = simulated(RateLimiter(20, 20), Outage(seconds), 1_000, told=told, refusal=refusal)
                 cells.append(f"{out.seconds - seconds - free:5.1f} s {out.refused:4}")
         print(f"{seconds:3} s   " + "   ".join(cells))
 
@@ -275,7 +275,7 @@ def main() -> None:
                 best, cells = ideal_time(make(), rows, most=most), list[str]()
                 for told in ("", "exact", "whole"):
                     for refusal in (REFUSAL, ANSWER):
-                        out = simulated(Governor(most, start), make(), rows, told=told, refusal=refusal)
+                        out = simulated(RateLimiter(most, start), make(), rows, told=told, refusal=refusal)
                         bad = " " if out.seconds <= 1.2 * best and out.share <= 0.05 and not out.failed else "*"
                         cells.append(f"{out.seconds / best:5.2f} {100 * out.share:4.1f} %{bad}")
                 print(f"{name:<26}{best:7.1f}  " + "  ".join(cells))

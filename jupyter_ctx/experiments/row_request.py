@@ -19,7 +19,7 @@ class RowRequest:
     """One request of a run.
 
     key: what its answer is stored under
-    lane: whose governor lets it start
+    lane: whose rate limiter lets it start
     ask: the request
     worst: returns the US dollars that it may cost at most
     done: is called with what became of it, and whether it was stored, in the coordinator's thread

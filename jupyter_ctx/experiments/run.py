@@ -25,8 +25,8 @@ from ..wording import counted
 from .asking.bars import Bar, bar_of
 from .asking.delivery import Delivery, Done
 from .asking.engine import Ended, Engine, is_local
-from .asking.governor import START_AT_ONCE
 from .asking.progress import Progress
+from .asking.rate_limiter import START_AT_ONCE
 from .money.estimate import quoted
 from .results.export import export_run
 from .results.record import ReadableRun, RunRecord

