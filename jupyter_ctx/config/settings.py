@@ -202,8 +202,9 @@ class Settings:
             instead = OF_A_SETTING.get(name.lower().replace("_", ""))
             if instead:
                 raise InvalidRequestError(f"{name} cannot be set as a parameter: {instead} does that.")
-        for name in _names(self.parameters) if self.effort is not None else ():
-            if name.lower().replace("_", "") in OF_EFFORT:
+        for name, value in self.parameters.items() if self.effort is not None else ():
+            within = {each.lower().replace("_", "") for each in _names({name: value})}
+            if not OF_EFFORT.isdisjoint(within):
                 raise InvalidRequestError(
                     f"effort is {self.effort}, and the parameter {name} (--set) says how much to think, too: "
                     "leave one of them out."
@@ -263,8 +264,10 @@ def choices(name: str) -> tuple[str, ...]:
     return (*words, "off") if words and type(None) in others else words
 
 
-def typed_value(value: Any) -> str:
-    """Return a setting's value as it is typed."""
+def typed_value(value: Any, name: str = "") -> str:
+    """Return a setting's value as it is typed; ``name``: the setting's, where ``none`` may be one of its values."""
+    if value is None and name and "none" in choices(name):
+        return "off"
     if isinstance(value, Mapping):
         return " ".join(f"{key}={json.dumps(each, default=str)}" for key, each in value.items()) or "none"
     if isinstance(value, tuple):

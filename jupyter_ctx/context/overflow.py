@@ -47,7 +47,8 @@ class Overflow:
 # A longer context than a plan or tier includes, whatever the status: a shorter prompt passes.
 PAID_TIER = (
     r"(?:^|\. )(?=[^.\n]*\b(?:usage|credits?|tier|plan|subscription|billing)\b)(?![^.\n]*rate.?limit)"
-    r"(?=[^.\n]*(?:requir|need|must|only|not (?:yet )?(?:available|includ|enabled)|does not include|unlock|upgrade))"
+    r"(?=[^.\n]*(?:required|requires?|need|must|only|not (?:yet )?(?:available|included|enabled)|does not include"
+    r"|unlock|upgrade))"
     r"[^.\n]*(?:(?:long|large|extended|1m)[ -]context"
     r"|(?:context|prompts?|requests?)[^.\n]{0,20} (?:above|over|beyond|longer than) \d)"
 )
@@ -93,7 +94,7 @@ SIZE_LIMITS = (
     rf"(?:{MORE_THAN}|limit|max)",  # Moonshot
     # a clause about an input that has too many characters, or needs too much memory, however far the server came
     r"(?:^|[.;:] )(?=[^\n.;]*(?:limit|max|exceed|too | than\b|over\b|above|beyond|at most|not (?:fit|enough)))"
-    r"(?=[^\n.;]*\b(?:available|enough|gpu|in|the) memory\b|(?![^\n.;]*tokens)[^\n.;]*\bchar(?:acter)?s?\b)"
+    r"(?=[^\n.;]*\b(?:available|enough|gpu|in|the) memory\b|(?![^\n.;]*tokens)[^\n.;]*\b(?:chars?|characters?)\b)"
     r"(?![^\n.;]*\b(?:names?|titles?|descr\w+|keys?|ids?|tools?|functions?|files?|fields?|urls?|feature)\b)[^\n.;]*"
     r"(?:prefill|kv cache|input|prompts?|messages?|contents?|text|quer(?:y|ies)|questions?|requests?|conversation)\b",
 )

@@ -145,9 +145,13 @@ class Run(ReadableRun):
     def notices(self) -> tuple[str, ...]:
         """What to know of the run, a line each."""
         ending = [self._ending()] if self._done.is_set() and self.why else []
+        return tuple(dict.fromkeys([*self._notes, *self._answers.notices, *self.differences, *ending]))
+
+    @property
+    def differences(self) -> tuple[str, ...]:
+        """What is not sent as it is set, because the model does not take it, a line each."""
         targets = (self._models.target(arm.settings, ask=False) for arm in self.plan.arms)
-        adapted = [line for target in targets for line in target.differences()]
-        return tuple(dict.fromkeys([*self._notes, *self._answers.notices, *adapted, *ending]))
+        return tuple(dict.fromkeys(line for target in targets for line in target.differences()))
 
     @property
     def why(self) -> str:
@@ -156,7 +160,7 @@ class Run(ReadableRun):
 
     @property
     def shown(self) -> frozenset[str]:
-        """What its bar has shown at the end: "figures", "sentences"."""
+        """What its bar has shown at the end: "figures", "differences", "sentences"."""
         return self._bar.shows
 
     @property
@@ -262,9 +266,10 @@ class Run(ReadableRun):
     def _kept(self) -> str:
         """Return what an early end leaves."""
         progress = self.progress
-        rest = progress.rows - progress.done
-        done = f"{progress.done:,} of {counted(progress.rows, 'answer')} are kept"
-        return f"{done}; running it again asks only the other {rest:,}." if rest else f"{done}."
+        rest, answers = progress.rows - progress.done, progress.done - progress.failed
+        done = f"{answers:,} of {counted(progress.rows, 'answer')} are kept"
+        failed = f", {progress.failed:,} failed" if progress.failed else ""
+        return f"{done}{failed}; running it again asks the other {rest:,}." if rest else f"{done}{failed}."
 
     # what happens, in the thread of the run
 
@@ -350,9 +355,7 @@ class Run(ReadableRun):
         if result.reply is not None and not result.reply.text.strip() and result.error and not result.cached:
             self._wordless[place.arm] += 1
             if self._progress.done == self._progress.failed and min(self._wordless) >= MOST_WORDLESS:
-                self._engine.give_up(
-                    f"{result.error} {MOST_WORDLESS} answers were so, each is paid, and no other came."
-                )
+                self._engine.give_up(f"{result.error} The first {MOST_WORDLESS} were all so, and each is paid.")
         self._bar.show()
 
     def _is_unpriced(self, result: Result) -> bool:

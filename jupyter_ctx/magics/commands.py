@@ -545,11 +545,11 @@ def _help(call: Call) -> object:
 
 def setting_text(chat: Chat, name: str) -> str:
     """Return the value of a setting as it is typed."""
-    return typed_value(chat.system or None if name == "system" else getattr(chat.config, name))
+    return typed_value(chat.system or None if name == "system" else getattr(chat.config, name), name)
 
 
 def _setting_line(chat: Chat, name: str) -> str:
-    default = typed_value(getattr(Settings(), name))
+    default = typed_value(getattr(Settings(), name), name)
     now = f"{name} = {setting_text(chat, name)} ({chat.desk.source_of(name)})"
     return f"{now}\n{HELP[name]}\nvalues: {wanted(name)}; {DEFAULT}: {default}"
 

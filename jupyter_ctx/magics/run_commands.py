@@ -147,7 +147,8 @@ class MapCell:
             self._display(_with_news(table))
         if error:  # which has the figures
             return
-        lines = [*_remedies(run), *(line for line in run.notices if line not in self._told)]
+        told = (*self._told, *(run.differences if "differences" in run.shown else ()))
+        lines = [*_remedies(run), *(line for line in run.notices if line not in told)]
         if "figures" not in run.shown:
             lines.insert(0, ", ".join(ending_figures(run, seconds)))
         self._say(*lines, *([] if "sentences" in run.shown else sentences_of(run)))

@@ -203,7 +203,7 @@ class Adapter(ABC):
         asked |= request.parameters.keys()
         left_out = sorted(name for name in self._unsupported.names if name.partition(".")[0] in asked)
         lines = [f"{self.at.model} does not take {name}: sent without it." for name in left_out]
-        if request.effort is not None and (effort is None or effort.level != request.effort):
+        if request.effort is not None and (effort is None or not effort.is_as_asked(request.effort)):
             instead = "sent without it" if effort is None else f"{effort.level} was sent"
             lines.append(f"{self.at.model} does not take effort {request.effort}: {instead}.")
         return lines

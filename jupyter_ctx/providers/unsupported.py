@@ -25,7 +25,7 @@ NOT_TAKEN = (
     r"(?i)unsupported|deprecated|unknown|unrecogni[sz]ed|unexpected|no longer|incompatible|\bremove\b|is invalid"
     r"|only (?:the default|works|enabled|supported|\S+ is (?:allowed|supported))|may only be|extra (?:inputs|fields)"
     r"|不支持|(?:n['o]t|cannot|never) (?:both )?(?:be |have )?"
-    r"(?:support|permit|allow|accept|available|recogni[sz]e|valid|find|compatible|enabled|used\b|set\b|specif|take)"
+    r"(?:support|permit|allow|accept|available|recogni[sz]e|valid|find|compatible|enabled|used\b|set\b|specified|take)"
 )
 OF_A_RANGE = r"(?i)\b(?:between|range|less than|greater than|at (?:least|most)|maximum|minimum)\b"
 

@@ -80,7 +80,7 @@ class Course:
         return {name: value for name, value in kept.items() if name not in forbidden}
 
     def _told(self, name: str) -> str:
-        value = shortened(typed_value(getattr(self.begun, name)), MOST_TOLD)
+        value = shortened(typed_value(getattr(self.begun, name), name), MOST_TOLD)
         return repr(value) if name == "system" and self.begun.system else value
 
 

@@ -26,6 +26,7 @@ LONG_PROMPT = 1_000  # tokens by the uncalibrated estimate
 READ_SHARE = 0.35  # of that estimate: no tokenizer needs fewer tokens
 TRUNCATED_GROWTH = 1.25  # of what was read of a truncated request: whole messages are left out, so it varies
 ADDED, HARDLY = 60, 0.25  # tokens worth comparing, and the share of them that must have been read
+LEAST_EFFORTS = ("none", "minimal", "low")
 AS_THINKING = "The server sent its whole answer as thinking; it is shown as the answer."
 THOUGHT = "</think>"  # templates drop a model's thoughts from older turns, so that fewer tokens are read
 
@@ -73,11 +74,12 @@ def all_thinking(attempt: Attempt, reply: Reply) -> ProviderError | None:
     tokens = usage.reasoning_tokens or usage.output_tokens if usage is not None else 0
     if reply.text.strip() or reply.stop_reason not in NO_ROOM_LEFT or not (reply.thinking or tokens > UNSAID):
         return None
-    full, room = f"max_tokens {f'{most:,}' if most else 'not set'}", "with a larger --max-tokens (max_tokens=N)"
+    full, room = f"max_tokens {f'{most:,}' if most else 'not set'}", "a larger --max-tokens (max_tokens=N)"
     if reply.stop_reason == "context_window":
-        full, room = "the window is full", "in a shorter conversation (%chat trim N)"
-    text = f'The answer was all thinking ({tokens:,} tokens, {full}). It thinks less with --effort low (effort="low")'
-    return ProviderError(f"{text}, and has more room {room}.", reply=reply)
+        full, room = "the window is full", "a shorter conversation (%chat trim N)"
+    lower = "" if attempt.request.effort in LEAST_EFFORTS else 'with --effort low (effort="low") it thinks less, '
+    text = f"The answer was all thinking ({tokens:,} tokens, {full}): {lower}with {room} it has more room."
+    return ProviderError(text, reply=reply)
 
 
 def _window_ended(attempt: Attempt, reply: Reply, usage: Usage) -> bool:

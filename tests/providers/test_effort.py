@@ -13,6 +13,7 @@ from server import events, piece, send, serve, usage
 from strict_models import MODELS, StrictModel, at, strict
 
 from jupyter_ctx import Chat, InvalidRequestError, ProviderError, Reply, judge, sweep
+from jupyter_ctx.config.settings import typed_value
 from jupyter_ctx.providers.effort import (
     CLAUDE_FORMS,
     EFFORT,
@@ -77,7 +78,8 @@ def test_the_nearest_level_is_sent_in_the_words_of_the_service(name: str, level:
     with strict(BY_NAME[name]) as (provider, seen):
         reply = Chat(provider=provider, effort=level, max_tokens=30_000).send("Why?")
     assert at(seen[-1], path) == value
-    is_same = value is not None and (level == str(value).lower() or value in ("disabled", "enabled", 20_000))
+    same = (level, "xhigh", "disabled", "enabled", 20_000)  # the most that a model has is its max
+    is_same = value is not None and (value in same or str(value).lower() == level)
     assert len(adaptations(reply)) == (0 if is_same else 1)
     assert all(level in line for line in adaptations(reply))
 
@@ -258,3 +260,20 @@ def test_a_judge_whose_temperature_is_refused_judges_all_the_same() -> None:
     (result,) = run.results
     assert [problem for problem in result.problems if "refused" in problem] == []
     assert "verdict" in result.problems[0]  # the model says neither yes nor no, but it was asked
+
+
+def test_the_remedy_for_an_answer_that_is_all_thinking_names_what_would_help() -> None:
+    thought = events(*(piece("", reasoning_content="Hm.") for _ in range(2)), piece("", "length"), usage(9, 50))
+    with serve(thought) as (url, _):
+        for effort, remedy in (("high", True), ("low", False)):
+            chat = Chat("deepseek-v4-pro", base_url=url, effort=effort, max_tokens=50)
+            with pytest.raises(ProviderError, match="all thinking") as caught:
+                chat.send("x")
+            assert ("--effort low" in str(caught.value)) is remedy
+            assert "--max-tokens" in str(caught.value)
+
+
+def test_a_level_that_is_off_is_told_from_the_level_none() -> None:
+    assert typed_value(None, "effort") == "off"
+    assert typed_value("none", "effort") == "none"
+    assert Chat("openai/gpt-5.2", effort="off").config.effort is None

@@ -22,7 +22,7 @@ REDRAW = 0.34  # seconds between drawings
 class Bar:
     """Shows how far a run has come: nothing of it by itself. A bar that cannot be drawn does not end a run.
 
-    ``shows`` is what it has shown once the run has ended: "figures", and the "sentences" to quote.
+    ``shows`` is what it has shown once the run has ended: "figures", "differences", and the "sentences" to quote.
     """
 
     all_of_it: ClassVar[frozenset[str]] = frozenset()
@@ -61,15 +61,21 @@ class Bar:
 class LastLine(Bar):
     """One line at the end, where nobody looks while the notebook runs."""
 
+    all_of_it = frozenset({"differences"})
+
     def _end(self) -> None:
         run = self._run
-        print(visible(f"{run.name or 'map'}: {run.progress}, {self.seconds:.1f} s"))
+        print(
+            visible(f"{run.name or 'map'}: {run.progress}, {self.seconds:.1f} s"),
+            *map(visible, run.differences),
+            sep="\n",
+        )
 
 
 class TerminalBar(Bar):
     """A bar of tqdm, and below it at the end the sentences to quote."""
 
-    all_of_it = frozenset({"sentences"})
+    all_of_it = frozenset({"differences", "sentences"})
 
     def __init__(self, run: Watched) -> None:
         from tqdm.std import tqdm
@@ -83,14 +89,14 @@ class TerminalBar(Bar):
     def _end(self) -> None:
         self._draw()
         self._tqdm.close()
-        for sentence in sentences_of(self._run):
-            print(visible(sentence), file=sys.stderr)
+        for line in (*self._run.differences, *sentences_of(self._run)):
+            print(visible(line), file=sys.stderr)
 
 
 class NotebookBar(Bar):
     """A widget of tqdm, in whose place the card of the run stands at the end."""
 
-    all_of_it = frozenset({"figures", "sentences"})
+    all_of_it = frozenset({"figures", "differences", "sentences"})
 
     def __init__(self, run: Watched) -> None:
         from tqdm.notebook import tqdm

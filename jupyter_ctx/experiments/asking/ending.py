@@ -30,12 +30,14 @@ class Watched(Protocol):
     def unpriced(self) -> int: ...  # noqa: D102
     @property
     def why(self) -> str: ...  # noqa: D102
+    @property
+    def differences(self) -> tuple[str, ...]: ...  # noqa: D102
     def summary(self) -> RunSummary: ...  # noqa: D102
 
 
 def run_card(run: Watched, seconds: float | None = None) -> CardFigures:
     """Return what the card of a run shows that took so many seconds; ``None``: nothing is said of them."""
-    figures = [*ending_figures(run, seconds), *filter(None, [run.why])]
+    figures = [*ending_figures(run, seconds), *filter(None, [run.why]), *run.differences]
     return CardFigures(run.name, figures, score_lines(run.summary())[:MOST_LINES], sentences_of(run))
 
 

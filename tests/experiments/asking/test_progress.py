@@ -40,7 +40,7 @@ def test_a_bar_in_a_terminal_shows_rows_and_the_sentence_to_quote_and_starts_no_
     run.wait()
     said = capsys.readouterr()
     assert not [each for each in threading.enumerate() if type(each).__module__.startswith("tqdm")]
-    assert (said.out, run.shown) == ("", {"sentences"})
+    assert (said.out, run.shown) == ("", {"differences", "sentences"})
     assert "formal: 100%" in said.err
     assert "4/4" in said.err
     assert said.err.splitlines()[-1] == run.summary().sentences[0]
