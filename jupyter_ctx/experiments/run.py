@@ -269,7 +269,7 @@ class Run(ReadableRun):
         rest, answers = progress.rows - progress.done, progress.done - progress.failed
         done = f"{answers:,} of {counted(progress.rows, 'answer')} are kept"
         failed = f", {progress.failed:,} failed" if progress.failed else ""
-        return f"{done}{failed}; running it again asks only the other {rest:,}." if rest else f"{done}{failed}."
+        return f"{done}; running it again asks only the other {rest:,}{failed}." if rest else f"{done}{failed}."
 
     # what happens, in the thread of the run
 
