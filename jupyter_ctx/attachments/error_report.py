@@ -89,7 +89,9 @@ def _without_keys(failure: Failure, redactor: Redactor) -> tuple[Failure, bool]:
     def cleaned_piece(piece: TracebackPiece) -> TracebackPiece:
         lines = [line.replace(line.strip(), blanked.get(line.strip(), line.strip())) for line in piece.text.split("\n")]
         text = cleaned("\n".join(lines))
-        return piece if text == piece.text else piece._replace(text=text)
+        if not piece.label:  # code
+            text = "\n".join(_beginning(line, MOST_LINE) for line in text.split("\n"))
+        return piece._replace(text=text)
 
     sources = tuple(replace(source, text=cleaned(source.text)) for source in failure.sources)
     for old, new in zip(failure.sources, sources, strict=True):
