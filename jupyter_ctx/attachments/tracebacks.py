@@ -1,432 +1,253 @@
-"""An exception as a light value: its traceback as text, whole and in brief; no locals, and no object of it."""
+"""An exception as a light value: its traceback with frames of libraries folded, and the user's code that it passed."""
 
 from __future__ import annotations
 
+import ast
 import linecache
 import os
 import re
 import sysconfig
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
-from inspect import getblock
-from itertools import groupby, islice, pairwise
-from textwrap import dedent, indent
-from types import TracebackType
-from typing import Any
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+from textwrap import dedent
+from traceback import FrameSummary, TracebackException
+from typing import NamedTuple
 
 from ..conversation.text_safety import lasting
-from ..errors import InvalidRequestError
 from ..wording import counted
-from .guarded import guarded
 
-MOST_MESSAGE, BRIEF_MESSAGE = 4_000, 200  # characters of a message
-MOST_LINE = 300  # characters of a line of source
-MOST_MARKED = 6  # lines of one statement
-MOST_CAUSES, MOST_ERRORS, MOST_NESTED = 4, 4, 3  # causes of causes, errors of a group, groups in groups
-MOST_FRAMES = 12  # of one traceback
-MOST_SOURCES = 8  # cells and functions that are kept besides the cell that was running
-LINES_AROUND = 2  # lines shown before and after the one that failed
-INDENT = "  "
-SHELL = frozenset({"IPython", "ipykernel", "traitlets", "tornado", "asyncio"})  # what runs a cell
-IN_A_CELL = frozenset({"<timed exec>", "<magic-timeit>", "<stdin>"})  # code of a cell that a magic compiles
-FAILED_CELL = "Cell"  # names the cell that failed in a traceback; others have a letter behind that
-NOBODYS = frozenset({"", "__main__", "builtins"})  # modules that are left out of an exception's name
+MOST_MESSAGE, MOST_STATEMENT = 4_000, 6  # characters, lines
+FIRST_FRAMES, LAST_FRAMES = 4, 8  # of the user's, in a longer traceback
+MOST_CAUSES, MOST_MEMBERS = 5, 4  # errors in a chain, errors of a group
+MOST_PLACES, MOST_SOURCES = 50, 8  # frames that are looked at for sources, and sources
+IN_A_CELL = frozenset({"<timed exec>", "<magic-timeit>", "<stdin>"})  # code that a magic compiles, without its own line
+FAILED_CELL = "the cell that failed"
+_PACKAGE = Path(__file__).parents[1]
+_LIBRARY = re.compile(  # what comes before the name of a library, or of what made the code
+    rf".*/(?:site|dist)-packages/|{re.escape(sysconfig.get_path('stdlib'))}/|{re.escape(str(_PACKAGE.parent))}/"
+    rf"(?={_PACKAGE.name}/)|<(?!ipython-input)(?:frozen )?|(?:src/)?(?=[^/].*\.(?:pyx|pxi|pxd)$)"
+)
+
+Cell = tuple[int | None, str]  # its number, where that is known, and its text
+CellOf = Callable[[str], Cell | None]  # returns the cell that was compiled under a file name
+
+
+class TracebackPiece(NamedTuple):
+    """Lines of a traceback: ``text`` may hold secrets, the ``label`` before it does not."""
+
+    depth: int
+    text: str
+    label: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class FrameSource:
-    """A cell, or a function of a file of the user's, in which a frame of a traceback lies.
+    """A cell, or a function in a file, of the user's.
 
-    where: ``Cell A``, or ``load of helpers.py``
-    text: its source as typed
-    line: of the text, from 1: the one that was running
-    names: of the functions in the traceback that it defines
-    number: of the cell; ``None`` for a function of a file
+    name, label: how it is named to the user, and to the model, for whom a cell has no number: a restart changes it
+    line: of ``text``, from 1: the innermost one that was running
     """
 
-    where: str
+    name: str
+    label: str
     text: str
-    line: int
-    names: tuple[str, ...] = ()
-    number: int | None = None
-
-    @property
-    def users_name(self) -> str:
-        """How it is named in a sentence to the user."""
-        return self.label if self.number is None else f"cell [{self.number}]"
-
-    @property
-    def label(self) -> str:
-        """How it is named in a sentence to the model: without the number, which a restart changes."""
-        return self.where.replace("Cell", "cell", 1) if self.where.startswith("Cell") else self.where
+    line: int = 1
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """An exception that was raised.
+    """An exception that was raised, and no object of the notebook.
 
     kind: the name of its class
-    traceback: what Python prints of it, within bounds: causes, frames, message, notes, the errors of a group
-    place: the innermost one of the user's
-    headline: the name of its class, and its message
-    messages: those in the traceback, and notes, of which each may hold secrets by its own lines
-    shown, depth: how many of its frames the traceback has, and how many there were
-    cell, number: the cell that was running; empty and ``None`` where it is not known
-    line: of that cell
-    sources: what else of the user's its frames lie in, and those of its causes: the innermost first
+    sources: what it passed through: the cell that failed first, then the innermost
+    number: of the cell that failed
     """
 
     kind: str
-    traceback: str
-    place: str
-    headline: str
-    messages: tuple[str, ...] = ()
-    shown: int = 0
-    depth: int = 0
-    cell: str = ""
-    number: int | None = None
-    line: int = 1
+    traceback: tuple[TracebackPiece, ...]
     sources: tuple[FrameSource, ...] = ()
+    number: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class TypedCell:
-    """A cell of the notebook, as typed, and how it is named in a traceback; ``number``: ``None`` if not known."""
-
-    number: int | None
-    source: str
-    where: str = FAILED_CELL
-
-
-CellOf = Callable[[str], TypedCell | None]  # the cell that a file name of compiled code stands for
-
-
-def failure_of(error: BaseException, cell_of: CellOf = lambda _: None) -> Failure:
-    """Return an exception as a light value; ``cell_of`` tells the cells of a notebook by their file names."""
+def failure_of(error: BaseException, cell_of: CellOf = lambda _: None, failed: Cell | None = None) -> Failure:
+    """Return an exception as a light value; ``failed``: the cell that ran, ``cell_of``: any cell by its file name."""
     try:
-        return _Reader(cell_of).failure(error)
+        raised = TracebackException.from_exception(error, compact=True)
+        reader = _Reader(cell_of, failed)
+        return Failure(_parts(raised)[1], tuple(reader.chain(raised)), reader.sources(), failed and failed[0])
     except Exception:  # of a class that overrides even what Python stores in an exception
-        text = f"{_kind(type(error))}: (the error cannot be read)"
-        return Failure(_kind(type(error)), text, "", text)
-
-
-_InFile = tuple[str, str, TypedCell | None, int]
-
-
-@dataclass(frozen=True, slots=True)
-class _Call:
-    """A frame of a traceback: where it is, the library that it belongs to, and its cell.
-
-    above: lines of the cell that are not counted
-    """
-
-    step: TracebackType
-    where: str
-    package: str
-    cell: TypedCell | None
-    above: int
-
-    @property
-    def typed(self) -> str:
-        return "" if self.cell is None else self.cell.source
-
-    @property
-    def line(self) -> int:
-        return (self.step.tb_lineno or 0) + self.above
-
-    @property
-    def place(self) -> tuple[str, int]:
-        return self.step.tb_frame.f_code.co_filename, self.line
+        kind = type(error).__name__
+        return Failure(kind, (TracebackPiece(0, "(the error cannot be read)", f"{kind}: "),))
 
 
 class _Reader:
-    """Reads one exception, with what led to it.
+    """Reads an exception, and notes the ``sources`` that its frames lie in by their places."""
 
-    sources: what of the user's its frames lie in
-    messages: of the exceptions, and their notes
-    """
+    def __init__(self, cell_of: CellOf, failed: Cell | None) -> None:
+        self._cell_of, self._failed = cell_of, failed
+        self._others: list[Cell] = []
+        self._sources: dict[str, FrameSource] = {}
 
-    def __init__(self, cell_of: CellOf) -> None:
-        self._cell_of = cell_of
-        self._places: dict[str, _InFile] = {}
-        self._headlines: dict[int, str] = {}  # by the id of each exception that was met
-        self.sources: dict[str, FrameSource] = {}
-        self.messages: list[str] = []
+    def chain(self, raised: TracebackException) -> Iterator[TracebackPiece]:
+        """Yield a traceback, what led to the error first; a KeyError within pandas, which says no more, is left out."""
+        self._note_sources(raised)
+        errors = [raised]
+        cause = raised.__cause__ or raised.__context__
+        while cause is not None and len(errors) < MOST_CAUSES:
+            self._note_sources(cause)
+            if self._own(cause) or _parts(cause)[2] != _parts(errors[0])[2]:
+                errors.insert(0, cause)
+            cause = cause.__cause__ or cause.__context__
+        for error in errors:
+            if error is not errors[0]:
+                yield TracebackPiece(0, "\nThe error above led to this one:\n")
+            yield from self._error(error)
 
-    def failure(self, error: BaseException) -> Failure:
-        traceback = "\n".join(self._lines(error, MOST_CAUSES, MOST_NESTED))
-        calls = self._calls(error)
-        users = [call for call in calls if not call.package]
-        inner = next(iter(users[-1:] or calls[-1:]), None)
-        place = [] if inner is None else list(_frame(inner, around=0))[:2]
-        line = next((call.line for call in reversed(users) if call.where == FAILED_CELL), 1)
-        if isinstance(error, SyntaxError):
-            place = list(self._syntax(error)) or place
-            is_of_cell = place[:1] and place[0].startswith(f"{FAILED_CELL}, line ")
-            line = error.lineno if is_of_cell and isinstance(error.lineno, int) else line
-        return Failure(
-            _kind(type(error)),
-            traceback,
-            "\n".join(place),
-            self._headlines[id(error)],
-            tuple(self.messages),
-            len(_shown(_runs(calls))),
-            len(calls),
-            line=line,
-            sources=tuple(self.sources.values()),
-        )
+    def _error(self, raised: TracebackException) -> Iterator[TracebackPiece]:
+        syntax, kind, message, notes = _parts(raised)
+        yield from self._frames(raised)
+        if syntax:
+            yield TracebackPiece(1, f"{self._name(raised.filename or '<string>')}, line {raised.lineno}")
+            yield TracebackPiece(2, syntax)
+        yield TracebackPiece(0, message, kind + (": " if message else ""))
+        if notes:
+            yield TracebackPiece(0, notes)
+        members = raised.exceptions or []
+        for number, member in enumerate(members[:MOST_MEMBERS], 1):
+            yield TracebackPiece(1, f"[{number}]")
+            yield from (piece._replace(depth=piece.depth + 1) for piece in self.chain(member))
+        if len(members) > MOST_MEMBERS:
+            yield TracebackPiece(1, f"… {counted(len(members) - MOST_MEMBERS, 'more error')}")
 
-    def _lines(self, error: BaseException, causes: int, nested: int) -> Iterator[str]:
-        """Yield the lines of a traceback, its causes first, as Python writes them."""
-        kind, message, notes = _kind(type(error)), _message(error), tuple(_notes(error))
-        self._headlines[id(error)] = f"{kind}: {message}" if message else kind
-        self.messages += message, *notes
-        calls = self._calls(error)
-        self._add_sources(calls)
-        is_direct = error.__cause__ is not None
-        cause = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
-        if cause is not None and id(cause) not in self._headlines and causes:
-            yield from self._lines(cause, causes - 1, nested)
-            yield (
-                "\nThe error above led to this one:\n" if is_direct else "\nWhile it was handled, this one happened:\n"
-            )
-        if calls:
-            yield "Traceback (most recent call last):"
-            yield from _frames(calls)
-        if isinstance(error, SyntaxError):
-            yield from self._syntax(error)
-        yield self._headlines[id(error)]
-        yield from notes
-        if isinstance(error, BaseExceptionGroup) and nested:
-            yield from self._group(error, nested)
+    def _own(self, raised: TracebackException) -> list[int]:
+        """Return which frames are of the user's code, each line once."""
+        first: dict[tuple[str, int | None], int] = {}
+        for number, frame in enumerate(raised.stack):
+            if self._cell(frame.filename) or not _library(frame.filename):
+                first.setdefault((frame.filename, frame.lineno), number)
+        return list(first.values())
 
-    def _group(self, error: BaseExceptionGroup[BaseException], nested: int) -> Iterator[str]:
-        """Yield the lines of the errors in a group."""
-        members = [member for member in error.exceptions if id(member) not in self._headlines]
-        for number, member in enumerate(members[:MOST_ERRORS], 1):
-            yield f"{INDENT}[{number}]"
-            yield indent("\n".join(self._lines(member, 1, nested - 1)), INDENT)
-        if len(members) > MOST_ERRORS:
-            yield f"{INDENT}… {counted(len(members) - MOST_ERRORS, 'more error')} left out …"
-
-    def _calls(self, error: BaseException) -> list[_Call]:
-        """Return the frames of an exception, without those that run a cell."""
-        calls = [self._call(step) for step in _steps(error.__traceback__)]
-        while calls and calls[0].package in (*SHELL, "jupyter_ctx"):
-            del calls[0]
-        return calls
-
-    def _call(self, step: TracebackType) -> _Call:
-        file = step.tb_frame.f_code.co_filename
-        if file not in self._places:
-            self._places[file] = self._place(file, step.tb_frame.f_globals)
-        return _Call(step, *self._places[file])
-
-    def _place(self, file: str, variables: Mapping[str, Any]) -> _InFile:
-        """Return where code of a file name is, its library, its cell, and lines above it there."""
-        cell = self._cell_of(file)
-        if cell is not None:  # a magic compiles what is below its own line
-            return cell.where, "", cell, int(file in IN_A_CELL)
-        where, package = _file(file)
-        return where, package or _compiled_package(file, variables), None, 0
-
-    def _syntax(self, error: SyntaxError) -> Iterator[str]:
-        """Yield the place of a syntax error, its line, and a caret below what is wrong."""
-        line, text = error.lineno, error.text
-        if not isinstance(line, int) or not isinstance(text, str):
+    def _frames(self, raised: TracebackException) -> Iterator[TracebackPiece]:
+        """Yield the user's frames, and behind the first of them a line for each run of others."""
+        shown = self._own(raised)
+        if not shown:
             return
-        text = text.rstrip("\n")[:MOST_LINE].expandtabs(1)
-        cell = self._cell_of(str(error.filename))
-        yield _heading(cell.where if cell is not None else _file(str(error.filename))[0], line)
-        yield f"{INDENT}{text}"
-        start = error.offset if isinstance(error.offset, int) else 0
-        end = error.end_offset if isinstance(error.end_offset, int) and error.end_lineno == line else 0
-        if 0 < start <= len(text) + 1:
-            yield INDENT + " " * (start - 1) + "^" * max(min(end, len(text) + 1) - start, 1)
+        yield TracebackPiece(0, "Traceback (most recent call last):")
+        if len(shown) > FIRST_FRAMES + LAST_FRAMES:
+            shown = shown[:FIRST_FRAMES] + shown[-LAST_FRAMES:]
+        for is_shown, numbers in groupby(range(shown[0], len(raised.stack)), set(shown).__contains__):
+            run = [raised.stack[number] for number in numbers]
+            if is_shown:
+                yield from (piece for frame in run for piece in self._frame(frame))
+            elif others := [frame for frame in run if not frame.name.endswith(("comp>", "expr>"))]:
+                yield self._folded(others, is_last=others[-1] is raised.stack[-1])
 
-    def _add_sources(self, calls: list[_Call]) -> None:
-        """Note the cells and the functions of files that calls of the user's lie in, the innermost first."""
-        for call in reversed([call for call in calls if not call.package]):
-            code = call.step.tb_frame.f_code
-            name = "" if code.co_name.startswith("<") else code.co_name
-            where = call.where if call.typed else f"{name} of {call.where}"
-            if where in self.sources:
-                known = self.sources[where]
-                names = tuple(dict.fromkeys((*known.names, *filter(None, [name]))))
-                self.sources[where] = replace(known, names=names)
-            elif len(self.sources) < MOST_SOURCES and (call.typed or name):
-                text, start = (call.typed, 1) if call.typed else (_function(call), code.co_firstlineno)
-                if text:
-                    number = None if call.cell is None else call.cell.number
-                    names = (name,) if name else ()
-                    self.sources[where] = FrameSource(where, text, max(call.line - start + 1, 1), names, number)
+    def _frame(self, frame: FrameSummary) -> Iterator[TracebackPiece]:
+        """Yield where a frame is, and the lines of its statement."""
+        start = _line(frame)
+        end = start + max((frame.end_lineno or 0) - (frame.lineno or 0), 0)
+        inside = "" if frame.name == "<module>" else f", in {frame.name}"
+        yield TracebackPiece(1, f"{self._name(frame.filename)}, line {start}{inside}")
+        cell = self._cell(frame.filename)
+        lines = cell[1].splitlines() if cell else _lines(frame.filename)
+        statement = dedent("\n".join(lines[start - 1 : end][:MOST_STATEMENT]))
+        if statement:
+            yield TracebackPiece(2, statement)
 
+    def _folded(self, frames: list[FrameSummary], *, is_last: bool) -> TracebackPiece:
+        files = [frame.filename for frame in frames]
+        libraries = dict.fromkeys("own code" if self._cell(file) else _library(file) or "own code" for file in files)
+        text = f"… {counted(len(frames), 'frame')} in {', '.join(list(libraries)[:3])}{' …' * (len(libraries) > 3)}"
+        code = f": {frames[-1].line}" if frames[-1].line else ""
+        return TracebackPiece(1, f"{text}, the last in {frames[-1].name}{code}" if is_last else text)
 
-def _steps(step: TracebackType | None) -> Iterator[TracebackType]:
-    while step is not None:
-        yield step
-        step = step.tb_next
+    def _cell(self, file: str) -> Cell | None:
+        cell = self._cell_of(file)
+        if cell and cell != self._failed and cell not in self._others:
+            self._others.append(cell)
+        return cell
 
+    def _name(self, file: str) -> str:
+        """Return how a file or a cell is named in a traceback."""
+        cell = self._cell(file)
+        if cell is None:
+            return _short(file)
+        return "Cell" if cell == self._failed else f"Cell {chr(ord('A') + self._others.index(cell))}"
 
-def _runs(calls: list[_Call]) -> list[list[_Call]]:
-    """Return calls, those that repeat the same place as one, as recursion does."""
-    return [list(run) for _, run in groupby(calls, key=lambda call: call.place)]
+    def _note_sources(self, raised: TracebackException) -> None:
+        """Note the cells and functions that an exception passed through, the innermost first."""
+        places = [(frame.filename, _line(frame)) for frame in map(raised.stack.__getitem__, self._own(raised)[::-1])]
+        if line := getattr(raised, "lineno", None):  # of a syntax error
+            places.insert(0, (raised.filename or "", int(line)))
+        for file, line in places[:MOST_PLACES]:
+            cell, where = self._cell(file), self._name(file)
+            if cell:
+                self._sources.setdefault(where, _source(where, cell, line))
+            elif function := _function(file, line):
+                name = f"{function.name} of {where}"
+                text = dedent("\n".join(_lines(file)[function.lineno - 1 : function.end_lineno]))
+                source = FrameSource(name, f"the function {name}", text, line - function.lineno + 1)
+                self._sources.setdefault(name, source)
 
-
-def _shown(runs: list[list[_Call]]) -> list[int]:
-    """Return which calls are shown: those of the user, and the last of a library; of many, the first and the last."""
-    shown = [at for at, run in enumerate(runs) if not run[0].package or at == len(runs) - 1]
-    head = MOST_FRAMES // 3
-    return shown if len(shown) <= MOST_FRAMES else [*shown[:head], *shown[head - MOST_FRAMES :]]
-
-
-def _frames(calls: list[_Call]) -> Iterator[str]:
-    """Yield the lines of the frames to show, with a line in place of others."""
-    runs = _runs(calls)
-    for before, at in pairwise([-1, *_shown(runs)]):
-        others = [call for run in runs[before + 1 : at] for call in run]
-        if others:
-            yield _left_out(others)
-        first, *again = runs[at]
-        yield from _frame(first, around=0 if first.package else LINES_AROUND)
-        if again:
-            yield f"… this frame {len(again):,} times more …"
-
-
-def _left_out(calls: list[_Call]) -> str:
-    packages = list(dict.fromkeys(call.package or "the notebook" for call in calls))
-    of = ", ".join(packages[:3]) + (" and others" if len(packages) > 3 else "")
-    return f"… {counted(len(calls), 'frame')} of {of} left out …"
-
-
-def _frame(call: _Call, around: int) -> Iterator[str]:
-    """Yield where a call is, and its statement with some lines before and after it."""
-    step, code = call.step, call.step.tb_frame.f_code
-    yield _heading(call.where, call.line, "" if code.co_name == "<module>" else code.co_name)
-    _, end, *_ = next(islice(code.co_positions(), step.tb_lasti // 2, None), (None, None))
-    last = min(max((end or 0) + call.above, call.line), call.line + MOST_MARKED - 1)
-    source = _source(call)
-    width = len(str(last + around))
-    for number in range(max(call.line - around, 1), min(last + around, len(source)) + 1):
-        mark = "-->" if call.line <= number <= last else "   "
-        text = source[number - 1].rstrip("\n")[:MOST_LINE]
-        yield f"{mark} {number:>{width}} {text}".rstrip()
+    def sources(self) -> tuple[FrameSource, ...]:
+        """Return the cell that failed, where it is known, and the other sources."""
+        cell = self._sources.pop("Cell", None) or (self._failed and _source("Cell", self._failed, 1))
+        return tuple(filter(None, [cell, *self._sources.values()]))[:MOST_SOURCES]
 
 
-def _heading(where: str, line: int, function: str = "") -> str:
-    kind = "" if where.startswith(FAILED_CELL) else "File "
-    return f"{kind}{where}, line {line}" + (f", in {function}" if function else "")
+def _source(where: str, cell: Cell, line: int) -> FrameSource:
+    name = "the failed cell" if cell[0] is None else f"cell [{cell[0]}]"
+    return FrameSource(name, FAILED_CELL if where == "Cell" else where.replace("C", "c", 1), cell[1], line)
 
 
-def _source(call: _Call) -> list[str]:
-    """Return the lines of a file or a cell: as typed where that has the line, else as compiled."""
-    typed = call.typed.splitlines()
-    return typed if len(typed) >= call.line else _compiled_lines(call)
-
-
-def _compiled_lines(call: _Call) -> list[str]:
-    frame = call.step.tb_frame
-    try:
-        return linecache.getlines(frame.f_code.co_filename, frame.f_globals)
-    except Exception:  # a loader of the user's may raise anything
-        return []
-
-
-def _function(call: _Call) -> str:
-    """Return the source of a function in a file of the user's; empty where it cannot be read."""
-    try:
-        return dedent("".join(getblock(_compiled_lines(call)[call.step.tb_frame.f_code.co_firstlineno - 1 :])))
-    except Exception:  # a file may have changed since
-        return ""
-
-
-def _file(file: str) -> tuple[str, str]:
-    """Return the path of a file as it is shown, and the library that it belongs to; empty for the user's own."""
-    file = lasting(file)
-    if file.startswith("<"):
-        package = file.strip("<>").removeprefix("frozen ").partition(".")[0]
-        return file, package or "generated code"
-    path = os.path.abspath(file)
-    parts = path.replace(os.sep, "/").split("/")
-    for folder in ("site-packages", "dist-packages"):
-        if folder in parts:
-            inside = parts[len(parts) - parts[::-1].index(folder) :]
-            return "/".join(inside), inside[0].removesuffix(".py")
-    for home, package in ((_STDLIB, ""), (os.path.dirname(_HERE), "jupyter_ctx")):
-        if path.startswith(home + os.sep):
-            inside = path[len(home) + 1 :].replace(os.sep, "/").split("/")
-            return "/".join(filter(None, [package, *inside])), package or inside[0].removesuffix(".py")
-    return _short(path), ""
-
-
-def _compiled_package(file: str, variables: Mapping[str, Any]) -> str:
-    """Return the library of code whose source is not on this machine, as of an extension module; empty: it is."""
-    module, origin = variables.get("__name__"), variables.get("__file__")
-    if os.path.exists(file) or type(module) is not str or module in NOBODYS:
-        return ""
-    return _file(origin)[1] if type(origin) is str else module.partition(".")[0]
-
-
-_STDLIB = sysconfig.get_path("stdlib")
-_HERE = os.path.dirname(os.path.abspath(__file__))
-
-
-def _short(path: str) -> str:
-    """Return a path as it is written from the working folder, else from the home folder."""
-    for home, sign in ((os.getcwd(), ""), (os.path.expanduser("~"), "~" + os.sep)):
-        if path.startswith(home + os.sep):
-            return sign + path[len(home) + 1 :]
-    return path
-
-
-def _kind(kind: type[BaseException]) -> str:
-    """Return the name of an exception's class as Python prints it, without asking its metaclass."""
-    module, name = (type.__dict__[each].__get__(kind) for each in ("__module__", "__qualname__"))
-    return str(name) if module in NOBODYS else f"{module}.{name}"
-
-
-def _message(error: BaseException) -> str:
-    """Return the text of an exception; it is code of the user's that may do anything, and take any time."""
-    if type(error).__str__ in _BUILT_IN and all(type(each) in (str, int, float) for each in error.args):
-        return _without_middle(lasting(str(error)))
-    try:
-        return guarded("the error", lambda: _without_middle(lasting(_own_text(error))))
-    except InvalidRequestError:  # of the guard
-        return "(its text cannot be read)"
-
-
-def _own_text(error: BaseException) -> str:
-    try:
-        if isinstance(error, SyntaxError):
-            return str(error.msg)
-        return str(error)
-    except (Exception, SystemExit, GeneratorExit) as failed:
-        return f"(its text cannot be read: {type(failed).__name__})"
-
-
-_BUILT_IN = tuple(each.__str__ for each in (BaseException, KeyError, OSError))
-
-
-def _notes(error: BaseException) -> Iterator[str]:
-    notes = getattr(error, "__notes__", None)
-    texts = notes[:MOST_ERRORS] if type(notes) is list else []
-    return (_without_middle(lasting(text)) for text in texts if isinstance(text, str))
+def _parts(raised: TracebackException) -> tuple[str, str, str, str]:
+    """Return the line of a syntax error with a caret below it, the name of a class, its message, and its notes."""
+    lines = [line.removesuffix("\n") for line in raised.format_exception_only()]
+    at = next(number for number, line in enumerate(lines) if not line.startswith("  "))
+    kind, _, message = lines[at].partition(": ")
+    syntax = dedent("\n".join(lines[1:at]))
+    return syntax, kind, _without_middle(lasting(message)), _without_middle(lasting("\n".join(lines[at + 1 :])))
 
 
 def _without_middle(text: str) -> str:
     """Return a message without its middle where it is very long, cut at spaces if possible."""
-    text = str.__getitem__(text, slice(None))
     if len(text) <= MOST_MESSAGE:
         return text
-    head, tail = text[: MOST_MESSAGE * 3 // 4], text[-MOST_MESSAGE // 4 :]
-    head = head.rsplit(maxsplit=1)[0] if " " in head[-200:] else head
-    tail = tail.split(maxsplit=1)[-1] if " " in tail[:200] else tail
+    head = re.sub(r"\s\S{0,200}$", "", text[: MOST_MESSAGE * 3 // 4])
+    tail = re.sub(r"^\S{0,200}\s", "", text[-MOST_MESSAGE // 4 :])
     return f"{head}\n… {len(text) - len(head) - len(tail):,} characters left out …\n{tail}"
 
 
-def shortened_line(text: str, most: int) -> str:
-    """Return the beginning of a long text, cut between words so that no key is sent in part."""
-    if len(text) <= most:
-        return text
-    beginning = re.sub(r"[\w.+/=-]+$", "", text[:most])
-    return f"{beginning} … {len(text) - len(beginning):,} characters left out …"
+def _line(frame: FrameSummary) -> int:
+    return (frame.lineno or 1) + (frame.filename in IN_A_CELL)
+
+
+def _lines(file: str) -> list[str]:
+    return "".join(linecache.getlines(file)).splitlines()
+
+
+def _function(file: str, line: int) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
+    """Return the innermost function that a line of a file is in."""
+    try:
+        nodes = reversed(list(ast.walk(ast.parse("\n".join(_lines(file))))))  # the inner ones first
+    except (SyntaxError, ValueError, RecursionError, MemoryError):  # the file may have changed since
+        return None
+    functions = (node for node in nodes if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
+    return next((node for node in functions if node.lineno <= line <= (node.end_lineno or 0)), None)
+
+
+def _library(file: str) -> str:
+    """Return the library that a file belongs to; empty for the user's own."""
+    inside = _LIBRARY.match(file.replace(os.sep, "/"))
+    return re.split(r"[/.>]", file[inside.end() :].replace(os.sep, "/"))[0] if inside else ""
+
+
+def _short(file: str) -> str:
+    """Return a path as it is written from the working folder, else from the home folder."""
+    path = file if file.startswith("<") else os.path.abspath(lasting(file))
+    for home, sign in ((os.getcwd(), ""), (os.path.expanduser("~"), "~" + os.sep)):
+        if path.startswith(home + os.sep):
+            return sign + path[len(home) + 1 :]
+    return path

@@ -10,99 +10,66 @@ from typing import NamedTuple
 
 PYTHON = frozenset({"python", "py", "python3", "ipython", "ipython3", "pycon"})
 SESSIONS = frozenset({"console", "shell-session", "shellsession", "sh-session", "bash-session"})
-LANGUAGE_MAGICS = {
-    "bash": "%%bash",
-    "sh": "%%bash",
-    "shell": "%%bash",
-    "html": "%%html",
-    "javascript": "%%javascript",
-    "js": "%%javascript",
-    "latex": "%%latex",
-    **dict.fromkeys(SESSIONS, "%%bash"),
-}
-PYTHON_PROMPT = re.compile(r"\s*(?:>>>|\.\.\.|In \[\d+\]:|\.\.\.:)(?: |$)")
-PYTHON_SESSION = re.compile(r"\s*(?:>>>|In \[\d+\]:)(?: |$)")
-SHELL_PROMPT = re.compile(r"\s*\$ ")
+MAGICS = {"html": "%%html", "javascript": "%%javascript", "js": "%%javascript", "latex": "%%latex"}
+MAGICS |= dict.fromkeys(["bash", "sh", "shell", *SESSIONS], "%%bash")
+_PYTHON_LINE = re.compile(r"^[^\S\n]*(?:>>>|\.\.\.|In \[\d+\]:|\.\.\.:)(?: (.*)|)$", re.MULTILINE)
+_SHELL_LINE = re.compile(r"^\s*\$ ((?:.*\\\n)*.*)", re.MULTILINE)
 
 
 class CodeBlock(NamedTuple):
-    """One fenced block of an answer.
+    """One fenced block of an answer: its language in small letters, empty where it names none, and its text.
 
-    language: as the answer names it, in small letters; empty: it names none
-    text: the code
+    is_python: it says so, or can only be code and not output
     """
 
     language: str
     text: str
-
-    @property
-    def is_python(self) -> bool:
-        """Whether it is Python: it says so, or does not say what it is and can only be code."""
-        return self.language in PYTHON or (not self.language and _is_code(_without_prompts(self.text)))
+    is_python: bool
 
     @property
     def runs(self) -> bool:
-        """Whether a cell can run it."""
-        if self.language in SESSIONS:
-            return SHELL_PROMPT.match(self.text) is not None  # the others are what a program has printed
-        return self.is_python or self.language in LANGUAGE_MAGICS
+        """Whether a cell can run it, and it is not what a program has printed."""
+        is_printed = self.language in SESSIONS and not _SHELL_LINE.match(self.text)
+        return self.is_python or (self.language in MAGICS and not is_printed)
 
     @property
     def cell(self) -> str:
-        """The code as it may stand in a cell: below the magic of its language, without the prompts of a session.
-
-        What a cell cannot run stands there as comments.
-        """
-        if self.is_python:
+        """The code below its magic, without prompts and output; as comments where a cell cannot run it."""
+        if self.is_python or (not self.language and _is_code(self.text, is_alone=True)):
             return _without_prompts(self.text)
         if self.runs:
-            return f"{LANGUAGE_MAGICS[self.language]}\n{_commands(self.text)}"
-        return "\n".join(f"# {line}".rstrip() for line in (_says_what(self.language), *self.text.splitlines()))
-
-
-def _says_what(language: str) -> str:
-    return f"This is {language}, and no Python:" if language else "This does not say what it is, and is no Python:"
-
-
-def _is_code(text: str) -> bool:
-    """Return whether a text is Python that does something; a value alone is most likely what a program printed."""
-    lines = (re.sub(r"^(\s*)[%!].*", r"\1pass", line) for line in text.splitlines())  # magics are code, too
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of the syntax of the answer
-            parts = ast.parse("\n".join(lines)).body
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return False
-    return any(not isinstance(part, ast.Expr) or _acts(part) for part in parts)
-
-
-def _acts(part: ast.Expr) -> bool:
-    return any(isinstance(node, ast.Call | ast.BinOp | ast.Await | ast.Yield) for node in ast.walk(part))
+            is_session = _SHELL_LINE.match(self.text) and "<<" not in self.text
+            code = "\n".join(_SHELL_LINE.findall(self.text)) if is_session else self.text
+            return f"{MAGICS[self.language]}\n{code}"
+        what = f"This is {self.language}, and" if self.language else "This does not say what it is, and is"
+        return "\n".join(f"# {line}".rstrip() for line in (f"{what} no Python:", *self.text.splitlines()))
 
 
 def _without_prompts(text: str) -> str:
     """Return the code of an interactive session without prompts and output; any other code as it is."""
-    if PYTHON_SESSION.match(text) is None:
-        return text
-    code, lines = list[str](), text.splitlines()
-    for line in lines:
-        prompt = PYTHON_PROMPT.match(line)
-        if prompt is not None:
-            code.append(line[prompt.end() :])
-    return "\n".join(code).rstrip()
+    is_session = re.match(r"\s*(>>>|In \[\d+\]:)", text)
+    return "\n".join(_PYTHON_LINE.findall(text)).rstrip() if is_session else text
 
 
-def _commands(text: str) -> str:
-    """Return the commands of a shell session without prompts and output; any other script as it is."""
-    if SHELL_PROMPT.match(text) is None:
-        return text
-    commands, goes_on = list[str](), False
-    for line in text.splitlines():
-        prompt = SHELL_PROMPT.match(line)
-        if prompt is not None or goes_on or line.startswith("#") or "<<" in text:
-            commands.append(line[prompt.end() :] if prompt is not None else line.removeprefix("> "))
-            goes_on = line.endswith("\\")
-    return "\n".join(commands)
+def _is_code(text: str, *, is_alone: bool) -> bool:
+    """Return whether a text is Python that does something; ``is_alone``: nothing else may be the code.
+
+    A value is most likely printed, and a name with a value where other blocks are code.
+    """
+    source = re.sub(r"(?m)^(\s*)[%!].*", r"\1pass", _without_prompts(text))  # magics are code, too
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of the syntax of the answer
+            statements = ast.parse(source).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return any(_acts(statement) or (is_alone and isinstance(statement, ast.Assign)) for statement in statements)
+
+
+def _acts(statement: ast.stmt) -> bool:
+    is_value = isinstance(statement, ast.Expr | ast.AnnAssign)
+    is_value |= isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Constant)
+    return not is_value or any(isinstance(node, ast.Call | ast.Await | ast.Yield) for node in ast.walk(statement))
 
 
 def code_blocks(text: str) -> tuple[CodeBlock, ...]:
@@ -112,7 +79,12 @@ def code_blocks(text: str) -> tuple[CodeBlock, ...]:
     from markdown_it import MarkdownIt
 
     fences = [token for token in MarkdownIt().disable("inline").parse(text) if token.type == "fence"]
-    return tuple(CodeBlock((token.info.split() or [""])[0].lower(), token.content.rstrip("\n")) for token in fences)
+    named = [((token.info.split() or [""])[0].lower(), token.content.rstrip("\n")) for token in fences]
+    is_alone = not any(language for language, _ in named)
+    return tuple(
+        CodeBlock(language, code, language in PYTHON or (not language and _is_code(code, is_alone=is_alone)))
+        for language, code in named
+    )
 
 
 def eligible_blocks(blocks: Sequence[CodeBlock]) -> tuple[int, ...]:
@@ -124,5 +96,4 @@ def eligible_blocks(blocks: Sequence[CodeBlock]) -> tuple[int, ...]:
 def code_of(text: str) -> str:
     """Return the Python in an answer's fenced blocks, in order; without any, the first block of another language."""
     blocks = code_blocks(text)
-    python = [block.cell for block in blocks if block.is_python]
-    return "\n\n".join(python) if python else blocks[0].cell if blocks else ""
+    return "\n\n".join([block.cell for block in blocks if block.is_python] or [block.cell for block in blocks[:1]])

@@ -18,7 +18,7 @@ def told(kernel: Kernel, source: str) -> str:
 def test_functions_of_other_cells_are_told_apart(kernel: Kernel) -> None:
     kernel.run("def half(n):\n    return 1 / n")
     sent = told(kernel, "x = 0\nhalf(x)")
-    assert "Cell, line 2\n    1 x = 0\n--> 2 half(x)\nCell A, line 2, in half\n" in sent
+    assert "  Cell, line 2\n    half(x)\n  Cell A, line 2, in half\n    return 1 / n\n" in sent
     assert "The cell that failed:\n```\nx = 0\nhalf(x)\n```" in sent
     assert "ipykernel" not in sent
 
@@ -30,4 +30,4 @@ def test_where_an_interrupted_cell_was_is_told(kernel: Kernel) -> None:
     kernel.manager.interrupt_kernel()
     kernel.outputs(message)
     sent = shown(kernel.run(SENT))
-    assert "--> 3 while True: time.sleep(60)\nKeyboardInterrupt" in sent
+    assert "Cell, line 3\n    while True: time.sleep(60)\nKeyboardInterrupt" in sent

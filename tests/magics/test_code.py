@@ -11,10 +11,10 @@ from answering_rows import answering_rows
 from cells import Cells
 from kernels import Kernel, error
 
-from jupyter_ctx.conversation.code_blocks import code_blocks, code_of
+from jupyter_ctx.conversation.code_blocks import code_blocks, code_of, eligible_blocks
 
 ONE = "So:\n\n```python\nx = 1\n```\n\nwhich prints\n\n```text\n1\n```"
-TWO = "First:\n\n```bash\npip install x\n```\n\nthen\n\n~~~py\nimport x\nx.run()\n~~~\n\n- and\n\n  ```\n  y = 2\n  ```"
+TWO = "```bash\npip install x\n```\n\nthen\n\n~~~py\nimport x\nx.run()\n~~~\n\n- and\n\n  ```\n  y = f(2)\n  ```"
 SQL = "# This is sql, and no Python:\n# select 1"
 ANSWERS = {"one": ONE, "two": TWO, "none": "Only `words`.", "sql": "```sql\nselect 1\n```"}
 
@@ -45,7 +45,7 @@ def test_several_blocks_are_listed_with_what_to_type(asking: Cells) -> None:
     assert "Turn 1 has 3 code blocks; %chat code all joins the Python." in shown
     assert "1 bash 1 pip install x %chat code 1" in shown
     assert "2 py 2 import x %chat code 2" in shown
-    assert "3 – 1 y = 2 %chat code 3" in shown
+    assert "3 – 1 y = f(2) %chat code 3" in shown
 
 
 def test_a_block_of_the_last_answer_or_of_a_turn_is_chosen_by_its_number(asking: Cells) -> None:
@@ -57,7 +57,7 @@ def test_a_block_of_the_last_answer_or_of_a_turn_is_chosen_by_its_number(asking:
         "1 1": "%%bash\npip install x",
         "2 1": "import x\nx.run()",
         "all": "x = 1",
-        "ALL 1": "import x\nx.run()\n\ny = 2",
+        "ALL 1": "import x\nx.run()\n\ny = f(2)",
     }.items():
         asking.run(f"%chat code {words}")
         assert asking.shell.rl_next_input == code, words
@@ -77,7 +77,7 @@ def test_code_of_an_older_answer_says_which_turn_it_is_of(asking: Cells) -> None
 @pytest.mark.parametrize(
     ("block", "is_python", "cell"),
     [
-        ("\ny = 2", True, "y = 2"),
+        ("\ny = f(2)", True, "y = f(2)"),
         ("\n%pip install x\nimport x", True, "%pip install x\nimport x"),
         ("\nprint(1)", True, "print(1)"),
         ("\nfoo bar", False, "# This does not say what it is, and is no Python:\n# foo bar"),
@@ -116,7 +116,7 @@ def test_a_notebook_unfolds_each_block_and_the_answer_says_so(kernel: Kernel) ->
     assert plain == [
         ("%chat code 1", "pip install x"),
         ("%chat code 2", "import x\nx.run()"),
-        ("%chat code 3", "y = 2"),
+        ("%chat code 3", "y = f(2)"),
     ]
     kernel.run("%chat code 2")
     assert kernel.reply["payload"][0]["text"] == "import x\nx.run()"
@@ -137,3 +137,15 @@ def test_of_answers_side_by_side_the_code_is_that_of_the_one_that_is_used(kernel
 def test_a_fence_within_a_longer_one_is_code_and_one_without_an_end_too() -> None:
     assert code_of("````python\n'''\n```\n'''\n````") == "'''\n```\n'''"
     assert code_of("```python\nx = 1") == "x = 1"
+
+
+@pytest.mark.parametrize("printed", ["accuracy: 0.93", "total = 12", "3 / 4", "[1, 2]", "x.shape", "a: int\nb: str"])
+@pytest.mark.parametrize("language", ["python", "bash"])
+def test_what_the_code_prints_is_no_code(language: str, printed: str) -> None:
+    code, output = code_blocks(f"```{language}\nrun()\n```\nprints\n```\n{printed}\n```")
+    assert eligible_blocks([code, output]) == (1,)
+    assert not output.is_python
+
+
+def test_a_name_with_a_value_is_code_where_nothing_else_is() -> None:
+    assert code_of("Write\n```\nx = 3\n```") == "x = 3"

@@ -99,7 +99,7 @@ def test_the_cell_that_defines_the_failing_function_is_sent_and_put_right(cells:
     fixed = PRICE.replace("rate = 0", "rate = 2")
     asked, shown = of_two_cells(cells, f"```python\n{fixed}\n```\nIn cell [1], rate was 0; cell [2] is right.")
     assert "The mistake may be in cell A or in the cell that failed" in asked
-    assert f"The cell A, which defines price:\n```\n{PRICE}\n```" in asked
+    assert f"Cell A:\n```\n{PRICE}\n```" in asked
     assert "The cell that failed:\n```\nprice(3)\n```" in asked
     assert "error of cell [2] (ZeroDivisionError, with cell [1], about " in shown
     assert cells.shell.rl_next_input == fixed
