@@ -12,7 +12,7 @@ from ..errors import InvalidRequestError
 from ..runtime.redaction import Redactor
 from ..runtime.secret_texts import kind_of
 from ..wording import SLIP_SIMILARITY, did_you_mean
-from .expressions import Expression, RefusedError
+from .expressions import NO_PYTHON, Expression, RefusedError
 
 EXPRESSION = re.compile(r"(?<![{$\\])\{\{ ([^{}\n]*[^{}\s]) \}\}(?!\})")
 UNSPACED = re.compile(r"(?<![\w{}$\\])\{\{ ?([^\s{}](?:[^{}\n]*[^\s{}])?) ?\}\}(?!\})")
@@ -126,7 +126,9 @@ def in_expression(typed: str, compute: Callable[[], str], redactor: Redactor, ot
         problem = f"{{{{ {typed} }}}} cannot be filled in: {_sentence(str(error))}{_remedy(typed)} {otherwise}"
     except Exception as error:
         said = " ".join(str(error).split())[:MOST_SAID]
-        problem = f"{{{{ {typed} }}}} failed: {': '.join(filter(None, (type(error).__name__, said)))}. {otherwise}"
+        hint = "".join(getattr(error, "__notes__", ()))
+        failure = ": ".join(filter(None, (type(error).__name__, said)))
+        problem = f"{{{{ {typed} }}}} failed: {failure}.{hint} {otherwise}"
     masked = redactor.masked(problem)
     raise InvalidRequestError("".join(letter if letter.isprintable() else "�" for letter in masked))
 
@@ -137,7 +139,7 @@ def _sentence(text: str) -> str:
 
 def _remedy(typed: str) -> str:
     """Return how to write in Python what a prompt may not have; nothing for what is no Python."""
-    if Expression.of(typed).tree is None:
+    if Expression.of(typed).problem == NO_PYTHON:
         return ""
     value = typed if len(typed) <= MOST_REPEATED else "…"
     return f" Compute it in a cell, value = {value}, and write {{{{ value }}}}."
@@ -145,21 +147,19 @@ def _remedy(typed: str) -> str:
 
 def unspaced(text: str, names: Mapping[str, Any]) -> Iterator[str]:
     """Yield a line for each ``{{x}}`` that was likely meant as an expression, and is sent as typed."""
-    for match in dict.fromkeys(UNSPACED.finditer(text)):
-        expression = Expression.of(match[1])
-        is_meant = expression.names and not expression.unknown(names) and not EXPRESSION.fullmatch(match[0])
-        if is_meant:
-            yield f"{match[0]} is sent as typed. To fill it in, put a space inside both braces: {{{{ {match[1]} }}}}."
+    for typed, inner in dict.fromkeys([match.group(0, 1) for match in UNSPACED.finditer(text)]):
+        expression = None if EXPRESSION.fullmatch(typed) else Expression.of(inner)
+        if expression and expression.names and not expression.unknown(names):
+            yield f"{typed} is sent as typed. To fill it in, put a space inside both braces: {{{{ {inner} }}}}."
 
 
 def expressions_in(text: str) -> Iterable[str | Expression]:
     """Yield the text between the expressions of a prompt, and the expressions."""
-    parsed: dict[str, Expression] = {}
     end = 0
     for match in EXPRESSION.finditer(text):
         if match.start() > end:
             yield text[end : match.start()]
-        yield parsed.setdefault(match[1], Expression.of(match[1]))
+        yield Expression.of(match[1])
         end = match.end()
     if end < len(text):
         yield text[end:]

@@ -127,7 +127,7 @@ def test_what_was_filled_in_is_not_filled_in_again() -> None:
         ("df.nope", "AttributeError: 'DataFrame' object has no attribute 'nope'"),
         ("1 / 0", "ZeroDivisionError: division by zero"),
         ("df.append(1)", "Compute it in a cell, value = df.append(1), and write {{ value }}."),
-        ("'a' * 10**8", "100,000,000 characters, and 4,000,000 at most"),
+        ("'a' * 10**8", "100,000,000 characters or items, and 4,000,000 at most"),
         (f"{'x' * 3_000}", "longer than 2,000 characters"),
     ],
 )

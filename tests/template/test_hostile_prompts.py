@@ -71,7 +71,7 @@ HOSTILE = {
         "df.to_parquet('canary.txt')", "df.to_sql('x', 'sqlite:///canary.txt')", "df.to_clipboard()",
         "df.agg('to_csv')", "df.agg('to_pickle', 0, 'canary.txt')", "df.a.agg('to_csv', path_or_buf='canary.txt')",
         "df.agg(['to_csv'])", "df.groupby('a').agg('to_csv')", "df.pivot_table(index='a', aggfunc='to_csv')",
-        "df.agg('pipe', fires)", "df.agg('eval')", "p.write_csv('canary.txt')", "p.write_csv(file='canary.txt')",
+        "df.agg('pipe', fires)", "df.agg('eval')", "df.agg('test')", "arr.sum(0, None, (arr,))", "p.write_csv('canary.txt')", "p.write_csv(file='canary.txt')",
         "p.write_parquet('canary.txt')", "arr.tofile('canary.txt')", "arr.dump('canary.txt')", "np.save('canary', arr)",
         "pd.read_csv('canary.txt')", "path.read_text()", "path.open('w')", "df.query('@fires()')", "df.eval('a')",
         "file", "file.read()", "[line for line in file]",
@@ -87,14 +87,14 @@ HOSTILE = {
     "ways up": [
         "l.__class__", "''.__class__.__mro__", "d.__class__", "df._mgr", "text.__len__()", "l['__class__']",
         "_frame", "__builtins__", "__name__", "fires.__globals__", "session.__dict__", "os.environ", "d['m'].environ",
-        "of.module.environ['HOME']", "[m.environ for m in [os]]", "[v.environ for v in d.values()]", "np.random",
+        "of.module.environ['HOME']", "environ['HOME']", "environ", "dict(environ)", "[m.environ for m in [os]]", "[v.environ for v in d.values()]", "np.random",
         "sys.modules", "Session", "d['c']", "Session.get", "[c for c in [Session]]", "dict.fromkeys(l)", "str.mro()",
         "df.head", "l.append", "fires", "partly", "system", "os", "of.run", "d['f']", "fs[0]", "(fires, 1)[0]",
         "iterator", "generator", "list(iterator)", "sum(generator)", "[n for n in generator]",
     ],
     "what takes for ever": [
-        "10**10**8", "2**l[0]", "1 << 10**9", "'a' * 10**10", "10**10 * 'a'", "l * 10**10", "(1,) * 10**8",
-        "list(range(10**10))", "sum(range(10**11))", "x:1000000000d", "'a'.ljust(10**10)", "'a'.center(10**10)",
+        "10**10**8", "1 << 10**9", "'a' * 10**10", "10**10 * 'a'", "l * 10**10", "(1,) * 10**8",
+        "list(range(10**10))", "sum(range(10**11))", "x:1000000000d", "'a'.ljust(10**10)", "'a'.center(10**10)", "'a'.zfill(10**9)", "'%10000000d' % 1", "format(1, '99999999')", "10**64**9",
         "(" * 300 + "1" + ")" * 300, "-" * 1999 + "1", "1" + "+1" * 900 + "+" + "x" * 3_000,
     ],
 }  # fmt: skip

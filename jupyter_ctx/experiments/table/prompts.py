@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -153,8 +152,8 @@ class Template:
 
     def _check(self, slot: Slot, columns: Collection[str], grid: Collection[str], known: Mapping[str, None]) -> None:
         """Raise InvalidRequestError for an expression that cannot be filled in."""
-        typed, tree = slot.expression.text, slot.expression.tree
-        if typed in columns and not (tree and isinstance(tree.body, ast.Name)):
+        typed = slot.expression.text
+        if typed in columns and typed not in slot.names:
             raise InvalidRequestError(f"{slot} is not the column {typed!r}: write {_as_expression(typed)}.")
         if slot.expression.problem:
             self._evaluated(slot, {})  # raises
