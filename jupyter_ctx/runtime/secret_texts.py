@@ -159,8 +159,10 @@ def secrets_in(text: str) -> Iterator[Span]:
     """Yield the places of secrets in a text, in any order; they may overlap."""
     lines = text.replace("\\n", " \n").replace("\\t", " \t").replace("\\r", "  ")  # of a repr, at the same places
     for pattern, is_secret in _SEARCHES.items():
-        matches = ((match, match.lastindex or 0) for match in _compiled(pattern).finditer(lines))
-        yield from (match.span(group) for match, group in matches if is_secret(match[group]))
+        for match in _compiled(pattern).finditer(lines):
+            group = match.lastindex or 0
+            if is_secret(match[group]):
+                yield match.span(group)
     yield from _ends_of_keys(lines)
     if _compiled(_NAME_PART).search(lines):
         yield from _assigned(lines)
