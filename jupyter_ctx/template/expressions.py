@@ -238,7 +238,7 @@ def _words_of(nodes: Iterable[ast.AST]) -> frozenset[str]:
 
 def _problem(node: ast.AST) -> str:
     """Return why an expression with this node is refused; empty: it is not."""
-    if not isinstance(node, NODES):
+    if not isinstance(node, NODES) or getattr(node, "is_async", False):
         return f"a prompt cannot contain a {type(node).__name__}"
     if isinstance(node, ast.Attribute) and node.attr.startswith("_"):
         return f"{node.attr} is a private name"
