@@ -19,7 +19,7 @@ from cells import Cells
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jupyter_ctx import InvalidRequestError
+from jupyter_ctx import ChatInterrupted, InvalidRequestError
 from jupyter_ctx.providers.base import Reply
 from jupyter_ctx.runtime.redaction import Redactor
 from jupyter_ctx.template.filling import Filled, fill
@@ -170,6 +170,13 @@ def test_a_value_that_holds_a_key_is_refused_and_not_shown() -> None:
         assert not {"topsecret", "hunter2"} & set(str(raised.value).split())
 
 
+def test_only_the_text_that_leaves_is_looked_at() -> None:
+    names = {"logins": pd.DataFrame({"user": ["ada"] * 100, "password": ["x"] * 50 + ["Kite77zebra"] + ["x"] * 49})}
+    assert "100 rows" in filled("{{ logins }}", names)
+    with pytest.raises(InvalidRequestError, match=r"\(under password\)"):
+        filled("{{ logins[48:52] }}", names)
+
+
 def test_only_what_an_expression_reads_is_read() -> None:
     class Book(str):
         def __str__(self) -> str:
@@ -203,3 +210,17 @@ def test_what_a_value_prints_while_it_is_read_is_not_shown(cells: Cells) -> None
     said = cells.run("%%chat --preview\nIt is {{ thing }}.")
     assert "It is quiet." in said
     assert "loud" not in said
+
+
+def test_no_redact_sends_a_value_that_holds_a_key(cells: Cells) -> None:
+    cells.run("login = {'password': 'Kite77zebra'}\n%chat use openai/gpt-4o")
+    assert "in {'password': '***'}" in str(cells.fail("%%chat --preview\nIt is {{ login }}."))
+    assert "Kite77zebra" in cells.run("%%chat --preview --no-redact\nIt is {{ login }}.")
+
+
+def test_ctrl_c_stops_what_an_expression_reads_and_sends_nothing(cells: Cells) -> None:
+    cells.run(
+        "class Slow:\n    def __str__(self): raise KeyboardInterrupt\nslow, n = Slow(), 5\n%chat use openai/gpt-4o"
+    )
+    assert isinstance(cells.fail("%%chat\nIt is {{ slow }}."), ChatInterrupted)
+    assert "It is 5." in cells.run("%%chat --preview\nIt is {{ n }}.")
