@@ -139,7 +139,6 @@ class Expression:
     reads: the names that it reads, without those of its own loops, each with the member that is read of it, as in
         ``name.x`` and ``name['x']``, or an empty text: it is read in another way
     names: the names alone
-    words: the names, attributes and keys under which what is read stands
     problem: why it is refused; empty: it is not
     code: the tree compiled, with everything that it reads and calls looked at; ``None``: it is refused
     conversion, spec: how the value is written, as in ``x!r`` and ``x:.2f``
@@ -148,7 +147,6 @@ class Expression:
     text: str
     reads: frozenset[tuple[str, str]] = frozenset()
     names: frozenset[str] = frozenset()
-    words: frozenset[str] = frozenset()
     problem: str = NO_PYTHON
     code: CodeType | None = None
     conversion: str = ""
@@ -164,18 +162,12 @@ class Expression:
             with suppress(SyntaxError, ValueError, RecursionError, MemoryError):
                 tree = ast.parse(source.strip(), mode="eval")
                 nodes = list(ast.walk(tree))
-                reads, words = _reads(nodes), _words_of(nodes)
+                reads = _reads(nodes)
+                names = frozenset([name for name, _ in reads])
                 problem = next(filter(None, map(_problem, nodes)), "")
-                code = (
-                    None if problem else compile(ast.fix_missing_locations(_Guarded().visit(tree)), "<prompt>", "eval")
-                )
-                return cls(text, reads, frozenset(name for name, _ in reads), words, problem, code, conversion, spec)
+                code = None if problem else _compiled(tree)
+                return cls(text, reads, names, problem, code, conversion, spec)
         return cls(text)
-
-    def members_of(self, name: str) -> tuple[set[str], bool]:
-        """Return which members of a name are read, and whether it is read otherwise."""
-        members = {member for each, member in self.reads if each == name}
-        return members - {""}, "" in members
 
     def unknown(self, names: Mapping[str, Any]) -> list[str]:
         """Return the names that neither the notebook nor the listed functions have."""
@@ -217,6 +209,10 @@ def _readings(text: str) -> Iterator[tuple[str, str, str]]:
         yield text[: split.start()], split[1] or "", spec
 
 
+def _compiled(tree: ast.Expression) -> CodeType:
+    return compile(ast.fix_missing_locations(_Guarded().visit(tree)), "<prompt>", "eval")
+
+
 def _reads(nodes: Sequence[ast.AST]) -> frozenset[tuple[str, str]]:
     names = [node for node in nodes if isinstance(node, ast.Name)]
     own = {node.id for node in names if isinstance(node.ctx, ast.Store)}
@@ -229,11 +225,6 @@ def _reads(nodes: Sequence[ast.AST]) -> frozenset[tuple[str, str]]:
 def _member(node: ast.Attribute | ast.Subscript) -> str:
     key = node.attr if isinstance(node, ast.Attribute) else getattr(node.slice, "value", None)
     return key if isinstance(key, str) else ""
-
-
-def _words_of(nodes: Iterable[ast.AST]) -> frozenset[str]:
-    words = [getattr(node, "id", None) or getattr(node, "attr", None) or getattr(node, "value", None) for node in nodes]
-    return frozenset([word for word in words if isinstance(word, str)])
 
 
 def _problem(node: ast.AST) -> str:

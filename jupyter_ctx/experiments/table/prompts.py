@@ -38,8 +38,8 @@ class Slot:
     @classmethod
     def of(cls, expression: Expression) -> Slot:
         """Return the slot of an expression."""
-        members, whole = expression.members_of(_ROW)
-        return cls(expression, tuple(sorted(members)), whole)
+        members = {member for name, member in expression.reads if name == _ROW}
+        return cls(expression, tuple(sorted(members - {""})), "" in members)
 
     @property
     def names(self) -> frozenset[str]:
