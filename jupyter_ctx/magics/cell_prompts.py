@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 
 Tell = Callable[..., None]
-READING = "Reading"
 
 
 class CellPrompt(NamedTuple):
@@ -46,13 +45,15 @@ class CellPrompts:
         filled: tuple[Attached, ...] = ()
         lines: Iterable[str] = ()
         labels = Labels(text)
-        if not options.raw and "{{" in text:
-            from .outputs import filled_prompt
+        try:
+            if not options.raw and "{{" in text:
+                from .outputs import filled_prompt
 
-            tell("the expressions", verb=READING)
-            text, filled, lines = filled_prompt(text, chat, settings_of(options), self._outputs, labels)
+                text, filled, lines = filled_prompt(text, chat, options, self._outputs, labels, tell)
+            attached = tuple(dict.fromkeys((*filled, *self._attached(chat, options, labels, tell))))
+        except KeyboardInterrupt:
+            raise ChatInterrupted(stopped((), record=True)) from None
         schema = None if options.schema is None else schema_named(options.schema, self._shell.user_ns)
-        attached = tuple(dict.fromkeys((*filled, *self._attached(chat, options, labels, tell))))
         prompt = Prompt(
             text, settings_of(options), attached, cell=place.cell, run=place.run, execution=place.execution,
             source=place.source, append=options.append, new=options.new, record=not options.no_history,
@@ -83,21 +84,18 @@ class CellPrompts:
     def _attached(self, chat: Chat, options: Namespace, labels: Labels, tell: Tell) -> list[Attached]:
         """Return what options name: things of the notebook or files, and the last error."""
         settings, words, redact = settings_of(options), options.attach or [], not options.no_redact
-        try:
 
-            def attach(name: str, value: Any, **share: float) -> Attached:
-                part = chat.desk.attached(name, value, among=len(words), redact=redact, **{**settings, **share})
-                label = labels.of(name)
-                return part if label == name else part.labelled(label)
+        def attach(name: str, value: Any, **share: float) -> Attached:
+            part = chat.desk.attached(name, value, among=len(words), redact=redact, **{**settings, **share})
+            label = labels.of(name)
+            return part if label == name else part.labelled(label)
 
-            names, things = self._outputs.attachable if words else {}, []
-            for word in words:
-                tell(word, verb=READING)
-                things.append(attached_named(word, names, attach))
-            error = [chat.desk.attached_error(self.last_error(), redact=redact, **settings)] if options.error else []
-            return [*things, *error]
-        except KeyboardInterrupt:
-            raise ChatInterrupted(stopped((), record=True)) from None
+        names, things = self._outputs.attachable if words else {}, []
+        for word in words:
+            tell(word, verb="Reading")
+            things.append(attached_named(word, names, attach))
+        error = [chat.desk.attached_error(self.last_error(), redact=redact, **settings)] if options.error else []
+        return [*things, *error]
 
 
 def _accepted(place: Where) -> FromStore:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
+from argparse import Namespace
 from collections import ChainMap
 from collections.abc import Callable, Mapping
-from functools import partial
 from typing import Any, NamedTuple
 
 from ..attachments.attached import Attached
@@ -16,8 +16,9 @@ from ..chat import Chat
 from ..conversation.text_safety import lasting
 from ..errors import InvalidRequestError
 from ..runtime.redaction import Redactor
-from ..template.filling import KeyFoundError, fill, unspaced
+from ..template.filling import checked, fill, unspaced
 from .attach_named import Labels
+from .line_options import settings_of
 from .shown import Display, Shown
 
 OUTPUT = re.compile(r"Out\s?\[\s?(\d+)\s?\]|_(\d+)|(_{1,3})")
@@ -28,8 +29,6 @@ PART_OF_A_FIGURE = re.compile(r"<[^<>]* object>|<matplotlib")
 ONLY_A_CLASS = re.compile(r"<[\w.]+ object>|Figure\(\d+x\d+\)")
 MOST_NUMBERS = 12  # of cells that an error lists
 NO_TEXT = "What a cell prints is not kept: store it in a variable."
-
-Attach = Callable[[str, Any], Attached]
 
 
 class Outputs:
@@ -145,16 +144,23 @@ class FilledPrompt(NamedTuple):
 
 
 def filled_prompt(
-    text: str, chat: Chat, settings: Mapping[str, Any], outputs: Outputs, labels: Labels
+    text: str, chat: Chat, options: Namespace, outputs: Outputs, labels: Labels, tell: Callable[..., None]
 ) -> FilledPrompt:  # fmt: skip
-    """Return a prompt with its expressions filled in, for a request with these settings. Raises InvalidRequestError."""
-    takes, model = chat.desk.takes("image", **settings), settings.get("model") or chat.config.model
-    attach = partial(chat.desk.attached, **settings)
-    redactor = Redactor(chat.models.secrets)
-    parts = FilledOutputs(outputs, attach, redactor, takes, model, labels)
+    """Return the prompt of a cell with its expressions filled in, and ``tell`` what is read.
+
+    Raises InvalidRequestError.
+    """
+    settings = settings_of(options)
+    redactor = chat.desk.redactor(on=not options.no_redact)
+    parts = FilledOutputs(outputs, chat, settings, redactor, labels)
     variables = outputs.variables
+
+    def read(expression: str, evaluate: Callable[[], str]) -> str:
+        tell(expression, verb="Reading")
+        return parts.fill(expression, evaluate)
+
     with silent():  # what is displayed while values are read is no part of the cell
-        filled = fill(text, variables, redactor, parts.fill, lasting)
+        filled = fill(text, variables, redactor, read, lasting)
     large = chat.desk.values_notice(filled.values, **settings)
     lines = (*parts.lines, *unspaced(text, variables), *([large] if large else ()))
     return FilledPrompt(filled.text, tuple(parts.attached), lines)
@@ -171,17 +177,17 @@ class FilledOutputs:
     """
 
     def __init__(
-        self, outputs: Outputs, attach: Attach, redactor: Redactor, takes_images: bool, model: str, labels: Labels
+        self, outputs: Outputs, chat: Chat, settings: Mapping[str, Any], redactor: Redactor, labels: Labels
     ) -> None:  # fmt: skip
-        self._outputs, self._attach, self._redactor, self._labels = outputs, attach, redactor, labels
-        self._takes_images, self._model = takes_images, model
+        self._outputs, self._redactor, self._labels = outputs, redactor, labels
+        self._chat, self._settings = chat, settings
         self._found: dict[str, Attached] = {}
         self.lines: list[str] = []
 
     @property
     def attached(self) -> list[Attached]:
         """The images that go along, each once."""
-        return list(self._found.values()) if self._takes_images else []
+        return list(self._found.values())
 
     def fill(self, expression: str, evaluate: Callable[[], str]) -> str:
         """Return the text for an expression; other expressions than a whole output's or input's are evaluated.
@@ -249,22 +255,17 @@ class FilledOutputs:
             return self._image(number, images) if images is not None else self._displayed(number, name)
         drawn = images if images is not None else _pictures(name, value, self._redactor)
         if drawn is None:
-            return self._checked(shown_text(name, value, self._redactor.masked)) or evaluate()
+            return lasting(checked(shown_text(name, value, self._redactor.masked), self._redactor)) or evaluate()
         words = evaluate() if drawn is images else ""
         words = "" if PART_OF_A_FIGURE.search(words) else words  # the parts of a figure, which its image shows
         return "\n".join(filter(None, (words, self._image(number, drawn))))
-
-    def _checked(self, text: str) -> str:
-        if self._redactor.hold(text):
-            raise KeyFoundError
-        return lasting(text)
 
     def _displayed(self, number: int, name: str) -> str:
         """Return the text of what a cell displayed. Raises NoOutputError where there is none."""
         displays = self._outputs.displays(number)
         texts = [display.text for display in displays if not display.what]
         if texts:
-            return self._checked("\n".join(texts))
+            return lasting(checked("\n".join(texts), self._redactor))
         if not displays:
             raise NoOutputError(self._outputs.unknown(name))
         raise NoOutputError(f"it was displayed as {displays[0].what}, which is not kept: name its variable with -a.")
@@ -275,13 +276,14 @@ class FilledOutputs:
         label = self._labels.of(name)
         count = len(images) if isinstance(images, list) else 1
         what = "image" if count == 1 else f"{count} images"
-        if not self._takes_images:
+        if not self._chat.desk.takes("image", **self._settings):
+            model = self._settings.get("model") or self._chat.config.model
             verb = "is an image" if count == 1 else f"is {count} images"
-            line = f"{name} {verb}, and {self._model} takes text only: the prompt goes without it."
+            line = f"{name} {verb}, and {model} takes text only: the prompt goes without it."
             self.lines += [line] if line not in self.lines else []
             return f"[{what}: {label}, not sent]"
         if name not in self._found:
-            self._found[name] = self._attach(name, images).labelled(label)
+            self._found[name] = self._chat.desk.attached(name, images, **self._settings).labelled(label)
         return f"[{what}: {label}]"
 
 

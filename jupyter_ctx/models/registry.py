@@ -244,8 +244,8 @@ class Models:
     @property
     def secrets(self) -> tuple[str, ...]:
         """Return every key that must not be sent or shown."""
-        there = (os.environ.get(name, "").strip() for name in key_variables())
-        return tuple(key for key in (*self._keys.values(), *there) if key)
+        there = [os.environ.get(name, "").strip() for name in key_variables()]
+        return tuple(filter(None, (*self._keys.values(), *there)))
 
     def target(self, settings: Settings, *, ask: bool) -> Target:
         """Return where a request with these settings goes. ``ask``: the server may be asked and started."""

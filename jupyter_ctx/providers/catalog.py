@@ -106,7 +106,7 @@ BARE = (  # names that say who serves them
 
 def key_variables() -> tuple[str, ...]:
     """Return the environment variables that may hold a key."""
-    return tuple(name for service in SERVICES.values() for name in service.keys)
+    return tuple([name for service in SERVICES.values() for name in service.keys])
 
 
 def key_of(service: Service) -> str:

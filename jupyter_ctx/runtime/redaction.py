@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from urllib.parse import quote, quote_plus, urlsplit
 
 from ..errors import InvalidRequestError
-from .secret_texts import BLANKED, NO_SECRETS, Span, is_secret_value, secrets_in
+from .secret_texts import BLANKED, NO_SECRETS, Span, is_secret_value, kind_of, secrets_in
 
 _BEGINNING = 16  # characters at the start of a long key that identify it
 _MIN_KEY = 8  # characters of a key in use: what stands for one where a server needs none is shorter, such as EMPTY
@@ -69,7 +69,8 @@ class Redactor:
 
     def _spans(self, text: str) -> Iterator[Span]:
         for key in self._known:
-            yield from (match.span() for match in re.finditer(re.escape(key), text))
+            if key in text:
+                yield from (match.span() for match in re.finditer(re.escape(key), text))
         yield from secrets_in(text)
 
 
@@ -87,10 +88,11 @@ class Unredacted(Redactor):
 def _keys_of_the_environment() -> Iterator[str]:
     """Yield the values of environment variables that are named like keys and look like ones."""
     for name, value in os.environ.items():
-        key = value.strip().strip("\"'")
-        is_key = name.endswith("_KEY") and is_secret_value("token", key)
-        if is_key or (is_secret_value(name, key) and not key.isalpha()):
-            yield key
+        if name.endswith("_KEY") or kind_of(name):
+            key = value.strip().strip("\"'")
+            is_key = name.endswith("_KEY") and is_secret_value("token", key)
+            if is_key or (is_secret_value(name, key) and not key.isalpha()):
+                yield key
 
 
 def _forms(key: str) -> set[str]:

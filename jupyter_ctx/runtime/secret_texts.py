@@ -26,6 +26,7 @@ _SHAPES = r"""(?x)(?<![A-Za-z0-9])(?:
     | xapp-[\w-]{10,}+ | SG\.[\w-]{16,}\.[\w-]{16,}+ | hv[sb]\.[\w-]{20,}+ | ATATT3[\w=-]{20,}+ | dapi[0-9a-f]{32}
     | (?:SK|key-)[0-9a-f]{32}(?![A-Za-z0-9]) | \d{8,10}:AA[\w-]{30,}+ | (?<![-_])eyJ[\w-]{8,}+(?:\.[\w-]*+){1,4}
     | hooks\.slack\.com/(?:services|workflows|triggers)/[\w/]+ | discord(?:app)?\.com/api/webhooks/\d+/[\w-]+
+    | [MNO][\w-]{23,27}\.[\w-]{6}\.[\w-]{27,}+ | pat[A-Za-z0-9]{14}\.[0-9a-f]{64} | [0-9a-f]{32}-us\d{1,2}(?!\w)
     | \$(?:2[abxy]|[156y]|argon2id?)\$[\w./$=,+-]{20,}+
     | LS0tLS1CRUdJTi(?:BQUklWQVRF|BSU0EgUFJJVkFUR|BFQyBQUklWQVRF|BPUEVOU1NIIFBSSVZBVE)[\w+/=]*+ )"""
 _LIKELY_SHAPES = r"""(?x)(?<![\w-])(?:sk|pa|xai|nvapi|pplx|csk|gsk|r8|tvly|lsv2|tgp|whsec|lin_api|ntn|phc|phx|sbp
@@ -45,7 +46,8 @@ _PARAMETER = (
 )
 _OF_A_USER = r"""(?:Auth|\.login|\bauth=)\(\s{0,40}["'][^"'\n]{1,100}["'],\s{0,40}["']([^"'\n]{3,200})["']\s{0,9}[,)]"""
 _OF_A_COMMAND = (
-    r"""(?:\bcurl\b[^\n|;&]{0,200}?\s-u\s?["']?[^\s:"'-]{1,80}:|\bsshpass\s{1,3}-p\s?["']?)([^\s"']{3,200})"""
+    r"""(?:\bcurl\b[^\n|;&]{0,200}?\s(?:-u|--user\b)[\s=]?["']?[^\s:"'-]{1,80}:|\bsshpass\s{1,3}-p\s?["']?)"""
+    r"""([^\s"']{3,200})"""
 )
 _OF_KAGGLE = r"""(?:"username"\s?:\s?"[^"\n]{1,80}",\s{0,9}"key"\s?:\s?|\blogin\(key=)["']([^"'\n]{20,200})["']"""
 _BEARER = r"(?i)\b(?:bearer|token)\s{1,3}(?=[A-Za-z_.-]{0,80}\d)([\w.~+/-]{12,}+)"
@@ -159,8 +161,10 @@ def secrets_in(text: str) -> Iterator[Span]:
     """Yield the places of secrets in a text, in any order; they may overlap."""
     lines = text.replace("\\n", " \n").replace("\\t", " \t").replace("\\r", "  ")  # of a repr, at the same places
     for pattern, is_secret in _SEARCHES.items():
-        matches = ((match, match.lastindex or 0) for match in _compiled(pattern).finditer(lines))
-        yield from (match.span(group) for match, group in matches if is_secret(match[group]))
+        for match in _compiled(pattern).finditer(lines):
+            group = match.lastindex or 0
+            if is_secret(match[group]):
+                yield match.span(group)
     yield from _ends_of_keys(lines)
     if _compiled(_NAME_PART).search(lines):
         yield from _assigned(lines)
@@ -180,7 +184,7 @@ def _assigned(text: str) -> Iterator[Span]:
     pattern, at = _compiled(_ASSIGNED), 0
     while match := pattern.search(text, at):
         name, sign, _, quoted, bare = match.groups()
-        kind = kind_of(name)
+        kind = kind_of(name) or ("loose" if sign == "=" and name.isupper() and name.endswith("_KEY") else "")
         is_setting = sign.strip() not in ("", ",", "(", "is", "was")
         is_option = sign == "=" and (name.isupper() or name[0] == "-" or text.startswith(";", match.end()))
         is_quoted = is_setting and (quoted is not None or is_option)

@@ -21,7 +21,7 @@ from ..runtime.redaction import Redactor, Unredacted
 from ..storage.journal import Journal
 from .actions import Actions, Change, Method
 from .exchange import Coming
-from .notices import ROOM_MAKERS, Along, large_values, makes_room, sized, threshold
+from .notices import ROOM_MAKERS, SMALL_VALUES, Along, large_values, makes_room, sized, threshold
 from .preview import View
 from .prompt import Prompt, attached_parts
 from .send import Sender, stopped
@@ -244,7 +244,9 @@ class Desk:
 
         ``values`` are pairs of an expression and its text; ``options`` are settings for the request.
         """
-        return large_values(values, self.session.target(options, ask=False)) if values else None
+        if sum(len(text) for _, text in values) < SMALL_VALUES:
+            return None
+        return large_values(values, self.session.target(options, ask=False))
 
     # acting
 

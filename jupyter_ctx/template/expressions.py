@@ -8,12 +8,17 @@ no module, class, function, private name or file. What the user's own objects do
 from __future__ import annotations
 
 import ast
+import os
 import re
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from contextlib import suppress
 from dataclasses import dataclass
-from datetime import date, timedelta
-from functools import partial
+from datetime import date, time, timedelta
+from functools import lru_cache, partial
+from itertools import islice
 from numbers import Number
+from operator import lshift, mod, mul
 from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
@@ -21,15 +26,14 @@ from ..wording import SLIP_SIMILARITY, did_you_mean
 
 MOST_FILLED_IN = 4_000_000  # of a value's text, and items of a collection that an expression makes
 MOST_TYPED = 2_000  # characters of one expression
-MOST_EXPONENT = 64  # in x ** 64: larger powers of whole numbers take for ever
 NO_PYTHON = "it is no expression of Python's"
-MOST_WIDTH = 10_000  # of a format such as x:>80
+TOO_WIDE = "the width of a format is 9,999 at most"
+MOST_COMPARED = 10_000  # names of items, with one that is not there
 
 NODES = (
     ast.Expression, ast.Constant, ast.Name, ast.Load, ast.Store, ast.Attribute, ast.Subscript, ast.Slice, ast.Tuple,
-    ast.List, ast.Dict, ast.Set, ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare, ast.IfExp, ast.Call, ast.keyword,
-    ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.comprehension, ast.Starred, ast.operator,
-    ast.unaryop, ast.boolop, ast.cmpop,
+    ast.List, ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare, ast.IfExp, ast.Call, ast.keyword, ast.ListComp,
+    ast.GeneratorExp, ast.comprehension, ast.Starred, ast.operator, ast.unaryop, ast.boolop, ast.cmpop,
 )  # fmt: skip
 
 
@@ -37,67 +41,93 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-METHODS = _words("""
-    all cat copy filter first get join limit replace reverse select sort time
-
-    capitalize casefold decode encode endswith find index isalpha isdigit isnumeric len lower lstrip removeprefix
-    removesuffix rindex rsplit rstrip split splitlines startswith strip swapcase title upper zfill
-
-    count difference intersection issubset items json keys most_common symmetric_difference union values
-
-    date day_name hex isoformat month_name strftime timestamp to_pydatetime total_seconds weekday year
-
-    abs agg any argmax argmin astype between clip columns contains corr cov cummax cummin cumprod cumsum describe diff
-    drop drop_duplicates drop_nulls dropna duplicated eq explode extract fill_null fillna floor ge get_column
-    get_params group_by groupby gt head idxmax idxmin isin isna isnull item itertuples kurt last le lt max mean median
-    melt memory_usage min mod mode mul n_unique ne nlargest notna notnull nsmallest null_count nunique pct_change pivot
-    pivot_table prod quantile rank ravel reset_index resample reshape rolling round sample select_dtypes sem set_index
-    shift size skew sort_index sort_values squeeze stack std sub sum summary tail to_csv to_dict to_dicts to_frame
-    to_html to_json to_latex to_list to_markdown to_numpy to_pandas to_series to_string tolist trace transpose unique
-    unstack value_counts var with_columns write_csv write_json xs
-""")
-LIBRARIES = _words("dask geopandas jax narwhals networkx numpy pandas polars pyarrow scipy shapely torch xarray")
+# Methods that look, and do not act: session.get(), path.replace(), set.add() and array.sort() do.
 OF_ANYTHING = _words("""
     count describe get_params isoformat item items json keys max mean median min size std sum summary to_dict to_list
     tolist total values var
-""")  # methods that look, whatever class has them; session.get(), path.replace() and table.drop() act
+""")
+OF_PYTHON = _words("""
+    as_integer_ratio bit_count bit_length capitalize casefold center conjugate copy count date decode difference
+    elements encode endswith expandtabs find get hex index intersection is_integer isalnum isalpha isascii isdecimal
+    isdigit isdisjoint isidentifier islower isnumeric isocalendar isoweekday isprintable isspace issubset issuperset
+    istitle isupper join ljust lower lstrip most_common quantize removeprefix removesuffix replace rfind rindex rjust
+    rsplit rstrip split splitlines startswith strftime strip swapcase symmetric_difference time timestamp timetuple
+    title to_eng total_seconds union upper utcoffset weekday year zfill
+""")
+OF_LIBRARIES = OF_PYTHON | _words("""
+    abs add add_categories add_prefix add_suffix agg aggregate alias all any apply arg_sort argmax argmin argsort
+    as_ordered as_unit asfreq asof assign astype at_time autocorr between between_time bfill cast cat cdf ceil clip
+    collect columns combine_first compare concat contains convert_dtypes corr corrwith cov cumcount cummax cummin
+    cumprod cumsum day_name days_in_month decision_function degree det diagonal diff div divide divmod dot drop
+    drop_duplicates drop_nulls droplevel dropna dst duplicated ends_with entropy eq equals ewm expanding explode extract
+    extractall factorize ffill fill_nan fill_null fillna filter findall first first_valid_index flatten floor floordiv
+    fullmatch ge get_column get_dummies get_feature_names_out get_group get_indexer get_level_values get_loc get_locs
+    group_by groupby gt has_edge has_node head identical idxmax idxmin infer_objects interpolate inverse_transform
+    is_duplicated is_empty is_in is_unique isel isin isna isnull isocalendar iter_rows itertuples kurt kurtosis last
+    last_valid_index le len len_chars limit logpdf lt map mask match melt memory_usage merge min_by mod mode month_name
+    mul multiply n_unique ne nearest neighbors ngroup nlargest nonzero normalize notna notnull nsmallest nth null_count
+    number_of_edges number_of_nodes numpy nunique ohlc pad pct_change pdf pivot pivot_table pmf pow ppf predict
+    predict_log_proba predict_proba prod ptp quantile radd rank ravel rdiv reindex remove_categories rename rename_axis
+    rename_categories reorder_categories reorder_levels repeat resample reset_index reshape reverse rmod rmul rolling
+    round row rows rpow rsub rtruediv sample score searchsorted sel select select_dtypes sem set_axis set_categories
+    set_index set_levels set_names sf shift skew slice slice_replace sort sort_index sort_values squeeze stack
+    starts_with strip_chars sub subtract support swapaxes swaplevel tail take timetz to_csv to_datetime64 to_dicts
+    to_flat_index to_frame to_html to_json to_julian_date to_latex to_lowercase to_markdown to_numpy to_pandas to_period
+    to_pydatetime to_pytimedelta to_series to_string to_timestamp to_uppercase top_k trace transform transpose truediv
+    truncate tz_convert tz_localize unique unpivot unstack value_counts where with_columns with_row_index wrap write_csv
+    write_json xs
+""")
+METHODS = OF_ANYTHING | OF_LIBRARIES
+LIBRARIES = _words("""
+    dask geopandas jax narwhals networkx numpy pandas polars pyarrow scipy shapely sklearn statsmodels torch xarray
+""")
 IN_PLACE = _words("reverse sort")  # of all but Polars' frames
 TEXTS = _words("to_csv to_html to_json to_latex to_markdown to_string write_csv write_json")  # or files
 WRITTEN_TO = _words("path_or_buf buf path file out inplace")  # keywords that name what changes
-NAMED_METHODS = frozenset({"agg", "pivot_table"})  # which call methods by name: df.agg("mean")
+NAMED_METHODS = _words("agg aggregate apply pivot_table transform")  # which call methods by name: df.agg("mean")
 
 CALLED = (FunctionType, BuiltinFunctionType, MethodType, partial)
 OUTPUTS = re.compile(r"_{1,3}|_i?\d+")  # of cells, as IPython names them
 SPLIT_AT = re.compile(r"!([rsa])(?=:|$)|:")  # where a conversion or a format may begin
 WIDE_FORMAT = re.compile(r"\d{5,}")
-READ_NAME, READ_PART, INDEX, CALL, MULTIPLY = (
-    "__read",
-    "__part",
-    "__index",
-    "__call",
-    "__times",
-)  # no prompt has these names
+WIDE_PERCENT = re.compile(r"%[^a-zA-Z%]*(?:\d{5,}|\*)")  # in '%20000d' % x and '%*d' % (20000, x)
+PADDING = _words("center expandtabs indent ljust pad repeat rjust zfill")  # methods that take a width
+PART, ITEM, SLICE, CALL, CALCULATE = ("__part", "__item", "__slice", "__call", "__calculate")  # no prompt has these
+BITS_A_DIGIT = 3
+GROWING = {ast.Mult: "*", ast.Pow: "**", ast.LShift: "<<", ast.Mod: "%"}  # operators whose result may be huge
+OPERATORS: dict[str, Callable[..., Any]] = {"*": mul, "**": pow, "<<": lshift, "%": mod}
 
 
 class RefusedError(Exception):
     """An expression does what a prompt may not do; the message says what."""
 
 
-def bounded_range(*bounds: int) -> range:
-    """Return a range that is short enough to be gone through."""
+def _check_size(size: int) -> None:
+    if size > MOST_FILLED_IN:
+        raise RefusedError(
+            f"it has {size:,} characters or items, and {MOST_FILLED_IN:,} at most are sent: fill in a part of it"
+        )
+
+
+def _range(*bounds: int) -> range:
     made = range(*bounds)
-    if len(made) > MOST_FILLED_IN:
-        raise RefusedError(f"range() has {len(made):,} numbers, and {MOST_FILLED_IN:,} at most are gone through")
+    _check_size(len(made))
     return made
+
+
+def _format(value: Any, spec: str = "") -> str:
+    if WIDE_FORMAT.search(spec):
+        raise RefusedError(TOO_WIDE)
+    return format(value, spec)
 
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     each.__name__: each
     for each in (
-        abs, all, any, bin, bool, chr, dict, divmod, enumerate, float, format, frozenset, hex, int, len, list, map, max,
-        min, ord, repr, reversed, round, set, sorted, str, sum, tuple, zip,
+        abs, all, any, ascii, bin, bool, chr, complex, dict, divmod, enumerate, float, frozenset, hex, int, len, list,
+        map, max, min, oct, ord, repr, reversed, round, set, slice, sorted, str, sum, tuple, zip,
     )
-} | {"range": bounded_range}  # fmt: skip
+} | {"format": _format, "range": _range}  # fmt: skip
 HARMLESS = frozenset(map(id, FUNCTIONS.values()))  # as arguments: sorted(words, key=len), df.astype(str)
 
 
@@ -106,15 +136,16 @@ class Expression:
     """An expression that was parsed and checked.
 
     text: as it was typed, without its braces
-    tree: what is evaluated; ``None`` where the text is no Python
-    names: the names that it reads, without those of its own loops
+    reads: the names that it reads, without those of its own loops, each with the member that is read of it, as in
+        ``name.x`` and ``name['x']``, or an empty text: it is read in another way
+    names: the names alone
     problem: why it is refused; empty: it is not
     code: the tree compiled, with everything that it reads and calls looked at; ``None``: it is refused
     conversion, spec: how the value is written, as in ``x!r`` and ``x:.2f``
     """
 
     text: str
-    tree: ast.Expression | None = None
+    reads: frozenset[tuple[str, str]] = frozenset()
     names: frozenset[str] = frozenset()
     problem: str = NO_PYTHON
     code: CodeType | None = None
@@ -122,33 +153,21 @@ class Expression:
     spec: str = ""
 
     @classmethod
+    @lru_cache(256)
     def of(cls, text: str) -> Expression:
         """Parse and check an expression with its format."""
         if len(text) > MOST_TYPED:
             return cls(text, problem=f"it is longer than {MOST_TYPED:,} characters")
         for source, conversion, spec in _readings(text):
-            tree = _parsed(source)
-            if tree is not None:
-                problem = _problem(tree) or _format_problem(spec)
-                code = None if problem else _compiled(source)
-                return cls(text, tree, frozenset(_names_in(tree)), problem, code, conversion, spec)
+            with suppress(SyntaxError, ValueError, RecursionError, MemoryError):
+                tree = ast.parse(source.strip(), mode="eval")
+                nodes = list(ast.walk(tree))
+                reads = _reads(nodes)
+                names = frozenset([name for name, _ in reads])
+                problem = next(filter(None, map(_problem, nodes)), "")
+                code = None if problem else _compiled(tree)
+                return cls(text, reads, names, problem, code, conversion, spec)
         return cls(text)
-
-    @property
-    def words(self) -> set[str]:
-        """The names, attributes and keys under which what is read stands."""
-        nodes = list(ast.walk(self.tree)) if self.tree is not None else []
-        keys = {node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)}
-        return keys | {node.attr for node in nodes if isinstance(node, ast.Attribute)} | self.names
-
-    def members_of(self, name: str) -> tuple[set[str], bool]:
-        """Return which members of a name are read, as ``name.x`` or ``name['x']``, and whether it is read otherwise."""
-        nodes = list(ast.walk(self.tree)) if self.tree is not None else []
-        called = {id(node.func) for node in nodes if isinstance(node, ast.Call)}
-        members = [(node, _member(node, name)) for node in nodes if id(node) not in called]
-        found = {member for _, member in members if member}
-        reads = sum(isinstance(node, ast.Name) and node.id == name for node in nodes)
-        return found, reads > sum(bool(member) for _, member in members)
 
     def unknown(self, names: Mapping[str, Any]) -> list[str]:
         """Return the names that neither the notebook nor the listed functions have."""
@@ -158,24 +177,19 @@ class Expression:
         """Return the value. Raises RefusedError, and what reading and calculating raise."""
         if self.code is None:
             raise RefusedError(self.problem)
-        own = {name: names[name] for name in self.names if name in names}
-        value = eval(self.code, {**_SCOPE, **own})  # only listed nodes, and no name but these
-        kind = described(value)
-        if kind:
-            raise RefusedError(f"only data can be filled in, and this is {kind}")
-        return value
+        own = {name: _data(names[name], name) for name in self.names if name in names}
+        return _data(eval(self.code, {**_SCOPE, **own}), "this")  # only listed nodes, and no name but these
 
     def written(self, value: Any, lasting: Callable[[str], str]) -> str:
         """Return a value as text; ``lasting`` takes away what an object says of itself that a restart changes.
 
         Raises RefusedError for a text that is too long.
         """
-        if isinstance(value, str | bytes) and len(value) > MOST_FILLED_IN:
-            raise RefusedError(_too_long(len(value)))
+        if isinstance(value, str | bytes):
+            _check_size(len(value))
         converted = _CONVERSIONS[self.conversion](_in_order(value))
-        text = format(converted, self.spec) if self.spec else str(converted)
-        if len(text) > MOST_FILLED_IN:
-            raise RefusedError(_too_long(len(text)))
+        text = _format(converted, self.spec) if self.spec else str(converted)
+        _check_size(len(text))
         return text if isinstance(value, str) else lasting(text)
 
 
@@ -187,20 +201,6 @@ def _in_order(value: Any) -> Any:
     return members if type(value) is set else f"frozenset({members})"
 
 
-def _member(node: ast.AST, name: str) -> str:
-    """Return which member of a name a node reads; empty: none."""
-    if not isinstance(node, ast.Attribute | ast.Subscript):
-        return ""
-    if not isinstance(node.value, ast.Name) or node.value.id != name:
-        return ""
-    key = node.attr if isinstance(node, ast.Attribute) else getattr(node.slice, "value", None)
-    return key if isinstance(key, str) else ""
-
-
-def _too_long(characters: int) -> str:
-    return f"it has {characters:,} characters, and {MOST_FILLED_IN:,} at most are sent: fill in a part of it"
-
-
 def _readings(text: str) -> Iterator[tuple[str, str, str]]:
     """Yield the ways to read a text: as an expression alone, then with a conversion and a format behind it."""
     yield text, "", ""
@@ -209,40 +209,32 @@ def _readings(text: str) -> Iterator[tuple[str, str, str]]:
         yield text[: split.start()], split[1] or "", spec
 
 
-def _parsed(source: str) -> ast.Expression | None:
-    try:
-        return ast.parse(source.strip(), mode="eval")
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
+def _compiled(tree: ast.Expression) -> CodeType:
+    return compile(ast.fix_missing_locations(_Guarded().visit(tree)), "<prompt>", "eval")
 
 
-def _names_in(tree: ast.AST) -> set[str]:
-    found = [node for node in ast.walk(tree) if isinstance(node, ast.Name)]
-    own = {node.id for node in found if isinstance(node.ctx, ast.Store)}
-    return {node.id for node in found} - own
+def _reads(nodes: Sequence[ast.AST]) -> frozenset[tuple[str, str]]:
+    names = [node for node in nodes if isinstance(node, ast.Name)]
+    own = {node.id for node in names if isinstance(node.ctx, ast.Store)}
+    called = {node.func for node in nodes if isinstance(node, ast.Call)}
+    parts = [node for node in nodes if isinstance(node, ast.Attribute | ast.Subscript) and node not in called]
+    members: dict[ast.AST, str] = {node.value: _member(node) for node in parts}
+    return frozenset([(node.id, members.get(node, "")) for node in names if node.id not in own])
 
 
-def _compiled(source: str) -> CodeType:
-    tree = _Guarded().visit(ast.parse(source.strip(), mode="eval"))
-    return compile(ast.fix_missing_locations(tree), "<prompt>", "eval")
+def _member(node: ast.Attribute | ast.Subscript) -> str:
+    key = node.attr if isinstance(node, ast.Attribute) else getattr(node.slice, "value", None)
+    return key if isinstance(key, str) else ""
 
 
-def _problem(tree: ast.AST) -> str:
-    """Return why an expression is refused; empty: it is not."""
-    return next(filter(None, map(_node_problem, ast.walk(tree))), "")
-
-
-def _node_problem(node: ast.AST) -> str:
-    if not isinstance(node, NODES):
+def _problem(node: ast.AST) -> str:
+    """Return why an expression with this node is refused; empty: it is not."""
+    if not isinstance(node, NODES) or getattr(node, "is_async", False):
         return f"a prompt cannot contain a {type(node).__name__}"
     if isinstance(node, ast.Attribute) and node.attr.startswith("_"):
         return f"{node.attr} is a private name"
     if isinstance(node, ast.Name) and node.id.startswith("_") and not OUTPUTS.fullmatch(node.id):
         return f"{node.id} is a private name"
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow | ast.LShift):
-        power = node.right.value if isinstance(node.right, ast.Constant) else None
-        if not isinstance(power, int | float) or power > MOST_EXPONENT:
-            return f"an exponent is a number up to {MOST_EXPONENT}"
     return _call_problem(node) if isinstance(node, ast.Call) else ""
 
 
@@ -250,7 +242,7 @@ def _call_problem(node: ast.Call) -> str:
     called = node.func
     if isinstance(called, ast.Name):
         return "" if called.id in FUNCTIONS else f"{called.id}() is not called in a prompt"
-    if not isinstance(called, ast.Attribute) or called.attr not in METHODS | OF_ANYTHING:
+    if not isinstance(called, ast.Attribute) or called.attr not in METHODS:
         name = getattr(called, "attr", "this")
         return f"{name}() is not called in a prompt.{did_you_mean(name, METHODS, '{}()', SLIP_SIMILARITY)}".rstrip(".")
     keywords = {each.arg for each in node.keywords}
@@ -261,62 +253,34 @@ def _call_problem(node: ast.Call) -> str:
     return ""
 
 
-def _format_problem(spec: str) -> str:
-    return f"the width of a format is {MOST_WIDTH:,} at most" if WIDE_FORMAT.search(spec) else ""
-
-
 class _Guarded(ast.NodeTransformer):
     """Lets what an expression reads, calls and multiplies pass through the functions below."""
 
-    def visit_Name(self, node: ast.Name) -> ast.expr:
-        return node if isinstance(node.ctx, ast.Store) else _through(READ_NAME, node, ast.Constant(node.id))
-
     def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
-        return _through(READ_PART, self.visit(node.value), ast.Constant(node.attr))
+        return _through(PART, self.visit(node.value), ast.Constant(node.attr))
+
+    def visit_Slice(self, node: ast.Slice) -> ast.expr:
+        self.generic_visit(node)
+        return _through(SLICE, *(each or ast.Constant(None) for each in (node.lower, node.upper, node.step)))
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
         self.generic_visit(node)
-        node.slice = _each_index(node.slice)
-        return _through(READ_NAME, node, ast.Constant("this item"))
-
-    def visit_GeneratorExp(self, node: ast.GeneratorExp) -> ast.expr:
-        self.generic_visit(node)
-        return ast.ListComp(node.elt, node.generators)  # an iterator would be taken for one of the notebook's
+        return _through(ITEM, node.value, node.slice)
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
         self.generic_visit(node)
-        return _through(MULTIPLY, node.left, node.right) if isinstance(node.op, ast.Mult) else node
+        sign = GROWING.get(type(node.op))
+        return _through(CALCULATE, ast.Constant(sign), node.left, node.right) if sign else node
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
         called = node.func
-        arguments = [self.visit(each) for each in node.args]
-        keywords = [ast.keyword(each.arg, self.visit(each.value)) for each in node.keywords]
         is_method = isinstance(called, ast.Attribute)
-        of = [self.visit(called.value), ast.Constant(called.attr)] if is_method else [ast.Constant(None), called]  # type: ignore[attr-defined]
-        return ast.Call(ast.Name(CALL, ast.Load()), [*of, *arguments], keywords)
-
-
-def _each_index(node: ast.expr) -> ast.expr:
-    """Return an index whose values pass through :func:`_index`: pandas calls one that is a function."""
-    if isinstance(node, ast.Slice | ast.Constant):
-        return node
-    if isinstance(node, ast.Tuple):
-        return ast.Tuple([_each_index(each) for each in node.elts], ast.Load())
-    return _through(INDEX, node)
+        of = [called.value, ast.Constant(called.attr)] if is_method else [ast.Constant(None), called]  # type: ignore[attr-defined]
+        return self.generic_visit(ast.Call(ast.Name(CALL, ast.Load()), [*of, *node.args], node.keywords))  # type: ignore[return-value]
 
 
 def _through(function: str, *arguments: ast.expr) -> ast.expr:
     return ast.Call(ast.Name(function, ast.Load()), list(arguments), [])
-
-
-def _read(value: Any, name: str) -> Any:
-    """Return a value that was read. Raises RefusedError where it is no data."""
-    if id(value) in HARMLESS:
-        return value
-    kind = described(value)
-    if kind:
-        raise RefusedError(f"only data can be filled in, and {name} is {kind}")
-    return value
 
 
 def described(value: Any) -> str:
@@ -328,89 +292,113 @@ def described(value: Any) -> str:
         return "a class"
     if issubclass(kind, CALLED):
         return "a function"
+    if issubclass(kind, type(os.environ)):
+        return "the environment"
     return "an iterator, which reading would use up" if hasattr(kind, "__next__") else ""
 
 
-def _index(value: Any) -> Any:
-    if _is_called(value):
-        raise RefusedError("a prompt calls no functions of the notebook's")
+def _data(value: Any, name: str) -> Any:
+    """Return a value that was read. Raises RefusedError where it is no data."""
+    kind = described(value)
+    if kind:
+        raise RefusedError(f"only data can be filled in, and {name} is {kind}")
     return value
 
 
-def _read_part(value: Any, name: str) -> Any:
-    return _read(getattr(value, name), name)
+def _part(value: Any, name: str) -> Any:
+    try:
+        return _data(getattr(_data(value, "this"), name), name)
+    except AttributeError as error:
+        error.add_note(_did_you_mean(name, dir(value)))
+        raise
+
+
+def _item(value: Any, key: Any) -> Any:
+    _check_given(key)  # pandas calls it
+    try:
+        return _data(value[key], "this item")
+    except KeyError as error:
+        error.add_note(_did_you_mean(key, getattr(value, "keys", list)()))
+        raise
+
+
+def _did_you_mean(name: Any, names: Iterable[Any]) -> str:
+    there = [each for each in islice(names, MOST_COMPARED) if isinstance(each, str) and each[:1] != "_"]
+    return did_you_mean(name, there, similarity=SLIP_SIMILARITY) if isinstance(name, str) else ""
+
+
+def _calculate(sign: str, left: Any, right: Any) -> Any:
+    """Calculate, unless a text, a list or a whole number would grow beyond what is sent."""
+    if sign == "%" and isinstance(left, str) and WIDE_PERCENT.search(left):
+        raise RefusedError(TOO_WIDE)
+    if isinstance(left, int) and isinstance(right, int):
+        bits = {"**": left.bit_length() * right, "<<": right}.get(sign, 0)
+        _check_size(bits // BITS_A_DIGIT)
+    elif sign == "*":
+        for many, times in ((left, right), (right, left)):
+            grows = isinstance(many, str | bytes | list | tuple) and isinstance(times, int)
+            _check_size(len(many) * times if grows else 0)
+    return OPERATORS[sign](left, right)
 
 
 def _call(value: Any, called: Any, /, *arguments: Any, **keywords: Any) -> Any:
     """Call a function, or the method ``called`` of a value. Raises RefusedError where that could act."""
     given = [*arguments, *keywords.values()]
-    if any(map(_is_called, given)):
-        raise RefusedError("a prompt calls no functions of the notebook's")
+    _check_given(given)
     if not isinstance(called, str):
-        if id(called) not in HARMLESS:
-            raise RefusedError("a prompt calls no functions of the notebook's")
+        _check_given(called)  # the notebook may have the name of a listed function
         return called(*arguments, **keywords)
-    if not _only_looks(value, called):
+    if not _only_looks(_data(value, "this"), called):
         raise RefusedError(f"{called}() of a {type(value).__name__} is not called in a prompt")
-    if any(hasattr(each, "__array_interface__") for each in arguments[1:]):
+    if _is_of(value, {"numpy"}) and any(hasattr(each, "__array_interface__") for each in _leaves(arguments[1:])):
         raise RefusedError(f"{called}() would write into an array")
+    if called in PADDING:
+        _check_size(max((each for each in given if isinstance(each, int)), default=0))
     if called in NAMED_METHODS:
-        _check_methods(value, _texts_in(given))
+        _check_names(value, [*arguments[3:], keywords.get("aggfunc")] if called == "pivot_table" else given)
     return getattr(value, called)(*arguments, **keywords)
 
 
-def _is_called(value: Any) -> bool:
-    """Return whether a value is a function, or a collection with one."""
-    if isinstance(value, dict):
-        return any(map(_is_called, value.values()))
-    if isinstance(value, list | tuple | set):
-        return any(map(_is_called, value))
-    return callable(value) and id(value) not in HARMLESS
+def _check_given(values: Any) -> None:
+    if any(callable(each) and id(each) not in HARMLESS for each in _leaves(values)):
+        raise RefusedError("a prompt calls no functions of the notebook's")
+
+
+def _leaves(value: Any) -> Iterator[Any]:
+    """Yield what a collection has in it at any depth; any other value itself."""
+    members = value.values() if isinstance(value, dict) else value
+    if not isinstance(value, dict | list | tuple | set | frozenset):
+        yield value
+        return
+    for each in members:
+        yield from _leaves(each)
 
 
 def _only_looks(value: Any, method: str) -> bool:
     """Return whether a value's method of this name looks, and does not act."""
     if method in OF_ANYTHING:
         return True
-    if method in IN_PLACE:
-        return _is_of(value, {"polars"})
-    plain = (str, bytes, Number, Mapping, Set, Sequence, date, timedelta)
-    return isinstance(value, plain) or _is_of(value, LIBRARIES)
+    if _is_of(value, {"polars"} if method in IN_PLACE else LIBRARIES):
+        return True
+    plain = (str, bytes, Number, Mapping, Set, Sequence, date, time, timedelta)
+    return method in OF_PYTHON and isinstance(value, plain)
 
 
 def _is_of(value: Any, libraries: Set[str]) -> bool:
     return any(base.__module__.partition(".")[0] in libraries for base in type(value).__mro__)
 
 
-def _check_methods(value: Any, names: Iterable[str]) -> None:
-    for name in names:
-        if name not in METHODS | OF_ANYTHING and hasattr(type(value), name):
+def _check_names(value: Any, given: Any) -> None:
+    """Refuse names of methods, and of functions of NumPy, that pandas would call and that are not listed."""
+    for name in _leaves(given):
+        is_called = isinstance(name, str) and any(
+            hasattr(each, name) for each in (type(value), sys.modules.get("numpy"))
+        )
+        if is_called and (name not in METHODS or name.startswith("to_")):
             raise RefusedError(f"{name}() is not called in a prompt")
-        if name.startswith("to_"):
-            raise RefusedError(f"{name}() would write or change something here")
-
-
-def _texts_in(values: Iterable[Any]) -> Iterator[str]:
-    for value in values:
-        if isinstance(value, str):
-            yield value
-        elif isinstance(value, dict):
-            yield from _texts_in(value.values())
-        elif isinstance(value, list | tuple):
-            yield from _texts_in(value)
-
-
-def _times(left: Any, right: Any) -> Any:
-    """Multiply, unless a text or a list would grow beyond what is sent."""
-    for many, times in ((left, right), (right, left)):
-        grows = isinstance(many, str | bytes | list | tuple) and isinstance(times, int)
-        if grows and len(many) * times > MOST_FILLED_IN:
-            raise RefusedError(_too_long(len(many) * times))
-    return left * right
 
 
 _CONVERSIONS: dict[str, Callable[[Any], Any]] = {"": lambda value: value, "r": repr, "s": str, "a": ascii}
 _SCOPE: dict[str, Any] = {
-    **FUNCTIONS, READ_NAME: _read, READ_PART: _read_part, INDEX: _index, CALL: _call, MULTIPLY: _times,
-    "__builtins__": {},
+    **FUNCTIONS, PART: _part, ITEM: _item, SLICE: slice, CALL: _call, CALCULATE: _calculate, "__builtins__": {},
 }  # fmt: skip

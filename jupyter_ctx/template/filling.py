@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import cache
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sized
+from functools import cache, partial
 from itertools import islice
 from typing import Any, NamedTuple
 
 from ..errors import InvalidRequestError
 from ..runtime.redaction import Redactor
-from ..runtime.secret_texts import kind_of
+from ..runtime.secret_texts import BLANKED, kind_of
 from ..wording import SLIP_SIMILARITY, did_you_mean
-from .expressions import Expression, RefusedError
+from .expressions import NO_PYTHON, Expression, RefusedError
 
 EXPRESSION = re.compile(r"(?<![{$\\])\{\{ ([^{}\n]*[^{}\s]) \}\}(?!\})")
 UNSPACED = re.compile(r"(?<![\w{}$\\])\{\{ ?([^\s{}](?:[^{}\n]*[^\s{}])?) ?\}\}(?!\})")
+WORD = re.compile(r"[\w-]+")  # a name, an attribute or a key of an expression
 MOST_LOOKED_AT = 1_000  # of a value that are looked at
 MOST_REPEATED = 100  # characters of an expression in a remedy
+MOST_SHOWN = 8  # characters of a value that its text shows at least, if it shows it
 MOST_SAID = 300  # characters of another's error
 HOW_AS_TYPED = "--raw sends the braces as typed. Nothing was sent."
 
@@ -26,7 +28,7 @@ Instead = Callable[[str, Evaluate], str]
 
 
 class KeyFoundError(Exception):
-    """A value holds a key or a password."""
+    """A value holds a key or a password; the message says where, in brackets."""
 
 
 class Filled(NamedTuple):
@@ -55,9 +57,8 @@ def fill(
 
     @cache
     def value(typed: str) -> str:
-        evaluate = lambda: evaluated(Expression.of(typed), names, redactor, lasting)  # noqa: E731
-        compute = evaluate if instead is None else lambda: instead(typed, evaluate)
-        return in_expression(typed, compute, redactor)
+        evaluate = partial(_evaluated, typed, names, redactor, lasting)
+        return in_expression(typed, partial(instead, typed, evaluate) if instead else evaluate, redactor)
 
     def replaced(match: re.Match[str]) -> str:
         values.append((match[1], value(match[1])))
@@ -66,25 +67,31 @@ def fill(
     return Filled(EXPRESSION.sub(replaced, text), tuple(values))
 
 
-def evaluated(
-    expression: Expression, names: Mapping[str, Any], redactor: Redactor, lasting: Callable[[str], str]
-) -> str:  # fmt: skip
+def _evaluated(typed: str, names: Mapping[str, Any], redactor: Redactor, lasting: Callable[[str], str]) -> str:
     """Return an expression's value as text. Raises InvalidRequestError, KeyFoundError, and whatever reading raises."""
+    expression = Expression.of(typed)
     unknown = [] if expression.problem else expression.unknown(names)
     if unknown:
-        raise InvalidRequestError(_nothing_named(expression, unknown[0], names))
+        public = [each for each in names if each[:1] != "_"]
+        near = did_you_mean(unknown[0], public, similarity=SLIP_SIMILARITY)
+        problem = f"nothing in this notebook is named {unknown[0]}.{near}"
+        raise InvalidRequestError(f"{{{{ {typed} }}}}: {problem} {HOW_AS_TYPED}")
     value = expression.value(names)
-    text = expression.written(value, lasting)
-    if redactor.hold(text) or _is_named_like_a_secret(expression, value, redactor):
-        raise KeyFoundError
+    text = checked(expression.written(value, lasting), redactor)
+    read = [(word, value) for word in WORD.findall(typed)]
+    for name, part in (*read, *_named_parts(value)):
+        members = _members(part) if kind_of(name) else ()
+        if any(redactor.is_secret(name, each) and str(each)[:MOST_SHOWN] in text for each in members):
+            raise KeyFoundError(f" (under {name})")
     return text
 
 
-def _is_named_like_a_secret(expression: Expression, value: Any, redactor: Redactor) -> bool:
-    """Return whether a value, or a part of it, is secret for the name that it stands under."""
-    named = [(word, value) for word in expression.words if kind_of(word)]
-    parts = [(name, part) for name, part in _named_parts(value) if kind_of(name)]
-    return any(redactor.is_secret(name, each) for name, part in (*named, *parts) for each in _members(part))
+def checked(text: str, redactor: Redactor) -> str:
+    """Return a text. Raises KeyFoundError where it holds a key."""
+    if redactor.hold(text):
+        line = next((each for each in redactor.masked(text).splitlines() if BLANKED in each), BLANKED)
+        raise KeyFoundError("" if line.strip() == BLANKED else f" (in {line.strip()[:MOST_REPEATED]})")
+    return text
 
 
 def _named_parts(value: Any) -> Iterator[tuple[Any, Any]]:
@@ -102,16 +109,10 @@ def _members(part: Any) -> Iterable[Any]:
     """Return the texts and numbers that a column or a list has; a text alone."""
     if isinstance(part, str | bytes):
         return (part,)
-    is_listed = isinstance(part, list | tuple | set) or hasattr(type(part), "to_list") or hasattr(type(part), "tolist")
-    return islice(part, MOST_LOOKED_AT) if is_listed and hasattr(type(part), "__len__") else ()
+    return islice(part, MOST_LOOKED_AT) if isinstance(part, Sized) and isinstance(part, Iterable) else ()
 
 
-def _nothing_named(expression: Expression, name: str, names: Mapping[str, Any]) -> str:
-    near = did_you_mean(name, [each for each in names if each[:1] != "_"], similarity=SLIP_SIMILARITY)
-    return f"{{{{ {expression.text} }}}}: nothing in this notebook is named {name}.{near} {HOW_AS_TYPED}"
-
-
-def in_expression(typed: str, compute: Callable[[], str], redactor: Redactor, otherwise: str = HOW_AS_TYPED) -> str:
+def in_expression(typed: str, compute: Evaluate, redactor: Redactor, otherwise: str = HOW_AS_TYPED) -> str:
     """Return the text that a function computes for an expression.
 
     Raises InvalidRequestError that names the expression; ``otherwise`` says how it is sent as typed.
@@ -120,46 +121,42 @@ def in_expression(typed: str, compute: Callable[[], str], redactor: Redactor, ot
         return compute()
     except InvalidRequestError as error:
         problem = str(error)
-    except KeyFoundError:
-        problem = f"{{{{ {typed} }}}} holds a key or a password, so nothing was sent. Fill in a value without it."
+    except KeyFoundError as error:
+        remedy = "--no-redact sends it." if otherwise == HOW_AS_TYPED else "Fill in a value without it."
+        problem = f"{{{{ {typed} }}}} holds a key or a password{error}, so nothing was sent. {remedy}"
     except RefusedError as error:
-        problem = f"{{{{ {typed} }}}} cannot be filled in: {_sentence(str(error))}{_remedy(typed)} {otherwise}"
+        reason = str(error) if str(error).endswith("?") else f"{error}."
+        problem = f"{{{{ {typed} }}}} cannot be filled in: {reason}{_remedy(typed)} {otherwise}"
     except Exception as error:
-        said = " ".join(str(error).split())[:MOST_SAID]
-        problem = f"{{{{ {typed} }}}} failed: {': '.join(filter(None, (type(error).__name__, said)))}. {otherwise}"
+        failure = ": ".join(filter(None, (type(error).__name__, " ".join(str(error).split())[:MOST_SAID])))
+        hint = "".join(getattr(error, "__notes__", ()))
+        problem = f"{{{{ {typed} }}}} failed: {failure}.{hint} {otherwise}"
     masked = redactor.masked(problem)
-    raise InvalidRequestError("".join(letter if letter.isprintable() else "�" for letter in masked))
-
-
-def _sentence(text: str) -> str:
-    return text if text.endswith("?") else f"{text}."
+    raise InvalidRequestError("".join([letter if letter.isprintable() else "\ufffd" for letter in masked]))
 
 
 def _remedy(typed: str) -> str:
     """Return how to write in Python what a prompt may not have; nothing for what is no Python."""
-    if Expression.of(typed).tree is None:
-        return ""
     value = typed if len(typed) <= MOST_REPEATED else "…"
-    return f" Compute it in a cell, value = {value}, and write {{{{ value }}}}."
+    is_python = Expression.of(typed).problem != NO_PYTHON
+    return f" Compute it in a cell, value = {value}, and write {{{{ value }}}}." if is_python else ""
 
 
 def unspaced(text: str, names: Mapping[str, Any]) -> Iterator[str]:
     """Yield a line for each ``{{x}}`` that was likely meant as an expression, and is sent as typed."""
-    for match in dict.fromkeys(UNSPACED.finditer(text)):
-        expression = Expression.of(match[1])
-        is_meant = expression.names and not expression.unknown(names) and not EXPRESSION.fullmatch(match[0])
-        if is_meant:
-            yield f"{match[0]} is sent as typed. To fill it in, put a space inside both braces: {{{{ {match[1]} }}}}."
+    for typed, inner in dict.fromkeys([match.group(0, 1) for match in UNSPACED.finditer(text)]):
+        expression = None if EXPRESSION.fullmatch(typed) else Expression.of(inner)
+        if expression and expression.names and not expression.unknown(names):
+            yield f"{typed} is sent as typed. To fill it in, put a space inside both braces: {{{{ {inner} }}}}."
 
 
 def expressions_in(text: str) -> Iterable[str | Expression]:
     """Yield the text between the expressions of a prompt, and the expressions."""
-    parsed: dict[str, Expression] = {}
     end = 0
     for match in EXPRESSION.finditer(text):
         if match.start() > end:
             yield text[end : match.start()]
-        yield parsed.setdefault(match[1], Expression.of(match[1]))
+        yield Expression.of(match[1])
         end = match.end()
     if end < len(text):
         yield text[end:]

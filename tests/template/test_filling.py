@@ -19,7 +19,7 @@ from cells import Cells
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jupyter_ctx import InvalidRequestError
+from jupyter_ctx import ChatInterrupted, InvalidRequestError
 from jupyter_ctx.providers.base import Reply
 from jupyter_ctx.runtime.redaction import Redactor
 from jupyter_ctx.template.filling import Filled, fill
@@ -51,6 +51,9 @@ DATA: dict[str, Any] = {
     "text": "one two\nthree", "d": {"k": "v", "n": 3}, "point": Point(), "pair": Pair(1, "r"), "pi": 3.14159,
     "when": datetime.datetime(2026, 11, 22, 20, 5), "price": decimal.Decimal("9.50"), "none": None, "yes": True,
     "path": pathlib.PurePosixPath("a/b.csv"), "tags": {"x"}, "counts": collections.Counter("hello"),
+    "days": pd.date_range("2026-01-30", periods=3),
+    "hours": pd.Series(range(4), pd.date_range("2026", periods=4, freq="h")),
+    "heads": {"t": "degrees"},
     "colour": Colour.RED, "queue": collections.deque([1, 2]), "nested": {"a": [1, {"b": (2, 3)}]}, "words": ["x", "yy"],
     "reply": Reply("Because.", None, "stop", model="m"), "braces": "{{ x }}", "sum_of": 3,
 }  # fmt: skip
@@ -73,7 +76,24 @@ PYTHON = [  # what Python prints is filled in
     "when.strftime('%d.%m.%Y')", "when.isoformat()", "price * 2", "path.name", "path", "tags", "none", "yes",
     "counts.most_common(1)", "colour", "colour.name", "queue", "nested['a'][1]['b'][0]", "[x, pi]", "words * 2",
     "max(words, key=len)", "sorted(words, reverse=True)", "list(zip(words, [1, 2]))", "list(range(3))", "abs(-x)",
-    "any(row['n'] > 1 for row in rows)", "reply", "reply.text.upper()", "str(x) + '!'", "sum_of + 1",
+    "any(row['n'] > 1 for row in rows)", "2 ** rows[0]['n']", "'%.1f' % pi", "df.t.add(1)", "df.city.str.center(8)",
+    "df.add_prefix('x_')", "df.t.argsort()", "df.city.str.len().max()", "df.t.rank(method='dense')", "df.t.shift(1)",
+    "df.t.rolling(2).mean()", "df.t.ewm(alpha=0.5).mean()", "df.t.expanding().max()", "df.t.cumsum().tail(1)",
+    "df.groupby('city')['t'].transform('mean')", "df.t.apply(str)", "df.city.map(len)", "df.rename(columns=heads)",
+    "df.assign(f=df.t * 1.8 + 32)", "df.set_index('city').loc['Oslo']", "df.set_index('city').T.to_dict()",
+    "df.pivot_table(index='city', values='t', aggfunc='mean')", "df.melt(id_vars='city').head(3)", "df.t.clip(10, 20)",
+    "df.merge(df, on='city').shape", "df.t.where(df.t > 10)", "df.t.mask(df.t > 10, 0)", "df.equals(df)",
+    "df.take([1])",
+    "df.filter(like='c')", "df.filter(items=['t'])", "df.select_dtypes('number').columns.tolist()", "df.t.diff()",
+    "df.city.str.contains('o')", "df.city.str.slice(0, 2)", "df.city.str.extract('(.)')", "df.city.isin(['Rome'])",
+    "df.t.between(10, 40).sum()", "df.duplicated().any()", "df.sort_values(['n', 't']).reset_index(drop=True)",
+    "df.city.astype('category').cat.categories", "df.dtypes.to_dict()", "df.values[:2]", "df.to_numpy().shape",
+    "days.day_name()", "days.to_period('M')", "hours.resample('2h').sum()", "hours.resample('30min').ffill().tail(2)",
+    "hours.between_time('01:00', '02:00')", "hours.index[0].isoformat()", "hours.autocorr()", "arr.argsort()[0]",
+    "arr.flatten().take([0, 1])", "arr[arr > 2]", "arr.std(axis=1).round(2)", "p.group_by('city').len().sort('city')",
+    "p.select('t').row(0)", "p.with_row_index().tail(1)", "p['city'].str.to_uppercase().to_list()",
+    "when.isocalendar().week",
+    "(when - when).total_seconds()", "reply", "reply.text.upper()", "str(x) + '!'", "sum_of + 1",
 ]  # fmt: skip
 FUNCTIONS = (abs, any, dict, len, list, map, max, range, round, sorted, str, sum, zip)
 
@@ -124,10 +144,13 @@ def test_what_was_filled_in_is_not_filled_in_again() -> None:
         ("df.haed()", "Did you mean head()?"),
         ("x y", "no expression of Python's. --raw"),
         ("df.head(", "no expression of Python's. --raw"),
+        ("rows[0]['nmae']", "KeyError: 'nmae'. Did you mean name?"),
+        ("df['ctiy']", "Did you mean city?"),
+        ("df.citty", "Did you mean city?"),
         ("df.nope", "AttributeError: 'DataFrame' object has no attribute 'nope'"),
         ("1 / 0", "ZeroDivisionError: division by zero"),
         ("df.append(1)", "Compute it in a cell, value = df.append(1), and write {{ value }}."),
-        ("'a' * 10**8", "100,000,000 characters, and 4,000,000 at most"),
+        ("'a' * 10**8", "100,000,000 characters or items, and 4,000,000 at most"),
         (f"{'x' * 3_000}", "longer than 2,000 characters"),
     ],
 )
@@ -145,6 +168,13 @@ def test_a_value_that_holds_a_key_is_refused_and_not_shown() -> None:
         with pytest.raises(InvalidRequestError) as raised:
             fill(f"{{{{ {expression} }}}}", names, Redactor(["topsecret"]))
         assert not {"topsecret", "hunter2"} & set(str(raised.value).split())
+
+
+def test_only_the_text_that_leaves_is_looked_at() -> None:
+    names = {"logins": pd.DataFrame({"user": ["ada"] * 100, "password": ["x"] * 50 + ["Kite77zebra"] + ["x"] * 49})}
+    assert "100 rows" in filled("{{ logins }}", names)
+    with pytest.raises(InvalidRequestError, match=r"\(under password\)"):
+        filled("{{ logins[48:52] }}", names)
 
 
 def test_only_what_an_expression_reads_is_read() -> None:
@@ -180,3 +210,17 @@ def test_what_a_value_prints_while_it_is_read_is_not_shown(cells: Cells) -> None
     said = cells.run("%%chat --preview\nIt is {{ thing }}.")
     assert "It is quiet." in said
     assert "loud" not in said
+
+
+def test_no_redact_sends_a_value_that_holds_a_key(cells: Cells) -> None:
+    cells.run("login = {'password': 'Kite77zebra'}\n%chat use openai/gpt-4o")
+    assert "in {'password': '***'}" in str(cells.fail("%%chat --preview\nIt is {{ login }}."))
+    assert "Kite77zebra" in cells.run("%%chat --preview --no-redact\nIt is {{ login }}.")
+
+
+def test_ctrl_c_stops_what_an_expression_reads_and_sends_nothing(cells: Cells) -> None:
+    cells.run(
+        "class Slow:\n    def __str__(self): raise KeyboardInterrupt\nslow, n = Slow(), 5\n%chat use openai/gpt-4o"
+    )
+    assert isinstance(cells.fail("%%chat\nIt is {{ slow }}."), ChatInterrupted)
+    assert "It is 5." in cells.run("%%chat --preview\nIt is {{ n }}.")

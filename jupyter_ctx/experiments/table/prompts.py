@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -13,7 +12,7 @@ from ...conversation.text_safety import lasting
 from ...errors import InvalidRequestError
 from ...runtime.redaction import Redactor
 from ...template.expressions import Expression
-from ...template.filling import EXPRESSION, KeyFoundError, expressions_in, in_expression
+from ...template.filling import EXPRESSION, checked, expressions_in, in_expression
 from ...wording import SLIP_SIMILARITY, nearest_name
 from .table_files import TEXT_COLUMN
 
@@ -39,8 +38,8 @@ class Slot:
     @classmethod
     def of(cls, expression: Expression) -> Slot:
         """Return the slot of an expression."""
-        members, whole = expression.members_of(_ROW)
-        return cls(expression, tuple(sorted(members)), whole)
+        members = {member for name, member in expression.reads if name == _ROW}
+        return cls(expression, tuple(sorted(members - {""})), "" in members)
 
     @property
     def names(self) -> frozenset[str]:
@@ -144,17 +143,15 @@ class Template:
         def text() -> str:
             value = slot.expression.value(names)
             written = missing if value is None and missing is not None else slot.expression.written(value, lasting)
-            if self._redactor.hold(written):
-                raise KeyFoundError
-            return written
+            return checked(written, self._redactor)
 
         typed = slot.expression.text
         return in_expression(typed, text, self._redactor, _AS_TYPED.format(typed))
 
     def _check(self, slot: Slot, columns: Collection[str], grid: Collection[str], known: Mapping[str, None]) -> None:
         """Raise InvalidRequestError for an expression that cannot be filled in."""
-        typed, tree = slot.expression.text, slot.expression.tree
-        if typed in columns and not (tree and isinstance(tree.body, ast.Name)):
+        typed = slot.expression.text
+        if typed in columns and typed not in slot.names:
             raise InvalidRequestError(f"{slot} is not the column {typed!r}: write {_as_expression(typed)}.")
         if slot.expression.problem:
             self._evaluated(slot, {})  # raises

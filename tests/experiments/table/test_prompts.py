@@ -74,7 +74,7 @@ def test_missing_cells_fill_in_nothing_wherever_their_text_is_needed() -> None:
         ("{{ id }}", r"there is no column, value of the grid or name of the notebook 'id'"),
         ("{{ text.strp() }}", r"Did you mean strip\(\)"),
         ("{{ a b }}", "no expression of Python's"),
-        ("{{ measure }}", "only data can be filled in, and this is a function"),
+        ("{{ measure }}", "only data can be filled in, and measure is a function"),
         ("{{ style + 1 }}", "{{ style \\+ 1 }} failed"),
         ("{{ tone }} {{ n }}", "'tone' is both a column and a value of the grid"),
         ("{{text}}", r"{{text}} is not filled in: write {{ text }}"),
@@ -110,7 +110,7 @@ def test_what_may_not_be_meant_is_told() -> None:
 def test_no_prompt_carries_a_key(text: str) -> None:
     key = "sk-" + "abcdefghijklmnopqrstuvwx1234"
     template = Template(text, {"secret": key})
-    with pytest.raises(InvalidRequestError, match="holds a key or a password, so nothing was sent") as error:
+    with pytest.raises(InvalidRequestError, match=r"holds a key or a password.*, so nothing was sent") as error:
         template.prompt({"text": f"mine is {key}"}, {"tone": key})
     assert key not in str(error.value)
     with pytest.raises(InvalidRequestError, match="holds a key"):
