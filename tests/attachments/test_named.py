@@ -74,7 +74,7 @@ def test_a_variable_a_part_of_one_and_an_item_go_along(cells: Cells, asked: Seen
 
 def test_a_line_tells_how_to_send_more_and_that_sends_more(cells: Cells, asked: Seen) -> None:
     cells.run("import pandas\nlong = pandas.DataFrame({'n': range(10_000)})")
-    assert "; -a long:all sends more)" in cells.run("%%chat --window 400000 -a long\nLook:")
+    assert "-a long:all sends more." in cells.run("%%chat --window 400000 -a long\nLook:")
     few = len(sent(asked))
     assert "sends more" not in cells.run("%%chat --window 400000 -a long:all\nLook:")
     assert len(sent(asked)) > 10 * few

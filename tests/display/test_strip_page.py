@@ -41,7 +41,7 @@ def test_the_strip_stands_above_the_answer_from_sending_on_and_is_kept(open_page
         notebook.page.evaluate("() => { window.jupyterapp.shell.currentWidget.content.activeCellIndex = 2 }")
         notebook.command("notebook:run-cell")
         output = notebook.output(2)
-        strip = output.locator(".jctx-strip")
+        strip = output.locator(".jctx-sent")
         expect(output).to_contain_text("The curve")
         assert is_drawn(strip.locator("img").first)
         table = strip.locator("details", has_text="of 12,000 rows")
@@ -77,10 +77,10 @@ def test_the_strip_stands_above_the_answer_from_sending_on_and_is_kept(open_page
     notebook.save()
     outputs = json.loads(notebook.path.read_text("utf-8"))["cells"][2]["outputs"]
     pages = ["".join(output.get("data", {}).get("text/html", "")) for output in outputs]
-    (kept,) = (page for page in pages if "jctx-strip" in page)
+    (kept,) = (page for page in pages if "jctx-sent" in page)
     assert len(kept) < 60_000
     notebook.reload()
-    assert is_drawn(notebook.output(2).locator(".jctx-strip img").first)
+    assert is_drawn(notebook.output(2).locator(".jctx-sent img").first)
     expect(notebook.output(2).locator("details").first.get_by_role("region")).to_be_hidden()
     assert notebook.errors == []
     assert notebook.foreign_requests == []
