@@ -10,6 +10,7 @@ from base64 import b64decode
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
 from importlib.util import find_spec
 from io import BytesIO
 from itertools import islice
@@ -150,9 +151,9 @@ def _drawn_by_matplotlib(name: str, figure: Any, edge: int) -> ImageFile:
     """Draw a figure with the margins that a cell shows, and no larger than ``edge``."""
     file, was_stale = BytesIO(), figure.stale
     figure.draw_without_rendering()  # lays it out
-    inches = max(figure.get_tightbbox().size) + 2 * MARGIN
-    scale = min(1.0, (edge - 1) / inches / figure.dpi)
-    figure.savefig(file, format="png", dpi=scale * figure.dpi, bbox_inches="tight", pad_inches=MARGIN)
+    box = figure.get_tightbbox().padded(MARGIN)
+    scale = min(1.0, (edge - 1) / max(box.size) / figure.dpi)
+    figure.savefig(file, format="png", dpi=scale * figure.dpi, bbox_inches=box, pad_inches=0)
     figure.stale = was_stale  # else pyplot draws it again at the end of the cell
     width, height = (round(side / scale) for side in image_size(file.getvalue()))
     return modest(name, file.getvalue(), edge, (width, height) if scale < 1 else None)
@@ -172,12 +173,18 @@ def _displayed(value: Any) -> bytes | None:
     if module_of(type(value)) in WITHOUT_PICTURES or hasattr(type(value), "_repr_latex_"):
         return None
     from IPython import get_ipython
-    from IPython.core.formatters import DisplayFormatter
 
     shell = get_ipython()
-    display = DisplayFormatter() if shell is None else shell.display_formatter
+    display = _formatters_of_scripts() if shell is None else shell.display_formatter
     formatters = display.formatters["image/png"], display.formatters["image/jpeg"], display.mimebundle_formatter
     return next(filter(None, (_image_data(_made_by(formatter, value)) for formatter in formatters)), None)
+
+
+@cache
+def _formatters_of_scripts() -> Any:
+    from IPython.core.formatters import DisplayFormatter
+
+    return DisplayFormatter()
 
 
 def _made_by(formatter: Any, value: Any) -> Any:

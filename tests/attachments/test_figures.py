@@ -193,6 +193,13 @@ def test_where_a_photograph_was_taken_is_not_sent() -> None:
     assert b"at home" not in attached(Image.open(data)).files[0].data
 
 
+def test_a_photograph_that_was_taken_sideways_is_sent_upright() -> None:
+    exif, data = Image.Exif(), io.BytesIO()
+    exif[0x0112] = 6
+    Image.new("RGB", (3_000, 2_000)).save(data, "JPEG", exif=exif)
+    assert opened(attached(data.getvalue())).size == (1_045, 1_568)
+
+
 def test_without_pillow_only_an_image_that_is_too_large_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     wide = saved(Image.new("RGB", (2_000, 10)))
     noise = saved(Image.fromarray(np.random.default_rng(1).integers(0, 255, (1_500, 1_500, 3), dtype="uint8")))

@@ -57,12 +57,9 @@ def summary_bundle(line: str, parts: Sequence[AttachmentSummary], *, plain: bool
 
 def summary_html(line: str, parts: Sequence[AttachmentSummary]) -> str:
     """Return a line with the small pictures of parts, which unfolds to their texts, if they have any."""
-    pictures = (
-        f'<img src="{attribute_html(picture)}" alt="" style="{_PICTURE}">'
-        for part in parts
-        for picture in part.pictures
-    )
-    shown = f"{text_html(line)}{''.join(pictures)}"
+    pictures = dict.fromkeys(picture for part in parts for picture in part.pictures)
+    images = (f'<img src="{attribute_html(picture)}" alt="" style="{_PICTURE}">' for picture in pictures)
+    shown = f"{text_html(line)}{''.join(images)}"
     texts = "".join(_sent_html(part) for part in parts if part.text)
     return f"<details><summary>{shown}</summary>{texts}</details>" if texts else f"<div>{shown}</div>"
 
@@ -74,7 +71,7 @@ def _sent_html(part: AttachmentSummary) -> str:
     below = "\n".join(["", *filter(None, lines)])
     name = attribute_html(f"{shortened(part.name, MOST_PART_NAME)}, as sent")
     return (
-        f'<div role="region" tabindex="0" aria-label="{name}" data-lm-suppress-shortcuts="true" style="{_SENT}">'
+        f'<div role="group" tabindex="0" aria-label="{name}" data-lm-suppress-shortcuts="true" style="{_SENT}">'
         f"{text_html(part.text[:MOST_SENT_TEXT] + below)}</div>"
     )
 
