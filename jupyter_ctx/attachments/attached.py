@@ -13,7 +13,7 @@ from ..runtime.redaction import Redactor, blanked_line
 
 MOST_SHARE = 0.5  # of the limit: for several attachments together, and for one that is asked for whole
 _ONLY_A_PART = re.compile(r"\d of [\d,]+ ")
-_CHANGED = re.compile(r"shortened|rounded|by its own|by their sizes|not run|not computed")
+_CHANGED = re.compile(r"shortened|reduced|rounded|by its own|by their sizes|not run|not computed")
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +24,7 @@ class Attached:
     text: joins the prompt below what was typed; empty: none
     files: images and PDFs
     what: what was sent of what, such as ``40 of 12,000 rows, about 3,100 tokens``; empty: the whole of a file
+    more: how to send more of it; empty: it is whole, or there is no way
     notices: further lines for the user, such as one about keys that were blanked
     """
 
@@ -31,6 +32,7 @@ class Attached:
     text: str = ""
     files: tuple[Attachment, ...] = ()
     what: str = ""
+    more: str = ""
     notices: tuple[str, ...] = ()
 
     @property

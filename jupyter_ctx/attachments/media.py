@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from io import BytesIO
 from typing import Any
 
@@ -57,11 +57,9 @@ class ImageFile:
 
     @property
     def size(self) -> str:
-        """Its pixels, and those of the whole, in words."""
-        if not self.width:
-            return "image"
-        whole = f" of {_pixels(*self.of)}" if self.of else ""
-        return f"image, {_pixels(self.width, self.height)}{whole} pixels"
+        """Its pixels, and those of the whole."""
+        whole = f", reduced from {_pixels(*self.of)}" if self.of else ""
+        return f"{_pixels(self.width, self.height)}{whole}" if self.width else "image"
 
     @property
     def noun(self) -> str:
@@ -80,102 +78,78 @@ def modest(name: str, data: bytes, edge: int, of: tuple[int, int] | None = None)
     MissingDependencyError where it is too large and Pillow is not installed.
     """
     media_type = media_type_of(data)
-    if media_type is None or media_type == "application/pdf":
+    if media_type not in IMAGE_TYPES:
         raise InvalidRequestError(f"{name} is not a PNG, JPEG, GIF or WebP image. Nothing was sent.")
-    width, height = image_size(data)
-    if max(width, height) <= edge and len(data) <= PLAIN_BYTES:
-        return ImageFile(media_type, data, width, height, of)
-    image = _opened(name, data, width, height)
-    if image is None:
-        return ImageFile(media_type, data, width, height, of)
-    made = of_pil(name, image, edge)
-    if len(made.data) >= len(data) and max(width, height) <= edge and len(data) <= MOST_IMAGE_BYTES:
-        return ImageFile(media_type, data, width, height, of)
-    return ImageFile(made.media_type, made.data, made.width, made.height, of or made.of)
-
-
-def _opened(name: str, data: bytes, width: int, height: int) -> Any:
-    """Return an image for Pillow; ``None`` where that is not needed, or cannot read it and it may be sent as it is."""
-    fits = len(data) <= MOST_IMAGE_BYTES
+    image = ImageFile(media_type, data, *image_size(data), of)
+    is_small = max(image.width, image.height) <= edge
+    if is_small and len(data) <= PLAIN_BYTES:
+        return image
     try:
         from PIL import Image
-    except ImportError:
-        if fits:  # providers make it smaller themselves
-            return None
-        raise MissingDependencyError(
-            f"{name} has {len(data):,} bytes and {_pixels(width, height)} pixels, and providers take about "
-            f"{MOST_IMAGE_BYTES:,} bytes: pip install pillow lets it be made smaller."
-        ) from None
-    try:
-        image = Image.open(BytesIO(data))
-        image.load()
+
+        with Image.open(BytesIO(data)) as opened:
+            smaller = of_pil(name, opened, edge)
     except Exception as error:
-        if fits:
-            return None
-        raise InvalidRequestError(
-            f"{name} has {len(data):,} bytes, of which providers take about {MOST_IMAGE_BYTES:,}, and Pillow cannot "
-            f"make it smaller: {error}. Nothing was sent."
-        ) from None
-    return image
+        if len(data) <= MOST_IMAGE_BYTES:  # providers make it smaller themselves
+            return image
+        large = f"{name} has {len(data):,} bytes, of which providers take about {MOST_IMAGE_BYTES:,}"
+        if isinstance(error, ImportError):
+            raise MissingDependencyError(f"{large}: pip install pillow lets it be made smaller.") from None
+        raise InvalidRequestError(f"{large}, and Pillow cannot make it smaller: {error}. Nothing was sent.") from None
+    if is_small and len(data) <= min(len(smaller.data), MOST_IMAGE_BYTES):
+        return image
+    return replace(smaller, of=of or smaller.of)
 
 
-def of_pil(name: str, image: Any, edge: int, most: int = MOST_IMAGE_BYTES, plain: int = PLAIN_BYTES) -> ImageFile:
-    """Return an image of Pillow as a file without its metadata, which may tell where a photograph was taken.
+def of_pil(name: str, image: Any, edge: int, most: int = MOST_IMAGE_BYTES) -> ImageFile:
+    """Return an image of Pillow as an upright file without its metadata, which may tell where it was taken.
 
-    Its longer edge has ``edge`` pixels at most, three quarters or half of them where it has more than ``most`` bytes;
-    a PNG has at most ``plain`` bytes, if JPEG makes it smaller.
+    Its longer edge has ``edge`` pixels at most, three quarters or half of them where it has more than ``most`` bytes.
     """
-    whole = width, height = image.size
-    if not width or not height:
-        raise InvalidRequestError(f"{name} is an empty image of {_pixels(width, height)} pixels. Nothing was sent.")
-    shown = _shown(image)
+    from PIL import ImageOps
+
+    if not all(image.size):
+        raise InvalidRequestError(f"{name} is an empty image of {_pixels(*image.size)} pixels. Nothing was sent.")
+    is_photo = image.format in PHOTOS
+    whole = _shown(ImageOps.exif_transpose(image))
     for longer in (edge, edge * 3 // 4, edge // 2):
-        scale = min(1.0, longer / max(whole))
-        size = max(1, round(width * scale)), max(1, round(height * scale))
-        made = shown if size == whole else shown.resize(size, reducing_gap=2.0)
-        is_photo = image.format in PHOTOS and made.mode in ("L", "RGB")
-        media_type, data = _written(made, plain, is_photo=is_photo)
+        scale = min(1.0, longer / max(whole.size))
+        width, height = (max(1, round(side * scale)) for side in whole.size)
+        made = whole.resize((width, height), reducing_gap=2.0) if scale < 1 else whole
+        media_type, data = _written(made, min(most, PLAIN_BYTES), is_photo=is_photo)
         if len(data) <= most:
             break
-    return ImageFile(media_type, data, *size, None if size == whole else whole)
+    return ImageFile(media_type, data, width, height, whole.size if scale < 1 else None)
 
 
 def _shown(image: Any) -> Any:
-    """Return an image in a mode that PNG has: numbers of any range as shades of gray."""
-    mode = image.mode
-    if mode == "P" or (mode in ("1", "L", "RGB") and "transparency" in image.info):
-        image = image.convert("RGBA" if "transparency" in image.info else "RGB")
-    elif mode in ("I", "F") or mode.startswith("I;16"):
-        image = _gray(image if mode in ("I", "F") else image.convert("I"))
-    elif mode not in ("1", "L", "LA", "RGB", "RGBA"):
-        image = image.convert("RGBA" if mode in ("PA", "La", "RGBa") else "RGB")
-    if image.mode == "1":
-        image = image.convert("L")
+    """Return an image in a mode that PNG has, without its metadata: numbers of any range as shades of gray."""
+    if image.mode in ("I", "F") or image.mode.startswith("I;16"):
+        numbers = image.convert("F")
+        low, high = numbers.getextrema()
+        scale = 255 / (high - low) if high > low else 0.0
+        image = numbers.point(lambda value: value * scale - low * scale).convert("L")
+    elif image.mode not in ("L", "LA", "RGB", "RGBA") or "transparency" in image.info:
+        image = image.convert("RGBA" if image.has_transparency_data else "L" if image.mode == "1" else "RGB")
     made = image.copy()
     made.info = {}
     return made
 
 
-def _gray(image: Any) -> Any:
-    low, high = image.getextrema()
-    scale = 255 / (high - low) if high > low else 0.0
-    return image.convert("F").point(lambda value: value * scale - low * scale).convert("L")
-
-
-def _written(image: Any, plain: int, *, is_photo: bool) -> tuple[str, bytes]:
-    """Return a PNG, or a JPEG for a photograph and above ``plain`` bytes, on white where it is transparent."""
-    png = BytesIO()
+def _written(image: Any, most_png: int, *, is_photo: bool) -> tuple[str, bytes]:
+    """Return a PNG, or a JPEG of a photograph and of what has more bytes, on white where it is transparent."""
+    png, jpeg = BytesIO(), BytesIO()
+    is_photo = is_photo and image.mode in ("L", "RGB")
     if not is_photo:
         image.save(png, format="PNG")
-        if png.tell() <= plain:
+        if png.tell() <= most_png:
             return "image/png", png.getvalue()
     if image.mode in ("RGBA", "LA"):
-        paper = image.convert("RGBA")
-        white = paper.copy()
-        white.paste((255, 255, 255, 255), (0, 0, *paper.size))
-        white.alpha_composite(paper)
+        from PIL import Image
+
+        white = Image.new("RGBA", image.size, "white")
+        white.alpha_composite(image.convert("RGBA"))
         image = white.convert("RGB")
-    jpeg = BytesIO()
     image.save(jpeg, format="JPEG", quality=QUALITY)
     if is_photo or jpeg.tell() < png.tell():
         return "image/jpeg", jpeg.getvalue()

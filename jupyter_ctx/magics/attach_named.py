@@ -25,7 +25,6 @@ VARIABLE_NAME = re.compile(r"[^\W\d]\w*")
 PART_NAME = re.compile(r"\.([^\W\d]\w*)|\[((?:[^\[\]]|\[[^\[\]]*\])+)\]")
 SLICE = re.compile(r"(-?\d+)?:(-?\d+)?(?::(-?\d+))?")
 WHOLE = ":all"  # behind a name: as much as fits
-SENDS_MORE = "; -a "  # in what is said of a part
 NOT_DATA = ("a module", "a class", "a function")
 MOST_FILES = 1_000  # of a folder that are compared with a word
 ABSENT = object()  # there is no variable of the name
@@ -55,9 +54,9 @@ def attached_named(word: str, variables: Mapping[str, Any], attach: Callable[...
     if value is ABSENT:
         return attach(word, Path(word))
     part = attach(word, value, **({"attach_share": MOST_SHARE} if is_whole else {}))
-    more = f"{SENDS_MORE}{word}{WHOLE} sends more" if part.is_part and not is_whole else ""
+    more = f"-a {word}{WHOLE} sends more" if part.is_part and not is_whole else ""
     also = [f"{word} is the variable; -a ./{word} sends the file of this name."] if _is_file(word) else []
-    return replace(part, what=f"{part.what}{more}", notices=(*part.notices, *also))
+    return replace(part, more=more, notices=(*part.notices, *also))
 
 
 def _value(word: str, variables: Mapping[str, Any]) -> Any:

@@ -39,7 +39,7 @@ from .cell_prompts import CellPrompts
 from .chip_feed import ChipFeed
 from .conversation_tables import previewed
 from .line_options import is_several
-from .sent_parts import along_forms
+from .sent_parts import along_bundle
 from .shown import Shown
 from .variables import check_new_name
 
@@ -132,12 +132,12 @@ class ChatMagic:
         self._answered = False
         before, reply = chat.conversation.length, None
         along = asked.along
-        above = (*above, *([along.line] if along.parts and place.kind == "terminal" else ()), *asked.lines)
+        above = (*above, *(along.lines if place.kind == "terminal" else ()), *asked.lines)
         try:
             if (
                 along.parts and place.kind != "terminal"
             ):  # in an output of its own, which no update of the answer repeats
-                display(along_forms(along, plain=options.plain), raw=True, display_id=True)
+                display(along_bundle(along, plain=options.plain), raw=True, display_id=True)
             with self._gauge_below(chat, place):
                 if several is None:
                     reply = self._send(chat, _view(place, options, above), place, prompt)

@@ -9,7 +9,7 @@ from typing import TypeAlias
 from .. import wording as words_of
 from ..chat import Chat
 from ..conversation.messages import Message
-from ..display.answer.strip import MOST_PART_NAME, PartRow, SentPart, table_with_parts
+from ..display.answer.attachment_summary import MOST_PART_NAME, AttachmentSummary, PartRow, table_with_parts
 from ..display.tables import column_sides, first_words, page_html, row_html, shortened, table
 from ..display.text import WRAPS, text_html
 from ..display.widgets.gauge import bar_static, share_of
@@ -23,7 +23,7 @@ from ..session.prompt_parts import PART_MARK, PromptPart
 from ..session.replay import Replayed
 from ..storage.holders import is_held_elsewhere
 from ..storage.store import ConversationRow
-from .sent_parts import sent_part
+from .sent_parts import attachment_summary
 
 OMITTED = 20  # messages that a preview lists of those that are not sent
 _Line: TypeAlias = tuple[Sequence[str] | str, ViewPart | None]  # a row of a preview, and its message
@@ -62,9 +62,9 @@ def _named(part: PromptPart) -> str:
     return shortened(part.line, MOST_PART_NAME)
 
 
-def _shown(part: PromptPart) -> SentPart:
+def _shown(part: PromptPart) -> AttachmentSummary:
     """Return a part as it unfolds."""
-    return sent_part(part.line.removeprefix(PART_MARK), "", part.text, part.files)
+    return attachment_summary(_named(part).removeprefix(PART_MARK), part.text, part.files)
 
 
 def _versions(count: int) -> tuple[str, ...]:

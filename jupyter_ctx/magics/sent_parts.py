@@ -10,9 +10,8 @@ from io import BytesIO
 from ..attachments.media import IMAGE_TYPES, media_type_of, of_pil
 from ..context.vision import image_size
 from ..conversation.messages import Attachment
-from ..display.answer.strip import SentPart, strip_forms
+from ..display.answer.attachment_summary import AttachmentSummary, summary_bundle
 from ..session.notices import Along
-from .attach_named import SENDS_MORE
 
 FENCE = "```"  # around each text but the lines that only name images and PDFs to the model
 _EDGE = 240  # pixels, so that they are sharp on a dense screen, too
@@ -20,22 +19,16 @@ _MOST_BYTES = 11_000  # 15 kB as an address
 _MOST_PIXELS = 40_000_000  # that are read for a small picture
 
 
-def sent_part(name: str, facts: str, text: str, files: Sequence[Attachment]) -> SentPart:
-    """Return one thing that goes with a prompt, with small pictures of its images.
-
-    ``text`` and ``files`` are as sent, ``facts`` what is sent of what.
-    """
-    facts, _, more = facts.partition(SENDS_MORE)
-    pictures = tuple(filter(None, map(thumbnail, files)))
-    remedy = f"-a {more}." if more else ""
+def attachment_summary(name: str, text: str, files: Sequence[Attachment], more: str = "") -> AttachmentSummary:
+    """Return one thing that goes with a prompt, with small pictures of its images; ``text``, ``files``: as sent."""
     only_names = bool(files) and FENCE not in text
-    return SentPart(name, facts, "" if only_names else text, pictures, remedy)
+    return AttachmentSummary(name, "" if only_names else text, tuple(filter(None, map(thumbnail, files))), more)
 
 
-def along_forms(along: Along, *, plain: bool) -> dict[str, str]:
+def along_bundle(along: Along, *, plain: bool) -> dict[str, str]:
     """Return what goes with a prompt, as it is shown above the answer; ``plain``: as plain text alone."""
-    parts = [sent_part(part.name, part.what, part.text, part.files) for part in along.parts]
-    return strip_forms(parts, along.line, plain=plain)
+    parts = [attachment_summary(part.name, part.text, part.files, part.more) for part in along.parts]
+    return summary_bundle(along.line, parts, plain=plain)
 
 
 @lru_cache(maxsize=128)  # tables of turns are drawn again and again
@@ -50,7 +43,7 @@ def thumbnail(file: Attachment) -> str:
         return _address(media_type_of(file.data), file.data)
     try:
         with Image.open(BytesIO(file.data)) as image:
-            small = of_pil(file.name, image, _EDGE, _MOST_BYTES, _MOST_BYTES)
+            small = of_pil(file.name, image, _EDGE, _MOST_BYTES)
     except Exception:  # whatever Pillow raises for an image that is cut off or odd: it goes without a picture
         return ""
     return _address(small.media_type, small.data)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -24,6 +25,7 @@ KEPT = (  # what was left out once: one thing, and several
     ", which are kept. %chat history shows them, %chat pin N keeps one in view.",
 )
 ROOM_MAKERS = ("summarise", "trim", "clear")
+ABOUT_TOKENS = re.compile(r"\babout (?=[\d,]+ tokens?)")
 TABLES = (".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".txt")  # files that pandas may read
 LARGE_VALUES = 0.2  # of the limit, in one prompt
 SMALL_VALUES = 400  # characters: fewer than the tokens in a fifth of any window in use
@@ -48,7 +50,14 @@ class Along(NamedTuple):
     @property
     def line(self) -> str:
         """All of it in one line; empty: nothing goes along."""
-        return f"With the prompt: {', '.join(part.said for part in self.parts)}." if self.parts else ""
+        names = [ABOUT_TOKENS.sub("~", part.said) for part in self.parts]
+        listed = " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
+        return f"With {listed}." if names else ""
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """The line, and how to send more of what is sent in part."""
+        return (" ".join([self.line, *(f"{part.more}." for part in self.parts if part.more)]),) if self.parts else ()
 
 
 class Outcome(NamedTuple):

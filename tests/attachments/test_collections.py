@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from types import SimpleNamespace
 from typing import Any
 
 import pandas as pd
@@ -48,12 +47,18 @@ def test_a_list_sends_what_is_no_picture_as_text(make: Any) -> None:
     assert f"<image {names(found)[0]}>" in found.text
 
 
-def test_a_dict_of_pil_images_and_an_object_that_holds_a_figure_send_images() -> None:
-    image = Image.new("RGB", (4, 4))
+def test_a_dict_of_images_of_pil_and_a_series_of_axes_send_images() -> None:
+    image, axes = Image.new("RGB", (4, 4)), figure().axes[0]
     assert names(attached({"a": image, "b": image.copy()})) == ["res['a']", "res['b']"]
-    found = attached(SimpleNamespace(plot=figure(), score=2))
-    assert names(found) == ["res.plot"]
-    assert "score=2" in found.text
+    assert names(attached(pd.Series([axes, axes]))) == ["res"]
+
+
+def test_no_member_behind_the_first_that_are_searched_is_lost() -> None:
+    numbers = list(range(1_000, 1_300))
+    found = attached({"numbers": numbers, "fig": figure(), **{f"n{number}": number for number in numbers}})
+    assert names(found) == ["res['fig']"]
+    assert "1299" in found.text
+    assert "'n1299'" in found.text
 
 
 def test_a_script_names_what_it_attaches_by_keys() -> None:
@@ -71,11 +76,11 @@ def test_a_script_names_what_it_attaches_by_keys() -> None:
 def test_the_reply_says_what_was_left_out_and_blanked() -> None:
     chat, frame = Chat(provider=ScriptedProvider("Yes.", window=8_000)), pd.DataFrame({"n": range(12_000)})
     reply = chat.send("Look.", attachments=[frame, frame.tail(3)])
-    assert [line for line in reply.notices if re.match(r"With the prompt: DataFrame \(\d+ of 12,000 rows, ", line)]
+    assert [line for line in reply.notices if re.match(r"With DataFrame \(\d+ of 12,000 rows, ", line)]
     assert "DataFrame 2 (all 3 rows, " in str(reply.notices)
     keyed = chat.send("Look.", attachments={"note": "sk-proj-" + "Ab3" * 12}).notices
     assert "note: 1 part that looks like a key was blanked (***)." in keyed
-    assert not [line for line in keyed if line.startswith("With the prompt")]
+    assert not [line for line in keyed if line.startswith("With ")]
 
 
 def test_several_things_take_half_of_the_limit_together_at_most() -> None:

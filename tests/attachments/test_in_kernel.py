@@ -67,7 +67,7 @@ def test_a_figure_of_an_earlier_cell_goes_along_and_a_restart_keeps_its_answer(
     outputs = kernel.run(ASK, "a")
     assert not error(outputs)
     assert pictures(outputs) == 0
-    assert "fig (image, " in shown(outputs)
+    assert "With fig (556 × 413, ~" in shown(outputs)
     assert "data:image/png;base64," in json.dumps(seen[-1])
     assert pictures(kernel.run("ax.plot([2, 2, 2]); fig")) == 1
     assert kernel.value("fig.dpi, plt.get_fignums()") == "100.0 []"
@@ -76,7 +76,7 @@ def test_a_figure_of_an_earlier_cell_goes_along_and_a_restart_keeps_its_answer(
     kernel.manager.restart_kernel(now=True)
     again = Kernel(kernel.manager)
     again.run(LOAD.format(url=url))
-    assert again.value("get_chat().turns[0].record.sources[0][:10]") == "fig (image"
+    assert again.value("get_chat().turns[0].record.sources[0][:8]") == "fig (556"
     assert again.value("get_chat().turns[0].attachments[0].name") == "fig"
     again.run(PLOT)
     assert "tored answer; nothing was sent" in shown(again.run(ASK, "a"))

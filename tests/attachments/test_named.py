@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from base64 import b64encode
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -72,9 +73,22 @@ def test_a_variable_a_part_of_one_and_an_item_go_along(cells: Cells, asked: Seen
     assert "tokens" in shown
 
 
+def test_what_a_library_has_registered_to_display_as_an_image_goes_as_one(cells: Cells, asked: Seen) -> None:
+    cells.shell.user_ns["PIXEL"] = PIXEL
+    cells.run("""import IPython
+class Drawing: pass
+class Broken:
+    def _repr_png_(self): raise OSError("no plot")
+drawing, broken = Drawing(), Broken()
+IPython.get_ipython().display_formatter.formatters["image/png"].for_type(Drawing, lambda drawing: PIXEL);""")
+    assert "With drawing (1,024 × 768, ~" in cells.run("%%chat -a drawing\nLook:")
+    assert b64encode(PIXEL).decode() in str(asked[-1])
+    assert "OSError: no plot" in str(cells.fail("%%chat -a broken\nLook:"))
+
+
 def test_a_line_tells_how_to_send_more_and_that_sends_more(cells: Cells, asked: Seen) -> None:
     cells.run("import pandas\nlong = pandas.DataFrame({'n': range(10_000)})")
-    assert "; -a long:all sends more)" in cells.run("%%chat --window 400000 -a long\nLook:")
+    assert "-a long:all sends more." in cells.run("%%chat --window 400000 -a long\nLook:")
     few = len(sent(asked))
     assert "sends more" not in cells.run("%%chat --window 400000 -a long:all\nLook:")
     assert len(sent(asked)) > 10 * few
@@ -179,5 +193,5 @@ def test_nothing_is_said_to_go_along_where_the_model_reads_text_only(
         error = cells.shell.run_cell(f"%%chat -m {model} -a cat.png\nWhat is it?").error_in_exec
     assert isinstance(error, InvalidRequestError)
     assert f"cat.png cannot be sent to {model}" in str(error)
-    assert "With the prompt" not in said.stdout
+    assert "With " not in said.stdout
     assert get_chat().turns == ()

@@ -1,4 +1,4 @@
-"""What went with a prompt: the strip above its answer, its parts in tables of turns, and the bounds of both."""
+"""What went with a prompt: the line above its answer, its parts in tables of turns, and the bounds of both."""
 
 from __future__ import annotations
 
@@ -23,14 +23,19 @@ from server import serve
 from jupyter_ctx import Chat
 from jupyter_ctx.attachments.attached import Attached
 from jupyter_ctx.conversation.messages import Attachment
-from jupyter_ctx.display.answer.strip import MOST_IN_TABLE, MOST_SENT_TEXT, SentPart, strip_forms
+from jupyter_ctx.display.answer.attachment_summary import (
+    MOST_IN_TABLE,
+    MOST_SENT_TEXT,
+    AttachmentSummary,
+    summary_bundle,
+)
 from jupyter_ctx.magics.conversation_tables import history_table, previewed
 from jupyter_ctx.magics.sent_parts import thumbnail
 from jupyter_ctx.session.prompt import Prompt
 from jupyter_ctx.testing import ScriptedProvider
 
-STRIP = 'class="jctx-strip"'
-LINE = "With the prompt: df (40 of 12,000 rows, about 3,100 tokens)."
+SENT = 'class="jctx-sent"'
+LINE = "With df (40 of 12,000 rows, ~3,100 tokens)."
 SVG = b'<svg xmlns="http://www.w3.org/2000/svg" onload="alert(1)"/>'
 
 
@@ -85,28 +90,26 @@ def test_without_pillow_an_image_of_few_bytes_is_shown_as_it_is(monkeypatch: pyt
     assert thumbnail(file(large, name="b.png")) == ""
 
 
-# the strip
+# the line
 
 
 def test_each_form_says_what_went_along() -> None:
-    part = SentPart("df", "40 of 12,000 rows, about 3,100 tokens", "df:\n```\n<b>\n```", more="-a df:all sends more.")
-    forms = strip_forms([part], LINE, plain=False)
-    assert forms["text/plain"] == f"[ctx] {LINE}"
-    assert forms["text/markdown"] == f"- **[ctx]** {LINE}"
-    assert "<summary" in forms["text/html"]
-    assert "df · 40 of 12,000 rows · ~3,100 tokens" in forms["text/html"]
+    part = AttachmentSummary("df", "df:\n```\n<b>\n```", more="-a df:all sends more")
+    forms = summary_bundle(LINE, [part], plain=False)
+    assert forms["text/plain"] == f"[ctx] {LINE} -a df:all sends more."
+    assert forms["text/markdown"] == f"- **[ctx]** {LINE} -a df:all sends more."
+    assert f"<summary>{LINE}</summary>" in forms["text/html"]
     assert "&lt;b&gt;" in forms["text/html"]
     assert " open" not in forms["text/html"]
-    assert strip_forms([part], LINE, plain=True) == {"text/plain": f"[ctx] {LINE}"}
+    assert summary_bundle(LINE, [part], plain=True) == {"text/plain": forms["text/plain"]}
 
 
 def test_hostile_names_and_texts_stay_texts() -> None:
     picture = "data:image/png;base64,AAAA"
     for text in (*NAMES.values(), *(answer for answer in ANSWERS.values() if len(answer) < 5_000)):
-        forms = strip_forms([SentPart(text, text[:99], text, [picture])], f"With the prompt: {text}", plain=False)
+        forms = summary_bundle(f"With {text}.", [AttachmentSummary(text, text, [picture], text)], plain=False)
         page = Seen(forms["text/html"])
-        assert forms["text/html"].count("<style") == 1
-        assert page.tags <= {"div", "details", "summary", "span", "style", "img"}
+        assert page.tags <= {"div", "details", "summary", "span", "img"}
         assert not page.odd
         assert {value for _, name, value in page.attributes if name == "src"} <= {picture}
         assert not [name for _, name, _ in page.attributes if name.startswith(("on", "href", "id"))]
@@ -114,7 +117,7 @@ def test_hostile_names_and_texts_stay_texts() -> None:
 
 
 def test_a_long_text_and_a_long_name_are_shown_in_part() -> None:
-    page = strip_forms([SentPart("x" * 5_000, "", "y" * 80_000)], LINE, plain=False)["text/html"]
+    page = summary_bundle(LINE, [AttachmentSummary("x" * 5_000, "y" * 80_000)], plain=False)["text/html"]
     assert page.count("y") < MOST_SENT_TEXT + 100
     assert page.count("x") < 1_000
     assert f"{80_000 - MOST_SENT_TEXT:,} more characters" in page
@@ -134,30 +137,30 @@ def asked(kernel: Kernel) -> Iterator[Kernel]:
         yield kernel
 
 
-def strips(outputs: list[dict[str, Any]]) -> list[str]:
-    """What was sent to the page with a strip in it, after which the answer came."""
+def lines(outputs: list[dict[str, Any]]) -> list[str]:
+    """What was sent to the page with such a line in it, after which the answer came."""
     pages = [str(message["content"].get("data", {}).get("text/html", "")) for message in outputs]
-    found = [index for index, page in enumerate(pages) if STRIP in page]
+    found = [index for index, page in enumerate(pages) if SENT in page]
     answers = [index for index, page in enumerate(pages) if "jctx-answer" in page]
     assert not found or found[0] < answers[0]
     return [pages[index] for index in found]
 
 
 @pytest.mark.parametrize(
-    ("line", "named", "pictures", "folds"),
+    ("options", "named", "pictures", "folds"),
     [
-        ("-a fig -a df", ["fig · 640 × 480 pixels", "df · "], 1, 1),
-        ("-a fig -n 2", ["fig · 640 × 480 pixels"], 1, 0),
+        ("-a fig -a df", ["With fig (640 × 480, ~360 tokens) and df (", "of 12,000 rows, ~"], 1, 1),
+        ("-a fig -n 2", ["With fig (640 × 480, ~360 tokens)."], 1, 0),
         ("--error", ["error of cell ["], 0, 1),
         ("-a 'notes &amp; <b>.txt'", ["notes &amp;amp; &lt;b&gt;.txt"], 0, 1),
     ],
 )
-def test_the_strip_is_sent_once_and_before_the_answer(
-    asked: Kernel, tmp_path: Path, line: str, named: list[str], pictures: int, folds: int
+def test_the_line_is_sent_once_and_before_the_answer(
+    asked: Kernel, tmp_path: Path, options: str, named: list[str], pictures: int, folds: int
 ) -> None:
     asked.run(f"import os; os.chdir({str(tmp_path)!r})")
     asked.run("open('notes &amp; <b>.txt', 'w').write('The sea is blue.')\n1 / 0")
-    (page,) = strips(asked.run(f"%%chat {line}\nWhat is it?"))
+    (page,) = lines(asked.run(f"%%chat {options}\nWhat is it?"))
     assert all(name in page for name in named)
     assert (page.count("<img "), page.count("<details")) == (pictures, folds)
     assert len(page) < 15_000 * pictures + 2 * MOST_SENT_TEXT
@@ -167,19 +170,19 @@ def test_an_output_a_stored_answer_and_plain_text_say_it_too(asked: Kernel) -> N
     number = asked.run("fig") and asked.reply["execution_count"]
     cell = f"%%chat\nSee {{{{ Out[{number}] }}}}."
     for _ in range(2):
-        (page,) = strips(asked.run(cell, "c"))
-        assert f"Out[{number}] · 640 × 480 pixels" in page
-    assert strips(asked.run("%%chat\nAlone?")) == []
+        (page,) = lines(asked.run(cell, "c"))
+        assert f"With Out[{number}] (640 × 480, " in page
+    assert lines(asked.run("%%chat\nAlone?")) == []
     plain = [message["content"].get("data", {}) for message in asked.run("%%chat --plain -a fig\nLook.")]
-    assert [list(forms) for forms in plain if "With the prompt" in str(forms)] == [["text/plain"]]
+    assert [list(forms) for forms in plain if "With fig" in str(forms)] == [["text/plain"]]
 
 
 # parts in tables
 
 PLOT = file(image(300, 200), name="fig")
-FRAME = Attached("df", "df:\n```\na  b\n1  2\n```", what="40 of 12,000 rows, about 3,100 tokens; -a df:all sends more")
-FIGURE = Attached("fig", "fig: an image.", (PLOT,), "image, 300 × 200 pixels, about 410 tokens")
-AGAIN = Attached("plot", "plot: an image.", (file(PLOT.data, name="plot"),), "image, 300 × 200 pixels")
+FRAME = Attached("df", "df:\n```\na  b\n1  2\n```", what="40 of 12,000 rows, about 3,100 tokens")
+FIGURE = Attached("fig", "fig: an image.", (PLOT,), "300 × 200, about 410 tokens")
+AGAIN = Attached("plot", "plot: an image.", (file(PLOT.data, name="plot"),), "300 × 200")
 NOTES = Attached("notes.txt", "File notes.txt:\n```\n\n\nThe sea.\n```")
 
 
@@ -222,7 +225,7 @@ def _tokens(line: str) -> int:
 def test_tables_list_the_parts_below_their_message_and_their_tokens_add_up() -> None:
     chat = talk()
     chat.send("What is it?", attachments=[FRAME, FIGURE])
-    names = ["typed", "df (40 of 12,000 rows)", "fig (image, 300 × 200 pixels)"]
+    names = ["typed", "df (40 of 12,000 rows)", "fig (300 × 200)"]
     for forms, count in ((previewed(chat, Prompt("And?")), 3), (history_table(chat), 4)):
         lines = forms["text/plain"].splitlines()
         first = next(place for place, line in enumerate(lines) if "↳" in line)

@@ -41,15 +41,15 @@ def test_the_strip_stands_above_the_answer_from_sending_on_and_is_kept(open_page
         notebook.page.evaluate("() => { window.jupyterapp.shell.currentWidget.content.activeCellIndex = 2 }")
         notebook.command("notebook:run-cell")
         output = notebook.output(2)
-        strip = output.locator(".jctx-strip")
+        strip = output.locator(".jctx-sent")
         expect(output).to_contain_text("The curve")
         assert is_drawn(strip.locator("img").first)
-        table = strip.locator("details", has_text="of 12,000 rows")
-        sent = table.get_by_role("region")
+        summary = strip.locator("summary", has_text="of 12,000 rows")
+        sent = strip.get_by_role("group", name="df, as sent", include_hidden=True)
         expect(sent).to_be_hidden()
-        drawn_as = table.locator("summary").evaluate("summary => getComputedStyle(summary).display")
+        drawn_as = summary.evaluate("summary => getComputedStyle(summary).display")
         assert drawn_as == "list-item"  # with the sign that says that it unfolds
-        table.locator("summary").click()
+        summary.click()
         expect(sent).to_contain_text("<script>window.hacked=1</script>")
         go_on.set()
         notebook.wait_idle()
@@ -61,7 +61,7 @@ def test_the_strip_stands_above_the_answer_from_sending_on_and_is_kept(open_page
     preview, history = notebook.output(3), notebook.output(4)
     for output, name in ((preview, "df ("), (history, "notes.txt")):
         output.locator("summary", has_text=name).click()
-        expect(output.get_by_role("region", name=name, exact=False)).to_be_visible()
+        expect(output.get_by_role("group", name=name)).to_be_visible()
     assert is_drawn(history.locator("img").first)
     found: dict[str, Any] = {}
     for width in (1400, 800, 400):
@@ -77,10 +77,10 @@ def test_the_strip_stands_above_the_answer_from_sending_on_and_is_kept(open_page
     notebook.save()
     outputs = json.loads(notebook.path.read_text("utf-8"))["cells"][2]["outputs"]
     pages = ["".join(output.get("data", {}).get("text/html", "")) for output in outputs]
-    (kept,) = (page for page in pages if "jctx-strip" in page)
+    (kept,) = (page for page in pages if "jctx-sent" in page)
     assert len(kept) < 60_000
     notebook.reload()
-    assert is_drawn(notebook.output(2).locator(".jctx-strip img").first)
-    expect(notebook.output(2).locator("details").first.get_by_role("region")).to_be_hidden()
+    assert is_drawn(notebook.output(2).locator(".jctx-sent img").first)
+    expect(notebook.output(2).get_by_role("group", name="df, as sent", include_hidden=True)).to_be_hidden()
     assert notebook.errors == []
     assert notebook.foreign_requests == []

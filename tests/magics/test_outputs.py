@@ -85,7 +85,7 @@ def test_a_plot_goes_along_as_the_image_that_the_cell_shows(notebook: Notebook, 
     text, (image,) = notebook.sent(f"What does {{{{ Out[{number}] }}}} show? Look at {{{{ Out[{number}] }}}}.")
     assert image == b64decode(displayed[0]["image/png"])
     assert text.startswith("What does [image: output 1] show? Look at [image: output 1].")
-    assert f"With the prompt: Out[{number}] (image, " in notebook.said
+    assert f"With Out[{number}] (556 × 413, ~" in notebook.said
     assert notebook.sent("See:", f"-m gpt-5.2 -a Out[{number}]")[1][0].startswith(PNG)
 
 
@@ -234,9 +234,9 @@ def test_an_image_is_a_part_of_the_turn_which_names_it(notebook: Notebook) -> No
     number = notebook.ok("plt.plot([1, 3, 2]);")
     notebook.ok(f"%%chat -m gpt-5.2 --base-url {notebook.url}\nWhat does {{{{ Out[{number}] }}}} show?")
     notebook.ok("from jupyter_ctx import get_chat\nturn, = get_chat().turns")
-    assert notebook.value("turn.record.sources").startswith(f"('Out[{number}] (image, ")
+    assert notebook.value("turn.record.sources").startswith(f"('Out[{number}] (556 × 413")
     assert notebook.value("[file.name for file in turn.attachments]") == "['output 1']"
-    assert f"Out[{number}] (image, " in shown(notebook.run("%%chat --preview\n{{ " + f"Out[{number}]" + " }}"))
+    assert f"Out[{number}] (556 × 413" in shown(notebook.run("%%chat --preview\n{{ " + f"Out[{number}]" + " }}"))
 
 
 def test_only_the_newest_images_are_kept(notebook: Notebook) -> None:

@@ -1,0 +1,107 @@
+"""Show what went with a prompt: one line with small pictures, which unfolds to the texts that were sent."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from ..tables import NOT_DRAWN, TableRow, TableRows, column_sides, page_html, row_html, shortened, table
+from ..text import NOTE_STYLE, QUIET, WRAPS, attribute_html, note_plain, text_html
+from .markdown import SCROLLS, note_markdown
+
+MOST_PART_NAME = 200  # characters of a name
+MOST_SENT_TEXT = 10_000  # characters of a text, which saved notebooks keep
+MOST_IN_TABLE = 60_000  # characters of all that unfolds in a table
+PART_COLUMN = 2  # of a table, where a part is named
+# plain colors first: a sanitizer drops each declaration with a CSS variable, and keeps the other
+_PICTURE = (
+    "vertical-align:middle;margin:2px 0 2px 8px;max-width:120px;max-height:44px;box-sizing:border-box;background:#fff;"
+    "border:1px solid #757575;border-color:var(--jp-border-color1,#757575);border-radius:3px"
+)
+_SENT = (
+    f"white-space:pre-wrap;{WRAPS};max-height:20em;overflow:auto;margin:4px 0 8px 1em;padding:0 8px;"
+    "border-left:2px solid #757575;border-color:var(--jp-border-color1,#757575);"
+    "font-family:monospace;font-family:var(--jp-code-font-family,monospace)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class AttachmentSummary:
+    """One thing that went with a prompt.
+
+    text: as it was sent; empty: none, or none that tells more
+    pictures: the ``data:`` addresses of small pictures
+    more: how to send more of it
+    """
+
+    name: str
+    text: str = ""
+    pictures: Sequence[str] = ()
+    more: str = ""
+
+    @property
+    def size(self) -> int:
+        """The characters that it unfolds to."""
+        return min(len(self.text), MOST_SENT_TEXT) + sum(map(len, self.pictures))
+
+
+def summary_bundle(line: str, parts: Sequence[AttachmentSummary], *, plain: bool) -> dict[str, str]:
+    """Return a line on what went with a prompt as HTML, Markdown and plain text; ``plain``: as plain text alone."""
+    whole = " ".join([line, *(f"{part.more}." for part in parts if part.more)])
+    text = {"text/plain": note_plain(whole)}
+    if plain:
+        return text
+    page = f'<div class="jctx-sent" style="{NOTE_STYLE};{QUIET}">{summary_html(line, parts)}</div>'
+    return {"text/html": page, "text/markdown": note_markdown(whole).replace("> ", "- ", 1), **text}
+
+
+def summary_html(line: str, parts: Sequence[AttachmentSummary]) -> str:
+    """Return a line with the small pictures of parts, which unfolds to their texts, if they have any."""
+    pictures = dict.fromkeys(picture for part in parts for picture in part.pictures)
+    images = (f'<img src="{attribute_html(picture)}" alt="" style="{_PICTURE}">' for picture in pictures)
+    shown = f"{text_html(line)}{''.join(images)}"
+    texts = "".join(_sent_html(part) for part in parts if part.text)
+    return f"<details><summary>{shown}</summary>{texts}</details>" if texts else f"<div>{shown}</div>"
+
+
+def _sent_html(part: AttachmentSummary) -> str:
+    """Return the text that was sent of a part, as far as a page may have it."""
+    left = len(part.text) - MOST_SENT_TEXT
+    lines = [f"{left:,} more characters were sent." if left > 0 else "", f"{part.more}." if part.more else ""]
+    below = "\n".join(["", *filter(None, lines)])
+    name = attribute_html(f"{shortened(part.name, MOST_PART_NAME)}, as sent")
+    return (
+        f'<div role="group" tabindex="0" aria-label="{name}" data-lm-suppress-shortcuts="true" style="{_SENT}">'
+        f"{text_html(part.text[:MOST_SENT_TEXT] + below)}</div>"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class PartRow:
+    """A row below that of a message, for a part of it: its cells, and what it unfolds to."""
+
+    cells: TableRow
+    part: AttachmentSummary
+
+
+def table_with_parts(
+    head: TableRow, rows: TableRows, caption: str, parts: Mapping[int, Sequence[PartRow]]
+) -> dict[str, str]:  # fmt: skip
+    """Return a table as HTML, as Markdown and as plain text, with the ``parts`` of each row, by its index, below it.
+
+    As HTML the parts unfold; of very many characters, those of the last rows do.
+    """
+    lines = list[TableRow | str | PartRow]()
+    for index, row in enumerate(rows):
+        lines += [row, *parts.get(index, ())]
+    forms = table(head, [line.cells if isinstance(line, PartRow) else line for line in lines], caption)
+    sides, left, drawn = column_sides(head, rows), MOST_IN_TABLE, list[str]()
+    for line in reversed(lines):
+        if not isinstance(line, PartRow):
+            drawn.append(f"<tr>{row_html(line, sides)}</tr>")
+            continue
+        left -= line.part.size
+        unfolding = {PART_COLUMN: summary_html(line.part.name, [line.part])} if left >= 0 else NOT_DRAWN
+        drawn.append(f"<tr>{row_html(line.cells, sides, unfolding)}</tr>")
+    page = page_html(head, sides, reversed(drawn), caption)
+    return {**forms, "text/html": f'<div {SCROLLS}">{page}</div>'}
