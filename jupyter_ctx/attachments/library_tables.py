@@ -68,7 +68,8 @@ def library_table(value: Any) -> LibraryTable | None:
     if library == "polars" and hasattr(kind, "agg"):  # groups
         sizes = value.agg(sys.modules["polars"].len())
         value = sizes.sort(sizes.columns) if hasattr(sizes, "rows") else sizes  # else it is a query
-    return _of_narwhals(value, kind) if any(hasattr(type(value), mark) for mark in FRAME_MARKS) else None
+    is_frame = library != "xarray" and any(hasattr(type(value), mark) for mark in FRAME_MARKS)
+    return _of_narwhals(value, kind) if is_frame else None
 
 
 def _of_pandas(value: Any, kind: str, unit: str = "row") -> LibraryTable:
@@ -96,11 +97,13 @@ def _of_columns(
     def schema(number: int) -> tuple[str, str]:
         found = column(number)
         dtype = str(found.dtype)
-        is_text = dtype.lower() in ("object", "str", "string")
+        if not hasattr(found, "isna"):
+            return dtype, f"{found.null_count():,}"
         if hasattr(found.dtype, "char") and found.dtype.kind in "biu":
             return dtype, "0"  # NumPy's whole numbers have none
-        step = 1 if rows * len(names) <= (COUNTED_TEXTS if is_text else COUNTED_CELLS) else -(-rows // SAMPLE)
-        missing = int((found[::step].isna() if hasattr(found, "isna") else found[::step].is_null()).sum())
+        most = COUNTED_TEXTS if dtype in ("object", "str", "string") else COUNTED_CELLS
+        step = 1 if rows * len(names) <= most else -(-rows // SAMPLE)
+        missing = int(found[::step].isna().sum())
         return dtype, f"{missing:,}" if step == 1 else f"about {missing * step:,}"
 
     def read(start: int, stop: int, numbers: Sequence[int]) -> list[list[Any]]:

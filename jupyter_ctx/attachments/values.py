@@ -32,7 +32,7 @@ WIDTHS = (4_000, 1_000, 300, 100, 30)  # characters that a cell may have
 NAME_CHARACTERS = 60
 ENOUGH_ROWS, FIRST_CELLS = 8, 64  # with fewer rows, columns are left out; cells that are tried first
 ALIKE = 8  # columns of the same type, from which on one line says it for all
-EDGES = (500, 200, 100, 50, 20, 10, 5, 3, 2, 1)  # values at each end of each dimension
+EDGES = (500, 300, 200, 150, 100, 70, 50, 35, 25, 20, 15, 10, 7, 5, 4, 3, 2, 1)  # values at each end of each dimension
 RANGED = 20_000_000  # values of an array whose least and greatest are looked for
 LEAST_DIGITS, MOST_DIGITS, SHORT = 6, 17, 12  # significant digits of a number; of one written as it is
 DEPTH, LEAST, LINE = 12, 24, 120  # levels of values in values; characters that a member may always take, and of a line
@@ -407,7 +407,7 @@ def _printed(array: Any, edge: int, threshold: int) -> str:
         return text[:-1] if text.endswith(".0") else text
 
     def cut(value: Any) -> str:
-        text = repr(str(value)) if isinstance(value, str) else own_text(value)
+        text = repr(str(value[: WIDTHS[2]])) if isinstance(value, str) else own_text(value)
         return text if len(text) <= WIDTHS[2] else f"{text[: WIDTHS[2]]}…"
 
     def printed() -> str:
@@ -429,10 +429,11 @@ def _range(array: Any) -> str:
     if missing == array.size:
         return ", all NaN"
     ends = [numpy.nanmin(array), numpy.nanmax(array)]
-    if array.dtype.kind == "f":
-        numbers = [float(str(end)) for end in ends]
-        ends = [number_text(end, digits_apart(numbers)).removesuffix(".0") for end in numbers]
-    return f", from {ends[0]} to {ends[1]}{f', {missing:,} NaN' if missing else ''}"
+    if array.dtype.kind != "f":
+        return f", from {ends[0]} to {ends[1]}"
+    ends = [float(str(end)) for end in ends]
+    words = [number_text(end, digits_apart(ends)).removesuffix(".0") for end in ends]
+    return f", from {' to '.join(words)}{f', {missing:,} NaN' * bool(missing)}"
 
 
 def number_text(value: float, digits: int) -> str:
