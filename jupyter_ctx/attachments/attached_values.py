@@ -15,19 +15,14 @@ from ..errors import InvalidRequestError
 from ..runtime.redaction import Redactor
 from ..runtime.secret_texts import BLANKED
 from ..template.expressions import described
-from .array_briefs import array_brief, array_of
 from .attached import Attached, Blanks, TextRoom
 from .attached_files import attached_data, attached_file
 from .error_report import attached_error
 from .figures import pictures_in
 from .guarded import guarded
-from .kinds import module_of
-from .library_tables import library_table
 from .media import SIGNATURE_BYTES, ImageFile, guessed_tokens, media_type_of
-from .rich_text import markup_text
-from .table_briefs import FrameBrief
-from .texts import about_tokens, fitted_text, fitted_value, headed
 from .tracebacks import failure_of
+from .values import about_tokens, headed, text_brief, value_text
 
 _SCALARS = (str, bytes, int, float)
 INSTEAD = {
@@ -58,7 +53,7 @@ def attached_value(name: str, value: Any, room: TextRoom, redactor: Redactor) ->
         return Attached(name, headed(name, BLANKED), what="blanked", notices=blanked.notices(name))
     source = _source(value)
     if source:
-        text, what = fitted_text(name, source, room, blanked)
+        text, what = text_brief(name, source, room, blanked)
         return Attached(name, text, what=f"its source, {what}", notices=blanked.notices(name))
     _check_data(name, value)
     pictures = pictures_in(name, value, redactor.masked, room.vision.drawn)
@@ -67,7 +62,7 @@ def attached_value(name: str, value: Any, room: TextRoom, redactor: Redactor) ->
         return shown
     rest = value if shown is None else pictures.rest
     room.count("")  # a tokenizer is loaded in its own time
-    text, what = guarded(name, lambda: _text_of(name, rest, room, blanked), redactor.masked)
+    text, what = guarded(name, lambda: value_text(name, rest, room, blanked), redactor.masked)
     if shown is None:
         return Attached(name, text, what=what, notices=blanked.notices(name))
     return Attached(
@@ -92,38 +87,6 @@ def _check_data(name: str, value: Any) -> None:
     kind = described(value)
     if kind in INSTEAD:
         raise InvalidRequestError(f"{name} is {kind}: {INSTEAD[kind]}. Nothing was sent.")
-
-
-def _text_of(name: str, value: Any, room: TextRoom, blanked: Blanks) -> tuple[str, str]:
-    value = _held(value)
-    if isinstance(value, str):
-        if not value.strip():
-            raise InvalidRequestError(f"{name} is an empty text: there is nothing to send.")
-        return fitted_text(name, str.__str__(value), room, blanked)
-    data = room.for_data()
-    graph = getattr(type(value), "__dask_graph__", None)
-    is_to_compute = graph is not None and graph(value) is not None  # by Dask, whose frames are tables
-    table = None if is_to_compute and module_of(type(value)) != "dask" else library_table(value)
-    if table is not None:
-        return FrameBrief(name, table, data, blanked).written()
-    if is_to_compute:
-        text, what = fitted_text(name, repr(value), data, blanked)
-        return text, f"not computed, {what}"
-    array = array_of(value)
-    if array is not None:
-        return array_brief(name, type(value).__name__, array, data, blanked)
-    markup = markup_text(value)
-    return fitted_text(name, markup, room, blanked) if markup else fitted_value(name, value, data, blanked)
-
-
-def _held(value: Any) -> Any:
-    """Return what a value only shows: the table of a pandas Styler, the data of an object of ``IPython.display``."""
-    kind = type(value)
-    if kind.__name__ == "Styler" and module_of(kind) == "pandas":
-        return value.data
-    if module_of(kind) == "IPython" and isinstance(getattr(value, "data", None), dict | list):
-        return value.data
-    return value
 
 
 def _with_pictures(name: str, pictures: list[tuple[str, ImageFile]], vision: Vision) -> Attached:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import time
-from collections import UserList
 from datetime import date
 from decimal import Decimal
 from typing import Any
@@ -22,7 +21,7 @@ from hypothesis import strategies as st
 from jupyter_ctx import Chat
 from jupyter_ctx.attachments.attached import Attached, TextRoom
 from jupyter_ctx.attachments.attached_values import attached_value
-from jupyter_ctx.attachments.digits import decimal_text, digits_apart
+from jupyter_ctx.attachments.values import digits_apart, number_text
 from jupyter_ctx.runtime.redaction import Redactor
 from jupyter_ctx.testing import ScriptedProvider, count_characters
 
@@ -42,10 +41,9 @@ def test_a_small_frame_goes_whole() -> None:
         "| age | int64 | 0 |", "| score | float64 | 1 |",
         "", "All rows:", "|  | name | age | score |", "|-|-|-|-|",
         "| 0 | Ann | 30 | 1.5 |", "| 1 | NaN | 41 | NaN |",
-        r"| 2 | Cy\|d\n | 52 | 0.666667 |",
-        "Long numbers are rounded, and those that differ still do.", "```",
+        r"| 2 | Cy\|d\n | 52 | 0.666667 |", "```",
     ])  # fmt: skip
-    assert found.what == f"all 3 rows, long numbers rounded, about {count_characters(found.text)} tokens"
+    assert found.what == f"all 3 rows, about {count_characters(found.text)} tokens"
 
 
 EPOCHS = [1700000000.25, 1700000000.5]
@@ -58,7 +56,6 @@ NANOSECONDS = 1_700_000_000_123_456_789
         (pd.DataFrame({"t": EPOCHS}), ["1700000000.25", "1700000000.5"]),
         (pd.Series([1, 2], index=EPOCHS), ["1700000000.25", "1700000000.5"]),
         (np.array(EPOCHS), ["from 1700000000.25 to 1700000000.5", "[1700000000.25, 1700000000.5]"]),
-        (np.array([1700000000.25 + 2j]), ["1700000000.25+2.j"]),
         ([pd.Series(EPOCHS), pl.Series(EPOCHS)], ["Series([1700000000.25, 1700000000.5])"] * 2),
         (pd.DataFrame({"t": [np.array(EPOCHS), EPOCHS]}), ["| array([1700000000.25,", "| [1700000000.25,"]),
         (pd.DataFrame({"t": [1700000000.400123, 1700000000.300123]}), ["| 1700000000.4 |", "| 1700000000.3 |"]),
@@ -74,13 +71,12 @@ def test_numbers_keep_the_digits_that_tell_them_apart(value: Any, digits: list[s
     for each in digits:
         assert each in found.text
     assert "e+" not in found.text
-    assert ("rounded" in found.what) == ("1700000000.3" in found.text)
 
 
 @given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=40))
 def test_different_numbers_stay_different(values: list[float]) -> None:
     digits = digits_apart(values)
-    texts = [decimal_text(value, digits) for value in values]
+    texts = [number_text(value, digits) for value in values]
     assert len({text.removeprefix("-0.0") for text in texts}) >= len(set(values) - {0.0})
     assert 6 <= digits <= 17
     for value, text in zip(values, texts, strict=True):
@@ -125,8 +121,7 @@ NUMBERS = list(range(20_000))
         (pd.Categorical(LONG["g"]), " of 20,000 rows"),
         (Tensor(), " of 200,000 values"),
         (np.ma.masked_greater(np.arange(20_000.0), 5), "20,000 values by its own short text"),
-        (memoryview(bytes(20_000)), " of 20,000 members"),
-        (UserList(NUMBERS), " of 20,000 members"),
+        (NUMBERS, " of 20,000 members"),
         ([NUMBERS[:n] for n in range(600)], " of 600 members"),
         ({"frame": LONG}, "tables and arrays in it by their sizes"),
         (dask.delayed(sum)([1, 2]), "not computed"),
@@ -166,16 +161,22 @@ def test_a_long_frame_goes_as_its_first_and_last_rows_and_the_notice_says_how_ma
     assert rows == [*range((number + 1) // 2), *range(12_000 - number // 2, 12_000)]
 
 
-def test_a_wide_frame_names_columns_that_are_left_out() -> None:
-    found = attached(pd.DataFrame(np.ones((100, 10_000)), columns=[f"c{n}" for n in range(10_000)]), 800)
-    columns = re.search(r"and ([\d,]+) of 10,000 columns", found.what)
-    assert columns is not None
-    shown = int(columns[1].replace(",", ""))
-    assert f"… {10_000 - shown:,} columns left out: c{shown}, c{shown + 1}," in found.text
-    assert f"These {shown} columns are of type float64, each with 0 missing" in found.text
-    assert f"| c{shown - 1} |\n" in found.text
-    assert not found.what.startswith("0 of")
-    assert count_characters(found.text) <= 800
+def test_a_wide_frame_goes_as_its_first_and_last_columns_at_once() -> None:
+    names = [f"c{n}" for n in range(20_000)]
+    for frame in (pd.DataFrame(np.ones((100, 20_000)), columns=names), pl.DataFrame(np.ones((100, 20_000)), names)):
+        begun = time.process_time()
+        found = attached(frame, 800)
+        assert time.process_time() - begun < 1
+        columns = re.match(r"(\d+) of 100 rows and (\d+) of 20,000 columns", found.what)
+        assert columns is not None
+        rows, shown = map(int, columns.groups())
+        assert rows >= 6
+        first, last = (shown + 1) // 2, 20_000 - shown // 2
+        assert f"… {20_000 - shown:,} columns left out, from c{first} to c{last - 1} …" in found.text
+        assert f"| c{first - 1} | … | c{last} |" in found.text
+        assert "| c19999 |\n" in found.text
+        assert f"These {shown} columns are of type " in found.text
+        assert count_characters(found.text) <= 800
 
 
 def test_long_texts_in_cells_are_shortened_visibly() -> None:
@@ -203,7 +204,7 @@ def test_names_of_an_index_stand_above_its_values() -> None:
     [
         (SMALL["age"], ["Series with 3 rows and 1 column", "| age | int64 | 0 |", "| 2 | 52 |"]),
         (pd.Index(["a", "b"], name="letters"), ["Index with 2 rows", "| letters | str | 0 |", "| a |"]),
-        (pd.MultiIndex.from_tuples([("a", 1), ("b", 2)]), ["MultiIndex with 2 rows", "| ('a', 1) |"]),
+        (pd.MultiIndex.from_tuples([("a", 1), ("b", 2)]), ["MultiIndex with 2 rows", "| a | 1 |"]),
         (SMALL.style, ["DataFrame with 3 rows and 3 columns"]),
         (pd.DataFrame(), ["DataFrame with 0 rows and 0 columns"]),
         (pd.DataFrame([[1, 2]], columns=["a", "a"]), ["| 0 | 1 | 2 |"]),
@@ -257,11 +258,11 @@ def test_no_table_takes_more_than_its_room_or_leaves_anything_out_without_a_word
     found = attached(frame, tokens)
     assert count_characters(found.text) <= tokens
     height, width = frame.shape
-    if found.what.startswith(("all", "its 1 row")):
+    if found.what.startswith("all"):
         assert "rows left out" not in found.text
     else:
         assert re.match(rf"\d+ of {height} rows?\b", found.what)
-        assert re.search(r"rows? left out|are left out|is left out", found.text) or not height
+        assert re.search(r"rows? left out", found.text) or not height
     assert (f"of {width:,} columns" in found.what) == bool(re.search("columns? left out", found.text))
 
 
@@ -282,7 +283,7 @@ def test_a_million_rows_take_no_time() -> None:
     begun = time.process_time()
     found = attached(columns)
     assert time.process_time() - begun < 0.4
-    assert re.search(r"\| h \| str \| about 14\d,\d{3} \|", found.text)
+    assert re.search(r"8 columns are of type str, each with about 14\d,\d{3} missing", found.text)
 
 
 def test_keys_in_cells_are_blanked_even_where_a_text_is_shortened() -> None:
@@ -305,7 +306,7 @@ def test_a_frame_is_left_as_it_was(cells: Cells) -> None:
         (np.array(5), ["no dimension", "5"], "all 1 values"),
         (np.zeros((0, 3)), ["0 × 3"], "all 0 values"),
         (np.arange(1_000_000).reshape(1_000, 1_000), ["from 0 to 999999", "..."], "of 1,000,000 values"),
-        (np.zeros((2,) * 20), ["Its first and its last values:"], "of 1,048,576 values"),
+        (np.zeros((2,) * 20), ["from 0 to 0"], "of 1,048,576 values"),
         (np.array([(1, "x")], dtype=[("n", "i4"), ("s", "U1")]), ["(1, 'x')"], "all 1 values"),
         (np.ma.masked_equal([1, 2], 1), ["--"], "about"),
         (np.array([{"a": 1}, None], dtype=object), ["{'a': 1}"], "all 2 values"),
