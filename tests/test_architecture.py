@@ -17,7 +17,7 @@ import jupyter_ctx
 PACKAGE = Path(jupyter_ctx.__file__).parent
 HEAVY = (
     "openai", "anthropic", "google", "jupyter_core", "tiktoken", "httpx", "httpx2", "genai_prices",
-    "PIL", "imagesize", "jsonschema", "matplotlib",
+    "IPython", "PIL", "imagesize", "jsonschema", "matplotlib",
     "msgspec", "pandas", "psutil", "xllamacpp",
     "markdown_it", "mdit_py_plugins", "pygments", "regex", "tqdm",
     "ipywidgets", "narwhals",

@@ -24,7 +24,7 @@ from .media import IMAGE_TYPES, ImageFile, media_type_of, modest, of_pil
 
 MOST_PICTURES = 10  # of one value
 PICTURE_DEPTH, LOOKED_AT = 2, 100  # of collections in collections, and members of each, that are searched for pictures
-MARGIN = 0.1  # inches around a figure, as in a cell
+FIGURE_MARGIN = 0.1  # inches around a figure, as in a cell
 LARGEST = 2_048  # pixels of the longer edge of a picture that is kept for whichever model is asked later
 WITHOUT_PICTURES = ("builtins", "ipywidgets", "jupyter_ctx")  # whose values are not displayed as images
 EXPORTERS: dict[str, tuple[str, str, str, dict[str, Any]]] = {  # a chart's class: package, module, method, keywords
@@ -34,7 +34,7 @@ EXPORTERS: dict[str, tuple[str, str, str, dict[str, Any]]] = {  # a chart's clas
 
 
 @dataclass(frozen=True, repr=False)
-class Picture:
+class DrawnPicture:
     """The picture of a value, which stands in its place in the collection that holds it."""
 
     name: str
@@ -69,7 +69,7 @@ class _PictureReader:
     """Finds and draws the pictures in a value, each figure once; ``has_rest``: whether there is anything else."""
 
     def __init__(self, edge: int) -> None:
-        self.found: list[Picture] = []
+        self.found: list[DrawnPicture] = []
         self.has_rest = False
         self._edge = edge
 
@@ -81,7 +81,7 @@ class _PictureReader:
             return known
         image = _image(name, source, self._edge)
         if image is not None:
-            self.found.append(Picture(name, source, image))
+            self.found.append(DrawnPicture(name, source, image))
             if len(self.found) > MOST_PICTURES:
                 raise InvalidRequestError(
                     f"{name} is one more picture than the {MOST_PICTURES} that go with a prompt: name some of them, "
@@ -151,7 +151,7 @@ def _drawn_by_matplotlib(name: str, figure: Any, edge: int) -> ImageFile:
     """Draw a figure with the margins that a cell shows, and no larger than ``edge``."""
     file, was_stale = BytesIO(), figure.stale
     figure.draw_without_rendering()  # lays it out
-    box = figure.get_tightbbox().padded(MARGIN)
+    box = figure.get_tightbbox().padded(FIGURE_MARGIN)
     scale = min(1.0, (edge - 1) / max(box.size) / figure.dpi)
     figure.savefig(file, format="png", dpi=scale * figure.dpi, bbox_inches=box, pad_inches=0)
     figure.stale = was_stale  # else pyplot draws it again at the end of the cell

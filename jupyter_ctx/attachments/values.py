@@ -41,8 +41,8 @@ LONG_TEXT = 1_000_000  # characters of an object's own text that are looked thro
 WRITTEN_BITS = 14_000  # Python writes no much longer numbers
 AS_TEXT = (date, time, timedelta, Decimal)
 ENDS: dict[Any, str] = {  # by the repr of a class, which those that inherit it share
-    dict.__repr__: "{}", list.__repr__: "[]", tuple.__repr__: "()", set.__repr__: "{}", frozenset.__repr__: "{}",
-    MappingProxyType.__repr__: "{}",
+    dict.__repr__: "{…}", list.__repr__: "[…]", tuple.__repr__: "(…)", set.__repr__: "{…}",
+    frozenset.__repr__: "frozenset({…})", MappingProxyType.__repr__: "mappingproxy({…})",
 }  # fmt: skip
 
 
@@ -75,7 +75,7 @@ def value_text(name: str, value: Any, room: TextRoom, blanked: Blanks) -> tuple[
         return text, f"not computed, {what}"
     array = _array_of(value)
     if array is not None:
-        draft = _array_draft(name_of(kind), array)
+        draft = _array_draft(name_of(kind), array, blanked)
         return fit(name, draft, array.size, data.tokens // 4, data, blanked)
     markup = markup_text(value)
     if markup:
@@ -191,12 +191,14 @@ class _Printer:
             return "<contains itself>"
         if len(self._open) >= DEPTH or self._left < 0:
             self._is_whole = False
-            return f"{ends[0]}…{ends[-1]}"
+            return ends
         self._open.append(id(value))
         parts = self._parts(value)
         self._open.pop()
         apart = ",\n " if not self._open and sum(map(len, parts)) > LINE else ", "
-        return f"{ends[:-1]}{apart.join(parts)}{',' * (ends == '()' and len(parts) == 1)}{ends[-1]}"
+        if isinstance(value, set) and not parts:
+            return "set()"
+        return ends.replace("…", apart.join(parts) + "," * (ends == "(…)" and len(parts) == 1), 1)
 
     def _parts(self, value: Any) -> list[str]:
         members: Any = _attributes(value) or value
@@ -231,7 +233,7 @@ class _Printer:
 def _ends(value: Any) -> str | None:
     """Return between what a collection stands, or the attributes of an object; ``None``: it has a text of its own."""
     ends = ENDS.get(type(value).__repr__)
-    return f"{name_of(type(value))}()" if ends is None and _attributes(value) else ends
+    return f"{name_of(type(value))}(…)" if ends is None and _attributes(value) else ends
 
 
 def _attributes(value: Any) -> dict[str, Any]:
@@ -383,11 +385,19 @@ def _array_of(value: Any) -> Any:
         return None
 
 
-def _array_draft(kind: str, array: Any) -> Callable[[int], Draft]:
+def _array_draft(kind: str, array: Any, blanked: Blanks) -> Callable[[int], Draft]:
     """Return what prints an array as NumPy does, of a large one the edges."""
     title = f"{kind} of shape {_sides(array.shape)}, {array.dtype}{_range(array)}"
+    whole, names = array, array.dtype.names or ()
+    hidden = [name for name in names if kind_of(name) and blanked.hides(name, array[name].ravel().tolist())]
+    if hidden:
+        fields = [(name, f"U{len(BLANKED)}" if name in hidden else whole.dtype[name]) for name in names]
+        array = sys.modules["numpy"].empty(whole.shape, fields)
+        for name in names:
+            array[name] = BLANKED if name in hidden else whole[name]
 
     def draft(size: int) -> Draft:
+        blanked.count = len(hidden)
         is_whole = size >= array.size
         edge = next((each for each in EDGES if prod(min(side, 2 * each) for side in array.shape) <= size), 0)
         shown = array.size if is_whole else prod(min(side, 2 * edge) for side in array.shape)

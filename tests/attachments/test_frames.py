@@ -341,3 +341,9 @@ def test_columns_that_are_named_as_secrets_are_blanked(kind: Any) -> None:
     assert "enigma" not in found.text
     assert "| the |" in found.text
     assert "2 parts that look like keys were blanked" in " ".join(found.notices)
+
+
+def test_fields_of_records_that_are_named_as_secrets_are_blanked() -> None:
+    found = attached(np.array([("Ada", "hunter2x9")], dtype=[("user", "U9"), ("password", "U9")]))
+    assert "('Ada', '***')" in found.text
+    assert found.notices

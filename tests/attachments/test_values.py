@@ -83,6 +83,8 @@ RING["self"] = RING
         ("a text", "a text"),
         ({"a": [1, 2.5, None]}, "{'a': [1, 2.5, None]}"),
         ({3, 1, 2}, "{1, 2, 3}"),
+        (set(), "set()"),
+        (frozenset([1]), "frozenset({1})"),
         (deque([1]), "deque([1])"),
         (defaultdict(list, a=[1]), "defaultdict(<class 'list'>, {'a': [1]})"),
         ({"a": 1}.keys(), "dict_keys(['a'])"),
