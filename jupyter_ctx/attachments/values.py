@@ -40,7 +40,7 @@ FEW = 32  # values of an array, or names of columns, that are told in a collecti
 LONG_TEXT = 1_000_000  # characters of an object's own text that are looked through
 WRITTEN_BITS = 14_000  # Python writes no much longer numbers
 AS_TEXT = (date, time, timedelta, Decimal)
-ENDS: dict[Any, str] = {  # by the repr of a class, which those that inherit it share
+BRACKETS: dict[Any, str] = {  # by the repr of a class, which those that inherit it share
     dict.__repr__: "{…}", list.__repr__: "[…]", tuple.__repr__: "(…)", set.__repr__: "{…}",
     frozenset.__repr__: "frozenset({…})", MappingProxyType.__repr__: "mappingproxy({…})",
 }  # fmt: skip
@@ -170,7 +170,7 @@ class _Printer:
 
     def draft(self, value: Any) -> Draft:
         """Return a collection as text."""
-        text, size = self.written(value), len(value) if type(value).__repr__ in ENDS else 0
+        text, size = self.written(value), len(value) if type(value).__repr__ in BRACKETS else 0
         what = f"{self._members:,} of {size:,} members" if size > self._members else ""
         what = what or "long parts shortened" * (not self._is_whole)
         sizes = "tables and arrays in it by their sizes" * bool(self._sizes)
@@ -218,11 +218,15 @@ class _Printer:
         return parts
 
     def _cut(self, value: str | bytes) -> str:
-        if len(value) <= self._size:
-            return repr(value)
-        self._is_whole = False
+        """Return a text as Python writes it, without keys, which are found before line breaks are escaped."""
         part = value[: self._size + KEY_ROOM]
-        part = self._blanked.redacted(part) if isinstance(part, str) else part
+        if isinstance(part, str):
+            part = self._blanked.redacted(part)
+        else:
+            part = self._blanked.redacted(part.decode("latin-1")).encode("latin-1", "replace")
+        if len(value) <= self._size:
+            return repr(part)
+        self._is_whole = False
         return f"{part[: self._size]!r}… ({len(value) - self._size:,} more)"
 
     def _spent(self, text: str) -> str:
@@ -232,7 +236,7 @@ class _Printer:
 
 def _ends(value: Any) -> str | None:
     """Return between what a collection stands, or the attributes of an object; ``None``: it has a text of its own."""
-    ends = ENDS.get(type(value).__repr__)
+    ends = BRACKETS.get(type(value).__repr__)
     return f"{name_of(type(value))}(…)" if ends is None and _attributes(value) else ends
 
 
@@ -356,13 +360,16 @@ class _TableWriter:
     def _cell(self, value: Any, digits: int, width: int) -> str:
         """Return a value in one cell of a Markdown table, shortened with … where it is long."""
         if isinstance(value, float):
-            return number_text(value, digits)
+            return decimal_text(value, digits)
         text = value if isinstance(value, str) else own_text(value)
         if _ends(value) is not None:
             text = _Printer(width, width, {}, self._blanked).written(value)
-        if len(text) > width:
+        is_long = len(text) > width
+        if is_long or "\n" in text:
+            text = self._blanked.redacted(text[: width + KEY_ROOM])
+        if is_long:
             self._is_cut = True
-            text = f"{self._blanked.redacted(text[: width + KEY_ROOM])[:width]}…"
+            text = f"{text[:width]}…"
         for sign, escaped in (("\\", "\\\\"), ("|", "\\|"), ("\n", "\\n"), ("\r", "\\r")):
             text = text.replace(sign, escaped)
         return text
@@ -413,7 +420,7 @@ def _printed(array: Any, edge: int, threshold: int) -> str:
 
     def number(value: Any) -> str:
         seen.append(float(str(value)))  # of singles, with the digits that NumPy writes
-        text = number_text(seen[-1], digits)
+        text = decimal_text(seen[-1], digits)
         return text[:-1] if text.endswith(".0") else text
 
     def cut(value: Any) -> str:
@@ -442,11 +449,11 @@ def _range(array: Any) -> str:
     if array.dtype.kind != "f":
         return f", from {ends[0]} to {ends[1]}"
     ends = [float(str(end)) for end in ends]
-    words = [number_text(end, digits_apart(ends)).removesuffix(".0") for end in ends]
+    words = [decimal_text(end, digits_apart(ends)).removesuffix(".0") for end in ends]
     return f", from {' to '.join(words)}{f', {missing:,} NaN' * bool(missing)}"
 
 
-def number_text(value: float, digits: int) -> str:
+def decimal_text(value: float, digits: int) -> str:
     """Return a number as Python writes it, or, where that is long, with ``digits`` digits and all before the point."""
     text = "NaN" if value != value else repr(float(value))
     if len(text.partition("e")[0].replace(".", "").strip("-0")) <= SHORT:
@@ -459,6 +466,6 @@ def digits_apart(values: Iterable[float]) -> int:
     """Return the fewest digits with which different numbers stay different in writing."""
     different = {value for value in values if isfinite(value)}
     apart = (
-        n for n in range(LEAST_DIGITS, MOST_DIGITS) if len({number_text(v, n) for v in different}) == len(different)
+        n for n in range(LEAST_DIGITS, MOST_DIGITS) if len({decimal_text(v, n) for v in different}) == len(different)
     )
     return next(apart, MOST_DIGITS)

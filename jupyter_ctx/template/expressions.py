@@ -92,9 +92,15 @@ SPLIT_AT = re.compile(r"!([rsa])(?=:|$)|:")  # where a conversion or a format ma
 WIDE_FORMAT = re.compile(r"\d{5,}")
 WIDE_PERCENT = re.compile(r"%[^a-zA-Z%]*(?:\d{5,}|\*)")  # in '%20000d' % x and '%*d' % (20000, x)
 PADDING = _words("center expandtabs indent ljust pad repeat rjust zfill")  # methods that take a width
-PART, ITEM, SLICE, CALL, CALCULATE = ("__part", "__item", "__slice", "__call", "__calculate")  # no prompt has these
+READ_PART, READ_ITEM, READ_SLICE, CALL_IT, CALCULATE = (
+    "__part",
+    "__item",
+    "__slice",
+    "__call",
+    "__calculate",
+)  # no prompt has these
 BITS_A_DIGIT = 3
-GROWING = {ast.Mult: "*", ast.Pow: "**", ast.LShift: "<<", ast.Mod: "%"}  # operators whose result may be huge
+MAY_GROW = {ast.Mult: "*", ast.Pow: "**", ast.LShift: "<<", ast.Mod: "%"}  # operators whose result may be huge
 OPERATORS: dict[str, Callable[..., Any]] = {"*": mul, "**": pow, "<<": lshift, "%": mod}
 
 
@@ -257,26 +263,26 @@ class _Guarded(ast.NodeTransformer):
     """Lets what an expression reads, calls and multiplies pass through the functions below."""
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
-        return _through(PART, self.visit(node.value), ast.Constant(node.attr))
+        return _through(READ_PART, self.visit(node.value), ast.Constant(node.attr))
 
     def visit_Slice(self, node: ast.Slice) -> ast.expr:
         self.generic_visit(node)
-        return _through(SLICE, *(each or ast.Constant(None) for each in (node.lower, node.upper, node.step)))
+        return _through(READ_SLICE, *(each or ast.Constant(None) for each in (node.lower, node.upper, node.step)))
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
         self.generic_visit(node)
-        return _through(ITEM, node.value, node.slice)
+        return _through(READ_ITEM, node.value, node.slice)
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
         self.generic_visit(node)
-        sign = GROWING.get(type(node.op))
+        sign = MAY_GROW.get(type(node.op))
         return _through(CALCULATE, ast.Constant(sign), node.left, node.right) if sign else node
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
         called = node.func
         is_method = isinstance(called, ast.Attribute)
         of = [called.value, ast.Constant(called.attr)] if is_method else [ast.Constant(None), called]  # type: ignore[attr-defined]
-        return self.generic_visit(ast.Call(ast.Name(CALL, ast.Load()), [*of, *node.args], node.keywords))  # type: ignore[return-value]
+        return self.generic_visit(ast.Call(ast.Name(CALL_IT, ast.Load()), [*of, *node.args], node.keywords))  # type: ignore[return-value]
 
 
 def _through(function: str, *arguments: ast.expr) -> ast.expr:
@@ -400,5 +406,5 @@ def _check_names(value: Any, given: Any) -> None:
 
 _CONVERSIONS: dict[str, Callable[[Any], Any]] = {"": lambda value: value, "r": repr, "s": str, "a": ascii}
 _SCOPE: dict[str, Any] = {
-    **FUNCTIONS, PART: _part, ITEM: _item, SLICE: slice, CALL: _call, CALCULATE: _calculate, "__builtins__": {},
+    **FUNCTIONS, READ_PART: _part, READ_ITEM: _item, READ_SLICE: slice, CALL_IT: _call, CALCULATE: _calculate, "__builtins__": {},
 }  # fmt: skip

@@ -16,7 +16,7 @@ from .expressions import NO_PYTHON, Expression, RefusedError
 
 EXPRESSION = re.compile(r"(?<![{$\\])\{\{ ([^{}\n]*[^{}\s]) \}\}(?!\})")
 UNSPACED = re.compile(r"(?<![\w{}$\\])\{\{ ?([^\s{}](?:[^{}\n]*[^\s{}])?) ?\}\}(?!\})")
-WORD = re.compile(r"[\w-]+")  # a name, an attribute or a key of an expression
+NAMED_WORD = re.compile(r"[\w-]+")  # a name, an attribute or a key of an expression
 MOST_LOOKED_AT = 1_000  # of a value that are looked at
 MOST_REPEATED = 100  # characters of an expression in a remedy
 MOST_SHOWN = 8  # characters of a value that its text shows at least, if it shows it
@@ -78,7 +78,7 @@ def _evaluated(typed: str, names: Mapping[str, Any], redactor: Redactor, lasting
         raise InvalidRequestError(f"{{{{ {typed} }}}}: {problem} {HOW_AS_TYPED}")
     value = expression.value(names)
     text = checked(expression.written(value, lasting), redactor)
-    read = [(word, value) for word in WORD.findall(typed)]
+    read = [(word, value) for word in NAMED_WORD.findall(typed)]
     for name, part in (*read, *_named_parts(value)):
         members = _members(part) if kind_of(name) else ()
         if any(redactor.is_secret(name, each) and str(each)[:MOST_SHOWN] in text for each in members):

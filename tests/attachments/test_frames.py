@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from jupyter_ctx import Chat
 from jupyter_ctx.attachments.attached import Attached, TextRoom
 from jupyter_ctx.attachments.attached_values import attached_value
-from jupyter_ctx.attachments.values import digits_apart, number_text
+from jupyter_ctx.attachments.values import digits_apart, decimal_text
 from jupyter_ctx.runtime.redaction import Redactor
 from jupyter_ctx.testing import ScriptedProvider, count_characters
 
@@ -76,7 +76,7 @@ def test_numbers_keep_the_digits_that_tell_them_apart(value: Any, digits: list[s
 @given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=40))
 def test_different_numbers_stay_different(values: list[float]) -> None:
     digits = digits_apart(values)
-    texts = [number_text(value, digits) for value in values]
+    texts = [decimal_text(value, digits) for value in values]
     assert len({text.removeprefix("-0.0") for text in texts}) >= len(set(values) - {0.0})
     assert 6 <= digits <= 17
     for value, text in zip(values, texts, strict=True):
