@@ -40,7 +40,7 @@ FEW = 32  # values of an array, or names of columns, that are told in a collecti
 LONG_TEXT = 1_000_000  # characters of an object's own text that are looked through
 WRITTEN_BITS = 14_000  # Python writes no much longer numbers
 AS_TEXT = (date, time, timedelta, Decimal)
-BRACKETS: dict[Any, str] = {  # by the repr of a class, which those that inherit it share
+COLLECTION_ENDS: dict[Any, str] = {  # by the repr of a class, which those that inherit it share
     dict.__repr__: "{…}", list.__repr__: "[…]", tuple.__repr__: "(…)", set.__repr__: "{…}",
     frozenset.__repr__: "frozenset({…})", MappingProxyType.__repr__: "mappingproxy({…})",
 }  # fmt: skip
@@ -170,7 +170,7 @@ class _Printer:
 
     def draft(self, value: Any) -> Draft:
         """Return a collection as text."""
-        text, size = self.written(value), len(value) if type(value).__repr__ in BRACKETS else 0
+        text, size = self.written(value), len(value) if type(value).__repr__ in COLLECTION_ENDS else 0
         what = f"{self._members:,} of {size:,} members" if size > self._members else ""
         what = what or "long parts shortened" * (not self._is_whole)
         sizes = "tables and arrays in it by their sizes" * bool(self._sizes)
@@ -236,7 +236,7 @@ class _Printer:
 
 def _ends(value: Any) -> str | None:
     """Return between what a collection stands, or the attributes of an object; ``None``: it has a text of its own."""
-    ends = BRACKETS.get(type(value).__repr__)
+    ends = COLLECTION_ENDS.get(type(value).__repr__)
     return f"{name_of(type(value))}(…)" if ends is None and _attributes(value) else ends
 
 

@@ -406,5 +406,6 @@ def _check_names(value: Any, given: Any) -> None:
 
 _CONVERSIONS: dict[str, Callable[[Any], Any]] = {"": lambda value: value, "r": repr, "s": str, "a": ascii}
 _SCOPE: dict[str, Any] = {
-    **FUNCTIONS, READ_PART: _part, READ_ITEM: _item, READ_SLICE: slice, CALL_IT: _call, CALCULATE: _calculate, "__builtins__": {},
+    **FUNCTIONS, "__builtins__": {},
+    READ_PART: _part, READ_ITEM: _item, READ_SLICE: slice, CALL_IT: _call, CALCULATE: _calculate,
 }  # fmt: skip

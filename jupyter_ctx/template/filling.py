@@ -19,7 +19,7 @@ UNSPACED = re.compile(r"(?<![\w{}$\\])\{\{ ?([^\s{}](?:[^{}\n]*[^\s{}])?) ?\}\}(
 NAMED_WORD = re.compile(r"[\w-]+")  # a name, an attribute or a key of an expression
 MOST_LOOKED_AT = 1_000  # of a value that are looked at
 MOST_REPEATED = 100  # characters of an expression in a remedy
-MOST_SHOWN = 8  # characters of a value that its text shows at least, if it shows it
+LEAST_SHOWN = 8  # characters of a value that its text shows at least, if it shows it
 MOST_SAID = 300  # characters of another's error
 HOW_AS_TYPED = "--raw sends the braces as typed. Nothing was sent."
 
@@ -77,16 +77,16 @@ def _evaluated(typed: str, names: Mapping[str, Any], redactor: Redactor, lasting
         problem = f"nothing in this notebook is named {unknown[0]}.{near}"
         raise InvalidRequestError(f"{{{{ {typed} }}}}: {problem} {HOW_AS_TYPED}")
     value = expression.value(names)
-    text = checked(expression.written(value, lasting), redactor)
+    text = without_key(expression.written(value, lasting), redactor)
     read = [(word, value) for word in NAMED_WORD.findall(typed)]
     for name, part in (*read, *_named_parts(value)):
         members = _members(part) if kind_of(name) else ()
-        if any(redactor.is_secret(name, each) and str(each)[:MOST_SHOWN] in text for each in members):
+        if any(redactor.is_secret(name, each) and str(each)[:LEAST_SHOWN] in text for each in members):
             raise KeyFoundError(f" (under {name})")
     return text
 
 
-def checked(text: str, redactor: Redactor) -> str:
+def without_key(text: str, redactor: Redactor) -> str:
     """Return a text. Raises KeyFoundError where it holds a key."""
     if redactor.hold(text):
         line = next((each for each in redactor.masked(text).splitlines() if BLANKED in each), BLANKED)

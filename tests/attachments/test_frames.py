@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from jupyter_ctx import Chat
 from jupyter_ctx.attachments.attached import Attached, TextRoom
 from jupyter_ctx.attachments.attached_values import attached_value
-from jupyter_ctx.attachments.values import digits_apart, decimal_text
+from jupyter_ctx.attachments.values import decimal_text, digits_apart
 from jupyter_ctx.runtime.redaction import Redactor
 from jupyter_ctx.testing import ScriptedProvider, count_characters
 
