@@ -16,7 +16,7 @@ from ..chat import Chat
 from ..conversation.text_safety import lasting
 from ..errors import InvalidRequestError
 from ..runtime.redaction import Redactor
-from ..template.filling import checked, fill, unspaced
+from ..template.filling import fill, unspaced, without_key
 from .attach_named import Labels
 from .line_options import settings_of
 from .shown import Display, Shown
@@ -255,7 +255,7 @@ class FilledOutputs:
             return self._image(number, images) if images is not None else self._displayed(number, name)
         drawn = images if images is not None else _pictures(name, value, self._redactor)
         if drawn is None:
-            return lasting(checked(shown_text(name, value, self._redactor.masked), self._redactor)) or evaluate()
+            return lasting(without_key(shown_text(name, value, self._redactor.masked), self._redactor)) or evaluate()
         words = evaluate() if drawn is images else ""
         words = "" if PART_OF_A_FIGURE.search(words) else words  # the parts of a figure, which its image shows
         return "\n".join(filter(None, (words, self._image(number, drawn))))
@@ -265,7 +265,7 @@ class FilledOutputs:
         displays = self._outputs.displays(number)
         texts = [display.text for display in displays if not display.what]
         if texts:
-            return lasting(checked("\n".join(texts), self._redactor))
+            return lasting(without_key("\n".join(texts), self._redactor))
         if not displays:
             raise NoOutputError(self._outputs.unknown(name))
         raise NoOutputError(f"it was displayed as {displays[0].what}, which is not kept: name its variable with -a.")

@@ -12,7 +12,7 @@ from ...conversation.text_safety import lasting
 from ...errors import InvalidRequestError
 from ...runtime.redaction import Redactor
 from ...template.expressions import Expression
-from ...template.filling import EXPRESSION, checked, expressions_in, in_expression
+from ...template.filling import EXPRESSION, expressions_in, in_expression, without_key
 from ...wording import SLIP_SIMILARITY, nearest_name
 from .table_files import TEXT_COLUMN
 
@@ -143,7 +143,7 @@ class Template:
         def text() -> str:
             value = slot.expression.value(names)
             written = missing if value is None and missing is not None else slot.expression.written(value, lasting)
-            return checked(written, self._redactor)
+            return without_key(written, self._redactor)
 
         typed = slot.expression.text
         return in_expression(typed, text, self._redactor, _AS_TYPED.format(typed))
