@@ -71,6 +71,6 @@ def test_a_file_is_made_smaller_only_where_the_provider_would_do_it(tmp_path: Pa
 def test_an_image_at_an_address_counts_as_a_photograph(model: str, tokens: int) -> None:
     chat = Chat(model, api_key="none")
     parts = chat.desk.attachments(["https://example.com/a/cat.png"], {})
-    (guessed,) = re.findall(r"about ([\d,]+) tokens are a guess", chat.desk.sizes(parts).line)
+    (guessed,) = re.findall(r"~([\d,]+) tokens are a guess", chat.desk.sizes(parts).line)
     assert int(guessed.replace(",", "")) == pytest.approx(tokens + 8, abs=8)
     assert chat.preview("Look:", attachments=parts).input_tokens == pytest.approx(tokens + 20, abs=18)
