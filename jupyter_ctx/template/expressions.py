@@ -300,7 +300,8 @@ def described(value: Any) -> str:
         return "a function"
     if issubclass(kind, type(os.environ)):
         return "the environment"
-    return "an iterator, which reading would use up" if hasattr(kind, "__next__") else ""
+    is_iterator = hasattr(kind, "__next__") and not hasattr(kind, "agg")  # groups of old versions of Polars are, too
+    return "an iterator, which reading would use up" if is_iterator else ""
 
 
 def _data(value: Any, name: str) -> Any:
