@@ -11,11 +11,10 @@ from typing import Any
 
 from ..context.summary_facts import fenced
 from ..context.vision import image_size
-from .rich_text import text_in
 
 ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
 REDRAWN = re.compile(r"[^\n\r]*\r(?!\n|\Z)")  # what a bar of progress had written before it wrote anew
-MOST_LINES = 60  # of one output: the first and the last are kept
+OUTPUT_LINES = 60  # of one output: the first and the last are kept
 WIDGETS = "application/vnd.jupyter.widget-view+json"
 
 
@@ -54,7 +53,8 @@ def _output(output: Mapping[str, Any]) -> str:
     data = output.get("data", output)  # nbformat 3 has the forms beside the kind
     forms = {name: _joined(form) for name, form in data.items() if isinstance(form, str | list)}
     pictures = (_picture(form) for name, form in forms.items() if name in ("image/png", "image/jpeg", "png", "jpeg"))
-    text = next(pictures, None) or text_in(forms) or forms.get("text", "")
+    texts = (forms.get(name) for name in ("text/markdown", "text/plain", "text"))
+    text = next(filter(None, (*pictures, *texts)), "")
     return "" if WIDGETS in data else f"{text}\n"
 
 
@@ -73,7 +73,7 @@ def _joined(lines: Any) -> str:
 def _shortened(text: str) -> str:
     """Return a text with its first and last lines."""
     lines = text.split("\n")
-    if len(lines) <= MOST_LINES:
+    if len(lines) <= OUTPUT_LINES:
         return text
-    half = MOST_LINES // 2
-    return "\n".join([*lines[:half], f"… {len(lines) - MOST_LINES:,} lines left out …", *lines[-half:]])
+    half = OUTPUT_LINES // 2
+    return "\n".join([*lines[:half], f"… {len(lines) - OUTPUT_LINES:,} lines left out …", *lines[-half:]])
