@@ -20,6 +20,7 @@ from ..runtime.redaction import Redactor
 from .addresses import attached_address, is_address
 from .attached import Attached, Blanks
 from .media import IMAGE_TYPES, MOST_IMAGE_BYTES, ImageFile, guessed_tokens, media_type_of, modest
+from .notebook_files import notebook_text
 
 GivenPart = str | PathLike[str] | Attached
 _MANY = (list, tuple, set, frozenset, Iterator, KeysView, ValuesView)
@@ -106,10 +107,12 @@ def attached_file(path: Path, redactor: Redactor, vision: Vision = UNKNOWN_VISIO
     data = _read(path.expanduser())
     media_type = media_type_of(data)
     if media_type is None:
-        blanked = Blanks(redactor)
-        text = blanked(_text(path, data))
+        blanked, text = Blanks(redactor), _text(path, data)
+        cells = notebook_text(text) if path.suffix.lower() == ".ipynb" else None
+        text = blanked(cells or text)
         notices = tuple(f"{line} --no-redact sends the file as it is." for line in blanked.notices(path.name))
-        return Attached(path.name, f"File {path.name}:\n{fenced(text)}", notices=notices)
+        what = "its cells with their outputs as text" if cells else ""
+        return Attached(path.name, f"File {path.name}:\n{fenced(text)}", what=what, notices=notices)
     return attached_data(path.name, media_type, data, vision)
 
 

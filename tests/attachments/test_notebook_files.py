@@ -1,0 +1,64 @@
+"""A notebook's file goes as its cells and what they show, of nbformat 4 and 3, without its other data."""
+
+from __future__ import annotations
+
+import json
+from base64 import b64encode
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+from images import PIXEL
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+
+from jupyter_ctx.attachments.attached_files import attached_file
+from jupyter_ctx.attachments.notebook_files import notebook_text
+from jupyter_ctx.runtime.redaction import Redactor
+
+PLOT = {"image/png": b64encode(PIXEL).decode(), "text/plain": "<Figure size 640x480 with 1 Axes>"}
+WIDGET = {"application/vnd.jupyter.widget-view+json": {"model_id": "abc"}, "text/plain": "Button()"}
+TABLE = {"text/html": "<table><tr><td>1</td></tr></table>", "text/plain": "   a\n0  1"}
+
+
+def book(*outputs: Any) -> nbformat.NotebookNode:
+    """A notebook with a heading and a cell with these outputs."""
+    cells = [new_markdown_cell("# Sales"), new_code_cell("df.head()", outputs=[*outputs], execution_count=7)]
+    return new_notebook(cells=cells, metadata={"kernelspec": {"name": "python3", "display_name": "P"}})
+
+
+def test_cells_go_in_order_with_what_they_show(tmp_path: Path) -> None:
+    stream = new_output("stream", name="stdout", text="10%\r50%\r\x1b[32m100%\x1b[0m\ndone\n")
+    error = new_output("error", ename="KeyError", evalue="'b'", traceback=["\x1b[31mlong\x1b[0m"] * 50)
+    outputs = (stream, new_output("execute_result", TABLE), new_output("display_data", PLOT), error)
+    path = tmp_path / "sales.ipynb"
+    nbformat.write(book(*outputs, new_output("display_data", WIDGET)), path)
+    found = attached_file(path, Redactor())
+    text = found.text
+    assert text.index("# Sales") < text.index("```python\ndf.head()") < text.index("100%\ndone")
+    assert text.index("0  1") < text.index("[image, 1,024 × 768 pixels]") < text.index("KeyError: 'b'")
+    for data in (PLOT["image/png"], "50%", "\x1b", "long", "Button", "kernelspec", "execution_count", "<table"):
+        assert data not in text
+    assert len(text) < len(path.read_text()) / 3
+
+
+def test_a_notebook_of_the_third_format_is_read_too() -> None:
+    outputs = [{"output_type": "pyout", "text": ["4", "2"]}, {"output_type": "pyerr", "ename": "E", "evalue": "v"}]
+    cell = {"cell_type": "code", "input": ["1 / 0\n", "x"], "prompt_number": 3, "outputs": outputs}
+    text = notebook_text(json.dumps({"nbformat": 3, "worksheets": [{"cells": [cell]}]})) or ""
+    assert "1 / 0\nx" in text
+    assert text.index("42") < text.index("E: v")
+
+
+def test_of_a_long_output_the_first_and_the_last_lines_go() -> None:
+    text = notebook_text(nbformat.writes(book(new_output("stream", text="\n".join(map(str, range(10_000))))))) or ""
+    assert "\n0\n" in text
+    assert "\n9999\n" in text
+    assert "9,940 lines left out" in text
+
+
+@pytest.mark.parametrize(
+    "text", ["", "{}", "[1]", '{"cells": [1]}', '{"cells": [{"cell_type": "code", "outputs": 3}]}']
+)
+def test_what_is_no_notebook_is_none(text: str) -> None:
+    assert notebook_text(text) is None
