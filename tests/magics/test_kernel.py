@@ -117,9 +117,7 @@ def test_a_send_that_nearly_fills_the_context_says_so_once_above_its_answer(kern
         assert "after this" not in str(kernel.run("%%chat\n" + "word " * words))
     outputs = kernel.run("%%chat\n" + "word " * 60)
     shown = [o["content"]["data"] for o in outputs if o["msg_type"] == "display_data"]
-    shown = list(
-        dropwhile(lambda data: "jctx-waiting" in str(data), shown)
-    )  # of a slow machine
+    shown = list(dropwhile(lambda data: "jctx-waiting" in str(data), shown))  # of a slow machine
     assert re.fullmatch(r"\[ctx\] (8[5-9]|9\d) % after this: %chat summarise, trim or clear.", shown[0]["text/plain"])
     assert re.search("jctx-(answer|waiting)", shown[1]["text/html"])
     assert "jctx-twin" in shown[2]["text/html"]
