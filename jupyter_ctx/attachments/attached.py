@@ -13,7 +13,7 @@ from ..runtime.redaction import Redactor, blanked_line
 
 MOST_SHARE = 0.5  # of the limit: for several attachments together, and for one that is asked for whole
 _ONLY_A_PART = re.compile(r"\d of [\d,]+ ")
-_CHANGED = re.compile(r"shortened|reduced|rounded|by its own|by their sizes|not run|not computed")
+_CHANGED = re.compile(r"shortened|reduced|by its own|by their sizes|not run|not computed")
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,7 +33,7 @@ from ..runtime.redaction import without_address_keys
 from ..wording.budget_line import budget_line
 from .base import Card, Reply, Request, Thought
 from .credit import allowance_in, gateway_of
-from .effort import Effort, Form, effort_for, refused_levels
+from .effort import BESIDE_THINKING, Effort, Form, effort_for, refused_levels
 from .endings import Ending, Parts
 from .error_mapping import TOO_LATE, Refusal
 from .http_client import Connections, OpenResponses, new_http
@@ -185,7 +185,10 @@ class Adapter(ABC):
         name, effort = named_field(refusal, self.body(request)), self._effort(request)
         if effort is not None and effort.is_meant(name, refusal.places):
             return refused_levels(refusal.places, effort, self._efforts)
-        return set() if name is None else {name}
+        if name is None:
+            return set()
+        is_for_thinking = effort is not None and effort.level != "none" and effort.is_meant(None, refusal.places)
+        return {f"{name}{BESIDE_THINKING}" if is_for_thinking else name}
 
     def _effort(self, request: Request) -> Effort | None:
         """Return how much a request says to think, as the model takes it."""
@@ -195,13 +198,19 @@ class Adapter(ABC):
         """Return a body with effort and the user's own parameters, without what is refused here."""
         effort = self._effort(request)
         body = with_parameters(body, effort.fields) if effort is not None else body
-        return without(with_parameters(body, {**self.at.own, **request.parameters}), self._unsupported.names)
+        return without(with_parameters(body, {**self.at.own, **request.parameters}), self._left_out(effort))
+
+    def _left_out(self, effort: Effort | None) -> set[str]:
+        """Return the names of the fields that are not sent, some of them only beside thinking."""
+        names = self._unsupported.names
+        is_off = effort is None or effort.level == "none"
+        return names if is_off else names | {name.removesuffix(BESIDE_THINKING) for name in names}
 
     def differences(self, request: Request) -> list[str]:
         """Return what of a request is not sent as it is asked for, a line each."""
         effort, asked = self._effort(request), {"temperature"} if request.temperature is not None else set[str]()
         asked |= request.parameters.keys()
-        left_out = sorted(name for name in self._unsupported.names if name.partition(".")[0] in asked)
+        left_out = sorted(name for name in self._left_out(effort) if name.partition(".")[0] in asked)
         lines = [f"{self.at.model} does not take {name}: sent without it." for name in left_out]
         if request.effort is not None and (effort is None or not effort.is_as_asked(request.effort)):
             instead = "sent without it" if effort is None else f"{effort.level} was sent"

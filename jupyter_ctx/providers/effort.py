@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 LEVELS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
 EFFORT = "effort"  # what is refused where a model takes no level at all
+BESIDE_THINKING = "+thinking"  # behind the name of a field that is refused only where the model thinks
 THINKING_OFF = {"thinking": {"type": "disabled"}}
 CLAUDE_BUDGETS = {"low": 4_000, "medium": 12_000, "high": 20_000, "max": 32_000}  # tokens, of models before 4.6
 GEMINI_BUDGETS = {"none": 0, "minimal": 512, "low": 4_096, "medium": 12_288, "high": 24_576}  # of models before 3

@@ -92,6 +92,15 @@ CLAUDE_5 = (
     takes_no("top_p", DEPRECATED),
     takes_only("thinking.type", "adaptive disabled", NO_BUDGET),
 )
+
+
+def takes_no_temperature_beside_thinking(request: dict[str, Any]) -> Any:
+    """Claude before 4.7."""
+    if at(request, "thinking.type") != "enabled" or at(request, "temperature") is None:
+        return None
+    return {"error": {"message": "`temperature` may only be set to 1 when thinking is enabled."}}
+
+
 GEMINI_LEVEL = "Thinking level VALUE is not supported for this model. Please retry with other thinking level."
 MODELS = (
     StrictModel("gpt-6.2-sol", "azure", Responses, (
@@ -109,6 +118,7 @@ MODELS = (
     StrictModel("claude-haiku-4-5", "anthropic", Anthropic, (
         takes_only("thinking.type", "enabled disabled", "adaptive thinking is not supported on this model"),
         takes_no("output_config.effort", "This model does not support the NAME parameter."),
+        takes_no_temperature_beside_thinking,
     )),
     StrictModel("gemini-3.1-pro", "google", Google, (
         takes_only(LEVEL, "low medium high", GEMINI_LEVEL),
