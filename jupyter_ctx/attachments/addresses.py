@@ -1,8 +1,9 @@
-"""Images and PDFs at an address, from which the provider fetches them itself."""
+"""Addresses of web pages and files: whether one may be read, and images and PDFs that the provider fetches itself."""
 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from pathlib import PurePosixPath
 from urllib.parse import parse_qsl, urlsplit
 
@@ -11,7 +12,6 @@ from ..conversation.messages import Attachment
 from ..errors import InvalidRequestError
 from ..runtime.redaction import Redactor
 from ..runtime.secret_texts import kind_of
-from .attached import Attached
 from .media import TOKENS_A_PAGE
 
 SUFFIXES = {f".{kind}": f"image/{kind}" for kind in ("png", "jpeg", "gif", "webp")}
@@ -28,46 +28,61 @@ def is_address(word: str) -> bool:
     return re.match(r"[A-Za-z][A-Za-z0-9+.-]+://", word) is not None
 
 
-def attached_address(address: str) -> Attached:
-    """Return an image or a PDF at an address as it goes with a prompt, unfetched. Raises InvalidRequestError."""
-    file = attachment_at(address)
-    what = "fetched by the provider, so that its size is not known"
-    return Attached(address, f"{file.name}: {'an image' if file.kind == 'image' else 'a PDF'}.", (file,), what)
+@dataclass(frozen=True, slots=True)
+class Address:
+    """An address that was named; ``allow_local``: of any network, and http:// as well."""
+
+    text: str
+    allow_local: bool = False
+
+    @property
+    def path(self) -> PurePosixPath:
+        """The path at its host."""
+        return PurePosixPath(urlsplit(self.text).path)
+
+    @property
+    def host(self) -> str:
+        """Its host; empty where the address is not valid."""
+        try:
+            parts = urlsplit(self.text)
+            host, _ = parts.hostname or "", parts.port
+        except ValueError:
+            return ""
+        return host
+
+    def error(self, problem: str) -> InvalidRequestError:
+        """Return the error that names it, without what may be a key."""
+        shown = re.split("[?#]", self.text)[0]
+        return InvalidRequestError(Redactor().masked(f"{shown}: {problem} Nothing was sent."))
+
+    def check(self) -> None:
+        """Raise InvalidRequestError for one that is not valid, or holds a key."""
+        if not self.host or not re.fullmatch(r"[!-\[\]-~]+", self.text):
+            raise self.error("it is not a valid address; signs beyond ASCII are written as %XX.")
+        if not self.text.startswith(("https://", "http://")):
+            raise self.error("only https:// addresses can be attached.")
+        parts = urlsplit(self.text)
+        names = [name for name, _ in parse_qsl(f"{parts.query}&{parts.fragment}", keep_blank_values=True)]
+        is_signed = any(kind_of(name) or re.fullmatch(SIGNED, name) for name in names)
+        if parts.username is not None or is_signed or Redactor().hold(self.text):
+            raise self.error(
+                "it holds a password or a key, which would be kept and shown: fetch it in a cell, and attach that."
+            )
+        if not self.allow_local and self.text.startswith("http://"):
+            raise self.error("only https:// addresses are read; --allow-local reads http:// too.")
+        if not self.allow_local and re.search(PRIVATE_HOST, self.host):
+            raise self.error(PRIVATE)
 
 
-def attachment_at(address: str) -> Attachment:
-    """Return the file at an address, with a guess of its tokens. Raises InvalidRequestError."""
-    problem = _problem(address)
-    if problem:
-        shown = Redactor().masked(re.split("[?#]", address)[0])
-        raise InvalidRequestError(f"{shown}: {problem} Nothing was sent.")
-    path = _path(address)
-    is_pdf = path.suffix.lower() == ".pdf"
-    tokens = LIKELY_PAGES * TOKENS_A_PAGE if is_pdf else MAX_IMAGE_TOKENS
-    return Attachment(path.name, SUFFIXES[path.suffix.lower()], address.encode(), tokens)
+PRIVATE = "it is in a private network, which only --allow-local reads."
 
 
-def _path(address: str) -> PurePosixPath:
-    return PurePosixPath(urlsplit(address).path)
-
-
-def _problem(address: str) -> str:
-    """Return what is wrong with an address; empty: nothing."""
-    try:
-        parts = urlsplit(address)
-        host, _ = parts.hostname or "", parts.port
-    except ValueError:
-        host = ""
-    if not host or not re.fullmatch(r"[!-\[\]-~]+", address):
-        return "it is not a valid address; signs beyond ASCII are written as %XX."
-    if not address.startswith("https://"):
-        return "providers fetch files from https:// addresses only."
-    if re.search(PRIVATE_HOST, host):
-        return "providers cannot reach it, as its host has no public name: attach the file itself, -a FILE."
-    names = [name for name, _ in parse_qsl(f"{parts.query}&{parts.fragment}", keep_blank_values=True)]
-    is_signed = any(kind_of(name) or re.fullmatch(SIGNED, name) for name in names)
-    if parts.username is not None or is_signed or Redactor().hold(address):
-        return "it holds a password or a key, which would be kept and shown: fetch it in a cell, and attach the bytes."
-    if _path(address).suffix.lower() not in SUFFIXES:
-        return f"it must end in {', '.join(SUFFIXES)}, so that the provider is told what it is."
-    return ""
+def attachment_at(text: str) -> Attachment:
+    """Return an image or a PDF that the provider fetches, with a guess of its tokens. Raises InvalidRequestError."""
+    address = Address(text)
+    address.check()
+    kind = SUFFIXES.get(address.path.suffix.lower())
+    if kind is None:
+        raise address.error(f"it must end in {', '.join(SUFFIXES)}, so that the provider is told what it is.")
+    tokens = LIKELY_PAGES * TOKENS_A_PAGE if kind == "application/pdf" else MAX_IMAGE_TOKENS
+    return Attachment(address.path.name, kind, text.encode(), tokens)

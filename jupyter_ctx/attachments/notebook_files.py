@@ -5,33 +5,81 @@ from __future__ import annotations
 import json
 import re
 from base64 import b64decode
-from binascii import Error
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from functools import cached_property
 from typing import Any
 
 from ..context.summary_facts import fenced
 from ..context.vision import image_size
+from ..conversation.messages import Attachment
+from ..errors import ChatError
+from .attached import TextRoom
+from .media import as_attachment, modest
 
 ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
 REDRAWN = re.compile(r"[^\n\r]*\r(?!\n|\Z)")  # what a bar of progress had written before it wrote anew
 OUTPUT_LINES = 60  # of one output: the first and the last are kept
+MOST_PICTURES = 10  # that go as images
+PICTURE_FORMS = ("image/png", "image/jpeg", "png", "jpeg")
+PICTURE = re.compile("\0(.*?)\0")
 WIDGETS = "application/vnd.jupyter.widget-view+json"
 
 
-def notebook_text(data: str) -> str | None:
+class NotebookPictures:
+    """Keeps the pictures of one notebook as images, where the model reads them, and says what stands in their place."""
+
+    def __init__(self, name: str, room: TextRoom) -> None:
+        self.files: list[Attachment] = []
+        self._name, self._room, self._count = name, room, 0
+
+    def place(self, encoded: str) -> str:
+        """Return what stands in the text for a picture; the first few are kept as images."""
+        try:
+            data = b64decode(encoded)
+        except ValueError:
+            data = b""
+        width, height = image_size(data)
+        self._count += bool(width)
+        if width and len(self.files) < MOST_PICTURES and self._is_read:
+            with suppress(ChatError):  # one that cannot be made small enough
+                image = modest(self._name, data, self._room.vision.drawn)
+                number = len(self.files) + 1
+                self.files.append(as_attachment(f"image {number} of {self._name}", image))
+                return f"[image {number}: {self._name}, {image.size}]"
+        return f"[image, {width:,} × {height:,} pixels]" if width else "[image]"
+
+    @property
+    def what(self) -> str:
+        """What is sent of the notebook."""
+        images = len(self.files)
+        if not images:
+            return "its cells with their outputs as text"
+        first = f"the first {images} of its" if images < self._count else f"{images}"
+        return f"its cells with their outputs, and {first} image{'s' * (self._count > 1)}"
+
+    @cached_property
+    def _is_read(self) -> bool:
+        return self._room.reads_images()
+
+
+Place = Callable[[str], str]
+
+
+def notebook_text(data: str, place: Place) -> str | None:
     """Return the cells of a notebook in nbformat 3 or 4; ``None``: the text is no notebook.
 
-    Pictures are named with their sizes. Metadata, ids, widgets and numbers of cells are left out.
+    ``place`` returns what stands for a picture in base64. Metadata, ids, widgets and numbers of cells are left out.
     """
     try:
         book = json.loads(data)
         cells = [cell for sheet in book.get("worksheets", [book]) for cell in sheet["cells"]]
-        return "\n\n".join(part for cell in cells for part in _cell(cell))
+        return "\n\n".join(part for cell in cells for part in _cell(cell, place))
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return None
 
 
-def _cell(cell: Mapping[str, Any]) -> Iterator[str]:
+def _cell(cell: Mapping[str, Any], place: Place) -> Iterator[str]:
     source = _joined(cell.get("source", cell.get("input", "")))
     if cell["cell_type"] != "code":
         yield from [source] if source.strip() else []
@@ -39,31 +87,26 @@ def _cell(cell: Mapping[str, Any]) -> Iterator[str]:
     if source.strip():
         fence, _, code = fenced(source).partition("\n")
         yield f"{fence}python\n{code}"
-    text = "".join(map(_output, cell.get("outputs", ()))).strip("\n")
+    text = _shortened("".join(map(_output, cell.get("outputs", ()))).strip("\n"))
+    text = PICTURE.sub(lambda encoded: place(encoded[1]), text)  # those of lines that stay
     if text.strip():
-        yield f"Output:\n{fenced(_shortened(text))}"
+        yield f"Output:\n{fenced(text)}"
 
 
 def _output(output: Mapping[str, Any]) -> str:
-    """Return what an output shows, of either format."""
+    """Return what an output shows, of either format; a picture as a line in base64 between NULs."""
     if output["output_type"] == "stream":
         return REDRAWN.sub("", ANSI.sub("", _joined(output.get("text", ""))))
     if output["output_type"] in ("error", "pyerr"):
         return f"{output.get('ename')}: {output.get('evalue')}\n"
     data = output.get("data", output)  # nbformat 3 has the forms beside the kind
+    if WIDGETS in data:
+        return ""
     forms = {name: _joined(form) for name, form in data.items() if isinstance(form, str | list)}
-    pictures = (_picture(form) for name, form in forms.items() if name in ("image/png", "image/jpeg", "png", "jpeg"))
-    texts = (forms.get(name) for name in ("text/markdown", "text/plain", "text"))
-    text = next(filter(None, (*pictures, *texts)), "")
-    return "" if WIDGETS in data else f"{text}\n"
-
-
-def _picture(form: str) -> str:
-    try:
-        width, height = image_size(b64decode(form))
-    except (Error, ValueError):
-        width = height = 0
-    return f"[image, {width:,} × {height:,} pixels]" if width else "[image]"
+    picture = next((forms[name] for name in PICTURE_FORMS if name in forms), None)
+    if picture is not None:
+        return f"\0{''.join(picture.split())}\0\n"
+    return next((f"{forms[name]}\n" for name in ("text/markdown", "text/plain", "text") if forms.get(name)), "\n")
 
 
 def _joined(lines: Any) -> str:

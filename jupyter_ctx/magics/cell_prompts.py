@@ -93,7 +93,7 @@ class CellPrompts:
         names, things = self._outputs.attachable if words else {}, []
         for word in words:
             tell(word, verb="Reading")
-            things.append(attached_named(word, names, attach))
+            things.append(attached_named(word, names, attach, allow_local=options.allow_local))
         error = [chat.desk.attached_error(self.last_error(), redact=redact, **settings)] if options.error else []
         return [*things, *error]
 

@@ -12,10 +12,13 @@ import pytest
 from images import PIXEL
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
+from jupyter_ctx.attachments.attached import TextRoom
 from jupyter_ctx.attachments.attached_files import attached_file
 from jupyter_ctx.attachments.notebook_files import notebook_text
 from jupyter_ctx.runtime.redaction import Redactor
+from jupyter_ctx.testing import count_characters
 
+ROOM = TextRoom(2_000, count_characters)
 PLOT = {"image/png": b64encode(PIXEL).decode(), "text/plain": "<Figure size 640x480 with 1 Axes>"}
 WIDGET = {"application/vnd.jupyter.widget-view+json": {"model_id": "abc"}, "text/plain": "Button()"}
 TABLE = {"text/html": "<table><tr><td>1</td></tr></table>", "text/plain": "   a\n0  1"}
@@ -33,7 +36,7 @@ def test_cells_go_in_order_with_what_they_show(tmp_path: Path) -> None:
     outputs = (stream, new_output("execute_result", TABLE), new_output("display_data", PLOT), error)
     path = tmp_path / "sales.ipynb"
     nbformat.write(book(*outputs, new_output("display_data", WIDGET)), path)
-    found = attached_file(path, Redactor())
+    found = attached_file(path, Redactor(), ROOM)
     text = found.text
     assert text.index("# Sales") < text.index("```python\ndf.head()") < text.index("100%\ndone")
     assert text.index("0  1") < text.index("[image, 1,024 × 768 pixels]") < text.index("KeyError: 'b'")
@@ -45,13 +48,15 @@ def test_cells_go_in_order_with_what_they_show(tmp_path: Path) -> None:
 def test_a_notebook_of_the_third_format_is_read_too() -> None:
     outputs = [{"output_type": "pyout", "text": ["4", "2"]}, {"output_type": "pyerr", "ename": "E", "evalue": "v"}]
     cell = {"cell_type": "code", "input": ["1 / 0\n", "x"], "prompt_number": 3, "outputs": outputs}
-    text = notebook_text(json.dumps({"nbformat": 3, "worksheets": [{"cells": [cell]}]})) or ""
+    text = notebook_text(json.dumps({"nbformat": 3, "worksheets": [{"cells": [cell]}]}), str) or ""
     assert "1 / 0\nx" in text
     assert text.index("42") < text.index("E: v")
 
 
 def test_of_a_long_output_the_first_and_the_last_lines_go() -> None:
-    text = notebook_text(nbformat.writes(book(new_output("stream", text="\n".join(map(str, range(10_000))))))) or ""
+    text = (
+        notebook_text(nbformat.writes(book(new_output("stream", text="\n".join(map(str, range(10_000)))))), str) or ""
+    )
     assert "\n0\n" in text
     assert "\n9999\n" in text
     assert "9,940 lines left out" in text
@@ -61,4 +66,4 @@ def test_of_a_long_output_the_first_and_the_last_lines_go() -> None:
     "text", ["", "{}", "[1]", '{"cells": [1]}', '{"cells": [{"cell_type": "code", "outputs": 3}]}']
 )
 def test_what_is_no_notebook_is_none(text: str) -> None:
-    assert notebook_text(text) is None
+    assert notebook_text(text, str) is None
