@@ -21,6 +21,8 @@ SIGNED = r"(?i)(?:.*[-_])?(?:app_?id|auth|code|credential|hmac|key|policy|sas|si
 LIKELY_PAGES = 10  # of a PDF that nobody has seen
 # Hosts without a public name, or by number
 PRIVATE_HOST = r":|(?:^[^.]+|\.(?:arpa|home|internal|intranet|lan|local|localdomain|localhost)|\.\w*\d\w*)\.?$"
+VALID = r"(?a)https?://(?:[^/?#@\s]*@)?(?:[\w.-]+|\[[\da-fA-F:.]+\])(?::\d{1,5})?(?:[/?#][!-\[\]-~]*)?"
+PRIVATE = "it is not at https:// in the internet: --allow-local reads pages of your own network, and at http://."
 
 
 def is_address(word: str) -> bool:
@@ -30,25 +32,20 @@ def is_address(word: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """An address that was named; ``allow_local``: of any network, and http:// as well."""
+    """An address as it was named; ``allow_local``: it may be of any network, and begin with http://."""
 
     text: str
     allow_local: bool = False
 
     @property
-    def path(self) -> PurePosixPath:
+    def file(self) -> PurePosixPath:
         """The path at its host."""
         return PurePosixPath(urlsplit(self.text).path)
 
     @property
     def host(self) -> str:
-        """Its host; empty where the address is not valid."""
-        try:
-            parts = urlsplit(self.text)
-            host, _ = parts.hostname or "", parts.port
-        except ValueError:
-            return ""
-        return host
+        """Its host; empty where there is none."""
+        return urlsplit(self.text).hostname or ""
 
     def error(self, problem: str) -> InvalidRequestError:
         """Return the error that names it, without what may be a key."""
@@ -56,33 +53,25 @@ class Address:
         return InvalidRequestError(Redactor().masked(f"{shown}: {problem} Nothing was sent."))
 
     def check(self) -> None:
-        """Raise InvalidRequestError for one that is not valid, or holds a key."""
-        if not self.host or not re.fullmatch(r"[!-\[\]-~]+", self.text):
-            raise self.error("it is not a valid address; signs beyond ASCII are written as %XX.")
-        if not self.text.startswith(("https://", "http://")):
-            raise self.error("only https:// addresses can be attached.")
+        """Raise InvalidRequestError for one that is not valid, holds a key, or is of a private network."""
+        if not re.fullmatch(VALID, self.text):
+            raise self.error("it is not a valid https:// address; spaces and signs beyond ASCII are written as %XX.")
         parts = urlsplit(self.text)
         names = [name for name, _ in parse_qsl(f"{parts.query}&{parts.fragment}", keep_blank_values=True)]
         is_signed = any(kind_of(name) or re.fullmatch(SIGNED, name) for name in names)
         if parts.username is not None or is_signed or Redactor().hold(self.text):
-            raise self.error(
-                "it holds a password or a key, which would be kept and shown: fetch it in a cell, and attach that."
-            )
-        if not self.allow_local and self.text.startswith("http://"):
-            raise self.error("only https:// addresses are read; --allow-local reads http:// too.")
-        if not self.allow_local and re.search(PRIVATE_HOST, self.host):
+            raise self.error("it holds a password or a key, which would be kept and shown: fetch it in a cell.")
+        is_private = parts.scheme != "https" or re.search(PRIVATE_HOST, self.host) is not None
+        if is_private and not self.allow_local:
             raise self.error(PRIVATE)
-
-
-PRIVATE = "it is in a private network, which only --allow-local reads."
 
 
 def attachment_at(text: str) -> Attachment:
     """Return an image or a PDF that the provider fetches, with a guess of its tokens. Raises InvalidRequestError."""
     address = Address(text)
     address.check()
-    kind = SUFFIXES.get(address.path.suffix.lower())
+    kind = SUFFIXES.get(address.file.suffix.lower())
     if kind is None:
         raise address.error(f"it must end in {', '.join(SUFFIXES)}, so that the provider is told what it is.")
     tokens = LIKELY_PAGES * TOKENS_A_PAGE if kind == "application/pdf" else MAX_IMAGE_TOKENS
-    return Attachment(address.path.name, kind, text.encode(), tokens)
+    return Attachment(address.file.name, kind, text.encode(), tokens)

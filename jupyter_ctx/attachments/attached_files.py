@@ -20,12 +20,11 @@ from ..runtime.redaction import Redactor
 from .addresses import Address, is_address
 from .attached import Attached, Blanks, TextRoom
 from .media import IMAGE_TYPES, MOST_IMAGE_BYTES, ImageFile, as_attachment, guessed_tokens, media_type_of, modest
-from .notebook_files import NotebookPictures, notebook_text
+from .notebook_files import notebook_text, with_images
 
 Attach = Callable[[str, Any], Attached]
 _MANY = (list, tuple, set, frozenset, Iterator, KeysView, ValuesView)
 LONGEST_NAME = 80  # characters of a file's name in an error
-_NO_THING = (type(None), bool, int, float, complex)
 
 
 def parts_given(given: Any, attach: Attach) -> tuple[Attached, ...]:
@@ -36,41 +35,15 @@ def parts_given(given: Any, attach: Attach) -> tuple[Attached, ...]:
     Raises InvalidRequestError.
     """
     kind = type(given)  # not isinstance, which may run the value's code
-    if issubclass(kind, _NO_THING):
-        raise InvalidRequestError(f"attachments is {given!r}: it must be paths of files, or values.")
     if kind is dict and all(type(name) is str for name in given):
-        return tuple(_named(name, thing, attach) for name, thing in given.items())
+        return tuple(attach(name, _file_or_page(thing) or thing) for name, thing in given.items())
     things: Iterable[Any] = given if issubclass(kind, _MANY) else (given,)
     names: Counter[str] = Counter()
     return tuple(_part(thing, names, attach) for thing in things)
 
 
-def _named(name: str, thing: Any, attach: Attach) -> Attached:
-    """Return a thing under its own name; a text is the text itself, unless there is a file of that name."""
-    place = _place(thing)
-    return attach(name, thing) if place is None else attach(str(thing), place)
-
-
-def _place(thing: Any) -> Address | Path | None:
-    """Return where a thing is that is named by its address or its path; ``None``: it is the thing itself."""
-    is_text = issubclass(type(thing), str)
-    if is_text and is_address(thing):
-        return Address(thing)
-    return path_of(thing) if issubclass(type(thing), PathLike) or (is_text and exists(thing)) else None
-
-
-def exists(word: str) -> bool:
-    """Return whether a text names a file or a folder that is there."""
-    try:
-        return os.path.exists(os.path.expanduser(word))
-    except (OSError, ValueError):
-        return False
-
-
 def _part(thing: Any, names: Counter[str], attach: Attach) -> Attached:
-    if thing is None:
-        raise InvalidRequestError("attachments has None in it: there is nothing to send. Nothing was sent.")
-    place = _place(thing)
+    place = _file_or_page(thing)
     if place is not None:
         return attach(str(thing), place)
     if issubclass(type(thing), str):
@@ -83,6 +56,22 @@ def _part(thing: Any, names: Counter[str], attach: Attach) -> Attached:
     name = type(thing).__name__
     names[name] += 1
     return attach(name if names[name] == 1 else f"{name} {names[name]}", thing)
+
+
+def _file_or_page(thing: Any) -> Address | Path | None:
+    """Return what a path or a text names; ``None``: it is the thing itself, or a text that names nothing."""
+    is_text = issubclass(type(thing), str)
+    if is_text and is_address(thing):
+        return Address(thing)
+    return path_of(thing) if issubclass(type(thing), PathLike) or (is_text and exists(thing)) else None
+
+
+def exists(word: str) -> bool:
+    """Return whether a text names a file or a folder that is there."""
+    try:
+        return os.path.exists(os.path.expanduser(word))
+    except (OSError, ValueError):
+        return False
 
 
 BYTES_THAT_TELL = 16_384  # an image or a PDF from a text, at the beginning of a file
@@ -114,12 +103,13 @@ def attached_text(
     name: str, text: str, head: str, redactor: Redactor, room: TextRoom, *, is_notebook: bool
 ) -> Attached:
     """Return a file's or a page's text below its ``head``, with secrets blanked; of a notebook its cells."""
-    blanked, pictures = Blanks(redactor), NotebookPictures(name, room)
-    cells = notebook_text(text, pictures.place) if is_notebook else None
-    whole = f"{blanked(head)}:\n{fenced(blanked(cells or text))}"
+    blanked, files, what = Blanks(redactor), tuple[Attachment, ...](), ""
+    cells = notebook_text(text) if is_notebook else None
+    if cells is not None:
+        text, files, what = with_images(cells, name, room)
+    whole = f"{blanked(head)}:\n{fenced(blanked(text))}"
     notices = tuple(f"{line} --no-redact sends it as it is." for line in blanked.notices(name))
-    files = tuple(pictures.files) if cells else ()
-    return Attached(name, whole, files, what=pictures.what if cells else "", notices=notices)
+    return Attached(name, whole, files, what, notices=notices)
 
 
 def attached_data(name: str, media_type: str, data: bytes, vision: Vision) -> Attached:
@@ -127,39 +117,31 @@ def attached_data(name: str, media_type: str, data: bytes, vision: Vision) -> At
 
     Raises InvalidRequestError, and MissingDependencyError where Pillow would be needed.
     """
-    what = ""
-    if media_type != "application/pdf":
-        image = ImageFile(media_type, data, *image_size(data))
-        if len(data) > MOST_IMAGE_BYTES or max(image.width, image.height) > vision.reads:
-            image = modest(name, data, vision.drawn)
-            what = image.size
-        file, noun = as_attachment(name, image), image.noun
-    else:
-        file, noun = Attachment(name, media_type, data, guessed_tokens(media_type, data)), "a PDF"
-    return Attached(name, f"{clean(name)}: {noun}.", (file,), what)  # the text tells the model which is which
+    if media_type == "application/pdf":
+        file = Attachment(name, media_type, data, guessed_tokens(media_type, data))
+        return Attached(name, f"{clean(name)}: a PDF.", (file,))
+    image = ImageFile(media_type, data, *image_size(data))
+    is_large = len(data) > MOST_IMAGE_BYTES or max(image.width, image.height) > vision.reads
+    image = modest(name, data, vision.drawn) if is_large else image
+    text = f"{clean(name)}: {image.noun}."  # which tells the model which is which
+    return Attached(name, text, (as_attachment(name, image),), image.size if is_large else "")
 
 
 def _read(path: Path) -> bytes:
     try:
-        found = path.stat()
-        if not S_ISREG(found.st_mode):  # a device may never end, and a pipe may never begin
+        if not S_ISREG(path.stat().st_mode):  # a device may never end, and a pipe may never begin
             raise InvalidRequestError(f"-a {path} is not a regular file: name an image, a PDF or a text file.")
         with path.open("rb") as file:
             data = file.read(BYTES_THAT_TELL)
             most = MOST_IMAGE_FILE if media_type_of(data) in IMAGE_TYPES else MOST_BYTES
-            _check_size(path, found.st_size, most)
             data += file.read(most)
     except OSError as error:
         raise InvalidRequestError(f"-a {path}: {error.strerror} (looked for from {Path.cwd()}).") from None
     if not data:
         raise InvalidRequestError(f"-a {path}: the file is empty.")
-    _check_size(path, len(data), most)  # it may have grown, and some files do not tell their size
+    if len(data) > most:
+        raise InvalidRequestError(f"-a {path}: the file has more than the {most:,} bytes that can be sent.")
     return data
-
-
-def _check_size(path: Path, size: int, most: int) -> None:
-    if size > most:
-        raise InvalidRequestError(f"-a {path}: {size:,} bytes are more than the {most:,} that can be sent.")
 
 
 def _text(path: Path, data: bytes) -> str:

@@ -5,81 +5,41 @@ from __future__ import annotations
 import json
 import re
 from base64 import b64decode
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from functools import cached_property
 from typing import Any
 
 from ..context.summary_facts import fenced
 from ..context.vision import image_size
 from ..conversation.messages import Attachment
 from ..errors import ChatError
+from ..wording import counted
 from .attached import TextRoom
 from .media import as_attachment, modest
 
 ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
 REDRAWN = re.compile(r"[^\n\r]*\r(?!\n|\Z)")  # what a bar of progress had written before it wrote anew
 OUTPUT_LINES = 60  # of one output: the first and the last are kept
-MOST_PICTURES = 10  # that go as images
+MOST_IMAGES = 10  # that go as images
 PICTURE_FORMS = ("image/png", "image/jpeg", "png", "jpeg")
 PICTURE = re.compile("\0(.*?)\0")
 WIDGETS = "application/vnd.jupyter.widget-view+json"
 
 
-class NotebookPictures:
-    """Keeps the pictures of one notebook as images, where the model reads them, and says what stands in their place."""
-
-    def __init__(self, name: str, room: TextRoom) -> None:
-        self.files: list[Attachment] = []
-        self._name, self._room, self._count = name, room, 0
-
-    def place(self, encoded: str) -> str:
-        """Return what stands in the text for a picture; the first few are kept as images."""
-        try:
-            data = b64decode(encoded)
-        except ValueError:
-            data = b""
-        width, height = image_size(data)
-        self._count += bool(width)
-        if width and len(self.files) < MOST_PICTURES and self._is_read:
-            with suppress(ChatError):  # one that cannot be made small enough
-                image = modest(self._name, data, self._room.vision.drawn)
-                number = len(self.files) + 1
-                self.files.append(as_attachment(f"image {number} of {self._name}", image))
-                return f"[image {number}: {self._name}, {image.size}]"
-        return f"[image, {width:,} × {height:,} pixels]" if width else "[image]"
-
-    @property
-    def what(self) -> str:
-        """What is sent of the notebook."""
-        images = len(self.files)
-        if not images:
-            return "its cells with their outputs as text"
-        first = f"the first {images} of its" if images < self._count else f"{images}"
-        return f"its cells with their outputs, and {first} image{'s' * (self._count > 1)}"
-
-    @cached_property
-    def _is_read(self) -> bool:
-        return self._room.reads_images()
-
-
-Place = Callable[[str], str]
-
-
-def notebook_text(data: str, place: Place) -> str | None:
+def notebook_text(data: str) -> str | None:
     """Return the cells of a notebook in nbformat 3 or 4; ``None``: the text is no notebook.
 
-    ``place`` returns what stands for a picture in base64. Metadata, ids, widgets and numbers of cells are left out.
+    Metadata, ids, widgets and numbers of cells are left out. Pictures are still in it, in base64 between NULs.
     """
     try:
         book = json.loads(data)
         cells = [cell for sheet in book.get("worksheets", [book]) for cell in sheet["cells"]]
-        return "\n\n".join(part for cell in cells for part in _cell(cell, place))
+        return "\n\n".join(part for cell in cells for part in _cell(cell))
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return None
 
 
-def _cell(cell: Mapping[str, Any], place: Place) -> Iterator[str]:
+def _cell(cell: Mapping[str, Any]) -> Iterator[str]:
     source = _joined(cell.get("source", cell.get("input", "")))
     if cell["cell_type"] != "code":
         yield from [source] if source.strip() else []
@@ -88,7 +48,6 @@ def _cell(cell: Mapping[str, Any], place: Place) -> Iterator[str]:
         fence, _, code = fenced(source).partition("\n")
         yield f"{fence}python\n{code}"
     text = _shortened("".join(map(_output, cell.get("outputs", ()))).strip("\n"))
-    text = PICTURE.sub(lambda encoded: place(encoded[1]), text)  # those of lines that stay
     if text.strip():
         yield f"Output:\n{fenced(text)}"
 
@@ -107,6 +66,30 @@ def _output(output: Mapping[str, Any]) -> str:
     if picture is not None:
         return f"\0{''.join(picture.split())}\0\n"
     return next((f"{forms[name]}\n" for name in ("text/markdown", "text/plain", "text") if forms.get(name)), "\n")
+
+
+def with_images(text: str, name: str, room: TextRoom) -> tuple[str, tuple[Attachment, ...], str]:
+    """Return a notebook's text with its first pictures as images, where the model reads them, and what they are."""
+    files, pictures = list[Attachment](), PICTURE.findall(text)
+    most = MOST_IMAGES if pictures and room.reads_images() else 0
+
+    def place(picture: re.Match[str]) -> str:
+        width, height, data = 0, 0, b""
+        with suppress(ValueError):
+            data = b64decode(picture[1])
+            width, height = image_size(data)
+        number = len(files) + 1
+        with suppress(ChatError):  # one that cannot be made small enough
+            if width and number <= most:
+                image = modest(name, data, room.vision.drawn)
+                files.append(as_attachment(f"image {number} of {name}", image))
+                return f"[image {number}: {name}, {image.size}]"
+        return f"[image, {width:,} × {height:,} pixels]" if width else "[image]"
+
+    text = PICTURE.sub(place, text)
+    first = f"the first {len(files)} of its " if len(files) < len(pictures) else ""
+    what = f", and {first}{counted(len(pictures), 'image')}" if files else ""
+    return text, tuple(files), f"its cells with their outputs as text{what}"
 
 
 def _joined(lines: Any) -> str:

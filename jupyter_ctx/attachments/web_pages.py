@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 import zlib
 from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
-from ipaddress import IPv6Address, ip_address
+from ipaddress import ip_address
 from threading import Thread
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..errors import ChatError
 from ..runtime.redaction import Redactor
@@ -30,16 +31,8 @@ HEADERS = {
     "Accept-Encoding": "gzip",  # whose size can be bounded while it is unpacked
     "User-Agent": "Mozilla/5.0 (compatible; jupyter_ctx)",
 }
-MARKUP = re.compile(rb"\s*<(?:!doctype html|html)\b", re.IGNORECASE)
 CHARSET = re.compile(r"charset\s*=\s*[\"']?([\w.:-]+)", re.IGNORECASE)
 SAVE_IT = "open it in a browser, save it, and attach the file."
-
-
-class Response(NamedTuple):
-    """What a server answered: the type of its content as stated, and the content."""
-
-    kind: str
-    body: bytes
 
 
 def attached_address(address: Address, redactor: Redactor, room: TextRoom) -> Attached:
@@ -47,51 +40,48 @@ def attached_address(address: Address, redactor: Redactor, room: TextRoom) -> At
 
     Raises InvalidRequestError, and MissingDependencyError where HTML cannot be read.
     """
-    address.check()
-    name = address.text
-    if address.path.suffix.lower() in SUFFIXES and not address.allow_local:
+    name, suffix = address.text, address.file.suffix.lower()
+    if suffix in SUFFIXES and not address.allow_local:
         file = attachment_at(name)
         what = "fetched by the provider, so that its size is not known"
         return Attached(name, f"{file.name}: {'an image' if file.kind == 'image' else 'a PDF'}.", (file,), what)
-    kind, body = fetched(address)
+    address.check()
+    content_type, body = fetched(address)
     media_type = media_type_of(body)
     if media_type is not None:
-        suffix = f".{media_type.rpartition('/')[2]}"
-        file_name = address.path.name or address.host
-        file_name += "" if address.path.suffix.lower() in SUFFIXES else suffix
+        file_name = address.file.name or address.host
+        file_name += "" if suffix in SUFFIXES else f".{media_type.rpartition('/')[2]}"
         return replace(attached_data(file_name, media_type, body, room.vision), name=name)
-    text, title = decoded(kind, body), ""
+    text, head = decoded(content_type, body), f"Page {name}"
     if "\0" in text:
         raise address.error("it is neither text, nor a PNG, JPEG, GIF or WebP image, nor a PDF.")
-    if "html" in kind or (not kind and MARKUP.match(body)):
+    if "html" in content_type:
         title, text = page_text(text)
+        head = f"Page {title} ({name})"
     if not text.strip():
         raise address.error(f"there is no text in it, as in pages that a script fills: {SAVE_IT}")
-    head = f"Page {title} ({name})" if title else f"Page {name}"
-    return attached_text(name, text, head, redactor, room, is_notebook=address.path.suffix == ".ipynb")
+    return attached_text(name, text, head, redactor, room, is_notebook=suffix == ".ipynb")
 
 
-def decoded(kind: str, body: bytes) -> str:
-    """Return the text of a page, whatever its encoding is said to be; most are in UTF-8."""
-    stated = CHARSET.search(kind) or CHARSET.search(body[:2_000].decode("latin-1"))
-    encodings = (text_encoding(body), stated[1] if stated else "cp1252")
-    for encoding, errors in zip(encodings, ("strict", "replace"), strict=True):
-        try:
-            return body.decode(encoding, errors)
-        except (UnicodeDecodeError, LookupError):
-            continue
+def decoded(content_type: str, body: bytes) -> str:
+    """Return the text of a page: in UTF-8, as most are, whatever is said; else in the encoding that is stated."""
+    stated = CHARSET.search(content_type) or CHARSET.search(body[:2_000].decode("latin-1"))
+    with suppress(UnicodeDecodeError):
+        return body.decode(text_encoding(body))
+    with suppress(LookupError):
+        return body.decode(stated[1] if stated else "cp1252", "replace")
     return body.decode("cp1252", "replace")
 
 
-def fetched(address: Address) -> Response:
-    """Return what is at an address. Raises InvalidRequestError, and KeyboardInterrupt at once."""
+def fetched(address: Address) -> tuple[str, bytes]:
+    """Return the type of what is at an address, and its bytes. Raises InvalidRequestError, and KeyboardInterrupt."""
     library: Any = import_module("httpx2" if find_spec("httpx2") else "httpx")  # what the SDKs are built on
     client = library.Client(
         headers=HEADERS, timeout=SECONDS, follow_redirects=True, max_redirects=MOST_HOPS,
         trust_env=re.search(PRIVATE_HOST, address.host) is None,  # no proxy for hosts of one's own
         event_hooks={"request": [partial(_check_hop, address)]},
     )  # fmt: skip
-    found: Future[Response] = Future()
+    found: Future[tuple[str, bytes]] = Future()
     Thread(target=_read, args=(client, address, found), daemon=True).start()  # whose time can be bounded as a whole
     try:
         return found.result(SECONDS)
@@ -105,31 +95,31 @@ def fetched(address: Address) -> Response:
         client.close()
 
 
-def _read(client: Any, address: Address, found: Future[Response]) -> None:
+def _read(client: Any, address: Address, found: Future[tuple[str, bytes]]) -> None:
     try:
         with client.stream("GET", address.text) as response:
-            found.set_result(_response(address, response))
+            found.set_result(_content(address, response))
     except BaseException as error:
         found.set_exception(error)
 
 
-def _response(address: Address, response: Any) -> Response:
-    """Return what a response holds. Raises InvalidRequestError."""
+def _content(address: Address, response: Any) -> tuple[str, bytes]:
+    """Return the type of what a server answers, and its bytes. Raises InvalidRequestError."""
     if response.status_code != 200:
         status = f"{response.status_code} {response.reason_phrase}".strip()
-        raise address.error(f"the server answered {status}. If a browser shows it, save it there, and attach the file.")
-    kind = response.headers.get("content-type", "").lower()
-    most = MOST_BYTES if kind.startswith("image/") or "pdf" in kind else MOST_PAGE
+        raise address.error(f"the server answered {status}. Where a browser shows it, {SAVE_IT}")
+    content_type = response.headers.get("content-type", "text/html").lower()
+    most = MOST_BYTES if content_type.startswith(("image/", "application/pdf")) else MOST_PAGE
     body = bytearray()
     for chunk in response.iter_raw():
         body += chunk
         if len(body) > most:
             break
-    if response.headers.get("content-encoding") == "gzip" and len(body) <= most:
-        body = bytearray(zlib.decompressobj(wbits=31).decompress(body, most + 1))
-    if len(body) > most:
-        raise address.error(f"it has more than the {most:,} bytes that are read: attach a part of it.")
-    return Response(kind, bytes(body))
+    is_packed = response.headers.get("content-encoding") == "gzip" and len(body) <= most
+    data = zlib.decompressobj(wbits=31).decompress(body, most + 1) if is_packed else bytes(body)
+    if len(data) > most:
+        raise address.error(f"it has more than the {most:,} bytes that are read.")
+    return content_type, data
 
 
 def _check_hop(address: Address, request: Any) -> None:
@@ -142,7 +132,7 @@ def _check_hop(address: Address, request: Any) -> None:
         return
     host, hosts = request.url.raw_host.decode(), list[str]()
     if request.url.scheme != "https" or re.search(PRIVATE_HOST, host):
-        raise address.error(f"it leads to {request.url.scheme}://{host}, which only --allow-local reads.")
+        raise address.error(f"it leads to {request.url.scheme}://{host}. {PRIVATE}")
 
     def trace(event: str, about: dict[str, Any]) -> None:
         if event.endswith("connect_tcp.started"):
@@ -159,5 +149,4 @@ def _check_hop(address: Address, request: Any) -> None:
 def is_public(number: str) -> bool:
     """Return whether an IP address is one of the internet."""
     found = ip_address(number.partition("%")[0])
-    inner = found.ipv4_mapped if isinstance(found, IPv6Address) else None
-    return (inner or found).is_global
+    return (getattr(found, "ipv4_mapped", None) or found).is_global

@@ -74,7 +74,7 @@ def test_only_regular_files_are_read_and_none_that_is_too_large(cells: Cells, tm
         file.truncate(MOST_BYTES + 1)
     for path in ("/dev/zero", "/dev/tty", pipe, tmp_path):
         assert f"{path} " in str(cells.fail(f"%%chat -a {path}\nx"))
-    assert "32,000,001 bytes" in str(cells.fail(f"%%chat -a {large}\nx"))
+    assert "32,000,000 bytes" in str(cells.fail(f"%%chat -a {large}\nx"))
 
 
 @pytest.mark.parametrize(
