@@ -22,7 +22,7 @@ LIKELY_PAGES = 10  # of a PDF that nobody has seen
 # Hosts without a public name, or by number
 PRIVATE_HOST = r":|(?:^[^.]+|\.(?:arpa|home|internal|intranet|lan|local|localdomain|localhost)|\.\w*\d\w*)\.?$"
 VALID = r"(?a)https?://(?:[^/?#@\s]*@)?(?:[\w.-]+|\[[\da-fA-F:.]+\])(?::\d{1,5})?(?:[/?#][!-\[\]-~]*)?"
-PRIVATE = "it is not at https:// in the internet: --allow-local reads pages of your own network, and at http://."
+PRIVATE = "it is in a private network, or at http://, which only --allow-local reads."
 
 
 def is_address(word: str) -> bool:

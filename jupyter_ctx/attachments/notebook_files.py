@@ -20,9 +20,9 @@ from .media import as_attachment, modest
 ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
 REDRAWN = re.compile(r"[^\n\r]*\r(?!\n|\Z)")  # what a bar of progress had written before it wrote anew
 OUTPUT_LINES = 60  # of one output: the first and the last are kept
-MOST_IMAGES = 10  # that go as images
+MOST_OUTPUT_IMAGES = 10  # that go as images
 PICTURE_FORMS = ("image/png", "image/jpeg", "png", "jpeg")
-PICTURE = re.compile("\0(.*?)\0")
+_PICTURE = re.compile("\0(.*?)\0")
 WIDGETS = "application/vnd.jupyter.widget-view+json"
 
 
@@ -70,8 +70,8 @@ def _output(output: Mapping[str, Any]) -> str:
 
 def with_images(text: str, name: str, room: TextRoom) -> tuple[str, tuple[Attachment, ...], str]:
     """Return a notebook's text with its first pictures as images, where the model reads them, and what they are."""
-    files, pictures = list[Attachment](), PICTURE.findall(text)
-    most = MOST_IMAGES if pictures and room.reads_images() else 0
+    files, pictures = list[Attachment](), _PICTURE.findall(text)
+    most = MOST_OUTPUT_IMAGES if pictures and room.reads_images() else 0
 
     def place(picture: re.Match[str]) -> str:
         width, height, data = 0, 0, b""
@@ -86,7 +86,7 @@ def with_images(text: str, name: str, room: TextRoom) -> tuple[str, tuple[Attach
                 return f"[image {number}: {name}, {image.size}]"
         return f"[image, {width:,} × {height:,} pixels]" if width else "[image]"
 
-    text = PICTURE.sub(place, text)
+    text = _PICTURE.sub(place, text)
     first = f"the first {len(files)} of its " if len(files) < len(pictures) else ""
     what = f", and {first}{counted(len(pictures), 'image')}" if files else ""
     return text, tuple(files), f"its cells with their outputs as text{what}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from itertools import accumulate
 from typing import Any
 
 from ..conversation.text_safety import clean
@@ -16,6 +17,11 @@ MOST_SVG = 8_000  # characters of a picture whose source is sent; of a larger on
 NO_WORDS = re.compile(r"<[^<>\n]*>")  # the text of an object of whose class nothing else is known
 UNREAD = ["button", ".headerlink", ".mw-editsection"]  # parts of pages that are no text
 LEAST_ARTICLE = 0.1  # of a page's text: a shorter article was not found rightly
+MOST_NESTED = 500  # elements: what finds the article takes the square of their number
+_NESTED = re.compile(
+    r"<(/?)(?!(?:area|base|br|col|embed|hr|img|input|link|meta|source|track|wbr|p|li|d[td]|t[dhr]|option)\b)[a-z]", re.I
+)
+_CELL_BLOCK = re.compile(r"(<t[dh]\b[^<>]*>)\s*<(?:p|div)\b[^<>]*>|</(?:p|div)>\s*(?=</t[dh]>)", re.I)  # ends a line
 _LABEL = re.compile(r"<text\b.*?(?:</text>|\Z)", re.DOTALL)
 
 
@@ -27,7 +33,10 @@ def words_of(page: str) -> str:
 def page_text(page: str) -> tuple[str, str]:
     """Return the title of a web page, and its text without menus, banners and the like."""
     tree = _parsed(page)
-    whole, article = (_text(tree, main_content=is_article, comments=not is_article) for is_article in (False, True))
+    whole, article = _text(tree, main_content=False), ""
+    depths = accumulate(-1 if tag[1] else 1 for tag in _NESTED.finditer(page))
+    if max(depths, default=0) <= MOST_NESTED:
+        article = _text(tree, main_content=True, comments=False)
     return tree.title or "", article if len(article) > LEAST_ARTICLE * len(whole) else whole
 
 
@@ -37,7 +46,8 @@ def _parsed(page: str) -> Any:
         from resiliparse.parse.html import HTMLTree
     except ImportError:
         raise MissingDependencyError("Reading HTML needs resiliparse: pip install resiliparse.") from None
-    return HTMLTree.parse(clean(page.expandtabs(4)))  # the tabs of the text then are those between cells
+    page = _CELL_BLOCK.sub(r"\1", page.expandtabs(4))  # the tabs of the text then are those between cells
+    return HTMLTree.parse(clean(page))
 
 
 def _text(tree: Any, **how: bool) -> str:

@@ -52,7 +52,7 @@ def attached_address(address: Address, redactor: Redactor, room: TextRoom) -> At
         file_name = address.file.name or address.host
         file_name += "" if suffix in SUFFIXES else f".{media_type.rpartition('/')[2]}"
         return replace(attached_data(file_name, media_type, body, room.vision), name=name)
-    text, head = decoded(content_type, body), f"Page {name}"
+    text, head = _decoded(content_type, body), f"Page {name}"
     if "\0" in text:
         raise address.error("it is neither text, nor a PNG, JPEG, GIF or WebP image, nor a PDF.")
     if "html" in content_type:
@@ -63,7 +63,7 @@ def attached_address(address: Address, redactor: Redactor, room: TextRoom) -> At
     return attached_text(name, text, head, redactor, room, is_notebook=suffix == ".ipynb")
 
 
-def decoded(content_type: str, body: bytes) -> str:
+def _decoded(content_type: str, body: bytes) -> str:
     """Return the text of a page: in UTF-8, as most are, whatever is said; else in the encoding that is stated."""
     stated = CHARSET.search(content_type) or CHARSET.search(body[:2_000].decode("latin-1"))
     with suppress(UnicodeDecodeError):
