@@ -53,7 +53,7 @@ class Address:
         return InvalidRequestError(Redactor().masked(f"{shown}: {problem} Nothing was sent."))
 
     def check(self) -> None:
-        """Raise InvalidRequestError for one that is not valid, holds a key, or is of a private network."""
+        """Raise InvalidRequestError for one that is not valid, holds a key, or may not be read."""
         if not re.fullmatch(VALID, self.text):
             raise self.error("it is not a valid https:// address; spaces and signs beyond ASCII are written as %XX.")
         parts = urlsplit(self.text)
@@ -61,8 +61,12 @@ class Address:
         is_signed = any(kind_of(name) or re.fullmatch(SIGNED, name) for name in names)
         if parts.username is not None or is_signed or Redactor().hold(self.text):
             raise self.error("it holds a password or a key, which would be kept and shown: fetch it in a cell.")
-        is_private = parts.scheme != "https" or re.search(PRIVATE_HOST, self.host) is not None
-        if is_private and not self.allow_local:
+        if not self.allow_local:
+            self.check_network()
+
+    def check_network(self) -> None:
+        """Raise InvalidRequestError for one that is not at https:// under a public name."""
+        if not self.text.startswith("https://") or re.search(PRIVATE_HOST, self.host):
             raise self.error(PRIVATE)
 
 
