@@ -62,18 +62,21 @@ class Address:
         if parts.username is not None or is_signed or Redactor().hold(self.text):
             raise self.error("it holds a password or a key, which would be kept and shown: fetch it in a cell.")
         if not self.allow_local:
-            self.check_network()
+            self.check_network(PRIVATE)
 
-    def check_network(self) -> None:
+    def check_network(self, problem: str) -> None:
         """Raise InvalidRequestError for one that is not at https:// under a public name."""
         if not self.text.startswith("https://") or re.search(PRIVATE_HOST, self.host):
-            raise self.error(PRIVATE)
+            raise self.error(problem)
 
 
 def attachment_at(text: str) -> Attachment:
     """Return an image or a PDF that the provider fetches, with a guess of its tokens. Raises InvalidRequestError."""
-    address = Address(text)
+    address = Address(text, allow_local=True)
     address.check()
+    address.check_network(
+        "providers fetch from public https:// addresses only; in a cell, --allow-local reads it here."
+    )
     kind = SUFFIXES.get(address.file.suffix.lower())
     if kind is None:
         raise address.error(f"it must end in {', '.join(SUFFIXES)}, so that the provider is told what it is.")

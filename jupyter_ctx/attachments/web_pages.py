@@ -26,6 +26,7 @@ from .rich_text import page_text
 SECONDS = 20  # in all
 MOST_PAGE = 2_000_000  # bytes of a page; images and PDFs may have as many as files
 MOST_HOPS = 5
+LONGEST_TITLE = 200  # characters
 HEADERS = {
     "Accept": "text/markdown, text/html;q=0.9, */*;q=0.8",
     "Accept-Encoding": "gzip",  # whose size can be bounded while it is unpacked
@@ -57,7 +58,7 @@ def attached_address(address: Address, redactor: Redactor, room: TextRoom) -> At
         raise address.error("it is neither text, nor a PNG, JPEG, GIF or WebP image, nor a PDF.")
     if "html" in content_type:
         title, text = page_text(text)
-        head = f"Page {title} ({name})"
+        head = f"Page {title[:LONGEST_TITLE]} ({name})" if title else head
     if not text.strip():
         raise address.error(f"there is no text in it, as in pages that a script fills: {SAVE_IT}")
     return attached_text(name, text, head, redactor, room, is_notebook=suffix == ".ipynb")
@@ -132,7 +133,7 @@ def _check_hop(address: Address, request: Any) -> None:
     """
     if address.allow_local:
         return
-    Address(str(request.url)).check_network()
+    Address(str(request.url)).check_network(PRIVATE)
     host, hosts = request.url.raw_host.decode(), list[str]()
 
     def trace(event: str, about: dict[str, Any]) -> None:
