@@ -157,18 +157,16 @@ def test_a_cell_and_a_script_read_pages_and_only_the_cell_may_read_local_ones(ce
 @contextmanager
 def over_tls(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """The port of the same site at https://NAME.example.com, whose names lead to this machine."""
-    hashes, x509 = (
-        pytest.importorskip("cryptography.hazmat.primitives.hashes"),
-        pytest.importorskip("cryptography.x509"),
-    )
+    x509 = pytest.importorskip("cryptography.x509")  # the SDKs bring it
+    from cryptography.hazmat.primitives import hashes
     from cryptography.hazmat.primitives import serialization as form
     from cryptography.hazmat.primitives.asymmetric.ec import SECP256R1, generate_private_key
 
-    key, names = generate_private_key(SECP256R1()), [x509.DNSName("*.example.com")]
+    key, names = generate_private_key(SECP256R1()), x509.SubjectAlternativeName([x509.DNSName("*.example.com")])
     subject = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "test")])
     made = x509.CertificateBuilder().subject_name(subject).issuer_name(subject).public_key(key.public_key())
     made = made.serial_number(1).not_valid_before(datetime.now() - timedelta(2)).not_valid_after(datetime(2050, 1, 1))
-    signed = made.add_extension(x509.SubjectAlternativeName(names), critical=False).sign(key, hashes.SHA256())
+    signed = made.add_extension(names, critical=False).sign(key, hashes.SHA256())
     secret = key.private_bytes(form.Encoding.PEM, form.PrivateFormat.PKCS8, form.NoEncryption())
     file = folder / "site.pem"
     file.write_bytes(secret + signed.public_bytes(form.Encoding.PEM))
@@ -194,17 +192,13 @@ def _ended(handler: Any) -> None:
     handler.request.close()
 
 
-def test_nothing_is_sent_to_a_private_address_whatever_its_name(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_nothing_is_sent_into_a_network_whatever_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with over_tls(tmp_path, monkeypatch) as port:
         assert "--allow-local" in refused(f"https://pages.example.com:{port}/page", allow_local=False)
         assert Handler.seen == []
 
 
-@pytest.mark.parametrize(
-    "target", ["https://inside.example.com:{}/page", "http://a.example.com:{}/page", "https://nas:{}"]
-)
+@pytest.mark.parametrize("target", ["https://inside.example.com:{}/x", "http://a.example.com:{}/x", "https://nas:{}"])
 def test_a_redirect_into_a_private_network_is_not_followed(
     target: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -218,14 +212,5 @@ def test_a_redirect_into_a_private_network_is_not_followed(
 
 def test_addresses_of_the_internet_are_told_from_those_of_a_network() -> None:
     public = {"93.184.215.14", "2606:2800:21f:cb07::1", "::ffff:93.184.215.14"}
-    private = {
-        "127.0.0.1",
-        "10.1.2.3",
-        "169.254.169.254",
-        "100.64.0.1",
-        "::1",
-        "fe80::1%eth0",
-        "::ffff:10.0.0.1",
-        "fd00::1",
-    }
+    private = set(["127.0.0.1", "10.1.2.3", "169.254.169.254", "100.64.0.1", "::1", "fe80::1%eth0", "::ffff:10.0.0.1", "fd00::1"])
     assert {number for number in public | private if web_pages.is_public(number)} == public
