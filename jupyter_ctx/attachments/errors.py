@@ -120,14 +120,14 @@ def attached_error(failure: Failure, room: TextRoom, redactor: Redactor) -> Atta
     """Return an error as it goes with a prompt, in twice the room of one text; 1,000 characters of it in any case."""
     blanked = Blanks(redactor)
     traceback = "".join(_safe(part, blanked) for part in failure.parts).rstrip("\n")
-    cell = [_shortened(line, MOST_LINE) for line in blanked(visible(failure.cell)).splitlines()]
-
+    cell = [_shortened(line, MOST_LINE) for line in blanked(visible(failure.cell)).rstrip().splitlines()]
     running = re.findall(rf'File "{FAILED_CELL}", line (\d+)', traceback) or [1]
 
     def draft(size: tuple[int, int]) -> str:
         text = f"The error, without the values of variables:\n{fenced(_shortened(traceback, size[0]))}"
-        code = _excerpt(cell, int(running[-1]), size[1])
-        return f"{text}\n\nThe cell that failed:\n{fenced(code)}" if code else text
+        if not (cell and size[1]):
+            return text
+        return f"{text}\n\nThe cell that failed:\n{fenced(_excerpt(cell, int(running[-1]), size[1]))}"
 
     drafts = map(draft, SIZES)
     text = next((text for text in drafts if room.count(text) <= 2 * room.tokens), draft(SIZES[-1]))
@@ -148,10 +148,9 @@ def _safe(part: str, blanked: Blanks) -> str:
 def _excerpt(lines: list[str], line: int, most: int) -> str:
     """Return the lines of a cell; where it has more than ``most``, those around one of them."""
     start = max(0, min(line - 1 - most // 2, len(lines) - most))
-    behind = len(lines) - most - start
-    above = [f"# … {counted(start, 'line')} left out …"] if start and most else []
-    below = [f"# … {counted(behind, 'line')} left out …"] if behind > 0 and most else []
-    return "\n".join([*above, *lines[start : start + most], *below])
+    end = min(start + most, len(lines))
+    left_out = [f"# … {counted(count, 'line')} left out …" if count else "" for count in (start, len(lines) - end)]
+    return "\n".join([*left_out[:1], *lines[start:end], *left_out[1:]]).strip("\n")
 
 
 def _shortened(text: str, most: int) -> str:
