@@ -9,6 +9,7 @@ from IPython.display import display
 
 from ..conversation.code_blocks import CodeBlock, code_blocks, code_of, eligible_blocks
 from ..conversation.events import Added, Cleared, Offered, Said
+from ..display.answer.markdown import folded_code
 from ..display.tables import first_words, table
 from ..display.text import to_plain, warning_forms
 from ..errors import InvalidRequestError
@@ -81,19 +82,21 @@ def _into_next_cell(call: Call, code: str) -> bool:
 
 
 def _list(call: Call, turn: int, blocks: tuple[CodeBlock, ...]) -> None:
-    """Show the blocks of a turn, each with the command that puts it into the next cell.
+    """Show the blocks of a turn, each with the command that puts it into the next cell, and on a page with its code.
 
     No click can put code into a cell: front ends take it from a cell that runs (jupyterlab/jupyterlab#8893).
     """
     conversation = call.options.conversation
     elsewhere = f" -i {shlex.quote(conversation)}" if conversation else ""
-    rows = list[tuple[str, ...]]()
+    rows, unfolded = [], ""
     for number, block in enumerate(blocks, 1):
-        lines = block.text.strip("\n").splitlines() or [""]
-        size, begins_with = f"{len(lines):,}", first_words(lines[0])
-        rows.append((str(number), block.language or "–", size, begins_with, f"%chat code {number}{elsewhere}"))
+        command = f"%chat code {number}{elsewhere}"
+        lines = block.text.strip("\n").splitlines()
+        rows.append((str(number), block.language or "–", f"{len(lines):,}", first_words("".join(lines[:1])), command))
+        unfolded += folded_code(command, block.text, block.language or "python")
     together = f"; %chat code all{elsewhere} joins the Python" if sum(block.is_python for block in blocks) > 1 else ""
-    display(table(BLOCK_COLUMNS, rows, f"Turn {turn} has {len(blocks):,} code blocks{together}."), raw=True)
+    forms = table(BLOCK_COLUMNS, rows, f"Turn {turn} has {len(blocks):,} code blocks{together}.")
+    display({**forms, "text/html": forms["text/html"] + unfolded}, raw=True)
 
 
 def fix(call: Call) -> None:

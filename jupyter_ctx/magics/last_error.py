@@ -36,7 +36,7 @@ def failure_in(shell: Any, error: BaseException, result: Any = None) -> Failure 
 
     def cell_name(file: str) -> str:
         other = number if file in IN_A_CELL else number_of(file)
-        return "" if other is None else FAILED_CELL if other == number else OTHER_CELL
+        return "" if other is None else FAILED_CELL if number in (None, other) else OTHER_CELL
 
     cell = re.sub(r"^(\s*\n)+", "", cell)  # from its first line on that is not empty IPython counts
     return failure_of(error, cell_name, cell, number)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import Iterator
 
@@ -96,13 +97,20 @@ def test_what_no_cell_can_run_becomes_comments_and_a_session_its_input(block: st
     assert both == (f"x = 1\n\n{cell}" if is_python else "x = 1")
 
 
-def test_an_answer_with_several_blocks_says_how_to_take_one(kernel: Kernel) -> None:
+def test_a_notebook_unfolds_each_block_and_the_answer_says_so(kernel: Kernel) -> None:
     with answering_rows(said) as asked:
         kernel.run(f"%chat use m --base-url {asked.url}")
         assert "3 code blocks: %chat code" in str(kernel.run("%%chat\nSay two"))
         for cell in ("%%chat\nSay one", "%%chat --no-history\nSay two"):
             assert "code blocks: %chat code" not in str(kernel.run(cell))
-    kernel.run("%chat code 2 1")
+        kernel.run("%%chat\nSay two")
+    outputs = (output["content"].get("data", {}) for output in kernel.run("%chat code"))
+    listed = next(forms["text/html"] for forms in outputs if "text/html" in forms)
+    folded = re.findall(r"<details.*?<summary>(.*?)</summary>.*?<pre.*?>(.*?)</pre>", listed, re.S)
+    plain = [(command, html.unescape(re.sub("<.*?>", "", code)).strip()) for command, code in folded]
+    codes = ["pip install x", "import x\nx.run()", "y = f(2)"]
+    assert plain == [(f"%chat code {number}", code) for number, code in enumerate(codes, 1)]
+    kernel.run("%chat code 2")
     assert kernel.reply["payload"][0]["text"] == "import x\nx.run()"
 
 
