@@ -17,11 +17,10 @@ from ..runtime.secret_texts import BLANKED
 from ..template.expressions import described
 from .attached import Attached, Blanks, TextRoom
 from .attached_files import attached_data, attached_file
-from .error_report import attached_error
+from .errors import attached_error, failure_of
 from .figures import pictures_in
 from .guarded import guarded
 from .media import SIGNATURE_BYTES, ImageFile, guessed_tokens, media_type_of
-from .tracebacks import failure_of
 from .values import about_tokens, headed, text_brief, value_text
 
 _SCALARS = (str, bytes, int, float)
