@@ -18,11 +18,10 @@ from ..template.expressions import described
 from .addresses import Address
 from .attached import Attached, Blanks, TextRoom
 from .attached_files import attached_data, attached_file
-from .error_report import attached_error
+from .errors import attached_error, failure_of
 from .figures import pictures_in
 from .guarded import guarded
 from .media import SIGNATURE_BYTES, ImageFile, as_attachment, media_type_of
-from .tracebacks import failure_of
 from .values import about_tokens, headed, text_brief, value_text
 from .web_pages import attached_address
 

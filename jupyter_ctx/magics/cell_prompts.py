@@ -19,7 +19,7 @@ from .shown import Shown
 from .variables import schema_named
 
 if TYPE_CHECKING:
-    from ..attachments.tracebacks import Failure
+    from ..attachments.errors import Failure
     from .outputs import Outputs
 
 
