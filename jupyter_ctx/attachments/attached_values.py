@@ -19,10 +19,10 @@ from .attached import Attached, Blanks, TextRoom
 from .attached_files import attached_data, attached_file
 from .error_report import attached_error
 from .figures import pictures_in
-from .guarded import guarded
+from .guarded import call_user_code
 from .media import SIGNATURE_BYTES, ImageFile, guessed_tokens, media_type_of
 from .tracebacks import failure_of
-from .values import about_tokens, headed, text_brief, value_text
+from .values import about_tokens, fenced_block, fit_text, value_text
 
 _SCALARS = (str, bytes, int, float)
 INSTEAD = {
@@ -50,10 +50,10 @@ def attached_value(name: str, value: Any, room: TextRoom, redactor: Redactor) ->
         return attached_data(name, "application/pdf", bytes(value), room.vision)
     blanked = Blanks(redactor)
     if issubclass(kind, _SCALARS) and blanked.hides(name, value):
-        return Attached(name, headed(name, BLANKED), what="blanked", notices=blanked.notices(name))
+        return Attached(name, fenced_block(name, BLANKED), what="blanked", notices=blanked.notices(name))
     source = _source(value)
     if source:
-        text, what = text_brief(name, source, room, blanked)
+        text, what = fit_text(name, source, room, blanked)
         return Attached(name, text, what=f"its source, {what}", notices=blanked.notices(name))
     _check_data(name, value)
     pictures = pictures_in(name, value, redactor.masked, room.vision.drawn)
@@ -62,7 +62,7 @@ def attached_value(name: str, value: Any, room: TextRoom, redactor: Redactor) ->
         return shown
     rest = value if shown is None else pictures.rest
     room.count("")  # a tokenizer is loaded in its own time
-    text, what = guarded(name, lambda: value_text(name, rest, room, blanked), redactor.masked)
+    text, what = call_user_code(name, lambda: value_text(name, rest, room, blanked), redactor.masked)
     if shown is None:
         return Attached(name, text, what=what, notices=blanked.notices(name))
     return Attached(
