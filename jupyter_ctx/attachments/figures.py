@@ -145,14 +145,13 @@ def _displayed(value: Any) -> bytes | None:
         return None
     from IPython import get_ipython
 
-    shell = get_ipython()
-    display = _formatters_of_scripts() if shell is None else shell.display_formatter
+    display = getattr(get_ipython(), "display_formatter", None) or _scripts_formatter()
     formatters = display.formatters["image/png"], display.formatters["image/jpeg"], display.mimebundle_formatter
     return next(filter(None, (_image_data(_made_by(formatter, value)) for formatter in formatters)), None)
 
 
 @cache
-def _formatters_of_scripts() -> Any:
+def _scripts_formatter() -> Any:
     from IPython.core.formatters import DisplayFormatter
 
     return DisplayFormatter()

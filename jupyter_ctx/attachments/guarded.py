@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdout, suppress
+from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
 from typing import Any, TypeVar
 from warnings import catch_warnings
 
@@ -58,11 +58,13 @@ def silent() -> Iterator[None]:
         return
     module: Any = sys.modules.get("IPython.core.getipython")
     shell = module and module.get_ipython()
-    with ExitStack() as stack:
-        stack.enter_context(redirect_stdout(_Silenced(sys.stdout)))
-        stack.enter_context(redirect_stderr(_Silenced(sys.stderr)))
-        stack.enter_context(catch_warnings(action="ignore"))
-        if shell is not None:
-            stack.callback(setattr, shell, "display_pub", shell.display_pub)
-            shell.display_pub = _Silenced(shell.display_pub)
-        yield
+    display_pub = getattr(shell, "display_pub", None)
+    out, err = _Silenced(sys.stdout), _Silenced(sys.stderr)
+    with redirect_stdout(out), redirect_stderr(err), catch_warnings(action="ignore"):
+        try:
+            if shell is not None:
+                shell.display_pub = _Silenced(display_pub)
+            yield
+        finally:
+            if shell is not None:
+                shell.display_pub = display_pub

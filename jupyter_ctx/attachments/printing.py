@@ -65,7 +65,7 @@ class CollectionPrinter:
         if id(value) in inside:
             return Verbatim("<contains itself>")
         inside = (*inside, id(value))
-        members = sorted(value, key=repr) if isinstance(value, set | frozenset) else attributes or value
+        members: Any = sorted(value, key=repr) if isinstance(value, set | frozenset) else attributes or value
         is_named = hasattr(members, "items")
         most = min(self.members, self._left) if len(inside) <= DEPTH else 0
         first = list(islice(members.items() if is_named else enumerate(members), max(most, 0)))

@@ -66,7 +66,9 @@ class TableWriter:
             lines = [f"These {wide:,} columns are of type {types[0][0]}, each with {types[0][1]} missing"]
         else:
             lines = ["| column | type | missing |", "|-|-|-|"] if types else []
-            lines += [f"| {self._name(n)} | {dtype} | {gaps} |" for n, (dtype, gaps) in zip(numbers, types, strict=True)]
+            lines += [
+                f"| {self._name(n)} | {dtype} | {gaps} |" for n, (dtype, gaps) in zip(numbers, types, strict=True)
+            ]
         if wide < self._wide:
             first, last = table.labels + (wide + 1) // 2, len(table.names) - wide // 2 - 1
             names = f"from {self._name(first)} to {self._name(last)}"
@@ -96,7 +98,9 @@ class TableWriter:
         parts = [table.read(start, stop, numbers) for start, stop in ranges if start < stop]
         columns = zip(*parts, strict=True) if parts else [()] * len(numbers)
         named = zip(numbers, columns, strict=True)
-        return [self._texts(table.names[number], [*sum(map(list, column), [])]) for number, column in named]
+        return [
+            self._texts(table.names[number], [value for part in column for value in part]) for number, column in named
+        ]
 
     def _texts(self, name: object, values: Sequence[Any]) -> list[str]:
         digits = digits_apart(value for value in values if isinstance(value, float))

@@ -9,6 +9,7 @@ import re
 import sys
 from bisect import bisect_right
 from collections.abc import Callable
+from contextlib import suppress
 from math import prod
 from typing import Any, NamedTuple
 
@@ -20,7 +21,14 @@ from .attached import Blanks, TextRoom
 from .kinds import module_of
 from .library_tables import library_table
 from .printing import (
-    KEY_ROOM, CollectionPrinter, array_range, array_text, is_collection, own_text, shape_of, sides,
+    KEY_ROOM,
+    CollectionPrinter,
+    array_range,
+    array_text,
+    is_collection,
+    own_text,
+    shape_of,
+    sides,
 )  # fmt: skip
 from .rich_text import markup_text
 from .table_text import FIRST_CELLS, TableWriter
@@ -162,16 +170,13 @@ def _array_of(value: Any) -> Any:
     numpy, kind, shape = sys.modules.get("numpy"), type(value), shape_of(value)
     if numpy is None or not hasattr(kind, "__array__") or isinstance(value, numpy.ma.MaskedArray):
         return None
-    if isinstance(value, numpy.ndarray):
-        return value
-    if module_of(kind) in ("xarray", "dask") or not shape or prod(shape) > MOST_VALUES:
+    is_other = not isinstance(value, numpy.ndarray)
+    if is_other and (module_of(kind) in ("xarray", "dask") or not shape or prod(shape) > MOST_VALUES):
         return None  # these tell more of themselves, or would be computed
-    try:
+    with suppress(Exception):  # of a library, for a type that NumPy has not
         for apart in ("detach", "cpu"):  # of a tensor that learns, or is in another memory
             value = getattr(value, apart)() if hasattr(kind, apart) else value
         return numpy.asarray(value)
-    except Exception:  # of a library, for a type that NumPy has not
-        return None
 
 
 def _fit_array(name: str, kind: str, array: Any, room: TextRoom, blanked: Blanks) -> tuple[str, str]:

@@ -62,7 +62,7 @@ def attached_named(word: str, variables: Mapping[str, Any], attach: Callable[...
 def _value(word: str, variables: Mapping[str, Any]) -> Any:
     """Return what a word names, or ``ABSENT`` where that is a file. Raises InvalidRequestError."""
     try:
-        value = call_user_code(word, lambda: part_named(word, variables))  # attributes and items run code of their classes
+        value = call_user_code(word, lambda: part_named(word, variables))
     except NoPartError as error:
         if not _is_file(word):
             raise InvalidRequestError(f"-a {word}: {error} Nothing was sent.") from None
