@@ -8,20 +8,18 @@ from datetime import date
 from decimal import Decimal
 from typing import Any
 
-import dask
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
 import scipy.sparse
-from cells import Cells
 from hypothesis import given
 from hypothesis import strategies as st
 
 from jupyter_ctx import Chat
 from jupyter_ctx.attachments.attached import Attached, TextRoom
 from jupyter_ctx.attachments.attached_values import attached_value
-from jupyter_ctx.attachments.values import decimal_text, digits_apart
+from jupyter_ctx.attachments.printing import decimal_text, digits_apart
 from jupyter_ctx.runtime.redaction import Redactor
 from jupyter_ctx.testing import ScriptedProvider, count_characters
 
@@ -78,7 +76,6 @@ def test_different_numbers_stay_different(values: list[float]) -> None:
     digits = digits_apart(values)
     texts = [decimal_text(value, digits) for value in values]
     assert len({text.removeprefix("-0.0") for text in texts}) >= len(set(values) - {0.0})
-    assert 6 <= digits <= 17
     for value, text in zip(values, texts, strict=True):
         assert float(text) == pytest.approx(value, rel=1e-5)
 
@@ -105,6 +102,10 @@ class Tensor:
         return "tensor([0, 1, ...])"
 
 
+def fails(frame: pl.DataFrame) -> pl.DataFrame:
+    raise AssertionError
+
+
 LONG = pd.DataFrame({"g": [f"k{n % 5}" for n in range(20_000)], "n": range(20_000)})
 LONG_POLARS = pl.DataFrame({"g": LONG["g"].to_list(), "n": LONG["n"].to_list()})
 NUMBERS = list(range(20_000))
@@ -115,16 +116,15 @@ NUMBERS = list(range(20_000))
     [
         (OfArrow(LONG_POLARS), " of 20,000 rows"),
         (scipy.sparse.eye(5_000, format="csr"), "5,000 × 5,000 values by its own short text"),
-        (LONG.groupby("g"), "all 5 groups"),
-        (LONG_POLARS.group_by("g"), "all 5 groups"),
-        (LONG_POLARS.lazy(), "a query that has not run"),
+        (LONG.groupby("g"), "all 5 rows"),
+        (LONG_POLARS.group_by("g"), "all 5 rows"),
+        (LONG_POLARS.lazy().map_batches(fails, schema={"b": pl.String}), "a query that has not run"),
         (pd.Categorical(LONG["g"]), " of 20,000 rows"),
         (Tensor(), " of 200,000 values"),
         (np.ma.masked_greater(np.arange(20_000.0), 5), "20,000 values by its own short text"),
         (NUMBERS, " of 20,000 members"),
         ([NUMBERS[:n] for n in range(600)], " of 600 members"),
         ({"frame": LONG}, "tables and arrays in it by their sizes"),
-        (dask.delayed(sum)([1, 2]), "not computed"),
     ],
     ids=lambda value: type(value).__name__,
 )
@@ -186,19 +186,6 @@ def test_long_texts_in_cells_are_shortened_visibly() -> None:
     assert found.what.startswith("all 3 rows, long cells shortened, about ")
 
 
-def test_long_texts_in_cells_go_whole_where_there_is_room() -> None:
-    text = "word " * 200
-    found = attached(pd.DataFrame({"review": [text] * 2}))
-    assert found.text.count(text) == 2
-    assert found.what.startswith("all 2 rows, about ")
-
-
-def test_names_of_an_index_stand_above_its_values() -> None:
-    frame = pd.DataFrame({"g": ["a", "b"], "n": [1, 2], "x": [3, 4]})
-    assert "| g | n | x |\n|-|-|-|\n| a | 1 | 3 |" in attached(frame.set_index(["g", "n"])).text
-    assert "| g | x |\n|-|-|\n| a | 3 |" in attached(frame.set_index("g")[["x"]]).text
-
-
 @pytest.mark.parametrize(
     ("value", "words"),
     [
@@ -209,6 +196,7 @@ def test_names_of_an_index_stand_above_its_values() -> None:
         (pd.DataFrame(), ["DataFrame with 0 rows and 0 columns"]),
         (pd.DataFrame([[1, 2]], columns=["a", "a"]), ["| 0 | 1 | 2 |"]),
         (pd.DataFrame({("a", "b"): [1]}), ["| ('a', 'b') | int64 | 0 |"]),
+        (SMALL.set_index(["name", "age"]), ["| name | age | score |\n|-|-|-|\n| Ann | 30 | 1.5 |"]),
         (pd.DataFrame({"t": pd.to_datetime(["2024-05-06", None])}), ["| 0 | 2024-05-06 00:00:00 |", "| 1 | NaT |"]),
         (pd.DataFrame({"c": pd.Categorical(["x", None])}), ["| c | category | 1 |", "| 0 | x |"]),
         (pd.DataFrame({"i": pd.array([1, None], dtype="Int64")}), ["| i | Int64 | 1 |", "| 1 | <NA> |"]),
@@ -227,15 +215,6 @@ def test_every_kind_of_table_goes_as_its_columns_and_rows(value: Any, words: lis
     found = attached(value)
     for each in words:
         assert each in found.text
-
-
-def test_a_lazy_frame_is_not_collected() -> None:
-    def run(frame: pl.DataFrame) -> pl.DataFrame:
-        raise AssertionError
-
-    found = attached(pl.LazyFrame({"a": [1]}).map_batches(run, schema={"b": pl.String}))
-    assert "| b | String |" in found.text
-    assert found.what.startswith("the columns of a query that has not run")
 
 
 COLUMNS = st.sampled_from(["int", "float", "text", "mixed", "date"])
@@ -292,10 +271,7 @@ def test_keys_in_cells_are_blanked_even_where_a_text_is_shortened() -> None:
     assert re.match(r"df: \d+ parts that look like keys were blanked", found.notices[0])
 
 
-def test_a_frame_is_left_as_it_was(cells: Cells) -> None:
-    before = SMALL.copy()
-    attached(SMALL)
-    pd.testing.assert_frame_equal(SMALL, before)
+RECORDS = np.array([("Ada", "hunter2x9")], dtype=[("user", "U9"), ("password", "U9")])
 
 
 @pytest.mark.parametrize(
@@ -307,7 +283,7 @@ def test_a_frame_is_left_as_it_was(cells: Cells) -> None:
         (np.zeros((0, 3)), ["0 × 3"], "all 0 values"),
         (np.arange(1_000_000).reshape(1_000, 1_000), ["from 0 to 999999", "..."], "of 1,000,000 values"),
         (np.zeros((2,) * 20), ["from 0 to 0"], "of 1,048,576 values"),
-        (np.array([(1, "x")], dtype=[("n", "i4"), ("s", "U1")]), ["(1, 'x')"], "all 1 values"),
+        (RECORDS, ["| user | <U9 | 0 |", "| Ada | *** |"], "all 1 row"),
         (np.ma.masked_equal([1, 2], 1), ["--"], "about"),
         (np.array([{"a": 1}, None], dtype=object), ["{'a': 1}"], "all 2 values"),
     ],
@@ -341,9 +317,3 @@ def test_columns_that_are_named_as_secrets_are_blanked(kind: Any) -> None:
     assert "enigma" not in found.text
     assert "| the |" in found.text
     assert "2 parts that look like keys were blanked" in " ".join(found.notices)
-
-
-def test_fields_of_records_that_are_named_as_secrets_are_blanked() -> None:
-    found = attached(np.array([("Ada", "hunter2x9")], dtype=[("user", "U9"), ("password", "U9")]))
-    assert "('Ada', '***')" in found.text
-    assert found.notices
