@@ -26,7 +26,6 @@ from .values import about_tokens, fenced_block, fit_text, value_text
 
 _SCALARS = (str, bytes, int, float)
 INSTEAD = {  # of what is no data
-    "None": "store in it what to send",
     "a module": "name what is in it",
     "a function": "call it and name what it returns, or write {{ In[N] }} for the cell N that defines it",
     "a class": "name an instance of it, or write {{ In[N] }} for the cell N that defines it",
@@ -60,7 +59,9 @@ def _sent(
     """Return the text and the files of a value, and what was sent of what."""
     if isinstance(value, _SCALARS) and blanked.hides(name, value):
         return fenced_block(name, BLANKED), (), "blanked"
-    noun = "None" if value is None else described(value)
+    if value is None:
+        raise InvalidRequestError(f"{name} is None: there is nothing to send.")
+    noun = described(value)
     with suppress(OSError, TypeError):  # what is not written in Python, or not kept
         if noun in ("a function", "a class"):
             text, what = fit_text(name, dedent(getsource(value)).rstrip(), room, blanked)

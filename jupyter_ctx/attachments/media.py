@@ -130,13 +130,19 @@ def _displayable(image: Any) -> Any:
 
 
 def _encoded(image: Any, is_photo: bool, most_png: int) -> tuple[str, bytes]:
-    """Return a PNG, or a JPEG of a photograph and of what has more bytes, unless it is transparent."""
+    """Return a PNG, or a JPEG of a photograph and of what has more bytes, on white where it is transparent."""
     png, jpeg = BytesIO(), BytesIO()
-    is_opaque = image.mode in ("L", "RGB")
-    if not is_photo or not is_opaque:
+    is_transparent = image.mode in ("RGBA", "LA")
+    if not is_photo or is_transparent:
         image.save(png, format="PNG")
-        if png.tell() <= most_png or not is_opaque:
+        if png.tell() <= most_png:
             return "image/png", png.getvalue()
+    if is_transparent:
+        image = image.convert("RGBA")
+        white = image.copy()
+        white.paste("white", (0, 0, *image.size))
+        white.alpha_composite(image)
+        image = white.convert("RGB")
     image.save(jpeg, format="JPEG", quality=QUALITY)
     if 0 < png.tell() <= jpeg.tell():
         return "image/png", png.getvalue()
