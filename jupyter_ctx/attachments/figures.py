@@ -26,7 +26,7 @@ PICTURE_DEPTH, LOOKED_AT = 2, 100  # of collections in collections, and members 
 FIGURE_MARGIN = 0.1  # inches around a figure, as in a cell
 LARGEST = 2_048  # pixels of the longer edge of a picture that is kept for whichever model is asked later
 WITHOUT_PICTURES = ("builtins", "ipywidgets", "jupyter_ctx")  # whose values are not displayed as images
-EXPORTS: dict[str, tuple[str, dict[str, Any]]] = {  # of a chart, by its class: the method, and keywords
+CHART_EXPORTS: dict[str, tuple[str, dict[str, Any]]] = {  # of a chart, by its class: the method, and keywords
     "plotly.BaseFigure": ("write_image", {}),
     "altair.TopLevelMixin": ("save", {"scale_factor": 2}),  # for small labels
 }
@@ -110,7 +110,7 @@ def _image(name: str, value: Any, edge: int) -> ImageFile | None:
         return _drawn_by_matplotlib(name, value, edge)
     if "PIL.Image" in bases:
         return of_pil(name, value, edge)
-    export, keywords = next((EXPORTS[base] for base in bases if base in EXPORTS), ("", {}))
+    export, keywords = next((CHART_EXPORTS[base] for base in bases if base in CHART_EXPORTS), ("", {}))
     if export:
         file = BytesIO()
         getattr(value, export)(file, format="png", **keywords)

@@ -94,25 +94,10 @@ def _of_columns(
         return dtype, f"{missing:,}" if step == 1 else f"about {missing * step:,}"
 
     def read(start: int, stop: int, numbers: Sequence[int]) -> list[list[Any]]:
-        return [_values(column(number)[start:stop]) for number in numbers]
+        columns = [column(number)[start:stop] for number in numbers]
+        return [values.tolist() if hasattr(values, "tolist") else values.to_list() for values in columns]
 
     return LibraryTable(kind, rows, names, schema, read, labels)
-
-
-def _values(column: Any) -> list[Any]:
-    """Return the values of a column: nanoseconds, which Python has not, as texts or numbers; singles as written."""
-    numpy, dtype = sys.modules.get("numpy"), column.dtype
-    if not hasattr(column, "tolist"):  # of narwhals
-        import narwhals
-
-        in_ns = getattr(dtype, "time_unit", "") == "ns"
-        if dtype == narwhals.Time or in_ns:
-            column = column.cast(narwhals.Int64 if dtype == narwhals.Duration else narwhals.String)
-    values: list[Any] = column.tolist() if hasattr(column, "tolist") else column.to_list()
-    if numpy is None or str(dtype).lower() not in ("float32", "float[pyarrow]"):
-        return values
-    singles = float | numpy.floating
-    return [float(str(numpy.float32(value))) if isinstance(value, singles) else value for value in values]
 
 
 def _of_duckdb(relation: Any) -> LibraryTable:

@@ -149,8 +149,8 @@ def array_text(array: Any, edge: int, threshold: int) -> str:
     """Return an array as NumPy prints it: above ``threshold`` values, ``edge`` of them at both ends of each side."""
     numpy: Any = sys.modules["numpy"]
     ends = [*array.flat[:COMPARED], *array.flat[-COMPARED:]] if array.dtype.kind == "f" else []
-    digits = digits_apart(_as_written(value) for value in ends)
-    formats = {"float_kind": lambda value: decimal_text(_as_written(value), digits).removesuffix(".0")}
+    digits = digits_apart(map(float, ends))
+    formats = {"float_kind": lambda value: decimal_text(float(value), digits).removesuffix(".0")}
     options: dict[str, Any] = {"threshold": threshold, "edgeitems": edge, "formatter": formats}
     return lasting(str(numpy.array2string(array, separator=", ", **options)))
 
@@ -166,14 +166,9 @@ def array_range(array: Any) -> str:
     missing = int((array != array).sum())  # NaN equals nothing
     if missing == array.size:
         return ", all NaN"
-    digits = digits_apart(map(_as_written, ends))
-    low, high = (decimal_text(_as_written(end), digits).removesuffix(".0") for end in ends)
+    digits = digits_apart(map(float, ends))
+    low, high = (decimal_text(float(end), digits).removesuffix(".0") for end in ends)
     return f", from {low} to {high}" + f", {missing:,} NaN" * bool(missing)
-
-
-def _as_written(value: Any) -> float:
-    """Return a number of NumPy with the digits that it is written with, which are fewer for singles."""
-    return float(str(value))
 
 
 def decimal_text(value: float, digits: int) -> str:

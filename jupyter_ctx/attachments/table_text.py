@@ -16,6 +16,7 @@ from .printing import KEY_ROOM, LEAST_DIGITS, CollectionPrinter, decimal_text, d
 WIDTHS = (4_000, 1_000, 300, 100, 30)  # characters that a cell may have
 NAME_CHARACTERS = 60
 ENOUGH_ROWS, FIRST_CELLS = 8, 64  # with fewer rows, columns are left out; cells that are tried first
+SINGLES = ("float32", "float16")  # NumPy's, which are no floats of Python's
 ALIKE = 8  # columns of the same type, from which on one line says it for all
 ESCAPED = str.maketrans({"\\": "\\\\", "|": "\\|", "\n": "\\n", "\r": "\\r"})
 
@@ -103,6 +104,7 @@ class TableWriter:
         ]
 
     def _texts(self, name: object, values: Sequence[Any]) -> list[str]:
+        values = [float(value) if type(value).__name__ in SINGLES else value for value in values]
         digits = digits_apart(value for value in values if isinstance(value, float))
         if kind_of(name):
             values = [BLANKED if self._blanked.hides(name, value) else value for value in values]

@@ -98,14 +98,6 @@ def test_a_figure_stays_as_it_is_and_gives_the_same_bytes_again() -> None:
     assert (red, green, blue) == (255, 255, 224)
 
 
-def test_what_stands_beside_the_axes_is_seen() -> None:
-    figure, axes = plt.subplots()
-    axes.plot([1, 2], label="a long label")
-    narrow = pixels(attached(figure).files[0].data)
-    axes.legend(bbox_to_anchor=(1.05, 1), loc="upper left")
-    assert pixels(attached(figure).files[0].data)[0] > narrow[0] + 50
-
-
 def test_a_huge_figure_is_drawn_smaller_and_the_notice_says_so() -> None:
     figure = plt.figure(figsize=(120, 90), dpi=100)
     figure.add_subplot().plot([1, 2, 3])

@@ -13,10 +13,9 @@ from cells import Cells
 from dialects import DIALECTS
 from images import PIXEL
 from IPython.core.completer import provisionalcompleter
-from IPython.utils.capture import capture_output
 from server import serve
 
-from jupyter_ctx import Chat, ChatInterrupted, InvalidRequestError, get_chat
+from jupyter_ctx import Chat, ChatInterrupted, InvalidRequestError
 
 ANSWER = DIALECTS["completions"].answer("I see.")
 Seen = list[dict[str, Any]]
@@ -179,17 +178,3 @@ def test_values_under_names_that_say_they_are_secret_are_blanked(cells: Cells, a
     assert "Ada_Lovelace" in text
     assert "playing" in text
     assert "login: 3 parts that look like keys were blanked" in " ".join(shown.split())
-
-
-@pytest.mark.parametrize("model", ["openai/gpt-3.5-turbo", "deepseek/deepseek-chat", "local/smollm2"])
-def test_nothing_is_said_to_go_along_where_the_model_reads_text_only(
-    cells: Cells, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, model: str
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("cat.png").write_bytes(PIXEL)
-    with capture_output() as said:
-        error = cells.shell.run_cell(f"%%chat -m {model} -a cat.png\nWhat is it?").error_in_exec
-    assert isinstance(error, InvalidRequestError)
-    assert f"cat.png cannot be sent to {model}" in str(error)
-    assert "With " not in said.stdout
-    assert get_chat().turns == ()
