@@ -36,6 +36,7 @@ from ..models.registry import Target
 from ..providers.base import Reply
 from ..runtime.interrupts import Stopper, uninterrupted
 from ..shown_as import mimebundle
+from .planner import ledger_of
 from .session import Session
 from .snapshot import context_info
 from .summarizer import (
@@ -232,7 +233,7 @@ class Actions:
         """Return the turns that a summary written now would stand for; the newest ``kept`` in view stay."""
         session, past = self._session, self._session.conversation
         scope, start = session.now(target)
-        ledger = session.fitter.ledger(target, past, scope)
+        ledger = ledger_of(past, target.meter, scope)
         first, keep = scope.floor, keep_verbatim(ledger, target.budget().limit, start, scope.at)
         keep = keep if kept is None else ledger.last(kept, start, scope.at)
         before = past.summary if scope.covers else None

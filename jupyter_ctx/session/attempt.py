@@ -125,8 +125,7 @@ class Attempt(Question):
 
     def key(self, *added: str) -> str:
         """Return the fingerprint of its view, with the ids of turns that are ``added`` to it."""
-        turns = [place.turn.id for place in self.places]
-        return view_key(self.target.provider.tokenizer, self.scope.fixed, [*turns, *added])
+        return view_key(self.target.provider.tokenizer, self.scope.fixed, self.places, *added)
 
     def begins_at(self, turn_id: str) -> str | None:
         """Return the place at which the view begins: ``None``: at the first turn; ``turn_id``: no turn is in view."""

@@ -181,7 +181,8 @@ def _learned(models: Models, exchanged: Exchanged, turn_id: str | None) -> Excha
     target, reply, counted = attempt.target, verdict.reply, verdict.counted
     if reply.stop_reason == "cut" and not reply.text:
         return exchanged
-    models.accepted(target, verdict.reply, attempt.tokens, request_bytes(attempt.request.messages))
+    size = request_bytes(attempt.request.messages) if target.learned_limit.heavy is not None else 0
+    models.accepted(target, verdict.reply, attempt.tokens, size)
     if verdict.truncated and reply.usage is not None:
         models.truncated(target, reply.usage.input_tokens)
     cost = models.cost(target, reply.usage, reply.model)

@@ -10,6 +10,7 @@ from dataclasses import replace
 from ..context.summary_facts import SUMMARY_ANSWER, summary_message
 from ..conversation.conversation import Conversation
 from ..conversation.messages import Attachment, Message
+from ..conversation.places import Place
 from ..models.registry import Target
 from ..providers.base import Request
 from .view import Scope, in_view
@@ -22,14 +23,18 @@ def messages_before(target: Target, past: Conversation, scope: Scope, start: int
     """
     messages = [Message("system", scope.fixed.system)] if scope.fixed.system.strip() else []
     pinned, rest = in_view(past, scope, start)
-    for place in pinned:
-        messages += map(target.sendable, place.turn.messages)
+    messages += _messages_of(pinned, target, has_files=bool(past.files))
     if scope.summary is not None:
         messages.append(Message("user", summary_message(scope.summary.text)))
         messages.append(Message("assistant", SUMMARY_ANSWER))
-    for place in rest:
-        messages += map(target.sendable, place.turn.messages)
+    messages += _messages_of(rest, target, has_files=bool(past.files))
     return messages
+
+
+def _messages_of(places: Iterable[Place], target: Target, *, has_files: bool) -> Iterable[Message]:
+    """Return the messages of these turns, without files that the target cannot be sent."""
+    messages = [message for place in places for message in place.messages or place.as_messages()]
+    return map(target.sendable, messages) if has_files else messages
 
 
 ENCODED = 4 / 3  # base64

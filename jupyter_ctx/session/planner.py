@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import threading
 from dataclasses import replace
+from weakref import WeakKeyDictionary
 
 from ..context.budget import LEAST_MARGIN, MARGIN
 from ..context.compaction import Ledger, Occupancy
 from ..context.overflow import Overflow
 from ..context.policy import TRIM_TO, comes_back, compact_share, decide, goal_after_refusal
+from ..context.tokens import Meter
 from ..conversation.conversation import Conversation
 from ..conversation.messages import Message
 from ..errors import ContextOverflowError
@@ -19,6 +22,25 @@ from .messages_sent import lightened, messages_before, request_bytes
 from .view import Scope, scope_at, turn_tokens, without_summary
 
 COUNTS = 3  # times that a provider is asked for the size of one request
+_ledgers: WeakKeyDictionary[Conversation, tuple[tuple[object, ...], Ledger]] = WeakKeyDictionary()
+_adding = threading.Lock()  # columns side by side are planned anew in threads
+
+
+def ledger_of(past: Conversation, meter: Meter, scope: Scope) -> Ledger:
+    """Return the sizes of all turns; 0 for those that no view in this scope may hold.
+
+    As a conversation grows, only its new turns are measured.
+    """
+    basis = (meter, meter.revision, past.revision, scope.covers)
+    with _adding:
+        known, ledger = _ledgers.get(past, ((), Ledger()))
+        if known != basis:
+            ledger = Ledger()
+            _ledgers[past] = basis, ledger
+        for place in past.places[len(ledger) :]:
+            tokens = turn_tokens(place.turn, meter) if scope.holds(place) else None
+            ledger.append(tokens, pinned=place.pinned, counted=meter.counted(place.turn.id))
+    return ledger
 
 
 class Fitter:
@@ -26,14 +48,6 @@ class Fitter:
 
     def __init__(self, models: Models) -> None:
         self.models = models
-
-    def ledger(self, target: Target, past: Conversation, scope: Scope) -> Ledger:
-        """Return the sizes of all turns; 0 for those that no view in this scope may hold."""
-        meter, ledger = target.meter, Ledger()
-        for place in past.places:
-            tokens = turn_tokens(place.turn, meter) if scope.holds(place) else None
-            ledger.append(tokens, pinned=place.pinned, counted=meter.counted(place.turn.id))
-        return ledger
 
     def start(self, target: Target, past: Conversation, scope: Scope, *, apart: bool = False) -> int:
         """Return where the next view begins if nothing must go: where the last one did.
@@ -47,7 +61,7 @@ class Fitter:
         sent, now = last.versions[0], (target.window.tokens, target.model)
         start = min(max(scope.floor, past.index(last.own_start if apart else last.start)), scope.at)
         if start > scope.floor and (sent.record.window, sent.model) != now:
-            ledger = self.ledger(target, past, scope)
+            ledger = ledger_of(past, target.meter, scope)
             fixed = target.meter.fixed(scope.fixed) + ledger.pinned(scope.at)
             if comes_back(fixed + ledger.between(scope.floor, scope.at), target.budget().limit):
                 return scope.floor
@@ -55,7 +69,7 @@ class Fitter:
 
     def occupancy(self, target: Target, past: Conversation, scope: Scope, start: int) -> Occupancy:
         """Return what the next request takes with an empty prompt, in a view that begins at ``start``."""
-        fixed, ledger = target.meter.fixed(scope.fixed), self.ledger(target, past, scope)
+        fixed, ledger = target.meter.fixed(scope.fixed), ledger_of(past, target.meter, scope)
         guessed = 0.0 if target.meter.counted(scope.fixed) else fixed
         budget = target.budget(fixed)._replace(margin=MARGIN)
         return Occupancy(ledger, budget, start, scope.at, guessed=guessed)
@@ -171,7 +185,7 @@ class Fitter:
         attempt = self._plan(question, start, goal)
         if _sends_less(attempt, refused):
             return attempt
-        ledger = self.ledger(target, refused.past, refused.scope)
+        ledger = ledger_of(refused.past, target.meter, refused.scope)
         return self._plan(question, ledger.last(ledger.count(start, end) - 1, start, end), goal)
 
     def _plan(self, question: Question, start: int, goal: float | None = None) -> Attempt:

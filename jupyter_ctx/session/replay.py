@@ -14,6 +14,7 @@ from ..conversation.events import Offered, Said
 from ..conversation.messages import Message, Turn
 from ..errors import ChatError
 from .messages_sent import are_same_messages, request_digest
+from .planner import ledger_of
 from .session import Session
 from .view import PartStatus, part_states, scope_then, turn_tokens
 
@@ -57,7 +58,7 @@ def _replayed(session: Session, number: int, turn: Turn, before: Conversation, a
         target = target if turn.model == target.model else session.target({"model": turn.model}, ask=False)
     scope, start = scope_then(before, at, system, turn)
     template, system_size, summary = target.meter.fixed_parts(scope.fixed)
-    ledger = session.fitter.ledger(target, before, scope)
+    ledger = ledger_of(before, target.meter, scope)
     sizes = [("template", template), ("system", system_size), ("pinned", ledger.pinned(at)), ("summary", summary)]
     sizes.append(("earlier turns", ledger.between(start, at)))
     others = sum(size for _, size in sizes)

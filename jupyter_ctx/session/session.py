@@ -291,8 +291,9 @@ class Session:
 
     def previous(self, attempt: Attempt) -> Turn | None:
         """Return the last turn, where the request is that turn's with its reply and a new prompt added."""
-        turns = [place.turn for place in attempt.places]
-        return turns[-1] if turns and attempt.key() in (self.state.counted, self.state.sent) else None
+        places = attempt.places
+        is_known = bool(places) and attempt.key() in (self.state.counted, self.state.sent)
+        return places[-1].turn if is_known else None
 
     def price(self, attempt: Attempt, *, tries: int = 1) -> RequestPrice:
         """Return what a request may cost, before it is sent; ``tries``: how often it may be asked."""
@@ -328,7 +329,7 @@ class Session:
         scope, start = self.now(target)
         past, state = self.conversation, self.state
         passed, rest = in_view(past, scope, start)
-        key = view_key(target.provider.tokenizer, scope.fixed, [place.turn.id for place in (*passed, *rest)])
+        key = view_key(target.provider.tokenizer, scope.fixed, (*passed, *rest))
         occupancy = self.fitter.occupancy(target, past, scope, start)
         # a learned limit that the next request retries leaves nothing out
         tried = occupancy if target.trial is None else self.fitter.occupancy(target.trial, past, scope, start)

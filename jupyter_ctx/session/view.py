@@ -48,7 +48,16 @@ class Scope(NamedTuple):
 
     def holds(self, place: Place) -> bool:
         """Return whether the turn may be sent, pinned or not."""
-        return place.sendable and (place.pinned or place.turn.id not in self.covers)
+        return bool(self.held([place]))
+
+    def held(self, places: Iterable[Place]) -> list[Place]:
+        """Return those of the turns that may be sent, pinned or not."""
+        covers = self.covers
+        return [
+            place
+            for place in places
+            if place.has_text and not place.excluded and (place.pinned or place.turn.record.id not in covers)
+        ]
 
     def is_loose(self, place: Place) -> bool:
         """Return whether the turn may be sent, and a cut behind it leaves it out."""
@@ -88,9 +97,13 @@ def _scope(at: int, floor: int, system: str, summary: Summary | None) -> Scope:
     return Scope(at, floor, Fixed(system, text), summary)
 
 
-def view_key(tokenizer: str, fixed: Fixed, turns: Iterable[str]) -> str:
-    """Return a fingerprint of what one tokenizer counts: the fixed texts, and turn versions by their ids."""
-    parts = "\0".join((tokenizer, *fixed, *turns))
+def view_key(tokenizer: str, fixed: Fixed, places: Iterable[Place], *added: str) -> str:
+    """Return a fingerprint of what one tokenizer counts: the fixed texts, and turn versions by their ids.
+
+    The ids of turns that are ``added`` come last.
+    """
+    turns = [place.turn.record.id for place in places]
+    parts = "\0".join((tokenizer, *fixed, *turns, *added))
     return blake2b(parts.encode("utf-8", "replace"), digest_size=16).hexdigest()
 
 
@@ -111,8 +124,7 @@ def in_view(conversation: Conversation, scope: Scope, start: int) -> tuple[list[
         start = next(loose, scope.at)
     start = min(start, scope.at)
     pinned = [place for place in conversation.pins if conversation.index(place.id) < start]
-    rest = conversation.places[start : scope.at]
-    return list(filter(scope.holds, pinned)), list(filter(scope.holds, rest))
+    return scope.held(pinned), scope.held(conversation.places[start : scope.at])
 
 
 def part_states(conversation: Conversation, scope: Scope, start: int) -> list[PartStatus]:
