@@ -18,6 +18,7 @@ from ..display.text import to_plain, warning_forms
 from ..errors import InvalidRequestError
 from ..providers.base import Reply
 from ..runtime.frontend import where
+from ..session.actions import turn_of
 from ..wording import counted
 from .command_table import Call, say
 
@@ -45,7 +46,7 @@ def put_code(call: Call) -> object:
     is_all = words[:1] and words[0].lower() == "all"
     number = call.count(words[0], "a block's number or all", LISTS_BLOCKS) if words and not is_all else None
     turn = call.number(words[1]) if len(words) == 2 else _turn_meant(call)
-    reply = call.chat.desk.turn(turn).reply
+    reply = turn_of(call.chat.session, turn).reply
     blocks = code_blocks(reply)
     if not blocks:
         raise InvalidRequestError(f"There is no code in turn {turn}.")
@@ -69,7 +70,7 @@ def _turn_meant(call: Call) -> int:
     """
     chat = call.chat
     newest = next((event for event in reversed(chat.conversation.standing) if isinstance(event, NEWS)), None)
-    if isinstance(newest, Offered) and chat.desk.chosen(newest.alternatives.id) is None:
+    if isinstance(newest, Offered) and chat.session.chosen(newest.alternatives.id) is None:
         raise InvalidRequestError(
             f"None of the {len(newest.alternatives.answers)} answers side by side is used yet: %chat pick N takes one, "
             "then %chat code takes its code. %chat code BLOCK TURN takes that of an earlier turn."

@@ -91,8 +91,8 @@ def previewed(chat: Chat, prompt: Prompt, columns: Sequence[Prompt] = ()) -> dic
 
     ``columns``: all prompts that are sent at once, where this is the first of several.
     """
-    view = chat.desk.view(prompt)
-    prices = [chat.desk.view(column).price for column in columns]
+    view = chat.session.view(prompt)
+    prices = [chat.session.view(column).price for column in columns]
     total = max(1, view.input_tokens)
     lines = list[_Line](_left_out(view.omitted))
     if lines:

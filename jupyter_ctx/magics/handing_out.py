@@ -45,7 +45,7 @@ def hand_out(call: Call) -> str:
         raise InvalidRequestError(f"{word} must be the name of another notebook than this one, ending in .ipynb.")
     saved = notebook_in(Path(files[0]))
     cells = _carried(saved, clear=call.options.clear)
-    redactor, notebook = call.chat.desk.redactor(), {**saved, "cells": [*cells.values()]}
+    redactor, notebook = call.chat.session.redactor(), {**saved, "cells": [*cells.values()]}
     _check_no_secret(cells, redactor)
     is_secret, texts = redactor.hold, cell_texts(notebook)
     handout = gathered([chat.conversation for chat in call.host.library.chats], texts, is_secret)
@@ -90,12 +90,12 @@ def _check_no_secret(cells: Mapping[int, Any], redactor: Redactor) -> None:
 
 def _from_outside(chats: Iterable[Chat]) -> str:
     """Return a sentence about what decides requests and does not come with the notebook; empty: nothing."""
-    asked = [chat.desk for chat in chats if chat.conversation.length]
-    found = [(name, desk.source_of(name)) for desk in asked for name in DECIDE_A_REQUEST]
+    asked = [chat.session for chat in chats if chat.conversation.length]
+    found = [(name, session.source_of(name)) for session in asked for name in DECIDE_A_REQUEST]
     parts = {f"{name} from {OUTSIDE[source]}": None for name, source in found if source in OUTSIDE}
-    providers = [split_model(desk.session.settings.model)[0] for desk in asked if not desk.session.settings.base_url]
+    providers = [split_model(session.settings.model)[0] for session in asked if not session.settings.base_url]
     parts |= {f"the address from {SERVICES[each].address}": None for each in providers if given_address(each)}
-    files = [file.name for file, text in (desk.session.memory_file() for desk in asked) if file is not None and text]
+    files = [file.name for file, text in (session.memory_file() for session in asked) if file is not None and text]
     parts |= {f"the memory from {name}": None for name in files}
     if not parts:
         return ""

@@ -4,24 +4,26 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, TypeVar
 
 from ..attachments.attached import TextRoom
-from ..config.settings import Settings, is_default
+from ..config.settings import Settings, check_setting, is_default
 from ..context.budget import HALF
 from ..context.policy import decide
 from ..conversation.conversation import Conversation
 from ..conversation.events import Event, MemorySet, Offered, Said, Summarized, SystemSet
 from ..conversation.messages import Summary, Turn, new_id
-from ..errors import ChatError, InvalidRequestError
+from ..errors import ChatError, ChatInterrupted, InvalidRequestError
 from ..models.purse import Purse
 from ..models.registry import Models, Target, settings_with
 from ..models.request_price import Price, RequestPrice, is_free, price_of, request_price, worst_case
 from ..providers.base import AnswerSchema, Reply
 from ..runtime.frontend import fingerprint
+from ..runtime.redaction import Redactor, Unredacted
 from ..storage.journal import Journal, Opened
 from ..storage.spending import Sum
 from .attempt import Attempt
@@ -29,12 +31,14 @@ from .course import COURSE_FILE
 from .messages_sent import request_digest
 from .planner import Fitter
 from .preview import View, preview
-from .prompt import text_room
+from .prompt import Prompt, text_room
 from .snapshot import Snapshot
 from .state import NEARLY_FULL, NotebookState, SessionState
 from .system_prompt import MemoryFile, joined_system
+from .tries import as_answer
 from .view import Scope, in_view, scope_at, scope_then, view_key
 
+T = TypeVar("T")
 MAY_BE_CACHED = 600.0  # seconds after which no cache is hoped for whose provider does not say how long it lasts
 # settings that decide how much of a conversation a request has room for
 FITS_BY = ("model", "window", "max_tokens", "compact_at", "min_turns", "max_turns", "budget_share")
@@ -43,9 +47,15 @@ FITS_BY = ("model", "window", "max_tokens", "compact_at", "min_turns", "max_turn
 class Session:
     """One conversation with its state: recorded, saved, restored, and aimed at a model.
 
-    ``conversation`` and ``state`` are all that it knows; ``models`` and ``notebook`` are shared with the other
-    conversations of the notebook; ``journal`` stores it, where it is not ``None``; ``total`` is where all of them
-    add up what they spend.
+    One turn is asked at a time, and actions are done between turns: on some kernels (ipykernel 7.0 to 7.3) button
+    callbacks run in threads beside a cell.
+
+    conversation, state: all that it knows
+    models, notebook: shared with the other conversations of the notebook
+    journal: stores it, where it is not ``None``
+    total: where all conversations add up what they spend
+    running: whether a turn is being asked
+    listeners: called when a turn begins, and after each turn and action
     """
 
     def __init__(
@@ -63,12 +73,55 @@ class Session:
         self.journal = journal
         self.models, self.notebook = models or Models(), notebook or NotebookState()
         self.fitter, self.memory = Fitter(self.models), MemoryFile(self.notebook.folder)
+        self.running = False
+        self.listeners: list[Callable[[], object]] = []
+        self.summary_failures = 0  # of those nobody asked for, in a row
+        self._latest: Snapshot | None = None  # as of the last change
+        self._turns = threading.RLock()
         self._cache_key = f"jupyter_ctx-{new_id()}"
         self._has_set_system = False
         self.clock: Callable[[], float] = time.time
         self.sent_at: float | None = None  # when the last turn was sent from here, by this clock
         self.purse = Purse(total=total)
         self._lock = threading.Lock()  # a button's callback may run in another thread
+
+    @contextmanager
+    def turn(self) -> Iterator[None]:
+        """Hold the conversation for one turn: actions wait. Raises InvalidRequestError for a turn inside a turn."""
+        with self._between_turns():
+            self.running = True
+            try:
+                with suppress(Exception):  # of a drawing
+                    self.notify()
+                yield
+            finally:
+                self.running = False
+
+    def act(self, action: Callable[..., T], *args: Any, **options: Any) -> T:
+        """Do something to the conversation once no turn runs, and notify the listeners. Raises ChatInterrupted."""
+        with self._between_turns():
+            before = self.conversation.length
+            try:
+                result = action(self, *args, **options)
+            except KeyboardInterrupt:  # perhaps while it was saved
+                done = self.conversation.length != before
+                raise ChatInterrupted(f"stopped; {'it was done' if done else 'nothing has changed'}.") from None
+            finally:
+                self._latest = None
+        self.notify()
+        return result
+
+    @contextmanager
+    def _between_turns(self) -> Iterator[None]:
+        with self._turns:
+            if self.running:
+                raise InvalidRequestError("A turn is running: do this when it has ended.")
+            yield
+
+    def notify(self) -> None:
+        """Call the listeners."""
+        for listener in tuple(self.listeners):
+            listener()
 
     @property
     def settings(self) -> Settings:
@@ -79,6 +132,12 @@ class Session:
         """Replace fields of the state; :meth:`save` writes them."""
         with self._lock:
             self.state = self.state._replace(**changes)
+            self._latest = None
+
+    def begin_anew(self) -> None:
+        """Say again how full it is, and try summaries again."""
+        self.change(announced=frozenset())
+        self.summary_failures = 0
 
     def record(self, *events: Event) -> None:
         """Append the events and save them."""
@@ -102,6 +161,7 @@ class Session:
 
     def save(self, *events: Event) -> None:
         """Write the events and the state to the store, if there is one."""
+        self._latest = None
         if self.journal is not None:
             state = self.state.stored(self.models.state(), self.notebook)
             self.journal.save(events, self.models.news(), state, self.conversation, self.models.sizes)
@@ -284,6 +344,13 @@ class Session:
         if reply.cost is not None or not is_free(target):
             self.change(spent=self.state.spent.plus(reply.cost))
 
+    def spend_on_run(self, cost: float | None, unpriced: int) -> None:
+        """Add what a run over a table has cost."""
+        if cost or unpriced:
+            self.change(spent=self.state.spent.plus_run(cost, unpriced))
+        self.save()  # what was reserved and not spent, too
+        self.notify()
+
     def now(self, target: Target) -> tuple[Scope, int]:
         """Return what the next request at the conversation's end may hold, and where its view begins."""
         scope = scope_at(self.conversation, len(self.conversation.places), self.system)
@@ -323,8 +390,16 @@ class Session:
             return 0, None
         return usage.input_tokens, until if documented else None
 
+    def latest(self) -> Snapshot:
+        """Return the snapshot after the last change: what a cell shows of it is of one moment."""
+        return self._latest or self.snapshot()
+
     def snapshot(self) -> Snapshot:
         """Return the session and its next request, with an empty prompt, for readers; no server is asked."""
+        self._latest = self._snapshot()
+        return self._latest
+
+    def _snapshot(self) -> Snapshot:
         target = self.target({}, ask=False)
         scope, start = self.now(target)
         past, state = self.conversation, self.state
@@ -339,11 +414,45 @@ class Session:
             past, state, target, scope, start, occupancy.ledger, decision, room_ends, key == state.counted, left
         )
 
-    def view(self, said: Said, options: Mapping[str, Any], *, record: bool, schema: AnswerSchema | None = None) -> View:
-        """Return the request for a turn before it is sent, part by part, with what it leaves out."""
-        target = self.target(options, ask=False, schema=schema)
-        attempt = self.attempt(said, target, self.system_for(options), record=record)
+    def view(self, prompt: Prompt) -> View:
+        """Return the request for a prompt before it is sent, part by part, with what it leaves out."""
+        said, schema = prompt.said(), as_answer(prompt.schema)
+        target = self.target(prompt.options, ask=False, schema=schema)
+        attempt = self.attempt(said, target, self.system_for(prompt.options), record=prompt.record)
         counted = attempt.key() == self.state.counted
         return preview(
             attempt, said.turn, is_counted=counted, price=self.price(attempt, tries=1 if schema is None else 2)
         )
+
+    # reading
+
+    @property
+    def notebook_file(self) -> str | None:
+        """The file of the running notebook, where that is known."""
+        return self.journal.origin.notebook if self.journal is not None else None
+
+    def redactor(self, *, on: bool = True) -> Redactor:
+        """Return what blanks secrets in whatever leaves the kernel, those of the providers' keys among them."""
+        return Redactor(self.models.secrets) if on else Unredacted()
+
+    def chosen(self, alternatives: str) -> int | None:
+        """Return the number of the answer that is the turn, of several answers with this id; ``None``: none is."""
+        offered = self.conversation.offers.get(alternatives)
+        place = self.conversation.place_of(offered) if offered is not None else None
+        ids = [answer.record.id for answer in offered.answers] if offered is not None else []
+        return ids.index(place.turn.id) + 1 if place is not None and place.turn.id in ids else None
+
+    def source_of(self, name: str) -> Literal["default", "at the start", "jupyter_ctx.toml", "set here"]:
+        """Return where a setting's value comes from.
+
+        "at the start" means keywords, IPython's configuration or environment variables; "jupyter_ctx.toml" the file
+        beside the notebook. Raises InvalidRequestError for an unknown setting.
+        """
+        check_setting(name)
+        begun = getattr(self.state.defaults, name)
+        is_own_system = name == "system" and self.has_own_system
+        if getattr(self.settings, name) != begun or is_own_system:
+            return "set here"
+        if name in self.notebook.course.named:
+            return "jupyter_ctx.toml"
+        return "default" if begun == getattr(Settings(), name) else "at the start"

@@ -24,8 +24,8 @@ from .exchange import Coming, Exchanged, exchange
 from .handed_turns import handed_turns
 from .judge import INCOMPLETE, Verdict
 from .messages_sent import digested, request_digest
-from .prompt import FromStore
-from .send import record_of, stored_reply
+from .prompt import FromStore, Prompt
+from .send import asking, record_of, stored_reply
 from .session import Session
 from .threads import Threads
 from .tries import answered, as_answer
@@ -93,10 +93,20 @@ class _Request:
     known: Alternative | None = None
 
 
-class SideBySide:
-    """Asks one prompt of several models for a session; the conversation stays as it is."""
+def ask_each(session: Session, prompt: Prompt, columns: Sequence[Candidate], watcher: Watcher) -> Alternatives:
+    """Ask several models, or one several times, at once; the conversation stays as it is until one answer is chosen.
 
-    def __init__(self, session: Session, watcher: Watcher, schema: Schema | None = None) -> None:
+    Raises ChatError where none answers, and ChatInterrupted, which keeps what came.
+    """
+    with asking(session, prompt) as said:
+        each = _SideBySide(session, watcher, prompt.schema)
+        return each.of(said, columns, record=prompt.record, stored=prompt.stored)
+
+
+class _SideBySide:
+    """Asks one prompt of several models for a session."""
+
+    def __init__(self, session: Session, watcher: Watcher, schema: Schema | None) -> None:
         self._session, self._watcher, self._schema = session, watcher, schema
         self._heard = queue.SimpleQueue[_News]()
         self._is_stopped = False

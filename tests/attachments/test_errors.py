@@ -19,6 +19,7 @@ from jupyter_ctx.attachments.attached import TextRoom
 from jupyter_ctx.attachments.error_report import attached_error
 from jupyter_ctx.attachments.tracebacks import FIRST_FRAMES, LAST_FRAMES, failure_of
 from jupyter_ctx.runtime.redaction import Redactor
+from jupyter_ctx.session.attaching import attachment_of_error
 
 KEY = "sk-proj-" + "Ab3" * 12
 
@@ -265,7 +266,7 @@ def test_a_script_sends_an_exception_of_its_own() -> None:
     try:
         1 / 0  # noqa: B018
     except ZeroDivisionError as error:
-        sent = chat.desk.attached_error(error)
+        sent = attachment_of_error(chat.session, error)
     assert sent.name == "error"
     assert "test_errors.py, line " in sent.text
 

@@ -22,6 +22,7 @@ from jupyter_ctx.attachments.attached_files import MOST_BYTES, attached_file
 from jupyter_ctx.attachments.attached_values import attached_value
 from jupyter_ctx.attachments.media import MOST_IMAGE_BYTES
 from jupyter_ctx.runtime.redaction import Redactor
+from jupyter_ctx.session.attaching import attachment_of
 from jupyter_ctx.testing import count_characters
 
 matplotlib = pytest.importorskip("matplotlib")
@@ -320,8 +321,8 @@ def test_every_dialect_carries_real_figures(dialect: Dialect) -> None:
     with serve(body) as (url, seen):
         chat = dialect.chat(url)
         values = [
-            chat.desk.attached("fig", figure),
-            chat.desk.attached("chart", altair_chart()),
+            attachment_of(chat.session, "fig", figure),
+            attachment_of(chat.session, "chart", altair_chart()),
             Image.new("RGB", (30, 20)),
             DATA,
         ]
@@ -343,7 +344,7 @@ def test_a_figure_of_plotly_goes_over_the_wire_in_its_own_size() -> None:
     with serve(body) as (url, seen):
         chat = dialect.chat(url)
         try:
-            found = chat.desk.attached("fig", figure)
+            found = attachment_of(chat.session, "fig", figure)
         except MissingDependencyError as error:
             need(False, str(error))
         chat.send("Look:", attachments=found)

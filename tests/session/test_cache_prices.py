@@ -30,21 +30,21 @@ def talk(dialect: str, model: str, *, written: int = 9_000, read: int = 0, **mor
     answer = spoken.answer("Yes.", sent=9_100, said=3, cached=read, written=written)
     with answering(spoken, answer) as (chat, _):
         other = Chat(model, base_url=chat.config.base_url, api_key="none", **{"prices": PRICES, **more})
-        other.desk.session.clock = lambda: NOW
+        other.session.clock = lambda: NOW
         other.send(LONG)
         yield other
 
 
 def said_at(chat: Chat, seconds: float) -> str:
     """What a preview says so many seconds after the last reply."""
-    chat.desk.session.clock = lambda: NOW + seconds
+    chat.session.clock = lambda: NOW + seconds
     return sending_text([chat.preview("And now?").price])
 
 
 @pytest.mark.parametrize(("ttl", "minutes", "premium"), [("5m", 5, 1.25), ("1h", 60, 2.0)])
 def test_anthropic_keeps_a_prompt_for_its_time_to_live(ttl: str, minutes: int, premium: float) -> None:
     with talk("anthropic", "anthropic/claude-opus-5-5", cache_ttl=ttl) as chat:
-        chat.desk.session.clock = lambda: NOW + 60 * minutes - 60
+        chat.session.clock = lambda: NOW + 60 * minutes - 60
         price = chat.preview("And now?").price
         assert price.cached_tokens == 9_100
         assert price.cached_until == pytest.approx(NOW + 60 * minutes, abs=60)
@@ -59,7 +59,7 @@ def test_anthropic_keeps_a_prompt_for_its_time_to_live(ttl: str, minutes: int, p
 
 def test_each_use_warms_the_cache_again() -> None:
     with talk("anthropic", "anthropic/claude-opus-5-5") as chat:
-        chat.desk.session.clock = lambda: NOW + 200
+        chat.session.clock = lambda: NOW + 200
         chat.send("And now?")
         assert chat.preview("And then?").price.cached_until == pytest.approx(NOW + 500, abs=60)
 
