@@ -28,7 +28,7 @@ from .session.exchange import Coming
 from .session.history import History, history
 from .session.preview import View
 from .session.prompt import Prompt
-from .session.send import ask
+from .session.send import send_prompt
 from .session.session import Session
 from .session.snapshot import context_info
 from .session.system_prompt import prompt_text
@@ -139,7 +139,7 @@ class Chat:
             if called is not None and not callable(called):
                 raise InvalidRequestError(f"{name} is {called!r}: it must be a function.")
         asked = self._prompt(prompt, attachments, schema, options)
-        reply = ask(self.session, asked, Coming(None, on_piece, on_thought))
+        reply = send_prompt(self.session, asked, Coming(None, on_piece, on_thought))
         lines = left_out(self.session, asked.attachments, asked.options)
         return replace(reply, notices=(*reply.notices, *lines, *self.session.notices()))
 
@@ -186,7 +186,7 @@ class Chat:
 
     def trim(self, turns: int | None = None) -> Change:
         """Leave out the oldest turns: down to about 0.6 of the limit, or to the newest turns."""
-        return self.session.act(actions.trim, turns)
+        return self.session.act(actions.trim_turns, turns)
 
     def summarize(
         self, instructions: str | None = None, *, turns: int | None = None, method: Method | None = None
@@ -207,6 +207,12 @@ class Chat:
     def redo(self) -> Change:
         """Redo what was undone last."""
         return self.session.act(actions.redo)
+
+    def pick(self, number: int, version: int | None = None) -> Change:
+        """Make this one of the answers that came last side by side the turn; with a version, that answer of a turn."""
+        if version is None:
+            return self.session.act(actions.choose_answer, number)
+        return self.session.act(actions.pick, number, version)
 
     def pin(self, *numbers: int) -> Change:
         """Keep these turns, by their numbers from 1, in every request."""

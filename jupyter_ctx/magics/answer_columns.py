@@ -109,7 +109,7 @@ class SideBySideCell:
             raise error from None
         if prompt.record and self._place.kind != "notebook" and not self._chat.session.chosen(answers.id):
             is_whole = [not answer.error and not answer.problem for answer in answers.answers]
-            self._chat.session.act(actions.choose, is_whole.index(True) + 1, answers.id)
+            self._chat.session.act(actions.choose_answer, is_whole.index(True) + 1, answers.id)
         self._offer(answers if prompt.record else None)
         return [self._replies.get(column) for column in range(len(self._columns))]
 
@@ -136,7 +136,7 @@ class SideBySideCell:
         if self._place.kind == "notebook":
             missing = [index for index, answer in enumerate(answers.answers) if answer.error]
             self._bar = ChoiceBar(
-                self._heads, lambda i: self._chat.session.act(actions.choose, i + 1, self.id), missing
+                self._heads, lambda i: self._chat.session.act(actions.choose_answer, i + 1, self.id), missing
             )
             self._bar.show()
             self._bar.update(_index(self._chosen), unused=self._unused)

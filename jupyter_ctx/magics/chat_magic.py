@@ -34,7 +34,7 @@ from ..session.exchange import Coming
 from ..session.handed_out import HandedOut
 from ..session.notices import WHERE_FROM
 from ..session.prompt import Prompt
-from ..session.send import ask
+from ..session.send import send_prompt
 from ..session.state import NotebookState
 from .answer_parts import blocks_below, broken_below, ending, figures_below, shown_forms
 from .cell_prompts import CellPrompts
@@ -167,7 +167,7 @@ class ChatMagic:
         """Take one of the answers shown last; ``is_named``: of those that this conversation had last."""
         last = self._newest_columns
         if last is None or is_named:
-            return chat.session.act(actions.choose, number)
+            return chat.pick(number)
         if last.kept_in is None:
             raise InvalidRequestError("None of the answers shown last was kept, so none can be taken.")
         if last.kept_in is not chat:
@@ -175,7 +175,7 @@ class ChatMagic:
             raise InvalidRequestError(
                 f"The answers shown last are in the conversation {name!r}: %chat pick {number} -i {name}."
             )
-        return chat.session.act(actions.choose, number, last.id)
+        return chat.session.act(actions.choose_answer, number, last.id)
 
     def _told_first(self, chat: Chat, place: Where, *, several: bool) -> Iterator[str]:
         """Yield lines about what joins a prompt, or does not, that its user may not know; each once."""
@@ -204,7 +204,7 @@ class ChatMagic:
 
         coming = Coming(begin, view.feed, view.think, on_sent=view.sent)
         try:
-            reply = ask(chat.session, prompt, coming)
+            reply = send_prompt(chat.session, prompt, coming)
             view.leave()
         except (ChatError, ChatInterrupted) as error:
             with uninterrupted():

@@ -110,7 +110,7 @@ def _pick(call: Call) -> object:
             "%chat pick takes the number of an answer side by side; or a turn and a version: %chat compare N "
             "shows the versions of turn N."
         )
-    return call.chat.session.act(actions.pick, *map(call.number, call.words))
+    return call.chat.pick(*map(call.number, call.words))
 
 
 @command(

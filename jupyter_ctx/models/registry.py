@@ -26,7 +26,7 @@ from ..providers.anthropic import Anthropic
 from ..providers.base import AnswerSchema, Provider, Reply, Request
 from ..providers.catalog import clean_key, key_variables
 from ..providers.guests import Guest, shadowed
-from ..providers.lookup import bills, check_known, get_provider, missing_key, split_model
+from ..providers.lookup import bills, check_known, get_provider, key_holder, missing_key, split_model
 from ..providers.unsupported import unsupported_at
 from ..storage.serialization import EndpointState, MeterState, Sizes, StoredState
 from .model_names import near_models
@@ -227,7 +227,7 @@ class Models:
         """Keep a key for a provider or an address, in memory only."""
         if not isinstance(key, str) or not clean_key(key):
             raise InvalidRequestError("The key is empty or not text: nothing has changed.")
-        self._keys[owner.rstrip("/")] = clean_key(key)
+        self._keys[key_holder(owner).rstrip("/")] = clean_key(key)
         self._providers.clear()  # the next request connects with the new one
         self._stated.forget_lists()  # one may have been refused with the old one
 

@@ -132,7 +132,7 @@ def plans(session: Session) -> dict[str, Plan]:
     }
 
 
-def trim(session: Session, turns: int | None) -> Change:
+def trim_turns(session: Session, turns: int | None) -> Change:
     """Leave out the oldest turns: down to about 0.6 of the limit, or to the newest ``turns``."""
     if turns is not None:
         check_whole_number("turns", turns)
@@ -353,7 +353,7 @@ def pick(session: Session, number: int, version: int) -> Change:
     return _apply(session, Picked(place.id, turn.id), f"Turn {number} has answer {version} again")
 
 
-def choose(session: Session, number: int, alternatives: str | None = None) -> Change:
+def choose_answer(session: Session, number: int, alternatives: str | None = None) -> Change:
     """Make one of several answers, by its number from 1, the turn; ``None``: of those that came last."""
     past = session.conversation
     offered = past.offers.get(alternatives) if alternatives else next(reversed(past.offers.values()), None)

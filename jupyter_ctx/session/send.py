@@ -30,7 +30,7 @@ from .tries import answered, as_answer, parsed_reply
 SUMMARY_FAILURES = 2
 
 
-def ask(session: Session, prompt: Prompt, coming: Coming) -> Reply:
+def send_prompt(session: Session, prompt: Prompt, coming: Coming) -> Reply:
     """Send a prompt and record the turn; the reply lacks the notices of the memory file and the store."""
     with asking(session, prompt) as said:
         among = prompt.stored if prompt.record else None

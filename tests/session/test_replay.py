@@ -13,7 +13,7 @@ from jupyter_ctx.session import actions
 from jupyter_ctx.session.exchange import Coming
 from jupyter_ctx.session.prompt import Prompt
 from jupyter_ctx.session.replay import Replayed, replayed
-from jupyter_ctx.session.send import ask
+from jupyter_ctx.session.send import send_prompt
 from jupyter_ctx.testing import Answer, ScriptedProvider
 
 LONG = "And why is that so? " * 8
@@ -30,7 +30,7 @@ def talk(**settings: Any) -> tuple[Chat, ScriptedProvider]:
 
 
 def said(chat: Chat, prompt: str, cell: str, run: str) -> None:
-    ask(chat.session, Prompt(prompt, {}, cell=cell, run=run), Coming())
+    send_prompt(chat.session, Prompt(prompt, {}, cell=cell, run=run), Coming())
 
 
 def test_every_request_is_rebuilt_word_for_word_whatever_was_done_between_the_turns() -> None:
