@@ -24,7 +24,7 @@ from .runtime.frontend import Origin
 from .session import actions
 from .session.actions import Change, Method
 from .session.attaching import attachments_given, left_out
-from .session.exchange import Coming
+from .session.complete import Coming
 from .session.history import History, history
 from .session.preview import View
 from .session.prompt import Prompt

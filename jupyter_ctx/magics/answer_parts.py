@@ -15,7 +15,7 @@ from ..display.answer.markdown import AnswerForms, with_sources
 from ..errors import ChatError
 from ..providers.base import Reply
 from ..runtime.frontend import Where
-from ..session.exchange import Coming
+from ..session.complete import Coming
 from ..session.notices import HANDED
 from ..wording import counted
 

@@ -30,7 +30,7 @@ from ..runtime.frontend import Where, notebook_files, origin, where
 from ..runtime.interrupts import uninterrupted
 from ..session import actions
 from ..session.actions import Change, threshold_notice
-from ..session.exchange import Coming
+from ..session.complete import Coming
 from ..session.handed_out import HandedOut
 from ..session.notices import WHERE_FROM
 from ..session.prompt import Prompt

@@ -41,7 +41,7 @@ from ..providers.base import Reply
 from ..runtime.interrupts import Stopper, uninterrupted
 from ..shown_as import mimebundle
 from .notices import ROOM_MAKERS, makes_room, threshold
-from .planner import ledger_of
+from .request_plan import RequestPlan
 from .session import Session
 from .snapshot import context_info
 from .summarizer import (
@@ -124,8 +124,8 @@ def plans(session: Session) -> dict[str, Plan]:
     now = session.snapshot()
     info = context_info(now)
     return {
-        "summarise": _summary_plan(session, now.target, info),
-        "trim": _cut_to(session, None, now.target).plan,
+        "summarise": _summary_plan(now.plan, info),
+        "trim": _cut_to(now.plan, None).plan,
         "clear": _clear_plan(info),
         "undo": Plan(f"take back the {info.undo}") if info.undo else Plan("nothing was done yet", possible=False),
         "redo": Plan(f"repeat the {info.redo}") if info.redo else Plan("nothing was undone", possible=False),
@@ -136,20 +136,19 @@ def trim_turns(session: Session, turns: int | None) -> Change:
     """Leave out the oldest turns: down to about 0.6 of the limit, or to the newest ``turns``."""
     if turns is not None:
         check_whole_number("turns", turns)
-    cut = _cut_to(session, turns, session.target({}, ask=False))
+    cut = _cut_to(session.next_plan(), turns)
     if not cut.plan.possible:
         return Change(f"Nothing to trim: {cut.plan.text}", changed=False)
     return _apply(session, Trimmed(cut.first), f"Left out {cut.gone}")
 
 
-def _cut_to(session: Session, turns: int | None, target: Target) -> _Cut:
+def _cut_to(planned: RequestPlan, turns: int | None) -> _Cut:
     """Return where a trim would cut now."""
-    past = session.conversation
+    past, scope, start, end = planned.past, planned.scope, planned.first, planned.scope.at
     if not past.places:
         return _Cut(Plan(NOT_ONE_TURN, possible=False))
-    scope, start = session.now(target)
-    now, end = session.fitter.occupancy(target, past, scope, start), scope.at
-    cut = now.ledger.last(turns, start, end) if turns is not None else trim_by_size(now, target.settings)
+    now = planned.occupancy()
+    cut = now.ledger.last(turns, start, end) if turns is not None else trim_by_size(now, planned.target.settings)
     if cut is None:
         return _Cut(Plan("the view is within 60 % of the limit", possible=False))
     count = now.ledger.count(start, cut)
@@ -212,10 +211,11 @@ def draft_summary(
     The newest ``kept`` turns stay word for word.
     """
     stopper = stopper or Stopper()
-    target = session.target({}, ask=False)
-    older, limit = _older(session, target, kept), target.budget().limit
+    planned = session.next_plan()
+    target = planned.target
+    older, limit = _older(planned, kept), target.budget().limit
     if not older.numbers:
-        return SummaryDraft(f"Nothing to summarise: {_why_no_summary(session, kept)}")
+        return SummaryDraft(f"Nothing to summarise: {_why_no_summary(planned, kept)}")
     material, cap = older.material, summary_cap(limit)
     before = session.state.spent.dollars or 0.0
     text, method, note = _written(session, material, target, cap, instructions, method, stopper)
@@ -234,11 +234,10 @@ def draft_summary(
     return SummaryDraft(f"Summarised {named}{paid}{note}", Summary(text, older.covers, method))
 
 
-def _older(session: Session, target: Target, kept: int | None = None) -> _Older:
+def _older(planned: RequestPlan, kept: int | None = None) -> _Older:
     """Return the turns that a summary written now would stand for; the newest ``kept`` in view stay."""
-    session, past = session, session.conversation
-    scope, start = session.now(target)
-    ledger = ledger_of(past, target.meter, scope)
+    past, scope, start = planned.past, planned.scope, planned.first
+    target, ledger = planned.target, planned.ledger
     first, keep = scope.floor, keep_verbatim(ledger, target.budget().limit, start, scope.at)
     keep = keep if kept is None else ledger.last(kept, start, scope.at)
     before = past.summary if scope.covers else None
@@ -249,17 +248,17 @@ def _older(session: Session, target: Target, kept: int | None = None) -> _Older:
     return _Older(numbers, Older(turns, before.text if before else ""), scope.covers, instead_of, beside)
 
 
-def _why_no_summary(session: Session, kept: int | None = None) -> str:
-    if not session.conversation.places:
+def _why_no_summary(planned: RequestPlan, kept: int | None = None) -> str:
+    if not planned.past.places:
         return NOT_ONE_TURN
     return NOTHING_OLDER if kept is None else NO_MORE_TURNS
 
 
-def _summary_plan(session: Session, target: Target, info: ContextInfo) -> Plan:
-    older = _older(session, target)
+def _summary_plan(planned: RequestPlan, info: ContextInfo) -> Plan:
+    older, fixed = _older(planned), planned.scope.fixed
     if not older.numbers:
-        return Plan(_why_no_summary(session), possible=False)
-    empty = target.meter.fixed(Fixed(session.system, summary_message("") + SUMMARY_ANSWER))
+        return Plan(_why_no_summary(planned), possible=False)
+    empty = planned.target.meter.fixed(Fixed(fixed.system, summary_message("") + SUMMARY_ANSWER))
     most = min(empty + summary_cap(info.limit), older.instead_of) + older.beside
     text = f"send {words.named_turns(older.numbers)} as a summary"
     return Plan(text, before=info.used, after=round(most), at_most=True)

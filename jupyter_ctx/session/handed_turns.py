@@ -15,7 +15,7 @@ from ..conversation.places import Places
 from ..export.handout import Handout, HandoutAnswer
 from ..providers.base import AnswerSchema
 from .handed_out import summary_digest
-from .judge import INCOMPLETE
+from .reply_checks import INCOMPLETE
 from .session import Session
 
 

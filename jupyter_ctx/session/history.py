@@ -71,7 +71,8 @@ class History(Table[HistoryRow]):
 
 def history(now: Snapshot) -> History:
     """Return every turn since the last clear."""
-    past, stale, meter = now.conversation, now.conversation.stale(), now.target.meter
+    plan = now.plan
+    past, stale, meter = plan.past, plan.past.stale(), plan.target.meter
 
     def row(number: int, place: Place, state: str) -> HistoryRow:
         turn = place.turn
@@ -84,7 +85,7 @@ def history(now: Snapshot) -> History:
             _parts(turn, meter),
         )  # fmt: skip
 
-    return History(map(row, count(1), past.places, part_states(past, now.scope, now.start)))
+    return History(map(row, count(1), past.places, part_states(past, plan.scope, plan.first)))
 
 
 def _parts(turn: Turn, meter: Meter) -> tuple[PromptPart, ...]:

@@ -16,13 +16,15 @@ from ..providers.base import Request
 from .view import Scope, in_view
 
 
-def messages_before(target: Target, past: Conversation, scope: Scope, start: int) -> list[Message]:
+def messages_before(
+    target: Target, past: Conversation, scope: Scope, view: tuple[list[Place], list[Place]]
+) -> list[Message]:
     """Return the messages before a prompt as this target may be sent them, the system prompt first.
 
-    Pinned turns from before the view and the summary stand before the turns that are sent as they are.
+    Pinned turns from before the ``view`` and the summary stand before the turns that are sent as they are.
     """
     messages = [Message("system", scope.fixed.system)] if scope.fixed.system.strip() else []
-    pinned, rest = in_view(past, scope, start)
+    pinned, rest = view
     messages += _messages_of(pinned, target, has_files=bool(past.files))
     if scope.summary is not None:
         messages.append(Message("user", summary_message(scope.summary.text)))
@@ -35,6 +37,12 @@ def _messages_of(places: Iterable[Place], target: Target, *, has_files: bool) ->
     """Return the messages of these turns, without files that the target cannot be sent."""
     messages = [message for place in places for message in place.messages or place.as_messages()]
     return map(target.sendable, messages) if has_files else messages
+
+
+def request_in(target: Target, past: Conversation, scope: Scope, start: int, message: Message) -> Request:
+    """Return the request for a message in a view that begins at ``start``."""
+    before = messages_before(target, past, scope, in_view(past, scope, start))
+    return target.request((*before, target.sendable(message)))
 
 
 ENCODED = 4 / 3  # base64

@@ -14,10 +14,10 @@ from ..conversation.places import Place
 from ..models.request_price import RequestPrice
 from ..providers.base import Request
 from ..shown_as import mimebundle
-from .attempt import Attempt
 from .prompt_parts import PromptPart, prompt_parts
+from .request_plan import RequestPlan
 from .tabular import Table
-from .view import PartStatus, in_view, part_states
+from .view import PartStatus, part_states
 
 
 class ViewPart(NamedTuple):
@@ -137,14 +137,14 @@ def _percent(part: ViewPart) -> str:
     return f"{100 * part.share:.0f} %"
 
 
-def preview(attempt: Attempt, asked: Turn, *, is_counted: bool, price: RequestPrice) -> View:
+def preview(plan: RequestPlan, asked: Turn, *, is_counted: bool, price: RequestPrice) -> View:
     """Return a request for a turn part by part.
 
     ``is_counted``: the provider reported the size of its view without a prompt.
     """
-    past, scope, meter, prompt = attempt.past, attempt.scope, attempt.target.meter, attempt.prompt
-    total, exact, stale = round(attempt.tokens), attempt.counted is not None, past.stale()
-    states, (passed, rest) = part_states(past, scope, attempt.cut.start), in_view(past, scope, attempt.cut.start)
+    past, scope, meter, prompt = plan.past, plan.scope, plan.target.meter, plan.prompt
+    total, exact, stale = round(plan.tokens), plan.counted is not None, past.stale()
+    states, (passed, rest) = part_states(past, scope, plan.cut.start), plan.view
     before = zip(past.places[: scope.at], states, strict=False)  # a rerun lacks nothing of what comes after its turn
     turns = {
         place.id: _both(place, number, state, meter, stale=place.id in stale)
@@ -160,11 +160,11 @@ def preview(attempt: Attempt, asked: Turn, *, is_counted: bool, price: RequestPr
         parts.append(ViewPart("user", scope.summary.text, round(summary), _summary_state(scope.summary, past)))
     parts += [part for place in rest for part in turns.pop(place.id)]
     if prompt:
-        parts.append(_asked(asked, attempt.asked, "prompt", meter)._replace(exact=exact))
+        parts.append(_asked(asked, plan.asked, "prompt", meter)._replace(exact=exact))
     messages = tuple(part._replace(share=part.tokens / max(total, 1)) for part in parts)
     omitted = tuple(part for both in turns.values() for part in both)
     added = max(0, total - sum(part.tokens for part in parts)) if round(template) else 0
-    return View(messages, omitted, total, exact or (not prompt and is_counted), attempt.request, price, added)
+    return View(messages, omitted, total, exact or (not prompt and is_counted), plan.request, price, added)
 
 
 def _asked(turn: Turn, tokens: float, state: PartStatus, meter: Meter) -> ViewPart:

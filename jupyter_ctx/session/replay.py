@@ -13,8 +13,8 @@ from ..conversation.conversation import Conversation
 from ..conversation.events import Offered, Said
 from ..conversation.messages import Message, Turn
 from ..errors import ChatError
-from .messages_sent import are_same_messages, request_digest
-from .planner import ledger_of
+from .messages_sent import are_same_messages, request_digest, request_in
+from .planning import ledger_of
 from .session import Session
 from .view import PartStatus, part_states, scope_then, turn_tokens
 
@@ -66,6 +66,6 @@ def _replayed(session: Session, number: int, turn: Turn, before: Conversation, a
     window = ContextWindow(record.window, source=target.window.source)
     budget = Budget(window, record.window - record.limit, 0, round(others + own), usage is not None)
     info = ContextInfo(turn.model, budget, segments_of([*sizes, ("this turn", own)]), 0, 0)
-    request = session.fitter.request(target, before, scope, start, target.sendable(turn.messages[0]))
+    request = request_in(target, before, scope, start, turn.messages[0])
     is_rebuilt = are_same_messages(request_digest(target, request), record.digest)
     return Replayed(number, info, part_states(before, scope, start)[:at], request.messages if is_rebuilt else ())

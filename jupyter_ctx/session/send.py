@@ -3,29 +3,25 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import partial
-from typing import Any
 
 from ..conversation.events import Kept, Said, Summarized
 from ..conversation.messages import Turn, TurnRecord, new_id
 from ..conversation.schema import Schema
 from ..errors import ChatError, ChatInterrupted, InvalidAnswerError, InvalidRequestError, ProviderError
-from ..models.registry import Target
-from ..providers.base import AnswerSchema, Reply
+from ..providers.base import Reply
 from ..runtime.interrupts import uninterrupted
 from .actions import Change, SummaryDraft, draft_summary, keep_summary, writer
-from .attempt import Attempt
-from .exchange import Coming, Exchanged, exchange
+from .complete import Coming, Completion, as_answer, complete, parsed_reply
 from .handed_turns import handed_turns
-from .judge import INCOMPLETE, NO_ROOM_LEFT, Verdict
 from .messages_sent import request_digest
-from .notices import HANDED, STORED, Outcome, nearly_full, notices_of
-from .prompt import FromStore, Prompt
+from .notices import HANDED, STORED, nearly_full, notices_of
+from .prompt import Prompt
+from .reply_checks import INCOMPLETE, NO_ROOM_LEFT
+from .request_plan import RequestPlan
 from .session import Session
-from .tries import answered, as_answer, parsed_reply
 
 SUMMARY_FAILURES = 2
 
@@ -33,16 +29,20 @@ SUMMARY_FAILURES = 2
 def send_prompt(session: Session, prompt: Prompt, coming: Coming) -> Reply:
     """Send a prompt and record the turn; the reply lacks the notices of the memory file and the store."""
     with asking(session, prompt) as said:
-        among = prompt.stored if prompt.record else None
-        reply = _stored(session, said, prompt.options, among, prompt.schema) if among else None
-        if reply is None and among:
-            reply = _handed(session, said, prompt.options, prompt.schema)
+        reply = _stored(session, said, prompt) if prompt.stored and prompt.record else None
         if reply is not None:
             coming.show(reply)
             return reply
         if said.begins_anew(session.conversation):
             session.begin_anew()
-        return _send(session, said, prompt.options, coming, record=prompt.record, schema=prompt.schema)
+        planned, before = _planned(session, said, prompt, coming)
+        is_nearly_full = prompt.record and session.nearly_full(planned.fill)
+        coming.begin(nearly_full(planned.fill) if is_nearly_full else None)
+        came = _recorded(session, said, prompt, planned, coming)
+        try:
+            return _with_notices(session, came, coming, before, record=prompt.record)
+        except KeyboardInterrupt:
+            raise ChatInterrupted("stopped after the answer, which is kept.") from None
 
 
 @contextmanager
@@ -64,190 +64,30 @@ def asking(session: Session, prompt: Prompt) -> Iterator[Said]:
         session.notify()
 
 
-def _send(
-    session: Session,
-    said: Said,
-    options: Mapping[str, Any],
-    coming: Coming,
-    *,
-    record: bool,
-    schema: Schema | None = None,
-) -> Reply:
-    """Plan a request, exchange it for a reply, record both, and say what was done. Raises a ChatError."""
-    planned, before = _planned(session, said, options, as_answer(schema), coming, record=record)
-    coming.begin(nearly_full(planned.fill) if record and session.nearly_full(planned.fill) else None)
-    exchanged = _exchange(session, said, planned, coming, schema, record=record)
-    sent, verdict, refusal = exchanged.sent, exchanged.whole(), exchanged.refusal
-    reply = verdict.reply
-    if reply.stop_reason == "cut":
-        left = "What came is kept, marked as cut." if reply.text else "No text had come; nothing was recorded."
-        raise ProviderError(f"The reply broke off{f' ({reply.detail})' if reply.detail else ''}. {left}")
-    try:
-        after = _follow_up(session, sent, verdict, coming)
-        problems = (*session.models.problems, *session.memory.problems)
-        files = tuple(session.conversation.files.values())
-        outdated = _outdated(session, sent) if record else ()
-        lines = notices_of(Outcome(planned, sent, refusal, verdict, problems, files, before, after, outdated))
-    except KeyboardInterrupt:
-        raise ChatInterrupted("stopped after the answer, which is kept.") from None
-    new = (line.text for line in lines if not line.once or session.once(line.once))
-    return replace(reply, notices=(*reply.notices, *new))
+# before: what is sent
 
 
-def _planned(
-    session: Session,
-    said: Said,
-    options: Mapping[str, Any],
-    schema: AnswerSchema | None,
-    coming: Coming,
-    *,
-    record: bool,
-) -> tuple[Attempt, str]:
+def _planned(session: Session, said: Said, prompt: Prompt, coming: Coming) -> tuple[RequestPlan, str]:
     """Return the request for a turn, and what to say of a summary that was written for it.
 
     Before anything is left out, a server that reports its window is asked for it anew.
     """
+    options, schema = prompt.options, as_answer(prompt.schema)
     coming.sent(session.asked(options))
     system, target = session.system_for(options), session.target(options, ask=True, schema=schema)
-    attempt = session.attempt(said, target, system, record=record)
-    if attempt.cut.start > attempt.first:
+    planned = session.plan(said, target, system, record=prompt.record)
+    if planned.cut.start > planned.first:
         session.models.ask_again(target.provider)
         now = session.target(options, ask=True, schema=schema)
         if now.window != target.window:
-            attempt = session.attempt(said, now, system, record=record)
-    if attempt.decision.means != "summarise before":
-        return attempt, ""
+            planned = session.plan(said, now, system, record=prompt.record)
+    if planned.decision.means != "summarise before":
+        return planned, ""
     draft = _drafted(session, coming)
     if draft.summary is None:
-        return attempt, str(Change(draft.text))
-    shorter = session.attempt(said, attempt.target, system, record=True, summary=draft.summary)
-    return shorter, str(Change(draft.text, before=round(attempt.cut.before), after=round(shorter.cut.tokens)))
-
-
-def _stored(
-    session: Session, said: Said, options: Mapping[str, Any], among: FromStore, schema: Schema | None = None
-) -> Reply | None:
-    """Return a stored answer to the same request: the cell's own from an earlier kernel, or any of the user's.
-
-    One that does not match its schema is none.
-    """
-    if among == "handed" or said.begins_anew(session.conversation):
-        return None
-    # the stored turn names the view it was sent with: no server need be asked for its window
-    target = session.target(options, ask=among == "all", schema=as_answer(schema))
-    if among == "all":
-        return _stored_anywhere(session, said, target, session.system_for(options), schema)
-    pasts, asked = (session.conversation, *reversed(session.conversation.earlier)), said.turn.record
-    older = ((past, place) for past in pasts for place in past.older(asked.cell, asked.run))
-    past, place = next(older, (session.conversation, None))
-    if place is None or place.turn.id in session.notebook.seen or place.turn.stop_reason in INCOMPLETE:
-        return None
-    session.notebook.seen.add(place.turn.id)
-    system, at = session.system_for(options, place.turn), past.index(place.id)
-    if session.request_then(past, said, place.turn, at, target, system) != place.turn.record.digest:
-        return None
-    reply = stored_reply(place.turn, schema)
-    if reply is not None:
-        session.record(Kept(place.id, said.turn.record.run or "", said.turn.record.execution))
-    return reply
-
-
-def _handed(session: Session, said: Said, options: Mapping[str, Any], schema: Schema | None) -> Reply | None:
-    """Return an answer to the same request that was handed out with the notebook."""
-    past = session.conversation
-    turn, summary = next(handed_turns(session, said, options, as_answer(schema)), (None, None))
-    reply = stored_reply(turn, schema) if turn is not None else None
-    if turn is None or reply is None:
-        return None
-    shown = next(iter(past.older(turn.record.cell, turn.record.run)), None)
-    if shown is not None and (shown.turn, shown.turn.record.digest) == (turn, turn.record.digest):
-        session.record(Kept(shown.id, turn.record.run or "", turn.record.execution))
-        return reply
-    is_new = summary is not None and past.summaries.get(summary.id) != summary
-    session.change(counted="", sent="")
-    session.record(*([Summarized(summary, "before")] if summary and is_new else []), replace(said, turn=turn))
-    return reply
-
-
-def _stored_anywhere(session: Session, said: Said, target: Target, system: str, schema: Schema | None) -> Reply | None:
-    attempt = session.attempt(said, target, system, record=True)
-    digest = request_digest(target, attempt.request)
-    turn = session.journal.answered(digest) if session.journal else None
-    reply = None if turn is None or turn.stop_reason in INCOMPLETE else stored_reply(turn, schema)
-    if turn is None or reply is None:
-        return None
-    asked, turn_id = said.turn.record, new_id()
-    record = replace(
-        turn.record, id=turn_id, start=attempt.begins_at(turn_id), apart=attempt.apart, cost=None, stored=True,
-        cell=asked.cell, run=asked.run, source=asked.source, sources=asked.sources, typed=asked.typed,
-        extents=asked.extents, at=time.time(),
-    )  # fmt: skip
-    turn = replace(turn, attachments=said.turn.attachments, record=record)
-    _keep(session, replace(said, turn=turn), attempt, counted=False)
-    return reply
-
-
-def _exchange(
-    session: Session, said: Said, planned: Attempt, coming: Coming, schema: Schema | None, *, record: bool
-) -> Exchanged:
-    """Exchange the planned request for an answer, and record the turn: whole, or with a flag what came of it."""
-    turn_id = new_id()
-    turn_to_be = turn_id if record else None
-    send = partial(exchange, session.fitter, turn_id=turn_to_be, previous=session.previous)
-    try:
-        with uninterrupted():
-            exchanged = answered(schema, send, planned, coming)
-            for reply in exchanged.replies:
-                session.spend(exchanged.sent.target, reply)
-            if record and exchanged.replies and exchanged.verdict is not None:
-                _record(session, said, exchanged.sent, exchanged.verdict, turn_id)
-        exchanged.whole()
-    except InvalidAnswerError as error:
-        error.args = (f"{error} The answer is {'kept' if record else 'not kept'}.",)
-        raise
-    except KeyboardInterrupt:
-        raise ChatInterrupted(stopped(coming.pieces, record=record)) from None
-    return exchanged
-
-
-def _record(session: Session, said: Said, attempt: Attempt, verdict: Verdict, turn_id: str) -> None:
-    """Record a turn as it was answered."""
-    reply, counted = verdict.reply, verdict.counted
-    answered = record_of(said.turn.record, attempt, reply, turn_id)
-    turn = replace(said.turn, reply=reply.text, thinking=reply.thinking, record=answered)
-    _keep(session, replace(said, turn=turn), attempt, counted=counted is not None and not counted.guessed)
-
-
-def _keep(session: Session, said: Said, attempt: Attempt, *, counted: bool) -> None:
-    summary, usage = attempt.past.summary, said.turn.usage
-    view = attempt.key(said.turn.id)
-    # what a schema or a tool takes is not in the next request
-    plain = attempt.request.schema is None and not (usage and usage.includes_tools)
-    session.change(counted=view if counted else "", sent=view if plain else "")
-    drafted = summary is not None and summary.id not in session.conversation.summaries
-    session.record(*([Summarized(summary, "before")] if summary is not None and drafted else []), said)
-    session.sent_at = session.clock() - (said.turn.record.seconds or 0.0)
-
-
-def _outdated(session: Session, sent: Attempt) -> tuple[int, ...]:
-    """Return the numbers of later turns that answered another version of the turn that was just recorded."""
-    past, position = session.conversation, sent.scope.at
-    later = past.outdated_by(past.places[position]) if position < len(past.places) else ()
-    return tuple(past.index(place.id) + 1 for place in later)
-
-
-def _follow_up(session: Session, sent: Attempt, verdict: Verdict, coming: Coming) -> str:
-    """Do what an answer calls for once its turn is recorded; return what to say of a summary that was written.
-
-    A server that truncated the prompt is asked for its window anew. What the request left out is summarised as a
-    part of the turn, where the policy says so.
-    """
-    if verdict.truncated:
-        session.models.ask_again(sent.target.provider)
-    if sent.decision.means != "summarise after":
-        return ""
-    draft = _drafted(session, coming)
-    return str(keep_summary(session, draft, "after"))
+        return planned, str(Change(draft.text))
+    shorter = session.plan(said, planned.target, system, record=True, summary=draft.summary)
+    return shorter, str(Change(draft.text, before=round(planned.cut.before), after=round(shorter.cut.tokens)))
 
 
 def _drafted(session: Session, coming: Coming) -> SummaryDraft:
@@ -265,14 +105,160 @@ def _drafted(session: Session, coming: Coming) -> SummaryDraft:
     return draft
 
 
-def record_of(asked: TurnRecord, attempt: Attempt, reply: Reply, turn_id: str) -> TurnRecord:
+# instead: answers that are there already
+
+
+def _stored(session: Session, said: Said, prompt: Prompt) -> Reply | None:
+    """Return an answer to the same request that is there already; one that does not match its schema is none.
+
+    The cell's own from an earlier kernel, or any of the user's; else one that was handed out with the notebook.
+    """
+    reply = None
+    if prompt.stored != "handed" and not said.begins_anew(session.conversation):
+        reply = (_stored_anywhere if prompt.stored == "all" else _stored_in_cell)(session, said, prompt)
+    return _handed(session, said, prompt) if reply is None else reply
+
+
+def _stored_in_cell(session: Session, said: Said, prompt: Prompt) -> Reply | None:
+    pasts, asked = (session.conversation, *reversed(session.conversation.earlier)), said.turn.record
+    older = ((past, place) for past in pasts for place in past.older(asked.cell, asked.run))
+    past, place = next(older, (session.conversation, None))
+    if place is None or place.turn.id in session.notebook.seen or place.turn.stop_reason in INCOMPLETE:
+        return None
+    session.notebook.seen.add(place.turn.id)
+    # the stored turn names the view it was sent with: no server need be asked for its window
+    target = session.target(prompt.options, ask=False, schema=as_answer(prompt.schema))
+    system, at = session.system_for(prompt.options, place.turn), past.index(place.id)
+    if session.request_then(past, said, place.turn, at, target, system) != place.turn.record.digest:
+        return None
+    reply = stored_reply(place.turn, prompt.schema)
+    if reply is not None:
+        session.record(Kept(place.id, asked.run or "", asked.execution))
+    return reply
+
+
+def _stored_anywhere(session: Session, said: Said, prompt: Prompt) -> Reply | None:
+    target = session.target(prompt.options, ask=True, schema=as_answer(prompt.schema))
+    planned = session.plan(said, target, session.system_for(prompt.options), record=True)
+    turn = session.journal.answered(request_digest(target, planned.request)) if session.journal else None
+    reply = None if turn is None or turn.stop_reason in INCOMPLETE else stored_reply(turn, prompt.schema)
+    if turn is None or reply is None:
+        return None
+    asked, turn_id = said.turn.record, new_id()
+    record = replace(
+        turn.record, id=turn_id, start=planned.begins_at(turn_id), apart=planned.apart, cost=None, stored=True,
+        cell=asked.cell, run=asked.run, source=asked.source, sources=asked.sources, typed=asked.typed,
+        extents=asked.extents, at=time.time(),
+    )  # fmt: skip
+    turn = replace(turn, attachments=said.turn.attachments, record=record)
+    _keep(session, replace(said, turn=turn), planned, counted=False)
+    return reply
+
+
+def _handed(session: Session, said: Said, prompt: Prompt) -> Reply | None:
+    """Return an answer to the same request that was handed out with the notebook."""
+    past, schema = session.conversation, prompt.schema
+    turn, summary = next(handed_turns(session, said, prompt.options, as_answer(schema)), (None, None))
+    reply = stored_reply(turn, schema) if turn is not None else None
+    if turn is None or reply is None:
+        return None
+    shown = next(iter(past.older(turn.record.cell, turn.record.run)), None)
+    if shown is not None and (shown.turn, shown.turn.record.digest) == (turn, turn.record.digest):
+        session.record(Kept(shown.id, turn.record.run or "", turn.record.execution))
+        return reply
+    is_new = summary is not None and past.summaries.get(summary.id) != summary
+    session.change(counted="", sent="")
+    session.record(*([Summarized(summary, "before")] if summary and is_new else []), replace(said, turn=turn))
+    return reply
+
+
+# then: the answer
+
+
+def _recorded(session: Session, said: Said, prompt: Prompt, planned: RequestPlan, coming: Coming) -> Completion:
+    """Complete the planned request, and record the turn: whole, or with a flag what came of it. Raises a ChatError."""
+    turn_id, record = new_id(), prompt.record
+    turn_to_be = turn_id if record else None
+    try:
+        with uninterrupted():
+            came = complete(
+                session.models, planned, coming, prompt.schema, turn_id=turn_to_be, previous=session.previous
+            )
+            for reply in came.replies:
+                session.spend(came.sent.target, reply)
+            if record and came.replies and came.verdict is not None:
+                reply, counted = came.verdict.reply, came.verdict.counted
+                answered = record_of(said.turn.record, came.sent, reply, turn_id)
+                turn = replace(said.turn, reply=reply.text, thinking=reply.thinking, record=answered)
+                is_counted = counted is not None and not counted.guessed
+                _keep(session, replace(said, turn=turn), came.sent, counted=is_counted)
+        reply = came.whole().reply
+    except InvalidAnswerError as error:
+        error.args = (f"{error} The answer is {'kept' if record else 'not kept'}.",)
+        raise
+    except KeyboardInterrupt:
+        raise ChatInterrupted(stopped(coming.pieces, record=record)) from None
+    if reply.stop_reason == "cut":
+        left = "What came is kept, marked as cut." if reply.text else "No text had come; nothing was recorded."
+        raise ProviderError(f"{broke_off(reply)} {left}")
+    return came
+
+
+def broke_off(reply: Reply) -> str:
+    """Return that a reply broke off, and why."""
+    return f"The reply broke off{f' ({reply.detail})' if reply.detail else ''}."
+
+
+def _keep(session: Session, said: Said, sent: RequestPlan, *, counted: bool) -> None:
+    """Record a turn; ``counted``: its view is the one whose size was reported last."""
+    summary, usage = sent.past.summary, said.turn.usage
+    view = sent.key(said.turn.id)
+    # what a schema or a tool takes is not in the next request
+    plain = sent.target.schema is None and not (usage and usage.includes_tools)
+    session.change(counted=view if counted else "", sent=view if plain else "")
+    drafted = summary is not None and summary.id not in session.conversation.summaries
+    session.record(*([Summarized(summary, "before")] if summary is not None and drafted else []), said)
+    session.sent_at = session.clock() - (said.turn.record.seconds or 0.0)
+
+
+def _with_notices(session: Session, came: Completion, coming: Coming, before: str, *, record: bool) -> Reply:
+    """Do what an answer calls for once its turn is recorded, and return it with what is to be said of it.
+
+    A server that truncated the prompt is asked for its window anew. What the request left out is summarised as a
+    part of the turn, where the policy says so.
+    """
+    sent, verdict, after = came.sent, came.whole(), ""
+    if verdict.truncated:
+        session.models.ask_again(sent.target.provider)
+    if sent.decision.means == "summarise after":
+        after = str(keep_summary(session, _drafted(session, coming), "after"))
+    lines = notices_of(
+        came,
+        problems=(*session.models.problems, *session.memory.problems),
+        files=session.conversation.files.values(),
+        before=before,
+        after=after,
+        outdated=_outdated(session, sent) if record else (),
+    )
+    new = (line.text for line in lines if not line.once or session.once(line.once))
+    return replace(verdict.reply, notices=(*verdict.reply.notices, *new))
+
+
+def _outdated(session: Session, sent: RequestPlan) -> tuple[int, ...]:
+    """Return the numbers of later turns that answered another version of the turn that was just recorded."""
+    past, position = session.conversation, sent.scope.at
+    later = past.outdated_by(past.places[position]) if position < len(past.places) else ()
+    return tuple(past.index(place.id) + 1 for place in later)
+
+
+def record_of(asked: TurnRecord, sent: RequestPlan, reply: Reply, turn_id: str) -> TurnRecord:
     """Return the record of a turn with how it was answered."""
-    target, summary = attempt.target, attempt.scope.summary
+    target, summary = sent.target, sent.scope.summary
     return replace(
         asked, id=turn_id, model=target.model, stop_reason=reply.stop_reason, usage=reply.usage,
         window=target.window.tokens, limit=target.budget().limit, cost=reply.cost, seconds=reply.seconds,
-        start=attempt.begins_at(turn_id), apart=attempt.apart, summary=summary.id if summary else None,
-        at=time.time(), digest=request_digest(target, attempt.request), tokens=reply.tokens, citations=reply.citations,
+        start=sent.begins_at(turn_id), apart=sent.apart, summary=summary.id if summary else None,
+        at=time.time(), digest=request_digest(target, sent.request), tokens=reply.tokens, citations=reply.citations,
     )  # fmt: skip
 
 

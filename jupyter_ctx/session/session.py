@@ -13,7 +13,6 @@ from typing import Any, Literal, TypeVar
 from ..attachments.attached import TextRoom
 from ..config.settings import Settings, check_setting, is_default
 from ..context.budget import HALF
-from ..context.policy import decide
 from ..conversation.conversation import Conversation
 from ..conversation.events import Event, MemorySet, Offered, Said, Summarized, SystemSet
 from ..conversation.messages import Summary, Turn, new_id
@@ -26,17 +25,17 @@ from ..runtime.frontend import fingerprint
 from ..runtime.redaction import Redactor, Unredacted
 from ..storage.journal import Journal, Opened
 from ..storage.spending import Sum
-from .attempt import Attempt
+from .complete import as_answer
 from .course import COURSE_FILE
-from .messages_sent import request_digest
-from .planner import Fitter
+from .messages_sent import request_digest, request_in
+from .planning import counted_plan, next_plan, plan
 from .preview import View, preview
 from .prompt import Prompt, text_room
+from .request_plan import RequestPlan
 from .snapshot import Snapshot
 from .state import NEARLY_FULL, NotebookState, SessionState
 from .system_prompt import MemoryFile, joined_system
-from .tries import as_answer
-from .view import Scope, in_view, scope_at, scope_then, view_key
+from .view import scope_then
 
 T = TypeVar("T")
 MAY_BE_CACHED = 600.0  # seconds after which no cache is hoped for whose provider does not say how long it lasts
@@ -72,7 +71,7 @@ class Session:
         self.state = SessionState(settings, defaults or settings)
         self.journal = journal
         self.models, self.notebook = models or Models(), notebook or NotebookState()
-        self.fitter, self.memory = Fitter(self.models), MemoryFile(self.notebook.folder)
+        self.memory = MemoryFile(self.notebook.folder)
         self.running = False
         self.listeners: list[Callable[[], object]] = []
         self.summary_failures = 0  # of those nobody asked for, in a row
@@ -265,7 +264,7 @@ class Session:
         self.check_given(given)
         return self.notebook.course.priced(settings_with(self.settings, given)) if given else self.settings
 
-    def attempt(
+    def plan(
         self,
         said: Said,
         target: Target,
@@ -274,11 +273,11 @@ class Session:
         record: bool,
         summary: Summary | None = None,
         offered: bool = False,
-    ) -> Attempt:
+    ) -> RequestPlan:
         """Return the request for a turn, in its place among earlier turns.
 
         ``summary`` stands for older turns although it is not recorded yet. ``offered``: the answer may be
-        taken later.
+        taken later. Raises ContextOverflowError where ``on_overflow`` is "stop" and it does not fit.
         """
         past = Conversation() if said.begins_anew(self.conversation) or not record else self.conversation
         past = past.summarized(summary) if summary is not None else past
@@ -295,7 +294,7 @@ class Session:
         # what is sent once is not worth a cache's writing fee
         target = target if record else replace(target, cache_key=None)
         apart = bool(differs) or system != self.system
-        return self.fitter.attempt(message, target, past, at, system, lasting=lasting, apart=apart)
+        return counted_plan(plan(message, target, past, at, system, lasting=lasting, apart=apart))
 
     def request_then(
         self, past: Conversation, said: Said, turn: Turn, at: int, target: Target, system: str
@@ -303,8 +302,7 @@ class Session:
         """Return the digest of the request that the turn at a position was sent with, if it were sent again now."""
         past = past.as_marked_at(turn)
         scope, start = scope_then(past, at, system, turn)
-        request = self.fitter.request(target, past, scope, start, target.sendable(said.turn.messages[0]))
-        return request_digest(target, request)
+        return request_digest(target, request_in(target, past, scope, start, said.turn.messages[0]))
 
     def once(self, *lines: str) -> tuple[str, ...]:
         """Return the lines that were not shown before, and count them as shown."""
@@ -351,24 +349,23 @@ class Session:
         self.save()  # what was reserved and not spent, too
         self.notify()
 
-    def now(self, target: Target) -> tuple[Scope, int]:
-        """Return what the next request at the conversation's end may hold, and where its view begins."""
-        scope = scope_at(self.conversation, len(self.conversation.places), self.system)
-        return scope, self.fitter.start(target, self.conversation, scope)
+    def next_plan(self, target: Target | None = None) -> RequestPlan:
+        """Return the next request at the conversation's end, with an empty prompt; no server is asked."""
+        return next_plan(target or self.target({}, ask=False), self.conversation, self.system)
 
-    def previous(self, attempt: Attempt) -> Turn | None:
+    def previous(self, planned: RequestPlan) -> Turn | None:
         """Return the last turn, where the request is that turn's with its reply and a new prompt added."""
-        places = attempt.places
-        is_known = bool(places) and attempt.key() in (self.state.counted, self.state.sent)
+        places = planned.places
+        is_known = bool(places) and planned.key() in (self.state.counted, self.state.sent)
         return places[-1].turn if is_known else None
 
-    def price(self, attempt: Attempt, *, tries: int = 1) -> RequestPrice:
+    def price(self, planned: RequestPlan, *, tries: int = 1) -> RequestPrice:
         """Return what a request may cost, before it is sent; ``tries``: how often it may be asked."""
-        cached, target = self._cached(attempt), attempt.target
-        price = request_price(self.models, target, attempt.tokens, attempt.most_tokens, cached, tries=tries)
+        cached, target = self._cached(planned), planned.target
+        price = request_price(self.models, target, planned.tokens, planned.most_tokens, cached, tries=tries)
         if target.purse is None or not target.is_capped or price.high is None:
             return price
-        reserved = target.purse.needed(worst_case(self.models, target, attempt.tokens, attempt.request.messages) or 0.0)
+        reserved = target.purse.needed(worst_case(self.models, target, planned.tokens, planned.request.messages) or 0.0)
         return price._replace(high=max(price.high, reserved))
 
     def token_prices(self, model: str) -> Price | None:
@@ -380,10 +377,10 @@ class Session:
             return None
         return price_of(self.models, other)
 
-    def _cached(self, attempt: Attempt) -> tuple[int, float | None]:
+    def _cached(self, planned: RequestPlan) -> tuple[int, float | None]:
         """Return how many tokens of a request a cache holds, as the last report shows, and until when, if known."""
-        turn, documented = self.previous(attempt), attempt.target.cache_seconds
-        if self.sent_at is None or turn is None or turn.usage is None or turn.model != attempt.target.model:
+        turn, documented = self.previous(planned), planned.target.cache_seconds
+        if self.sent_at is None or turn is None or turn.usage is None or turn.model != planned.target.model:
             return 0, None
         usage, until = turn.usage, self.sent_at + (documented or MAY_BE_CACHED)
         if not usage.cache_read_tokens + usage.cache_write_tokens or self.clock() >= until:
@@ -400,28 +397,18 @@ class Session:
         return self._latest
 
     def _snapshot(self) -> Snapshot:
-        target = self.target({}, ask=False)
-        scope, start = self.now(target)
-        past, state = self.conversation, self.state
-        passed, rest = in_view(past, scope, start)
-        key = view_key(target.provider.tokenizer, scope.fixed, (*passed, *rest))
-        occupancy = self.fitter.occupancy(target, past, scope, start)
-        # a learned limit that the next request retries leaves nothing out
-        tried = occupancy if target.trial is None else self.fitter.occupancy(target.trial, past, scope, start)
-        decision, room_ends = decide(tried, target.settings), self.fitter.room_ends(target, past, occupancy)
-        left = self.purse_for(self.settings).allowance
-        return Snapshot(
-            past, state, target, scope, start, occupancy.ledger, decision, room_ends, key == state.counted, left
-        )
+        planned = self.next_plan()
+        exact = planned.uncut().key() == self.state.counted
+        return Snapshot(planned, self.state, exact, self.purse_for(self.settings).allowance)
 
     def view(self, prompt: Prompt) -> View:
         """Return the request for a prompt before it is sent, part by part, with what it leaves out."""
         said, schema = prompt.said(), as_answer(prompt.schema)
         target = self.target(prompt.options, ask=False, schema=schema)
-        attempt = self.attempt(said, target, self.system_for(prompt.options), record=prompt.record)
-        counted = attempt.key() == self.state.counted
+        planned = self.plan(said, target, self.system_for(prompt.options), record=prompt.record)
+        counted = planned.key() == self.state.counted
         return preview(
-            attempt, said.turn, is_counted=counted, price=self.price(attempt, tries=1 if schema is None else 2)
+            planned, said.turn, is_counted=counted, price=self.price(planned, tries=1 if schema is None else 2)
         )
 
     # reading

@@ -16,7 +16,7 @@ from jupyter_ctx import Chat
 from jupyter_ctx.runtime.interrupts import Stopper
 from jupyter_ctx.session import actions
 from jupyter_ctx.session.actions import Change, threshold_notice
-from jupyter_ctx.session.exchange import Coming
+from jupyter_ctx.session.complete import Coming
 from jupyter_ctx.session.prompt import Prompt
 from jupyter_ctx.session.send import send_prompt
 

@@ -10,7 +10,7 @@ from jupyter_ctx import Chat
 from jupyter_ctx.display.widgets.gauge import share_of
 from jupyter_ctx.magics.conversation_tables import replay_forms
 from jupyter_ctx.session import actions
-from jupyter_ctx.session.exchange import Coming
+from jupyter_ctx.session.complete import Coming
 from jupyter_ctx.session.prompt import Prompt
 from jupyter_ctx.session.replay import Replayed, replayed
 from jupyter_ctx.session.send import send_prompt
