@@ -30,7 +30,6 @@ from .session.preview import View
 from .session.prompt import Prompt
 from .session.send import send_prompt
 from .session.session import Session
-from .session.snapshot import context_info
 from .session.system_prompt import prompt_text
 from .session.usage_table import Usages, usages
 from .shown_as import mimebundle
@@ -153,7 +152,7 @@ class Chat:
 
     def info(self) -> ContextInfo:
         """Return how full the next request is with an empty prompt, in tokens. No server is asked."""
-        return context_info(self.session.snapshot())
+        return self.session.snapshot().info
 
     def history(self) -> History:
         """Return a table of every turn since the last clear, with what becomes of it in the next request."""

@@ -298,6 +298,8 @@ class ChatMagic:
     def show_gauge(self, chat: Chat) -> None:
         """Show the live panel; its text in a terminal, in headless runs, and for another conversation."""
         kind = where(self.shell).kind
+        with suppress(ChatError):  # the gauge says it
+            chat.info()  # as of now
         if kind == "terminal":
             wanted = "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
             coloured = sys.stdout.isatty() and wanted and str(self.shell.colors).lower() != "nocolor"
@@ -314,13 +316,13 @@ class ChatMagic:
         """Return the gauge of a conversation as it is now, and when that is."""
         forms = self._gauge_forms(chat)
         try:
-            return GaugeSnapshot(forms, moment(chat.info()))
+            return GaugeSnapshot(forms, moment(chat.session.latest().info))
         except ChatError:  # another model was asked, and the usual one is not there
             return GaugeSnapshot(forms, f"after turn {len(chat.turns):,}")
 
     def _gauge_forms(self, chat: Chat) -> dict[str, str]:
         try:
-            return gauge_forms(chat.info(), self.name_of(chat))
+            return gauge_forms(chat.session.latest().info, self.name_of(chat))
         except Exception as error:  # the cell must not fail because of a drawing
             return plain_forms(not_drawn(error))
 
@@ -355,7 +357,7 @@ class ChatMagic:
             return self.library.current
 
         return Controls(
-            read=lambda: chat().info(),
+            read=lambda: chat().session.latest().info,
             plans=lambda: actions.plans(chat().session),
             act=lambda name: getattr(chat(), name)(),
             summarise=lambda stopper: chat().session.act(actions.summarize, stopper=stopper),

@@ -252,12 +252,22 @@ class Models:
         if self._check is not None:
             self._check(settings.model)
         provider = self._provider(settings)
-        claimed, limit = self._claimed(settings, provider, ask=ask), self._limit(provider)
-        window, read = limit.apply_to(claimed), self._read.get(provider.endpoint, 0)
-        thinks = self._stated.says("thinking", provider, self._names(settings, provider), ask=ask)
-        takes = self._takes(settings, provider)
-        meter, reserve = self.meter(provider, settings), _reserve(settings, window, thinks)
-        return Target(settings, provider, meter, window, reserve, claimed, thinks, takes, limit, read)
+        names = self._names(settings, provider)
+        claimed = self._stated.window(provider, names, given=settings.window, ask=ask)
+        thinks = self._stated.says("thinking", provider, names, ask=ask)
+        reads = self._stated.says("images", provider, names, ask=False)
+        # less than its provider where the model is known to read text only
+        takes = provider.takes & provider.converts if reads is False else provider.takes
+        meter = self.meter(provider, settings)
+        return self.renewed(Target(settings, provider, meter, claimed, 0, claimed, thinks, takes))
+
+    def renewed(self, target: Target) -> Target:
+        """Return the same with what was learned of its limit since."""
+        provider = target.provider
+        limit, read = self._limit(provider), self._read.get(provider.endpoint, 0)
+        window = limit.apply_to(target.claimed)
+        reserve = _reserve(target.settings, window, target.thinks)
+        return replace(target, window=window, reserve=reserve, learned_limit=limit, read=read)
 
     def meter(self, provider: Provider, settings: Settings) -> Meter:
         """Return what counts tokens as this provider does, in the way that the settings choose."""
@@ -430,11 +440,6 @@ class Models:
         """Return the window that the user, the server or a table states."""
         names = self._names(settings, provider)
         return self._stated.window(provider, names, given=settings.window, ask=ask)
-
-    def _takes(self, settings: Settings, provider: Provider) -> frozenset[str]:
-        """Return the kinds of files that a model takes: less than its provider where it is known to read text only."""
-        reads = self._stated.says("images", provider, self._names(settings, provider), ask=False)
-        return provider.takes & provider.converts if reads is False else provider.takes
 
     def _names(self, settings: Settings, provider: Provider) -> tuple[str, ...]:
         """Return the names of a model: as asked for, and as its server calls it."""

@@ -43,7 +43,6 @@ from ..shown_as import mimebundle
 from .notices import ROOM_MAKERS, makes_room, threshold
 from .request_plan import RequestPlan
 from .session import Session
-from .snapshot import context_info
 from .summarizer import (
     Older,
     completed_summary,
@@ -121,8 +120,8 @@ class _Older(NamedTuple):
 
 def plans(session: Session) -> dict[str, Plan]:
     """Return what each action would do now, by command. No model is asked."""
-    now = session.snapshot()
-    info = context_info(now)
+    now = session.latest()
+    info = now.info
     return {
         "summarise": _summary_plan(now.plan, info),
         "trim": _cut_to(now.plan, None).plan,
@@ -336,7 +335,7 @@ def include_all(session: Session) -> Change:
     """Bring back all that was trimmed, cut or excluded."""
     past = session.conversation
     excluded = any(place.excluded for place in past.places)
-    if not past.trimmed_to and not excluded and not context_info(session.snapshot()).left_out:
+    if not past.trimmed_to and not excluded and not session.snapshot().info.left_out:
         return Change("Nothing to include: no turn is left out", changed=False)
     return _apply(session, IncludedAll(), "Included all turns")
 
@@ -458,7 +457,7 @@ def _apply(session: Session, event: Event, text: str) -> Change:
 
 def _used(session: Session) -> int:
     try:
-        return context_info(session.snapshot()).used
+        return session.latest().info.used
     except ChatError:  # an action needs no model
         return 0
 
@@ -499,7 +498,7 @@ def threshold_notice(session: Session, *, has_figure: bool = False) -> str | Non
     ``has_figure``: how full it is stands beside the line.
     """
     try:
-        info = context_info(session.latest())
+        info = session.latest().info
     except ChatError:  # the cell used another model, and the conversation's own is not available
         return None
     if not session.passes_half(info.fill):

@@ -41,8 +41,10 @@ def ledger_of(past: Conversation, meter: Meter, scope: Scope) -> Ledger:
         if known != basis:
             ledger = Ledger()
             _ledgers[past] = basis, ledger
-        for place in past.places[len(ledger) :]:
-            tokens = turn_tokens(place.turn, meter) if scope.holds(place) else None
+        new = past.places[len(ledger) :]
+        held = {place.id for place in scope.held(new)}
+        for place in new:
+            tokens = turn_tokens(place.turn, meter) if place.id in held else None
             ledger.append(tokens, pinned=place.pinned, counted=meter.counted(place.turn.id))
     return ledger
 

@@ -47,7 +47,7 @@ def send_prompt(session: Session, prompt: Prompt, coming: Coming) -> Reply:
 
 @contextmanager
 def asking(session: Session, prompt: Prompt) -> Iterator[Said]:
-    """Hold the conversation while a prompt is asked; then save what was learned, and notify the listeners."""
+    """Hold the conversation while a prompt is asked, and notify the listeners."""
     if not prompt.text.strip():
         raise InvalidRequestError("The prompt is empty.")
     try:
@@ -59,8 +59,6 @@ def asking(session: Session, prompt: Prompt) -> Iterator[Said]:
     except KeyboardInterrupt:  # while a file was read, a model loaded or a summary written
         raise ChatInterrupted(stopped((), record=prompt.record)) from None
     finally:
-        with uninterrupted():
-            session.save()  # what a refusal has taught, or a turn that is not recorded
         session.notify()
 
 
@@ -184,6 +182,7 @@ def _recorded(session: Session, said: Said, prompt: Prompt, planned: RequestPlan
             came = complete(
                 session.models, planned, coming, prompt.schema, turn_id=turn_to_be, previous=session.previous
             )
+            session.sent_to = came.sent.target
             for reply in came.replies:
                 session.spend(came.sent.target, reply)
             if record and came.replies and came.verdict is not None:

@@ -22,6 +22,7 @@ from ..models.registry import Models, Target, settings_with
 from ..models.request_price import Price, RequestPrice, is_free, price_of, request_price, worst_case
 from ..providers.base import AnswerSchema, Reply
 from ..runtime.frontend import fingerprint
+from ..runtime.interrupts import uninterrupted
 from ..runtime.redaction import Redactor, Unredacted
 from ..storage.journal import Journal, Opened
 from ..storage.spending import Sum
@@ -76,6 +77,8 @@ class Session:
         self.listeners: list[Callable[[], object]] = []
         self.summary_failures = 0  # of those nobody asked for, in a row
         self._latest: Snapshot | None = None  # as of the last change
+        self.sent_to: Target | None = None  # where the last request went, until the conversation is looked at anew
+        self._is_saved = False
         self._turns = threading.RLock()
         self._cache_key = f"jupyter_ctx-{new_id()}"
         self._has_set_system = False
@@ -86,15 +89,21 @@ class Session:
 
     @contextmanager
     def turn(self) -> Iterator[None]:
-        """Hold the conversation for one turn: actions wait. Raises InvalidRequestError for a turn inside a turn."""
+        """Hold the conversation for one turn, and save what it leads to; actions wait.
+
+        Raises InvalidRequestError for a turn inside a turn.
+        """
         with self._between_turns():
-            self.running = True
+            self.running, before = True, self.conversation.length
             try:
                 with suppress(Exception):  # of a drawing
                     self.notify()
                 yield
             finally:
                 self.running = False
+                with uninterrupted():
+                    if self.conversation.length == before or not self._is_saved:
+                        self.save()  # what a refusal has taught, or a turn that is not recorded
 
     def act(self, action: Callable[..., T], *args: Any, **options: Any) -> T:
         """Do something to the conversation once no turn runs, and notify the listeners. Raises ChatInterrupted."""
@@ -106,7 +115,7 @@ class Session:
                 done = self.conversation.length != before
                 raise ChatInterrupted(f"stopped; {'it was done' if done else 'nothing has changed'}.") from None
             finally:
-                self._latest = None
+                self._latest = self.sent_to = None
         self.notify()
         return result
 
@@ -131,7 +140,7 @@ class Session:
         """Replace fields of the state; :meth:`save` writes them."""
         with self._lock:
             self.state = self.state._replace(**changes)
-            self._latest = None
+            self._latest, self._is_saved = None, False
 
     def begin_anew(self) -> None:
         """Say again how full it is, and try summaries again."""
@@ -160,7 +169,7 @@ class Session:
 
     def save(self, *events: Event) -> None:
         """Write the events and the state to the store, if there is one."""
-        self._latest = None
+        self._latest, self._is_saved = None, True
         if self.journal is not None:
             state = self.state.stored(self.models.state(), self.notebook)
             self.journal.save(events, self.models.news(), state, self.conversation, self.models.sizes)
@@ -307,7 +316,8 @@ class Session:
     def once(self, *lines: str) -> tuple[str, ...]:
         """Return the lines that were not shown before, and count them as shown."""
         new = tuple(line for line in lines if line not in self.state.warned)
-        self.change(warned=self.state.warned.union(new))
+        if new:
+            self.change(warned=self.state.warned.union(new))
         return new
 
     def notices(self) -> tuple[str, ...]:
@@ -389,15 +399,22 @@ class Session:
 
     def latest(self) -> Snapshot:
         """Return the snapshot after the last change: what a cell shows of it is of one moment."""
-        return self._latest or self.snapshot()
+        if self._latest is None:
+            target = self.sent_to
+            if target is not None and target.settings == self.settings:
+                target = self.models.renewed(replace(target, schema=None))
+            else:
+                target = None
+            self._latest = self._snapshot(target)
+        return self._latest
 
     def snapshot(self) -> Snapshot:
         """Return the session and its next request, with an empty prompt, for readers; no server is asked."""
-        self._latest = self._snapshot()
+        self._latest, self.sent_to = self._snapshot(), None
         return self._latest
 
-    def _snapshot(self) -> Snapshot:
-        planned = self.next_plan()
+    def _snapshot(self, target: Target | None = None) -> Snapshot:
+        planned = self.next_plan(target)
         exact = planned.uncut().key() == self.state.counted
         return Snapshot(planned, self.state, exact, self.purse_for(self.settings).allowance)
 

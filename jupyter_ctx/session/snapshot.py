@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
+from functools import cached_property
 
 from ..context.context_info import ContextInfo, MoneyLeft, segments_of
 from .request_plan import RequestPlan
 from .state import SessionState
 
 
-class Snapshot(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Snapshot:
     """A session and its next request, with an empty prompt, at one moment.
 
     ``plan``: the next request, with what would be left out of it.
@@ -23,9 +25,13 @@ class Snapshot(NamedTuple):
     exact: bool
     allowance: MoneyLeft | None = None
 
+    @cached_property
+    def info(self) -> ContextInfo:
+        """How full the next request is with an empty prompt."""
+        return _context_info(self)
 
-def context_info(now: Snapshot) -> ContextInfo:
-    """Return how full the next request is with an empty prompt."""
+
+def _context_info(now: Snapshot) -> ContextInfo:
     plan, start = now.plan, now.plan.first
     past, scope, ledger, target = plan.past, plan.scope, plan.ledger, plan.target
     template, system, summary = target.meter.fixed_parts(scope.fixed)
