@@ -39,7 +39,7 @@ from ..session.state import NotebookState
 from .answer_parts import blocks_below, broken_below, ending, figures_below, shown_forms
 from .cell_prompts import CellPrompts
 from .chip_feed import ChipFeed
-from .conversation_tables import previewed
+from .conversation_tables import view_forms
 from .line_options import is_several
 from .sent_parts import along_bundle
 from .shown import Shown
@@ -129,7 +129,8 @@ class ChatMagic:
         if options.preview:
             tell((*above, *asked.lines))
             columns = several.prompts(prompt) if several is not None else ()
-            display(previewed(chat, prompt, columns), raw=True)
+            prices = [chat.session.view(column).price for column in columns]
+            display(view_forms(chat.session.view(prompt), prices), raw=True)
             return None
         self._answered = False
         before, reply = chat.conversation.length, None

@@ -18,9 +18,8 @@ from ..display.widgets.gauge import SHAPES, gauge_line, plan_line, share_of
 from ..display.widgets.gauge_page import BUTTONS, GAUGE_STYLE, PressResult, bar_html, lines_html
 from ..display.widgets.pressing import Controls, Pressing
 from ..errors import in_words
-from ..session.prompt import Prompt
 from ..session.session import Session
-from .conversation_tables import previewed
+from .conversation_tables import view_forms
 from .model_menu import offered_models
 
 if TYPE_CHECKING:
@@ -123,7 +122,7 @@ class ChipFeed:
                 "parts": [(part.name, f"{part.tokens:,}") for part in info.segments if part.tokens],
                 "lines": lines_html(info, by_name, PressResult(), name=self._controls.name()),
                 "buttons": {name: (plan_line(name, plan), plan.possible) for name, plan in by_name.items()},
-                "request": previewed(self._chat(), Prompt(""))["text/html"],
+                "request": view_forms(self._chat().preview())["text/html"],
             }
         except Exception as error:
             self._say(PressResult(in_words(error), "alert"))

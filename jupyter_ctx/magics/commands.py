@@ -32,7 +32,7 @@ from ..wording.budget_line import budget_line
 from ..wording.layout import line_width, wrapped
 from .command_table import ABOUT_ANSWERS, ABOUT_CONVERSATIONS, ABOUT_SETUP, ABOUT_WINDOW, Call, CommandRun, command, say
 from .command_table import COMMANDS as COMMANDS  # whole only with the declarations below
-from .conversation_tables import conversations_table, history_table, previewed, replay_forms
+from .conversation_tables import conversations_table, replay_forms
 from .line_options import settings_of
 from .questions import typed_answer
 from .token_commands import show_next, show_tokens
@@ -82,8 +82,10 @@ def _status(call: Call) -> None:
     "%chat history", "%chat history --replay",
 )  # fmt: skip
 def _history(call: Call) -> None:
-    forms = replay_forms(replayed(call.chat.session)) if call.options.replay else history_table(call.chat)
-    display(forms, raw=True)
+    if call.options.replay:
+        display(replay_forms(replayed(call.chat.session)), raw=True)
+    else:
+        display(call.chat.history())
 
 
 @command(
@@ -136,8 +138,7 @@ def _preview(call: Call) -> object:
     if options.error or (call.text is not None and call.text.strip()):
         options.preview = True
         return call.host.ask(chat, options, call.text or "")
-    prompt = Prompt("", settings_of(options))
-    return display(previewed(chat, prompt), raw=True)
+    return display(chat.preview(**settings_of(options)))
 
 
 @command(
