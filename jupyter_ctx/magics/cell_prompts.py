@@ -20,7 +20,7 @@ from .shown import Shown
 from .variables import schema_named
 
 if TYPE_CHECKING:
-    from ..attachments.tracebacks import Failure
+    from ..attachments.errors import Failure
     from .outputs import Outputs
 
 
@@ -94,11 +94,10 @@ class CellPrompts:
         names, things = self._outputs.attachable if words else {}, []
         for word in words:
             tell(word, verb="Reading")
-            things.append(attached_named(word, names, attach))
-        error = (
-            [attachment_of_error(chat.session, self.last_error(), redact=redact, **settings)] if options.error else []
-        )
-        return [*things, *error]
+            things.append(attached_named(word, names, attach, allow_local=options.allow_local))
+        if options.error:
+            things.append(attachment_of_error(chat.session, self.last_error(), redact=redact, **settings))
+        return things
 
 
 def _accepted(place: Where) -> FromStore:

@@ -79,7 +79,7 @@ class Target:
     @property
     def model(self) -> str:
         """Return the model's full name; at an address of the user's own, the name used there."""
-        return self.settings.model if self.settings.base_url else "/".join(split_model(self.settings.model))
+        return asked_model(self.settings)
 
     @property
     def is_capped(self) -> bool:
@@ -149,11 +149,6 @@ class Target:
             return (
                 f"{file.name} cannot be sent to {self.model}, which takes {what}{source}: leave it out, or ask a model "
                 f"that takes {many} (-m), as most of openai, anthropic and google do. Nothing was sent."
-            )
-        if file.address and file.kind not in self.provider.fetches:
-            return (
-                f"{file.name} cannot be sent to {self.model} by its address: it is not known to fetch {many}. Fetch it "
-                "in a cell, file = urllib.request.urlopen(ADDRESS).read(), and send that: -a file. Nothing was sent."
             )
         return ""
 
@@ -255,10 +250,7 @@ class Models:
         names = self._names(settings, provider)
         claimed = self._stated.window(provider, names, given=settings.window, ask=ask)
         thinks = self._stated.says("thinking", provider, names, ask=ask)
-        reads = self._stated.says("images", provider, names, ask=False)
-        # less than its provider where the model is known to read text only
-        takes = provider.takes & provider.converts if reads is False else provider.takes
-        meter = self.meter(provider, settings)
+        takes, meter = self._takes(provider, names), self.meter(provider, settings)
         return self.renewed(Target(settings, provider, meter, claimed, 0, claimed, thinks, takes))
 
     def renewed(self, target: Target) -> Target:
@@ -441,6 +433,18 @@ class Models:
         names = self._names(settings, provider)
         return self._stated.window(provider, names, given=settings.window, ask=ask)
 
+    def reads_images(self, settings: Settings) -> bool:
+        """Return whether images can be sent to a model, as far as is known; its server may be asked."""
+        provider = self._provider(settings)
+        if "image" in provider.takes:
+            provider.says("images", ask=True)
+        return "image" in self._takes(provider, self._names(settings, provider))
+
+    def _takes(self, provider: Provider, names: tuple[str, ...]) -> frozenset[str]:
+        """Return the kinds of files that a model takes: less than its provider where it is known to read text only."""
+        reads = self._stated.says("images", provider, names, ask=False)
+        return provider.takes & provider.converts if reads is False else provider.takes
+
     def _names(self, settings: Settings, provider: Provider) -> tuple[str, ...]:
         """Return the names of a model: as asked for, and as its server calls it."""
         return tuple(name for name in (settings.model, self._served_names.get(provider.endpoint)) if name)
@@ -476,6 +480,11 @@ def _sizes(counted: Mapping[tuple[str, str], Counted]) -> list[Sizes]:
         for key, parts in counted.items()
         if parts.turns or parts.fixed
     ]
+
+
+def asked_model(settings: Settings) -> str:
+    """Return the full name of the model that is asked; at an address of the user's own, the name used there."""
+    return settings.model if settings.base_url else "/".join(split_model(settings.model))
 
 
 def full_name(model: str) -> str:

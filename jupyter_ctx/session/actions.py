@@ -181,7 +181,7 @@ def summarize(
     if before is not None and before.id not in seen:
         seen.add(before.id)
         return Change("The summary is stored; nothing was sent", changed=False)
-    handed = session.notebook.handout.summary_of(session.conversation, source)
+    handed = session.notebook.handout.summary(session.conversation, source)
     if handed is not None:
         handed = replace(handed, by=by)
         count = words.turns(len(handed.covers))

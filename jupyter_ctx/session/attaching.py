@@ -14,7 +14,7 @@ from .send import stopped
 from .session import Session
 
 if TYPE_CHECKING:
-    from ..attachments.tracebacks import Failure
+    from ..attachments.errors import Failure
 
 
 def attachment_of(
@@ -39,8 +39,7 @@ def attachment_of_error(
 
     ``redact`` and ``options`` are as for :func:`attachment_of`. Raises InvalidRequestError.
     """
-    from ..attachments.error_report import attached_error
-    from ..attachments.tracebacks import Failure, failure_of
+    from ..attachments.errors import Failure, attached_error, failure_of
 
     if not isinstance(error, BaseException | Failure):
         raise InvalidRequestError(f"{error!r} is not an exception: catch one with `except Exception as error:`.")

@@ -31,6 +31,7 @@ TABLES = (".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".txt")  # files that pa
 LARGE_VALUES = 0.2  # of the limit, in one prompt
 SMALL_VALUES = 400  # characters: fewer than the tokens in a fifth of any window in use
 HANDED = "This answer was handed out with this notebook; nothing was sent. --ask asks the model."
+AFTER_OTHERS = "It was asked after other turns than those that stand before it here."
 STORED = "This is the stored answer; nothing was sent. Run the cell again to ask anew."
 WHERE_FROM = (STORED, HANDED)
 
@@ -103,9 +104,7 @@ def _of_the_model(came: Completion, files: Iterable[Attachment]) -> Iterator[Not
         yield from (Notice(line, once=line) for line in target.differences())
     if came.sent.request.likeliest and not came.whole().reply.tokens:
         yield Notice(f"{target.model} told no probabilities of its tokens.")
-    unsent = [
-        f"{KINDS_OF_FILES[file.kind]}{' by address' * bool(file.address)}" for file in files if target.unsendable(file)
-    ]
+    unsent = [KINDS_OF_FILES[file.kind] for file in files if target.unsendable(file)]
     if unsent:
         what = " and ".join(unsent) if target.takes else "text only"
         does = "does not take" if target.takes else "takes"
@@ -277,8 +276,6 @@ def sized(parts: Sequence[Attached], target: Target) -> Along:
 
 def _told(part: Attached, tokens: int, target: Target) -> Attached:
     whole = f"about {tokens + file_tokens(part.files, target.meter.vision):,} tokens"
-    if any(file.address for file in part.files):
-        return replace(part, what=f"{part.what}: {whole} are a guess")
     return part if part.what else replace(part, what=whole)
 
 

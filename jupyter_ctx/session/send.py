@@ -15,9 +15,8 @@ from ..providers.base import Reply
 from ..runtime.interrupts import uninterrupted
 from .actions import Change, SummaryDraft, draft_summary, keep_summary, writer
 from .complete import Coming, Completion, as_answer, complete, parsed_reply
-from .handed_turns import handed_turns
 from .messages_sent import request_digest
-from .notices import HANDED, STORED, nearly_full, notices_of
+from .notices import AFTER_OTHERS, HANDED, STORED, nearly_full, notices_of
 from .prompt import Prompt
 from .reply_checks import INCOMPLETE, NO_ROOM_LEFT
 from .request_plan import RequestPlan
@@ -154,19 +153,19 @@ def _stored_anywhere(session: Session, said: Said, prompt: Prompt) -> Reply | No
 
 
 def _handed(session: Session, said: Said, prompt: Prompt) -> Reply | None:
-    """Return an answer to the same request that was handed out with the notebook."""
+    """Return the answer to a prompt that was handed out with the notebook."""
     past, schema = session.conversation, prompt.schema
-    turn, summary = next(handed_turns(session, said, prompt.options, as_answer(schema)), (None, None))
+    turn, in_place = next(session.notebook.handout.turns(said, session.model_of(prompt.options), past), (None, True))
     reply = stored_reply(turn, schema) if turn is not None else None
     if turn is None or reply is None:
         return None
+    reply = reply if in_place else replace(reply, notices=(*reply.notices, AFTER_OTHERS))
     shown = next(iter(past.older(turn.record.cell, turn.record.run)), None)
     if shown is not None and (shown.turn, shown.turn.record.digest) == (turn, turn.record.digest):
         session.record(Kept(shown.id, turn.record.run or "", turn.record.execution))
         return reply
-    is_new = summary is not None and past.summaries.get(summary.id) != summary
     session.change(counted="", sent="")
-    session.record(*([Summarized(summary, "before")] if summary and is_new else []), replace(said, turn=turn))
+    session.record(replace(said, turn=turn))
     return reply
 
 

@@ -20,7 +20,6 @@ from ..runtime.interrupts import GRACE_SECONDS, POLL_SECONDS, uninterrupted
 from ..runtime.redaction import Redactor
 from .ask import with_notices
 from .complete import Coming, Completion, as_answer, complete
-from .handed_turns import handed_turns
 from .messages_sent import digested, request_digest
 from .prompt import FromStore, Prompt
 from .reply_checks import INCOMPLETE, Verdict
@@ -181,7 +180,8 @@ class _SideBySide:
         if self._of_cell(said) is not None:
             return None
         for column in columns:
-            found = handed_turns(self._session, said, column.options, as_answer(self._schema), offered=True)
+            model = self._session.model_of(column.options)
+            found = self._session.notebook.handout.turns(said, model, self._session.conversation, offered=True)
             same = sum(column.options == earlier.options for earlier in columns[: len(answers)])
             turn, _ = next(islice(found, same, None), (None, None))
             if turn is None or stored_reply(turn, self._schema) is None:

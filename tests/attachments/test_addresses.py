@@ -1,4 +1,4 @@
-"""Images and PDFs at an address go as that address, unless providers cannot reach it or it holds a key."""
+"""Addresses that are not read: of networks of one's own, and those that hold a key."""
 
 from __future__ import annotations
 
@@ -6,24 +6,15 @@ import pytest
 from cells import Cells
 
 from jupyter_ctx import InvalidRequestError
-from jupyter_ctx.attachments.addresses import attached_address
+from jupyter_ctx.attachments.addresses import Address
+from jupyter_ctx.attachments.attached import Attached, TextRoom
+from jupyter_ctx.attachments.web_pages import attached_address as attached
+from jupyter_ctx.runtime.redaction import Redactor
+from jupyter_ctx.testing import count_characters
 
 
-@pytest.mark.parametrize(
-    ("address", "name", "kind"),
-    [
-        ("https://example.com/a/cat.png", "cat.png", "image"),
-        ("https://example.com/A%20B.JPG?raw=true&w=300", "A%20B.JPG", "image"),
-        ("https://example.com:8443/paper.pdf#page=2", "paper.pdf", "pdf"),
-        ("https://xn--e1afmkfd.xn--p1ai/cat.webp", "cat.webp", "image"),
-    ],
-)
-def test_what_is_at_a_public_address_is_named_and_not_fetched(address: str, name: str, kind: str) -> None:
-    part = attached_address(address)
-    (file,) = part.files
-    assert (file.name, file.kind, file.address, part.name) == (name, kind, address, address)
-    assert file.tokens > 1_000
-    assert part.text.startswith(f"{name}: ")
+def attached_address(address: str) -> Attached:
+    return attached(Address(address), Redactor(), TextRoom(2_000, count_characters))
 
 
 UNREACHABLE = (
@@ -33,7 +24,7 @@ UNREACHABLE = (
 
 
 @pytest.mark.parametrize("host", UNREACHABLE.split())
-def test_no_provider_reaches_a_network_of_ones_own(host: str) -> None:
+def test_a_network_of_ones_own_is_not_read(host: str) -> None:
     with pytest.raises(InvalidRequestError):
         attached_address(f"https://{host}/cat.png")
 
@@ -55,8 +46,8 @@ def test_an_address_that_holds_a_key_is_refused_without_it(carried: str) -> None
 
 @pytest.mark.parametrize(
     "address",
-    ["http://example.com/cat.png", "ftp://example.com/cat.png", "https://example.com/", "https://example.com:x/cat.png",
-     "https://example.com/caf\N{LATIN SMALL LETTER E WITH ACUTE}.png", "https://example.com/page.html"],
+    ["http://example.com/cat.png", "ftp://example.com/cat.png", "https://example.com:x/cat.png",
+     "https://example.com/caf\N{LATIN SMALL LETTER E WITH ACUTE}.png"],
 )  # fmt: skip
 def test_other_addresses_are_one_clear_line(address: str, cells: Cells) -> None:
     said = str(cells.fail(f"%%chat -a {address}\nLook:"))
