@@ -7,7 +7,6 @@ A file that was never a store is left untouched. No lock is waited for longer th
 from __future__ import annotations
 
 import os
-import random
 import sqlite3
 import threading
 import time
@@ -18,7 +17,7 @@ from typing import Any, TypeVar
 
 from ..errors import InvalidRequestError, StoreError
 from ..runtime.files import data_file, is_on_network
-from .connection import MEMORY, Connection, connect, error_code, file_at
+from .connection import MEMORY, URL, Connection, connect, error_code
 from .database_tables import CONVERSATIONS, EVENTS, STORE_TABLES, DamagedError, OtherVersionError, make_tables
 
 T = TypeVar("T")
@@ -76,29 +75,25 @@ class Database:
         """
         with self._lock:
             try:
-                done = self._run(work, write=write)
+                try:
+                    result = self._transact(work, write=write)
+                except (DamagedError, OtherVersionError) as error:
+                    self._begin_anew(error)
+                    result = self._transact(work, write=write)
             except TakenError:
                 raise
             except StoreError:
                 self._patience = IMPATIENCE
                 raise
+            except (DamagedError, OtherVersionError) as error:
+                raise StoreError(f"{self.shown} cannot be used: {error}.") from None
             self._patience = PATIENCE
-            return done
-
-    def _run(self, work: Callable[[Connection], T], *, write: bool) -> T:
-        try:
-            return self._transact(work, write=write)
-        except (DamagedError, OtherVersionError) as error:
-            self._begin_anew(error)
-        try:
-            return self._transact(work, write=write)
-        except (DamagedError, OtherVersionError) as error:
-            raise StoreError(f"{self.shown} cannot be used: {error}.") from None
+            return result
 
     def _transact(self, work: Callable[[Connection], T], *, write: bool) -> T:
         with self._translated():
             connection = self._open()
-            connection.execute(f"PRAGMA busy_timeout={self._milliseconds}")
+            connection.wait(self._patience)
             with _transaction(connection, write=write):
                 return work(connection)
 
@@ -135,12 +130,8 @@ class Database:
     def _open(self) -> Connection:
         if (self._process, self._file) != (os.getpid(), _identity(self.path)):
             self.close()
-        if self._connection is None:
-            self._connection = self._opened()
-            self._store = self._file
-        return self._connection
-
-    def _opened(self) -> Connection:
+        if self._connection is not None:
+            return self._connection
         if self.path is not None:
             if self._store is None or self._store != _identity(self.path):  # ours is ours, however damaged
                 _check_place(self.path)
@@ -155,31 +146,18 @@ class Database:
         except BaseException:
             connection.close()
             raise
+        self._connection, self._store = connection, self._file
         return connection
 
-    @property
-    def _milliseconds(self) -> int:
-        return int(self._patience * 1000)
-
     def _configure(self, connection: Connection) -> None:
-        connection.execute(f"PRAGMA busy_timeout={self._milliseconds}")
+        connection.wait(self._patience)
         connection.execute("PRAGMA secure_delete=on")  # what is deleted is overwritten
         connection.execute("PRAGMA synchronous=normal")
         if self.path is not None:
             # a write-ahead log is shared memory: of no use between machines
-            self._set_journal(connection, "delete" if is_on_network(self.path) else "wal")
-
-    def _set_journal(self, connection: Connection, mode: str) -> None:
-        """Set it once others let us: SQLite waits for no lock here."""
-        end = time.monotonic() + self._patience
-        while True:
-            try:
+            mode = "delete" if is_on_network(self.path) else "wal"
+            with suppress(sqlite3.OperationalError):  # another process sets it just now, or a transaction will tell
                 connection.execute(f"PRAGMA journal_mode={mode}")
-                return
-            except sqlite3.OperationalError as error:
-                if error_code(error) != "SQLITE_BUSY" or time.monotonic() > end:
-                    raise
-            time.sleep(random.uniform(0.0005, 0.01))
 
     def _look_through(self, connection: Connection) -> None:
         """Find damage before anything is written. Raises DamagedError."""
@@ -232,12 +210,17 @@ class Database:
 
 
 def _file_of(address: str) -> Path | None:
-    try:
-        return file_at(address)
-    except ValueError:
-        raise AddressError(
-            "No store can be at this address: write a file's path, sqlite:///PATH without options, or memory."
-        ) from None
+    """Return the file at a store's address; ``None``: it is in memory. Raises AddressError."""
+    if address == MEMORY:
+        return None
+    path = address.removeprefix(URL)
+    has_options = path != address and "?" in path
+    with suppress(RuntimeError):  # nobody has this home folder
+        if path and path != ":memory:" and "://" not in path and not has_options:
+            return Path(path).expanduser().absolute()
+    raise AddressError(
+        "No store can be at this address: write a file's path, sqlite:///PATH without options, or memory."
+    )
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import Any, Literal, NamedTuple
 
 from .. import wording as words
 from ..runtime.files import data_file
-from .connection import Connection, by_parts, insert
+from .connection import Connection, insert
 from .database import DEFAULT_FILE, Database
 from .database_tables import CONVERSATIONS, EVENTS
 from .serialization import EventRow
@@ -135,16 +136,10 @@ class Store:
 
     def sharing(self, cells: Iterable[str]) -> set[str]:
         """Ids of the conversations that have turns of any of these cells."""
-        ids = list(cells)
-
-        def read(connection: Connection) -> set[str]:
-            sharing = set[str]()
-            for names, values in by_parts(ids):
-                wanted = f"SELECT DISTINCT conversation FROM {EVENTS} WHERE cell IN ({names})"
-                sharing.update(conversation for (conversation,) in connection.execute(wanted, values))
-            return sharing
-
-        return self.database.run(read, write=False)
+        query = f"SELECT DISTINCT conversation FROM {EVENTS} WHERE cell IN (SELECT value FROM json_each(?))"
+        values = (json.dumps(list(cells)),)
+        rows = self.database.run(lambda connection: connection.execute(query, values).fetchall(), write=False)
+        return {conversation for (conversation,) in rows}
 
     def append(self, row: ConversationRow, seq: int, records: Sequence[EventRow]) -> bool:
         """Add events from number ``seq`` on, with what the row says now; ``False`` where the row is not there.

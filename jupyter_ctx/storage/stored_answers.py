@@ -7,18 +7,18 @@ method is one transaction, unless it says otherwise.
 
 from __future__ import annotations
 
+import json
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
 from ..context.usage import Usage
 from ..conversation.messages import StopReason
 from ..errors import StoreError
-from .connection import Connection, by_parts
+from .connection import Connection
 from .database import Database
 from .database_tables import ANSWERS
 from .serialization import UnreadableError, decoded, encoded_text
@@ -61,7 +61,10 @@ class StoredAnswer:
 
 
 DEFAULTS = {field.name: field.default for field in fields(StoredAnswer)}
-READ = f"SELECT digest, repeat, at, CAST(body AS BLOB) FROM {ANSWERS}"  # text as str takes as long as all else
+READ = f"""
+    SELECT digest, repeat, at, CAST(body AS BLOB) FROM {ANSWERS}
+    WHERE digest IN (SELECT value FROM json_each(:digests)) AND (:errors OR failed = 0)
+"""  # a body as text takes as long as all else
 WRITE = f"""
     INSERT INTO {ANSWERS} (digest, repeat, at, failed, body)
     VALUES (:digest, :repeat, :at, :failed, :body)
@@ -108,12 +111,15 @@ class Answers:
         wanted = set(keys)
         if not wanted:
             return {}
-        answers = self.database.run(_reading(wanted, failed=failed), write=False)
-        for key in wanted & self._waiting.keys():
-            if failed or not self._waiting[key].failed:
-                answers[key] = self._waiting[key]
-        answers.update((key, self._beside[key]) for key in (wanted & self._beside.keys()) - answers.keys())
-        return answers
+        digests = {"digests": json.dumps(sorted({digest for digest, _ in wanted})), "errors": failed}
+        rows = self.database.run(lambda connection: connection.execute(READ, digests).fetchall(), write=False)
+        answers = {key: self._beside[key] for key in wanted & self._beside.keys()}
+        for digest, repeat, at, body in rows:
+            if (digest, repeat) in wanted:
+                with suppress(UnreadableError):
+                    answers[digest, repeat] = replace(decoded(StoredAnswer, body), at=at)
+        waiting = {key: self._waiting[key] for key in wanted & self._waiting.keys()}
+        return answers | {key: answer for key, answer in waiting.items() if failed or not answer.failed}
 
     def keep(self, rows: Iterable[tuple[AnswerKey, StoredAnswer]]) -> None:
         """Write these answers and those that wait; where the store fails, all wait. Never raises StoreError."""
@@ -171,28 +177,6 @@ class Answers:
     def close(self) -> None:
         """Let go of the database; the next use opens it again."""
         self.database.close()
-
-
-def _reading(wanted: set[AnswerKey], *, failed: bool) -> Callable[[Connection], dict[AnswerKey, StoredAnswer]]:
-    digests = list(dict.fromkeys(digest for digest, _ in wanted))
-    which = "" if failed else " AND failed = 0"
-
-    def read(connection: Connection) -> dict[AnswerKey, StoredAnswer]:
-        answers = dict[AnswerKey, StoredAnswer]()
-        for names, values in by_parts(digests):
-            rows = connection.execute(f"{READ} WHERE digest IN ({names}){which}", values)
-            answers.update((key, answer) for key, answer in _read(rows) if key in wanted)
-        return answers
-
-    return read
-
-
-def _read(rows: Iterable[Sequence[Any]]) -> Iterator[tuple[AnswerKey, StoredAnswer]]:
-    """Yield the answers that can be read."""
-    for digest, repeat, at, body in rows:
-        with suppress(UnreadableError):
-            answer: StoredAnswer = decoded(StoredAnswer, body)
-            yield (digest, repeat), replace(answer, at=at)
 
 
 def _body(answer: StoredAnswer) -> str:
