@@ -21,7 +21,7 @@ from ..session.preview import ViewPart
 from ..session.prompt import Prompt
 from ..session.prompt_parts import PART_MARK, PromptPart
 from ..session.replay import Replayed
-from ..storage.holders import is_held_elsewhere
+from ..storage.ownership import is_held_elsewhere
 from ..storage.store import ConversationRow
 from .sent_parts import attachment_summary
 

@@ -18,7 +18,7 @@ from ..providers.base import Reply
 from ..providers.lookup import key_holder
 from ..runtime.interrupts import Stopper, uninterrupted
 from ..runtime.redaction import Redactor, Unredacted
-from ..storage.journal import Journal
+from ..storage.conversation_writer import ConversationWriter
 from .actions import Actions, Change, Method
 from .exchange import Coming
 from .notices import ROOM_MAKERS, SMALL_VALUES, Along, large_values, makes_room, sized, threshold
@@ -105,7 +105,7 @@ class Desk:
         self._sender = Sender(session, self.actions)
 
     @property
-    def journal(self) -> Journal:
+    def journal(self) -> ConversationWriter:
         """The journal that stores the conversation. Raises StoreError where none does."""
         if self.session.journal is None:
             raise StoreError("This conversation is not stored: Chat(store=…) stores one.")

@@ -142,7 +142,7 @@ class Sender:
         session = self._session
         attempt = session.attempt(said, target, system, record=True)
         digest = request_digest(target, attempt.request)
-        turn = session.journal.answered(digest) if session.journal else None
+        turn = session.journal.answer_to(digest) if session.journal else None
         reply = None if turn is None or turn.stop_reason in INCOMPLETE else stored_reply(turn, schema)
         if turn is None or reply is None:
             return None

@@ -22,7 +22,7 @@ from ..models.registry import Models, Target, settings_with
 from ..models.request_price import Price, RequestPrice, is_free, price_of, request_price, worst_case
 from ..providers.base import AnswerSchema, Reply
 from ..runtime.frontend import fingerprint
-from ..storage.journal import Journal, Opened
+from ..storage.conversation_writer import ConversationWriter, OpenedConversation
 from ..storage.spending import Sum
 from .attempt import Attempt
 from .course import COURSE_FILE
@@ -52,7 +52,7 @@ class Session:
         self,
         settings: Settings,
         models: Models | None = None,
-        journal: Journal | None = None,
+        journal: ConversationWriter | None = None,
         *,
         defaults: Settings | None = None,
         notebook: NotebookState | None = None,
@@ -106,7 +106,7 @@ class Session:
             state = self.state.stored(self.models.state(), self.notebook)
             self.journal.save(events, self.models.news(), state, self.conversation, self.models.sizes)
 
-    def restore(self, opened: Opened, given: Mapping[str, Any] | None = None) -> None:
+    def restore(self, opened: OpenedConversation, given: Mapping[str, Any] | None = None) -> None:
         """Continue an opened conversation; settings that were ``given`` hold."""
         self.conversation = opened.conversation
         kept = opened.state.get("settings", {})

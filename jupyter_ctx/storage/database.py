@@ -90,6 +90,11 @@ class Database:
             self._patience = PATIENCE
             return result
 
+    def pop_notices(self) -> list[str]:
+        """Return the lines that are to be shown, once."""
+        notices, self.notices = self.notices, []
+        return notices
+
     def _transact(self, work: Callable[[Connection], T], *, write: bool) -> T:
         with self._translated():
             connection = self._open()

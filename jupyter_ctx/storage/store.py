@@ -13,7 +13,7 @@ from ..runtime.files import data_file
 from .connection import Connection, insert
 from .database import DEFAULT_FILE, Database
 from .database_tables import CONVERSATIONS, EVENTS
-from .serialization import EventRow
+from .serialization import EventRow, StoredEvent
 from .spending import move_sum
 
 VARIABLE = "JUPYTER_CTX_STORE"
@@ -43,15 +43,6 @@ class ConversationRow(NamedTuple):
 
     def __repr__(self) -> str:  # its state is kilobytes of JSON
         return f"ConversationRow({self.name!r}, {words.turns(self.turns)}, notebook={self.notebook!r}, id={self.id!r})"
-
-
-class Stored(NamedTuple):
-    """An event as it lies in the store; the body is JSON."""
-
-    kind: str
-    body: str | bytes
-    sizes: str | bytes | None
-    seq: int
 
 
 class Claim(NamedTuple):
@@ -123,14 +114,14 @@ class Store:
         self.database.run(remove)
         self.database.forget_deleted()
 
-    def load(self, conversation: str) -> tuple[str | None, list[Stored]]:
+    def load(self, conversation: str) -> tuple[str | None, list[StoredEvent]]:
         """Return the state and the events of a conversation, in order."""
 
-        def read(connection: Connection) -> tuple[str | None, list[Stored]]:
+        def read(connection: Connection) -> tuple[str | None, list[StoredEvent]]:
             state = f"SELECT state FROM {CONVERSATIONS} WHERE id = :id"
             events = f"SELECT {AS_STORED} FROM {EVENTS} WHERE conversation = :id ORDER BY seq"
             values = {"id": conversation}
-            return connection.scalar(state, values), list(map(Stored._make, connection.execute(events, values)))
+            return connection.scalar(state, values), list(map(StoredEvent._make, connection.execute(events, values)))
 
         return self.database.run(read, write=False)
 
@@ -158,7 +149,7 @@ class Store:
 
         return self.database.run(write)
 
-    def answered(self, digest: str, notebooks: Iterable[str], *, runs: str | None = None) -> Stored | None:
+    def answered(self, digest: str, notebooks: Iterable[str], *, runs: str | None = None) -> StoredEvent | None:
         """Return the newest turn that answered exactly this request, in the conversations of these notebooks.
 
         ``runs``: or in those that have no notebook, and whose place ends in this.
@@ -170,14 +161,14 @@ class Store:
             values["size"], values["runs"] = len(runs), runs
             places.append("substr(notebook, length(notebook) - :size + 1) = :runs")
 
-        def read(connection: Connection) -> Stored | None:
+        def read(connection: Connection) -> StoredEvent | None:
             ids = f"SELECT id FROM {CONVERSATIONS} WHERE {' OR '.join(places)}"
             wanted = (
                 f"SELECT {AS_STORED} FROM {EVENTS} "
                 f"WHERE digest = :digest AND conversation IN ({ids}) ORDER BY at DESC LIMIT 1"
             )
             row = connection.execute(wanted, values).fetchone()
-            return Stored._make(row) if row is not None else None
+            return StoredEvent._make(row) if row is not None else None
 
         return self.database.run(read, write=False) if places else None
 

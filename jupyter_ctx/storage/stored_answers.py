@@ -94,8 +94,7 @@ class Answers:
     @property
     def notices(self) -> list[str]:
         """Lines to be shown once: of a damaged file that was moved aside, for example."""
-        self._notices += self.database.notices
-        self.database.notices.clear()
+        self._notices += self.database.pop_notices()
         return self._notices
 
     @property

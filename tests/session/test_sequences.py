@@ -27,7 +27,7 @@ from server import events, piece, send, serve, usage
 from jupyter_ctx import Chat, ChatError, ContextOverflowError
 from jupyter_ctx.library import Library
 from jupyter_ctx.runtime.frontend import Origin
-from jupyter_ctx.storage.journal import close_stores
+from jupyter_ctx.storage.conversation_writer import close_stores
 
 REPLY = 20  # tokens that a request keeps for the reply
 FILLER = "the ship sailed on through the night and nobody slept "

@@ -18,7 +18,7 @@ from server import serve
 from jupyter_ctx import Chat, StoreError, get_chat
 from jupyter_ctx.library import Library
 from jupyter_ctx.runtime.frontend import Origin, fingerprint, origin
-from jupyter_ctx.storage.journal import close_stores
+from jupyter_ctx.storage.conversation_writer import close_stores
 
 Lock = Callable[[], contextlib.AbstractContextManager[None]]
 ANSWER = DIALECTS["completions"].answer("Hi")
@@ -242,7 +242,7 @@ def test_what_fails_after_a_turn_was_recorded_does_not_record_it_again(
     if where == "a listener":
         chat.desk.listeners.append(fail)
     elif where == "saving":
-        monkeypatch.setattr("jupyter_ctx.storage.journal.to_row", fail)
+        monkeypatch.setattr("jupyter_ctx.storage.conversation_writer.to_row", fail)
     else:
         monkeypatch.setattr("jupyter_ctx.session.send.notices_of", fail)
     with pytest.raises((error, KeyboardInterrupt)):

@@ -26,8 +26,8 @@ from requirements import need
 from server import send, serve
 from stored_chats import MODEL, aside, open_chat, prompts, reopen, say
 
+import jupyter_ctx.storage.conversation_writer
 import jupyter_ctx.storage.database
-import jupyter_ctx.storage.journal
 from jupyter_ctx import Chat
 from jupyter_ctx.config.settings import default_settings
 from jupyter_ctx.conversation.events import (
@@ -42,8 +42,8 @@ from jupyter_ctx.errors import InvalidRequestError
 from jupyter_ctx.library import Library
 from jupyter_ctx.runtime.frontend import Origin
 from jupyter_ctx.session.session import Session
+from jupyter_ctx.storage.conversation_writer import ConversationWriter, close_stores
 from jupyter_ctx.storage.database_tables import CONVERSATIONS, EVENTS, SCHEMA_VERSION
-from jupyter_ctx.storage.journal import Journal, close_stores
 
 Sql = Callable[..., list[Any]]
 Content = Callable[[], str]
@@ -66,7 +66,7 @@ def library(address: str | Path, notebook: str = "/n/a.ipynb", kernel: str = "k"
 def test_the_fold_of_the_stored_events_is_the_live_state(
     address: str, done: list[Any], again: set[int], back: int
 ) -> None:
-    journal = Journal(address, Origin())
+    journal = ConversationWriter(address, Origin())
     session = Session(default_settings({}, {"model": MODEL}), journal=journal)
     session.restore(journal.open())
     live = session.conversation
@@ -81,7 +81,7 @@ def test_the_fold_of_the_stored_events_is_the_live_state(
     if back > 1 and live.redo_label:
         session.record(Redone())
     journal.close()
-    stored = Journal(address, Origin()).open(journal.name).conversation
+    stored = ConversationWriter(address, Origin()).open(journal.name).conversation
     assert stored.events == live.events
     assert list(map(asdict, stored.events)) == list(map(asdict, live.events)), "records too, which equality leaves out"
     assert state(stored) == state(live)
@@ -94,7 +94,7 @@ def test_files_versions_and_odd_characters_are_kept(address: str, tmp_path: Path
     image = Attachment("a.png", "image/png", bytes(range(256)), 85)
     first = Turn("one", odd, (image,), record=TurnRecord("m", cell="a", run="1", cost=0.25, execution=3))
     second = Turn("one", "again", record=TurnRecord("m", "interrupted", cell="a", run="2"))
-    journal = Journal(address, Origin())
+    journal = ConversationWriter(address, Origin())
     session = Session(default_settings({}, {"model": MODEL}), journal=journal)
     session.restore(journal.open("c"))
     session.record(Said(first))
@@ -294,7 +294,7 @@ def test_a_store_that_another_version_puts_in_its_place_is_left_to_it(address: s
 
 def said_in_turns(address: str, events: Sequence[Event]) -> None:
     """A conversation with a row for each event."""
-    session = Session(default_settings({}, {"model": MODEL}), journal=Journal(address, Origin()))
+    session = Session(default_settings({}, {"model": MODEL}), journal=ConversationWriter(address, Origin()))
     assert session.journal is not None
     session.restore(session.journal.open("c"))
     for event in events:
