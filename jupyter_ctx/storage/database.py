@@ -10,18 +10,18 @@ import os
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
 from ..errors import InvalidRequestError, StoreError
 from ..runtime.files import data_file, is_on_network
-from .connection import MEMORY, URL, Connection, connect, error_code
 from .database_tables import CONVERSATIONS, EVENTS, STORE_TABLES, DamagedError, OtherVersionError, make_tables
 
 T = TypeVar("T")
 
+MEMORY, URL = "memory", "sqlite:///"  # addresses: of a store that is in no file, and before a file's path
 DEFAULT_FILE = "history.sqlite"  # of the default store, in Jupyter's data folder
 SQLITE_HEAD = b"SQLite format 3\0"  # how each SQLite database begins
 PATIENCE, IMPATIENCE = 5.0, 0.1  # seconds to wait for a lock: at first, and where that was in vain before
@@ -45,6 +45,19 @@ class TakenError(StoreError):
 
 class AddressError(StoreError, InvalidRequestError):
     """No store can be at this address: it is no file's, or a folder or somebody's file is there."""
+
+
+class Connection(sqlite3.Connection):
+    """An open connection; values stand in statements as ``:name``."""
+
+    def scalar(self, statement: str, values: Mapping[str, Any] | None = None) -> Any:
+        """Return the first value of the first row, or ``None``."""
+        row = self.execute(statement, values or {}).fetchone()
+        return row[0] if row is not None else None
+
+    def wait(self, seconds: float) -> None:
+        """Wait so long for a lock, from now on."""
+        self.execute(f"PRAGMA busy_timeout={int(seconds * 1000)}")
 
 
 _inherited: list[Connection] = []  # of the process that this one was forked from: they are its own to close
@@ -89,6 +102,10 @@ class Database:
                 raise StoreError(f"{self.shown} cannot be used: {error}.") from None
             self._patience = PATIENCE
             return result
+
+    def query(self, statement: str, values: Mapping[str, Any] | None = None) -> list[Any]:
+        """Return the rows that a statement reads. Raises StoreError."""
+        return self.run(lambda connection: connection.execute(statement, values or {}).fetchall(), write=False)
 
     def pop_notices(self) -> list[str]:
         """Return the lines that are to be shown, once."""
@@ -142,7 +159,8 @@ class Database:
                 _check_place(self.path)
             _make_private(self.path)
         self._process, self._file = os.getpid(), _identity(self.path)
-        connection = connect(self.path)
+        where = str(self.path or ":memory:")  # any thread may use it, one at a time; outside a transaction each commits
+        connection = sqlite3.connect(where, isolation_level=None, check_same_thread=False, factory=Connection)
         try:
             self._configure(connection)
             self._look_through(connection)
@@ -185,7 +203,7 @@ class Database:
             raise self._trouble(error) from None
 
     def _trouble(self, error: Exception) -> StoreError | DamagedError:
-        code = error_code(error)
+        code = _code(error)
         if self.path is not None and (code in DAMAGED or str(error).startswith(NOT_UTF8)):
             return DamagedError(str(error))
         if code in TROUBLES:
@@ -214,6 +232,11 @@ class Database:
             self._transact(lambda connection: salvage(aside, connection), write=True)
 
 
+def _code(error: BaseException) -> str:
+    """Return SQLite's own name for an error, without its details."""
+    return "_".join(getattr(error, "sqlite_errorname", "").split("_")[:2])
+
+
 def _file_of(address: str) -> Path | None:
     """Return the file at a store's address; ``None``: it is in memory. Raises AddressError."""
     if address == MEMORY:
@@ -239,6 +262,12 @@ def _transaction(connection: Connection, *, write: bool = True) -> Iterator[None
         with suppress(sqlite3.Error):  # there may be none
             connection.execute("ROLLBACK")
         raise
+
+
+def insert(table: str, columns: Iterable[str]) -> str:
+    """Return the statement that adds a row of these columns."""
+    names = list(columns)
+    return f"INSERT INTO {table} ({', '.join(names)}) VALUES ({', '.join(f':{name}' for name in names)})"
 
 
 def _check_place(path: Path) -> None:
@@ -277,7 +306,7 @@ def _is_foreign(path: Path) -> bool:
         with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro&immutable=1", uri=True)) as connection:
             connection.execute("PRAGMA schema_version").fetchone()
     except sqlite3.Error as error:
-        if error_code(error) != "SQLITE_NOTADB":
+        if _code(error) != "SQLITE_NOTADB":
             return False
     else:
         return False

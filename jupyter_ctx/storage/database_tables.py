@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .connection import Connection
+import sqlite3
 
 CONVERSATIONS, EVENTS, SCHEMA_VERSION = "jupyter_ctx_conversations", "jupyter_ctx_events", "jupyter_ctx_version"
 ANSWERS = "jupyter_ctx_answers"  # of experiments
@@ -44,10 +44,10 @@ class OtherVersionError(Exception):
     """Another version of jupyter_ctx has made the tables."""
 
 
-def make_tables(connection: Connection) -> None:
+def make_tables(connection: sqlite3.Connection) -> None:
     """Make the tables where there are none, in this transaction. Raises OtherVersionError."""
     connection.execute(f"CREATE TABLE IF NOT EXISTS {SCHEMA_VERSION} (version INTEGER NOT NULL)")
-    version = connection.scalar(f"SELECT max(version) FROM {SCHEMA_VERSION}")
+    ((version,),) = connection.execute(f"SELECT max(version) FROM {SCHEMA_VERSION}")
     if version is None:
         for statement in SCHEMA:
             connection.execute(statement)

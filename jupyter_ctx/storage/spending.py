@@ -11,8 +11,7 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from ..errors import StoreError, in_words
-from .connection import Connection
-from .database import Database
+from .database import Connection, Database
 from .database_tables import SPENDING
 
 PARTS_OF_A_DOLLAR = 10**12  # in which money is added up: whole numbers have no rounding errors

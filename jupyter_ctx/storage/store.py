@@ -10,8 +10,7 @@ from typing import Any, Literal, NamedTuple
 
 from .. import wording as words
 from ..runtime.files import data_file
-from .connection import Connection, insert
-from .database import DEFAULT_FILE, Database
+from .database import DEFAULT_FILE, Connection, Database, insert
 from .database_tables import CONVERSATIONS, EVENTS
 from .serialization import EventRow, StoredEvent
 from .spending import move_sum
@@ -127,10 +126,8 @@ class Store:
 
     def sharing(self, cells: Iterable[str]) -> set[str]:
         """Ids of the conversations that have turns of any of these cells."""
-        query = f"SELECT DISTINCT conversation FROM {EVENTS} WHERE cell IN (SELECT value FROM json_each(?))"
-        values = (json.dumps(list(cells)),)
-        rows = self.database.run(lambda connection: connection.execute(query, values).fetchall(), write=False)
-        return {conversation for (conversation,) in rows}
+        query = f"SELECT DISTINCT conversation FROM {EVENTS} WHERE cell IN (SELECT value FROM json_each(:cells))"
+        return {conversation for (conversation,) in self.database.query(query, {"cells": json.dumps(list(cells))})}
 
     def append(self, row: ConversationRow, seq: int, records: Sequence[EventRow]) -> bool:
         """Add events from number ``seq`` on, with what the row says now; ``False`` where the row is not there.
@@ -154,23 +151,14 @@ class Store:
 
         ``runs``: or in those that have no notebook, and whose place ends in this.
         """
-        named = {f"v{i}": notebook for i, notebook in enumerate(notebooks)}
-        places = [f"notebook IN ({', '.join(f':{name}' for name in named)})"] if named else []
-        values: dict[str, Any] = {"digest": digest, **named}
-        if runs is not None:
-            values["size"], values["runs"] = len(runs), runs
-            places.append("substr(notebook, length(notebook) - :size + 1) = :runs")
-
-        def read(connection: Connection) -> StoredEvent | None:
-            ids = f"SELECT id FROM {CONVERSATIONS} WHERE {' OR '.join(places)}"
-            wanted = (
-                f"SELECT {AS_STORED} FROM {EVENTS} "
-                f"WHERE digest = :digest AND conversation IN ({ids}) ORDER BY at DESC LIMIT 1"
-            )
-            row = connection.execute(wanted, values).fetchone()
-            return StoredEvent._make(row) if row is not None else None
-
-        return self.database.run(read, write=False) if places else None
+        query = f"""
+            SELECT {AS_STORED} FROM {EVENTS} WHERE digest = :digest AND conversation IN (
+                SELECT id FROM {CONVERSATIONS} WHERE notebook IN (SELECT value FROM json_each(:notebooks))
+                OR substr(notebook, length(notebook) - length(:runs) + 1) = :runs
+            ) ORDER BY at DESC LIMIT 1
+        """
+        values = {"digest": digest, "notebooks": json.dumps(list(notebooks)), "runs": runs}
+        return next(map(StoredEvent._make, self.database.query(query, values)), None)
 
 
 def _rows(connection: Connection) -> list[ConversationRow]:

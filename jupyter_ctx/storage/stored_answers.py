@@ -18,8 +18,7 @@ from pathlib import Path
 from ..context.usage import Usage
 from ..conversation.messages import StopReason
 from ..errors import StoreError
-from .connection import Connection
-from .database import Database
+from .database import Connection, Database
 from .database_tables import ANSWERS
 from .serialization import UnreadableError, decoded, encoded_text
 from .store import store_address
@@ -111,9 +110,8 @@ class Answers:
         if not wanted:
             return {}
         digests = {"digests": json.dumps(sorted({digest for digest, _ in wanted})), "errors": failed}
-        rows = self.database.run(lambda connection: connection.execute(READ, digests).fetchall(), write=False)
         answers = {key: self._beside[key] for key in wanted & self._beside.keys()}
-        for digest, repeat, at, body in rows:
+        for digest, repeat, at, body in self.database.query(READ, digests):
             if (digest, repeat) in wanted:
                 with suppress(UnreadableError):
                     answers[digest, repeat] = replace(decoded(StoredAnswer, body), at=at)
