@@ -162,7 +162,7 @@ class ConversationWriter:
         self._collect()
         if claim.how == "new":
             return OpenedConversation(Conversation(), offer=offer_note(claim.offer) if claim.offer else "")
-        opened = self._read(claim.row)
+        opened = self.read(claim.row)
         self._next, self._sizes = opened.next, opened.state.get("sizes", [])
         self._collect()
         return opened._replace(note=opened_note(claim) if opened.conversation.events else "")
@@ -176,21 +176,18 @@ class ConversationWriter:
         raise taken
 
     def read(self, row: ConversationRow) -> OpenedConversation:
-        """Return the content of another conversation without taking hold of it. Raises StoreError."""
+        """Return the content of a conversation without taking hold of it. Raises StoreError."""
+        text, rows = self.store.load(row.id)
+        events = read_events(rows)
         with self._lock:
-            return self._read(row)
-
-    def _read(self, row: ConversationRow) -> OpenedConversation:
-        text, stored = self.store.load(row.id)
-        events = read_events(stored)
-        if events.lost:
-            lost = counted(events.lost, "damaged row")
-            self.notices.append(f"{lost} of {row.name!r} cannot be read: what they held is left out.")
-        state: StoredState = {}
-        try:
-            state = stored_state(text)
-        except UnreadableError as error:
-            self.notices.append(f"{error} Settings of {row.name!r}, and what was learned of the model, begin anew.")
+            if events.lost:
+                lost = counted(events.lost, "damaged row")
+                self.notices.append(f"{lost} of {row.name!r} cannot be read: what they held is left out.")
+            try:
+                state = stored_state(text)
+            except UnreadableError as error:
+                state = {}
+                self.notices.append(f"{error} Settings of {row.name!r}, and what was learned of the model, begin anew.")
         sizes = [*events.sizes, *state.get("sizes", [])]
         return OpenedConversation(events.conversation, sizes, state, next=events.next)
 

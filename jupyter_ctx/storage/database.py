@@ -10,14 +10,14 @@ import os
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
 from ..errors import InvalidRequestError, StoreError
 from ..runtime.files import data_file, is_on_network
-from .database_tables import CONVERSATIONS, EVENTS, STORE_TABLES, DamagedError, OtherVersionError, make_tables
+from .database_tables import DamagedError, OtherVersionError, make_tables, salvage
 
 T = TypeVar("T")
 
@@ -36,7 +36,6 @@ TROUBLES = {  # what SQLite says, and what to do
     "SQLITE_CANTOPEN": "cannot be opened: see that its folder is there and may be written to",
     "SQLITE_IOERR": "cannot be written: see that its disk has room",
 }
-COLUMN_KINDS = {"TEXT": str, "INTEGER": int, "REAL": float}  # of values, by the type of their column
 
 
 class TakenError(StoreError):
@@ -331,32 +330,3 @@ def _identity(path: Path | None) -> object:
     except OSError:
         return None
     return (status.st_dev, status.st_ino) if status is not None else None
-
-
-def salvage(damaged: Path, new: Connection) -> None:
-    """Copy the rows that can be read, in the transaction of the new file; those that are there stay."""
-    with closing(sqlite3.connect(f"{damaged.as_uri()}?mode=ro", uri=True)) as old:
-        old.text_factory = bytes
-        for table in STORE_TABLES:
-            columns = {name: COLUMN_KINDS[kind] for _, name, kind, *_ in new.execute(f"PRAGMA table_info({table})")}
-            add = f"INSERT OR IGNORE INTO {table} ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})"
-            for row in _rows(old, table, columns):
-                values = [value.decode(errors="replace") if isinstance(value, bytes) else value for value in row]
-                if _is_sound(values, columns.values()):
-                    new.execute(add, values)
-    new.execute(f"DELETE FROM {EVENTS} WHERE conversation NOT IN (SELECT id FROM {CONVERSATIONS})")
-
-
-def _rows(old: sqlite3.Connection, table: str, columns: Iterable[str]) -> Iterator[Sequence[Any]]:
-    """Yield rows from the first on, and where one cannot be read, from the last back."""
-    for order in ("ASC", "DESC"):
-        try:
-            yield from old.execute(f"SELECT {', '.join(columns)} FROM {table} NOT INDEXED ORDER BY rowid {order}")
-            return
-        except sqlite3.Error:
-            continue
-
-
-def _is_sound(values: Iterable[Any], kinds: Iterable[type]) -> bool:
-    """Return whether values are what their columns are for: SQLite accepts any type in any column."""
-    return all(value is None or type(value) is kind for value, kind in zip(values, kinds, strict=True))

@@ -12,19 +12,17 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, fields, replace
-from itertools import islice
 from pathlib import Path
 
 from ..context.usage import Usage
 from ..conversation.messages import StopReason
 from ..errors import StoreError
-from .database import Connection, Database
+from .database import Database
 from .database_tables import ANSWERS
 from .serialization import UnreadableError, decoded, encoded_text
 from .store import store_address
 
 AnswerKey = tuple[str, int]  # the digest of a request, and the number of its repeat from 0
-AT_MOST = 1_000  # answers in one transaction
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +64,7 @@ READ = f"""
 """  # a body as text takes as long as all else
 WRITE = f"""
     INSERT INTO {ANSWERS} (digest, repeat, at, failed, body)
-    VALUES (:digest, :repeat, :at, :failed, :body)
+    VALUES (?, ?, ?, ?, ?)
     ON CONFLICT (digest, repeat) DO UPDATE SET at = excluded.at, failed = excluded.failed, body = excluded.body
     WHERE excluded.failed = 0 OR {ANSWERS}.failed <> 0
 """  # an answer that another process has is worth more than an error
@@ -96,11 +94,6 @@ class Answers:
         self._notices += self.database.pop_notices()
         return self._notices
 
-    @property
-    def waiting(self) -> int:
-        """How many answers are in memory only."""
-        return len(self._waiting)
-
     def find(self, keys: Iterable[AnswerKey], *, failed: bool = True) -> dict[AnswerKey, StoredAnswer]:
         """Return what is stored or waits under these keys; a damaged row is not there.
 
@@ -128,45 +121,31 @@ class Answers:
 
     def settle(self) -> bool:
         """Write what waits, now; return whether nothing waits any more. Never raises StoreError."""
+        waiting = list(self._waiting.items())
         try:
-            while part := list(islice(self._waiting.items(), AT_MOST)):
-                self.write(part)
-                for key, _ in part:
-                    del self._waiting[key]
+            self.write(waiting)
         except StoreError as error:
-            self._failed(error)
+            before, self._trouble = self._trouble, str(error).partition(": ")[0]
+            if self._trouble != before:
+                self.notices.append(f"{error} Answers are kept in memory, and are saved when that can be done.")
             return False
+        for key, _ in waiting:
+            del self._waiting[key]
         if self._trouble:
             self.notices.append(f"Saved again in {self.database.shown}: no answer was lost.")
-        self._trouble = ""
+            self._trouble = ""
         return True
-
-    def _failed(self, error: StoreError) -> None:
-        trouble = str(error).partition(": ")[0]
-        if trouble != self._trouble:
-            self.notices.append(f"{error} Answers are kept in memory, and are saved when that can be done.")
-        self._trouble = trouble
 
     def write(self, rows: Sequence[tuple[AnswerKey, StoredAnswer]]) -> None:
         """Write all of these, or none. An answer replaces what is there; an error replaces no answer."""
         now = time.time()
-        values = [
-            {
-                "digest": digest, "repeat": repeat, "at": answer.at or now,
-                "failed": int(answer.failed), "body": _body(answer),
-            }
-            for (digest, repeat), answer in rows
-        ]  # fmt: skip
+        values = [(digest, repeat, answer.at or now, answer.failed, _body(answer)) for (digest, repeat), answer in rows]
         if values:
             self.database.run(lambda connection: connection.executemany(WRITE, values))
 
     def delete_all(self) -> int:
         """Remove the answers for good; return how many there were."""
-
-        def remove(connection: Connection) -> int:
-            return connection.execute(f"DELETE FROM {ANSWERS}").rowcount
-
-        removed = self.database.run(remove)
+        removed = self.database.run(lambda connection: connection.execute(f"DELETE FROM {ANSWERS}").rowcount)
         if removed:
             self.database.forget_deleted()
         return removed
