@@ -126,17 +126,14 @@ class Database:
         if self.path is None:
             return
         with self._lock, suppress(DamagedError, OtherVersionError), self._translated():
-            where = self._empty(self._open())
-            if where:
-                self.notices.append(f"What was deleted stays in {where} while another program reads it: end that.")
-
-    def _empty(self, connection: Connection) -> str:
-        """Write the file anew and empty the log; return where something stays."""
-        try:
-            connection.execute("VACUUM")
-            return f"{self.shown}-wal" if connection.scalar("PRAGMA wal_checkpoint(TRUNCATE)") else ""
-        except sqlite3.OperationalError:  # another program reads it, or the disk is full
-            return self.shown
+            connection = self._open()
+            try:
+                connection.execute("VACUUM")
+                place = f"{self.shown}-wal" if connection.scalar("PRAGMA wal_checkpoint(TRUNCATE)") else ""
+            except sqlite3.OperationalError:  # another program reads it, or the disk is full
+                place = self.shown
+            if place:
+                self.notices.append(f"What was deleted stays in {place} while another program reads it: end that.")
 
     def close(self) -> None:
         """Let go of it; the next use opens it again."""
@@ -162,7 +159,6 @@ class Database:
         connection = sqlite3.connect(where, isolation_level=None, check_same_thread=False, factory=Connection)
         try:
             self._configure(connection)
-            self._look_through(connection)
             with _transaction(connection):
                 make_tables(connection)
         except BaseException:
@@ -172,6 +168,7 @@ class Database:
         return connection
 
     def _configure(self, connection: Connection) -> None:
+        """Set up a connection, and look for damage. Raises DamagedError."""
         connection.wait(self._patience)
         connection.execute("PRAGMA secure_delete=on")  # what is deleted is overwritten
         connection.execute("PRAGMA synchronous=normal")
@@ -180,14 +177,10 @@ class Database:
             mode = "delete" if is_on_network(self.path) else "wal"
             with suppress(sqlite3.OperationalError):  # another process sets it just now, or a transaction will tell
                 connection.execute(f"PRAGMA journal_mode={mode}")
-
-    def _look_through(self, connection: Connection) -> None:
-        """Find damage before anything is written. Raises DamagedError."""
-        if self.path is None or self.path.stat().st_size > CHECKED:
-            return
-        problem = connection.scalar("PRAGMA integrity_check(1)")
-        if problem != "ok":
-            raise DamagedError(problem)
+            is_small = self.path.stat().st_size <= CHECKED
+            problem = connection.scalar("PRAGMA integrity_check(1)") if is_small else "ok"
+            if problem != "ok":  # found before anything is written
+                raise DamagedError(problem)
 
     @contextmanager
     def _translated(self) -> Iterator[None]:
@@ -199,15 +192,10 @@ class Database:
         except OSError as error:
             raise StoreError(f"{self.shown} {TROUBLES['SQLITE_CANTOPEN']} ({error.strerror}).") from None
         except (sqlite3.Error, UnicodeError) as error:
-            raise self._trouble(error) from None
-
-    def _trouble(self, error: Exception) -> StoreError | DamagedError:
-        code = _code(error)
-        if self.path is not None and (code in DAMAGED or str(error).startswith(NOT_UTF8)):
-            return DamagedError(str(error))
-        if code in TROUBLES:
-            return StoreError(f"{self.shown} {TROUBLES[code]}.")
-        return StoreError(f"{self.shown} cannot be used: {error}.")
+            code = _code(error)
+            if self.path is not None and (code in DAMAGED or str(error).startswith(NOT_UTF8)):
+                raise DamagedError(str(error)) from None
+            raise StoreError(f"{self.shown} {TROUBLES.get(code, f'cannot be used: {error}')}.") from None
 
     def _begin_anew(self, error: DamagedError | OtherVersionError) -> None:
         """Keep the file under another name, unless another kernel has done so already, and copy what was damaged."""

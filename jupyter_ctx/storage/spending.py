@@ -120,6 +120,6 @@ def add_to_sum(connection: Connection, notebook: str, amount: int) -> int:
 def move_sum(connection: Connection, before: str, now: str) -> None:
     """Let the sum of a notebook follow it to another path, where it is added to what was spent there."""
     spent = connection.scalar(SPENT, {"notebook": before})
-    if spent:
+    if spent and before != now:
         add_to_sum(connection, now, int(spent))
         connection.execute(f"DELETE FROM {SPENDING} WHERE notebook = :notebook", {"notebook": before})

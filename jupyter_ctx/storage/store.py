@@ -92,7 +92,9 @@ class Store:
             claim = decide(before)
             for row in claim.rows:
                 _write(connection, row)
-            _move_sums(connection, before, claim.rows)
+            places = {row.id: row.notebook for row in before}  # what a notebook has spent follows its conversations
+            for old, new in {places[row.id]: row.notebook for row in claim.rows if row.id in places}.items():
+                move_sum(connection, old, new)
             if claim.source is not None:
                 _copy(connection, claim.source.id, claim.row.id)
             return claim
@@ -165,15 +167,6 @@ def _rows(connection: Connection) -> list[ConversationRow]:
     columns = ", ".join(ConversationRow._fields)
     rows = connection.execute(f"SELECT {columns} FROM {CONVERSATIONS} ORDER BY opened DESC")
     return list(map(ConversationRow._make, rows))
-
-
-def _move_sums(connection: Connection, before: Iterable[ConversationRow], now: Iterable[ConversationRow]) -> None:
-    """Let what a notebook has spent follow its conversations to another path."""
-    places = {row.id: row.notebook for row in before}
-    moved = {places[row.id]: row.notebook for row in now if row.id in places}
-    for old, new in moved.items():
-        if old != new:
-            move_sum(connection, old, new)
 
 
 def _set(connection: Connection, conversation: str, values: Mapping[str, Any]) -> bool:
