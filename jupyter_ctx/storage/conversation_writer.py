@@ -23,21 +23,8 @@ from ..errors import StoreError
 from ..runtime.frontend import Origin, cells_of
 from ..runtime.interrupts import uninterrupted
 from ..wording import counted
+from . import ownership
 from .database import AddressError, Database, TakenError
-from .ownership import (
-    MAIN,
-    OpenRequest,
-    choose,
-    fork,
-    free_name,
-    is_held_elsewhere,
-    is_held_here,
-    is_new_here,
-    new_row,
-    offer_note,
-    opened_note,
-    this_process,
-)
 from .serialization import (
     EventRow,
     Sizes,
@@ -90,7 +77,7 @@ class ConversationWriter:
         self.address, self.origin, self._strict = address, origin, strict
         self._troubles = troubles if troubles is not None else set[str]()
         self.notices: list[str] = []
-        self.row = ConversationRow(new_id(), origin.scope, MAIN)
+        self.row = ConversationRow(new_id(), origin.scope, ownership.MAIN)
         self._next: int | None = None  # the number of the next row; None: the store does not know of the conversation
         self._waiting: list[EventRow] = []
         self._sizes: list[Sizes] = []  # learned since the last event
@@ -120,12 +107,12 @@ class ConversationWriter:
         with self._lock:
             try:
                 sharing = frozenset[str]() if afresh or name is not None else self._sharing()
-                return self._open(partial(choose, is_held=_is_held), name, afresh=afresh, sharing=sharing)
+                return self._open(partial(ownership.choose, is_held=_is_held), name, afresh=afresh, sharing=sharing)
             except StoreError as error:
                 if self._strict and isinstance(error, AddressError):
                     raise
                 self._failed(error)
-                self.row, self._next = new_row(self.origin, name or MAIN, time.time()), None
+                self.row, self._next = ownership.new_row(self.origin, name or ownership.MAIN, time.time()), None
                 return OpenedConversation(Conversation())
             except BaseException:  # nobody will talk in it
                 _open_writers.discard(self)
@@ -136,36 +123,38 @@ class ConversationWriter:
 
         Read before anything is claimed: a disk may be slow, and a claim keeps other kernels waiting.
         """
-        if not is_new_here(self.store.rows(), self.origin):
+        if not ownership.is_new_here(self.store.rows(), self.origin):
             return frozenset()
         return frozenset(self.store.sharing(cells_of(self.origin.notebook)))
 
     def keep_apart(self, others: Sequence[ConversationRow]) -> None:
         """Take a name that none of these conversations has, where the store could not be asked for one."""
         if self._next is None:
-            self.row = self.row._replace(name=free_name(self.row.name, others))
+            self.row = self.row._replace(name=ownership.free_name(self.row.name, others))
 
     def fork(self, row: ConversationRow, name: str | None = None) -> OpenedConversation:
         """Take hold of a new conversation that begins with everything in another one. Raises StoreError."""
         _settle_all()
         with self._lock:
-            return self._open(lambda rows, request: fork(row, name, rows, request), name)
+            return self._open(lambda rows, request: ownership.fork(row, name, rows, request), name)
 
     def _open(
-        self, decide: Callable[[Sequence[ConversationRow], OpenRequest], Claim], name: str | None,
+        self, decide: Callable[[Sequence[ConversationRow], ownership.OpenRequest], Claim], name: str | None,
         *, afresh: bool = False, sharing: Iterable[str] = (),
     ) -> OpenedConversation:  # fmt: skip
-        request = OpenRequest(self.origin, this_process(), time.time(), name, afresh, frozenset(sharing))
+        me, now = ownership.this_process(), time.time()
+        request = ownership.OpenRequest(self.origin, me, now, name, afresh, frozenset(sharing))
         claim = self._claim(lambda rows: decide(rows, request))
         self.row, self._next = claim.row, 0
         _open_writers.add(self)
         self._collect()
         if claim.how == "new":
-            return OpenedConversation(Conversation(), offer=offer_note(claim.offer) if claim.offer else "")
+            offer = ownership.offer_note(claim.offer) if claim.offer else ""
+            return OpenedConversation(Conversation(), offer=offer)
         opened = self.read(claim.row)
         self._next, self._sizes = opened.next, opened.state.get("sizes", [])
         self._collect()
-        return opened._replace(note=opened_note(claim) if opened.conversation.events else "")
+        return opened._replace(note=ownership.opened_note(claim) if opened.conversation.events else "")
 
     def _claim(self, decide: Callable[[Sequence[ConversationRow]], Claim]) -> Claim:
         for _ in range(ATTEMPTS):
@@ -265,8 +254,8 @@ class ConversationWriter:
     def _claim_anew(self, rows: Sequence[ConversationRow]) -> Claim:
         """Make the conversation known to the store."""
         others = [row for row in rows if row.notebook == self.row.notebook and row.id != self.row.id]
-        row = self.row._replace(name=free_name(self.name, others), opened=time.time(), **this_process()._asdict())
-        return Claim((row,), "new")
+        name, holder = ownership.free_name(self.name, others), ownership.this_process()
+        return Claim((self.row._replace(name=name, opened=time.time(), **holder._asdict()),), "new")
 
     def _begin_apart(self, why: str) -> None:
         self.row, self._next = self.row._replace(id=new_id()), None
@@ -345,9 +334,9 @@ def forget(conversation: str) -> None:
 
 def _is_held(row: ConversationRow) -> bool:
     """Return whether a conversation is talked in: this process may have let go of it before its row says so."""
-    if is_held_here(row):
+    if ownership.is_held_here(row):
         return any(writer.row.id == row.id for writer in _open_writers)
-    return is_held_elsewhere(row)
+    return ownership.is_held_elsewhere(row)
 
 
 @atexit.register
