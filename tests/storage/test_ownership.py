@@ -110,12 +110,6 @@ def test_what_a_kernel_goes_on_with(case: Case) -> None:
         assert (got.turns, got.state) == (source.turns, source.state)
 
 
-def test_all_conversations_of_a_notebook_follow_its_kernel_to_a_new_path() -> None:
-    rows = [row("x", THERE, "k"), row("y", THERE), row("y")]
-    now = after(rows, choose(rows, request(), is_held))
-    assert sorted((each.notebook, each.name) for each in now.values()) == [(HERE, "x"), (HERE, "y"), (HERE, "y-2")]
-
-
 def test_a_fork_takes_the_next_free_name_and_holds_all_that_was_said() -> None:
     original = row("x")._replace(state="{}")
     claim = fork(original, None, [original], request())
@@ -137,11 +131,6 @@ def test_a_fork_takes_the_next_free_name_and_holds_all_that_was_said() -> None:
 )
 def test_a_free_name_is_the_name_itself_or_one_with_a_number(name: str, taken: list[str], free: str) -> None:
     assert free_name(name, [row(other) for other in taken]) == free
-
-
-@given(st.text(max_size=6), st.lists(st.sampled_from(["a", "a-2", "a-3", "-2", "", "a-2-2"])))
-def test_a_free_name_is_never_taken(name: str, taken: list[str]) -> None:
-    assert free_name(name, map(row, taken)) not in taken
 
 
 NOTEBOOKS, KERNELS = [HERE, THERE, None], ["k", "j", None]

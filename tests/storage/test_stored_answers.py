@@ -106,9 +106,7 @@ def test_more_answers_are_found_than_one_statement_may_name(answers: Answers) ->
 # what can go wrong
 
 
-@pytest.mark.parametrize(
-    "body", ["", "{", '{"text":5}', '{"stop_reason":"never"}', '{"usage":[1]}', "null", "[]", '{"notices":"one"}']
-)
+@pytest.mark.parametrize("body", ["{", '{"stop_reason":"never"}', "null", '{"notices":"one"}'])
 def test_a_damaged_answer_is_as_one_that_is_missing(answers: Answers, sql: Sql, body: str) -> None:
     answers.write([(("d", 0), FULL), (("e", 0), FULL)])
     sql(f"UPDATE {ANSWERS} SET body = '{body}' WHERE digest = 'd'")
