@@ -79,7 +79,7 @@ class Target:
     @property
     def model(self) -> str:
         """Return the model's full name; at an address of the user's own, the name used there."""
-        return self.settings.model if self.settings.base_url else "/".join(split_model(self.settings.model))
+        return asked_model(self.settings)
 
     @property
     def is_capped(self) -> bool:
@@ -436,6 +436,13 @@ class Models:
         reads = self._stated.says("images", provider, self._names(settings, provider), ask=False)
         return provider.takes & provider.converts if reads is False else provider.takes
 
+    def reads_images(self, settings: Settings) -> bool:
+        """Return whether images can be sent to a model, as far as is known; its server may be asked."""
+        provider = self._provider(settings)
+        if "image" in provider.takes:
+            provider.says("images", ask=True)
+        return "image" in self._takes(settings, provider)
+
     def _names(self, settings: Settings, provider: Provider) -> tuple[str, ...]:
         """Return the names of a model: as asked for, and as its server calls it."""
         return tuple(name for name in (settings.model, self._served_names.get(provider.endpoint)) if name)
@@ -471,6 +478,11 @@ def _sizes(counted: Mapping[tuple[str, str], Counted]) -> list[Sizes]:
         for key, parts in counted.items()
         if parts.turns or parts.fixed
     ]
+
+
+def asked_model(settings: Settings) -> str:
+    """Return the full name of the model that is asked; at an address of the user's own, the name used there."""
+    return settings.model if settings.base_url else "/".join(split_model(settings.model))
 
 
 def full_name(model: str) -> str:
