@@ -232,8 +232,6 @@ def typed_value(value: Any, name: str = "") -> str:
         return " ".join(f"{key}={json.dumps(each, default=str)}" for key, each in value.items()) or "none"
     if isinstance(value, tuple):
         return ", ".join(f"{each:.15g}" for each in value)
-    if isinstance(value, float) and value >= LEAST_TOKENS:
-        return f"{value:.15g}"
     return "none" if value is None else str(value)
 
 
@@ -352,7 +350,7 @@ def _room(value: Any) -> float:
     size = _number(value, SHARE if is_percent else Number(0.1, units="km"))
     if size > 1 and (size < LEAST_TOKENS or not size.is_integer()):
         raise ValueError
-    return size
+    return size if size <= 1 else int(size)
 
 
 def _prices(value: Any) -> tuple[float, ...]:

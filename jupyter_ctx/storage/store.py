@@ -16,7 +16,11 @@ from .serialization import EventRow, StoredEvent
 from .spending import move_sum
 
 VARIABLE = "JUPYTER_CTX_STORE"
-OF_AN_EVENT = ("seq", "at", "kind", "body", "sizes", "digest", "cell", "source")
+OF_AN_EVENT = ", ".join(("seq", "at", *EventRow._fields))
+COPY = f"""
+    INSERT INTO {EVENTS} (conversation, {OF_AN_EVENT})
+    SELECT :copy, {OF_AN_EVENT} FROM {EVENTS} WHERE conversation = :source
+"""
 AS_STORED = "kind, CAST(body AS BLOB), CAST(sizes AS BLOB), seq"  # reading text as str takes as long as all else
 
 
@@ -91,12 +95,14 @@ class Store:
             before = _rows(connection)
             claim = decide(before)
             for row in claim.rows:
-                _write(connection, row)
+                values = row._asdict()
+                if not _set(connection, row.id, values):
+                    connection.execute(insert(CONVERSATIONS, values), values)
             places = {row.id: row.notebook for row in before}  # what a notebook has spent follows its conversations
             for old, new in {places[row.id]: row.notebook for row in claim.rows if row.id in places}.items():
                 move_sum(connection, old, new)
             if claim.source is not None:
-                _copy(connection, claim.source.id, claim.row.id)
+                connection.execute(COPY, {"source": claim.source.id, "copy": claim.row.id})
             return claim
 
         return self.database.run(take)
@@ -117,11 +123,11 @@ class Store:
 
     def load(self, conversation: str) -> tuple[str | None, list[StoredEvent]]:
         """Return the state and the events of a conversation, in order."""
+        state = f"SELECT state FROM {CONVERSATIONS} WHERE id = :id"
+        events = f"SELECT {AS_STORED} FROM {EVENTS} WHERE conversation = :id ORDER BY seq"
+        values = {"id": conversation}
 
         def read(connection: Connection) -> tuple[str | None, list[StoredEvent]]:
-            state = f"SELECT state FROM {CONVERSATIONS} WHERE id = :id"
-            events = f"SELECT {AS_STORED} FROM {EVENTS} WHERE conversation = :id ORDER BY seq"
-            values = {"id": conversation}
             return connection.scalar(state, values), list(map(StoredEvent._make, connection.execute(events, values)))
 
         return self.database.run(read, write=False)
@@ -174,19 +180,3 @@ def _set(connection: Connection, conversation: str, values: Mapping[str, Any]) -
     columns = ", ".join(f"{name} = :{name}" for name in values)
     change = f"UPDATE {CONVERSATIONS} SET {columns} WHERE id = :id"
     return bool(connection.execute(change, {**values, "id": conversation}).rowcount)
-
-
-def _write(connection: Connection, row: ConversationRow) -> None:
-    values = row._asdict()
-    if not _set(connection, row.id, values):
-        connection.execute(insert(CONVERSATIONS, values), values)
-
-
-def _copy(connection: Connection, source: str, to: str) -> None:
-    """Copy events to another conversation."""
-    columns = ", ".join(OF_AN_EVENT)
-    connection.execute(
-        f"INSERT INTO {EVENTS} (conversation, {columns}) "
-        f"SELECT :to, {columns} FROM {EVENTS} WHERE conversation = :source",
-        {"source": source, "to": to},
-    )
