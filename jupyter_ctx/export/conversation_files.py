@@ -20,6 +20,8 @@ from ..errors import InvalidRequestError
 from ..runtime.files import reason_of, write_export
 from ..runtime.redaction import Redactor
 from . import markdown_text, notebook_file, openai_messages
+from .markdown_text import START
+from .openai_messages import EXPORT_KEY, found_in
 
 FORMATS = {".md": markdown_text, ".json": openai_messages, ".ipynb": notebook_file}  # by the suffix of a file
 
@@ -72,11 +74,14 @@ def read(text: str, suffix: str) -> Added:
 
 def is_export(text: str, suffix: str) -> bool:
     """Return whether a text begins or ends as exports do, even if it was edited since."""
-    return bool(_format(suffix).is_ours(text.removeprefix("\ufeff")))
+    text = text.removeprefix("\ufeff")
+    if suffix.lower() == ".md":
+        return text.startswith(f"{START}conversation ")
+    return "version" in (found_in(text, EXPORT_KEY) or found_in(text, "metadata", EXPORT_KEY))
 
 
 def _format(suffix: str) -> ModuleType:
-    """Return the module that writes a conversation as text (``write``), reads one, and knows one (``is_ours``)."""
+    """Return the module that writes a conversation as text, and reads one."""
     what = f"A conversation cannot be a {suffix!r} file" if suffix else "The file name has no suffix"
     if suffix.lower() not in FORMATS:
         raise InvalidRequestError(f"{what}: use one of {', '.join(FORMATS)}.")

@@ -143,11 +143,6 @@ def read(text: str) -> Added:
     return together(pairs, ours.get("summary"))
 
 
-def is_ours(text: str) -> bool:
-    """Return whether JSON is an export."""
-    return "version" in found_in(text, EXPORT_KEY)
-
-
 # marks
 
 
