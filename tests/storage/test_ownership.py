@@ -27,7 +27,7 @@ def held(row: ConversationRow, by: Holder = OTHER) -> ConversationRow:
     return row._replace(**by._asdict())
 
 
-def request(
+def ask(
     name: str | None = None, notebook: str | None = HERE, kernel: str | None = "k", *,
     afresh: bool = False, sharing: str = "",
 ) -> OpenRequest:  # fmt: skip
@@ -53,37 +53,37 @@ class Case:
 
 
 CASES = {
-    "the first conversation of all": Case([], request(), "new", "main"),
-    "the one opened last": Case([row("b"), row("a")], request(), "continued", "b", "b"),
-    "the one of that name": Case([row("b"), row("a")], request("a"), "continued", "a", "a"),
-    "no name that is elsewhere": Case([row("x", THERE)], request("x"), "new", "x"),
+    "the first conversation of all": Case([], ask(), "new", "main"),
+    "the one opened last": Case([row("b"), row("a")], ask(), "continued", "b", "b"),
+    "the one of that name": Case([row("b"), row("a")], ask("a"), "continued", "a", "a"),
+    "no name that is elsewhere": Case([row("x", THERE)], ask("x"), "new", "x"),
     "this kernel's before the one opened last": Case(
-        [row("b"), row("a", kernel="k")], request(), "continued", "a", "a"
+        [row("b"), row("a", kernel="k")], ask(), "continued", "a", "a"
     ),
-    "afresh in spite of what is there": Case([row("main")], request(afresh=True), "new", "main-2"),
-    "held by another kernel": Case([held(row("main"))], request(), "forked", "main-2", "main"),
-    "held, and its first fork is there too": Case([held(row("a")), row("a-2")], request("a"), "forked", "a-3", "a"),
+    "afresh in spite of what is there": Case([row("main")], ask(afresh=True), "new", "main-2"),
+    "held by another kernel": Case([held(row("main"))], ask(), "forked", "main-2", "main"),
+    "held, and its first fork is there too": Case([held(row("a")), row("a-2")], ask("a"), "forked", "a-3", "a"),
     "a fork that is held is forked to the next number": Case(
-        [held(row("a-2")), held(row("a"))], request("a-2"), "forked", "a-3", "a-2"
+        [held(row("a-2")), held(row("a"))], ask("a-2"), "forked", "a-3", "a-2"
     ),
     "held by what this kernel was before its restart": Case(
-        [held(row("main", kernel="k"))], request(), "continued", "main", "main"
+        [held(row("main", kernel="k"))], ask(), "continued", "main", "main"
     ),
-    "held by this very process": Case([held(row("main", kernel="k"), ME)], request(), "forked", "main-2", "main"),
-    "this kernel's at another path": Case([row("x", THERE, "k"), row("y", THERE)], request(), "continued", "x", "x"),
+    "held by this very process": Case([held(row("main", kernel="k"), ME)], ask(), "forked", "main-2", "main"),
+    "this kernel's at another path": Case([row("x", THERE, "k"), row("y", THERE)], ask(), "continued", "x", "x"),
     "this kernel's at another path, where the name is taken": Case(
-        [row("main"), row("main", THERE, "k")], request(), "continued", "main-2", "main"
+        [row("main"), row("main", THERE, "k")], ask(), "continued", "main-2", "main"
     ),
     "a notebook that has got a name at last": Case(
-        [row("main", "kernel k", "k")], request(), "continued", "main", "main"
+        [row("main", "kernel k", "k")], ask(), "continued", "main", "main"
     ),
-    "another notebook with the same cells": Case([row("x", THERE)], request(sharing="x"), "new", "main", offer="x"),
-    "the same, where something is here": Case([row("x", THERE), row("y")], request(sharing="x"), "continued", "y", "y"),
-    "the same, where nothing was said": Case([row("x", THERE)._replace(turns=0)], request(sharing="x"), "new", "main"),
-    "a kernel without a notebook": Case([row("x", "kernel k", "k")], request(None, None), "continued", "x", "x"),
-    "another kernel without a notebook": Case([row("x", "kernel j", "j")], request(None, None), "new", "main"),
-    "a terminal goes on with nothing": Case([row("main", "")], request(None, None, None), "new", "main-2"),
-    "no kernel is not the same as no kernel": Case([row("x", THERE)], request(None, HERE, None), "new", "main"),
+    "another notebook with the same cells": Case([row("x", THERE)], ask(sharing="x"), "new", "main", offer="x"),
+    "the same, where something is here": Case([row("x", THERE), row("y")], ask(sharing="x"), "continued", "y", "y"),
+    "the same, where nothing was said": Case([row("x", THERE)._replace(turns=0)], ask(sharing="x"), "new", "main"),
+    "a kernel without a notebook": Case([row("x", "kernel k", "k")], ask(None, None), "continued", "x", "x"),
+    "another kernel without a notebook": Case([row("x", "kernel j", "j")], ask(None, None), "new", "main"),
+    "a terminal goes on with nothing": Case([row("main", "")], ask(None, None, None), "new", "main-2"),
+    "no kernel is not the same as no kernel": Case([row("x", THERE)], ask(None, HERE, None), "new", "main"),
 }  # fmt: skip
 
 
@@ -112,10 +112,10 @@ def test_what_a_kernel_goes_on_with(case: Case) -> None:
 
 def test_a_fork_takes_the_next_free_name_and_holds_all_that_was_said() -> None:
     original = row("x")._replace(state="{}")
-    claim = fork(original, None, [original], request())
+    claim = fork(original, None, [original], ask())
     assert (claim.how, claim.row.name, claim.row.turns, claim.row.state) == ("forked", "x-2", 3, "{}")
     assert claim.source == original
-    assert fork(original, "y", [original], request()).row.name == "y"
+    assert fork(original, "y", [original], ask()).row.name == "y"
 
 
 @pytest.mark.parametrize(
