@@ -6,6 +6,8 @@ check of its values, ``%chat config``, Tab completion, ``help(Settings)`` and th
 
 # ruff: noqa: RUF009  # a field that is declared by a function is a field
 
+from __future__ import annotations
+
 import json
 import math
 import os
@@ -82,7 +84,7 @@ class Setting(NamedTuple):
     words: tuple[str, ...] = ()
     is_optional: bool = False
 
-    def of(self, hint: Any) -> "Setting":
+    def of(self, hint: Any) -> Setting:
         """Return it with what its annotation says."""
         is_optional = type(None) in typing.get_args(hint)
         kind = typing.get_args(hint)[0] if is_optional else hint
@@ -173,7 +175,7 @@ class Settings:
                 f"max_tokens is {self.max_tokens:,}, and the window only {self.window:,}: a prompt must fit too."
             )
 
-    def changed(self, changes: Mapping[str, Any]) -> "Settings":
+    def changed(self, changes: Mapping[str, Any]) -> Settings:
         """Return settings with some set anew, as values or as text; another model drops what went with the old."""
         values = {name: _read(name, value) for name, value in changes.items()}
         is_same_model = values.get("model", self.model) == self.model
@@ -210,7 +212,8 @@ def _plain(name: str) -> str:
     return name.lower().replace("_", "")
 
 
-SETTINGS: dict[str, Setting] = {each.name: each.metadata["setting"].of(each.type) for each in fields(Settings)}
+_hints = typing.get_type_hints(Settings, include_extras=True)
+SETTINGS: dict[str, Setting] = {each.name: each.metadata["setting"].of(_hints[each.name]) for each in fields(Settings)}
 SETTING_NAMES = tuple(SETTINGS)
 HELP: Mapping[str, str] = {name: each.help for name, each in SETTINGS.items()}
 _DEFAULTS = Settings()
