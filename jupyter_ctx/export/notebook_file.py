@@ -52,7 +52,7 @@ def write(added: Added) -> str:
         images = [
             _output({file.media_type: as_base64(file)}, {IMAGE: file.name})
             for file in turn.attachments
-            if file.is_picture
+            if file.kind == "image"
         ]
         # the marks stand with the answer, not with the cell: another run writes another one, of which they are not true
         reply = NOTEBOOK_CONTROLS.sub("�", turn.reply.replace("\r\n", "\n"))
