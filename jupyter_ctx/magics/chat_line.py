@@ -31,7 +31,7 @@ def run_line(magic: ChatMagic, line: str, cell: str | None = None) -> None:
         chat = _chat_for(magic, options)
         magic.tell_notes()
         magic.show_gauge(chat)
-        tell(chat.desk.session.notices())
+        tell(chat.session.notices())
 
 
 def _chat_for(magic: ChatMagic, options: Namespace, *, begin: bool = False) -> Chat:
@@ -65,7 +65,7 @@ def _run_command(magic: ChatMagic, options: Namespace, cell: str | None, line: s
     if result is not None:
         say(result)
     shown = magic.library.current if command.every_conversation else chat
-    tell([*magic.notes(), *shown.desk.session.notices()])
+    tell([*magic.notes(), *shown.session.notices()])
 
 
 def _check_of_a_prompt(options: Namespace) -> None:

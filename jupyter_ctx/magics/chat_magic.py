@@ -28,16 +28,18 @@ from ..library import Library
 from ..providers.base import Reply
 from ..runtime.frontend import Where, notebook_files, origin, where
 from ..runtime.interrupts import uninterrupted
-from ..session.actions import Change
-from ..session.exchange import Coming
+from ..session import actions
+from ..session.actions import Change, threshold_notice
+from ..session.complete import Coming
 from ..session.handed_out import HandedOut
 from ..session.notices import WHERE_FROM
 from ..session.prompt import Prompt
+from ..session.send import send_prompt
 from ..session.state import NotebookState
 from .answer_parts import blocks_below, broken_below, ending, figures_below, shown_forms
 from .cell_prompts import CellPrompts
 from .chip_feed import ChipFeed
-from .conversation_tables import previewed
+from .conversation_tables import view_forms
 from .line_options import is_several
 from .sent_parts import along_bundle
 from .shown import Shown
@@ -127,7 +129,8 @@ class ChatMagic:
         if options.preview:
             tell((*above, *asked.lines))
             columns = several.prompts(prompt) if several is not None else ()
-            display(previewed(chat, prompt, columns), raw=True)
+            prices = [chat.session.view(column).price for column in columns]
+            display(view_forms(chat.session.view(prompt), prices), raw=True)
             return None
         self._answered = False
         before, reply = chat.conversation.length, None
@@ -165,7 +168,7 @@ class ChatMagic:
         """Take one of the answers shown last; ``is_named``: of those that this conversation had last."""
         last = self._newest_columns
         if last is None or is_named:
-            return chat.desk.choose(number)
+            return chat.pick(number)
         if last.kept_in is None:
             raise InvalidRequestError("None of the answers shown last was kept, so none can be taken.")
         if last.kept_in is not chat:
@@ -173,18 +176,18 @@ class ChatMagic:
             raise InvalidRequestError(
                 f"The answers shown last are in the conversation {name!r}: %chat pick {number} -i {name}."
             )
-        return chat.desk.choose(number, last.id)
+        return chat.session.act(actions.choose_answer, number, last.id)
 
     def _told_first(self, chat: Chat, place: Where, *, several: bool) -> Iterator[str]:
         """Yield lines about what joins a prompt, or does not, that its user may not know; each once."""
-        memory = chat.desk.session.memory_notice()
+        memory = chat.session.memory_notice()
         if memory is not None:
             yield memory
         last = next(reversed(chat.conversation.offers.values()), None)
         if several or last is None or last.id in self._reminded or last.asked.record.cell == (place.cell or ""):
             return
         self._reminded.add(last.id)
-        if chat.desk.chosen(last.id) is None:
+        if chat.session.chosen(last.id) is None:
             cell = last.asked.record.execution
             whose = f" of cell [{cell}]" if cell is not None else ""
             yield f"None of the answers side by side{whose} is part of the conversation: %chat pick N takes one."
@@ -202,7 +205,7 @@ class ChatMagic:
 
         coming = Coming(begin, view.feed, view.think, on_sent=view.sent)
         try:
-            reply = chat.desk.ask(prompt, coming)
+            reply = send_prompt(chat.session, prompt, coming)
             view.leave()
         except (ChatError, ChatInterrupted) as error:
             with uninterrupted():
@@ -227,10 +230,10 @@ class ChatMagic:
         blocks = 0 if self._is_elsewhere(chat) else blocks_below(chat, reply)
         footer = figures_below(chat, reply, place, blocks)
         has_figure = place.kind == "notebook" and footer.fill is not None
-        notice = chat.desk.threshold_notice(has_figure=has_figure) if place.kind != "headless" else None
+        notice = threshold_notice(chat.session, has_figure=has_figure) if place.kind != "headless" else None
         if notice and has_figure:
             footer, notice = replace(footer, notes=(*footer.notes, notice.removesuffix("."))), None
-        below += [*([notice] if notice else ()), *chat.desk.session.notices()]
+        below += [*([notice] if notice else ()), *chat.session.notices()]
         with uninterrupted():
             view.close(below, footer)
         return reply
@@ -296,6 +299,8 @@ class ChatMagic:
     def show_gauge(self, chat: Chat) -> None:
         """Show the live panel; its text in a terminal, in headless runs, and for another conversation."""
         kind = where(self.shell).kind
+        with suppress(ChatError):  # the gauge says it
+            chat.info()  # as of now
         if kind == "terminal":
             wanted = "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
             coloured = sys.stdout.isatty() and wanted and str(self.shell.colors).lower() != "nocolor"
@@ -312,13 +317,13 @@ class ChatMagic:
         """Return the gauge of a conversation as it is now, and when that is."""
         forms = self._gauge_forms(chat)
         try:
-            return GaugeSnapshot(forms, moment(chat.info()))
+            return GaugeSnapshot(forms, moment(chat.session.latest().info))
         except ChatError:  # another model was asked, and the usual one is not there
             return GaugeSnapshot(forms, f"after turn {len(chat.turns):,}")
 
     def _gauge_forms(self, chat: Chat) -> dict[str, str]:
         try:
-            return gauge_forms(chat.info(), self.name_of(chat))
+            return gauge_forms(chat.session.latest().info, self.name_of(chat))
         except Exception as error:  # the cell must not fail because of a drawing
             return plain_forms(not_drawn(error))
 
@@ -326,7 +331,12 @@ class ChatMagic:
         """Let the outputs of the gauge hear of a conversation's changes."""
         if chat not in self._heard:
             self._heard.add(chat)
-            chat.desk.listeners.append(lambda _: self._gauges.changed(chat))
+            chat.session.listeners.append(partial(self._freeze_gauges, chat))
+
+    def _freeze_gauges(self, chat: Chat) -> None:
+        """Let the outputs of the gauge become snapshots once a turn has ended, or an action was done."""
+        if not chat.session.running:
+            self._gauges.changed(chat)
 
     def name_of(self, chat: Chat) -> str:
         """Return a conversation's name where this notebook has more than one, else an empty text."""
@@ -348,13 +358,13 @@ class ChatMagic:
             return self.library.current
 
         return Controls(
-            read=lambda: chat().info(),
-            plans=lambda: chat().desk.actions.plans(),
+            read=lambda: chat().session.latest().info,
+            plans=lambda: actions.plans(chat().session),
             act=lambda name: getattr(chat(), name)(),
-            summarise=lambda stopper: chat().desk.summarize(stopper=stopper),
-            writer=lambda: chat().desk.actions.writer,
+            summarise=lambda stopper: chat().session.act(actions.summarize, stopper=stopper),
+            writer=lambda: actions.writer(chat().session),
             name=lambda: chat().name if self._has_several else "",
-            busy=lambda: chat().desk.queue.running,
+            busy=lambda: chat().session.running,
         )
 
     def follow(self) -> None:
@@ -379,9 +389,8 @@ class ChatMagic:
             self._followed = chat
             self._gauges.leave()
             self._gauges.freeze()
-        if panel.update not in chat.desk.listeners:
-            chat.desk.listeners.append(panel.update)
-            chat.desk.queue.watchers.append(panel.watch)
+        if panel.update not in chat.session.listeners:
+            chat.session.listeners.append(panel.update)
         panel.update()
 
     def ask_key(self, chat: Chat, owner: str) -> None:
@@ -394,7 +403,7 @@ class ChatMagic:
             ) from None
         if not key:
             raise InvalidRequestError("No key was typed; nothing has changed.")
-        chat.desk.set_key(owner, key)
+        chat.models.set_key(owner, key)
 
 
 def tell(lines: Iterable[str]) -> None:

@@ -15,6 +15,7 @@ from ..display.text import to_plain, warning_forms
 from ..errors import InvalidRequestError
 from ..providers.base import Reply
 from ..runtime.frontend import where
+from ..session.actions import turn_of
 from ..wording import counted
 from .command_table import Call, say
 
@@ -38,7 +39,7 @@ def put_code(call: Call) -> object:
     is_all = words[:1] and words[0].lower() == "all"
     number = call.count(words[0], "a block's number or all", LISTS_BLOCKS) if words and not is_all else None
     turn = call.number(words[1]) if len(words) == 2 else _turn_meant(call)
-    blocks = code_blocks(call.chat.desk.turn(turn).reply)
+    blocks = code_blocks(turn_of(call.chat.session, turn).reply)
     if not blocks:
         raise InvalidRequestError(f"There is no code in turn {turn}.")
     if number is not None and number not in range(1, len(blocks) + 1):
@@ -60,7 +61,7 @@ def _turn_meant(call: Call) -> int:
     """
     chat, turns = call.chat, call.chat.turns
     newest = next((event for event in reversed(chat.conversation.standing) if isinstance(event, NEWS)), None)
-    if isinstance(newest, Offered) and chat.desk.chosen(newest.alternatives.id) is None:
+    if isinstance(newest, Offered) and chat.session.chosen(newest.alternatives.id) is None:
         answers = len(newest.alternatives.answers)
         raise InvalidRequestError(
             f"None of the {answers} answers side by side is used yet: %chat pick N takes one, then %chat code its code."

@@ -23,6 +23,7 @@ from ..providers.lookup import check_known, key_holder, provider_names
 from ..runtime.files import path_of
 from ..runtime.frontend import where
 from ..runtime.redaction import blanked_line, without_address_keys
+from ..session import actions
 from ..session.actions import Change, Method
 from ..session.prompt import Prompt
 from ..session.replay import replayed
@@ -31,7 +32,7 @@ from ..wording.budget_line import budget_line
 from ..wording.layout import line_width, wrapped
 from .command_table import ABOUT_ANSWERS, ABOUT_CONVERSATIONS, ABOUT_SETUP, ABOUT_WINDOW, Call, CommandRun, command, say
 from .command_table import COMMANDS as COMMANDS  # whole only with the declarations below
-from .conversation_tables import conversations_table, history_table, previewed, replay_forms
+from .conversation_tables import conversations_table, replay_forms
 from .line_options import settings_of
 from .questions import typed_answer
 from .token_commands import show_next, show_tokens
@@ -81,8 +82,10 @@ def _status(call: Call) -> None:
     "%chat history", "%chat history --replay",
 )  # fmt: skip
 def _history(call: Call) -> None:
-    forms = replay_forms(replayed(call.chat.desk.session)) if call.options.replay else history_table(call.chat)
-    display(forms, raw=True)
+    if call.options.replay:
+        display(replay_forms(replayed(call.chat.session)), raw=True)
+    else:
+        display(call.chat.history())
 
 
 @command(
@@ -109,7 +112,7 @@ def _pick(call: Call) -> object:
             "%chat pick takes the number of an answer side by side; or a turn and a version: %chat compare N "
             "shows the versions of turn N."
         )
-    return call.chat.desk.pick(*map(call.number, call.words))
+    return call.chat.pick(*map(call.number, call.words))
 
 
 @command(
@@ -135,8 +138,7 @@ def _preview(call: Call) -> object:
     if options.error or (call.text is not None and call.text.strip()):
         options.preview = True
         return call.host.ask(chat, options, call.text or "")
-    prompt = Prompt("", settings_of(options))
-    return display(previewed(chat, prompt), raw=True)
+    return display(chat.preview(**settings_of(options)))
 
 
 @command(
@@ -215,7 +217,7 @@ def _summarise(call: Call) -> object:
     method: Method | None = "extractive" if extractive else "model" if instructions else None
     place = where(call.host.shell)
     by = f"{place.cell or ''} {place.source}" if place.source else ""
-    change = call.chat.desk.summarize(instructions, turns=turns, method=method, by=by)
+    change = call.chat.session.act(actions.summarize, instructions, method, turns=turns, by=by)
     say(change)
     summary = call.chat.conversation.summary
     return summary.text if change.changed and summary is not None else None
@@ -246,7 +248,7 @@ def _continue(call: Call) -> object:
         raise UsageError("There is nothing to continue yet.")
     place = where(call.host.shell)
     prompt = Prompt(CONTINUE, settings_of(call.options), cell=place.cell, run=place.run, append=call.options.append)
-    if all(part.state in ("system", "prompt") for part in call.chat.desk.view(prompt).messages):
+    if all(part.state in ("system", "prompt") for part in call.chat.session.view(prompt).messages):
         raise UsageError(
             "The next request holds no turn, so the model would not see what to continue: %chat include all brings "
             "turns back."
@@ -372,8 +374,8 @@ def _memory(call: Call) -> object:
     chat = call.chat
     if call.words:
         path = call.one("a file's path, or off")
-        return chat.desk.set_memory(None if path.lower() in ("off", "none") else path)
-    file, text = chat.desk.session.memory_file()
+        return chat.session.act(actions.set_memory, None if path.lower() in ("off", "none") else path)
+    file, text = chat.session.memory_file()
     if file is not None:
         return (
             f"{file}:\n{text}" if text else f"Nothing of {file} is sent: the file is missing, empty, or not UTF-8 text."
@@ -387,8 +389,8 @@ def _memory(call: Call) -> object:
 
 @command("export FILE", f"write the conversation as {EXPORTED_AS}", ABOUT_CONVERSATIONS, "%chat export talk.md")
 def _export(call: Call) -> object:
-    path, redactor = path_of(call.one(f"a file: {EXPORTED_AS}")), call.chat.desk.redactor()
-    path = export(call.chat.conversation, path, redactor, call.chat.desk.notebook_file)
+    path, redactor = path_of(call.one(f"a file: {EXPORTED_AS}")), call.chat.session.redactor()
+    path = export(call.chat.conversation, path, redactor, call.chat.session.notebook_file)
     wrote = f"Wrote {words_of.turns(len(call.chat.turns))} to {path}."
     return f"{wrote} {blanked_line(path.name, redactor.blanked)}".rstrip()
 
@@ -431,7 +433,7 @@ def _code(call: Call) -> object:
 )  # fmt: skip
 def _system(call: Call) -> object:
     if call.text is not None:
-        return call.chat.desk.set_system(call.text.strip())
+        return call.chat.session.act(actions.set_system, call.text.strip())
     return (
         call.chat.system
         or "No system prompt is set. To set one, put %%chat system on a cell's first line and the text below it."
@@ -451,7 +453,7 @@ def _config(call: Call) -> object:
         from .help_pages import all_settings
 
         shown: dict[str, tuple[str, str]] = {
-            name: (setting_text(chat, name), chat.desk.source_of(name)) for name in SETTING_NAMES
+            name: (setting_text(chat, name), chat.session.source_of(name)) for name in SETTING_NAMES
         }
         return display(all_settings(shown), raw=True)
     name, *values = words
@@ -550,7 +552,7 @@ def setting_text(chat: Chat, name: str) -> str:
 
 def _setting_line(chat: Chat, name: str) -> str:
     default = typed_value(getattr(Settings(), name), name)
-    now = f"{name} = {setting_text(chat, name)} ({chat.desk.source_of(name)})"
+    now = f"{name} = {setting_text(chat, name)} ({chat.session.source_of(name)})"
     return f"{now}\n{HELP[name]}\nvalues: {wanted(name)}; {DEFAULT}: {default}"
 
 
@@ -574,7 +576,7 @@ def _status_of(chat: Chat, name: str, left: str) -> Status:
     info = chat.info()
     undo = f"%chat undo takes back: {info.undo}" if info.undo else ""
     redo = f"%chat redo does again: {info.redo}" if info.redo else ""
-    saved = saved_by_caching(chat.usage(), chat.desk.session.token_prices)
+    saved = saved_by_caching(chat.usage(), chat.session.token_prices)
     notes = (_price_line(chat), left, saved, "; ".join(filter(None, (undo, redo))))
     return Status(info, name, _changed_settings(chat), tuple(filter(None, notes)))
 
@@ -583,12 +585,12 @@ def _changed_settings(chat: Chat) -> list[tuple[str, list[str]]]:
     """Return the settings that differ from the default, each with its value, by who set them."""
     by_source: dict[str, list[str]] = {}
     for name in SETTING_NAMES:
-        source = chat.desk.source_of(name)
+        source = chat.session.source_of(name)
         if source != DEFAULT and name != "model":  # which the headline says
             value = first_words(setting_text(chat, name))
             typed = repr(value) if name == "system" else value.replace(", ", ",")  # commas stand between settings
             by_source.setdefault(source, []).append(f"{name} {typed}")
-    file, text = chat.desk.session.memory_file()
+    file, text = chat.session.memory_file()
     if file and text:
         named = "beside the notebook" if chat.conversation.memory is None else "set here"
         by_source.setdefault(named, []).append(f"memory {file}")

@@ -46,7 +46,7 @@ def hand_out(call: Call) -> str:
     if path.suffix != ".ipynb" or path.resolve() == saved.resolve():
         raise InvalidRequestError(f"{word} must be the name of another notebook than this one, ending in .ipynb.")
     notebook = _carried(notebook_in(saved), clear=call.options.clear)
-    redactor = call.chat.desk.redactor()
+    redactor = call.chat.session.redactor()
     if not call.options.no_redact:
         _check_no_secret(notebook, redactor)
     texts = cell_texts(notebook)

@@ -16,6 +16,7 @@ from ..chat import Chat
 from ..conversation.text_safety import lasting
 from ..errors import InvalidRequestError
 from ..runtime.redaction import Redactor
+from ..session.attaching import attachment_of, takes, values_notice
 from ..template.filling import fill, unspaced, without_key
 from .attach_named import Labels
 from .line_options import settings_of
@@ -151,7 +152,7 @@ def filled_prompt(
     Raises InvalidRequestError.
     """
     settings = settings_of(options)
-    redactor = chat.desk.redactor(on=not options.no_redact)
+    redactor = chat.session.redactor(on=not options.no_redact)
     parts = FilledOutputs(outputs, chat, settings, redactor, labels)
     variables = outputs.variables
 
@@ -161,7 +162,7 @@ def filled_prompt(
 
     with silent():  # what is displayed while values are read is no part of the cell
         filled = fill(text, variables, redactor, read)
-    large = chat.desk.values_notice(filled.values, **settings)
+    large = values_notice(chat.session, filled.values, **settings)
     lines = (*parts.lines, *unspaced(text, variables), *([large] if large else ()))
     return FilledPrompt(filled.text, tuple(parts.attached), lines)
 
@@ -276,14 +277,14 @@ class FilledOutputs:
         label = self._labels.of(name)
         count = len(images) if isinstance(images, list) else 1
         what = "image" if count == 1 else f"{count} images"
-        if not self._chat.desk.takes("image", **self._settings):
+        if not takes(self._chat.session, "image", **self._settings):
             model = self._settings.get("model") or self._chat.config.model
             verb = "is an image" if count == 1 else f"is {count} images"
             line = f"{name} {verb}, and {model} takes text only: the prompt goes without it."
             self.lines += [line] if line not in self.lines else []
             return f"[{what}: {label}, not sent]"
         if name not in self._found:
-            self._found[name] = self._chat.desk.attached(name, images, **self._settings).labelled(label)
+            self._found[name] = attachment_of(self._chat.session, name, images, **self._settings).labelled(label)
         return f"[{what}: {label}]"
 
 

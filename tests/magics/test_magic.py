@@ -23,9 +23,8 @@ from jupyter_ctx import (
     get_chat,
 )
 from jupyter_ctx.display.widgets.gauge_bar import SEGMENT_KINDS
-from jupyter_ctx.magics.conversation_tables import previewed
 from jupyter_ctx.magics.registration import door_of
-from jupyter_ctx.session.prompt import Prompt
+from jupyter_ctx.magics.value_forms import forms_of
 
 Ask = Callable[..., Any]
 
@@ -47,11 +46,12 @@ def test_the_answer_is_printed_as_text_and_the_gauge_once(cells: Cells, local_mo
 
 
 def test_an_interrupt_between_the_answers_end_and_the_cells_loses_nothing(talk: Ask, cells: Cells) -> None:
-    def stop_button(change: object) -> None:
-        raise KeyboardInterrupt
+    def stop_button() -> None:
+        if not get_chat().session.running:
+            raise KeyboardInterrupt
 
     talk("Say hello.")
-    get_chat().desk.listeners.append(stop_button)
+    get_chat().session.listeners.append(stop_button)
     failed = cells.fail("%%chat\nAnd again?")
     assert isinstance(failed, ChatInterrupted)
     assert "whole" in str(failed)
@@ -225,7 +225,7 @@ def test_a_preview_has_a_line_where_the_request_begins(talk: Ask, cells: Cells) 
     assert below.index("Note 13.") < below.index("And now?")
     assert re.search(r"~\d+ +\d+ %  prompt", below)
     assert re.search(r"Note 13\. +\d+ +\d+ %  sent", below)
-    page = previewed(get_chat(), Prompt("And now?"))["text/html"]
+    page = forms_of(get_chat().preview("And now?"))["text/html"]
     assert page.index("Note 11.") < page.index('<td colspan="6"') < page.index("Note 12.")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from jupyter_ctx import Chat
-from jupyter_ctx.magics.conversation_tables import history_table
+from jupyter_ctx.magics.value_forms import forms_of
 
 
 @pytest.fixture
@@ -17,7 +17,7 @@ def talked(chat: Chat) -> Chat:
 
 def test_history_counts_the_turns_since_the_last_clear_and_those_that_are_left_out(talked: Chat) -> None:
     def caption() -> str:
-        return history_table(talked)["text/plain"].splitlines()[0]
+        return forms_of(talked.history())["text/plain"].splitlines()[0]
 
     assert caption() == "3 turns"
     talked.clear()
