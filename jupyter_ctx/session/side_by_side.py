@@ -193,7 +193,7 @@ class _SideBySide:
         """Find stored answers to these requests; ``known`` of a request is set where there is one."""
         session = self._session
         if stored == "all":
-            offered = session.journal.offered(digest) if session.journal is not None else None
+            offered = session.journal.alternatives_to(digest) if session.journal is not None else None
         else:
             offered = self._of_cell(said)
         if offered is None:

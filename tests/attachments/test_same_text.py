@@ -13,7 +13,7 @@ from server import events, piece, send, serve, usage
 
 from jupyter_ctx import Chat
 from jupyter_ctx.session.attaching import attachment_of, attachment_of_error
-from jupyter_ctx.storage.journal import close_stores
+from jupyter_ctx.storage.conversation_writer import close_stores
 from jupyter_ctx.testing import ScriptedProvider
 
 FRAME = pd.DataFrame({"n": range(12_000), "text": [f"row {n} größe" for n in range(12_000)]})

@@ -29,7 +29,7 @@ from jupyter_ctx.library import Library
 from jupyter_ctx.runtime.frontend import Origin
 from jupyter_ctx.session import actions
 from jupyter_ctx.session.actions import versions_of
-from jupyter_ctx.storage.journal import close_stores
+from jupyter_ctx.storage.conversation_writer import close_stores
 
 REPLY = 20  # tokens that a request keeps for the reply
 FILLER = "the ship sailed on through the night and nobody slept "
