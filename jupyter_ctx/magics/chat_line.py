@@ -5,6 +5,7 @@ from __future__ import annotations
 from argparse import Namespace
 
 from IPython.core.error import UsageError
+from IPython.display import display
 
 from ..chat import Chat
 from .chat_magic import ChatMagic, tell
@@ -41,9 +42,9 @@ def _chat_for(magic: ChatMagic, options: Namespace, *, begin: bool = False) -> C
 
 
 def _run_command(magic: ChatMagic, options: Namespace, cell: str | None, line: str) -> None:
-    from .command_table import Call, say
+    from .command_table import Call
     from .commands import COMMANDS
-    from .line_errors import check_options, check_quotes, check_words, unknown
+    from .line_errors import check_options, check_quotes, unknown
 
     name, *words = options.words
     command = COMMANDS.get(name.lower())
@@ -52,20 +53,26 @@ def _run_command(magic: ChatMagic, options: Namespace, cell: str | None, line: s
     if command is None:
         raise UsageError(unknown(options.words, "%chat" if cell is None else "%%chat"))
     check_options(options, command, f"{command.mark} {name}")
-    if cell is not None and not command.heads_cell and not command.needs_text:
+    if cell is not None and not command.heads_cell:
         raise UsageError(f"%chat {name} takes no text below it: write %chat {name} on a line of its own.")
-    check_words(command, words)
     chat = _chat_for(magic, options)
     call = Call(magic, chat, name, words, options, cell)
+    arguments = command.arguments(call)
     if command.asks:
-        command.run(call)
+        _show(command.run(call, *arguments))
         return
     magic.tell_notes()
-    result = command.run(call)
-    if result is not None:
-        say(result)
+    _show(command.run(call, *arguments))
     shown = magic.library.current if command.every_conversation else chat
     tell([*magic.notes(), *shown.desk.session.notices()])
+
+
+def _show(result: object) -> None:
+    """Show what a command returned: a table or what is drawn in several forms as such, anything else as text."""
+    if isinstance(result, dict) or hasattr(result, "_repr_html_"):
+        display(result, raw=isinstance(result, dict))
+    elif result is not None:
+        tell([result])
 
 
 def _check_of_a_prompt(options: Namespace) -> None:

@@ -37,7 +37,7 @@ from ..session.state import NotebookState
 from .answer_parts import blocks_below, broken_below, ending, figures_below, shown_forms
 from .cell_prompts import CellPrompts
 from .chip_feed import ChipFeed
-from .conversation_tables import previewed
+from .conversation_tables import view_forms
 from .line_options import is_several
 from .sent_parts import along_bundle
 from .shown import Shown
@@ -126,8 +126,8 @@ class ChatMagic:
         prompt = asked.prompt
         if options.preview:
             tell((*above, *asked.lines))
-            columns = several.prompts(prompt) if several is not None else ()
-            display(previewed(chat, prompt, columns), raw=True)
+            columns = map(chat.desk.view, several.prompts(prompt) if several is not None else ())
+            display(view_forms(chat.desk.view(prompt), [*columns]), raw=True)
             return None
         self._answered = False
         before, reply = chat.conversation.length, None
@@ -397,10 +397,10 @@ class ChatMagic:
         chat.desk.set_key(owner, key)
 
 
-def tell(lines: Iterable[str]) -> None:
+def tell(lines: Iterable[object]) -> None:
     """Print lines for the user."""
     for line in lines:
-        print(to_plain(line))
+        print(to_plain(str(line)))
 
 
 def _is_whole(event: Event) -> bool:

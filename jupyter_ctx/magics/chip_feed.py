@@ -19,8 +19,7 @@ from ..display.widgets.gauge_page import BUTTONS, GAUGE_STYLE, PressResult, bar_
 from ..display.widgets.pressing import Controls, Pressing
 from ..errors import in_words
 from ..session.desk import Desk
-from ..session.prompt import Prompt
-from .conversation_tables import previewed
+from .conversation_tables import view_forms
 from .model_menu import offered_models
 
 if TYPE_CHECKING:
@@ -126,7 +125,7 @@ class ChipFeed:
                 "parts": [(part.name, f"{part.tokens:,}") for part in info.segments if part.tokens],
                 "lines": lines_html(info, by_name, PressResult(), name=self._controls.name()),
                 "buttons": {name: (plan_line(name, plan), plan.possible) for name, plan in by_name.items()},
-                "request": previewed(self._chat(), Prompt(""))["text/html"],
+                "request": view_forms(self._chat().preview())["text/html"],
             }
         except Exception as error:
             self._say(PressResult(in_words(error), "alert"))

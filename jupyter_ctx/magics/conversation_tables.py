@@ -7,18 +7,16 @@ from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
 from .. import wording as words_of
-from ..chat import Chat
 from ..conversation.messages import Message
-from ..display.answer.attachment_summary import MOST_PART_NAME, AttachmentSummary, PartRow, table_with_parts
+from ..display.answer.attachment_summary import MOST_PART_NAME, PartRow, table_with_parts
 from ..display.tables import column_sides, first_words, page_html, row_html, shortened, table
 from ..display.text import WRAPS, text_html
 from ..display.widgets.gauge import bar_static, share_of
 from ..display.widgets.gauge_bar import text_bar
 from ..models.request_price import RequestPrice, price_range, sending_text, unknown_prices
 from ..runtime.frontend import Origin
-from ..session.history import HistoryRow
-from ..session.preview import ViewPart
-from ..session.prompt import Prompt
+from ..session.history import History, HistoryRow
+from ..session.preview import View, ViewPart
 from ..session.prompt_parts import PART_MARK, PromptPart
 from ..session.replay import Replayed
 from ..storage.holders import is_held_elsewhere
@@ -33,38 +31,33 @@ _MOST_UNFOLDED = 60_000  # characters of all messages
 _BAR_WIDTH = "width:60px;width:clamp(60px,15vw,160px)"  # a sanitiser knows the first alone
 
 
-def history_table(chat: Chat) -> dict[str, str]:
-    """Return every turn since the last clear, with its state in the next request."""
-    history = chat.history()
+def history_forms(history: History) -> dict[str, str]:
+    """Return every turn since the last clear, with its state in the next request and what went with its prompt."""
     rows = [
         (
-            str(row.turn), row.cell, first_words(turn.typed), first_words(row.reply),
+            str(row.turn), row.cell, first_words(row.prompt), first_words(row.reply),
             f"{'' if row.exact else '~'}{row.tokens:,}", ", ".join((*row.states, *_versions(row.versions))),
         )
-        for row, turn in zip(history, chat.turns, strict=True)
+        for row in history
     ]  # fmt: skip
-    cleared = len(chat.conversation.cleared)
-    counted = words_of.turns(len(rows)) if rows else "No turns yet"
-    kept_out = f" since the last clear; {cleared:,} before it {'is' if cleared == 1 else 'are'} left out"
-    caption = f"{counted}{kept_out if cleared else ''}{'' if rows else '.'}"
-    parts = {index: _turn_parts(row) for index, row in enumerate(history) if row.parts}
+    parts = {index: [*_turn_parts(row)] for index, row in enumerate(history) if row.parts}
     head = ("turn", "cell", "prompt", "reply", "tokens", "state")
-    return table_with_parts(head, rows, caption, parts)
+    forms = table_with_parts(head, rows, words_of.turns(len(rows)) if rows else "No turns yet.", parts)
+    return {**forms, "text/plain": repr(history)}  # which IPython takes of a tuple in any case
 
 
-def _turn_parts(row: HistoryRow) -> Sequence[PartRow]:
-    """Return the prompt of a turn in parts, and its reply: what its tokens are the sum of."""
+def _turn_parts(row: HistoryRow) -> Iterator[PartRow]:
+    """Yield the prompt of a turn in parts, and its reply: what its tokens are the sum of."""
     reply = PromptPart("reply", row.reply, tokens=row.tokens - sum(part.tokens for part in row.parts))
-    return [PartRow(("", "", _named(part), "", f"~{part.tokens:,}", ""), _shown(part)) for part in (*row.parts, reply)]
+    for part in (*row.parts, reply):
+        yield _part_row(part, "", f"~{part.tokens:,}")
 
 
-def _named(part: PromptPart) -> str:
-    return shortened(part.line, MOST_PART_NAME)
-
-
-def _shown(part: PromptPart) -> AttachmentSummary:
-    """Return a part as it unfolds."""
-    return attachment_summary(_named(part).removeprefix(PART_MARK), part.text, part.files)
+def _part_row(part: PromptPart, *figures: str) -> PartRow:
+    """Return a row for a part of a message, as it unfolds."""
+    name = shortened(part.line, MOST_PART_NAME)
+    unfolding = attachment_summary(name.removeprefix(PART_MARK), part.text, part.files)
+    return PartRow(("", "", name, *figures, ""), unfolding)
 
 
 def _versions(count: int) -> tuple[str, ...]:
@@ -86,39 +79,34 @@ def conversations_table(rows: Sequence[ConversationRow], current: str, origin: O
     return table(head, cells, caption if cells else "No conversations yet.")
 
 
-def previewed(chat: Chat, prompt: Prompt, columns: Sequence[Prompt] = ()) -> dict[str, str]:
-    """Return the next request part by part; above its first line, the turns that are not sent.
+def view_forms(view: View, columns: Sequence[View] = ()) -> dict[str, str]:
+    """Return a request part by part; above its first line, the turns that are not sent.
 
-    ``columns``: all prompts that are sent at once, where this is the first of several.
+    ``columns``: all requests that are sent at once, where this is the first of several.
     """
-    view = chat.desk.view(prompt)
-    prices = [chat.desk.view(column).price for column in columns]
     total = max(1, view.input_tokens)
     lines = list[_Line](_left_out(view.omitted))
     if lines:
         lines.append(("the request begins here", None))
-    lines += [(_part(part, f"{100 * part.tokens / total:.0f} %"), part) for part in view.messages]
+    lines += [(_part(part, _share(part.tokens, total)), part) for part in view.messages]
     if view.template:
-        share = f"{100 * view.template / total:.0f} %"
         added = "what the model's server adds to the messages"
-        lines.append((("", "", added, f"~{view.template:,}", share, "template"), None))
+        lines.append((("", "", added, f"~{view.template:,}", _share(view.template, total), "template"), None))
     about = "" if view.exact else "~"
-    which = f"The first of {len(prices)} requests" if prices else "The next request"
+    which = f"The first of {len(columns)} requests" if columns else "The next request"
     caption = f"{which}: {about}{view.input_tokens:,} tokens in {words_of.counted(len(view.messages), 'message')}"
-    caption += _price(prices or [view.price]) if view.messages else ""
-    head = ("turn", "role", "text", "tokens", "share", "state")
-    rows, messages = zip(*lines, strict=True) if lines else ((), ())
+    caption += _price([each.price for each in columns or [view]]) if view.messages else ""
     parts = {
-        index: [_part_row(each, total) for each in part.parts]
-        for index, part in enumerate(messages)
+        index: [_part_row(each, f"~{each.tokens:,}", _share(each.tokens, total)) for each in part.parts]
+        for index, (_, part) in enumerate(lines)
         if part is not None and part.parts
     }
-    return table_with_parts(head, rows, caption, parts)
+    head = ("turn", "role", "text", "tokens", "share", "state")
+    return table_with_parts(head, [row for row, _ in lines], caption, parts)
 
 
-def _part_row(part: PromptPart, total: int) -> PartRow:
-    share = f"{100 * part.tokens / total:.0f} %"
-    return PartRow(("", "", _named(part), f"~{part.tokens:,}", share, ""), _shown(part))
+def _share(tokens: int, total: int) -> str:
+    return f"{100 * tokens / total:.0f} %"
 
 
 def _price(prices: Sequence[RequestPrice]) -> str:

@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..chat import Chat
 from ..display.tables import first_words
 from ..errors import InvalidRequestError
-from ..experiments.run import Run
 from ..export.handout import Handout, HandoutAnswer, cell_texts, is_handout, notebook_in, with_handout
 from ..export.notebook_file import CHAT_MAGICS, whole_text
 from ..export.openai_messages import find
@@ -26,15 +25,17 @@ from ..storage.serialization import encoded_text
 from ..wording import counted
 from .command_table import Call
 
+if TYPE_CHECKING:
+    from ..experiments.run import Run
+
 MOST_OF_MAPS = 2_000_000  # bytes of answers
 DECIDE_A_REQUEST = ("model", "base_url", "system", "temperature", "effort", "max_tokens", "certainty", "parameters")
 OUTSIDE = {"at the start": "IPython's configuration or the environment", COURSE_FILE: COURSE_FILE}
 _HANDS_OUT = (["%chat", "handout"], ["%ctx", "handout"])
 
 
-def hand_out(call: Call) -> str:
+def hand_out(call: Call, word: str) -> str:
     """Write a copy of the notebook with its answers, and say what it holds. Raises InvalidRequestError."""
-    word = call.one("a file for the copy, such as lesson.ipynb")
     path, files = path_of(word), notebook_files(call.host.shell)
     if len(files) != 1:
         raise InvalidRequestError(

@@ -28,9 +28,8 @@ MOST_SCORERS = 6  # of one run that are drawn
 USUAL = {"error": "", "cached": False, "truncated": False, "stop_reason": "stop"}  # what need not be shown
 
 
-def ask_rows(call: Call) -> object:
+def ask_rows(call: Call, name: str) -> object:
     """Ask the prompt in a cell of every row of a table. Raises UsageError and a ChatError."""
-    name = call.one("a table, as a variable or the path of a file")
     if call.text is None or not call.text.strip():
         raise UsageError(
             f"%%chat map {name} heads a cell: write the prompt below it, with {{{{ column }}}} for what each row has."
@@ -222,12 +221,12 @@ def _prompt(run: Run, row: int) -> str:
     return f"--- row {row} ---\n{text[:PROMPT_SHOWN]}{cut}"
 
 
-def plot(call: Call) -> object:
+def plot(call: Call, name: str | None) -> object:
     """Draw the run in a variable, or the turns. Raises UsageError, and InvalidRequestError where nothing is known."""
-    if not call.words:
+    if name is None:
         turns, limit = turn_figures(call.chat.conversation), call.chat.info().limit
         return _show(call, lambda: [draw_turns(turns, limit)], lambda: turns_text(turns, limit))
-    name, variables = call.one("the variable of a run"), call.host.shell.user_ns
+    variables = call.host.shell.user_ns
     run = value_named(name, variables)
     if not isinstance(run, Run):
         hint = nearest(name, variables, lambda value: isinstance(value, Run))

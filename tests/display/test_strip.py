@@ -29,9 +29,7 @@ from jupyter_ctx.display.answer.attachment_summary import (
     AttachmentSummary,
     summary_bundle,
 )
-from jupyter_ctx.magics.conversation_tables import history_table, previewed
 from jupyter_ctx.magics.sent_parts import thumbnail
-from jupyter_ctx.session.prompt import Prompt
 from jupyter_ctx.testing import ScriptedProvider
 
 SENT = 'class="jctx-sent"'
@@ -226,7 +224,7 @@ def test_tables_list_the_parts_below_their_message_and_their_tokens_add_up() -> 
     chat = talk()
     chat.send("What is it?", attachments=[FRAME, FIGURE])
     names = ["typed", "df (40 of 12,000 rows)", "fig (300 × 200)"]
-    for forms, count in ((previewed(chat, Prompt("And?")), 3), (history_table(chat), 4)):
+    for forms, count in ((chat.preview("And?")._repr_mimebundle_(), 3), (chat.history()._repr_mimebundle_(), 4)):
         lines = forms["text/plain"].splitlines()
         first = next(place for place, line in enumerate(lines) if "↳" in line)
         whole, *parts = (_tokens(line) for line in lines[first - 1 : first + count])
@@ -243,7 +241,7 @@ def test_the_newest_parts_of_a_long_history_unfold() -> None:
     for number in range(12):
         long = Attached(f"text{number}", f"text{number}:\n```\n{'z' * 9_000}\n```", what="all")
         chat.send("Look.", attachments=[long])
-    page = history_table(chat)["text/html"]
+    page = chat.history()._repr_mimebundle_()["text/html"]
     assert page.count("z") <= MOST_IN_TABLE
     assert page.rindex("zzz") > page.rindex("text11 (all)")
     assert "text0 (all)" in page

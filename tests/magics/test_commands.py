@@ -12,7 +12,7 @@ from cells import Cells
 from dialects import DIALECTS, KEY
 from server import send, serve
 
-from jupyter_ctx import AuthenticationError, Chat
+from jupyter_ctx import AuthenticationError, Chat, get_chat
 from jupyter_ctx.magics.line_errors import CALLED_ELSEWHERE, COMMANDS
 
 
@@ -139,8 +139,19 @@ def test_another_model_answers_where_the_usual_one_is_not_there(cells: Cells) ->
 def test_an_address_that_goes_with_its_model_is_named_when_it_goes(cells: Cells) -> None:
     cells.run("%chat use mine --base-url http://127.0.0.1:9/v1")
     said = cells.run("%chat use openai/gpt-4o")
-    assert "base_url http://127.0.0.1:9/v1 went with mine: openai/gpt-4o is asked at its provider." in said
-    assert "went with" not in cells.run("%chat use openai/gpt-5.2")
+    assert "openai/gpt-4o is asked at its provider, no longer at http://127.0.0.1:9/v1." in said
+    assert "no longer at" not in cells.run("%chat use openai/gpt-5.2")
+
+
+def test_a_server_of_ones_own_is_asked_whether_it_is_there(cells: Cells, monkeypatch: pytest.MonkeyPatch) -> None:
+    with serve(answering("Hi")) as (url, _):
+        assert "Context 0 of" in cells.run(f"%chat use m --base-url {url}")
+    monkeypatch.setenv("OLLAMA_HOST", url)
+    for line in (f"m --base-url {url}", "ollama/llama3"):
+        said = cells.run(f"%chat use {line}")
+        assert "No connection to http://127.0.0.1:" in said
+        assert "Context" not in said, "a gauge of a server that is not there"
+    assert get_chat().config.model == "ollama/llama3"
 
 
 @pytest.mark.parametrize(("name", "ours"), CALLED_ELSEWHERE.items())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from html import escape
 
 import pytest
 from cells import Cells
@@ -11,7 +12,7 @@ from IPython.core.error import UsageError
 from IPython.utils.capture import capture_output
 
 from jupyter_ctx.config.settings import SETTINGS
-from jupyter_ctx.magics.command_table import ABOUT_MORE, GROUPS, Command
+from jupyter_ctx.magics.command_table import GROUPS, ABOUT_MORE, Command
 from jupyter_ctx.magics.commands import COMMANDS
 from jupyter_ctx.magics.help_pages import OF_SETTINGS
 from jupyter_ctx.magics.help_topics import TOPICS, topic_text
@@ -55,10 +56,19 @@ def test_an_unknown_topic_is_told_the_nearest_and_all(cells: Cells) -> None:
     assert ", ".join(TOPICS) in re.sub(r"\s+", " ", cells.run("%chat help"))
 
 
-def test_help_shows_every_command_with_its_line(cells: Cells) -> None:
-    said = re.sub(r"\s+", " ", cells.run("%chat help"))
+def test_help_begins_with_eight_commands_and_folds_the_rest(cells: Cells) -> None:
+    with capture_output() as shown:
+        cells.shell.run_cell("%chat help")
+    forms = shown.outputs[-1].data
+    first, folded = forms["text/html"].split("<details>")
+    said = re.sub(r"\s+", " ", forms["text/plain"])
     for command in COMMANDS.values():
-        assert f"{command.line} {command.help}" in said
+        line = f">{escape(command.line)}<"
+        assert (line in first) == (f"{command.line} {command.help}" in said)
+        assert line in folded
+        assert re.search(rf"[ ,]{command.name}\b", said)
+    assert first.count("<tr>") == 1 + 8
+    assert len(set(COMMANDS.values())) <= 40
 
 
 def listed(page: str, options: Iterable[Option]) -> bool:
@@ -88,7 +98,7 @@ def test_a_commands_page_lists_its_options_alone(cells: Cells, name: str) -> Non
 def test_an_option_in_a_wrong_place_is_told_its_own_and_how_to_write_it_there(option: Option) -> None:
     line = f"{option.flag} 1" if option.takes else option.flag
     places: list[Command | None] = [None, *dict.fromkeys(COMMANDS.values())]
-    wrong = [each for each in places if not (each.takes(option) if each else option in OF_A_PROMPT)]
+    wrong = [each for each in places if not (each.knows(option) if each else option in OF_A_PROMPT)]
     assert wrong
     for command in wrong:
         with pytest.raises(UsageError) as error:

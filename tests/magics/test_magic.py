@@ -23,9 +23,7 @@ from jupyter_ctx import (
     get_chat,
 )
 from jupyter_ctx.display.widgets.gauge_bar import SEGMENT_KINDS
-from jupyter_ctx.magics.conversation_tables import previewed
 from jupyter_ctx.magics.registration import door_of
-from jupyter_ctx.session.prompt import Prompt
 
 Ask = Callable[..., Any]
 
@@ -225,7 +223,7 @@ def test_a_preview_has_a_line_where_the_request_begins(talk: Ask, cells: Cells) 
     assert below.index("Note 13.") < below.index("And now?")
     assert re.search(r"~\d+ +\d+ %  prompt", below)
     assert re.search(r"Note 13\. +\d+ +\d+ %  sent", below)
-    page = previewed(get_chat(), Prompt("And now?"))["text/html"]
+    page = get_chat().preview("And now?")._repr_mimebundle_()["text/html"]
     assert page.index("Note 11.") < page.index('<td colspan="6"') < page.index("Note 12.")
 
 

@@ -14,9 +14,7 @@ from priced import CACHED, INPUT, Priced, cached
 
 from jupyter_ctx import Chat
 from jupyter_ctx.context.usage import Usage
-from jupyter_ctx.magics.conversation_tables import previewed
 from jupyter_ctx.models.request_price import sending_text
-from jupyter_ctx.session.prompt import Prompt
 
 NOW = time.mktime((2026, 12, 3, 14, 27, 0, 0, 0, -1))
 LONG = "word " * 8_000
@@ -99,9 +97,9 @@ def test_what_changes_the_beginning_makes_the_cache_cold() -> None:
 def test_nothing_is_said_where_nobody_bills_it_or_the_price_is_unknown() -> None:
     with talk("anthropic", "anthropic/claude-opus-5-5", prices=(0, 0)) as chat:
         assert chat.preview("And now?").price.is_free
-        assert "$" not in previewed(chat, Prompt("And now?"))["text/plain"]
+        assert "$" not in chat.preview("And now?")._repr_mimebundle_()["text/plain"]
     with talk("anthropic", "anthropic/claude-of-tomorrow", prices=None) as chat:
-        assert "price is unknown" in previewed(chat, Prompt("And now?"))["text/plain"]
+        assert "price is unknown" in chat.preview("And now?")._repr_mimebundle_()["text/plain"]
 
 
 def test_the_total_of_several_requests_is_warm_as_long_as_the_first_of_them() -> None:
