@@ -178,7 +178,8 @@ command_of(Chat.trim, ABOUT_WINDOW, "%chat trim", "%chat trim 3")
 
 
 @command(
-    ABOUT_WINDOW, "%chat summarise", "%chat summarise 2 --extractive", "%%chat summarise\nKeep every name and every figure.",
+    ABOUT_WINDOW,
+    "%chat summarise", "%chat summarise 2 --extractive", "%%chat summarise\nKeep every name and every figure.",
     also="summarize", heads_cell=True,
 )  # fmt: skip
 def _summarise(call: Call, turns: int | None = None) -> object:
