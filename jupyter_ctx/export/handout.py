@@ -21,35 +21,35 @@ from .notebook_file import whole_text
 from .openai_messages import EXPORT_KEY, dumped, find, found_in
 
 HANDOUT = "handout"
-MOST_READ = 50_000_000  # bytes of a notebook
+MOST_READ = 200_000_000  # bytes of a notebook
 _NOT_CARRIED = ("papermill", "widgets")  # of a notebook's metadata: paths of files, and what no output shows
 
 
 @dataclass(frozen=True, slots=True)
 class HandoutAnswer:
-    """An answer and the request that it answers; or a summary and the turns that it stands for.
+    """An answer, or a summary, and what it answers.
 
-    digest, repeat: its key, as that of a stored answer; of a summary, a fingerprint of it and of what its turns say
+    key: fingerprint of a prompt with its files and its model's name; of a row of a map, the digest of its request; of a
+        summary, the fingerprint of the cell that asked for it
+    kind: what the key is of
+    asked: fingerprint of the cell that asked
+    repeat: number of the answer among those to the same row
+    before: fingerprint of the turns that stood before the prompt; of a summary, of the turns that it stands for
     text, thinking, stop_reason, truncated: as of a StoredAnswer
-    asked: fingerprint of the cell that asked for it; empty for a row of a map, and for a summary that no cell asked for
-    start: how many turns stood before the view that was sent
-    apart: whether the request had settings of its own
-    summary: the digest of the summary in that view
-    method: how a summary was written; empty for an answer
+    method: how a summary was written
     covers: the positions of a summary's turns
     tokens: the answer's tokens with their probabilities, where these were asked for
     """
 
-    digest: str
+    key: str
+    kind: Literal["prompt", "row", "summary"] = "prompt"
+    asked: str = ""
     repeat: int = 0
+    before: str = ""
     text: str = ""
     thinking: str = ""
     stop_reason: StopReason = "stop"
     truncated: bool = False
-    asked: str = ""
-    start: int = 0
-    apart: bool = False
-    summary: str = ""
     method: Literal["", "extractive", "model"] = ""
     covers: tuple[int, ...] = ()
     tokens: tuple[Written, ...] = ()
@@ -59,8 +59,8 @@ class HandoutAnswer:
 class Handout:
     """What a notebook carries: answers, and the fingerprints of the cells that were answered."""
 
-    cells: tuple[str, ...]
-    answers: tuple[HandoutAnswer, ...]
+    cells: tuple[str, ...] = ()
+    answers: tuple[HandoutAnswer, ...] = ()
 
 
 def notebook_in(path: Path) -> dict[str, Any]:
@@ -78,11 +78,16 @@ def cell_texts(notebook: Mapping[str, Any]) -> dict[str, str]:
     return {fingerprint(text): text for text in texts}
 
 
+def carried_metadata(notebook: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a copy keeps of a notebook's metadata."""
+    return {name: each for name, each in find(dict, notebook, "metadata").items() if name not in _NOT_CARRIED}
+
+
 def with_handout(notebook: Mapping[str, Any], handout: Handout) -> str:
     """Return the text of a notebook that carries these answers."""
     import msgspec
 
-    metadata = {name: each for name, each in find(dict, notebook, "metadata").items() if name not in _NOT_CARRIED}
+    metadata = carried_metadata(notebook)
     ours = {**find(dict, metadata, EXPORT_KEY), HANDOUT: msgspec.to_builtins(handout)}
     return dumped({**notebook, "metadata": {**metadata, EXPORT_KEY: ours}})
 
@@ -102,7 +107,7 @@ def answers_in(notebook: Mapping[str, Any]) -> tuple[HandoutAnswer, ...]:
     try:
         handout = msgspec.convert(ours[HANDOUT], Handout)
     except (ValueError, RecursionError):  # ValidationError is a ValueError
-        raise InvalidRequestError("they are damaged, or of a newer jupyter_ctx") from None
+        raise InvalidRequestError("they are damaged, or of another release of jupyter_ctx") from None
     if not cell_texts(notebook).keys() & handout.cells:
         raise InvalidRequestError("they are of another notebook, or all of its chat cells were changed")
     return tuple(map(_checked, handout.answers))
@@ -110,7 +115,7 @@ def answers_in(notebook: Mapping[str, Any]) -> tuple[HandoutAnswer, ...]:
 
 def _checked(answer: HandoutAnswer) -> HandoutAnswer:
     """Return an answer in whose texts and figures nothing is that none has."""
-    told = (token.logprob for written in answer.tokens for token in (written.token, *written.likeliest))
-    is_told = all(logprob is not None and math.isfinite(logprob) for logprob in told)
-    tokens = answer.tokens if is_told else ()
+    logprobs = (token.logprob for written in answer.tokens for token in (written.token, *written.likeliest))
+    are_finite = all(logprob is not None and math.isfinite(logprob) for logprob in logprobs)
+    tokens = answer.tokens if are_finite else ()
     return replace(answer, text=clean(answer.text), thinking=clean(answer.thinking), tokens=tokens)

@@ -68,7 +68,7 @@ def _missing_server(chat: Chat) -> str:
     settings = chat.config
     service = None if settings.base_url else SERVICES.get(split_model(settings.model)[0])
     is_own = service.serves if service is not None else settings.base_url is not None
-    if not is_own or chat.desk.session.notebook.handout.answers:  # a handout shows them without a server
+    if not is_own or not chat.desk.session.notebook.handout.is_empty:  # which shows answers without a server
         return ""
     try:
         chat.models.available(settings)

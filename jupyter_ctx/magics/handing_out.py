@@ -3,34 +3,35 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import shlex
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..chat import Chat
 from ..display.tables import first_words
 from ..errors import InvalidRequestError
-from ..export.handout import Handout, HandoutAnswer, cell_texts, is_handout, notebook_in, with_handout
+from ..export.handout import (
+    Handout,
+    HandoutAnswer,
+    carried_metadata,
+    cell_texts,
+    is_handout,
+    notebook_in,
+    with_handout,
+)
 from ..export.notebook_file import CHAT_MAGICS, whole_text
 from ..export.openai_messages import find
-from ..providers.catalog import SERVICES
-from ..providers.lookup import given_address, split_model
 from ..runtime.files import path_of, write_export
 from ..runtime.frontend import notebook_files
 from ..runtime.redaction import Redactor
-from ..session.course import COURSE_FILE
-from ..session.handed_turns import gathered
+from ..session.handed_out import gathered
 from ..session.messages_sent import megabytes
-from ..storage.serialization import encoded_text
 from ..wording import counted
 from .command_table import Call
 
 if TYPE_CHECKING:
     from ..experiments.run import Run
 
-MOST_OF_MAPS = 2_000_000  # bytes of answers
-DECIDE_A_REQUEST = ("model", "base_url", "system", "temperature", "effort", "max_tokens", "certainty", "parameters")
-OUTSIDE = {"at the start": "IPython's configuration or the environment", COURSE_FILE: COURSE_FILE}
 _HANDS_OUT = (["%chat", "handout"], ["%ctx", "handout"])
 
 
@@ -42,68 +43,52 @@ def hand_out(call: Call, word: str) -> str:
             "The file of this notebook is not known: save it in the folder where the kernel runs, with every cell that "
             "was run so far, and hand it out again."
         )
-    if path.suffix != ".ipynb" or path.resolve() == Path(files[0]).resolve():
+    saved = Path(files[0])
+    if path.suffix != ".ipynb" or path.resolve() == saved.resolve():
         raise InvalidRequestError(f"{word} must be the name of another notebook than this one, ending in .ipynb.")
-    saved = notebook_in(Path(files[0]))
-    cells = _carried(saved, clear=call.options.clear)
-    redactor, notebook = call.chat.desk.redactor(), {**saved, "cells": [*cells.values()]}
-    _check_no_secret(cells, redactor)
-    is_secret, texts = redactor.hold, cell_texts(notebook)
-    handout = gathered([chat.conversation for chat in call.host.library.chats], texts, is_secret)
-    maps = [source for source in texts if source in call.host.maps]
-    for source in maps:
-        handout = _with_map(handout, source, call.host.maps[source], is_secret)
+    notebook = _carried(notebook_in(saved), clear=call.options.clear)
+    redactor = call.chat.desk.redactor()
+    if not call.options.no_redact:
+        _check_no_secret(notebook, redactor)
+    texts = cell_texts(notebook)
+    handout = gathered([chat.conversation for chat in call.host.library.chats], texts, redactor.hold)
+    for source in texts.keys() & call.host.maps.keys():
+        handout = _with_map(handout, source, call.host.maps[source], redactor.hold)
     if not handout.answers:
         raise InvalidRequestError(
-            f"No cell of {Path(files[0]).name}, as it was saved last, has an answer of this kernel: "
+            f"No cell of {saved.name}, as it was saved last, has an answer of this kernel: "
             "run them here, one by one, and save it first."
         )
     text = with_handout(notebook, handout)
     size = megabytes(len(text.encode("utf-8", "replace")))
-    told = f"Wrote {write_export(path, text, is_handout)} ({size}) with {counted(len(handout.answers), 'answer')}."
-    told += _from_outside(call.host.library.chats)
+    written = f"Wrote {write_export(path, text, is_handout)} ({size}) with {counted(len(handout.answers), 'answer')}."
     missing = [text for source, text in texts.items() if source not in handout.cells and _asks(text)]
     if missing:
         count, first = counted(len(missing), "cell"), first_words(missing[0])
-        told += f" Without an answer: {count}, such as {first!r}: the model is asked."
-    if any(source not in handout.cells for source in maps):
-        told += f" Of maps, {megabytes(MOST_OF_MAPS)} of answers are handed out at most."
-    return told
+        written += f" Without an answer: {count}, such as {first!r}: the model is asked."
+    return written + _other_model(call, list(texts.values()))
 
 
-def _carried(notebook: Mapping[str, Any], *, clear: bool) -> dict[int, dict[str, Any]]:
-    """Return a notebook's cells by their numbers, but those that hand it out, and where ``clear``, without outputs."""
+def _carried(notebook: Mapping[str, Any], *, clear: bool) -> dict[str, Any]:
+    """Return a notebook without the cells that hand it out, and where ``clear``, without outputs."""
     cleared: dict[str, Any] = {"outputs": [], "execution_count": None} if clear else {}
     cells = [({**cell, **cleared} if "outputs" in cell else cell) for cell in find(list, notebook, "cells")]
-    return {n: cell for n, cell in enumerate(cells, 1) if whole_text(cell, "source").split()[:2] not in _HANDS_OUT}
+    kept = [cell for cell in cells if whole_text(cell, "source").split()[:2] not in _HANDS_OUT]
+    return {**notebook, "metadata": carried_metadata(notebook), "cells": kept}
 
 
-def _check_no_secret(cells: Mapping[int, Any], redactor: Redactor) -> None:
-    """Raise InvalidRequestError for the first cell that holds a secret."""
-    for number, cell in cells.items():
+def _check_no_secret(notebook: Mapping[str, Any], redactor: Redactor) -> None:
+    """Raise InvalidRequestError for the first part of a notebook that holds a secret."""
+    remedy = "take it out and save, or add --no-redact where it is none. Nothing was written."
+    if redactor.hold(json.dumps(notebook["metadata"])):
+        raise InvalidRequestError(f"The notebook's metadata holds what looks like a key or a password: {remedy}")
+    for number, cell in enumerate(notebook["cells"], 1):
         if any(map(redactor.hold, _texts(cell))):
             begins = first_words(redactor.masked(whole_text(cell, "source")))
             raise InvalidRequestError(
-                f"Cell {number} of the notebook ({begins!r}), or its output, holds what looks like a key or a "
-                "password: take it out and save. Nothing was written."
+                f"Cell {number} of the copy ({begins!r}), or its output, holds what looks like a key or a password: "
+                f"{remedy}"
             )
-
-
-def _from_outside(chats: Iterable[Chat]) -> str:
-    """Return a sentence about what decides requests and does not come with the notebook; empty: nothing."""
-    asked = [chat.desk for chat in chats if chat.conversation.length]
-    found = [(name, desk.source_of(name)) for desk in asked for name in DECIDE_A_REQUEST]
-    parts = {f"{name} from {OUTSIDE[source]}": None for name, source in found if source in OUTSIDE}
-    providers = [split_model(desk.session.settings.model)[0] for desk in asked if not desk.session.settings.base_url]
-    parts |= {f"the address from {SERVICES[each].address}": None for each in providers if given_address(each)}
-    files = [file.name for file, text in (desk.session.memory_file() for desk in asked) if file is not None and text]
-    parts |= {f"the memory from {name}": None for name in files}
-    if not parts:
-        return ""
-    return (
-        f" Not from a cell: {', '.join(parts)}. Elsewhere, where that is another one and no cell sets it, the model is "
-        "asked: put such a file beside the copy, and set the others in a cell."
-    )
 
 
 def _texts(cell: object) -> Iterator[str]:
@@ -118,20 +103,43 @@ def _texts(cell: object) -> Iterator[str]:
 
 
 def _with_map(handout: Handout, source: str, run: Run, is_secret: Callable[[str], bool]) -> Handout:
-    """Add the answers of a map, all or none where they are too large."""
+    """Add the answers of a map."""
     rows = tuple(
-        HandoutAnswer(*key, each.text, each.thinking, each.stop_reason, each.truncated)
-        for key, each in run.stored().items()
+        HandoutAnswer(
+            key, "row", repeat=repeat, text=each.text, thinking=each.thinking, stop_reason=each.stop_reason,
+            truncated=each.truncated,
+        )
+        for (key, repeat), each in run.stored().items()
         if not is_secret(each.text + each.thinking)
-    )
-    of_maps = [each for each in handout.answers if not each.asked]
-    if len(encoded_text([*of_maps, *rows])) > MOST_OF_MAPS:
-        return handout
+    )  # fmt: skip
     return Handout((*handout.cells, source), (*handout.answers, *rows))
+
+
+def _other_model(call: Call, texts: list[str]) -> str:
+    """Return a sentence where the copy, run from top to bottom, first asks a model that no cell above sets."""
+    for text in texts:
+        words = _words(text)
+        if words[:2] in (["%chat", "use"], ["%ctx", "use"]) or {"-m", "--model"} & {*words}:
+            return ""
+        if _asks(text):
+            break
+    model = call.chat.config.model
+    return (
+        f" No cell above the first prompt sets the model: put %chat use {model} there, or a reader whose default is "
+        "another model is asked for a key."
+    )
 
 
 def _asks(cell: str) -> bool:
     """Return whether a cell asks a model."""
-    magic, *words = cell.lstrip().partition("\n")[0].split() or [""]
+    magic, *words = _words(cell) or [""]
     is_prompt = not words or words[0] in ("map", "next") or words[0].startswith("-")
     return magic in CHAT_MAGICS and is_prompt and "--preview" not in words
+
+
+def _words(cell: str) -> list[str]:
+    first = next((line for line in cell.splitlines() if line.lstrip().startswith("%") and "load_ext" not in line), "")
+    try:
+        return shlex.split(first)
+    except ValueError:
+        return first.split()

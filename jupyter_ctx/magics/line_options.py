@@ -121,7 +121,8 @@ OPTIONS = (
     Option("--raw", "leave {{ expressions }} as typed", (A_PROMPT, "preview")),
     Option("--plain", "show the answer as text only", ASKING),
     Option(
-        "--no-redact", "send what -a, --error and {{ }} read as it is, keys and passwords included", ASKING
+        "--no-redact", "send what -a, --error and {{ }} read as it is, keys and passwords included",
+        (*ASKING, "handout"),
     ),
     _setting("--on-overflow", "HOW"),
     _setting("--window", "N"),

@@ -160,7 +160,7 @@ def filled_prompt(
         return parts.fill(expression, evaluate)
 
     with silent():  # what is displayed while values are read is no part of the cell
-        filled = fill(text, variables, redactor, read, lasting)
+        filled = fill(text, variables, redactor, read)
     large = chat.desk.values_notice(filled.values, **settings)
     lines = (*parts.lines, *unspaced(text, variables), *([large] if large else ()))
     return FilledPrompt(filled.text, tuple(parts.attached), lines)

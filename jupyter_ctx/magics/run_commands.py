@@ -21,7 +21,7 @@ from ..wording import counted
 from .command_table import Call, say
 from .line_options import settings_of
 from .questions import asked_first
-from .variables import check_new_name, nearest, schema_named, scorers_named, table_named, value_named
+from .variables import check_new_name, is_run, named, schema_named, scorers_named, table_named
 
 PROMPTS_SHOWN, PROMPT_SHOWN = 3, 2_000  # prompts that a dry run shows, and characters of each
 MOST_SCORERS = 6  # of one run that are drawn
@@ -226,13 +226,9 @@ def plot(call: Call, name: str | None) -> object:
     if name is None:
         turns, limit = turn_figures(call.chat.conversation), call.chat.info().limit
         return _show(call, lambda: [draw_turns(turns, limit)], lambda: turns_text(turns, limit))
-    variables = call.host.shell.user_ns
-    run = value_named(name, variables)
+    run = named("%chat plot", name, call.host.shell.user_ns, is_run, "%%chat map TABLE --as NAME makes one.")
     if not isinstance(run, Run):
-        hint = nearest(name, variables, lambda value: isinstance(value, Run))
-        hint = hint or " %%chat map TABLE --as NAME makes one."
-        what = f"is a {type(run).__name__}" if run is not None else "is not there"
-        raise UsageError(f"%chat plot takes the variable of a run, and {name} {what}.{hint}")
+        raise UsageError(f"%chat plot takes the variable of a run, and {name} is a {type(run).__name__}.")
     results = run.results
     scorers = scorers_of(results)[:MOST_SCORERS]
     if not scorers:

@@ -79,7 +79,7 @@ class Target:
     @property
     def model(self) -> str:
         """Return the model's full name; at an address of the user's own, the name used there."""
-        return self.settings.model if self.settings.base_url else "/".join(split_model(self.settings.model))
+        return asked_model(self.settings)
 
     @property
     def is_capped(self) -> bool:
@@ -471,6 +471,11 @@ def _sizes(counted: Mapping[tuple[str, str], Counted]) -> list[Sizes]:
         for key, parts in counted.items()
         if parts.turns or parts.fixed
     ]
+
+
+def asked_model(settings: Settings) -> str:
+    """Return the full name of the model that is asked; at an address of the user's own, the name used there."""
+    return settings.model if settings.base_url else "/".join(split_model(settings.model))
 
 
 def full_name(model: str) -> str:

@@ -180,7 +180,7 @@ class Actions:
         if before is not None and before.id not in seen:
             seen.add(before.id)
             return Change("The summary is stored; nothing was sent", changed=False)
-        handed = self._session.notebook.handout.summary_of(self._session.conversation, source)
+        handed = self._session.notebook.handout.summary(self._session.conversation, source)
         if handed is not None:
             handed = replace(handed, by=by)
             count = words.turns(len(handed.covers))

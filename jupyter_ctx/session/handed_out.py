@@ -1,16 +1,27 @@
-"""Answers that were handed out with a notebook: a source of stored answers that is only read."""
+"""Answers that are handed out with a notebook: gathered from conversations, read, and found again for a prompt.
+
+An answer belongs to a prompt as filled in, its files and its model's name, so that it is found whatever turns stand
+before it, and whatever address, key, package or model file is missing.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
+from typing import NamedTuple
 
-from ..conversation.messages import Summary, Turn
+from ..conversation.conversation import Conversation
+from ..conversation.events import Offered, Said
+from ..conversation.messages import Summary, Turn, new_id
 from ..conversation.places import Places
 from ..errors import InvalidRequestError
-from ..export.handout import HandoutAnswer, answers_in, notebook_in
+from ..export.handout import Handout, HandoutAnswer, answers_in, notebook_in
 from ..storage.stored_answers import AnswerKey, StoredAnswer
+from .judge import INCOMPLETE
 from .messages_sent import digested
 
 
@@ -25,51 +36,147 @@ class HandedOut:
         self.problems: list[str] = []
 
     @cached_property
-    def answers(self) -> tuple[HandoutAnswer, ...]:
-        """All that was handed out."""
-        return tuple(self._read())
+    def _answers(self) -> Mapping[str, Sequence[HandoutAnswer]]:
+        answers, problems = defaultdict[str, list[HandoutAnswer]](list), list[str]()
+        for path in self._files():
+            try:
+                for answer in answers_in(notebook_in(Path(path))):
+                    answers[answer.key].append(answer)
+            except InvalidRequestError as error:
+                name = Path(path).name
+                problems.append(f"The answers handed out in {name} are not used: {error}. Prompts are asked.")
+        self.problems += [] if answers else problems  # the others are neighbours of this notebook
+        return answers
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing was handed out."""
+        return not self._answers
 
     @cached_property
     def rows(self) -> Mapping[AnswerKey, StoredAnswer]:
         """The answers by their keys, as maps look for them."""
         return {
-            (each.digest, each.repeat): StoredAnswer(
+            (each.key, each.repeat): StoredAnswer(
                 each.text, each.thinking, stop_reason=each.stop_reason, truncated=each.truncated
             )
-            for each in self.answers
+            for each in chain.from_iterable(self._answers.values())
+            if each.kind == "row"
         }
 
-    def summary(self, past: Places, digest: str) -> Summary | None:
-        """Return the summary with this digest, where its turns say what they said then."""
-        return next(self._summaries(past, lambda each: each.digest == digest), None)
+    def turns(self, said: Said, model: str, past: Places, *, offered: bool = False) -> Iterator[tuple[Turn, bool]]:
+        """Yield a prompt's turns with the answers handed out for it, and whether the same turns stand before it.
 
-    def summary_of(self, past: Places, source: str) -> Summary | None:
+        Those that a cell with the same text asked for come first, of these those that were asked after the same turns.
+        """
+        asked = said.turn.record
+        answers = [each for each in self._answers.get(prompt_key(said.turn, model), ()) if each.kind == "prompt"]
+        if not answers:
+            return
+        at = 0 if said.begins_anew(past) else past.position(asked.cell, asked.run, append=said.append, offered=offered)
+        before = _fingerprint(place.turn for place in past.places[:at])
+        for answer in sorted(answers, key=lambda each: (each.asked != asked.source, each.before != before)):
+            record = replace(
+                asked, id=new_id(), model=model, stop_reason=answer.stop_reason, stored=True, handed=True,
+                digest=answer.key, tokens=answer.tokens,
+            )  # fmt: skip
+            turn = replace(said.turn, reply=answer.text, thinking=answer.thinking, record=record)
+            yield turn, answer.before == before
+
+    def summary(self, past: Places, source: str) -> Summary | None:
         """Return the newest summary that a cell with this text asked for and that goes further than the one in use."""
         covered = past.summary.covers if past.summary is not None else frozenset()
-        asked = self._summaries(past, lambda each: bool(source) and each.asked == source)
-        return next((each for each in asked if not each.covers <= covered), None)
-
-    def _summaries(self, past: Places, is_asked: Callable[[HandoutAnswer], bool]) -> Iterator[Summary]:
-        """Yield summaries whose turns say what they said then, the newest first."""
-        for each in filter(is_asked, reversed(self.answers)):
-            turns = [past.places[i].turn for i in each.covers if 0 <= i < len(past.places)]
-            if each.method and turns and summary_digest(each.text, turns) == each.digest:
-                yield Summary(each.text, frozenset(turn.id for turn in turns), each.method, each.digest)
-
-    def _read(self) -> Iterator[HandoutAnswer]:
-        problems, is_used = list[str](), False
-        for path in self._files():
-            try:
-                answers = answers_in(notebook_in(Path(path)))
-            except InvalidRequestError as error:
-                name = Path(path).name
-                problems.append(f"The answers handed out in {name} are not used: {error}. Prompts are asked.")
-            else:
-                is_used = is_used or bool(answers)
-                yield from answers
-        self.problems += [] if is_used else problems  # the others are neighbours of this notebook
+        for each in reversed(self._answers.get(source, ()) if source else ()):
+            turns = [past.places[at].turn for at in each.covers if 0 <= at < len(past.places)]
+            covers = frozenset(turn.id for turn in turns)
+            if each.method and not covers <= covered and _fingerprint(turns) == each.before:
+                return Summary(each.text, covers, each.method, new_id())
+        return None
 
 
-def summary_digest(text: str, turns: Iterable[Turn]) -> str:
-    """Return a fingerprint of a summary and of what the turns say that it stands for."""
-    return digested(text, (message for turn in turns for message in turn.messages))
+class _CellAnswers(NamedTuple):
+    """The answers of one run of a cell, and the fingerprint of the turns before it."""
+
+    turns: tuple[Turn, ...]
+    before: str
+
+
+def gathered(conversations: Sequence[Conversation], cells: Container[str], is_secret: Callable[[str], bool]) -> Handout:
+    """Return the answers of these cells, by the fingerprints of their texts, without those that hold a secret.
+
+    Of a cell that was answered several times, the answer counts that stands in its conversation now, else the newest:
+    a cell of a lesson may be cleared or taken back by one further down.
+    """
+    found = list[HandoutAnswer]()
+    sources, keys = set[str](), set[str]()
+    for conversation in conversations:
+        for answers in _newest(conversation):
+            record = answers.turns[0].record
+            cell, source = record.cell or record.run or "", record.source or ""
+            is_whole = all(turn.record.stop_reason not in INCOMPLETE for turn in answers.turns)
+            is_open = not any(is_secret(turn.reply + turn.thinking) for turn in answers.turns)
+            if source in cells and cell not in keys and is_whole and is_open:
+                keys.add(cell)
+                sources.add(source)
+                found += (_answer(turn, answers.before) for turn in answers.turns)
+        found += _summaries(conversation, cells, is_secret)
+    return Handout(tuple(sorted(sources)), tuple(found))
+
+
+def _newest(conversation: Conversation) -> Iterator[_CellAnswers]:
+    """Yield what cells were answered: first what stands in the conversation now, then the others, the newest first."""
+    past, every = Conversation(), list[_CellAnswers]()
+    for event in conversation.events:
+        if isinstance(event, Said):
+            every.append(_CellAnswers((event.turn,), _before(past, event, offered=False)))
+        elif isinstance(event, Offered) and event.alternatives.turns:
+            offer = event.alternatives
+            asked = Said(offer.asked, offer.append, offer.new)
+            are_whole = not any(answer.error or answer.problem for answer in offer.answers)
+            every += [_CellAnswers(offer.turns, _before(past, asked, offered=True))] if are_whole else []
+        past.append(event)
+    now = {place.turn.id for place in conversation.places} | {
+        turn.id for offer in conversation.offers.values() for turn in offer.turns
+    }
+    every.reverse()
+    yield from sorted(every, key=lambda each: each.turns[0].id not in now)
+
+
+def _before(past: Places, said: Said, *, offered: bool) -> str:
+    """Return the fingerprint of the turns that stand before a prompt that is asked now."""
+    record = said.turn.record
+    if said.begins_anew(past):
+        return _fingerprint(())
+    at = past.position(record.cell, record.run, append=said.append, offered=offered)
+    return _fingerprint(place.turn for place in past.places[:at])
+
+
+def _fingerprint(turns: Iterable[Turn]) -> str:
+    return digested("", (message for turn in turns for message in turn.messages))
+
+
+def prompt_key(turn: Turn, model: str) -> str:
+    """Return the fingerprint of a prompt with its files and its model's name."""
+    return digested(model, turn.messages[:1])
+
+
+def _answer(turn: Turn, before: str) -> HandoutAnswer:
+    record = turn.record
+    return HandoutAnswer(
+        prompt_key(turn, record.model), asked=record.source or "", before=before, text=turn.reply,
+        thinking=turn.thinking, stop_reason=record.stop_reason, tokens=record.tokens,
+    )  # fmt: skip
+
+
+def _summaries(
+    past: Places, cells: Container[str], is_secret: Callable[[str], bool]
+) -> Iterator[HandoutAnswer]:  # fmt: skip
+    """Yield the summaries that these cells asked for, whose turns stand in the conversation."""
+    for summary in past.summaries.values():
+        turns = {at: place.turn for at, place in enumerate(past.places) if place.turn.id in summary.covers}
+        source = summary.by.rpartition(" ")[2]
+        if source in cells and len(turns) == len(summary.covers) and not is_secret(summary.text):
+            before = _fingerprint(turns.values())
+            yield HandoutAnswer(
+                source, "summary", before=before, text=summary.text, method=summary.method, covers=tuple(turns)
+            )

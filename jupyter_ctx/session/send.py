@@ -18,10 +18,9 @@ from ..runtime.interrupts import uninterrupted
 from .actions import Actions, Change, SummaryDraft
 from .attempt import Attempt
 from .exchange import Coming, Exchanged, exchange
-from .handed_turns import handed_turns
 from .judge import INCOMPLETE, NO_ROOM_LEFT, Verdict
 from .messages_sent import request_digest
-from .notices import HANDED, STORED, Outcome, nearly_full, notices_of
+from .notices import AFTER_OTHERS, HANDED, STORED, Outcome, nearly_full, notices_of
 from .prompt import FromStore
 from .session import Session
 from .tries import answered, as_answer, parsed_reply
@@ -123,19 +122,20 @@ class Sender:
         return reply
 
     def handed(self, said: Said, options: Mapping[str, Any], schema: Schema | None) -> Reply | None:
-        """Return an answer to the same request that was handed out with the notebook."""
+        """Return the answer to a prompt that was handed out with the notebook."""
         session, past = self._session, self._session.conversation
-        turn, summary = next(handed_turns(session, said, options, as_answer(schema)), (None, None))
+        found = session.notebook.handout.turns(said, session.model_of(options), past)
+        turn, in_place = next(found, (None, True))
         reply = stored_reply(turn, schema) if turn is not None else None
         if turn is None or reply is None:
             return None
+        reply = reply if in_place else replace(reply, notices=(*reply.notices, AFTER_OTHERS))
         shown = next(iter(past.older(turn.record.cell, turn.record.run)), None)
         if shown is not None and (shown.turn, shown.turn.record.digest) == (turn, turn.record.digest):
             session.record(Kept(shown.id, turn.record.run or "", turn.record.execution))
             return reply
-        is_new = summary is not None and past.summaries.get(summary.id) != summary
         session.change(counted="", sent="")
-        session.record(*([Summarized(summary, "before")] if summary and is_new else []), replace(said, turn=turn))
+        session.record(replace(said, turn=turn))
         return reply
 
     def _stored_anywhere(self, said: Said, target: Target, system: str, schema: Schema | None) -> Reply | None:

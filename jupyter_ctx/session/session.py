@@ -18,7 +18,7 @@ from ..conversation.events import Event, MemorySet, Offered, Said, Summarized, S
 from ..conversation.messages import Summary, Turn, new_id
 from ..errors import ChatError, InvalidRequestError
 from ..models.purse import Purse
-from ..models.registry import Models, Target, settings_with
+from ..models.registry import Models, Target, asked_model, settings_with
 from ..models.request_price import Price, RequestPrice, is_free, price_of, request_price, worst_case
 from ..providers.base import AnswerSchema, Reply
 from ..runtime.frontend import fingerprint
@@ -189,6 +189,10 @@ class Session:
     def asked(self, options: Mapping[str, Any]) -> str:
         """Return the model that a request with these options names; nothing is loaded for it."""
         return str(options.get("model") or self.settings.model)
+
+    def model_of(self, options: Mapping[str, Any]) -> str:
+        """Return the full name of the model that a request with these options goes to; nothing is loaded for it."""
+        return asked_model(self._settings_for(options))
 
     def room(self, options: Mapping[str, Any], among: int = 1) -> TextRoom:
         """Return how much room one of so many attached things may take in a request with these options."""

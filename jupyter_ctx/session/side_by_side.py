@@ -21,7 +21,6 @@ from ..runtime.redaction import Redactor
 from .ask import with_notices
 from .attempt import Attempt
 from .exchange import Coming, Exchanged, exchange
-from .handed_turns import handed_turns
 from .judge import INCOMPLETE, Verdict
 from .messages_sent import digested, request_digest
 from .prompt import FromStore
@@ -172,7 +171,8 @@ class SideBySide:
         if self._of_cell(said) is not None:
             return None
         for column in columns:
-            found = handed_turns(self._session, said, column.options, as_answer(self._schema), offered=True)
+            model = self._session.model_of(column.options)
+            found = self._session.notebook.handout.turns(said, model, self._session.conversation, offered=True)
             same = sum(column.options == earlier.options for earlier in columns[: len(answers)])
             turn, _ = next(islice(found, same, None), (None, None))
             if turn is None or stored_reply(turn, self._schema) is None:

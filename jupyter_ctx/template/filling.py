@@ -17,7 +17,7 @@ from .expressions import NO_PYTHON, Expression, RefusedError
 EXPRESSION = re.compile(r"(?<![{$\\])\{\{ ([^{}\n]*[^{}\s]) \}\}(?!\})")
 UNSPACED = re.compile(r"(?<![\w{}$\\])\{\{ ?([^\s{}](?:[^{}\n]*[^\s{}])?) ?\}\}(?!\})")
 NAMED_WORD = re.compile(r"[\w-]+")  # a name, an attribute or a key of an expression
-MOST_LOOKED_AT = 1_000  # of a value that are looked at
+MOST_LOOKED_AT = 1_000  # parts of a value
 MOST_REPEATED = 100  # characters of an expression in a remedy
 LEAST_SHOWN = 8  # characters of a value that its text shows at least, if it shows it
 MOST_SAID = 300  # characters of another's error
@@ -38,17 +38,10 @@ class Filled(NamedTuple):
     values: tuple[tuple[str, str], ...] = ()
 
 
-def fill(
-    text: str,
-    names: Mapping[str, Any],
-    redactor: Redactor,
-    instead: Instead | None = None,
-    lasting: Callable[[str], str] = str,
-) -> Filled:
+def fill(text: str, names: Mapping[str, Any], redactor: Redactor, instead: Instead | None = None) -> Filled:
     """Return a prompt with the values of its expressions; what was filled in is not filled in again.
 
-    ``lasting`` is as for :meth:`Expression.written`. ``instead`` may find the text of an expression in another way; it
-    is given how to evaluate it.
+    ``instead`` may find the text of an expression in another way; it is given how to evaluate it.
 
     Raises InvalidRequestError for an expression that names nothing here, cannot be read, is refused or fails, and for
     one whose value holds a key.
@@ -57,7 +50,7 @@ def fill(
 
     @cache
     def value(typed: str) -> str:
-        evaluate = partial(_evaluated, typed, names, redactor, lasting)
+        evaluate = partial(_evaluated, typed, names, redactor)
         return in_expression(typed, partial(instead, typed, evaluate) if instead else evaluate, redactor)
 
     def replaced(match: re.Match[str]) -> str:
@@ -67,7 +60,7 @@ def fill(
     return Filled(EXPRESSION.sub(replaced, text), tuple(values))
 
 
-def _evaluated(typed: str, names: Mapping[str, Any], redactor: Redactor, lasting: Callable[[str], str]) -> str:
+def _evaluated(typed: str, names: Mapping[str, Any], redactor: Redactor) -> str:
     """Return an expression's value as text. Raises InvalidRequestError, KeyFoundError, and whatever reading raises."""
     expression = Expression.of(typed)
     unknown = [] if expression.problem else expression.unknown(names)
@@ -77,9 +70,9 @@ def _evaluated(typed: str, names: Mapping[str, Any], redactor: Redactor, lasting
         problem = f"nothing in this notebook is named {unknown[0]}.{near}"
         raise InvalidRequestError(f"{{{{ {typed} }}}}: {problem} {HOW_AS_TYPED}")
     value = expression.value(names)
-    text = without_key(expression.written(value, lasting), redactor)
-    read = [(word, value) for word in NAMED_WORD.findall(typed)]
-    for name, part in (*read, *_named_parts(value)):
+    text = without_key(expression.written(value), redactor)
+    typed_names = [(word, value) for word in NAMED_WORD.findall(typed)]
+    for name, part in (*typed_names, *_named_parts(value)):
         members = _members(part) if kind_of(name) else ()
         if any(redactor.is_secret(name, each) and str(each)[:LEAST_SHOWN] in text for each in members):
             raise KeyFoundError(f" (under {name})")
@@ -95,14 +88,11 @@ def without_key(text: str, redactor: Redactor) -> str:
 
 
 def _named_parts(value: Any) -> Iterator[tuple[Any, Any]]:
-    """Yield what a mapping, a frame or a column has, by name: of a frame its columns and labelled rows."""
-    library, kind = type(value).__module__.partition(".")[0], type(value)
-    if isinstance(value, Mapping) or library == "pandas":
-        yield from islice(getattr(value, "items", tuple)(), MOST_LOOKED_AT)
-    if library == "pandas" and hasattr(kind, "iterrows"):
-        yield from ((label, value.loc[label]) for label in value.index[:MOST_LOOKED_AT] if kind_of(label))
-    if library == "polars" and hasattr(kind, "columns"):
-        yield from ((name, value[name]) for name in value.columns)
+    """Yield what a mapping has by its keys, and a frame by its columns."""
+    if isinstance(value, Mapping):
+        return islice(value.items(), MOST_LOOKED_AT)
+    names = getattr(value, "columns", ()) if hasattr(type(value), "columns") else ()
+    return ((name, value[name]) for name in islice(names, MOST_LOOKED_AT))
 
 
 def _members(part: Any) -> Iterable[Any]:
@@ -150,13 +140,11 @@ def unspaced(text: str, names: Mapping[str, Any]) -> Iterator[str]:
             yield f"{typed} is sent as typed. To fill it in, put a space inside both braces: {{{{ {inner} }}}}."
 
 
-def expressions_in(text: str) -> Iterable[str | Expression]:
+def expressions_in(text: str) -> Iterator[str | Expression]:
     """Yield the text between the expressions of a prompt, and the expressions."""
-    end = 0
-    for match in EXPRESSION.finditer(text):
-        if match.start() > end:
-            yield text[end : match.start()]
-        yield Expression.of(match[1])
-        end = match.end()
-    if end < len(text):
-        yield text[end:]
+    texts = EXPRESSION.split(text)  # every second one is an expression
+    for number, part in enumerate(texts):
+        if number % 2:
+            yield Expression.of(part)
+        elif part:
+            yield part

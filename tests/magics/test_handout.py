@@ -180,7 +180,7 @@ def test_what_is_not_handed_out_is_told_and_no_key_leaves(lesson: Any, tmp_path:
     kernel = made.opened(path, JUPYTER_CTX_STORE="memory")
     run_all(kernel, {cell: source for cell, source in cells.items() if cell not in ("key", "hand")})
     refused = told(kernel, "%chat handout out.ipynb")
-    assert "Cell 4 of the notebook (" in refused
+    assert "Cell 4 of the copy (" in refused
     assert KEY not in refused
     del cells["key"]
     made.write("keys.ipynb", {"hand": cells.pop("hand"), **cells})  # which is not carried, but counts
@@ -192,13 +192,13 @@ def test_what_is_not_handed_out_is_told_and_no_key_leaves(lesson: Any, tmp_path:
     ):
         notebook["cells"][4]["outputs"] = [output]
         path.write_text(json.dumps(notebook))
-        assert "Cell 5 of the notebook ('print(1)'), or its output" in told(kernel, "%chat handout out.ipynb")
+        assert "Cell 4 of the copy ('print(1)'), or its output" in told(kernel, "%chat handout out.ipynb")
     assert not (made.folder / "out.ipynb").exists()
     line = told(kernel, "%chat handout out.ipynb --clear")
     assert "4 answers" in line
     assert "Without an answer: 1 cell, such as" in line
     assert "Alone." in line
-    assert not any(said in line for said in ("Of maps", "Not from a cell"))
+    assert "No cell above" not in line
     copy = (made.folder / "out.ipynb").read_text()
     assert not any(text in copy for text in (KEY, "%chat handout"))
     assert "4 answers" in told(kernel, "%chat handout out.ipynb --clear"), "over an earlier handout"
@@ -212,21 +212,20 @@ def test_what_is_not_handed_out_is_told_and_no_key_leaves(lesson: Any, tmp_path:
     assert "The file of this notebook is not known" in told(kernel, "%chat handout out.ipynb")
 
 
-def test_a_line_names_what_decides_requests_and_stands_in_no_cell(lesson: Any) -> None:
+def test_a_line_says_that_no_cell_sets_the_model_and_what_looks_like_a_key_can_be_handed_out(lesson: Any) -> None:
     made, url, _ = lesson
-    cells = {"use": USE.format(url=url), "a": "%%chat\nHello?"}
-    path, gateway = made.write("large.ipynb", cells), "LITELLM_API_BASE"
+    cells = {"load": "%load_ext jupyter_ctx", "a": "%%chat\nHello?", "pass": "password = 'Kite77zebra'"}
+    path = made.write("large.ipynb", cells)
     (made.folder / "jupyter_ctx.toml").write_text("temperature = 0.5")
-    kernel = made.opened(path, JUPYTER_CTX_STORE="memory", **{gateway: "https://hub.example"})
-    run_all(kernel, cells)
+    kernel = made.opened(path, JUPYTER_CTX_STORE="memory")
+    run_all(kernel, {"load": cells["load"], "use": f"%chat use m --base-url {url}", "a": cells["a"]})
     notebook = json.loads(path.read_text())
     notebook["cells"][0]["outputs"] = [{"output_type": "stream", "name": "stdout", "text": "x " * 3_000_000}]
     path.write_text(json.dumps(notebook))
-    line = told(kernel, "%chat handout out.ipynb")
+    assert "add --no-redact" in told(kernel, "%chat handout out.ipynb")
+    line = told(kernel, "%chat handout out.ipynb --no-redact")
     assert "(6.0 MB) with 1 answer." in line
-    assert "Not from a cell: temperature from jupyter_ctx.toml." in line
-    kernel.run("%chat use litellm/m")
-    assert f"jupyter_ctx.toml, the address from {gateway}." in told(kernel, "%chat handout out.ipynb --clear")
+    assert "put %chat use m there" in line
 
 
 def told(kernel: Kernel, source: str, **options: Any) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -11,13 +12,13 @@ from typing import Any
 import nbformat
 import pytest
 
-from jupyter_ctx import Chat, Reply
+from jupyter_ctx import Chat, ChatError, Reply
 from jupyter_ctx.context.odds import Token, Written
 from jupyter_ctx.export.handout import Handout, notebook_in, with_handout
 from jupyter_ctx.providers.base import Request, Thought
 from jupyter_ctx.runtime.frontend import fingerprint
-from jupyter_ctx.session.handed_out import HandedOut
-from jupyter_ctx.session.handed_turns import gathered
+from jupyter_ctx.session.handed_out import HandedOut, gathered
+from jupyter_ctx.session.notices import AFTER_OTHERS
 from jupyter_ctx.session.state import NotebookState
 from jupyter_ctx.testing import Answer, ScriptedProvider
 
@@ -100,27 +101,51 @@ def test_the_same_prompts_are_answered_without_a_request_and_the_conversation_go
 
 
 @pytest.mark.parametrize(
-    ("change", "answered"),
+    "change",
     [
-        (lambda chat: None, [True, True, True]),
-        (lambda chat: chat.configure(temperature=0.5), [False, False, False]),
-        (lambda chat: chat.configure(max_tokens=50), [False, False, False]),
-        (lambda chat: chat.configure(system="Be brief."), [False, False, False]),
-        (lambda chat: say(chat, "Before."), [False, False, False]),
+        lambda chat: None,
+        lambda chat: chat.configure(temperature=0.5, max_tokens=50, system="Be brief."),
+        lambda chat: chat.configure(base_url=None, window=300),
     ],
 )
-def test_another_setting_or_an_earlier_turn_asks(
-    path: Path, change: Callable[[Chat], Any], answered: list[bool]
-) -> None:
-    chat, _ = talker()
+def test_a_prompt_is_answered_whatever_the_settings(path: Path, change: Callable[[Chat], Any]) -> None:
+    chat, provider = talker()
     change(opened(chat, path))
-    assert [say(chat, prompt, handed=True).stored for prompt in PROMPTS] == answered
+    replies = [say(chat, prompt, handed=True) for prompt in PROMPTS]
+    assert all(reply.stored and AFTER_OTHERS not in reply.notices for reply in replies)
+    assert provider.requests == []
 
 
-def test_after_a_changed_prompt_later_ones_ask_and_a_script_always_does(path: Path) -> None:
+@pytest.mark.parametrize(
+    ("model", "package"),
+    [("local/smollm2", "xllamacpp"), ("anthropic/claude-opus-5-5", "anthropic"), ("litellm/m", "openai")],
+)
+def test_no_package_key_model_file_or_address_is_needed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, model: str, package: str
+) -> None:
+    teacher = Chat(provider=ScriptedProvider("Well."), model=model)
+    say(teacher, "Hello?")
+    path = saved(tmp_path, handout_of(teacher, "Hello?"), "Hello?")
+    monkeypatch.setitem(sys.modules, package, None)
+    monkeypatch.setenv("LITELLM_API_BASE", "http://127.0.0.1:9")
+    student = opened(Chat(model), path)
+    assert say(student, "Hello?", handed=True).text == "Well."
+    assert student.info().used > 0
+
+
+def test_a_changed_prompt_asks_and_those_after_it_say_that_other_turns_stood_before_them(path: Path) -> None:
     chat, _ = talker()
     opened(chat, path)
-    assert [say(chat, p, handed=True).stored for p in (PROMPTS[0], "Changed.", PROMPTS[2])] == [True, False, False]
+    replies = [say(chat, prompt, handed=True) for prompt in (PROMPTS[0], "Changed.", PROMPTS[2])]
+    assert [reply.text for reply in replies] == ["Answer 0.", "Well.", "Answer 2."]
+    assert [AFTER_OTHERS in reply.notices for reply in replies] == [False, False, True]
+
+
+def test_another_model_and_a_script_are_asked(path: Path) -> None:
+    chat, _ = talker()
+    opened(chat, path)
+    with pytest.raises(ChatError):
+        say(chat, PROMPTS[0], handed=True, model="other", base_url="http://127.0.0.1:9/v1")
     script, provider = talker()
     assert not opened(script, path).send(PROMPTS[0]).stored
     assert len(provider.requests) == 1
@@ -137,24 +162,6 @@ def test_views_that_left_turns_out_are_found_whatever_the_reader_believes_of_the
     opened(student, path)
     assert {say(student, prompt, handed=True).text for prompt in prompts} == {"Yes."}
     assert provider.requests == []
-    assert [t.record.digest for t in student.turns] == [t.record.digest for t in teacher.turns]
-
-
-def test_a_summary_that_stood_in_a_request_comes_with_its_answer(tmp_path: Path) -> None:
-    prompts = SHIPS
-    teacher, _ = talker("Noted.")
-    for prompt in prompts[:3]:
-        say(teacher, prompt)
-    assert teacher.summarize(turns=1, method="extractive").changed
-    say(teacher, prompts[3])
-    path = saved(tmp_path, handout_of(teacher, *prompts), *prompts)
-    student, provider = talker("No.")
-    opened(student, path)
-    assert {say(student, prompt, handed=True).text for prompt in prompts} == {"Noted."}
-    assert provider.requests == []
-    assert student.conversation.summary is not None
-    assert student.undo().changed
-    assert (len(student.turns), student.conversation.summary) == (3, None), "one step"
 
 
 def test_a_summary_that_a_cell_asked_a_model_for_is_not_written_again(tmp_path: Path) -> None:
@@ -234,9 +241,10 @@ def test_only_the_newest_whole_answers_of_cells_that_are_there_go_out() -> None:
     say(chat, "Deleted.")
     chat.send("From a script.")
     handout = handout_of(chat, "Hello?", "And then?", "Long.", "Key?", "Not kept.")
-    assert [answer.text for answer in handout.answers] == ["Third.", "Half", "Undone."]
-    assert set(handout.cells) == {fingerprint(f"%%chat\n{prompt}") for prompt in ("Hello?", "Long.", "Not kept.")}
-    assert not any(word in str(handout) for word in ("Hello?", "secret", "Second", "Apart", "First"))
+    assert {answer.text for answer in handout.answers} == {"Second.", "Third.", "Half", "Undone."}
+    carried = ("Hello?", "And then?", "Long.", "Not kept.")
+    assert set(handout.cells) == {fingerprint(f"%%chat\n{prompt}") for prompt in carried}
+    assert not any(word in str(handout) for word in ("Hello?", "secret", "Apart", "First"))
 
 
 # what a file may hold
@@ -263,7 +271,7 @@ def with_answers(body: dict[str, Any], **fields: Any) -> dict[str, Any]:
         lambda body: {**body, "cells": ["another notebook's"]},
         lambda body: {},
         lambda body: with_answers(body, text=5),
-        lambda body: with_answers(body, start="1"),
+        lambda body: with_answers(body, before=1),
         lambda body: with_answers(body, stop_reason="sudo"),
     ],
 )  # fmt: skip
@@ -281,18 +289,17 @@ def test_what_cannot_be_read_is_one_line_and_prompts_are_asked(path: Path, chang
 @pytest.mark.parametrize(
     ("fields", "answered"),
     [
-        ({"start": -1}, [True, False, False]),  # before the first prompt stands nothing, whatever the file says
-        ({"start": 10**40}, [True, False, False]),
-        ({"summary": "7"}, [True, True, True]),
-        ({"digest": ""}, [False, False, False]),
-        ({"asked": ""}, [False, False, False]),
+        ({"key": ""}, False),
+        ({"kind": "row"}, False),
+        ({"kind": "summary", "covers": [-1, 10**40]}, False),
+        ({"before": "7", "asked": ""}, True),
     ],
 )
-def test_answers_to_other_requests_are_passed_over(path: Path, fields: dict[str, Any], answered: list[bool]) -> None:
+def test_answers_to_other_requests_are_passed_over(path: Path, fields: dict[str, Any], answered: bool) -> None:
     edited(path, lambda body: with_answers(body, **fields))
     chat, _ = talker()
     opened(chat, path)
-    assert [say(chat, prompt, handed=True).stored for prompt in PROMPTS] == answered
+    assert [say(chat, prompt, handed=True).stored for prompt in PROMPTS] == [answered] * 3
 
 
 def test_an_edited_handout_changes_nothing_but_what_it_says(path: Path) -> None:
@@ -330,9 +337,9 @@ def test_a_probability_that_is_none_is_left_out_with_the_others(path: Path, logp
     assert (reply.text, reply.tokens) == ("Answer 0.", ())
 
 
-def test_a_file_above_50_mb_is_not_read(path: Path) -> None:
+def test_a_file_above_200_mb_is_not_read(path: Path) -> None:
     with path.open("ab") as file:
-        file.write(b" " * 50_000_000)
+        file.truncate(200_000_001)
     chat, provider = talker()
     assert say(opened(chat, path), PROMPTS[0], handed=True).text == "Well."
     assert len(provider.requests) == 1

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from keyword import iskeyword
 from typing import Any
 
-from ...conversation.text_safety import lasting
 from ...errors import InvalidRequestError
 from ...runtime.redaction import Redactor
 from ...template.expressions import Expression
@@ -142,7 +141,7 @@ class Template:
 
         def text() -> str:
             value = slot.expression.value(names)
-            written = missing if value is None and missing is not None else slot.expression.written(value, lasting)
+            written = missing if value is None and missing is not None else slot.expression.written(value)
             return without_key(written, self._redactor)
 
         typed = slot.expression.text
