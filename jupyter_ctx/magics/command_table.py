@@ -28,14 +28,14 @@ from .line_options import ONE_CONVERSATION, OPTIONS, Option
 
 if TYPE_CHECKING:
     from ..chat import Chat
-    from .chat_magic import ChatMagic
+    from .chat_cells import ChatCells
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
     """One use of a command: who runs it, in which conversation, and what was typed."""
 
-    host: ChatMagic
+    host: ChatCells
     chat: Chat
     name: str
     words: list[str]  # after the command's name

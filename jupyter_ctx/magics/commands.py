@@ -30,7 +30,7 @@ from .handing_out import hand_out
 from .help_pages import all_commands, all_settings, one_command, setting_lines, unknown_topic
 from .help_topics import TOPICS, topic_forms
 from .line_options import settings_of
-from .questions import typed_answer
+from .questions import typed_answer, typed_key
 from .status import status_of
 from .token_commands import show_next, show_tokens
 
@@ -82,7 +82,7 @@ def _missing_server(chat: Chat) -> str:
 @command(ABOUT_WINDOW)
 def _status(call: Call) -> object:
     """Show as a sum what fills the context window, then the settings that differ from the default, and the cost."""
-    return status_of(call.chat, call.host.name_of(call.chat))
+    return status_of(call.chat, call.host.gauge.name_of(call.chat))
 
 
 @command(ABOUT_WINDOW, "%chat history", "%chat history --replay")
@@ -244,7 +244,7 @@ def _fork(call: Call, name: str | None = None) -> object:
 
 
 def _now_in(call: Call, chat: Chat) -> str:
-    call.host.follow()
+    call.host.gauge.follow()
     call.host.tell_notes()
     return f"Talking in {chat.name!r}: {words_of.turns(len(chat.turns))}."
 
@@ -286,7 +286,7 @@ def _delete(call: Call, conversation: str = "") -> object:
     row, before = library.find(conversation), library.current
     asked = f"This deletes {conversation!r} with all its turns for good. Type its name to confirm: "
     library.delete(conversation, confirm=_typed(asked))
-    call.host.follow()
+    call.host.gauge.follow()
     say(f"Deleted {conversation!r} with {words_of.turns(row.turns)}. That cannot be undone.")
     return None if library.current is before else _now_in(call, library.current)
 
@@ -434,7 +434,7 @@ def _key(call: Call, *owners: str) -> object:
     if len(owners) > 1:
         raise UsageError(KEY_IS_ASKED_FOR)
     owner = key_holder(call.options.base_url or (owners[0] if owners else key_owner(call.chat.config)))
-    call.host.ask_key(call.chat, owner)
+    call.chat.desk.set_key(owner, typed_key(owner))
     return f"The key for {owner} is kept until this kernel ends."
 
 

@@ -27,13 +27,13 @@ from .help_topics import TOPICS
 from .variables import is_run, is_schema, is_scorer, is_table, variables_of
 
 if TYPE_CHECKING:
-    from .registration import Door as ChatMagics
+    from .registration import ChatMagics
 
 CHANGES = {  # what a command changes of a turn, and how that is before it
     "pin": ("pinned", False), "unpin": ("pinned", True),
     "exclude": ("excluded", False), "include": ("excluded", True),
 }  # fmt: skip
-PARAMETERS = {  # of requests, that many servers know
+EXAMPLES_OF_PARAMETERS = {  # of requests, that many servers know
     "top_p": 0.9, "seed": 1, "stop": json.dumps(["\n"]), "frequency_penalty": 0.5, "presence_penalty": 0.5,
 }  # fmt: skip
 
@@ -152,7 +152,9 @@ COMPLETERS: dict[str, Completer] = {  # by what a command or an option takes, or
     "N": lambda typed: _turns(typed) if typed.before[:1] == ["compare"] else (),
     "VALUE": _of_a_setting,
     "NAME=VALUE": lambda typed: (
-        Suggestion(f"{name}=", f"such as {value}") for name, value in PARAMETERS.items() if "=" not in typed.current
+        Suggestion(f"{name}=", f"such as {value}")
+        for name, value in EXAMPLES_OF_PARAMETERS.items()
+        if "=" not in typed.current
     ),
     "CONVERSATION": lambda typed: _words(typed.magics.names, "conversation"),
     "PROVIDER": lambda _: _words(provider_names(), "provider"),

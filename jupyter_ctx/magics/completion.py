@@ -16,7 +16,7 @@ from .line_options import OF_A_PROMPT, OPTIONS, Option
 from .variables import value_named
 
 if TYPE_CHECKING:
-    from .registration import Door as ChatMagics
+    from .registration import ChatMagics
 
 SIMILAR = 0.6  # of difflib, from 0 to 1
 MOST_SIMILAR = 8  # words offered in place of one that was mistyped
@@ -24,7 +24,7 @@ LEAST_PART = 3  # characters that are looked for inside words
 SENT_TEXT = ("", "preview", "map", "fix")  # commands below which the text is a prompt
 BEGUN = re.compile(r"(?<![{$\\])\{\{ ([^{}\n]*)$")  # an expression up to the cursor
 LAST_WORD = re.compile(r"(?<![\w.'\"])[^\W\d]?\w*$")  # of what is typed: a name that nothing stands before
-WORD = re.compile(r"""("[^"]*"?|'[^']*'?|\S)\S*""")  # a word that begins with a quote goes on to the next one
+TYPED_WORD = re.compile(r"""("[^"]*"?|'[^']*'?|\S)\S*""")  # a word that begins with a quote goes on to the next one
 
 
 def matches(context: CompletionContext, magics: ChatMagics, *, below: bool) -> Any:
@@ -41,7 +41,7 @@ def matches(context: CompletionContext, magics: ChatMagics, *, below: bool) -> A
 
 def _words(text: str) -> list[str]:
     """Return the words of the beginning of a line: the last one as it is typed, the others without their quotes."""
-    *whole, last = [found[0] for found in WORD.finditer(text)]
+    *whole, last = [found[0] for found in TYPED_WORD.finditer(text)]
     return [*(word.strip("\"'") for word in whole), last]
 
 

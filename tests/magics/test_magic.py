@@ -23,7 +23,7 @@ from jupyter_ctx import (
     get_chat,
 )
 from jupyter_ctx.display.widgets.gauge_bar import SEGMENT_KINDS
-from jupyter_ctx.magics.registration import door_of
+from jupyter_ctx.magics.registration import magics_of
 
 Ask = Callable[..., Any]
 
@@ -171,8 +171,8 @@ def test_everything_imported_leaves_display_alone_and_every_name_is_there(cells:
 def test_a_shell_that_nobody_else_holds_is_freed_with_its_conversation(cells: Cells) -> None:
     # IPython keeps its own until the process ends
     shell = Namespace(config={}, user_ns={}, display_formatter=cells.shell.display_formatter)
-    chat = door_of(shell).magic.library.current
-    assert door_of(shell).magic.library.current is chat
+    chat = magics_of(shell).magic.library.current
+    assert magics_of(shell).magic.library.current is chat
     gone = ref(shell), ref(chat)
     del shell, chat
     gc.collect()
@@ -180,7 +180,7 @@ def test_a_shell_that_nobody_else_holds_is_freed_with_its_conversation(cells: Ce
 
 
 def test_a_key_is_asked_for_and_shown_nowhere(cells: Cells, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("jupyter_ctx.magics.chat_magic.getpass", lambda _: "sk-typed-secret")
+    monkeypatch.setattr("jupyter_ctx.magics.questions.getpass", lambda _: "sk-typed-secret")
     said = cells.run("%chat key openai") + cells.run("%chat config") + cells.run("%chat status")
     assert "sk-typed" not in said + repr(get_chat())
     assert isinstance(
