@@ -59,7 +59,7 @@ class ChatCells:
         self._newest_columns: SideBySideCell | None = None
         self._reminded: set[str] = set()  # of answers side by side that no turn is of
         notebook = NotebookState(handout=HandedOut(partial(notebook_files, shell)))
-        self.library = Library(origin(shell), dict(shell.config.get("Chat", {})), notebook=notebook)
+        self.library: Library = Library(origin(shell), dict(shell.config.get("Chat", {})), notebook=notebook)
 
     @property
     def places(self) -> Sequence[Place]:

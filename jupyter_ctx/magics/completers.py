@@ -27,7 +27,7 @@ from .help_topics import TOPICS
 from .variables import is_run, is_schema, is_scorer, is_table, variables_of
 
 if TYPE_CHECKING:
-    from .registration import ChatMagics
+    from .chat_cells import ChatCells
 
 CHANGES = {  # what a command changes of a turn, and how that is before it
     "pin": ("pinned", False), "unpin": ("pinned", True),
@@ -52,7 +52,7 @@ class TypedLine:
     before: list[str]
     current: str
     quoted: str
-    magics: ChatMagics
+    cells: Callable[[], ChatCells]
 
 
 def _models(typed: TypedLine) -> Iterator[Suggestion]:
@@ -116,7 +116,7 @@ def described_type(value: Any) -> str:
 def _turns(typed: TypedLine) -> Iterator[Suggestion]:
     """Yield the numbers of turns, newest first; only of those that the command can change."""
     mark, is_set = CHANGES.get(typed.before[0], ("", False))
-    for number, place in reversed([*enumerate(typed.magics.places, 1)]):
+    for number, place in reversed([*enumerate(typed.cells().places, 1)]):
         if getattr(place, mark, False) == is_set and str(number) not in typed.before:
             yield Suggestion(str(number), first_words(place.turn.typed))
 
@@ -156,7 +156,7 @@ COMPLETERS: dict[str, Completer] = {  # by what a command or an option takes, or
         for name, value in EXAMPLES_OF_PARAMETERS.items()
         if "=" not in typed.current
     ),
-    "CONVERSATION": lambda typed: _words(typed.magics.names, "conversation"),
+    "CONVERSATION": lambda typed: _words(typed.cells().library.names, "conversation"),
     "PROVIDER": lambda _: _words(provider_names(), "provider"),
     "OWNER": lambda _: _words(key_holders(), "provider"),
     "SETTING": lambda _: _words(SETTING_NAMES, "setting"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
@@ -16,7 +16,7 @@ from .line_options import OF_A_PROMPT, OPTIONS, Option
 from .variables import value_named
 
 if TYPE_CHECKING:
-    from .registration import ChatMagics
+    from .chat_cells import ChatCells
 
 SIMILAR = 0.6  # of difflib, from 0 to 1
 MOST_SIMILAR = 8  # words offered in place of one that was mistyped
@@ -27,13 +27,13 @@ LAST_WORD = re.compile(r"(?<![\w.'\"])[^\W\d]?\w*$")  # of what is typed: a name
 TYPED_WORD = re.compile(r"""("[^"]*"?|'[^']*'?|\S)\S*""")  # a word that begins with a quote goes on to the next one
 
 
-def matches(context: CompletionContext, magics: ChatMagics, *, below: bool) -> Any:
+def matches(context: CompletionContext, cells: Callable[[], ChatCells], *, below: bool) -> Any:
     """Return what may stand at the cursor in one of our cells, as IPython's matchers do; ``below``: in the prompt."""
     if below:
         return _in_prompt(context)
     line, at = context.line_with_cursor, context.cursor_position
     head, *words = [*_words(line[:at]), ""] if line[:at].endswith(" ") else _words(line[:at])
-    typed = _option_apart(TypedLine(words[:-1], words[-1].lstrip("\"'"), words[-1], magics))
+    typed = _option_apart(TypedLine(words[:-1], words[-1].lstrip("\"'"), words[-1], cells))
     fitting = _fitting(_possible(typed, in_cell=head.startswith("%%")), typed.current)
     completions = [Suggestion(_written(word.text, typed.quoted, line[at:]), word.kind) for word in fitting]
     return _matches(typed.quoted, completions) if completions else _nothing()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from IPython.core.completer import CompletionContext, context_matcher
@@ -16,10 +16,10 @@ from .shown import Shown
 
 if TYPE_CHECKING:
     from ..chat import Chat
-    from ..conversation.places import Place
     from .chat_cells import ChatCells
 
 MAGIC_NAMES = ("chat", "ctx")
+on_lines_and_cells: Any = line_cell_magic  # whose own type fits no method
 HEADS = tuple(marks + name for name in MAGIC_NAMES for marks in ("%%", "%"))
 CALLS = tuple(f"get_ipython().run_cell_magic({name!r}, " for name in MAGIC_NAMES)  # what IPython makes of a cell
 EMPTY_BODY = ", '')\n"
@@ -40,7 +40,7 @@ class ChatMagics(Magics):
             self.chip = Chip()
 
     @no_var_expand
-    @line_cell_magic
+    @on_lines_and_cells
     def chat(self, line: str, cell: str | None = None) -> None:
         """Talk with a language model."""
         magic = self.magic
@@ -60,16 +60,6 @@ class ChatMagics(Magics):
     def purse(self) -> Any:
         """Return what pays for requests apart from conversations, as :meth:`Library.purse`."""
         return self.magic.library.purse()
-
-    @property
-    def names(self) -> list[str]:
-        """The names of this notebook's conversations, those of earlier kernels included."""
-        return self.magic.library.names
-
-    @property
-    def places(self) -> Sequence[Place]:
-        """The turns of the current conversation; empty before the first conversation is opened."""
-        return self._magic.places if self._magic is not None else ()
 
     def after_cell(self, result: object = None) -> None:
         """Note what a cell ended with, and let the gauge follow it."""
@@ -160,7 +150,7 @@ def chat_matcher(context: CompletionContext) -> Any:
         return {"completions": []}
     from .completion import matches
 
-    return matches(context, owner, below=above is not None)
+    return matches(context, lambda: owner.magic, below=above is not None)
 
 
 def with_a_body(lines: list[str]) -> list[str]:
