@@ -110,14 +110,3 @@ def test_an_export_replaces_an_earlier_one_and_no_file_of_anybody_else(
     longer.add_messages([{"role": "user", "content": "Say it again."}])
     longer.export(path)
     assert "Say it again." in path.read_text("utf-8")
-
-
-def test_no_turn_is_pinned_and_excluded_and_what_gives_way_is_said() -> None:
-    chat = talked()
-    assert "No longer" not in str(chat.pin(1))
-    assert "No longer pinned: 1; %chat pin 1 brings it back" in str(chat.exclude(1, 2))
-    assert [row.states[0] for row in chat.history()] == ["excluded", "excluded"]
-    assert "No longer excluded: 1." in str(chat.pin(1))
-    assert [row.states[0] for row in chat.history()] == ["pinned", "excluded"]
-    chat.add_messages([{"role": "user", "content": "Nobody answered."}])
-    assert "a turn without an answer is not sent: 3" in str(chat.pin(3))

@@ -112,13 +112,6 @@ def test_an_option_in_a_wrong_place_is_told_its_own_and_how_to_write_it_there(op
         check_options(written, COMMANDS[written.words[0]] if written.words else None, "there")
 
 
-def test_options_of_a_command_stand_above_no_prompt(cells: Cells) -> None:
-    for source in ("%%chat --repeat 3\nWhy?", "%chat --repeat 3"):
-        error = cells.fail(source)
-        assert isinstance(error, UsageError)
-        assert "%%chat map TABLE --repeat N" in str(error)
-
-
 def test_config_shows_every_setting_with_value_source_and_line(cells: Cells) -> None:
     cells.run("%chat config max_turns 20")
     said = re.sub(r"\s+", " ", cells.run("%chat config"))
@@ -150,16 +143,6 @@ def test_help_and_settings_stand_in_straight_columns_within_the_terminal(
     for line in ("%chat help", "%chat config"):
         begins = {len(found[0]) for row in cells.run(line).splitlines() if (found := re.match(r" {9,}", row))}
         assert len(begins) <= 1, "the last column begins at one place"
-
-
-def test_help_and_settings_are_tables_in_a_notebook(cells: Cells) -> None:
-    cells.run("%chat config system <b>")
-    with capture_output() as shown:
-        cells.shell.run_cell("%chat help\n%chat config")
-    commands, settings = (output.data["text/html"] for output in shown.outputs)
-    assert commands.count("<tr") > len(set(COMMANDS.values()))
-    assert "When the window gets full" in settings
-    assert "&lt;b&gt;" in settings
 
 
 def test_status_shows_the_settings_that_differ_from_the_default_and_who_set_them(cells: Cells) -> None:
