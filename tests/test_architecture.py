@@ -19,7 +19,7 @@ HEAVY = (
     "openai", "anthropic", "google", "jupyter_core", "tiktoken", "httpx", "httpx2", "genai_prices",
     "IPython", "PIL", "imagesize", "jsonschema", "matplotlib",
     "msgspec", "pandas", "psutil", "xllamacpp",
-    "markdown_it", "mdit_py_plugins", "pygments", "regex", "tqdm",
+    "markdown_it", "mdit_py_plugins", "pygments", "regex", "resiliparse", "tqdm",
     "ipywidgets", "narwhals",
 )  # fmt: skip
 SLOW = ("difflib", "importlib.metadata", "tomllib")  # of the standard library

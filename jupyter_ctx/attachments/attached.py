@@ -65,12 +65,14 @@ class TextRoom:
     count: returns the estimated tokens of a text
     most_data: most that a table, an array or another collection may take; ``None``: as much as a text
     vision: how the model reads images
+    reads_images: returns whether it takes any, as far as is known; a server may be asked
     """
 
     tokens: int
     count: Callable[[str], float]
     most_data: int | None = None
     vision: Vision = UNKNOWN_VISION
+    reads_images: Callable[[], bool] = lambda: True
 
     def for_data(self) -> TextRoom:
         """Return the room for a table, an array or another collection."""

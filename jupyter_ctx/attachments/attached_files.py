@@ -8,49 +8,62 @@ from collections.abc import Callable, Iterable, Iterator, KeysView, ValuesView
 from os import PathLike
 from pathlib import Path
 from stat import S_ISREG
-from typing import Any, cast
+from typing import Any
 
 from ..context.summary_facts import fenced
-from ..context.vision import UNKNOWN_VISION, Vision, image_size
+from ..context.vision import Vision, image_size
 from ..conversation.messages import Attachment
 from ..conversation.text_safety import clean
 from ..errors import InvalidRequestError
 from ..runtime.files import path_of
 from ..runtime.redaction import Redactor
-from .addresses import attached_address, is_address
-from .attached import Attached, Blanks
-from .media import IMAGE_TYPES, MOST_IMAGE_BYTES, ImageFile, guessed_tokens, media_type_of, modest
-from .notebook_files import notebook_text
+from .addresses import Address, is_address
+from .attached import Attached, Blanks, TextRoom
+from .media import IMAGE_TYPES, MOST_IMAGE_BYTES, ImageFile, as_attachment, guessed_tokens, media_type_of, modest
+from .notebook_files import notebook_text, with_images
 
-GivenPart = str | PathLike[str] | Attached
+Attach = Callable[[str, Any], Attached]
 _MANY = (list, tuple, set, frozenset, Iterator, KeysView, ValuesView)
 LONGEST_NAME = 80  # characters of a file's name in an error
-_NO_THING = (type(None), bool, int, float, complex)
 
 
-def parts_given(given: Any, attach: Callable[[str, Any], Attached]) -> tuple[GivenPart, ...]:
-    """Return what was given as paths and attached things.
+def parts_given(given: Any, attach: Attach) -> tuple[Attached, ...]:
+    """Return what was given as attached things, each made by ``attach`` from its name and its value.
 
     A list, a tuple, a set or an iterator holds several things, a dict several with their names, and anything else is
-    one. A text and a path name a file; any other value goes through ``attach``, with a name such as ``DataFrame``.
+    one. A text and a path name a file or a web page; any other value has a name such as ``DataFrame``.
     Raises InvalidRequestError.
     """
     kind = type(given)  # not isinstance, which may run the value's code
-    if issubclass(kind, _NO_THING):
-        raise InvalidRequestError(f"attachments is {given!r}: it must be paths of files, or values.")
     if kind is dict and all(type(name) is str for name in given):
-        return tuple(_named(name, thing, attach) for name, thing in given.items())
+        return tuple(attach(name, _file_or_page(thing) or thing) for name, thing in given.items())
     things: Iterable[Any] = given if issubclass(kind, _MANY) else (given,)
     names: Counter[str] = Counter()
     return tuple(_part(thing, names, attach) for thing in things)
 
 
-def _named(name: str, thing: Any, attach: Callable[[str, Any], Attached]) -> GivenPart:
-    """Return a thing under its own name; a text is the text itself, unless there is a file of that name."""
-    is_path = issubclass(type(thing), PathLike) or (
-        issubclass(type(thing), str) and (is_address(thing) or exists(thing))
-    )
-    return cast(GivenPart, thing) if is_path else attach(name, thing)
+def _part(thing: Any, names: Counter[str], attach: Attach) -> Attached:
+    place = _file_or_page(thing)
+    if place is not None:
+        return attach(str(thing), place)
+    if issubclass(type(thing), str):
+        shown = Redactor().masked(thing)  # what was meant as a text may hold a key
+        named = shown if len(shown) <= LONGEST_NAME else f"{shown[:LONGEST_NAME]}…"
+        raise InvalidRequestError(
+            f"attachments: there is no file {named!r} (looked for from {os.getcwd()}). A text belongs into the prompt; "
+            "attachments={'note': text} sends it under a name. Nothing was sent."
+        )
+    name = type(thing).__name__
+    names[name] += 1
+    return attach(name if names[name] == 1 else f"{name} {names[name]}", thing)
+
+
+def _file_or_page(thing: Any) -> Address | Path | None:
+    """Return what a path or a text names; ``None``: it is the thing itself, or a text that names nothing."""
+    is_text = issubclass(type(thing), str)
+    if is_text and is_address(thing):
+        return Address(thing)
+    return path_of(thing) if issubclass(type(thing), PathLike) or (is_text and exists(thing)) else None
 
 
 def exists(word: str) -> bool:
@@ -59,23 +72,6 @@ def exists(word: str) -> bool:
         return os.path.exists(os.path.expanduser(word))
     except (OSError, ValueError):
         return False
-
-
-def _part(thing: Any, names: Counter[str], attach: Callable[[str, Any], Attached]) -> GivenPart:
-    if thing is None:
-        raise InvalidRequestError("attachments has None in it: there is nothing to send. Nothing was sent.")
-    if issubclass(type(thing), str) and not is_address(thing) and not exists(thing):
-        shown = Redactor().masked(thing)  # what was meant as a text may hold a key
-        named = shown if len(shown) <= LONGEST_NAME else f"{shown[:LONGEST_NAME]}…"
-        raise InvalidRequestError(
-            f"attachments: there is no file {named!r} (looked for from {os.getcwd()}). A text belongs into the prompt; "
-            "attachments={'note': text} sends it under a name. Nothing was sent."
-        )
-    if issubclass(type(thing), (str, PathLike, Attached)):
-        return cast(GivenPart, thing)
-    name = type(thing).__name__
-    names[name] += 1
-    return attach(name if names[name] == 1 else f"{name} {names[name]}", thing)
 
 
 BYTES_THAT_TELL = 16_384  # an image or a PDF from a text, at the beginning of a file
@@ -93,27 +89,27 @@ IN_ANOTHER_FORMAT = "Read it in a cell, and attach the variable: -a NAME."
 IN_ANOTHER_ENCODING = "Is it text in another encoding? text = open('{}', encoding='…').read() in a cell, then -a text."
 
 
-def attached_part(part: GivenPart, redactor: Redactor, vision: Vision = UNKNOWN_VISION) -> Attached:
-    """Return what a script names: a file by its path or its address; what is attached already stays as it is."""
-    if isinstance(part, Attached):
-        return part
-    if isinstance(part, str) and is_address(part):
-        return attached_address(part)
-    return attached_file(path_of(part), redactor, vision)
-
-
-def attached_file(path: Path, redactor: Redactor, vision: Vision = UNKNOWN_VISION) -> Attached:
+def attached_file(path: Path, redactor: Redactor, room: TextRoom) -> Attached:
     """Return a file that goes with a prompt; a text file joins it, with secrets blanked. Raises InvalidRequestError."""
     data = _read(path.expanduser())
     media_type = media_type_of(data)
-    if media_type is None:
-        blanked, text = Blanks(redactor), _text(path, data)
-        cells = notebook_text(text) if path.suffix.lower() == ".ipynb" else None
-        text = blanked(cells or text)
-        notices = tuple(f"{line} --no-redact sends the file as it is." for line in blanked.notices(path.name))
-        what = "its cells with their outputs as text" if cells else ""
-        return Attached(path.name, f"File {path.name}:\n{fenced(text)}", what=what, notices=notices)
-    return attached_data(path.name, media_type, data, vision)
+    if media_type is not None:
+        return attached_data(path.name, media_type, data, room.vision)
+    is_notebook = path.suffix.lower() == ".ipynb"
+    return attached_text(path.name, _text(path, data), f"File {path.name}", redactor, room, is_notebook=is_notebook)
+
+
+def attached_text(
+    name: str, text: str, head: str, redactor: Redactor, room: TextRoom, *, is_notebook: bool
+) -> Attached:
+    """Return a file's or a page's text below its ``head``, with secrets blanked; of a notebook its cells."""
+    blanked, files, what = Blanks(redactor), tuple[Attachment, ...](), ""
+    cells = notebook_text(text) if is_notebook else None
+    if cells is not None:
+        text, files, what = with_images(cells, name, room)
+    whole = f"{blanked(head)}:\n{fenced(blanked(text))}"
+    notices = tuple(f"{line} --no-redact sends it as it is." for line in blanked.notices(name))
+    return Attached(name, whole, files, what, notices=notices)
 
 
 def attached_data(name: str, media_type: str, data: bytes, vision: Vision) -> Attached:
@@ -121,38 +117,31 @@ def attached_data(name: str, media_type: str, data: bytes, vision: Vision) -> At
 
     Raises InvalidRequestError, and MissingDependencyError where Pillow would be needed.
     """
-    what, noun = "", "a PDF"
-    if media_type != "application/pdf":
-        image = ImageFile(media_type, data, *image_size(data))
-        if len(data) > MOST_IMAGE_BYTES or max(image.width, image.height) > vision.reads:
-            image = modest(name, data, vision.drawn)
-            what = image.size
-        media_type, data, noun = image.media_type, image.data, image.noun
-    file = Attachment(name, media_type, data, guessed_tokens(media_type, data))
-    return Attached(name, f"{clean(name)}: {noun}.", (file,), what)  # the text tells the model which is which
+    if media_type == "application/pdf":
+        file = Attachment(name, media_type, data, guessed_tokens(media_type, data))
+        return Attached(name, f"{clean(name)}: a PDF.", (file,))
+    image = ImageFile(media_type, data, *image_size(data))
+    is_large = len(data) > MOST_IMAGE_BYTES or max(image.width, image.height) > vision.reads
+    image = modest(name, data, vision.drawn) if is_large else image
+    text = f"{clean(name)}: {image.noun}."  # which tells the model which is which
+    return Attached(name, text, (as_attachment(name, image),), image.size if is_large else "")
 
 
 def _read(path: Path) -> bytes:
     try:
-        found = path.stat()
-        if not S_ISREG(found.st_mode):  # a device may never end, and a pipe may never begin
+        if not S_ISREG(path.stat().st_mode):  # a device may never end, and a pipe may never begin
             raise InvalidRequestError(f"-a {path} is not a regular file: name an image, a PDF or a text file.")
         with path.open("rb") as file:
             data = file.read(BYTES_THAT_TELL)
             most = MOST_IMAGE_FILE if media_type_of(data) in IMAGE_TYPES else MOST_BYTES
-            _check_size(path, found.st_size, most)
             data += file.read(most)
     except OSError as error:
         raise InvalidRequestError(f"-a {path}: {error.strerror} (looked for from {Path.cwd()}).") from None
     if not data:
         raise InvalidRequestError(f"-a {path}: the file is empty.")
-    _check_size(path, len(data), most)  # it may have grown, and some files do not tell their size
+    if len(data) > most:
+        raise InvalidRequestError(f"-a {path}: the file has more than the {most:,} bytes that can be sent.")
     return data
-
-
-def _check_size(path: Path, size: int, most: int) -> None:
-    if size > most:
-        raise InvalidRequestError(f"-a {path}: {size:,} bytes are more than the {most:,} that can be sent.")
 
 
 def _text(path: Path, data: bytes) -> str:

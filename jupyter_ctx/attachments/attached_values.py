@@ -10,19 +10,20 @@ from textwrap import dedent
 from typing import Any, cast
 
 from ..context.vision import Vision
-from ..conversation.messages import Attachment, file_tokens
+from ..conversation.messages import file_tokens
 from ..errors import InvalidRequestError
 from ..runtime.redaction import Redactor
 from ..runtime.secret_texts import BLANKED
 from ..template.expressions import described
+from .addresses import Address
 from .attached import Attached, Blanks, TextRoom
 from .attached_files import attached_data, attached_file
-from .error_report import attached_error
+from .errors import attached_error, failure_of
 from .figures import pictures_in
 from .guarded import guarded
-from .media import SIGNATURE_BYTES, ImageFile, guessed_tokens, media_type_of
-from .tracebacks import failure_of
+from .media import SIGNATURE_BYTES, ImageFile, as_attachment, media_type_of
 from .values import about_tokens, headed, text_brief, value_text
+from .web_pages import attached_address
 
 _SCALARS = (str, bytes, int, float)
 INSTEAD = {
@@ -38,8 +39,8 @@ def attached_value(name: str, value: Any, room: TextRoom, redactor: Redactor) ->
     kind = type(value)  # not isinstance, which may run the value's code
     if issubclass(kind, Attached):
         return cast(Attached, value)
-    if issubclass(kind, PurePath):
-        return attached_file(Path(value), redactor, room.vision)
+    if issubclass(kind, PurePath | Address):
+        return _at(value, redactor, room)
     if issubclass(kind, BaseException):
         half = replace(room, tokens=room.tokens // 2)  # a report takes twice as much
         report = attached_error(failure_of(value), half, redactor)
@@ -71,6 +72,13 @@ def attached_value(name: str, value: Any, room: TextRoom, redactor: Redactor) ->
     )  # fmt: skip
 
 
+def _at(place: PurePath | Address, redactor: Redactor, room: TextRoom) -> Attached:
+    """Return the file at a path, or what is at an address."""
+    if isinstance(place, Address):
+        return attached_address(place, redactor, room)
+    return attached_file(Path(place), redactor, room)
+
+
 def _source(value: Any) -> str:
     """Return the source of a function or a class that was written in Python; empty for any other value."""
     if described(value) not in ("a function", "a class"):
@@ -91,10 +99,7 @@ def _check_data(name: str, value: Any) -> None:
 
 def _with_pictures(name: str, pictures: list[tuple[str, ImageFile]], vision: Vision) -> Attached:
     """Return pictures as files, and the line that tells the model which is which."""
-    files = tuple(
-        Attachment(each, picture.media_type, picture.data, guessed_tokens(picture.media_type, picture.data))
-        for each, picture in pictures
-    )
+    files = tuple(as_attachment(each, picture) for each, picture in pictures)
     lines = [f"{each}: {picture.noun}." for each, picture in pictures]
     tokens = about_tokens(file_tokens(files, vision))
     what = pictures[0][1].size if len(pictures) == 1 else f"{len(pictures)} images"

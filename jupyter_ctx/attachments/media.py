@@ -8,6 +8,7 @@ from io import BytesIO
 from typing import Any
 
 from ..context.vision import UNKNOWN_VISION, image_size
+from ..conversation.messages import Attachment
 from ..errors import InvalidRequestError, MissingDependencyError
 
 FILE_SIGNATURES = (  # what a file begins with; its name may say anything
@@ -65,6 +66,11 @@ class ImageFile:
     def noun(self) -> str:
         """What is sent, for the model."""
         return f"an image of {_pixels(self.width, self.height)} pixels" if self.width else "an image"
+
+
+def as_attachment(name: str, image: ImageFile) -> Attachment:
+    """Return an image as it goes beside a prompt."""
+    return Attachment(name, image.media_type, image.data, guessed_tokens(image.media_type, image.data))
 
 
 def _pixels(width: int, height: int) -> str:

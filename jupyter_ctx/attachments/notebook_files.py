@@ -5,23 +5,31 @@ from __future__ import annotations
 import json
 import re
 from base64 import b64decode
-from binascii import Error
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from typing import Any
 
 from ..context.summary_facts import fenced
 from ..context.vision import image_size
+from ..conversation.messages import Attachment
+from ..errors import ChatError
+from ..wording import counted
+from .attached import TextRoom
+from .media import as_attachment, modest
 
 ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
 REDRAWN = re.compile(r"[^\n\r]*\r(?!\n|\Z)")  # what a bar of progress had written before it wrote anew
 OUTPUT_LINES = 60  # of one output: the first and the last are kept
+MOST_OUTPUT_IMAGES = 10  # that go as images
+PICTURE_FORMS = ("image/png", "image/jpeg", "png", "jpeg")
+_PICTURE = re.compile("\0(.*?)\0")
 WIDGETS = "application/vnd.jupyter.widget-view+json"
 
 
 def notebook_text(data: str) -> str | None:
     """Return the cells of a notebook in nbformat 3 or 4; ``None``: the text is no notebook.
 
-    Pictures are named with their sizes. Metadata, ids, widgets and numbers of cells are left out.
+    Metadata, ids, widgets and numbers of cells are left out. Pictures are still in it, in base64 between NULs.
     """
     try:
         book = json.loads(data)
@@ -39,31 +47,49 @@ def _cell(cell: Mapping[str, Any]) -> Iterator[str]:
     if source.strip():
         fence, _, code = fenced(source).partition("\n")
         yield f"{fence}python\n{code}"
-    text = "".join(map(_output, cell.get("outputs", ()))).strip("\n")
+    text = _shortened("".join(map(_output, cell.get("outputs", ()))).strip("\n"))
     if text.strip():
-        yield f"Output:\n{fenced(_shortened(text))}"
+        yield f"Output:\n{fenced(text)}"
 
 
 def _output(output: Mapping[str, Any]) -> str:
-    """Return what an output shows, of either format."""
+    """Return what an output shows, of either format; a picture as a line in base64 between NULs."""
     if output["output_type"] == "stream":
         return REDRAWN.sub("", ANSI.sub("", _joined(output.get("text", ""))))
     if output["output_type"] in ("error", "pyerr"):
         return f"{output.get('ename')}: {output.get('evalue')}\n"
     data = output.get("data", output)  # nbformat 3 has the forms beside the kind
+    if WIDGETS in data:
+        return ""
     forms = {name: _joined(form) for name, form in data.items() if isinstance(form, str | list)}
-    pictures = (_picture(form) for name, form in forms.items() if name in ("image/png", "image/jpeg", "png", "jpeg"))
-    texts = (forms.get(name) for name in ("text/markdown", "text/plain", "text"))
-    text = next(filter(None, (*pictures, *texts)), "")
-    return "" if WIDGETS in data else f"{text}\n"
+    picture = next((forms[name] for name in PICTURE_FORMS if name in forms), None)
+    if picture is not None:
+        return f"\0{''.join(picture.split())}\0\n"
+    return next((f"{forms[name]}\n" for name in ("text/markdown", "text/plain", "text") if forms.get(name)), "\n")
 
 
-def _picture(form: str) -> str:
-    try:
-        width, height = image_size(b64decode(form))
-    except (Error, ValueError):
-        width = height = 0
-    return f"[image, {width:,} × {height:,} pixels]" if width else "[image]"
+def with_images(text: str, name: str, room: TextRoom) -> tuple[str, tuple[Attachment, ...], str]:
+    """Return a notebook's text with its first pictures as images, where the model reads them, and what they are."""
+    files, pictures = list[Attachment](), _PICTURE.findall(text)
+    most = MOST_OUTPUT_IMAGES if pictures and room.reads_images() else 0
+
+    def place(picture: re.Match[str]) -> str:
+        width, height, data = 0, 0, b""
+        with suppress(ValueError):
+            data = b64decode(picture[1])
+            width, height = image_size(data)
+        number = len(files) + 1
+        with suppress(ChatError):  # one that cannot be made small enough
+            if width and number <= most:
+                image = modest(name, data, room.vision.drawn)
+                files.append(as_attachment(f"image {number} of {name}", image))
+                return f"[image {number}: {name}, {image.size}]"
+        return f"[image, {width:,} × {height:,} pixels]" if width else "[image]"
+
+    text = _PICTURE.sub(place, text)
+    first = f"the first {len(files)} of its " if len(files) < len(pictures) else ""
+    what = f", and {first}{counted(len(pictures), 'image')}" if files else ""
+    return text, tuple(files), f"its cells with their outputs as text{what}"
 
 
 def _joined(lines: Any) -> str:

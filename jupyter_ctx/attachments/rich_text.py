@@ -1,63 +1,65 @@
-"""The text of what a notebook shows as Markdown, LaTeX, HTML or SVG."""
+"""The text of what shows itself as Markdown, LaTeX, HTML or SVG, and the readable text of a web page."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from html import unescape
+from itertools import accumulate
 from typing import Any
 
+from ..conversation.text_safety import clean
+from ..errors import MissingDependencyError
 from .guarded import guarded
 from .kinds import module_of
 
 MOST_HTML = 1_000_000  # characters that are read
-MOST_SVG = 8_000  # characters of a picture whose source is sent; of a larger one its words are
+MOST_SVG = 8_000  # characters of a picture whose source is sent; of a larger one its labels are
 NO_WORDS = re.compile(r"<[^<>\n]*>")  # the text of an object of whose class nothing else is known
-
-# no pattern looks twice at the same text, whatever is not closed in it, as the parser of the standard library does
-_HIDDEN = re.compile(
-    r"<!--.*?(?:-->|\Z)|<(script|style|template|noscript)\b.*?(?:</\1[^<>]*>?|\Z)", re.DOTALL | re.IGNORECASE
+UNREAD = ["button", ".headerlink", ".mw-editsection"]  # parts of pages that are no text
+LEAST_ARTICLE = 0.1  # of a page's text: a shorter article was not found rightly
+MOST_NESTED = 500  # elements: what finds the article takes the square of their number
+_NESTED = re.compile(
+    r"<(/?)(?!(?:area|base|br|col|embed|hr|img|input|link|meta|source|track|wbr|p|li|d[td]|t[dhr]|option)\b)[a-z]", re.I
 )
-_VERBATIM = re.compile(r"(<pre\b.*?(?:</pre[^<>]*>?|\Z))", re.DOTALL | re.IGNORECASE)
+_CELL_BLOCK = re.compile(r"(<t[dh]\b[^<>]*>)\s*<(?:p|div)\b[^<>]*>|</(?:p|div)>\s*(?=</t[dh]>)", re.I)  # ends a line
 _LABEL = re.compile(r"<text\b.*?(?:</text>|\Z)", re.DOTALL)
-_TAG = re.compile(r"<(/?)([a-zA-Z][\w:-]*)[^<>]*>|<[!?/][^<>]*>")
-_KEPT, _BACK = str.maketrans(" \n", "\x01\x02"), str.maketrans("\x01\x02", " \n")  # blanks that are not joined
-_IN_LINES = re.compile("a|abbr|b|bdi|cite|code|em|font|i|kbd|label|mark|q|s|small|span|strong|sub|sup|time|tspan|u|var")
-
-
-class _Marks:
-    """What stands in place of the tags of a page: bars between the cells of a table, dashes, and ends of lines."""
-
-    def __init__(self) -> None:
-        self._cells = 0
-
-    def __call__(self, tag: re.Match[str]) -> str:
-        is_end, name = bool(tag[1]), (tag[2] or "").lower()
-        if not name or _IN_LINES.fullmatch(name):
-            return ""
-        if name in ("td", "th"):
-            self._cells += not is_end
-            return "" if is_end else " | "[self._cells == 1 :]
-        if name in ("tr", "table"):
-            closed, self._cells = self._cells, 0
-            return " |\n" if closed else "\n"
-        begin = {"li": "- ", **{f"h{level}": f"\n{'#' * level} " for level in range(1, 7)}}.get(name, "")
-        return " " if self._cells else "\n" + begin * (not is_end)
 
 
 def words_of(page: str) -> str:
-    """Return the words of a page of HTML or a picture in SVG, without scripts; tables in lines with bars."""
-    parts = _VERBATIM.split(_HIDDEN.sub("<br>", page[:MOST_HTML]))
-    joined = (part.translate(_KEPT) if at % 2 else re.sub(r"\s+", " ", part) for at, part in enumerate(parts))
-    text = unescape(_TAG.sub(_Marks(), "".join(joined)))
-    text = re.sub(r" *\n[ \n]*\n *", "\n\n", re.sub(r" +", " ", text))
-    text = re.sub(r"\|\n+ *(?=\|)", "|\n", re.sub(r" *\n *", "\n", text))
-    return text.translate(_BACK).strip()
+    """Return the words of HTML, without scripts; tables in lines with bars."""
+    return _text(_parsed(page[:MOST_HTML]), main_content=False)
+
+
+def page_text(page: str) -> tuple[str, str]:
+    """Return the title of a web page, and its text without menus, banners and the like."""
+    tree = _parsed(page)
+    whole, article = _text(tree, main_content=False), ""
+    depths = accumulate(-1 if tag[1] else 1 for tag in _NESTED.finditer(page))
+    if max(depths, default=0) <= MOST_NESTED:
+        article = _text(tree, main_content=True, comments=False)
+    return tree.title or "", article if len(article) > LEAST_ARTICLE * len(whole) else whole
+
+
+def _parsed(page: str) -> Any:
+    """Return the tree of a page. Raises MissingDependencyError."""
+    try:
+        from resiliparse.parse.html import HTMLTree
+    except ImportError:
+        raise MissingDependencyError("Reading HTML needs resiliparse: pip install resiliparse.") from None
+    page = _CELL_BLOCK.sub(r"\1", page.expandtabs(4))  # the tabs of the text then are those between cells
+    return HTMLTree.parse(clean(page))
+
+
+def _text(tree: Any, **how: bool) -> str:
+    from resiliparse.extract.html2text import extract_plain_text
+
+    text = extract_plain_text(tree, preserve_formatting=True, alt_texts=False, skip_elements=UNREAD, **how)
+    return text.replace("\t\t", " | ").strip("\n")
 
 
 def _drawing(source: str) -> str:
     """Return the source of a small picture, and the labels in a large one, which may be drawn and not written."""
-    return source if len(source) <= MOST_SVG else words_of("\n".join(_LABEL.findall(source[:MOST_HTML])))
+    return source if len(source) <= MOST_SVG else words_of("<br>".join(_LABEL.findall(source[:MOST_HTML])))
 
 
 _FORMS: dict[str, tuple[str, Callable[[str], str]]] = {  # by media type: how a class offers it, and how it is read

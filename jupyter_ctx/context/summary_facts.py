@@ -149,7 +149,7 @@ UPDATE = (
 
 
 def task(before: str, cap: int, instructions: str | None, *, small: bool) -> str:
-    """Return the task for a portion of the transcript; ``before`` is the summary so far, ``cap`` is in tokens."""
+    """Return the task for the transcript; ``before`` is the summary so far, ``cap`` is in tokens."""
     what = SMALL_TASK if small else TASK.format(what=UPDATE if before else FIRST, words=cap * 2 // 3)
     parts = [what, instructions or "", fenced(before) if before else ""]
     return "\n\n".join(part for part in parts if part)
@@ -161,23 +161,6 @@ def transcript(said: Sequence[Exchange], *, small: bool) -> list[str]:
     return [f"User: {prompt}\nAssistant: {reply}" if reply else f"User: {prompt}" for prompt, reply in both]
 
 
-def portions(texts: Sequence[str], room: float, measure: Measure) -> list[str]:
-    """Join texts to portions of at most ``room`` tokens; a longer text loses its middle."""
-    joined: list[str] = []
-    held = 0.0
-    for text in texts:
-        size = measure(text)
-        if size > room:
-            text, size = clipped(text, room, measure), room
-        if joined and held + size <= room:
-            joined[-1] += f"\n{text}"
-            held += size
-        else:
-            joined.append(text)
-            held = size
-    return joined
-
-
 def clipped(text: str, room: float, measure: Measure) -> str:
     """Cut a text to at most ``room`` tokens: a quarter from its head, the rest from its tail."""
     while measure(text) > room and len(text) > 200:
@@ -187,11 +170,15 @@ def clipped(text: str, room: float, measure: Measure) -> str:
 
 
 def within(text: str, cap: float, measure: Measure) -> str:
-    """Return the first lines of a text that take at most ``cap`` tokens."""
+    """Return the first lines of a text that take at most ``cap`` tokens, or the beginning of a longer first line."""
     lines = text.strip().splitlines()
     while len(lines) > 1 and measure("\n".join(lines)) > cap:
         lines.pop()
-    return "\n".join(lines).rstrip()
+    text = "\n".join(lines).rstrip()
+    while (size := measure(text)) > cap:
+        beginning = text[: int(len(text) * min(0.9, cap / size))]
+        text = beginning.rpartition(" ")[0] or beginning
+    return text
 
 
 def whole_lines(text: str) -> str:

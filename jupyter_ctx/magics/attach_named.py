@@ -12,7 +12,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from ..attachments.addresses import attached_address, is_address
+from ..attachments.addresses import Address, is_address
 from ..attachments.attached import MOST_SHARE, Attached
 from ..attachments.attached_files import exists
 from ..attachments.guarded import guarded, said_by
@@ -38,15 +38,17 @@ class NoPartError(InvalidRequestError):
     """A variable has no such part; the message says which."""
 
 
-def attached_named(word: str, variables: Mapping[str, Any], attach: Callable[..., Attached]) -> Attached:
-    """Return what a word names: a variable, an attribute or an item of one, else a file. Raises InvalidRequestError.
+def attached_named(
+    word: str, variables: Mapping[str, Any], attach: Callable[..., Attached], *, allow_local: bool = False
+) -> Attached:
+    """Return what a word names: a variable, an attribute or an item of one, else a file; or a web page.
 
     Items are named by constants, as in ``Out[3]``, ``axes[0, 1]``, ``results['fig']`` and ``df[:100]``. ``attach``
     makes what goes with the prompt from a value and its name. ``./NAME`` is a file in any case; ``NAME:all`` sends as
-    much of a value as fits half of the limit.
+    much of a value as fits half of the limit. Raises InvalidRequestError.
     """
     if is_address(word):
-        return attached_address(word)
+        return attach(word, Address(word, allow_local))
     name = word.removesuffix(WHOLE)
     is_whole = name != word and not _is_file(word)
     word = name if is_whole else word

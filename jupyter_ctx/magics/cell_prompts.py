@@ -19,7 +19,7 @@ from .shown import Shown
 from .variables import schema_named
 
 if TYPE_CHECKING:
-    from ..attachments.tracebacks import Failure
+    from ..attachments.errors import Failure
     from .outputs import Outputs
 
 
@@ -93,7 +93,7 @@ class CellPrompts:
         names, things = self._outputs.attachable if words else {}, []
         for word in words:
             tell(word, verb="Reading")
-            things.append(attached_named(word, names, attach))
+            things.append(attached_named(word, names, attach, allow_local=options.allow_local))
         error = [chat.desk.attached_error(self.last_error(), redact=redact, **settings)] if options.error else []
         return [*things, *error]
 

@@ -86,7 +86,7 @@ def _of_map(flag: str, summary: str, takes: str = "", **declared: Any) -> Option
 OPTIONS = (
     _setting("--model", "MODEL", "-m", also_of=("use", "tokens", "next"), repeats_for=(A_PROMPT, "map", "tokens")),
     Option(
-        "--attach", "send a variable (a plot, a table, any value), a file or an address; may be repeated",
+        "--attach", "send a variable (a plot, a table, any value), a file or a web page; may be repeated",
         ASKING, "NAME_OR_FILE", "-a", repeats=True,
     ),
     _setting("--system", "TEXT", "-s", also_of=()),
@@ -124,6 +124,7 @@ OPTIONS = (
         "--no-redact", "send what -a, --error and {{ }} read as it is, keys and passwords included",
         (*ASKING, "handout"),
     ),
+    Option("--allow-local", "let -a read pages of this machine and its network, and at http:// addresses", ASKING),
     _setting("--on-overflow", "HOW"),
     _setting("--window", "N"),
     _setting("--set", "NAME=VALUE", into="parameters", repeats=True),

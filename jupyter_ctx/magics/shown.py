@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from ..attachments.tracebacks import Failure
+    from ..attachments.errors import Failure
 
 IMAGE_FORMS = ("image/png", "image/jpeg", "image/gif", "image/webp")
 A_WIDGET, AN_SVG = "a widget", "an SVG picture"

@@ -436,6 +436,13 @@ class Models:
         reads = self._stated.says("images", provider, self._names(settings, provider), ask=False)
         return provider.takes & provider.converts if reads is False else provider.takes
 
+    def reads_images(self, settings: Settings) -> bool:
+        """Return whether images can be sent to a model, as far as is known; its server may be asked."""
+        provider = self._provider(settings)
+        if "image" in provider.takes:
+            provider.says("images", ask=True)
+        return "image" in self._takes(settings, provider)
+
     def _names(self, settings: Settings, provider: Provider) -> tuple[str, ...]:
         """Return the names of a model: as asked for, and as its server calls it."""
         return tuple(name for name in (settings.model, self._served_names.get(provider.endpoint)) if name)

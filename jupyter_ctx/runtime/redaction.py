@@ -50,15 +50,13 @@ class Redactor:
         """Return whether a text contains a secret."""
         return next(self._spans(text), None) is not None
 
-    def redacted(self, text: str, *, keep_lines: bool = False) -> Redacted:
-        """Return a text with ``***`` for every secret; ``keep_lines``: of as many lines as before."""
+    def redacted(self, text: str) -> Redacted:
+        """Return a text with ``***`` for every secret."""
         parts, end, count = list[str](), 0, 0
         for start, stop in sorted(self._spans(text)):
             if not count or start > end:
                 parts += text[end:start], BLANKED
                 count += 1
-            if keep_lines:
-                parts.append("\n" * text.count("\n", max(start, end), stop))
             end = max(end, stop)
         self.blanked += count
         return Redacted("".join((*parts, text[end:])), count)

@@ -30,7 +30,7 @@ from .snapshot import context_info
 from .tries import as_answer
 
 if TYPE_CHECKING:
-    from ..attachments.tracebacks import Failure
+    from ..attachments.errors import Failure
     from .side_by_side import Candidate, Watcher
 
 T = TypeVar("T")
@@ -195,8 +195,7 @@ class Desk:
 
         ``redact`` and ``options`` are as for :meth:`attached`. Raises InvalidRequestError.
         """
-        from ..attachments.error_report import attached_error
-        from ..attachments.tracebacks import Failure, failure_of
+        from ..attachments.errors import Failure, attached_error, failure_of
 
         if not isinstance(error, BaseException | Failure):
             raise InvalidRequestError(f"{error!r} is not an exception: catch one with `except Exception as error:`.")

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Literal, get_args
 
 from ..attachments.attached import MOST_SHARE, Attached, TextRoom, extents, with_attached
-from ..attachments.attached_files import attached_part, parts_given
+from ..attachments.attached_files import parts_given
 from ..config.settings import Settings
 from ..context.vision import vision_of
 from ..conversation.events import Said
@@ -93,7 +94,8 @@ def text_room(models: Models, settings: Settings, among: int = 1) -> TextRoom:
     share = USUAL_SHARE if settings.attach_share is None else settings.attach_share
     share = share if among < 2 else min(share, MOST_SHARE / among)
     most_data = USUAL_DATA if settings.attach_share is None else None
-    return TextRoom(round(share * limit), count, most_data, vision_of(settings.model))
+    reads_images = partial(models.reads_images, settings)
+    return TextRoom(round(share * limit), count, most_data, vision_of(settings.model), reads_images)
 
 
 def attached_parts(given: Any, room: Callable[[int], TextRoom], redactor: Redactor) -> tuple[Attached, ...]:
@@ -108,4 +110,4 @@ def attached_parts(given: Any, room: Callable[[int], TextRoom], redactor: Redact
 
         return attached_value(name, value, room(among), redactor)
 
-    return tuple(attached_part(each, redactor, room(among).vision) for each in parts_given(given, attach))
+    return parts_given(given, attach)

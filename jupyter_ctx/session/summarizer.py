@@ -16,7 +16,6 @@ from ..context.summary_facts import (
     fenced,
     missing_facts,
     pick_lines,
-    portions,
     task,
     transcript,
     whole_lines,
@@ -28,7 +27,6 @@ from ..models.registry import Models, Target
 from ..providers.base import Reply
 from .paying import paid_stream
 
-SMALLER = 2  # times that a portion which was refused is halved
 MOST_ATTACHED = 1_000  # characters of attached text whose figures and names a summary must keep as the user's own
 LEAST_ROOM = 64  # tokens of transcript that are worth a request
 
@@ -40,19 +38,19 @@ class Older(NamedTuple):
     before: str = ""
 
     @property
-    def said(self) -> list[Exchange]:
+    def worded(self) -> list[Exchange]:
         """Return prompt and reply of each turn, with the names of what went with it, but without long texts of it."""
         return [(with_names(turn, _worded(turn)), turn.reply) for turn in self.turns]
 
     @property
-    def sent(self) -> list[Exchange]:
+    def exchanges(self) -> list[Exchange]:
         """Return prompt and reply of each turn, with all that went with it."""
         return [(with_names(turn, turn.prompt), turn.reply) for turn in self.turns]
 
     @property
     def prompts(self) -> list[str]:
         """Return the user's texts and the summary so far: a new summary must keep enough of their facts."""
-        return [text for text in (self.before, *(prompt for prompt, _ in self.said)) if text]
+        return [text for text in (self.before, *(prompt for prompt, _ in self.worded)) if text]
 
 
 def _worded(turn: Turn) -> str:
@@ -75,7 +73,7 @@ def extractive_summary(older: Older, target: Target, cap: int) -> str:
     small = target.window.tokens <= SMALL_WINDOW
     exchanges: list[Exchange] = [
         (older.before, ""),
-        *((prompt, "" if small else reply) for prompt, reply in older.said),
+        *((prompt, "" if small else reply) for prompt, reply in older.worded),
     ]
     wanted, _ = missing_facts(older.prompts, "")
     text = "\n".join(pick_lines(exchanges, wanted, cap, target.meter.tokens))
@@ -92,44 +90,23 @@ def model_summary(
     instructions: str | None,
     replied: Callable[[Reply], object],
 ) -> str:
-    """Return a model's summary of the older turns, at most ``cap`` tokens; ``replied`` gets each reply.
+    """Return a model's summary of the older turns, at most ``cap`` tokens; ``replied`` gets the reply.
 
-    Turns that exceed the model's window are sent in portions, each with the summary of those before it.
+    It is one request, which fits the model's window: the middle of longer turns is left out. Raises ChatError.
     """
     measure, small = target.meter.tokens, target.window.tokens <= SMALL_WINDOW
-    text = older.before
-    for portion in _portions(older, target, cap, instructions):
-        reply = _written(models, task(text, cap, instructions, small=small), portion, target, cap)
-        replied(reply)
-        text = reply.text.strip() if reply.stop_reason == "stop" else whole_lines(reply.text)
-        text = within(text, cap, measure)
-    return text
-
-
-def _portions(older: Older, target: Target, cap: int, instructions: str | None) -> list[str]:
-    """Return the turns as text, in portions that a request has room for. Raises ContextOverflowError."""
-    measure, small = target.meter.tokens, target.window.tokens <= SMALL_WINDOW
-    longest = task("x", cap, instructions, small=small)  # beside the summary so far
-    limit = target.window.tokens - _length(target, cap)
-    room = limit * (1 - MARGIN) - measure(longest) - cap
+    asked = task(older.before, cap, instructions, small=small)
+    room = (target.window.tokens - _length(target, cap)) * (1 - MARGIN) - measure(asked)
     if room < LEAST_ROOM:
         raise ContextOverflowError(f"{target.model} holds {target.window.tokens:,} tokens: too few to summarise in.")
-    return list(portions(transcript(older.sent, small=small), room, measure))
-
-
-def _written(models: Models, asked: str, data: str, target: Target, cap: int) -> Reply:
-    """Send one request; refused as too long, it is sent again with the middle cut out of its data."""
-    for smaller in range(SMALLER + 1):
-        prompt = f"{asked}\n\n{fenced(data)}"
-        request = target.request((Message("user", prompt),), max_tokens=_length(target, cap), cache_key=None)
-        try:
-            with closing(paid_stream(models, target, request, target.meter.message(prompt))) as stream:
-                return next(item for item in stream if isinstance(item, Reply))
-        except ContextOverflowError:
-            if smaller == SMALLER:
-                raise
-            data = clipped(data, target.meter.tokens(data) / 2, target.meter.tokens)
-    raise AssertionError("the last one returns or raises")
+    data = clipped("\n".join(transcript(older.exchanges, small=small)), room, measure)
+    prompt = f"{asked}\n\n{fenced(data)}"
+    request = target.request((Message("user", prompt),), max_tokens=_length(target, cap), cache_key=None)
+    with closing(paid_stream(models, target, request, target.meter.message(prompt))) as stream:
+        reply = next(item for item in stream if isinstance(item, Reply))
+    replied(reply)
+    text = reply.text.strip() if reply.stop_reason == "stop" else whole_lines(reply.text)
+    return within(text, cap, measure)
 
 
 def _length(target: Target, cap: int) -> int:

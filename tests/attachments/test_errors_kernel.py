@@ -1,4 +1,4 @@
-"""The last error in a real kernel: its cells have file names of their own, run asynchronously, are interrupted."""
+"""The last error in a real kernel: its cells have file names of their own, and are interrupted."""
 
 from __future__ import annotations
 
@@ -9,16 +9,11 @@ SENT = (
 )
 
 
-def told(kernel: Kernel, source: str) -> str:
-    """What is sent of the error of a cell."""
-    kernel.run(source)
-    return shown(kernel.run(SENT))
-
-
-def test_functions_of_other_cells_are_told_apart(kernel: Kernel) -> None:
+def test_the_failing_cell_and_another_one_are_told_apart(kernel: Kernel) -> None:
     kernel.run("def half(n):\n    return 1 / n")
-    sent = told(kernel, "x = 0\nhalf(x)")
-    assert "  Cell, line 2\n    half(x)\n  Cell A, line 2, in half\n    return 1 / n\n" in sent
+    kernel.run("x = 0\nhalf(x)")
+    sent = shown(kernel.run(SENT))
+    assert '  File "Cell", line 2\n    half(x)\n  File "Another cell", line 2, in half\n    return 1 / n\n' in sent
     assert "The cell that failed:\n```\nx = 0\nhalf(x)\n```" in sent
     assert "ipykernel" not in sent
 
@@ -30,4 +25,4 @@ def test_where_an_interrupted_cell_was_is_told(kernel: Kernel) -> None:
     kernel.manager.interrupt_kernel()
     kernel.outputs(message)
     sent = shown(kernel.run(SENT))
-    assert "Cell, line 3\n    while True: time.sleep(60)\nKeyboardInterrupt" in sent
+    assert '  File "Cell", line 3\n    while True: time.sleep(60)\nKeyboardInterrupt' in sent

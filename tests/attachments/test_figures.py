@@ -34,6 +34,8 @@ from PIL import Image  # noqa: E402
 
 DATA = pd.DataFrame({"x": range(10), "y": range(10), "g": list("ab") * 5})
 
+ROOM = TextRoom(2_000, count_characters)
+
 
 @pytest.fixture(autouse=True)
 def closed_figures() -> Iterator[None]:
@@ -176,11 +178,11 @@ def test_a_file_of_an_image_that_no_provider_would_take_is_made_smaller(tmp_path
     noise = Image.fromarray(np.random.default_rng(1).integers(0, 255, (3_400, 3_300, 3), dtype="uint8"))
     noise.save(large, "PNG", compress_level=0)
     assert large.stat().st_size > MOST_BYTES
-    assert attached_file(small, Redactor()).files[0].data == small.read_bytes()
-    assert attached_file(small, Redactor()).what == ""
-    assert attached_file(wide, Redactor()).what == "1,568 × 2, reduced from 9,000 × 10"
-    assert attached_file(large, Redactor()).files[0].media_type == "image/jpeg"
-    assert len(attached_file(large, Redactor()).files[0].data) < MOST_IMAGE_BYTES
+    assert attached_file(small, Redactor(), ROOM).files[0].data == small.read_bytes()
+    assert attached_file(small, Redactor(), ROOM).what == ""
+    assert attached_file(wide, Redactor(), ROOM).what == "1,568 × 2, reduced from 9,000 × 10"
+    assert attached_file(large, Redactor(), ROOM).files[0].media_type == "image/jpeg"
+    assert len(attached_file(large, Redactor(), ROOM).files[0].data) < MOST_IMAGE_BYTES
 
 
 def test_where_a_photograph_was_taken_is_not_sent() -> None:

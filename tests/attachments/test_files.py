@@ -13,11 +13,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jupyter_ctx import ChatError
-from jupyter_ctx.attachments.attached import with_attached
+from jupyter_ctx.attachments.attached import TextRoom, with_attached
 from jupyter_ctx.attachments.attached_files import MOST_BYTES, attached_file
 from jupyter_ctx.attachments.media import guessed_tokens
 from jupyter_ctx.context.vision import MAX_IMAGE_TOKENS, MIN_IMAGE_TOKENS
 from jupyter_ctx.runtime.redaction import Redactor
+from jupyter_ctx.testing import count_characters
+
+ROOM = TextRoom(2_000, count_characters)
 
 
 def png(width: int, height: int) -> bytes:
@@ -58,7 +61,7 @@ def test_every_file_that_begins_as_an_image_is_an_attachment_or_an_error_that_na
 def said_of(path: Path) -> str:
     """The name of what is attached, the text it was taken for, or the error."""
     try:
-        prompt, attachments = with_attached("Look:", [attached_file(path, Redactor())])
+        prompt, attachments = with_attached("Look:", [attached_file(path, Redactor(), ROOM)])
     except ChatError as error:
         return str(error)
     return attachments[0].name if attachments else prompt
@@ -71,7 +74,7 @@ def test_only_regular_files_are_read_and_none_that_is_too_large(cells: Cells, tm
         file.truncate(MOST_BYTES + 1)
     for path in ("/dev/zero", "/dev/tty", pipe, tmp_path):
         assert f"{path} " in str(cells.fail(f"%%chat -a {path}\nx"))
-    assert "32,000,001 bytes" in str(cells.fail(f"%%chat -a {large}\nx"))
+    assert "32,000,000 bytes" in str(cells.fail(f"%%chat -a {large}\nx"))
 
 
 @pytest.mark.parametrize(
@@ -81,21 +84,21 @@ def test_a_file_that_cannot_be_sent_says_what_to_do(data: bytes, says: str, tmp_
     path = tmp_path / "data.txt"
     path.write_bytes(data)
     with pytest.raises(ChatError, match=says):
-        attached_file(path, Redactor())
+        attached_file(path, Redactor(), ROOM)
 
 
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-32"])
 def test_a_byte_order_mark_tells_the_encoding(encoding: str, tmp_path: Path) -> None:
     path = tmp_path / "notes.txt"
     path.write_bytes("Größe: 5 €".encode(encoding))
-    assert "Größe: 5 €" in attached_file(path, Redactor()).text
+    assert "Größe: 5 €" in attached_file(path, Redactor(), ROOM).text
 
 
 def test_files_are_named_in_the_order_of_the_images(tmp_path: Path) -> None:
     for name in ("before.png", "after.png"):
         (tmp_path / name).write_bytes(IMAGES["image/png"] + name.encode())
     (tmp_path / "paper.pdf").write_bytes(b"%PDF-1.4 /Type /Page")
-    parts = [attached_file(tmp_path / name, Redactor()) for name in ("before.png", "after.png", "paper.pdf")]
+    parts = [attached_file(tmp_path / name, Redactor(), ROOM) for name in ("before.png", "after.png", "paper.pdf")]
     prompt, files = with_attached("Compare.", parts)
     assert [file.name for file in files] == ["before.png", "after.png", "paper.pdf"]
     assert (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -96,18 +97,22 @@ slow = Slow()
 """
 
 
-def test_ctrl_c_stops_a_value_that_is_slow_to_show_itself_and_the_cell_says_what_it_reads(
-    asked: Asked,
+@pytest.mark.parametrize("word", ["slow", "http://127.0.0.1:{}/page"])
+def test_ctrl_c_stops_what_is_slow_to_read_and_the_cell_says_what_it_reads(
+    word: str, asked: Asked, request: pytest.FixtureRequest
 ) -> None:
     kernel, _, seen = asked
+    silent = socket.create_server(("127.0.0.1", 0))  # takes connections and says nothing
+    request.addfinalizer(silent.close)
+    word = word.format(silent.getsockname()[1])
     kernel.run(SLOW)
-    message = kernel.ask("%%chat -a slow\nLook:", "a")
+    message = kernel.ask(f"%%chat --allow-local -a {word}\nLook:", "a")
     time.sleep(2.5)  # the line about reading comes after a second
     begun = time.monotonic()
     kernel.manager.interrupt_kernel()
     outputs = kernel.outputs(message)
     failed = error(outputs)
-    assert "Reading slow" in json.dumps([output["content"] for output in outputs])
+    assert f"Reading {word}" in json.dumps([output["content"] for output in outputs])
     assert failed is not None
     assert failed["ename"] == "ChatInterrupted"
     assert time.monotonic() - begun < 5

@@ -97,8 +97,11 @@ RING["self"] = RING
         (Marked(("**bold**", {})), "**bold**"),
         (Marked(None), "Marked(found=None)"),
         (HTML("<b>bold</b>"), "bold"),
-        (HTML("<table><tr><th>a<th>b</tr>\n<tr><td><p>1</p></td><td>2</td></tr></table>"), "| a | b |\n| 1 | 2 |"),
-        (HTML("<h2>One</h2><script>bad()</script><ul><li>x<br>y</ul><pre>a\n  b</pre>"), "## One\n\n- x\ny\n\na\n  b"),
+        (HTML("<table><tr><th>a<th>b</tr>\n<tr><td><p>1</p></td><td>2</td></tr></table>"), "a | b\n1 | 2"),
+        (
+            HTML("<h2>One</h2><script>bad()</script><ul><li>x<br>y</ul><pre>a\n  b</pre>"),
+            "One\n\n  • x\n    y\na\n  b",
+        ),
         (HTML("<iframe src='x'>"), "<IPython.core.display.HTML object>"),
         (Markdown("# Head"), "# Head"),
         (JSON({"a": 1}), "{'a': 1}"),

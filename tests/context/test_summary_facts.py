@@ -14,14 +14,11 @@ from jupyter_ctx.context.summary_facts import (
     fenced,
     missing_facts,
     pick_lines,
-    portions,
     task,
     transcript,
     whole_lines,
     within,
 )
-
-texts_of_lines = st.lists(st.text(alphabet="ab 1\n", min_size=1, max_size=60), max_size=15)
 
 
 def length(text: str) -> float:
@@ -93,14 +90,6 @@ def test_names_of_other_scripts_are_facts(text: str) -> None:
     assert facts(text)
 
 
-@given(texts_of_lines, st.integers(1, 200))
-def test_portions_hold_all_in_order_and_none_is_too_long(texts: list[str], room: int) -> None:
-    found = portions(texts, room, length)
-    assert all(len(portion) <= room + len(texts) or len(portion) <= 200 for portion in found)
-    if all(len(text) <= room for text in texts):
-        assert "".join(found).replace("\n", "") == "".join(texts).replace("\n", "")
-
-
 def test_the_middle_is_cut_out_of_what_is_too_long() -> None:
     text = "head " * 100 + "tail " * 100
     short = clipped(text, 300, length)
@@ -108,9 +97,11 @@ def test_the_middle_is_cut_out_of_what_is_too_long() -> None:
     assert (short[:4], short.split("[…]")[0].count("tail"), short[-5:]) == ("head", 0, "tail ")
 
 
-def test_a_text_within_a_cap_ends_with_a_line() -> None:
-    assert within("one\ntwo\nthree", 8, length) == "one\ntwo"
-    assert within("far too long for that", 8, length) == "far too long for that"
+@pytest.mark.parametrize(
+    ("text", "short"), [("one\ntwo\nthree", "one\ntwo"), ("far too long for that", "far too"), ("終" * 20, "終" * 8)]
+)
+def test_a_text_within_a_cap_ends_with_a_line_a_word_or_a_sign(text: str, short: str) -> None:
+    assert within(text, 8, length) == short
 
 
 def test_a_summary_goes_on_from_the_one_before_and_says_what_the_user_wants() -> None:

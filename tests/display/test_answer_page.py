@@ -26,9 +26,9 @@ The end."""
 WHOLE = f"""
 from IPython.display import display
 from jupyter_ctx.display.answer.markdown import answer_html, bundle
-from jupyter_ctx.display.answer.growing_answer import PartialPage
+from jupyter_ctx.display.answer.markdown import to_html
 display(bundle({TEXT!r}, below=["Left out turns 4 to 6."]), raw=True)"""
-GROWING = f"display({{'text/html': answer_html(PartialPage().page({TEXT!r}))}}, raw=True)"
+GROWING = f"display({{'text/html': answer_html(to_html({TEXT!r}))}}, raw=True)"
 LOOKS = """every => every.map(one => {
     const {backgroundColor, padding, margin, borderRadius, fontSize, fontWeight, textAlign} = getComputedStyle(one);
     return {backgroundColor, padding, margin, borderRadius, fontSize, fontWeight, textAlign};

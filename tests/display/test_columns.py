@@ -6,7 +6,6 @@ import random
 import re
 import threading
 import time
-from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -15,7 +14,7 @@ from html_pages import Seen
 from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
-from screens import ANSWER, LETTERS_A_TOKEN, Screen
+from screens import Screen
 
 from jupyter_ctx import ChatError
 from jupyter_ctx.context.usage import Usage
@@ -196,43 +195,6 @@ def test_a_fence_that_is_never_closed_ends_with_its_column(end: str) -> None:
 @pytest.mark.parametrize("end", ["```\ncode\n```", "~~~\n```\n~~~", "```\n~~~\n````", "text"])
 def test_a_closed_fence_is_not_closed_again(end: str) -> None:
     assert columns_forms([Column("a", end)], Frame())["text/markdown"].endswith(f"**\n\n{end}")
-
-
-class Page:
-    """What a reader sees of answers that all come at so many tokens a second, on a clock of its own."""
-
-    def __init__(self, monkeypatch: pytest.MonkeyPatch, count: int, tokens: int, speed: float) -> None:
-        self.now, self.sizes = 0.0, list[tuple[float, int]]()
-        monkeypatch.setattr(live_output, "display", self.display)
-        view = AnswerColumns([f"provider/model-{number}" for number in range(count)], clock=lambda: self.now)
-        view._live.draw()
-        for token in range(tokens):
-            self.now = token / speed
-            for number in range(count):
-                view.feed(number, ANSWER[round(token * LETTERS_A_TOKEN) : round((token + 1) * LETTERS_A_TOKEN)])
-            view.tick()
-        view.close(None)
-
-    def display(self, forms: dict[str, str], **_: Any) -> Page:
-        self.update(forms)
-        return self
-
-    def update(self, forms: dict[str, str], **_: Any) -> None:
-        self.sizes.append((self.now, sum(len(form.encode()) for form in forms.values())))
-
-
-@pytest.mark.parametrize(("count", "speed"), [(2, 25), (4, 100), (6, 200)])
-def test_many_answers_stay_within_the_bytes_of_as_many_single_ones(
-    monkeypatch: pytest.MonkeyPatch, count: int, speed: float
-) -> None:
-    sizes = Page(monkeypatch, count, 2_000, speed).sizes
-    assert sum(size for _, size in sizes) <= 1_000_000 * count
-    for start, _ in sizes:
-        within = [size for at, size in sizes[:-1] if start <= at < start + 1]
-        assert len(within) <= 12
-        assert sum(within) <= 200_000
-    waits = [later - earlier for (earlier, _), (later, _) in pairwise(sizes)]
-    assert max(waits) < (0.55 if count <= 4 else 1)  # more than 50,000 characters may take longer
 
 
 def test_an_odd_one_out_is_marked_and_not_the_others() -> None:

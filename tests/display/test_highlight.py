@@ -12,9 +12,9 @@ import pytest
 from pygments.lexers import get_lexer_by_name
 from pygments.token import STANDARD_TYPES
 
-from jupyter_ctx.display.answer.growing_answer import PartialPage
 from jupyter_ctx.display.answer.highlight import LONGEST_BLOCK, QUICK_LEXERS, UNCOLOURED, highlighted
 from jupyter_ctx.display.answer.markdown import to_html
+from jupyter_ctx.display.answer.waiting import Ticker
 
 # what each lexer takes longest for
 SLOWEST = {
@@ -69,7 +69,7 @@ def coloured_by_pygments(code: str, language: str) -> list[tuple[str, str]]:
 @pytest.mark.parametrize("language", sorted(QUICK_LEXERS))
 def test_ordinary_code_has_the_colours_that_pygments_gives_it(language: str) -> None:
     fenced = '# Title\n\n```\npip install x\n```\n- [ ] a "0" of `b`\n<script>let a = 1;</script>\n'
-    code = fenced + inspect.getsource(PartialPage) + "def f(a: int = 0x1F) -> str:\n    return f'{a!r:>{10}}'\n"
+    code = fenced + inspect.getsource(Ticker) + "def f(a: int = 0x1F) -> str:\n    return f'{a!r:>{10}}'\n"
     page = highlighted(code, language)
     spans = re.findall(r'<span class="(\w+)">(.*?)</span>', page, re.DOTALL)
     assert [(kind, html.unescape(text)) for kind, text in spans] == coloured_by_pygments(code, language)
@@ -83,13 +83,3 @@ def test_all_blocks_of_an_answer_together_are_shown_in_time() -> None:
     page = to_html(blocks)
     assert time.thread_time() - begun < 1.5
     assert page.count("<pre") == 4
-
-
-def test_a_growing_answer_with_slow_code_costs_little_in_all() -> None:
-    draft, text = PartialPage(), ""
-    begun = time.thread_time()
-    for number in range(40):
-        text += f"```go\n{number}'{':' * 400}\n```\n\nwords\n\n"
-        draft.page(text)
-    draft.page(text + "```go\n'" + ":" * 8_000)
-    assert time.thread_time() - begun < 3

@@ -54,15 +54,6 @@ def test_nothing_comes_after_the_last_update(screen: Screen) -> None:
     assert len(screen.shown) == count
 
 
-def test_what_grows_is_completed_and_what_stays_is_not(screen: Screen) -> None:
-    view = NotebookView()
-    view.feed("a **bold")
-    view.tick()
-    view.close()
-    assert "<b>bold</b>" in screen.shown[0]["text/html"]
-    assert "**bold" in screen.shown[-1]["text/html"]
-
-
 def interrupt_after(seconds: float) -> None:
     time.sleep(seconds)
     os.kill(os.getpid(), signal.SIGINT)

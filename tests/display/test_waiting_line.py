@@ -88,8 +88,8 @@ def test_a_stream_that_stalls_says_so_below_its_text_and_goes_on(screen: Screen,
     view.feed("one ")
     clock.wait(2.9, view)
     assert "Waiting" not in screen.text
-    clock.wait(0.1, view)
-    assert screen.text == f"oneWaiting for more from {MODEL}… 3 s"
+    clock.wait(0.2, view)
+    assert screen.text == f"one\nWaiting for more from {MODEL}… 3 s"
     clock.wait(62, view)
     assert screen.text.endswith("1 min 05 s")
     clock.now += 0.5

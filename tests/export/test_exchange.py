@@ -389,7 +389,7 @@ MESSAGES = "[{}]".format
         (
             MESSAGES('{"role": "user", "content": [{"image_url": {"url": "http://e.x/a.png"}}]}'),
             ".json",
-            "https:// addresses only",
+            "public https:// addresses only",
         ),
         (MESSAGES('{"role": "system", "content": [{"type": "file"}]}'), ".json", "'system' may contain text only"),
         (MESSAGES(r'{"role": "user", "content": "a\ud800"}'), ".json", r"a lone surrogate \(U\+D800\)"),

@@ -131,7 +131,7 @@ def test_a_model_without_eyes_gets_the_prompt_without_the_image_and_a_line_says_
     ("made", "text"),
     [
         ("Markdown('# Head')", "# Head"),
-        ("HTML('<table><tr><td>a<td>b</tr></table><script>bad()</script>')", "| a | b |"),
+        ("HTML('<table><tr><td>a<td>b</tr></table><script>bad()</script>')", "a | b"),
         ("Math('x^2')", "$\\displaystyle x^2$"),
         ("SVG('<svg><text>Hi</text></svg>')", "<svg><text>Hi</text></svg>"),
     ],

@@ -35,5 +35,7 @@ def test_the_corrected_cell_comes_below_the_one_that_asked(
     assert "The cell that failed:\n```\nx = 0\n1 / x\n```" in seen[-1]["messages"][-1]["content"]
     expect(notebook.cell(3).locator(".cm-content")).to_have_text("x = 21 / x")
     expect(notebook.prompt(3)).to_have_text("[ ]:")
-    expect(notebook.output(2)).to_contain_text("The next cell holds cell [2] as corrected, not run: read it first.")
+    expect(notebook.output(2)).to_contain_text(
+        "The next cell holds the failed cell as corrected, not run: read it first."
+    )
     notebook.page.screenshot(path=SCREENSHOTS / "fix.png")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+from base64 import b64encode
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
@@ -454,6 +455,11 @@ def test_the_server_says_whether_its_model_reads_images_whatever_tables_say(
         else:
             with pytest.raises(InvalidRequestError, match="text only, as the server says"):
                 chat.send("What is it?", attachments=image)
+        outputs = [{"output_type": "display_data", "data": {"image/png": b64encode(PIXEL).decode()}}]
+        book = {"cells": [{"cell_type": "code", "source": "plot()", "outputs": outputs}]}
+        (tmp_path / "a.ipynb").write_text(json.dumps(book))
+        chat.send("What is it?", attachments=tmp_path / "a.ipynb")
+        assert ("[image 1: a.ipynb" in json.dumps(seen[-1])) is reads
     assert any("image_url" in json.dumps(request) for request in seen) is reads
 
 

@@ -100,25 +100,26 @@ def test_instructions_reach_the_model_and_the_summary_can_be_read_and_undone() -
     assert chat.conversation.summary is None
 
 
-def test_older_turns_that_exceed_the_window_are_read_in_portions() -> None:
+def test_one_request_that_fits_the_window_stands_for_turns_that_exceed_it() -> None:
     chat, provider = summarised_by(lambda _: KEPT, window=60_000)
     chat.add_messages(crates(80))
     chat.configure(window=9_000)
-    assert chat.summarize().changed
-    texts = asked(provider)
-    assert len(texts) > 2
-    assert "Write that summary anew" not in texts[0]
-    assert all("Write that summary anew" in text for text in texts[1:])
-    assert sum(text.count("User: Crate") for text in texts) == 92 - len(chat.preview().messages[1:]) // 2
+    change = chat.summarize()
+    assert change.changed
+    (text,) = asked(provider)
+    assert "[…]" in text
+    assert change.after is not None
+    assert change.after < 9_000
+    summary = chat.conversation.summary
+    assert summary is not None
+    assert "Crate 45 weighs 145 kilograms." in summary.text, "what the request left out is kept as the user's own line"
 
 
-def test_a_portion_that_is_refused_is_sent_again_with_its_middle_cut_out() -> None:
-    chat, provider = summarised_by(lambda _: KEPT, limit=5_000)
+def test_a_summary_that_ignores_its_cap_in_one_line_is_cut() -> None:
+    chat, _ = summarised_by(lambda _: f"{FACTS} ".replace("\n", " ") * 60, window=3_000)
+    before = chat.info().used
     assert chat.summarize().changed
-    first, second = asked(provider)
-    assert "[…]" in second
-    assert len(second) < len(first) * 0.6
-    assert "Crate 0" in second
+    assert chat.info().used < before
 
 
 @pytest.mark.parametrize("limit", [10, 10**6])

@@ -7,7 +7,6 @@ from html.parser import HTMLParser
 
 from jupyter_ctx.display.answer.column_page import COLUMN_STYLES
 from jupyter_ctx.display.answer.footer import FOOTER_STYLE, THOUGHT_STYLE
-from jupyter_ctx.display.answer.growing_answer import SHEET
 from jupyter_ctx.display.answer.markdown import (
     ANSWER_STYLE,
     CODE_STYLE,
@@ -58,7 +57,7 @@ class Seen(HTMLParser):
         self.attributes: list[tuple[str, str, str]] = []
         self.text: list[str] = []
         self.odd: list[str] = []
-        self.feed(page.replace(SHEET, "").replace(WHOLE_PROMPTS, ""))
+        self.feed(page.replace(WHOLE_PROMPTS, ""))
         self.close()
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:

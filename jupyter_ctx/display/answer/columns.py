@@ -121,7 +121,7 @@ class AnswerColumns:
             self._answers[column].settle(settled.text, settled.thinking)
             self._live.grown()
 
-    def _growing(self, lines: Sequence[WaitLine], colourful: bool) -> dict[str, str]:
+    def _growing(self, lines: Sequence[WaitLine]) -> dict[str, str]:
         """Return the answers so far in one form only, because it is soon replaced."""
         columns = list(self._columns)
         if self._plain:
@@ -131,7 +131,7 @@ class AnswerColumns:
             ]
             return columns_plain(shown, self._frame, figures=True)
         bodies = [
-            answer.html(NOTHING_YET if _is_silent(answer, line) else line, colourful=colourful)
+            answer.html(NOTHING_YET if _is_silent(answer, line) else line)
             for answer, line in zip(self._answers, lines, strict=True)
         ]
         return {"text/html": columns_html(columns, self._frame, bodies), **GROWING}

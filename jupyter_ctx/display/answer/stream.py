@@ -105,7 +105,7 @@ class NotebookView:
             self._live.start()
             self._live.grown()
 
-    def _growing(self, lines: Sequence[WaitLine], colourful: bool) -> dict[str, str]:
+    def _growing(self, lines: Sequence[WaitLine]) -> dict[str, str]:
         """Return the answer so far in one form only, because it is soon replaced."""
         (line,) = lines
         words, seconds = line
@@ -114,7 +114,7 @@ class NotebookView:
             return {}
         if self._plain:
             return self._growing_plain(f"{words} {seconds}".rstrip())
-        body = self._answer.html(line, colourful=colourful, spoken=is_new)
+        body = self._answer.html(line, spoken=is_new)
         return {"text/html": "".join([*map(note_html, self._above), body]), **GROWING}
 
     def _growing_plain(self, line: str) -> dict[str, str]:
