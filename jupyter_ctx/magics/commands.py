@@ -1,4 +1,4 @@
-"""What each command of %chat does, below its declaration; command_table.py says how to add one."""
+"""What commands of %chat do, each below its declaration; command_table.py says how to add one."""
 
 from __future__ import annotations
 
@@ -22,17 +22,14 @@ from ..runtime.redaction import blanked_line, without_address_keys
 from ..session.prompt import Prompt
 from ..session.replay import replayed
 from ..wording.layout import line_width, wrapped
-from .code_commands import fix, put_code
+from . import code_commands, handing_out, status, token_commands  # noqa: F401  # which declare commands, too
 from .command_table import ABOUT_ANSWERS, ABOUT_CONVERSATIONS, ABOUT_SETUP, ABOUT_WINDOW, Call, command, command_of, say
 from .command_table import COMMANDS as COMMANDS  # whole only with the declarations below
 from .conversation_tables import conversations_table, replay_forms
-from .handing_out import hand_out
 from .help_pages import all_commands, all_settings, one_command, setting_lines, unknown_topic
 from .help_topics import TOPICS, topic_forms
 from .line_options import settings_of
 from .questions import typed_answer, typed_key
-from .status import status_of
-from .token_commands import show_next, show_tokens
 
 KEY_IS_ASKED_FOR = (
     "%chat key takes one thing, a provider such as openai or an address: the key is asked for, and kept in memory "
@@ -77,12 +74,6 @@ def _missing_server(chat: Chat) -> str:
     except ChatError:  # it answered
         pass
     return ""
-
-
-@command(ABOUT_WINDOW)
-def _status(call: Call) -> object:
-    """Show as a sum what fills the context window, then the settings that differ from the default, and the cost."""
-    return status_of(call.chat, call.host.gauge.name_of(call.chat))
 
 
 @command(ABOUT_WINDOW, "%chat history", "%chat history --replay")
@@ -147,21 +138,6 @@ def _map(call: Call, table: str) -> object:
     return ask_rows(call, table)
 
 
-@command(
-    ABOUT_WINDOW, "%%chat tokens\nStraße", "%%chat tokens -m local/smollm2 -m openai/gpt-5.2\nstreet\n---\nStraße",
-    heads_cell=True, needs_text=True,
-)  # fmt: skip
-def _tokens(call: Call) -> None:
-    """Show the tokens of the text in the cell; several -m, or texts between lines of ---, side by side."""
-    show_tokens(call)
-
-
-@command(ABOUT_ANSWERS, "%%chat next\nThe capital of France is", heads_cell=True, needs_text=True)
-def _next(call: Call) -> None:
-    """Show the likeliest next tokens of the text in the cell, at any temperature and top-p; a click appends one."""
-    show_next(call)
-
-
 command_of(Chat.pin, ABOUT_WINDOW, "%chat pin 1 4")
 command_of(Chat.unpin, ABOUT_WINDOW, "%chat unpin 1")
 command_of(Chat.exclude, ABOUT_WINDOW, "%chat exclude 2 3")
@@ -200,12 +176,6 @@ def _summarise(call: Call, turns: int | None = None) -> object:
 command_of(Chat.clear, ABOUT_WINDOW)
 command_of(Chat.undo, ABOUT_WINDOW)
 command_of(Chat.redo, ABOUT_WINDOW)
-
-
-@command(ABOUT_ANSWERS, "%chat fix", "%%chat fix\nUse pandas only.", heads_cell=True, asks=True)
-def _fix(call: Call) -> None:
-    """Ask for the cell that failed, corrected, and put it into the next cell; %%chat fix: with your wishes below."""
-    fix(call)
 
 
 @command(ABOUT_ANSWERS, "%chat continue --max-tokens 500", asks=True)
@@ -334,23 +304,7 @@ def _export(call: Call, file: str) -> object:
     return f"{wrote} {blanked_line(path.name, redactor.blanked)}".rstrip()
 
 
-@command(
-    ABOUT_CONVERSATIONS, "%chat handout lesson.ipynb", "%chat handout lesson.ipynb --clear", every_conversation=True
-)
-def _handout(call: Call, file: str) -> object:
-    """Write a copy of this notebook that shows its answers to everybody, without a key or a request."""
-    return hand_out(call, file)
-
-
 command_of(Chat.load, ABOUT_CONVERSATIONS, "%chat import talk.json", name="import")
-
-
-@command(ABOUT_ANSWERS, "%chat code", "%chat code 2", "%chat code all", takes="[BLOCK | all] [TURN]")
-def _code(call: Call, *_words: str) -> object:
-    """Put a code block of the last answer with code, or of a turn, into the next cell; alone: the only one, or a list;
-    all: all Python.
-    """
-    return put_code(call)
 
 
 @command(

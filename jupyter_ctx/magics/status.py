@@ -11,11 +11,14 @@ from ..display.tables import first_words
 from ..models.request_price import is_free, price_of
 from ..session.usage_table import saved_by_caching
 from ..wording.budget_line import budget_line
+from .command_table import ABOUT_WINDOW, Call, command
 from .help_pages import setting_text
 
 
-def status_of(chat: Chat, name: str) -> dict[str, str]:
-    """Return the card of a conversation in all forms; ``name`` is its own where there are several."""
+@command(ABOUT_WINDOW)
+def _status(call: Call) -> dict[str, str]:
+    """Show as a sum what fills the context window, then the settings that differ from the default, and the cost."""
+    chat, name = call.chat, call.host.gauge.name_of(call.chat)
     return status_forms(Status(chat.info(), name, _changed_settings(chat), tuple(filter(None, _notes(chat)))))
 
 
