@@ -81,8 +81,7 @@ class ChatCells:
         cell = cell if cell.strip() or not options.error else EXPLAIN
         if not cell.strip():
             raise UsageError("The cell is empty: write a prompt below %%chat.")
-        if options.out is not None:
-            check_new_name("-o", options.out)
+        check_new_name("-o", options.out)
         place = where(self.shell)
         columns = _columns(chat, options, place)
         options = options if columns is None else columns.first

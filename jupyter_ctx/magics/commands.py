@@ -93,11 +93,11 @@ command_of(Chat.usage, ABOUT_ANSWERS, "%chat usage")
 
 
 @command(ABOUT_ANSWERS, "%chat plot", "%chat plot run")
-def _plot(call: Call, run: str | None = None) -> object:
+def _plot(call: Call, run: str | None = None) -> None:
     """Draw the tokens of each turn, or what a run of %%chat map --as scored."""
     from .run_commands import plot
 
-    return plot(call, run)
+    plot(call, run)
 
 
 @command(ABOUT_ANSWERS, "%chat pick 2", "%chat pick 3 1")
@@ -131,11 +131,11 @@ def _preview(call: Call) -> object:
     ABOUT_ANSWERS, "%%chat map reviews --as judged\nIs this review positive or negative? {{ text }}",
     heads_cell=True, needs_text=True,
 )  # fmt: skip
-def _map(call: Call, table: str) -> object:
+def _map(call: Call, table: str) -> None:
     """Ask the prompt in the cell of every row of a table, {{ column }} being filled in."""
     from .run_commands import ask_rows
 
-    return ask_rows(call, table)
+    ask_rows(call, table)
 
 
 command_of(Chat.pin, ABOUT_WINDOW, "%chat pin 1 4")

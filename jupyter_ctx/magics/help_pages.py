@@ -14,16 +14,8 @@ from .command_table import COMMANDS, GROUPS, Command
 from .help_topics import TOPICS
 from .line_options import OF_A_PROMPT, Option
 
-FIRST_COMMANDS = (
-    "use",
-    "history",
-    "preview",
-    "trim",
-    "undo",
-    "clear",
-    "code",
-    "config",
-)  # commands that suffice to begin
+# commands that suffice to begin
+FIRST_COMMANDS = ("use", "history", "preview", "trim", "undo", "clear", "code", "config")
 OF_SETTINGS: Mapping[About, str] = {
     "request": "Each request",
     "room": "When the window gets full",

@@ -18,8 +18,10 @@ from ..wording import did_you_mean
 IPYTHONS = re.compile("In|Out|get_ipython|display|exit|quit|_+|_i{1,3}|_[iod]h|_i?[0-9]+|__.*__")
 
 
-def check_new_name(flag: str, name: str) -> None:
+def check_new_name(flag: str, name: str | None) -> None:
     """Refuse a text that is not a name, and names that Python or IPython use. Raises UsageError."""
+    if name is None:
+        return
     if not name.isidentifier() or iskeyword(name):
         raise UsageError(f"{flag} {name}: {name!r} cannot be the name of a variable.")
     if hasattr(builtins, name) or IPYTHONS.fullmatch(name):
