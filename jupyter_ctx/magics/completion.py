@@ -32,7 +32,7 @@ def matches(context: CompletionContext, cells: Callable[[], ChatCells], *, below
     if below:
         return _in_prompt(context)
     line, at = context.line_with_cursor, context.cursor_position
-    head, *words = [*_words(line[:at]), ""] if line[:at].endswith(" ") else _words(line[:at])
+    head, *words = _words(line[:at])
     typed = _option_apart(TypedLine(words[:-1], words[-1].lstrip("\"'"), words[-1], cells))
     fitting = _fitting(_possible(typed, in_cell=head.startswith("%%")), typed.current)
     completions = [Suggestion(_written(word.text, typed.quoted, line[at:]), word.kind) for word in fitting]
@@ -40,9 +40,10 @@ def matches(context: CompletionContext, cells: Callable[[], ChatCells], *, below
 
 
 def _words(text: str) -> list[str]:
-    """Return the words of the beginning of a line: the last one as it is typed, the others without their quotes."""
-    *whole, last = [found[0] for found in TYPED_WORD.finditer(text)]
-    return [*(word.strip("\"'") for word in whole), last]
+    """Return the words of the beginning of a line: the last one, perhaps empty, as typed, the others without quotes."""
+    typed = list(TYPED_WORD.finditer(text))
+    current = typed.pop()[0] if typed and typed[-1].end() == len(text) else ""
+    return [*(word[0].strip("\"'") for word in typed), current]
 
 
 def _option_apart(typed: TypedLine) -> TypedLine:
@@ -147,7 +148,7 @@ def _plain_words(before: list[str]) -> Iterator[str]:
 def _in_prompt(context: CompletionContext) -> Any:
     """Offer the columns of a map inside of ``{{ }}``, beside IPython's own words; nothing in prose."""
     begun = BEGUN.search(context.line_with_cursor[: context.cursor_position])
-    _, *words = _words(context.full_text.partition("\n")[0])
+    _, *words, _ = _words(context.full_text.partition("\n")[0] + " ")
     command, *taken = [*_plain_words(words), ""]
     if begun is None or command not in SENT_TEXT or "--raw" in words:
         return _nothing()

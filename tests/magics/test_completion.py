@@ -78,6 +78,7 @@ def test_paths_and_names_with_spaces_are_completed_in_quotes(
     (tmp_path / "my folder").mkdir()
     for name in ("my notes.txt", "my folder/a b.md"):
         (tmp_path / name).touch()
+    assert cells.lines('%%chat -a "my ') == ['%%chat -a "my folder/', '%%chat -a "my notes.txt"']
     assert cells.lines("%%chat -a my") == ['%%chat -a "my folder/', '%%chat -a "my notes.txt"']
     assert cells.lines('%%chat -a "my folder/') == ['%%chat -a "my folder/a b.md"']
     assert cells.lines("%%chat -a 'my n", "'") == ["%%chat -a 'my notes.txt"], "the front end closed the quote"
