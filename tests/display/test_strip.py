@@ -223,15 +223,18 @@ def _tokens(line: str) -> int:
 def test_tables_list_the_parts_below_their_message_and_their_tokens_add_up() -> None:
     chat = talk()
     chat.send("What is it?", attachments=[FRAME, FIGURE])
+    forms = chat.preview("And?")._repr_mimebundle_()
+    lines = forms["text/plain"].splitlines()
+    first = next(place for place, line in enumerate(lines) if "↳" in line)
+    whole, *parts = (_tokens(line) for line in lines[first - 1 : first + 3])
     names = ["typed", "df (40 of 12,000 rows)", "fig (300 × 200)"]
-    for forms, count in ((chat.preview("And?")._repr_mimebundle_(), 3), (chat.history()._repr_mimebundle_(), 4)):
-        lines = forms["text/plain"].splitlines()
-        first = next(place for place, line in enumerate(lines) if "↳" in line)
-        whole, *parts = (_tokens(line) for line in lines[first - 1 : first + count])
-        assert [name in line for name, line in zip(names, lines[first:], strict=False)] == [True] * 3
-        assert whole == sum(parts)
-        assert forms["text/html"].count("<img ") == 1
-        assert "1  2" in forms["text/html"]
+    assert [name in line for name, line in zip(names, lines[first:], strict=False)] == [True] * 3
+    assert whole == sum(parts)
+    for page in (forms["text/html"], chat.history()._repr_mimebundle_()["text/html"]):
+        assert page.count("<img ") == 1
+        assert "1  2" in page
+        assert all(name in page for name in names)
+    assert "df (40 of 12,000 rows)" in repr(chat.history())
     assert "↳ df" in repr(chat.preview("And?"))
     assert "↳ df" in chat.preview("And?")._repr_html_()
 
