@@ -11,15 +11,16 @@ from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
 from ipaddress import ip_address
+from mimetypes import guess_type
 from threading import Thread
 from typing import Any
 
 from ..errors import ChatError
 from ..runtime.redaction import Redactor
-from .addresses import PRIVATE, PRIVATE_HOST, SUFFIXES, Address, attachment_at
+from .addresses import PRIVATE, PRIVATE_HOST, Address
 from .attached import Attached, TextRoom
 from .attached_files import MOST_BYTES, attached_data, attached_text, text_encoding
-from .guarded import said_by
+from .guarded import format_error
 from .media import media_type_of
 from .rich_text import page_text
 
@@ -37,21 +38,17 @@ SAVE_IT = "open it in a browser, save it, and attach the file."
 
 
 def attached_address(address: Address, redactor: Redactor, room: TextRoom) -> Attached:
-    """Return the text of a web page, or an image or a PDF, which the provider fetches itself where it can.
+    """Return the text of a web page, or the image or PDF that is there.
 
     Raises InvalidRequestError, and MissingDependencyError where HTML cannot be read.
     """
-    name, suffix = address.text, address.file.suffix.lower()
-    if suffix in SUFFIXES and not address.allow_local:
-        file = attachment_at(name)
-        what = "fetched by the provider, so that its size is not known"
-        return Attached(name, f"{file.name}: {'an image' if file.kind == 'image' else 'a PDF'}.", (file,), what)
+    name = address.text
     address.check()
     content_type, body = fetched(address)
     media_type = media_type_of(body)
     if media_type is not None:
         file_name = address.file.name or address.host
-        file_name += "" if suffix in SUFFIXES else f".{media_type.rpartition('/')[2]}"
+        file_name += "" if guess_type(file_name)[0] == media_type else f".{media_type.rpartition('/')[2]}"
         return replace(attached_data(file_name, media_type, body, room.vision), name=name)
     text, head = _decoded(content_type, body), f"Page {name}"
     if "\0" in text:
@@ -61,7 +58,7 @@ def attached_address(address: Address, redactor: Redactor, room: TextRoom) -> At
         head = f"Page {title[:LONGEST_TITLE]} ({name})" if title else head
     if not text.strip():
         raise address.error(f"there is no text in it, as in pages that a script fills: {SAVE_IT}")
-    return attached_text(name, text, head, redactor, room, is_notebook=suffix == ".ipynb")
+    return attached_text(name, text, head, redactor, room, is_notebook=address.file.suffix == ".ipynb")
 
 
 def _decoded(content_type: str, body: bytes) -> str:
@@ -91,7 +88,7 @@ def fetched(address: Address) -> tuple[str, bytes]:
     except (TimeoutError, library.TimeoutException):
         raise address.error(f"it was not read within {SECONDS} seconds: {SAVE_IT}") from None
     except Exception as error:  # of the connection, TLS, the protocol, too many redirects
-        raise address.error(f"it cannot be read ({said_by(error)}).") from None
+        raise address.error(f"it cannot be read ({format_error(error)}).") from None
     finally:
         client.close()
 
@@ -133,7 +130,7 @@ def _check_hop(address: Address, request: Any) -> None:
     """
     if address.allow_local:
         return
-    Address(str(request.url)).check_network(PRIVATE)
+    Address(str(request.url)).check_network()
     host, hosts = request.url.raw_host.decode(), list[str]()
 
     def trace(event: str, about: dict[str, Any]) -> None:

@@ -8,7 +8,7 @@ from io import BytesIO
 from typing import NamedTuple
 
 PIXELS_A_TOKEN, MIN_IMAGE_TOKENS, MAX_IMAGE_TOKENS = 750, 85, 1_600  # of a model of which nothing is known
-PHOTOGRAPH = (4_032, 3_024)  # pixels of an image whose size is not known, as at an address: a phone's camera makes it
+PHOTOGRAPH = (4_032, 3_024)  # pixels of an image whose file does not tell its size: a phone's camera makes it
 
 
 class Vision(NamedTuple):

@@ -24,7 +24,7 @@ def new_id() -> str:
 class Attachment:
     """An image or a PDF that goes with a prompt.
 
-    ``data``: the file, or the address at which the provider fetches it.
+    ``data``: the file.
     ``tokens``: its estimated size, of an image for a model of which nothing is known.
     """
 
@@ -37,16 +37,6 @@ class Attachment:
     def kind(self) -> str:
         """``image`` or ``pdf``, as providers tell them apart."""
         return "image" if self.media_type.startswith("image/") else "pdf"
-
-    @property
-    def address(self) -> str:
-        """The address at which the provider fetches the file; empty where ``data`` is the file itself."""
-        return self.data.decode() if self.data.startswith(b"https://") else ""
-
-    @property
-    def is_picture(self) -> bool:
-        """Whether ``data`` is an image that can be shown."""
-        return self.kind == "image" and not self.address
 
 
 def file_tokens(files: Iterable[Attachment], vision: Vision) -> int:

@@ -95,7 +95,7 @@ class Places:
     ``system``, ``memory``: the system prompt and the memory file's path, once they were set.
     ``pins``: the pinned places, in order.
     ``offers``: answers of which at most one is a turn, by the id of them all, in the order in which they came.
-    ``files``: one attachment of each kind with which a turn came, as a file and by its address.
+    ``files``: one attachment of each kind with which a turn came.
     ``earlier``: the places as they were before each turn that began anew, since the last clear.
     """
 
@@ -110,7 +110,7 @@ class Places:
         self.system: str | None = None
         self.memory: str | None = None
         self.pins: list[Place] = []
-        self.files: dict[tuple[str, bool], Attachment] = {}
+        self.files: dict[str, Attachment] = {}
         self.summaries: dict[str, Summary] = {}
         self.offers: dict[str, Alternatives] = {}
         self.earlier: list[Self] = []
@@ -325,7 +325,7 @@ class Places:
             there.show(turn, self._now)
 
     def _note_files(self, turn: Turn) -> None:
-        self.files.update({(file.kind, bool(file.address)): file for file in turn.attachments})
+        self.files.update({file.kind: file for file in turn.attachments})
 
     def _say_chosen(self, offered: Alternatives, turn: Turn) -> None:
         cell = turn.record.cell

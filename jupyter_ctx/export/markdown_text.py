@@ -49,7 +49,7 @@ def _parts(added: Added, *, pictures: bool = True) -> Iterator[tuple[str, TurnMa
     if added.summary is not None:
         yield "summary", {"method": added.summary.method}, "## Summary", added.summary.text
     for turn, marks in turns_with_files(added):
-        shown = [file for file in turn.attachments if file.is_picture and pictures]
+        shown = [file for file in turn.attachments if file.kind == "image" and pictures]
         heading = "\n".join([
             "## You", *(f"[attached: {markdown_line(name)}]" for name in turn.sources),
             *(f"![{markdown_line(file.name)}](data:{file.media_type};base64,{as_base64(file)})" for file in shown),

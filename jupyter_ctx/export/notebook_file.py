@@ -53,7 +53,7 @@ def write(added: Added) -> str:
         answer = {"output_type": "display_data", "data": data, "metadata": {EXPORT_KEY: ours}}
         cells.append(
             _code_cell(
-                f"{first}\n{turn.prompt}", *(_image(file) for file in turn.attachments if file.is_picture), answer
+                f"{first}\n{turn.prompt}", *(_image(file) for file in turn.attachments if file.kind == "image"), answer
             )
         )
     kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}

@@ -16,7 +16,7 @@ from itertools import count, groupby
 from reprlib import repr as short_repr
 from typing import Any, TypeAlias, TypeVar, get_args
 
-from ..attachments.addresses import attachment_at, is_address
+from ..attachments.addresses import is_address
 from ..attachments.media import FILE_SIGNATURES, guessed_tokens
 from ..conversation.events import Added
 from ..conversation.messages import Attachment, Message, Role, StopReason, Summary, Turn, TurnRecord
@@ -58,7 +58,7 @@ def turns_with_files(added: Added) -> Iterator[tuple[Turn, TurnMarks]]:
     """
     for turn, marks in zip(added.turns, turn_marks(added), strict=True):
         numbers = count()
-        parts = [{IMAGE: next(numbers)} if file.is_picture else as_part(file) for file in turn.attachments]
+        parts = [{IMAGE: next(numbers)} if file.kind == "image" else as_part(file) for file in turn.attachments]
         yield turn, {**marks, "parts": parts}
 
 
@@ -95,19 +95,25 @@ def _message(message: object) -> Message:
 
 
 def _text(part: object) -> str | None:
-    """Return the text of a content part of type text, input_text or output_text, or ``None``."""
+    """Return the text of a content part of type text, input_text or output_text, or ``None``.
+
+    What is at an address is named by it: it is not fetched for a conversation of an earlier day.
+    """
     if isinstance(part, str):
         return part
+    if is_address(_url(part)):
+        return f"[{find(str, part, 'type').removesuffix('_url')} at {_url(part)}]"
     text = find(dict, part).get("text")
     return text if find(str, part, "type").endswith("text") and isinstance(text, str) else None
 
 
+def _url(part: object) -> str:
+    return find(str, part, "image_url", "url") or find(str, part, "file", "file_data")
+
+
 def _file(part: object) -> Attachment:
     """Return the file in a content part, with an estimate of its tokens."""
-    url = find(str, part, "image_url", "url") or find(str, part, "file", "file_data")
-    if is_address(url):
-        return attachment_at(url)
-    head, _, encoded = url.partition(";base64,")
+    head, _, encoded = _url(part).partition(";base64,")
     media_type = head.removeprefix("data:")
     try:
         data = base64.b64decode(encoded, validate=True)

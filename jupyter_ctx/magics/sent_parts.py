@@ -34,7 +34,7 @@ def along_bundle(along: Along, *, plain: bool) -> dict[str, str]:
 @lru_cache(maxsize=128)  # tables of turns are drawn again and again
 def thumbnail(file: Attachment) -> str:
     """Return an image that is sent, made small, as a ``data:`` address; empty where it cannot be shown."""
-    width, height = image_size(file.data) if file.is_picture else (0, 0)
+    width, height = image_size(file.data) if file.kind == "image" else (0, 0)
     if not 0 < width * height <= _MOST_PIXELS:
         return ""
     try:

@@ -150,11 +150,6 @@ class Target:
                 f"{file.name} cannot be sent to {self.model}, which takes {what}{source}: leave it out, or ask a model "
                 f"that takes {many} (-m), as most of openai, anthropic and google do. Nothing was sent."
             )
-        if file.address and file.kind not in self.provider.fetches:
-            return (
-                f"{file.name} cannot be sent to {self.model} by its address: it is not known to fetch {many}. Fetch it "
-                "in a cell, file = urllib.request.urlopen(ADDRESS).read(), and send that: -a file. Nothing was sent."
-            )
         return ""
 
     def differences(self) -> list[str]:

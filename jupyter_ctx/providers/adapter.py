@@ -77,7 +77,7 @@ class Endpoint:
     ``loaded_at``: the path of the list of loaded models, where that is not the usual list.
     ``truncates``: how to end the server's silent truncation.
     ``own``: parameters sent with every request.
-    ``fetches``: the kinds of files that a host of others' models fetches from their addresses.
+    ``converts``: the kinds of files that a host of others' models turns into text for those that read text only.
     """
 
     name: str
@@ -91,7 +91,7 @@ class Endpoint:
     loaded_at: str = ""
     truncates: str = ""
     own: dict[str, Any] = field(default_factory=dict)
-    fetches: frozenset[str] = frozenset()
+    converts: frozenset[str] = frozenset()
 
     @property
     def address(self) -> str:
@@ -106,7 +106,6 @@ class Adapter(ABC):
     sdk: ClassVar[Sdk]
     sends_reserve = False
     takes = frozenset({"image", "pdf"})
-    fetches: frozenset[str] = frozenset()
     takes_schema = True
     reports_odds = False
 
@@ -114,8 +113,7 @@ class Adapter(ABC):
         self.at = at
         self.model = f"{at.name}/{at.model}"
         self.endpoint = self.tokenizer = without_address_keys(f"{at.base_url or at.name} {at.model}")
-        self.truncates, self.fetches = at.truncates, at.fetches or self.fetches
-        self.converts = at.fetches - {"image"}  # a host that fetches PDFs for any model turns them into text
+        self.truncates, self.converts = at.truncates, at.converts
         self._facts: dict[Fact, bool | None] = {}
         self.catalogue = "" if at.serves else (at.base_url or at.name)
         self._client: Any = None

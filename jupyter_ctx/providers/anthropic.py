@@ -29,7 +29,6 @@ class Anthropic(Adapter):
 
     sdk = Sdk("anthropic", oldest=(0, 76), newest=2, on_httpx2=1)
     sends_reserve = True
-    fetches = Adapter.takes
     _efforts = CLAUDE_FORMS
 
     def _new_client(self, http: Any) -> Any:
@@ -154,9 +153,7 @@ def _end(said: dict[str, Any], ending: Ending) -> None:
 
 
 def _part(attachment: Attachment) -> dict[str, Any]:
-    source = {"type": "url", "url": attachment.address}
-    if not attachment.address:
-        source = {"type": "base64", "media_type": attachment.media_type, "data": as_base64(attachment)}
+    source = {"type": "base64", "media_type": attachment.media_type, "data": as_base64(attachment)}
     if attachment.kind == "image":
         return {"type": "image", "source": source}
     return {"type": "document", "source": source, "title": attachment.name}

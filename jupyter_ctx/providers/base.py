@@ -200,7 +200,6 @@ class Provider(SupportsStream, Protocol):
     ``tokenizer``: names who counts tokens; models with the same one share what replies teach of their counts.
     ``sends_reserve``: whether the API needs ``max_tokens``, so that the room kept for a reply is sent.
     ``takes``: the kinds of attachments that can be sent, of ``"image"`` and ``"pdf"``.
-    ``fetches``: the kinds that can be sent as an address, from which the provider fetches them itself.
     ``converts``: the kinds that it turns into text for models that read text only.
     ``takes_schema``: whether :meth:`stream` heeds ``Request.schema``; where not, the last message tells it.
     ``reports_odds``: whether :meth:`stream` heeds ``Request.likeliest``.
@@ -213,7 +212,6 @@ class Provider(SupportsStream, Protocol):
     tokenizer: str = ""
     sends_reserve: bool = False
     takes: frozenset[str] = frozenset()
-    fetches: frozenset[str] = frozenset()
     converts: frozenset[str] = frozenset()
     takes_schema: bool = False
     reports_odds: bool = False

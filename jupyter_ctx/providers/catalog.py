@@ -38,7 +38,7 @@ class Service:
     ``loaded_at``: the path of the list of loaded models, where that is not the usual list.
     ``truncates``: how to end the server's silent truncation.
     ``prices``: its name in the table of prices.
-    ``fetches``: the kinds of files that a host of others' models fetches from their addresses.
+    ``converts``: the kinds of files that a host of others' models turns into text for those that read text only.
     """
 
     base_url: str | None = None
@@ -51,10 +51,9 @@ class Service:
     loaded_at: str = ""
     truncates: str = ""
     prices: str | None = None
-    fetches: frozenset[str] = frozenset()
+    converts: frozenset[str] = frozenset()
 
 
-IMAGES_ALONE = frozenset({"image"})
 SERVICES: dict[str, Service] = {
     "openai": Service(None, ("OPENAI_API_KEY",), Responses, "OPENAI_BASE_URL", prices="openai"),
     "azure": Service(
@@ -65,15 +64,15 @@ SERVICES: dict[str, Service] = {
     "google": Service(None, ("GEMINI_API_KEY", "GOOGLE_API_KEY"), Google, prices="google"),
     # hosted, compatible with OpenAI's Chat Completions
     "openrouter": Service(
-        "https://openrouter.ai/api/v1", ("OPENROUTER_API_KEY",), prices="openrouter", fetches=Adapter.takes
+        "https://openrouter.ai/api/v1", ("OPENROUTER_API_KEY",), prices="openrouter", converts=frozenset({"pdf"})
     ),
-    "groq": Service("https://api.groq.com/openai/v1", ("GROQ_API_KEY",), prices="groq", fetches=IMAGES_ALONE),
-    "mistral": Service("https://api.mistral.ai/v1", ("MISTRAL_API_KEY",), prices="mistral", fetches=IMAGES_ALONE),
+    "groq": Service("https://api.groq.com/openai/v1", ("GROQ_API_KEY",), prices="groq"),
+    "mistral": Service("https://api.mistral.ai/v1", ("MISTRAL_API_KEY",), prices="mistral"),
     "deepseek": Service("https://api.deepseek.com", ("DEEPSEEK_API_KEY",), prices="deepseek"),
-    "xai": Service("https://api.x.ai/v1", ("XAI_API_KEY",), prices="x-ai", fetches=IMAGES_ALONE),
+    "xai": Service("https://api.x.ai/v1", ("XAI_API_KEY",), prices="x-ai"),
     "together": Service("https://api.together.xyz/v1", ("TOGETHER_API_KEY",), prices="together"),
     "fireworks": Service(
-        "https://api.fireworks.ai/inference/v1", ("FIREWORKS_API_KEY",), prices="fireworks", fetches=IMAGES_ALONE
+        "https://api.fireworks.ai/inference/v1", ("FIREWORKS_API_KEY",), prices="fireworks"
     ),
     "cerebras": Service("https://api.cerebras.ai/v1", ("CEREBRAS_API_KEY",), prices="cerebras"),
     "moonshot": Service("https://api.moonshot.ai/v1", ("MOONSHOT_API_KEY",), prices="moonshotai"),

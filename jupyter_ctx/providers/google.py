@@ -27,7 +27,6 @@ class Google(Adapter):
     """A model behind generate_content."""
 
     sdk = Sdk("google-genai", oldest=(1, 46), newest=3, on_httpx2=3)
-    fetches = Adapter.takes
     reports_odds = True
     _efforts = GEMINI_FORMS
 
@@ -153,8 +152,6 @@ def _content(message: Message) -> dict[str, Any]:
 
 
 def _part(attachment: Attachment) -> dict[str, Any]:
-    if attachment.address:
-        return {"fileData": {"fileUri": attachment.address, "mimeType": attachment.media_type}}
     data = base64.urlsafe_b64encode(attachment.data).decode()  # both as the SDK writes them
     return {"inlineData": {"data": data, "mime_type": attachment.media_type}}
 

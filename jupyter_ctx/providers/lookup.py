@@ -139,7 +139,7 @@ def _make(service: Service, provider: str, name: str, base_url: str | None, key:
         Endpoint(
             provider, name, base_url, key, other, no_key=_no_key(provider, service),
             timeout=timeout, serves=service.serves, loaded_at=service.loaded_at, truncates=service.truncates,
-            fetches=service.fetches,
+            converts=service.converts,
         )
     )  # fmt: skip
 

@@ -24,7 +24,6 @@ THOUGHTS = {  # what comes as a thought, and what numbers its parts
 class Responses(OpenAIAdapter):
     """A model behind the Responses API. Nothing of a conversation is kept there (``store`` is off)."""
 
-    fetches = OpenAIAdapter.takes
     _efforts = RESPONSES_FORMS
 
     def _start(self, client: Any, request: Request) -> Any:
@@ -110,6 +109,4 @@ def _part(attachment: Attachment) -> dict[str, Any]:
     url = data_url(attachment)
     if attachment.kind == "image":
         return {"type": "input_image", "image_url": url}
-    if attachment.address:
-        return {"type": "input_file", "file_url": url}
     return {"type": "input_file", "filename": attachment.name, "file_data": url}

@@ -26,8 +26,8 @@ def as_base64(attachment: Attachment) -> str:
 
 
 def data_url(attachment: Attachment) -> str:
-    """Return a file as a data URL, or the address at which the provider fetches it."""
-    return attachment.address or f"data:{attachment.media_type};base64,{as_base64(attachment)}"
+    """Return a file as a data URL."""
+    return f"data:{attachment.media_type};base64,{as_base64(attachment)}"
 
 
 def as_part(attachment: Attachment) -> dict[str, Any]:

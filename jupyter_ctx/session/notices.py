@@ -112,11 +112,7 @@ def _of_the_model(outcome: Outcome) -> Iterator[Notice]:
         yield from (Notice(line, once=line) for line in target.differences())
     if outcome.sent.request.likeliest and not outcome.verdict.reply.tokens:
         yield Notice(f"{target.model} told no probabilities of its tokens.")
-    unsent = [
-        f"{KINDS_OF_FILES[file.kind]}{' by address' * bool(file.address)}"
-        for file in outcome.files
-        if target.unsendable(file)
-    ]
+    unsent = [KINDS_OF_FILES[file.kind] for file in outcome.files if target.unsendable(file)]
     if unsent:
         what = " and ".join(unsent) if target.takes else "text only"
         does = "does not take" if target.takes else "takes"
@@ -305,8 +301,6 @@ def sized(parts: Sequence[Attached], target: Target) -> Along:
 
 def _told(part: Attached, tokens: int, target: Target) -> Attached:
     whole = f"about {tokens + file_tokens(part.files, target.meter.vision):,} tokens"
-    if any(file.address for file in part.files):
-        return replace(part, what=f"{part.what}: {whole} are a guess")
     return part if part.what else replace(part, what=whole)
 
 

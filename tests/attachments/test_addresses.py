@@ -1,4 +1,4 @@
-"""Images and PDFs at an address go as that address, unless providers cannot reach it or it holds a key."""
+"""Addresses that are not read: of networks of one's own, and those that hold a key."""
 
 from __future__ import annotations
 
@@ -17,23 +17,6 @@ def attached_address(address: str) -> Attached:
     return attached(Address(address), Redactor(), TextRoom(2_000, count_characters))
 
 
-@pytest.mark.parametrize(
-    ("address", "name", "kind"),
-    [
-        ("https://example.com/a/cat.png", "cat.png", "image"),
-        ("https://example.com/A%20B.JPG?raw=true&w=300", "A%20B.JPG", "image"),
-        ("https://example.com:8443/paper.pdf#page=2", "paper.pdf", "pdf"),
-        ("https://xn--e1afmkfd.xn--p1ai/cat.webp", "cat.webp", "image"),
-    ],
-)
-def test_what_is_at_a_public_address_is_named_and_not_fetched(address: str, name: str, kind: str) -> None:
-    part = attached_address(address)
-    (file,) = part.files
-    assert (file.name, file.kind, file.address, part.name) == (name, kind, address, address)
-    assert file.tokens > 1_000
-    assert part.text.startswith(f"{name}: ")
-
-
 UNREACHABLE = (
     "localhost 127.0.0.1 10.0.0.3 192.168.1.4:8888 169.254.169.254 [::1] [fd00::1] nas nas.local db.internal 127.1 "
     "0x7f.1 2130706433 localhost."
@@ -41,7 +24,7 @@ UNREACHABLE = (
 
 
 @pytest.mark.parametrize("host", UNREACHABLE.split())
-def test_no_provider_reaches_a_network_of_ones_own(host: str) -> None:
+def test_a_network_of_ones_own_is_not_read(host: str) -> None:
     with pytest.raises(InvalidRequestError):
         attached_address(f"https://{host}/cat.png")
 

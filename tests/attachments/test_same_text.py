@@ -61,9 +61,3 @@ def test_a_window_that_the_user_sets_or_a_provider_states_gives_the_room() -> No
     assert len(small.text) * 3 < len(large.text)
     assert chat.desk.attached("df", FRAME, window=2_000).text != small.text
     assert chat.desk.attached("df", FRAME, max_tokens=3_500).text != small.text
-
-
-def test_more_tokens_for_the_reply_than_a_guessed_window_has_are_no_error() -> None:
-    chat = Chat("mine", base_url="http://127.0.0.1:9", max_tokens=40_000, window=64_000)
-    assert chat.desk.attached("x", "text").text
-    assert chat.desk.attached("x", "text", window=50_000).text

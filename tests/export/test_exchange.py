@@ -386,11 +386,6 @@ MESSAGES = "[{}]".format
         (MESSAGES('{"role": "tool", "content": "x"}'), ".json", "'tool' with str is not a message with a text"),
         (MESSAGES('{"role": "assistant", "content": "x"}'), ".json", "not with one of role 'assistant'"),
         (MESSAGES('{"role": "user", "content": [{"type": "audio"}]}'), ".json", "neither text nor"),
-        (
-            MESSAGES('{"role": "user", "content": [{"image_url": {"url": "http://e.x/a.png"}}]}'),
-            ".json",
-            "public https:// addresses only",
-        ),
         (MESSAGES('{"role": "system", "content": [{"type": "file"}]}'), ".json", "'system' may contain text only"),
         (MESSAGES(r'{"role": "user", "content": "a\ud800"}'), ".json", r"a lone surrogate \(U\+D800\)"),
         (MESSAGES(r'{"role": "system", "content": "\u0000"}'), ".json", "a NUL at character 1"),
@@ -401,6 +396,12 @@ MESSAGES = "[{}]".format
 def test_what_cannot_be_read_says_why(text: str, suffix: str, match: str) -> None:
     with pytest.raises(InvalidRequestError, match=match):
         read(text, suffix)
+
+
+def test_an_image_at_an_address_is_named_in_the_text() -> None:
+    url = {"type": "image_url", "image_url": {"url": "https://e.x/a.png"}}
+    got = from_messages([{"role": "user", "content": ["Look:", url]}, {"role": "assistant", "content": "A cat."}])
+    assert said(got) == [("Look:\n\n[image at https://e.x/a.png]", "A cat.")]
 
 
 def test_what_a_model_said_is_mended_not_refused() -> None:

@@ -225,53 +225,6 @@ def test_files_go_with_their_prompt_and_stay_in_the_conversation(dialect: Dialec
     assert "The sea is blue." in chat.turns[0].prompt
 
 
-IMAGE_AT, PDF_AT = "https://example.com/cat.png", "https://example.com/paper.pdf"
-BY_ADDRESS = {  # as each API writes them; of hosts that speak Chat Completions only some fetch, such as OpenRouter
-    "completions": (
-        {"type": "image_url", "image_url": {"url": IMAGE_AT}},
-        {"type": "file", "file": {"filename": "paper.pdf", "file_data": PDF_AT}},
-    ),
-    "responses": ({"type": "input_image", "image_url": IMAGE_AT}, {"type": "input_file", "file_url": PDF_AT}),
-    "anthropic": (
-        {"type": "image", "source": {"type": "url", "url": IMAGE_AT}},
-        {"type": "document", "source": {"type": "url", "url": PDF_AT}, "title": "paper.pdf"},
-    ),
-    "google": (
-        {"fileData": {"fileUri": IMAGE_AT, "mimeType": "image/png"}},
-        {"fileData": {"fileUri": PDF_AT, "mimeType": "application/pdf"}},
-    ),
-}
-
-
-def test_what_is_at_an_address_is_fetched_by_the_provider(dialect: Dialect, tmp_path: Path) -> None:
-    with answering(dialect, dialect.answer("Hi")) as (chat, seen):
-        if dialect.name == "completions":
-            chat = Chat("openrouter/m", base_url=chat.config.base_url, api_key=KEY)
-        chat.send("Look:", attachments=[IMAGE_AT, PDF_AT])
-        chat.send("And now?")
-        chat.export(tmp_path / "told.ipynb")
-    for request in seen:
-        said = next(value for name in ("messages", "input", "contents") if (value := request.get(name)))[0]
-        assert tuple((said.get("content") or said["parts"])[:2]) == BY_ADDRESS[dialect.name]
-    assert sum(file.tokens for file in chat.turns[0].attachments) == 21_600
-    assert IMAGE_AT in chat.turns[0].sources[0]
-    again = Chat("local/smollm2")
-    again.load(tmp_path / "told.ipynb")
-    assert again.turns[0].attachments == chat.turns[0].attachments
-
-
-def test_no_address_is_sent_where_it_is_not_known_that_the_server_fetches_it() -> None:
-    dialect = DIALECTS["completions"]
-    with answering(dialect, dialect.answer("Hi")) as (chat, seen):
-        with pytest.raises(InvalidRequestError, match="not known to fetch images"):
-            chat.send("Look:", attachments=IMAGE_AT)
-        chat.send("Look:", attachments=IMAGE_AT, model="openrouter/m", base_url=chat.config.base_url)
-        reply = chat.send("And now?")
-        assert "image_url" not in json.dumps(seen[-1])
-        assert any("images by address" in line for line in reply.notices)
-    assert len(seen) == 2
-
-
 def test_a_file_that_cannot_be_sent_is_an_error_that_names_it(tmp_path: Path, chat: Chat) -> None:
     image, nonsense = tmp_path / "cat.png", tmp_path / "noise.bin"
     image.write_bytes(PIXEL)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import re
 from pathlib import Path
 from typing import Any
 
@@ -65,12 +64,3 @@ def test_a_file_is_made_smaller_only_where_the_provider_would_do_it(tmp_path: Pa
     image(4_032, 3_024).save(path)
     sizes = {model: sent_size(Chat(model, api_key="none"), path, model) for model in (CLAUDE, OLD_CLAUDE, GPT, OTHER)}
     assert sizes == {CLAUDE: (2_000, 1_500), OLD_CLAUDE: (1_568, 1_176), GPT: (4_032, 3_024), OTHER: (4_032, 3_024)}
-
-
-@pytest.mark.parametrize(("model", "tokens"), [(CLAUDE, 4_005), (GPT, 14_364), (OTHER, 1_600)])
-def test_an_image_at_an_address_counts_as_a_photograph(model: str, tokens: int) -> None:
-    chat = Chat(model, api_key="none")
-    parts = chat.desk.attachments(["https://example.com/a/cat.png"], {})
-    (guessed,) = re.findall(r"~([\d,]+) tokens are a guess", chat.desk.sizes(parts).line)
-    assert int(guessed.replace(",", "")) == pytest.approx(tokens + 8, abs=8)
-    assert chat.preview("Look:", attachments=parts).input_tokens == pytest.approx(tokens + 20, abs=18)
