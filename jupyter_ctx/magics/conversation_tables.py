@@ -35,7 +35,8 @@ def history_forms(history: History) -> dict[str, str]:
     """Return every turn since the last clear, with its state in the next request and what went with its prompt."""
     rows = [
         (
-            str(row.turn), row.cell, first_words(row.prompt), first_words(row.reply),
+            str(row.turn), row.cell, first_words(row.parts[0].text if row.parts else row.prompt),
+            first_words(row.reply),
             f"{'' if row.exact else '~'}{row.tokens:,}", ", ".join((*row.states, *_versions(row.versions))),
         )
         for row in history

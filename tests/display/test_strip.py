@@ -232,8 +232,9 @@ def test_tables_list_the_parts_below_their_message_and_their_tokens_add_up() -> 
     for page in (forms["text/html"], chat.history()._repr_mimebundle_()["text/html"]):
         assert page.count("<img ") == 1
         assert "1  2" in page
+        assert ">What is it?<" in page
         assert all(name in page for name in names)
-    assert "df (40 of 12,000 rows)" in repr(chat.history())
+    assert "df (40 of 12,000 rows" in repr(chat.history())
     assert "↳ df" in repr(chat.preview("And?"))
     assert "↳ df" in chat.preview("And?")._repr_html_()
 
