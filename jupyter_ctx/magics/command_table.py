@@ -42,10 +42,6 @@ class Call:
     options: Namespace
     text: str | None  # of the cell below the line
 
-    def number(self, word: str) -> int:
-        """Return a turn's number. Raises UsageError."""
-        return self.count(word, "numbers of turns", ": %chat history shows them")
-
     def count(self, word: str, what: str, remedy: str = "") -> int:
         """Return a whole number. Raises UsageError, naming ``what`` it should be."""
         try:

@@ -147,7 +147,8 @@ command_of(Chat.exclude, ABOUT_WINDOW, "%chat exclude 2 3")
 def _include(call: Call, *turns: str) -> object:
     """Include turns again that were left out; all: every one."""
     everything = [word.lower() for word in turns] == ["all"]
-    return call.chat.include(*(() if everything else map(call.number, turns)))
+    numbers = () if everything else (call.count(word, "numbers of turns, or all") for word in turns)
+    return call.chat.include(*numbers)
 
 
 command_of(Chat.trim, ABOUT_WINDOW, "%chat trim", "%chat trim 3")

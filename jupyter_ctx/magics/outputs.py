@@ -122,52 +122,36 @@ class Outputs:
         return NoOutputError(f"there is no {name}. {there} {NO_TEXT}")
 
 
-class FilledPrompt(NamedTuple):
-    """A prompt with its expressions filled in, the images that go along, and lines to show above the answer."""
-
-    text: str
-    attached: tuple[Attached, ...]
-    lines: tuple[str, ...]
-
-
-def filled_prompt(
-    text: str, chat: Chat, options: Namespace, outputs: Outputs, labels: Labels, tell: Callable[..., None]
-) -> FilledPrompt:  # fmt: skip
-    """Return the prompt of a cell with its expressions filled in, and ``tell`` what is read.
-
-    Raises InvalidRequestError.
-    """
-    settings, redactor = settings_of(options), chat.desk.redactor(on=not options.no_redact)
-    parts = FilledOutputs(outputs, chat, settings, redactor, labels)
-
-    def read(expression: str, evaluate: Callable[[], str]) -> str:
-        tell(expression, verb="Reading")
-        return parts.fill(expression, evaluate)
-
-    with silent():  # what is displayed while values are read is no part of the cell
-        filled = fill(text, outputs.variables, redactor, read)
-    large = chat.desk.values_notice(filled.values, **settings)
-    lines = (*parts.lines, *unspaced(text, outputs.variables), *([large] if large else ()))
-    return FilledPrompt(filled.text, tuple(parts.images.values()), lines)
-
-
 class NoOutputError(Exception):
     """A cell has no output that could be filled in; the message says why, and what to do."""
 
 
-class FilledOutputs:
-    """What ``{{ Out[3] }}`` and the like stand for in one prompt: text, and images that go along.
+class PromptFilling:
+    """Fills the expressions of one prompt in: ``{{ Out[3] }}`` and the like stand for text, and images that go along.
 
     images: those that go along, each once, by name; lines: what to say above the answer, each once
     """
 
-    def __init__(
-        self, outputs: Outputs, chat: Chat, settings: Mapping[str, Any], redactor: Redactor, labels: Labels
-    ) -> None:  # fmt: skip
-        self._outputs, self._redactor, self._labels = outputs, redactor, labels
-        self._chat, self._settings = chat, settings
+    def __init__(self, outputs: Outputs, chat: Chat, options: Namespace, labels: Labels) -> None:
+        self._outputs, self._chat, self._labels = outputs, chat, labels
+        self._settings = settings_of(options)
+        self._redactor = chat.desk.redactor(on=not options.no_redact)
         self.images: dict[str, Attached] = {}
         self.lines: dict[str, None] = {}
+
+    def of(self, text: str, tell: Callable[..., None]) -> str:
+        """Return a prompt with its expressions filled in, and ``tell`` what is read. Raises InvalidRequestError."""
+        names = self._outputs.variables
+
+        def read(expression: str, evaluate: Callable[[], str]) -> str:
+            tell(expression, verb="Reading")
+            return self.fill(expression, evaluate)
+
+        with silent():  # what is displayed while values are read is no part of the cell
+            filled = fill(text, names, self._redactor, read)
+        large = self._chat.desk.values_notice(filled.values, **self._settings)
+        self.lines |= dict.fromkeys((*unspaced(text, names), *([large] if large else ())))
+        return filled.text
 
     def fill(self, expression: str, evaluate: Callable[[], str]) -> str:
         """Return the text for an expression; other expressions than a whole output's or input's are evaluated.
