@@ -9,7 +9,7 @@ from IPython.display import display
 
 from ..chat import Chat
 from .chat_cells import ChatCells, tell
-from .line_options import check_repeated, given, is_of_a_prompt, parsed_line, split_line
+from .line_options import OF_A_PROMPT, check_repeated, given, parsed_line, split_line
 
 
 def run_line(cells: ChatCells, line: str, cell: str | None = None) -> None:
@@ -18,7 +18,7 @@ def run_line(cells: ChatCells, line: str, cell: str | None = None) -> None:
     check_repeated(options, options.words[0].lower() if options.words else "")
     if options.words:
         _run_command(cells, options, cell, line)
-    elif not all(map(is_of_a_prompt, given(options))):
+    elif not all(option in OF_A_PROMPT for option in given(options)):
         from .line_errors import check_options
 
         check_options(options, None, "A prompt")

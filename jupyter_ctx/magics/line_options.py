@@ -206,11 +206,6 @@ def given(options: Namespace) -> Iterable[Option]:
     return (option for option in OPTIONS if getattr(options, option.name) not in (None, False, []))
 
 
-def is_of_a_prompt(option: Option) -> bool:
-    """Return whether an option may stand above a prompt."""
-    return A_PROMPT in option.of
-
-
 def check_repeated(options: Namespace, command: str = A_PROMPT) -> None:
     """Let options that may be repeated for one command have one value elsewhere. Raises UsageError."""
     for option in given(options):
