@@ -27,7 +27,7 @@ def main() -> None:
     off, short, cuts, failed = [], 0, 0, 0
     for turn in range(TURNS):
         prompt = " ".join(rng.choice(PARTS) for _ in range(rng.choice([1, 1, 2, 4])))
-        margin = chat.desk.session.target({}, ask=False).meter.margin(prompt)
+        margin = chat.session.target({}, ask=False).meter.margin(prompt)
         told = chat.preview(prompt).input_tokens
         try:
             reply = chat.send(prompt)

@@ -124,7 +124,7 @@ def edit(chat: Chat, folder: Path) -> None:
 def panel_of(chat: Chat) -> GaugePanel:
     """Return the live gauge."""
     nothing: Any = None
-    return GaugePanel(Controls(chat.info, chat.desk.actions.plans, *[nothing] * 3, {}))
+    return GaugePanel(Controls(chat.info, chat.session.actions.plans, *[nothing] * 3, {}))
 
 
 def messages() -> list[dict[str, str]]:

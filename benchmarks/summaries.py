@@ -79,7 +79,7 @@ def summaries(older: Older, target: Target) -> dict[str, str]:
 def main() -> None:
     """Print the table."""
     chat = Chat("local/smollm2", window=8_192)
-    target = chat.desk.session.target({}, ask=True)
+    target = chat.session.target({}, ask=True)
     print(f"of {len(PLANTED)} planted facts in a summary of {CAP} tokens, {TURNS} turns, seeds {SEEDS}")
     for seed in SEEDS:
         said = conversation(seed)

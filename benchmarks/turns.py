@@ -197,7 +197,7 @@ def measure(name: str, url: str, count: int) -> None:
     ours_cell = f"%%chat\n{PROMPT}"
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder, kernel_in(folder) as (kernel, cpu):
         run(kernel, f"%load_ext jupyter_ctx\n%chat use {bare.model} --base-url {url}{bare.path} --window 4000000")
-        run(kernel, f"chat = __import__('jupyter_ctx').get_chat()\nchat.desk.set_key({url + bare.path!r}, {KEY!r})")
+        run(kernel, f"chat = __import__('jupyter_ctx').get_chat()\nchat.models.set_key({url + bare.path!r}, {KEY!r})")
         run(kernel, bare.begin.format(url=url + bare.path, key=KEY))
         pairs = []
         for number in range(PAIRS + 1):

@@ -21,14 +21,15 @@ from .providers.base import Reply, SupportsStream
 from .providers.guests import Guest, guest
 from .runtime.files import path_of
 from .runtime.frontend import Origin
+from .session import actions
 from .session.actions import Change, Method
-from .session.desk import Desk
-from .session.exchange import Coming
+from .session.attaching import attachments_given, left_out
+from .session.complete import Coming
 from .session.history import History, history
 from .session.preview import View
 from .session.prompt import Prompt
+from .session.send import send_prompt
 from .session.session import Session
-from .session.snapshot import context_info
 from .session.system_prompt import prompt_text
 from .session.usage_table import Usages, usages
 from .shown_as import mimebundle
@@ -52,7 +53,7 @@ class Chat:
     name: the conversation of this name in the store, which is continued or begun
     """
 
-    __slots__ = {"__weakref__": "", "desk": "What the cells of a notebook need beside this."}
+    __slots__ = {"__weakref__": "", "session": "The conversation with its state, which cells of a notebook work with."}
 
     def __init__(
         self,
@@ -76,7 +77,7 @@ class Chat:
         if journal is not None and opened is not None:
             session.restore(opened, given)
             _say_where_it_is_a_copy(journal, name, len(session.conversation.places))
-        self.desk = Desk(session)
+        self.session = session
         if api_key is not None:
             self.models.set_key(key_owner(self.config), api_key)
 
@@ -88,28 +89,28 @@ class Chat:
     @property
     def config(self) -> Settings:
         """The settings of the conversation as they are now."""
-        return self.desk.session.settings
+        return self.session.settings
 
     @property
     def conversation(self) -> Conversation:
         """Everything that was said and done; read it, do not change it."""
-        return self.desk.session.conversation
+        return self.session.conversation
 
     @property
     def models(self) -> Models:
         """The models that were used, with their providers, keys and limits."""
-        return self.desk.session.models
+        return self.session.models
 
     @property
     def name(self) -> str:
         """The conversation's name in its store; empty where it is not stored."""
-        journal = self.desk.session.journal
+        journal = self.session.journal
         return journal.name if journal is not None else ""
 
     @property
     def system(self) -> str:
         """The conversation's own system prompt, else that of the settings."""
-        return self.desk.session.own_system
+        return self.session.own_system
 
     @property
     def turns(self) -> tuple[Turn, ...]:
@@ -137,33 +138,25 @@ class Chat:
             if called is not None and not callable(called):
                 raise InvalidRequestError(f"{name} is {called!r}: it must be a function.")
         asked = self._prompt(prompt, attachments, schema, options)
-        reply = self.desk.ask(asked, Coming(None, on_piece, on_thought))
-        return replace(reply, notices=(*reply.notices, *self._left_out(asked), *self.desk.session.notices()))
+        reply = send_prompt(self.session, asked, Coming(None, on_piece, on_thought))
+        lines = left_out(self.session, asked.attachments, asked.options)
+        return replace(reply, notices=(*reply.notices, *lines, *self.session.notices()))
 
     def preview(self, prompt: str = "", *, attachments: Any = (), schema: Any = None, **options: Any) -> View:
         """Return what send would send with the same arguments, part by part, and what it would leave out."""
-        return self.desk.view(self._prompt(prompt, attachments, schema, options))
+        return self.session.view(self._prompt(prompt, attachments, schema, options))
 
     def _prompt(self, prompt: str, attachments: Any, schema: Any, options: Mapping[str, Any]) -> Prompt:
         asked = Prompt.of(prompt, schema, options)
-        return replace(asked, attachments=self.desk.attachments(attachments, asked.options))
-
-    def _left_out(self, asked: Prompt) -> tuple[str, ...]:
-        """Return lines about what was left out of attachments, or blanked in them."""
-        parts = asked.attachments
-        blanked = tuple(line for part in parts for line in part.notices)
-        if not any(part.is_changed for part in parts):
-            return blanked
-        along = self.desk.sizes(parts, **asked.options)
-        return (along.line, *along.large, *blanked)
+        return replace(asked, attachments=attachments_given(self.session, attachments, asked.options))
 
     def info(self) -> ContextInfo:
         """Return how full the next request is with an empty prompt, in tokens. No server is asked."""
-        return context_info(self.desk.session.snapshot())
+        return self.session.snapshot().info
 
     def history(self) -> History:
         """Return a table of every turn since the last clear, with what becomes of it in the next request."""
-        return history(self.desk.session.snapshot())
+        return history(self.session.snapshot())
 
     def usage(self) -> Usages:
         """Return a table of the tokens, dollars and seconds of every answer since the last clear."""
@@ -179,29 +172,20 @@ class Chat:
         from .experiments.start import start
 
         chosen, given = parted(options, Options())
-        journal = self.desk.session.journal
+        session, journal = self.session, self.session.journal
         if "store" not in options and journal is not None:
             chosen = replace(chosen, store=journal.address)
         settings = settings_with(self.config, {"system": self.system or None, **given})
-        handed = self.desk.session.notebook.handout.rows
-        names = {*given, *grid} if isinstance(grid, Mapping) else given
-        session = self.desk.session
-        session.check_given(names)
-        within = session.purse_for(self.config)
+        session.check_given({*given, *grid} if isinstance(grid, Mapping) else given)
         return start(
-            template, rows, grid, self.models, settings, chosen, self._count_cost, within, handed, session.check_given
-        )
-
-    def _count_cost(self, run: Run) -> None:
-        """Add what a run has cost to what the conversation has."""
-        if run.cost or run.unpriced:
-            self.desk.add_cost(run.cost, run.unpriced)
-        else:
-            self.desk.session.save()  # what was reserved and not spent
+            template, rows, grid, self.models, settings, chosen,
+            lambda run: session.spend_on_run(run.cost, run.unpriced),
+            session.purse_for(self.config), session.notebook.handout.rows, session.check_given,
+        )  # fmt: skip
 
     def trim(self, turns: int | None = None) -> Change:
         """Leave out the oldest turns: down to about 0.6 of the limit, or to the newest turns."""
-        return self.desk.do(lambda: self.desk.actions.trim(turns))
+        return self.session.act(actions.trim_turns, turns)
 
     def summarize(
         self, instructions: str | None = None, *, turns: int | None = None, method: Method | None = None
@@ -209,83 +193,91 @@ class Chat:
         """Send a summary in place of the older turns; the newest, at least two and a quarter of the limit, stay.
         method: "extractive", your own lines, the default with local models; or "model", with your instructions
         """
-        return self.desk.summarize(instructions, turns=turns, method=method)
+        return self.session.act(actions.summarize, instructions, method, turns=turns)
 
     def clear(self) -> Change:
         """Begin the conversation anew; system prompt, model and settings stay."""
-        return self.desk.clear()
+        return self.session.act(actions.clear)
 
     def undo(self) -> Change:
         """Undo the last action, whole."""
-        return self.desk.undo()
+        return self.session.act(actions.undo)
 
     def redo(self) -> Change:
         """Redo what was undone last."""
-        return self.desk.do(self.desk.actions.redo)
+        return self.session.act(actions.redo)
+
+    def pick(self, number: int, version: int | None = None) -> Change:
+        """Make this one of the answers that came last side by side the turn; with a version, that answer of a turn."""
+        if version is None:
+            return self.session.act(actions.choose_answer, number)
+        return self.session.act(actions.pick, number, version)
 
     def pin(self, *numbers: int) -> Change:
         """Keep these turns, by their numbers from 1, in every request."""
-        return self.desk.do(lambda: self.desk.actions.pin(numbers, on=True))
+        return self.session.act(actions.pin, numbers, on=True)
 
     def unpin(self, *numbers: int) -> Change:
         """Unpin these turns."""
-        return self.desk.do(lambda: self.desk.actions.pin(numbers, on=False))
+        return self.session.act(actions.pin, numbers, on=False)
 
     def exclude(self, *numbers: int) -> Change:
         """Leave these turns out of every request."""
-        return self.desk.do(lambda: self.desk.actions.exclude(numbers, on=True))
+        return self.session.act(actions.exclude, numbers, on=True)
 
     def include(self, *numbers: int) -> Change:
         """Bring excluded turns back; without numbers, everything that was trimmed, left out or excluded."""
         if not numbers:
-            return self.desk.do(self.desk.actions.include_all)
-        return self.desk.do(lambda: self.desk.actions.exclude(numbers, on=False))
+            return self.session.act(actions.include_all)
+        return self.session.act(actions.exclude, numbers, on=False)
 
     def add_messages(self, messages: Iterable[Mapping[str, object]]) -> Change:
         """Append a conversation in OpenAI's format; a system message at its beginning becomes the system prompt."""
-        return self.desk.do(lambda: self.desk.actions.add(from_messages(messages)))
+        return self.session.act(actions.add, from_messages(messages))
 
     def load(self, path: str | Path) -> Change:
         """Append the conversation in an exported file; JSON and notebooks of other programs are read, too."""
         from .export.conversation_files import load
 
-        return self.desk.resume(load(path_of(path)), str(path))
+        return self.session.act(actions.add, load(path_of(path)))
 
     def export(self, path: str | Path) -> Path:
         """Write the conversation to a .md, .json or .ipynb file, over an earlier export; return its absolute path."""
         from .export.conversation_files import export
 
-        return export(self.conversation, path_of(path), self.desk.redactor(), self.desk.notebook_file)
+        return export(self.conversation, path_of(path), self.session.redactor(), self.session.notebook_file)
 
     def configure(self, **changes: Any) -> Settings:
         """Change settings of the conversation from now on; an invalid value changes none of them."""
-        changes = self.desk.session.back_to_course(changes)
+        changes = self.session.back_to_course(changes)
         system = _new_system(changes)
         settings = settings_with(self.config, {name: value for name, value in changes.items() if name != "system"})
-        settings = self.desk.session.notebook.course.priced(settings)
-        self.desk.session.notebook.course.check_unlocked(changes)
+        settings = self.session.notebook.course.priced(settings)
+        self.session.notebook.course.check_unlocked(changes)
         if changes.keys() & OF_A_TARGET:
             self.models.target(settings, ask=False)
         if changes.get("summary_model") and settings.summary_model:
             self.models.target(settings.changed({"model": settings.summary_model}), ask=False)
         if changes.get("window") is not None:
             self.models.reopen(settings)
-        self.desk.use(settings)
+        if settings.model != self.config.model:
+            self.session.summary_failures = 0
+        self.session.change(settings=settings)
         if system is not None:
-            self.desk.set_system(system)
-        self.desk.session.save()
-        self.desk.notify()
+            self.session.act(actions.set_system, system)
+        self.session.save()
+        self.session.notify()
         return self.config
 
     def close(self) -> None:
         """Release the conversation in its store for other kernels. What is said later is not stored."""
-        self.desk.session.close()
+        self.session.close()
 
 
 def chat_of(session: Session) -> Chat:
     """Return the Chat of a conversation that is open already."""
     chat = Chat.__new__(Chat)
-    chat.desk = Desk(session)
+    chat.session = session
     return chat
 
 

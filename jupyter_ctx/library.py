@@ -19,6 +19,7 @@ from .models.purse import Purse
 from .models.registry import Models
 from .runtime.files import path_of
 from .runtime.frontend import Origin
+from .session import actions
 from .session.actions import Change
 from .session.begun import told_of_environment
 from .session.course import course_in
@@ -79,7 +80,7 @@ class Library:
         """Return what pays for requests apart from conversations; ``None``: nothing was spent yet, without a cap."""
         if self._current is None and self._begun.max_cost is None:
             return None
-        return self.current.desk.session.purse_for(self.current.config)
+        return self.current.session.purse_for(self.current.config)
 
     def rows(self, *, everywhere: bool = False) -> list[ConversationRow]:
         """Return the rows of this notebook's conversations, or of all; last opened first. Raises StoreError."""
@@ -94,7 +95,7 @@ class Library:
     @property
     def in_memory(self) -> list[ConversationRow]:
         """The rows of the conversations that are open in this kernel."""
-        return [chat.desk.journal.row for chat in self._chats.values()]
+        return [journal_of(chat).row for chat in self._chats.values()]
 
     @property
     def names(self) -> list[str]:
@@ -149,7 +150,7 @@ class Library:
         current, journal = self.current, self._journal()
         if name is not None:
             self._free(checked_name(name))
-        opened = journal.fork(current.desk.journal.row, name)
+        opened = journal.fork(journal_of(current).row, name)
         return self._make_current(self._take(journal, opened, current.config))
 
     def rename(self, name: str) -> Chat:
@@ -157,7 +158,7 @@ class Library:
         chat, old = self.current, self.current.name
         if checked_name(name) != old:
             try:
-                chat.desk.journal.change(name=name)
+                journal_of(chat).change(name=name)
             except TakenError:
                 raise InvalidRequestError(f"There is a conversation {name!r} here already.") from None
             self._chats[name] = self._chats.pop(old, chat)
@@ -201,11 +202,12 @@ class Library:
 
         row = self._elsewhere(notebook, name)
         if row is None:
-            return self.current.desk.resume(load(self._path(notebook)), notebook, summary=summary)
+            return self.current.session.act(actions.add, load(self._path(notebook)), notebook, summary=summary)
         added = renewed(carried(self._journal().read(row).conversation))
         if self.current.system:  # the current system prompt stays
             added = replace(added, system=None)
-        return self.current.desk.resume(added, f"{Path(row.notebook).name} ({row.name})", summary=summary)
+        source = f"{Path(row.notebook).name} ({row.name})"
+        return self.current.session.act(actions.add, added, source, summary=summary)
 
     def _first(self) -> Chat:
         """Open the conversation that the notebook had before its kernel was started."""
@@ -247,14 +249,14 @@ class Library:
         """Return a conversation with the cap of the notebook, which is that of the current one."""
         cap = chat.config.max_cost if self._current is None else self._current.config.max_cost
         if cap != chat.config.max_cost:
-            chat.desk.session.change(settings=replace(chat.config, max_cost=cap))
-            chat.desk.session.save()
+            chat.session.change(settings=replace(chat.config, max_cost=cap))
+            chat.session.save()
         return chat
 
     def _make_current(self, chat: Chat) -> Chat:
         self._current = self._capped(chat)
         with suppress(StoreError):
-            chat.desk.journal.change(opened=time.time())
+            journal_of(chat).change(opened=time.time())
         return chat
 
     def _free(self, name: str) -> None:
@@ -264,7 +266,7 @@ class Library:
 
     def _elsewhere(self, notebook: str, name: str | None) -> ConversationRow | None:
         """Return the row of another notebook's conversation, found by the notebook's path or the end of it."""
-        path, here = str(self._path(notebook)), self.current.desk.journal.row.id
+        path, here = str(self._path(notebook)), journal_of(self.current).row.id
         rows = [row for row in self.rows(everywhere=True) if row.turns and row.id != here and name in (None, row.name)]
         exact = [row for row in rows if row.notebook in (path, notebook)]
         near = [row for row in rows if row.notebook.endswith(f"{os.sep}{notebook}")]
@@ -280,3 +282,10 @@ class Library:
 
     def _path(self, notebook: str) -> Path:
         return ((self.origin.folder or Path.cwd()) / path_of(notebook)).absolute()
+
+
+def journal_of(chat: Chat) -> Journal:
+    """Return the journal that stores a conversation. Raises StoreError where none does."""
+    if chat.session.journal is None:
+        raise StoreError("This conversation is not stored: Chat(store=…) stores one.")
+    return chat.session.journal

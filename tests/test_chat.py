@@ -15,6 +15,7 @@ from jupyter_ctx import (
     InvalidRequestError,
 )
 from jupyter_ctx.providers.local import LocalProvider
+from jupyter_ctx.session import actions
 from jupyter_ctx.testing import ScriptedProvider
 
 PADDING = "The ship sailed on through the night and nobody on board could sleep for the noise of the wind. "
@@ -164,7 +165,14 @@ def test_a_rerun_before_a_trim_stays_left_out_and_says_so(chat: Chat) -> None:
 def test_what_changes_nothing_writes_no_event_and_says_so(chat: Chat) -> None:
     chat.send("One.")
     events = chat.conversation.events
-    for change in (chat.trim(), chat.redo(), chat.unpin(1), chat.include(), chat.summarize(), chat.desk.set_system("")):
+    for change in (
+        chat.trim(),
+        chat.redo(),
+        chat.unpin(1),
+        chat.include(),
+        chat.summarize(),
+        chat.session.act(actions.set_system, ""),
+    ):
         assert not change.changed
         assert str(change).startswith(("Nothing", "The system prompt is"))
     assert chat.conversation.events == events
@@ -207,38 +215,24 @@ def test_an_interrupt_before_any_text_leaves_nothing(chat: Chat, monkeypatch: py
     assert chat.turns == ()
 
 
-def test_actions_from_another_thread_wait_for_the_turn(chat: Chat) -> None:
+def test_actions_from_another_thread_wait_for_the_turn_and_its_own_are_refused(chat: Chat) -> None:
     filled(chat, 3)
-    changes = []
+    threads, refused = list[threading.Thread](), list[InvalidRequestError]()
 
     def click(_: str) -> None:
-        if not changes:
-            thread = threading.Thread(target=lambda: changes.append(chat.clear()))
-            thread.start()
-            thread.join(5)
+        if not threads:
+            threads.append(threading.Thread(target=chat.clear))
+            threads[0].start()
+            with pytest.raises(InvalidRequestError, match="A turn is running") as error:
+                chat.undo()
+            refused.append(error.value)
 
     chat.send("And now?", on_piece=click)
-    assert str(changes[0]) == "Will be done after this turn."
+    threads[0].join()
+    assert refused
     assert chat.turns == ()
     chat.undo()
     assert len(chat.turns) == 4
-
-
-def test_an_action_that_fails_after_its_turn_does_the_turn_no_harm(chat: Chat) -> None:
-    told = []
-    chat.desk.listeners.append(told.append)
-
-    def click(_: str) -> None:
-        if not told:
-            told.append(None)
-            for act in (lambda: chat.pin(99), lambda: chat.exclude(1)):
-                thread = threading.Thread(target=act)
-                thread.start()
-                thread.join(5)
-
-    assert chat.send("Say hello.", on_piece=click).text
-    assert "There is no turn 99: there are 1 to 1." in map(str, told)
-    assert chat.conversation.places[0].excluded
 
 
 def test_a_turn_within_a_turn_is_refused(chat: Chat) -> None:
@@ -287,4 +281,4 @@ def test_a_store_that_fails_later_is_named_in_the_next_reply_once(tmp_path: Path
     file.mkdir()
     (notice,) = chat.send("Two?").notices
     assert notice.startswith(f"{file} is a folder: name a file in it")
-    assert (chat.send("Three?").notices, chat.desk.session.notices()) == ((), ())
+    assert (chat.send("Three?").notices, chat.session.notices()) == ((), ())

@@ -22,6 +22,9 @@ BEGIN = """
 import jupyter_ctx
 from jupyter_ctx import *
 from jupyter_ctx.testing import *
+import jupyter_ctx.library
+from jupyter_ctx.session import actions
+from jupyter_ctx.session.attaching import attachment_of, attachment_of_error
 chat = get_chat()
 """
 AT_A_SERVER = """

@@ -93,12 +93,10 @@ class Calibration:
         """Return what is known after these reports."""
         shares = _shares(prior, reports)
         weights, variances = [], []
-        for kind, (own, log, precision) in enumerate(
-            zip(prior.variances, reports.logs, reports.precisions, strict=True)
-        ):
-            column = [row[kind] for row in prior.logs]
+        columns = zip(*prior.logs, strict=True)
+        for column, own, log, precision in zip(columns, prior.variances, reports.logs, reports.precisions, strict=True):
             mean = _dot(shares, column)
-            variance = own + sum(share * (value - mean) ** 2 for share, value in zip(shares, column, strict=True))
+            variance = own + max(0.0, _dot(shares, map(operator.mul, column, column)) - mean**2)
             both = 1 / variance + precision
             weights.append(math.exp((mean / variance + log * precision) / both))
             variances.append(1 / both)
@@ -154,10 +152,8 @@ class Calibration:
 
     def _spread(self, text: Vector) -> Vector:
         """Return the variance of each kind's part of a text, in tokens squared."""
-        return tuple(
-            variance * (weight * count) ** 2
-            for variance, weight, count in zip(self.variances, self.weights, text, strict=True)
-        )
+        parts = list(map(operator.mul, self.weights, text))
+        return tuple(map(operator.mul, self.variances, map(operator.mul, parts, parts)))
 
 
 def _shares(prior: Prior, reports: Reports) -> Vector:

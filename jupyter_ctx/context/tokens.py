@@ -82,6 +82,7 @@ class Meter:
         self._settled, self._reports = self.calibration, 0  # turns are estimated by the former: see _settle
         self._estimates: dict[str, float] = {}  # of turns that no report has counted, by id
         self._texts: dict[str, tuple[Text, Text]] = {}  # prompt and reply of estimated turns, by id
+        self.revision = 0  # another number after each change of a size that was known or estimated before
 
     def tokens(self, text: str) -> float:
         """Return the estimated tokens of a text alone."""
@@ -257,10 +258,15 @@ class Meter:
         self._reports += 1
         if self._reports.bit_count() == 1:
             self._settled = self.calibration
-            self._estimates.clear()
+            self._forget_estimates()
 
     def _rescale(self, turns: Mapping[str, float], factor: float) -> None:
         self._keep({turn: size * factor for turn, size in turns.items()})
+        self.revision += bool(turns)
+
+    def _forget_estimates(self) -> None:
+        self.revision += bool(self._estimates)
+        self._estimates.clear()
 
     def _keep(self, turns: Mapping[str, float]) -> None:
         self._turns.update(turns)
@@ -297,6 +303,7 @@ class Meter:
         self._turns = {**counted.turns, **self._turns}
         self._fixed = {**counted.fixed, **self._fixed}
         self._estimates.clear()
+        self.revision += 1
 
 
 def _prior(family: Family, *, counted: bool) -> Calibration:

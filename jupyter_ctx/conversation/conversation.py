@@ -119,4 +119,9 @@ class Conversation(Places):
     def _fold(self, event: Event) -> bool:
         """Fold one event in; return whether it took something back: an answer or a mark."""
         self._now += 1
-        return bool(event.fold(self))
+        count = len(self.places)
+        took_back = bool(event.fold(self))
+        is_added = isinstance(event, Said) and len(self.places) == count + 1 and self.places[-1].turn is event.turn
+        if not is_added:
+            self.changed()
+        return took_back

@@ -8,9 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from copy import copy
 from dataclasses import dataclass, field, replace
+from itertools import count
 from typing import Self
 
-from .messages import Alternatives, Attachment, Summary, Turn
+from .messages import Alternatives, Attachment, Message, Summary, Turn
+
+_revisions = count()
 
 
 @dataclass(slots=True)
@@ -29,6 +32,8 @@ class Place:
     ``fresh``: the conversation began anew with this turn.
     ``pinned``, ``excluded``: in every view, or in none.
     ``marks``: when these two changed, and to what.
+    ``has_text``: whether a view may hold the turn: Anthropic refuses a message without text.
+    ``messages``: the turn's two messages, once a request has carried them.
     """
 
     id: str
@@ -43,6 +48,15 @@ class Place:
     pinned: bool = False
     excluded: bool = False
     marks: list[tuple[int, bool, bool]] = field(default_factory=list)
+    has_text: bool = field(init=False, default=False)
+    messages: tuple[Message, ...] = field(init=False, default=())
+
+    def __post_init__(self) -> None:
+        self._note_text()
+
+    def _note_text(self) -> None:
+        turn, self.messages = self.turn, ()
+        self.has_text = bool((turn.prompt.strip() or turn.attachments) and turn.reply.strip())
 
     @classmethod
     def of(cls, turn: Turn, start: str | None, now: int, *, fresh: bool = False) -> Place:
@@ -55,6 +69,12 @@ class Place:
         """Make this version the current one."""
         self.turn = turn
         self.shown.append((now, turn.id))
+        self._note_text()
+
+    def as_messages(self) -> tuple[Message, ...]:
+        """Return the turn's two messages, and keep them for later requests."""
+        self.messages = self.turn.messages
+        return self.messages
 
     def ran(self, run: str | None, execution: int | None) -> None:
         """Record that the cell was run again."""
@@ -80,10 +100,8 @@ class Place:
 
     @property
     def sendable(self) -> bool:
-        """Whether a view may hold the turn: Anthropic refuses a message without text."""
-        turn = self.turn
-        asked = turn.prompt.strip() or turn.attachments
-        return not self.excluded and bool(asked) and bool(turn.reply.strip())
+        """Whether a view may hold the turn."""
+        return self.has_text and not self.excluded
 
 
 class Places:
@@ -97,12 +115,14 @@ class Places:
     ``offers``: answers of which at most one is a turn, by the id of them all, in the order in which they came.
     ``files``: one attachment of each kind with which a turn came.
     ``earlier``: the places as they were before each turn that began anew, since the last clear.
+    ``revision``: another number after each change of the places but a turn that was added at their end.
     """
 
     def __init__(self) -> None:
         self._reset()
 
     def _reset(self) -> None:
+        self.revision = next(_revisions)
         self.places: list[Place] = []
         self.cleared: list[Place] = []
         self.trimmed_to = 0
@@ -193,7 +213,7 @@ class Places:
             return self
         others = {place.id: place.as_marked_at(then) for place in self._marked.values() if place.id in self._index}
         past = copy(self)
-        past.places = self.places.copy()
+        past.places, past.revision = self.places.copy(), next(_revisions)
         for id_, place in others.items():
             past.places[self._index[id_]] = place
         past._find_pins()
@@ -219,6 +239,10 @@ class Places:
         return other
 
     # changing: what events do
+
+    def changed(self) -> None:
+        """Take another revision."""
+        self.revision = next(_revisions)
 
     def say(self, turn: Turn, *, append: bool, new: bool) -> bool:
         """Put a turn in its place, after a clear where it is ``new``; return whether it replaced an older answer."""

@@ -22,9 +22,11 @@ from ..models.registry import settings_with
 from ..providers.base import Reply
 from ..runtime.frontend import Where
 from ..runtime.interrupts import uninterrupted
+from ..session import actions
+from ..session.actions import turn_of, versions_of
 from ..session.notices import WHERE_FROM
 from ..session.prompt import Prompt
-from ..session.side_by_side import MOST_AT_A_TIME, Candidate
+from ..session.side_by_side import MOST_AT_A_TIME, Candidate, ask_each
 from .answer_parts import ending, figures_of, remarks_on, shown_forms
 from .line_options import settings_of
 
@@ -97,7 +99,7 @@ class SideBySideCell:
             self._view = AnswerColumns(self._heads, above, streaming=streaming, plain=self.first.plain)
         self.sent, self.feed, self.think = self._view.sent, self._view.feed, self._view.think
         try:
-            answers = self._chat.desk.ask_each(prompt, self._columns, self)
+            answers = ask_each(self._chat.session, prompt, self._columns, self)
         except (ChatError, KeyboardInterrupt) as error:
             with uninterrupted():
                 for column in self._failed.get(str(error), ()):  # of all of them, once
@@ -105,9 +107,9 @@ class SideBySideCell:
                 last = next(reversed(self._chat.conversation.offers.values()), None)
                 self._offer(last if last is not None and self._shows(last, prompt) else None)
             raise error from None
-        if prompt.record and self._place.kind != "notebook" and not self._chat.desk.chosen(answers.id):
+        if prompt.record and self._place.kind != "notebook" and not self._chat.session.chosen(answers.id):
             is_whole = [not answer.error and not answer.problem for answer in answers.answers]
-            self._chat.desk.choose(is_whole.index(True) + 1, answers.id)
+            self._chat.session.act(actions.choose_answer, is_whole.index(True) + 1, answers.id)
         self._offer(answers if prompt.record else None)
         return [self._replies.get(column) for column in range(len(self._columns))]
 
@@ -128,15 +130,17 @@ class SideBySideCell:
         if answers is None:
             self._view.close(None)
             return
-        self.id, self._chosen = answers.id, self._chat.desk.chosen(answers.id)
+        self.id, self._chosen = answers.id, self._chat.session.chosen(answers.id)
         is_automatic = self._place.kind != "notebook" and self._chosen is not None
         self._view.close(_index(self._chosen), (FIRST_TAKEN,) if is_automatic else ())
         if self._place.kind == "notebook":
             missing = [index for index, answer in enumerate(answers.answers) if answer.error]
-            self._bar = ChoiceBar(self._heads, lambda i: self._chat.desk.choose(i + 1, self.id), missing)
+            self._bar = ChoiceBar(
+                self._heads, lambda i: self._chat.session.act(actions.choose_answer, i + 1, self.id), missing
+            )
             self._bar.show()
             self._bar.update(_index(self._chosen), unused=self._unused)
-            self._chat.desk.listeners.append(self._follow)
+            self._chat.session.listeners.append(self._follow)
 
     @property
     def _unused(self) -> str:
@@ -150,14 +154,14 @@ class SideBySideCell:
 
     def end(self) -> None:
         """Follow the conversation no longer."""
-        if self._follow in self._chat.desk.listeners:
-            self._chat.desk.listeners.remove(self._follow)
+        if self._follow in self._chat.session.listeners:
+            self._chat.session.listeners.remove(self._follow)
 
-    def _follow(self, _change: object) -> None:
+    def _follow(self) -> None:
         """Show which answer is taken now."""
         if self._bar is None:
             return
-        before, self._chosen = self._chosen, self._chat.desk.chosen(self.id)
+        before, self._chosen = self._chosen, self._chat.session.chosen(self.id)
         if before != self._chosen:
             self._view.choose(_index(self._chosen))
         self._bar.update(_index(self._chosen), unused=self._unused)
@@ -191,7 +195,7 @@ def show_versions(chat: Chat, number: int | None) -> dict[str, str]:
     """
     offers = list(chat.conversation.offers.values())
     if number is None and offers:
-        chosen = chat.desk.chosen(offers[-1].id)
+        chosen = chat.session.chosen(offers[-1].id)
         turns = [offers[-1].turn(answer) for answer in offers[-1].answers]
         columns = [
             _stored_column(answer.label, turn, answer.error)
@@ -199,7 +203,7 @@ def show_versions(chat: Chat, number: int | None) -> dict[str, str]:
         ]
     else:
         number = number or len(chat.turns)
-        turns, current = list(chat.desk.versions(number)), chat.desk.turn(number)
+        turns, current = list(versions_of(chat.session, number)), turn_of(chat.session, number)
         chosen = next(i for i, turn in enumerate(turns, 1) if turn.id == current.id)
         columns = [_stored_column(turn.model, turn) for turn in turns]
     if len(turns) < 2:

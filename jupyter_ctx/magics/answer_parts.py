@@ -15,7 +15,7 @@ from ..display.answer.markdown import AnswerForms, with_sources
 from ..errors import ChatError
 from ..providers.base import Reply
 from ..runtime.frontend import Where
-from ..session.exchange import Coming
+from ..session.complete import Coming
 from ..session.notices import HANDED
 from ..wording import counted
 
@@ -108,7 +108,7 @@ def _shows_figures(chat: Chat, place: Where) -> bool:
 def _fill(chat: Chat, model: str) -> tuple[float | None, bool]:
     """Return the used share of the limit, and whether it is a guess; ``None`` of another model than the usual."""
     try:
-        now = chat.info()
+        now = chat.session.latest().info
     except ChatError:  # the usual one is not there
         return None, False
     share = now.fill if now.limit and now.model == model else None

@@ -19,6 +19,7 @@ from ..display.widgets.gauge_panel import Controls, GaugePanel
 from ..errors import ChatError
 from ..library import Library
 from ..runtime.frontend import Where, where
+from ..session import actions
 from .chip_feed import ChipFeed
 
 if TYPE_CHECKING:
@@ -42,6 +43,8 @@ class CellGauge:
     def show(self, chat: Chat) -> None:
         """Show the live panel; its text in a terminal, in headless runs, and for another conversation."""
         kind = where(self._shell).kind
+        with suppress(ChatError):  # the gauge says it
+            chat.info()  # as of now
         if kind == "terminal":
             print(gauge_terminal(chat.info(), coloured=self._has_colours(), name=self.name_of(chat)))
         elif kind == "headless" or chat is not self._current():
@@ -98,8 +101,7 @@ class CellGauge:
             self._outputs.freeze()
         if chat not in self._heard:
             self._heard.add(chat)
-            chat.desk.listeners += [self._panel.update, lambda _: self._outputs.changed(chat)]
-            chat.desk.queue.watchers.append(self._panel.watch)
+            chat.session.listeners += [self._panel.update, partial(self._freeze, chat)]
         self._panel.update()
         return self._panel
 
@@ -109,6 +111,11 @@ class CellGauge:
 
     def _current(self) -> Chat:
         return self._library().current
+
+    def _freeze(self, chat: Chat) -> None:
+        """Let the outputs of the gauge become snapshots once a turn has ended, or an action was done."""
+        if not chat.session.running:
+            self._outputs.changed(chat)
 
     def _follows(self, chat: Chat) -> bool:
         """Return whether the gauge is shown by itself; where the toolbar has a chip, that is enough."""
@@ -125,7 +132,7 @@ class CellGauge:
     def _snapshot(self, chat: Chat) -> GaugeSnapshot:
         """Return the gauge of a conversation as it is now, and when that is."""
         try:
-            info = chat.info()
+            info = chat.session.latest().info
             return GaugeSnapshot(gauge_forms(info, self.name_of(chat)), moment(info))
         except Exception as error:  # the cell must not fail because of a drawing, or of a model that is not there
             return GaugeSnapshot(plain_forms(not_drawn(error)), f"after turn {len(chat.turns):,}")
@@ -134,11 +141,11 @@ class CellGauge:
         """Return what the buttons do to the conversation that is current at the click."""
         chat = self._current
         return Controls(
-            read=lambda: chat().info(),
-            plans=lambda: chat().desk.actions.plans(),
+            read=lambda: chat().session.latest().info,
+            plans=lambda: actions.plans(chat().session),
             act=lambda name: getattr(chat(), name)(),
-            summarise=lambda stopper: chat().desk.summarize(stopper=stopper),
-            writer=lambda: chat().desk.actions.writer,
+            summarise=lambda stopper: chat().session.act(actions.summarize, stopper=stopper),
+            writer=lambda: actions.writer(chat().session),
             name=lambda: chat().name if self._names_it else "",
-            busy=lambda: chat().desk.queue.running,
+            busy=lambda: chat().session.running,
         )

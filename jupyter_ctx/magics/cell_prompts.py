@@ -10,6 +10,7 @@ from ..attachments.attached import Attached
 from ..chat import Chat
 from ..errors import ChatInterrupted, InvalidRequestError
 from ..runtime.frontend import Where, is_replay
+from ..session.attaching import attachment_of, attachment_of_error, attachment_sizes
 from ..session.notices import Along
 from ..session.prompt import FromStore, Prompt
 from ..session.send import stopped
@@ -61,7 +62,7 @@ class CellPrompts:
             source=place.source, append=options.append, new=options.new, record=not options.no_history,
             stored=None if options.ask else _accepted(place), schema=schema,
         )  # fmt: skip
-        along = chat.desk.sizes(attached, **settings_of(options))
+        along = attachment_sizes(chat.session, attached, **settings_of(options))
         notices = (line for part in attached for line in part.notices)
         return CellPrompt(prompt, (*lines, *along.large, *notices), along)
 
@@ -88,7 +89,7 @@ class CellPrompts:
         settings, words, redact = settings_of(options), options.attach or [], not options.no_redact
 
         def attach(name: str, value: Any, **share: float) -> Attached:
-            part = chat.desk.attached(name, value, among=len(words), redact=redact, **{**settings, **share})
+            part = attachment_of(chat.session, name, value, among=len(words), redact=redact, **{**settings, **share})
             label = labels.of(name)
             return part if label == name else part.labelled(label)
 
@@ -96,8 +97,9 @@ class CellPrompts:
         for word in words:
             tell(word, verb="Reading")
             things.append(attached_named(word, names, attach, allow_local=options.allow_local))
-        error = [chat.desk.attached_error(self.last_error(), redact=redact, **settings)] if options.error else []
-        return [*things, *error]
+        if options.error:
+            things.append(attachment_of_error(chat.session, self.last_error(), redact=redact, **settings))
+        return things
 
 
 def _accepted(place: Where) -> FromStore:

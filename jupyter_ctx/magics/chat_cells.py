@@ -21,11 +21,13 @@ from ..library import Library
 from ..providers.base import Reply
 from ..runtime.frontend import Where, notebook_files, origin, where
 from ..runtime.interrupts import uninterrupted
-from ..session.actions import Change
-from ..session.exchange import Coming
+from ..session import actions
+from ..session.actions import Change, threshold_notice
+from ..session.complete import Coming
 from ..session.handed_out import HandedOut
 from ..session.notices import WHERE_FROM
 from ..session.prompt import Prompt
+from ..session.send import send_prompt
 from ..session.state import NotebookState
 from .answer_parts import blocks_below, broken_below, ending, figures_below, shown_forms
 from .cell_gauge import CellGauge
@@ -94,8 +96,9 @@ class ChatCells:
             reading.close()
         if options.preview:
             tell((*above, *asked.lines))
-            views = [chat.desk.view(each) for each in columns.prompts(asked.prompt)] if columns is not None else []
-            display(view_forms(chat.desk.view(asked.prompt), views), raw=True)
+            each_asked = columns.prompts(asked.prompt) if columns is not None else ()
+            prices = [chat.session.view(each).price for each in each_asked]
+            display(view_forms(chat.session.view(asked.prompt), prices), raw=True)
             return None
         above += [*(asked.along.lines if place.kind == "terminal" else ()), *asked.lines]
         before, reply = chat.conversation.length, None
@@ -134,7 +137,7 @@ class ChatCells:
         """Take one of the answers shown last; ``is_named``: of those that this conversation had last."""
         last = self._newest_columns
         if last is None or is_named:
-            return chat.desk.choose(number)
+            return chat.pick(number)
         if last.kept_in is None:
             raise InvalidRequestError("None of the answers shown last was kept, so none can be taken.")
         if last.kept_in is not chat:
@@ -142,18 +145,18 @@ class ChatCells:
             raise InvalidRequestError(
                 f"The answers shown last are in the conversation {name!r}: %chat pick {number} -i {name}."
             )
-        return chat.desk.choose(number, last.id)
+        return chat.session.act(actions.choose_answer, number, last.id)
 
     def _reminders(self, chat: Chat, place: Where, *, several: bool) -> Iterator[str]:
         """Yield lines about what joins a prompt, or does not, that its user may not know; each once."""
-        memory = chat.desk.session.memory_notice()
+        memory = chat.session.memory_notice()
         if memory is not None:
             yield memory
         last = next(reversed(chat.conversation.offers.values()), None)
         if several or last is None or last.id in self._reminded or last.asked.record.cell == (place.cell or ""):
             return
         self._reminded.add(last.id)
-        if chat.desk.chosen(last.id) is None:
+        if chat.session.chosen(last.id) is None:
             cell = last.asked.record.execution
             whose = f" of cell [{cell}]" if cell is not None else ""
             yield f"None of the answers side by side{whose} is part of the conversation: %chat pick N takes one."
@@ -170,7 +173,7 @@ class ChatCells:
 
         coming = Coming(begin, view.feed, view.think, on_sent=view.sent)
         try:
-            reply = chat.desk.ask(prompt, coming)
+            reply = send_prompt(chat.session, prompt, coming)
             view.leave()
         except InvalidAnswerError as error:
             with uninterrupted():
@@ -202,10 +205,10 @@ class ChatCells:
         blocks = blocks_below(chat, reply) if chat is self.library.current else 0
         footer = figures_below(chat, reply, place, blocks)
         has_figure = place.kind == "notebook" and footer.fill is not None
-        notice = chat.desk.threshold_notice(has_figure=has_figure) if place.kind != "headless" else None
+        notice = threshold_notice(chat.session, has_figure=has_figure) if place.kind != "headless" else None
         if notice and has_figure:
             footer, notice = replace(footer, notes=(*footer.notes, notice.removesuffix("."))), None
-        below += [*([notice] if notice else ()), *chat.desk.session.notices()]
+        below += [*([notice] if notice else ()), *chat.session.notices()]
         with uninterrupted():
             view.close(below, footer)
 

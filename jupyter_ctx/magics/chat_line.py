@@ -8,6 +8,7 @@ from IPython.core.error import UsageError
 from IPython.display import display
 
 from ..chat import Chat
+from ..session.actions import Change
 from .chat_cells import ChatCells, tell
 from .line_options import OF_A_PROMPT, check_repeated, given, parsed_line, split_line
 
@@ -34,7 +35,7 @@ def run_line(cells: ChatCells, line: str, cell: str | None = None) -> None:
         chat = _chat_for(cells, options)
         cells.tell_notes()
         cells.gauge.show(chat)
-        tell(chat.desk.session.notices())
+        tell(chat.session.notices())
 
 
 def _chat_for(cells: ChatCells, options: Namespace, *, begin: bool = False) -> Chat:
@@ -65,13 +66,15 @@ def _run_command(cells: ChatCells, options: Namespace, cell: str | None, line: s
     _show(command.run(call, *arguments))
     if not command.asks:
         shown = cells.library.current if command.every_conversation else chat
-        tell([*cells.notes(), *shown.desk.session.notices()])
+        tell([*cells.notes(), *shown.session.notices()])
 
 
 def _show(result: object) -> None:
     """Show what a command returned: a table, and what is drawn in several forms, as such, anything else as text."""
-    if isinstance(result, dict) or hasattr(result, "_repr_html_"):
-        display(result, raw=isinstance(result, dict))
+    if isinstance(result, dict):
+        display(result, raw=True)
+    elif hasattr(result, "_repr_mimebundle_") and not isinstance(result, Change):
+        display(result)
     elif result is not None:
         tell([result])
 

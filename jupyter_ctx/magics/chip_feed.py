@@ -18,7 +18,7 @@ from ..display.widgets.gauge import SHAPES, gauge_line, plan_line, share_of
 from ..display.widgets.gauge_page import BUTTONS, GAUGE_STYLE, PressResult, bar_html, lines_html
 from ..display.widgets.pressing import Controls, Pressing
 from ..errors import in_words
-from ..session.desk import Desk
+from ..session.session import Session
 from .conversation_tables import view_forms
 from .model_menu import offered_models
 
@@ -37,7 +37,7 @@ class ChipFeed:
         self._lock = threading.RLock()
         self._pressing = Pressing(controls, self._lock, self._say)
         self._sent: dict[str, Any] = {}
-        self._followed: Desk | None = None
+        self._followed: Session | None = None
         self._cell = ""
 
     @property
@@ -48,23 +48,20 @@ class ChipFeed:
     def follow(self, cell: str | None = None) -> None:
         """Show the current conversation from now on; ``cell`` is the one whose answer is its newest."""
         self._chip.hear = self.hear
-        desk, before = self._chat().desk, self._followed
-        if desk is before:
+        session, before = self._chat().session, self._followed
+        if session is before:
             self._cell = cell or self._cell  # which the end of its turn tells
             return
-        if self.update not in desk.listeners:
-            desk.listeners.append(self.update)
-            desk.queue.watchers.append(self.update)
-        self._followed, self._cell = desk, cell or ""
+        if self.update not in session.listeners:
+            session.listeners.append(self.update)
+        self._followed, self._cell = session, cell or ""
         self.update()
 
-    def update(self, change: object = None) -> None:
-        """Send what has changed; ``change`` is the result of a click that had to wait for a turn to end."""
+    def update(self) -> None:
+        """Send what has changed."""
         if not self.has_page or self._controls.busy():  # the end of the turn is told, too
             return
         with self._lock, suppress(Exception):  # a turn must not fail because of the chip
-            if change is not None:
-                self._say(PressResult(str(change)))
             figures = self._figures()
             if figures != self._sent:
                 self._sent = figures

@@ -14,6 +14,7 @@ from ..display.text import to_plain, warning_forms
 from ..errors import InvalidRequestError
 from ..providers.base import Reply
 from ..runtime.frontend import where
+from ..session.actions import turn_of
 from ..wording import counted
 from .command_table import ABOUT_ANSWERS, Call, command, say
 
@@ -35,7 +36,7 @@ def _code(call: Call, block: str = "", turn: int | None = None) -> object:
     is_all = block.lower() == "all"
     number = call.count(block, "a block's number or all", LISTS_BLOCKS) if block and not is_all else None
     turn = _turn_meant(call) if turn is None else turn
-    blocks = code_blocks(call.chat.desk.turn(turn).reply)
+    blocks = code_blocks(turn_of(call.chat.session, turn).reply)
     if not blocks:
         raise InvalidRequestError(f"There is no code in turn {turn}.")
     if number is not None and number not in range(1, len(blocks) + 1):
@@ -57,7 +58,7 @@ def _turn_meant(call: Call) -> int:
     """
     chat, turns = call.chat, call.chat.turns
     newest = next((event for event in reversed(chat.conversation.standing) if isinstance(event, NEWS)), None)
-    if isinstance(newest, Offered) and chat.desk.chosen(newest.alternatives.id) is None:
+    if isinstance(newest, Offered) and chat.session.chosen(newest.alternatives.id) is None:
         answers = len(newest.alternatives.answers)
         raise InvalidRequestError(
             f"None of the {answers} answers side by side is used yet: %chat pick N takes one, then %chat code its code."

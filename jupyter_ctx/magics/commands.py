@@ -19,6 +19,7 @@ from ..providers.lookup import check_known, key_holder, provider_names, split_mo
 from ..runtime.files import path_of
 from ..runtime.frontend import where
 from ..runtime.redaction import blanked_line, without_address_keys
+from ..session import actions
 from ..session.prompt import Prompt
 from ..session.replay import replayed
 from ..wording.layout import line_width, wrapped
@@ -65,7 +66,7 @@ def _missing_server(chat: Chat) -> str:
     settings = chat.config
     service = None if settings.base_url else SERVICES.get(split_model(settings.model)[0])
     is_own = service.serves if service is not None else settings.base_url is not None
-    if not is_own or not chat.desk.session.notebook.handout.is_empty:  # which shows answers without a server
+    if not is_own or not chat.session.notebook.handout.is_empty:  # which shows answers without a server
         return ""
     try:
         chat.models.available(settings)
@@ -81,12 +82,7 @@ def _history(call: Call) -> object:
     """List every turn with its number, tokens and state; --replay: turn by turn, how full the window was, what fell
     out, and what was sent.
     """
-    if call.options.replay:
-        return replay_forms(replayed(call.chat.desk.session))
-    cleared = len(call.chat.conversation.cleared)
-    if cleared:
-        say(f"Left out by the last clear: {words_of.turns(cleared)}.")
-    return call.chat.history()
+    return replay_forms(replayed(call.chat.session)) if call.options.replay else call.chat.history()
 
 
 command_of(Chat.usage, ABOUT_ANSWERS, "%chat usage")
@@ -105,7 +101,7 @@ def _pick(call: Call, n: int, version: int | None = None) -> object:
     """Take answer N of those side by side; with a version, restore that answer of turn N."""
     if version is None:
         return call.host.choose(call.chat, n, is_named=bool(call.options.conversation))
-    return call.chat.desk.pick(n, version)
+    return call.chat.pick(n, version)
 
 
 @command(ABOUT_ANSWERS, "%chat compare", "%chat compare 3")
@@ -124,7 +120,7 @@ def _preview(call: Call) -> object:
     if call.options.error or (call.text is not None and call.text.strip()):
         call.options.preview = True
         return call.host.ask(call.chat, call.options, call.text or "")
-    return call.chat.desk.view(Prompt("", settings_of(call.options)))
+    return call.chat.preview(**settings_of(call.options))
 
 
 @command(
@@ -165,10 +161,9 @@ def _summarise(call: Call, turns: int | None = None) -> object:
     if instructions and extractive:
         raise UsageError("--extractive asks no model, so nobody would read the text below: leave one of them out.")
     place = where(call.host.shell)
-    change = call.chat.desk.summarize(
-        instructions, turns=turns, method="extractive" if extractive else "model" if instructions else None,
-        by=f"{place.cell or ''} {place.source}" if place.source else "",
-    )  # fmt: skip
+    method: actions.Method | None = "extractive" if extractive else "model" if instructions else None
+    by = f"{place.cell or ''} {place.source}" if place.source else ""
+    change = call.chat.session.act(actions.summarize, instructions, method, turns=turns, by=by)
     say(change)
     summary = call.chat.conversation.summary
     return summary.text if change.changed and summary is not None else None
@@ -186,7 +181,7 @@ def _continue(call: Call) -> object:
         raise UsageError("There is nothing to continue yet.")
     place = where(call.host.shell)
     prompt = Prompt(CONTINUE, settings_of(call.options), cell=place.cell, run=place.run, append=call.options.append)
-    if all(part.state in ("system", "prompt") for part in call.chat.desk.view(prompt).messages):
+    if all(part.state in ("system", "prompt") for part in call.chat.session.view(prompt).messages):
         raise UsageError(
             "The next request holds no turn, so the model would not see what to continue: %chat include all brings "
             "turns back."
@@ -286,8 +281,8 @@ def _memory(call: Call, file: str | None = None) -> object:
     """Show or set the file whose text joins the system prompt."""
     chat = call.chat
     if file:
-        return chat.desk.set_memory(None if file.lower() in ("off", "none") else file)
-    path, text = chat.desk.session.memory_file()
+        return chat.session.act(actions.set_memory, None if file.lower() in ("off", "none") else file)
+    path, text = chat.session.memory_file()
     if path is not None:
         missing = f"Nothing of {path} is sent: the file is missing, empty, or not UTF-8 text."
         return f"{path}:\n{text}" if text else missing
@@ -299,8 +294,8 @@ def _memory(call: Call, file: str | None = None) -> object:
 @command(ABOUT_CONVERSATIONS, "%chat export talk.md")
 def _export(call: Call, file: str) -> object:
     """Write the conversation to a file that ends in .md, .json or .ipynb."""
-    path, redactor = path_of(file), call.chat.desk.redactor()
-    path = export(call.chat.conversation, path, redactor, call.chat.desk.notebook_file)
+    path, redactor = path_of(file), call.chat.session.redactor()
+    path = export(call.chat.conversation, path, redactor, call.chat.session.notebook_file)
     wrote = f"Wrote {words_of.turns(len(call.chat.turns))} to {path}."
     return f"{wrote} {blanked_line(path.name, redactor.blanked)}".rstrip()
 
@@ -314,7 +309,7 @@ command_of(Chat.load, ABOUT_CONVERSATIONS, "%chat import talk.json", name="impor
 def _system(call: Call) -> object:
     """Show the system prompt; %%chat system: set it to the text in the cell."""
     if call.text is not None:
-        return call.chat.desk.set_system(call.text.strip())
+        return call.chat.session.act(actions.set_system, call.text.strip())
     none = "No system prompt is set. To set one, put %%chat system on a cell's first line and the text below it."
     return call.chat.system or none
 
@@ -389,7 +384,7 @@ def _key(call: Call, *owners: str) -> object:
     if len(owners) > 1:
         raise UsageError(KEY_IS_ASKED_FOR)
     owner = key_holder(call.options.base_url or (owners[0] if owners else key_owner(call.chat.config)))
-    call.chat.desk.set_key(owner, typed_key(owner))
+    call.chat.models.set_key(owner, typed_key(owner))
     return f"The key for {owner} is kept until this kernel ends."
 
 

@@ -3,66 +3,29 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
-from typing import TypeAlias
+from collections.abc import Sequence
 
 from .. import wording as words_of
 from ..conversation.messages import Message
-from ..display.answer.attachment_summary import MOST_PART_NAME, PartRow, table_with_parts
-from ..display.tables import column_sides, first_words, page_html, row_html, shortened, table
+from ..display.answer.attachment_summary import AttachmentSummary, PartRow, table_with_parts
+from ..display.tables import column_sides, first_words, page_html, row_html, table
 from ..display.text import WRAPS, text_html
 from ..display.widgets.gauge import bar_static, share_of
 from ..display.widgets.gauge_bar import text_bar
-from ..models.request_price import RequestPrice, price_range, sending_text, unknown_prices
+from ..models.request_price import RequestPrice
 from ..runtime.frontend import Origin
-from ..session.history import History, HistoryRow
-from ..session.preview import View, ViewPart
-from ..session.prompt_parts import PART_MARK, PromptPart
+from ..session.history import TURN_COLUMNS, History
+from ..session.preview import VIEW_COLUMNS, View
+from ..session.prompt_parts import PART_MARK, PromptPart, RowWithParts
 from ..session.replay import Replayed
 from ..storage.holders import is_held_elsewhere
 from ..storage.store import ConversationRow
 from .sent_parts import attachment_summary
 
-OMITTED = 20  # messages that a preview lists of those that are not sent
-_Line: TypeAlias = tuple[Sequence[str] | str, ViewPart | None]  # a row of a preview, and its message
 _REPLAY_HEAD, _BAR, _HAPPENED = ("turn", "context", "tokens", "share", "what happened"), 1, 4
 _OMITTED = {"left out": "Left out:", "summarised": "A summary stands for", "excluded": "Excluded:"}
 _MOST_UNFOLDED = 60_000  # characters of all messages
 _BAR_WIDTH = "width:60px;width:clamp(60px,15vw,160px)"  # a sanitiser knows the first alone
-
-
-def history_forms(history: History) -> dict[str, str]:
-    """Return every turn since the last clear, with its state in the next request and what went with its prompt."""
-    rows = [
-        (
-            str(row.turn), row.cell, first_words(row.parts[0].text if row.parts else row.prompt),
-            first_words(row.reply),
-            f"{'' if row.exact else '~'}{row.tokens:,}", ", ".join((*row.states, *_versions(row.versions))),
-        )
-        for row in history
-    ]  # fmt: skip
-    parts = {index: [*_turn_parts(row)] for index, row in enumerate(history) if row.parts}
-    head = ("turn", "cell", "prompt", "reply", "tokens", "state")
-    forms = table_with_parts(head, rows, words_of.turns(len(rows)) if rows else "No turns yet.", parts)
-    return {**forms, "text/plain": repr(history)}  # which IPython takes of a tuple in any case
-
-
-def _turn_parts(row: HistoryRow) -> Iterator[PartRow]:
-    """Yield the prompt of a turn in parts, and its reply: what its tokens are the sum of."""
-    reply = PromptPart("reply", row.reply, tokens=row.tokens - sum(part.tokens for part in row.parts))
-    for part in (*row.parts, reply):
-        yield _part_row(part, "", f"~{part.tokens:,}")
-
-
-def _part_row(part: PromptPart, *figures: str) -> PartRow:
-    """Return a row for a part of a message, as it unfolds."""
-    name = shortened(part.line, MOST_PART_NAME)
-    unfolding = attachment_summary(name.removeprefix(PART_MARK), part.text, part.files)
-    return PartRow(("", "", name, *figures, ""), unfolding)
-
-
-def _versions(count: int) -> tuple[str, ...]:
-    return (f"{count} answers",) if count > 1 else ()
 
 
 def conversations_table(rows: Sequence[ConversationRow], current: str, origin: Origin) -> dict[str, str]:
@@ -80,69 +43,30 @@ def conversations_table(rows: Sequence[ConversationRow], current: str, origin: O
     return table(head, cells, caption if cells else "No conversations yet.")
 
 
-def view_forms(view: View, columns: Sequence[View] = ()) -> dict[str, str]:
+def history_forms(turns: History) -> dict[str, str]:
+    """Return a table of turns, each with its state in the next request."""
+    return _forms_with_parts(TURN_COLUMNS, [row.shown for row in turns], turns.caption)
+
+
+def view_forms(view: View, prices: Sequence[RequestPrice] = ()) -> dict[str, str]:
     """Return a request part by part; above its first line, the turns that are not sent.
 
-    ``columns``: all requests that are sent at once, where this is the first of several.
+    ``prices``: of all requests that are sent at once, where this is the first of several.
     """
-    total = max(1, view.input_tokens)
-    lines = list[_Line](_left_out(view.omitted))
-    if lines:
-        lines.append(("the request begins here", None))
-    lines += [(_part(part, _share(part.tokens, total)), part) for part in view.messages]
-    if view.template:
-        added = "what the model's server adds to the messages"
-        lines.append((("", "", added, f"~{view.template:,}", _share(view.template, total), "template"), None))
-    about = "" if view.exact else "~"
-    which = f"The first of {len(columns)} requests" if columns else "The next request"
-    caption = f"{which}: {about}{view.input_tokens:,} tokens in {words_of.counted(len(view.messages), 'message')}"
-    caption += _price([each.price for each in columns or [view]]) if view.messages else ""
+    return _forms_with_parts(VIEW_COLUMNS, view.rows(), view.caption(prices))
+
+
+def _forms_with_parts(head: Sequence[str], rows: Sequence[RowWithParts], caption: str) -> dict[str, str]:
     parts = {
-        index: [_part_row(each, f"~{each.tokens:,}", _share(each.tokens, total)) for each in part.parts]
-        for index, (_, part) in enumerate(lines)
-        if part is not None and part.parts
+        index: [PartRow(cells, _unfolded(part)) for cells, part in row.parts]
+        for index, row in enumerate(rows)
+        if row.parts
     }
-    head = ("turn", "role", "text", "tokens", "share", "state")
-    return table_with_parts(head, [row for row, _ in lines], caption, parts)
+    return table_with_parts(head, [row.cells for row in rows], caption, parts)
 
 
-def _share(tokens: int, total: int) -> str:
-    return f"{100 * tokens / total:.0f} %"
-
-
-def _price(prices: Sequence[RequestPrice]) -> str:
-    """Return what requests cost that are sent at once, as the end of a sentence; nothing where nobody bills them."""
-    if all(price.is_free for price in prices):
-        return ""
-    together, several = price_range(prices), len(prices) > 1
-    if together is None:
-        unknown = unknown_prices(prices) if several else "its price is unknown"
-        return f"; {unknown} (%chat config prices gives it)"
-    high = words_of.dollars(together[1])
-    replies, each = ("replies", " each") if several else ("a reply", "")
-    length = f"{max(price.output_tokens for price in prices):,} tokens{each}"
-    if all(price.is_limited or price.is_free for price in prices):
-        most = f"up to {high} with {replies} of at most {length}"
-    else:
-        most = f"~{high} with {replies} of {length}, which may be longer: no max_tokens is set"
-    rates = [f"{price.model}: {price.rates}" if several else str(price.rates) for price in prices if price.rates]
-    which = f"all {len(prices)} together: " if several else ""
-    return f"; {which}{sending_text(prices)}, {most} ({'; '.join(dict.fromkeys(rates))})"
-
-
-def _left_out(parts: Sequence[ViewPart]) -> Iterator[_Line]:
-    """Yield the rows of turns that are not sent: the newest, and how many come before them."""
-    more = parts[: max(0, len(parts) - OMITTED)]
-    if more:
-        tokens = sum(part.tokens for part in more)
-        yield ("…", "", f"{len(more):,} messages before these", f"~{tokens:,}", "–", "not sent"), None
-    yield from ((_part(part, "–"), part) for part in parts[len(more) :])
-
-
-def _part(part: ViewPart, share: str) -> Sequence[str]:
-    tokens = f"{'' if part.exact else '~'}{part.tokens:,}"
-    state = f"{part.state}, stale" if part.stale else part.state
-    return (str(part.number or ""), part.role, first_words(part.text[: part.typed]), tokens, share, state)
+def _unfolded(part: PromptPart) -> AttachmentSummary:
+    return attachment_summary(part.line.removeprefix(PART_MARK), part.text, part.files)
 
 
 def replay_forms(steps: list[Replayed]) -> dict[str, str]:

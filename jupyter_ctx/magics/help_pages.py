@@ -83,7 +83,7 @@ def _setting_rows(chat: Chat, about: About) -> Iterator[Sequence[str]]:
     for name, each in SETTINGS.items():
         if each.about == about:
             value = cut(first_words(setting_text(chat, name)), LONGEST_VALUE)
-            yield name, value, chat.desk.source_of(name), each.help
+            yield name, value, chat.session.source_of(name), each.help
 
 
 def setting_text(chat: Chat, name: str) -> str:
@@ -94,7 +94,7 @@ def setting_text(chat: Chat, name: str) -> str:
 def setting_lines(chat: Chat, name: str) -> str:
     """Return a setting with its value and source, what it decides, and what it may be."""
     default = typed_value(getattr(Settings(), name), name)
-    now = f"{name} = {setting_text(chat, name)} ({chat.desk.source_of(name)})"
+    now = f"{name} = {setting_text(chat, name)} ({chat.session.source_of(name)})"
     return f"{now}\n{HELP[name]}\nvalues: {wanted(name)}; {DEFAULT}: {default}"
 
 

@@ -39,7 +39,7 @@ def offered_models(chat: Chat) -> list[OfferedModel]:
 
 def _names(chat: Chat) -> Iterator[str]:
     yield chat.config.model
-    if "model" in chat.desk.session.notebook.course.locked:
+    if "model" in chat.session.notebook.course.locked:
         return
     yield from (turn.model for turn in reversed(chat.turns) if "/" in turn.model)
     with suppress(ChatError):  # a file of aliases that cannot be read

@@ -16,6 +16,7 @@ from ..chat import Chat
 from ..conversation.text_safety import lasting
 from ..errors import InvalidRequestError
 from ..runtime.redaction import Redactor
+from ..session.attaching import attachment_of, takes, values_notice
 from ..template.filling import fill, unspaced, without_key
 from .attach_named import Labels
 from .line_options import settings_of
@@ -135,7 +136,7 @@ class PromptFilling:
     def __init__(self, outputs: Outputs, chat: Chat, options: Namespace, labels: Labels) -> None:
         self._outputs, self._chat, self._labels = outputs, chat, labels
         self._settings = settings_of(options)
-        self._redactor = chat.desk.redactor(on=not options.no_redact)
+        self._redactor = chat.session.redactor(on=not options.no_redact)
         self.images: dict[str, Attached] = {}
         self.lines: dict[str, None] = {}
 
@@ -149,7 +150,7 @@ class PromptFilling:
 
         with silent():  # what is displayed while values are read is no part of the cell
             filled = fill(text, names, self._redactor, read)
-        large = self._chat.desk.values_notice(filled.values, **self._settings)
+        large = values_notice(self._chat.session, filled.values, **self._settings)
         self.lines |= dict.fromkeys((*unspaced(text, names), *([large] if large else ())))
         return filled.text
 
@@ -232,13 +233,13 @@ class PromptFilling:
         """Let images go along, and return what stands in their place in the text."""
         label, count = self._labels.of(name), len(images) if isinstance(images, list) else 1
         what = "image" if count == 1 else f"{count} images"
-        if not self._chat.desk.takes("image", **self._settings):
+        if not takes(self._chat.session, "image", **self._settings):
             model = self._settings.get("model") or self._chat.config.model
             verb = "is an image" if count == 1 else f"is {count} images"
             self.lines[f"{name} {verb}, and {model} takes text only: the prompt goes without it."] = None
             return f"[{what}: {label}, not sent]"
         if name not in self.images:
-            self.images[name] = self._chat.desk.attached(name, images, **self._settings).labelled(label)
+            self.images[name] = attachment_of(self._chat.session, name, images, **self._settings).labelled(label)
         return f"[{what}: {label}]"
 
 

@@ -31,7 +31,7 @@ def _notes(chat: Chat) -> Iterator[str]:
     elif not is_free(target):
         yield "Price: unknown (%chat config prices gives it)"
     yield "" if left is None else f"Key: {budget_line(left)}."
-    yield saved_by_caching(chat.usage(), chat.desk.session.token_prices)
+    yield saved_by_caching(chat.usage(), chat.session.token_prices)
     undo = f"%chat undo takes back: {info.undo}" if info.undo else ""
     redo = f"%chat redo does again: {info.redo}" if info.redo else ""
     yield "; ".join(filter(None, (undo, redo)))
@@ -41,12 +41,12 @@ def _changed_settings(chat: Chat) -> list[tuple[str, list[str]]]:
     """Return the settings that differ from the default, each with its value, by who set them."""
     by_source: dict[str, list[str]] = {}
     for name in SETTING_NAMES:
-        source = chat.desk.source_of(name)
+        source = chat.session.source_of(name)
         if source != DEFAULT and name != "model":  # which the headline says
             value = first_words(setting_text(chat, name))
             typed = repr(value) if name == "system" else value.replace(", ", ",")  # commas stand between settings
             by_source.setdefault(source, []).append(f"{name} {typed}")
-    file, text = chat.desk.session.memory_file()
+    file, text = chat.session.memory_file()
     if file and text:
         named = "beside the notebook" if chat.conversation.memory is None else "set here"
         by_source.setdefault(named, []).append(f"memory {file}")

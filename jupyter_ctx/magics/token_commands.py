@@ -51,7 +51,7 @@ def _text_below(call: Call) -> str:
 
 
 def _target(call: Call, model: str | None) -> Target:
-    return call.chat.desk.session.target({**settings_of(call.options), "model": model}, ask=False)
+    return call.chat.session.target({**settings_of(call.options), "model": model}, ask=False)
 
 
 def _cut(target: Target, text: str) -> CutText:
@@ -91,7 +91,7 @@ def _likely(call: Call, target: Target, text: str, more: Sequence[Token]) -> Lik
         remedy = "shorten it, or ask a model with a larger window (-m)."
         raise ContextOverflowError(f"{holds}: {remedy}", overflow=error.overflow) from None
     cost = call.chat.models.cost(target, reply.usage, reply.model)
-    call.chat.desk.session.spend(target, replace(reply, cost=cost))
+    call.chat.session.spend(target, replace(reply, cost=cost))
     first = reply.tokens[0].likeliest if reply.tokens else ()
     if not first:
         raise ProviderError(f"{target.model} answered, and told no probabilities.")

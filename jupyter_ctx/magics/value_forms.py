@@ -67,7 +67,7 @@ def _run(run: Run) -> dict[str, str]:
 def _chat(chat: Chat) -> dict[str, str]:
     """Return the conversation, with keys blanked as in exports."""
     whole = replace(carried(chat.conversation), system=chat.system or None)
-    said = redacted(whole, chat.desk.redactor())
+    said = redacted(whole, chat.session.redactor())
     if not said.turns:
         return plain_forms(repr(chat))
     talk = _transcript(chat, said)

@@ -26,7 +26,7 @@ from ..providers.anthropic import Anthropic
 from ..providers.base import AnswerSchema, Provider, Reply, Request
 from ..providers.catalog import clean_key, key_variables
 from ..providers.guests import Guest, shadowed
-from ..providers.lookup import bills, check_known, get_provider, missing_key, split_model
+from ..providers.lookup import bills, check_known, get_provider, key_holder, missing_key, split_model
 from ..providers.unsupported import unsupported_at
 from ..storage.serialization import EndpointState, MeterState, Sizes, StoredState
 from .model_names import near_models
@@ -222,7 +222,7 @@ class Models:
         """Keep a key for a provider or an address, in memory only."""
         if not isinstance(key, str) or not clean_key(key):
             raise InvalidRequestError("The key is empty or not text: nothing has changed.")
-        self._keys[owner.rstrip("/")] = clean_key(key)
+        self._keys[key_holder(owner).rstrip("/")] = clean_key(key)
         self._providers.clear()  # the next request connects with the new one
         self._stated.forget_lists()  # one may have been refused with the old one
 
@@ -247,12 +247,19 @@ class Models:
         if self._check is not None:
             self._check(settings.model)
         provider = self._provider(settings)
-        claimed, limit = self._claimed(settings, provider, ask=ask), self._limit(provider)
-        window, read = limit.apply_to(claimed), self._read.get(provider.endpoint, 0)
-        thinks = self._stated.says("thinking", provider, self._names(settings, provider), ask=ask)
-        takes = self._takes(settings, provider)
-        meter, reserve = self.meter(provider, settings), _reserve(settings, window, thinks)
-        return Target(settings, provider, meter, window, reserve, claimed, thinks, takes, limit, read)
+        names = self._names(settings, provider)
+        claimed = self._stated.window(provider, names, given=settings.window, ask=ask)
+        thinks = self._stated.says("thinking", provider, names, ask=ask)
+        takes, meter = self._takes(provider, names), self.meter(provider, settings)
+        return self.renewed(Target(settings, provider, meter, claimed, 0, claimed, thinks, takes))
+
+    def renewed(self, target: Target) -> Target:
+        """Return the same with what was learned of its limit since."""
+        provider = target.provider
+        limit, read = self._limit(provider), self._read.get(provider.endpoint, 0)
+        window = limit.apply_to(target.claimed)
+        reserve = _reserve(target.settings, window, target.thinks)
+        return replace(target, window=window, reserve=reserve, learned_limit=limit, read=read)
 
     def meter(self, provider: Provider, settings: Settings) -> Meter:
         """Return what counts tokens as this provider does, in the way that the settings choose."""
@@ -426,17 +433,17 @@ class Models:
         names = self._names(settings, provider)
         return self._stated.window(provider, names, given=settings.window, ask=ask)
 
-    def _takes(self, settings: Settings, provider: Provider) -> frozenset[str]:
-        """Return the kinds of files that a model takes: less than its provider where it is known to read text only."""
-        reads = self._stated.says("images", provider, self._names(settings, provider), ask=False)
-        return provider.takes & provider.converts if reads is False else provider.takes
-
     def reads_images(self, settings: Settings) -> bool:
         """Return whether images can be sent to a model, as far as is known; its server may be asked."""
         provider = self._provider(settings)
         if "image" in provider.takes:
             provider.says("images", ask=True)
-        return "image" in self._takes(settings, provider)
+        return "image" in self._takes(provider, self._names(settings, provider))
+
+    def _takes(self, provider: Provider, names: tuple[str, ...]) -> frozenset[str]:
+        """Return the kinds of files that a model takes: less than its provider where it is known to read text only."""
+        reads = self._stated.says("images", provider, names, ask=False)
+        return provider.takes & provider.converts if reads is False else provider.takes
 
     def _names(self, settings: Settings, provider: Provider) -> tuple[str, ...]:
         """Return the names of a model: as asked for, and as its server calls it."""

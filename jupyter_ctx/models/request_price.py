@@ -87,6 +87,8 @@ def worst_case(
     """
     if is_free(target):
         return 0.0
+    if models.cost(target, Usage(1, 1)) is None:
+        return None
     most = target.meter.most(tokens + _schema_tokens(target), (message.content for message in messages))
     output = output or target.max_tokens or target.reserve
     return _highest(models, target, math.ceil(most), output)

@@ -142,8 +142,11 @@ class StatedWindows:
             return by_server
         own, ours = load_tables()
         tables = (own, self._listed(provider, ask=False), ours)
-        answers = (table.says(fact, name) for name in names for table in tables)
-        return next((answer for answer in answers if answer is not None), None)
+        for name in names:
+            for table in tables:
+                if (answer := table.says(fact, name)) is not None:
+                    return answer
+        return None
 
     def keep(self, provider: Provider, cards: Collection[Card]) -> WindowTable:
         """Return what a provider's list states, and keep it."""

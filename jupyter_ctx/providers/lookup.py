@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from dataclasses import replace
+from functools import cache
 from urllib.parse import urlsplit
 
 from ..errors import InvalidRequestError
@@ -49,6 +50,7 @@ def bills(provider: str, address: str | None = None) -> str | None:
     return SERVICES[provider].prices if provider in SERVICES else None
 
 
+@cache
 def _host(service: Service) -> str | None:
     """Return the host of a service; that of an SDK's own address has the usual form."""
     return urlsplit(service.base_url or f"https://api.{service.prices}.com").hostname

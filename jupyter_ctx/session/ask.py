@@ -25,13 +25,12 @@ from ..providers.guests import guest
 from ..providers.lookup import given_address
 from ..runtime.notebook_purse import notebook_purse
 from ..runtime.redaction import Redactor, without_address_keys
-from .attempt import Attempt
-from .exchange import Coming, Exchanged, exchange
+from .complete import Coming, Completion, as_answer, complete
 from .messages_sent import digested
-from .notices import Outcome, notices_of
-from .planner import Fitter
+from .notices import notices_of
+from .planning import counted_plan, plan
 from .prompt import attached_parts, text_room
-from .tries import answered, as_answer
+from .request_plan import RequestPlan
 
 CUT_SHORT = ("max_tokens", "context_window", "cut", "interrupted")
 NO_PAST = Conversation()
@@ -86,16 +85,15 @@ class Asker:
 
     def __init__(self, models: Models, purse: Purse | None = None) -> None:
         self.models, self._purse = models, purse
-        self._fitter = Fitter(models)
 
-    def planned(self, ask: Ask) -> Attempt:
+    def planned(self, ask: Ask) -> RequestPlan:
         """Return the request as it is sent; its server is asked for its window, and started."""
         target = self.target(ask, server=True)
         past, question = _past(ask), ask.messages[-1]
         if question.attachments and target.provider.says("images", ask=True) is not None:
             target = self.target(ask, server=True)
         target.check_files(question.attachments)
-        return self._fitter.attempt(question, target, past, len(past.places), ask.system, lasting=False, apart=False)
+        return counted_plan(plan(question, target, past, len(past.places), ask.system))
 
     def target(self, ask: Ask, *, server: bool) -> Target:
         """Return where the request goes. ``server``: it may be asked for its window, and started."""
@@ -112,17 +110,17 @@ class Asker:
         planned = self.planned(ask)
         coming = coming or Coming()
         coming.begin()
-        return with_notices(planned, answered(schema, partial(exchange, self._fitter), planned, coming))
+        return with_notices(complete(self.models, planned, coming, schema))
 
 
-def with_notices(planned: Attempt, exchanged: Exchanged) -> AskReply:
-    """Return an answer with what was done to make its request fit. Raises what ended the exchange."""
-    verdict = exchanged.whole()
-    outcome = Outcome(planned, exchanged.sent, exchanged.refusal, verdict, apart=True)
+def with_notices(came: Completion) -> AskReply:
+    """Return an answer with what was done to make its request fit. Raises what ended it early."""
+    sent, verdict = came.sent, came.whole()
     reply = verdict.reply
-    notices = (*reply.notices, *(intern(notice.text) for notice in notices_of(outcome)))
+    notices = (*reply.notices, *(intern(notice.text) for notice in notices_of(came, apart=True)))
     reply = replace(reply, notices=notices, model=intern(reply.model))  # many rows are told the same
-    return AskReply(reply, _is_truncated(exchanged))
+    is_less = bool(sent.left_out or sent.dropped or verdict.truncated)
+    return AskReply(reply, is_less or reply.stop_reason in CUT_SHORT)
 
 
 def ask(
@@ -196,12 +194,6 @@ def _past(ask: Ask) -> Conversation:
     past, added = Conversation(), together((message, {}) for message in before)
     past.append(Added(added.turns))
     return past
-
-
-def _is_truncated(exchanged: Exchanged) -> bool:
-    sent, verdict = exchanged.sent, exchanged.whole()
-    left_out = sent.left_out or sent.dropped or verdict.truncated
-    return bool(left_out) or verdict.reply.stop_reason in CUT_SHORT
 
 
 @cache

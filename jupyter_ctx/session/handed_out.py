@@ -21,8 +21,8 @@ from ..conversation.places import Places
 from ..errors import InvalidRequestError
 from ..export.handout import Handout, HandoutAnswer, answers_in, notebook_in
 from ..storage.stored_answers import AnswerKey, StoredAnswer
-from .judge import INCOMPLETE
 from .messages_sent import digested
+from .reply_checks import INCOMPLETE
 
 
 class HandedOut:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from itertools import count
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 from .. import wording as words
 from ..context.tokens import Meter
 from ..conversation.messages import StopReason, Turn, file_tokens
 from ..conversation.places import Place
-from .prompt_parts import PromptPart, prompt_parts
+from ..display.tables import first_words
+from .prompt_parts import PromptPart, RowWithParts, prompt_parts, text_with_parts
 from .snapshot import Snapshot
 from .tabular import Table
 from .view import part_states, turn_tokens
 
+TURN_COLUMNS = ("turn", "cell", "prompt", "reply", "tokens", "state")
 ENDINGS: dict[StopReason, str] = {
     "stop": "",
     "max_tokens": "cut at max_tokens",
@@ -36,6 +38,7 @@ class HistoryRow(NamedTuple):
     ``versions``: how many answers the cell has had.
     ``model``: who answered.
     ``attached``: what went with the prompt, such as ``df (40 of 12,000 rows), plot.png``.
+    ``typed``: how many characters of the prompt were typed, where texts that went with it follow; ``None``: all.
     ``parts``: the prompt in parts, whose tokens sum to its share of ``tokens``; none where nothing went with it.
     """
 
@@ -49,6 +52,7 @@ class HistoryRow(NamedTuple):
     versions: int
     model: str
     attached: str = ""
+    typed: int | None = None
     parts: tuple[PromptPart, ...] = ()
 
     @property
@@ -56,22 +60,44 @@ class HistoryRow(NamedTuple):
         """The states in one line."""
         return ", ".join(self.states)
 
+    @property
+    def shown(self) -> RowWithParts:
+        """The row as it is shown, with the parts of its prompt and its reply, which its tokens are the sum of."""
+        states = (*self.states, *([f"{self.versions} answers"] if self.versions > 1 else []))
+        size, asked = f"{'' if self.exact else '~'}{self.tokens:,}", first_words(self.prompt[: self.typed])
+        cells = (str(self.turn), self.cell, asked, first_words(self.reply), size, ", ".join(states))
+        rest = self.tokens - sum(part.tokens for part in self.parts)
+        parts = (*self.parts, PromptPart("reply", self.reply, tokens=rest)) if self.parts else ()
+        return RowWithParts(cells, tuple((("", "", part.line, "", f"~{part.tokens:,}", ""), part) for part in parts))
+
 
 class History(Table[HistoryRow]):
-    """All turns since the last clear, in order; a table of the fields of a row, with ``states`` in one line."""
+    """All turns since the last clear, in order; a table of the fields of a row, with ``states`` in one line.
 
-    __slots__ = ()
-    columns = (*(name for name in HistoryRow._fields if name not in ("states", "parts")), "state")
-    usual: ClassVar = {"exact": "yes", "versions": "1"}
+    ``cleared``: how many turns there were before the last clear.
+    """
 
-    def _below(self) -> str:
-        about = "" if all(row.exact for row in self) else "~"
-        return f"{words.turns(len(self))}, {about}{sum(row.tokens for row in self):,} tokens"
+    columns = (*(name for name in HistoryRow._fields if name not in ("states", "typed", "parts")), "state")
+    cleared: int = 0
+
+    @property
+    def caption(self) -> str:
+        """How many turns these are, and how many are left out since a clear."""
+        counted = words.turns(len(self)) if self else "No turns yet"
+        is_ = "is" if self.cleared == 1 else "are"
+        kept_out = f" since the last clear; {self.cleared:,} before it {is_} left out" if self.cleared else ""
+        return f"{counted}{kept_out}{'' if self else '.'}"
+
+    def __repr__(self) -> str:
+        return text_with_parts(TURN_COLUMNS, [row.shown for row in self], self.caption)
+
+    _repr_pretty_ = Table._repr_pretty_  # IPython takes the first class that has either
 
 
 def history(now: Snapshot) -> History:
     """Return every turn since the last clear."""
-    past, stale, meter = now.conversation, now.conversation.stale(), now.target.meter
+    plan = now.plan
+    past, stale, meter = plan.past, plan.past.stale(), plan.target.meter
 
     def row(number: int, place: Place, state: str) -> HistoryRow:
         turn = place.turn
@@ -81,10 +107,12 @@ def history(now: Snapshot) -> History:
         cell, attached = cell_of(place), ", ".join(turn.sources)
         return HistoryRow(
             number, cell, turn.prompt, turn.reply, size, exact, states, versions, turn.model, attached,
-            _parts(turn, meter),
+            turn.record.typed, _parts(turn, meter),
         )  # fmt: skip
 
-    return History(map(row, count(1), past.places, part_states(past, now.scope, now.start)))
+    rows = History(map(row, count(1), past.places, part_states(past, plan.scope, plan.first)))
+    rows.cleared = len(past.cleared)
+    return rows
 
 
 def _parts(turn: Turn, meter: Meter) -> tuple[PromptPart, ...]:

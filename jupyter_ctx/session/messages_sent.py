@@ -10,26 +10,39 @@ from dataclasses import replace
 from ..context.summary_facts import SUMMARY_ANSWER, summary_message
 from ..conversation.conversation import Conversation
 from ..conversation.messages import Attachment, Message
+from ..conversation.places import Place
 from ..models.registry import Target
 from ..providers.base import Request
 from .view import Scope, in_view
 
 
-def messages_before(target: Target, past: Conversation, scope: Scope, start: int) -> list[Message]:
+def messages_before(
+    target: Target, past: Conversation, scope: Scope, view: tuple[list[Place], list[Place]]
+) -> list[Message]:
     """Return the messages before a prompt as this target may be sent them, the system prompt first.
 
-    Pinned turns from before the view and the summary stand before the turns that are sent as they are.
+    Pinned turns from before the ``view`` and the summary stand before the turns that are sent as they are.
     """
     messages = [Message("system", scope.fixed.system)] if scope.fixed.system.strip() else []
-    pinned, rest = in_view(past, scope, start)
-    for place in pinned:
-        messages += map(target.sendable, place.turn.messages)
+    pinned, rest = view
+    messages += _messages_of(pinned, target, has_files=bool(past.files))
     if scope.summary is not None:
         messages.append(Message("user", summary_message(scope.summary.text)))
         messages.append(Message("assistant", SUMMARY_ANSWER))
-    for place in rest:
-        messages += map(target.sendable, place.turn.messages)
+    messages += _messages_of(rest, target, has_files=bool(past.files))
     return messages
+
+
+def _messages_of(places: Iterable[Place], target: Target, *, has_files: bool) -> Iterable[Message]:
+    """Return the messages of these turns, without files that the target cannot be sent."""
+    messages = [message for place in places for message in place.messages or place.as_messages()]
+    return map(target.sendable, messages) if has_files else messages
+
+
+def request_in(target: Target, past: Conversation, scope: Scope, start: int, message: Message) -> Request:
+    """Return the request for a message in a view that begins at ``start``."""
+    before = messages_before(target, past, scope, in_view(past, scope, start))
+    return target.request((*before, target.sendable(message)))
 
 
 ENCODED = 4 / 3  # base64

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -13,12 +13,13 @@ from ..attachments.attached import Attached
 from ..context.context_info import ContextInfo
 from ..context.overflow import Overflow
 from ..conversation.messages import Attachment, file_tokens
-from ..errors import ContextOverflowError, InvalidRequestError
+from ..errors import InvalidRequestError
 from ..models.registry import KINDS_OF_FILES, Target
 from ..wording import named_turns
-from .attempt import Attempt
-from .judge import Verdict
+from .complete import Completion
 from .messages_sent import megabytes
+from .reply_checks import Verdict
+from .request_plan import RequestPlan
 
 KEPT = (  # what was left out once: one thing, and several
     ", which is kept. %chat history shows it, %chat pin {} keeps it in view.",
@@ -61,48 +62,39 @@ class Along(NamedTuple):
         return (" ".join([self.line, *(f"{part.more}." for part in self.parts if part.more)]),) if self.parts else ()
 
 
-class Outcome(NamedTuple):
-    """What was done for one answer.
+def notices_of(
+    came: Completion,
+    *,
+    problems: Sequence[str] = (),
+    files: Iterable[Attachment] = (),
+    before: str = "",
+    after: str = "",
+    outdated: Sequence[int] = (),
+    apart: bool = False,
+) -> tuple[Notice, ...]:
+    """Return the lines that stand below an answer, in order.
 
-    planned: the request that was sent first
-    sent: the request that was answered
-    refusal: the refusal of ``planned``; ``None`` where it was answered
-    verdict: the answer
     problems: of files that were read for the request
     files: one attachment of each kind that earlier turns have
-    before: what to say of a summary that was written before the request
-    after: what to say of a summary that was written after the answer
+    before, after: what to say of a summary that was written before the request, or after the answer
     outdated: the numbers of later turns that answered the version which this answer replaces
     apart: whether the request belongs to no conversation, so that there is no history
     """
-
-    planned: Attempt
-    sent: Attempt
-    refusal: ContextOverflowError | None
-    verdict: Verdict
-    problems: tuple[str, ...] = ()
-    files: tuple[Attachment, ...] = ()
-    before: str = ""
-    after: str = ""
-    outdated: tuple[int, ...] = ()
-    apart: bool = False
-
-
-def notices_of(outcome: Outcome) -> tuple[Notice, ...]:
-    """Return the lines that stand below an answer, in order."""
     return (
-        *(Notice(problem, once=problem) for problem in outcome.problems),
-        *_of_the_model(outcome),
-        *_of_the_fit(outcome),
-        *_of_the_report(outcome.sent, outcome.verdict),
-        *_of_the_future(outcome),
+        *(Notice(problem, once=problem) for problem in problems),
+        *_of_the_model(came, files),
+        *([Notice(before)] if before else []),
+        *_of_the_fit(came, apart=apart),
+        *_of_the_report(came.sent, came.whole()),
+        *_of_the_future(came.sent, outdated),
+        *([Notice(after)] if after else []),
     )
 
 
-def _of_the_model(outcome: Outcome) -> Iterator[Notice]:
+def _of_the_model(came: Completion, files: Iterable[Attachment]) -> Iterator[Notice]:
     """Yield what the user should know of the model."""
-    target = outcome.planned.target
-    if target.window.source == outcome.sent.target.window.source == "assumed":
+    target = came.planned.target
+    if target.window.source == came.sent.target.window.source == "assumed":
         text = (
             f"The window of {target.model} is not known: {target.window.tokens:,} tokens are {target.window.origin}. "
             f"Set it with %chat use {target.model} --window N, or in models.json."
@@ -110,9 +102,9 @@ def _of_the_model(outcome: Outcome) -> Iterator[Notice]:
         yield Notice(text, once=text)
     if target.thinks is False:
         yield from (Notice(line, once=line) for line in target.differences())
-    if outcome.sent.request.likeliest and not outcome.verdict.reply.tokens:
+    if came.sent.request.likeliest and not came.whole().reply.tokens:
         yield Notice(f"{target.model} told no probabilities of its tokens.")
-    unsent = [KINDS_OF_FILES[file.kind] for file in outcome.files if target.unsendable(file)]
+    unsent = [KINDS_OF_FILES[file.kind] for file in files if target.unsendable(file)]
     if unsent:
         what = " and ".join(unsent) if target.takes else "text only"
         does = "does not take" if target.takes else "takes"
@@ -120,11 +112,9 @@ def _of_the_model(outcome: Outcome) -> Iterator[Notice]:
         yield Notice(text, once=text)
 
 
-def _of_the_fit(outcome: Outcome) -> Iterator[Notice]:
+def _of_the_fit(came: Completion, *, apart: bool) -> Iterator[Notice]:
     """Yield what was done to make the request fit."""
-    planned, sent, refusal = outcome.planned, outcome.sent, outcome.refusal
-    if outcome.before:
-        yield Notice(outcome.before)
+    planned, sent, refusal = came.planned, came.sent, came.refusal
     gone = _gone(planned.gone(), summary=planned.lacks_summary)
     if gone and planned.most_bytes is not None:
         yield Notice(
@@ -134,7 +124,7 @@ def _of_the_fit(outcome: Outcome) -> Iterator[Notice]:
         yield Notice(_fitted(planned, gone))
     if refusal is not None:
         done = _lighter(sent) if refusal.by_bytes else _recovered(planned, refusal.overflow or Overflow(), sent)
-        where = "." if outcome.apart or refusal.by_bytes else _kept(sent.gone(planned.cut.start))
+        where = "." if apart or refusal.by_bytes else _kept(sent.gone(planned.cut.start))
         yield Notice(done + where)
     if sent.dropped:
         names = " and ".join(dict.fromkeys(file.name for file in sent.dropped))
@@ -143,7 +133,7 @@ def _of_the_fit(outcome: Outcome) -> Iterator[Notice]:
         yield Notice(text, once=text)
 
 
-def _of_the_report(sent: Attempt, verdict: Verdict) -> Iterator[Notice]:
+def _of_the_report(sent: RequestPlan, verdict: Verdict) -> Iterator[Notice]:
     """Yield what a report tells of a prompt that was perhaps not read whole."""
     usage, target = verdict.reply.usage, sent.target
     if usage is None:
@@ -166,21 +156,15 @@ def _of_the_report(sent: Attempt, verdict: Verdict) -> Iterator[Notice]:
         )
 
 
-def _of_the_future(outcome: Outcome) -> Iterator[Notice]:
+def _of_the_future(sent: RequestPlan, outdated: Sequence[int]) -> Iterator[Notice]:
     """Yield what becomes of the turn, and of older ones, in later requests."""
-    scope, past = outcome.sent.scope, outcome.sent.past
+    scope, past = sent.scope, sent.past
     if scope.at < past.trimmed_to:
         yield Notice(f"Turn {scope.at + 1} stands before your trim: later requests leave it out.")
-    if outcome.outdated:
-        count, named = len(outcome.outdated), named_turns(outcome.outdated)
+    if outdated:
+        count, named = len(outdated), named_turns(outdated)
         later, are = ("1 later turn", "is") if count == 1 else (f"{count:,} later turns", "are")
         yield Notice(f"{later} answered the older version: {named} {are} stale in %chat history.")
-    if outcome.after:
-        yield Notice(outcome.after)
-
-
-def _oldest(turns: int) -> str:
-    return "the oldest turn" if turns == 1 else f"the {turns:,} oldest turns"
 
 
 def _gone(turns: Sequence[int], *, summary: bool) -> str:
@@ -197,7 +181,7 @@ def _kept(numbers: Sequence[int]) -> str:
     return one.format(*numbers) if len(numbers) == 1 else several
 
 
-def _fitted(planned: Attempt, gone: str) -> str:
+def _fitted(planned: RequestPlan, gone: str) -> str:
     """Return what was left out before the request was sent."""
     before, settings = planned.cut.before + planned.asked, planned.target.settings
     few = planned.scope.at - planned.cut.start < settings.min_turns
@@ -220,7 +204,7 @@ def nearly_full(fill: float) -> str:
     return f"{100 * fill:,.0f} % after this: %chat summarise, trim or clear."
 
 
-def _recovered(refused: Attempt, overflow: Overflow, sent: Attempt) -> str:
+def _recovered(refused: RequestPlan, overflow: Overflow, sent: RequestPlan) -> str:
     """Return how a request was made smaller that was refused for its tokens."""
     size, limit = overflow.input_tokens, overflow.context_window or overflow.max_input_tokens
     figures = f" ({size:,} of {limit:,} tokens)" if size and limit and size > limit else ""
@@ -232,19 +216,10 @@ def _recovered(refused: Attempt, overflow: Overflow, sent: Attempt) -> str:
     return f"Too long{figures}: sent again without {gone}"
 
 
-def _lighter(sent: Attempt) -> str:
+def _lighter(sent: RequestPlan) -> str:
     """Return how a request was made smaller that was refused for its bytes, characters or memory."""
     gone = named_turns(sent.gone()) if sent.left_out else "files of earlier turns"
     return f"Too large for the server: sent again without {gone}"
-
-
-def sent_again(attempt: Attempt, refusal: ContextOverflowError) -> str:
-    """Return what a request lacks that is sent after a refusal, while its answer is waited for."""
-    parts = [*([_oldest(attempt.left_out)] if attempt.left_out else []), *(["the summary"] * attempt.lacks_summary)]
-    gone = " and ".join(parts) or "files of earlier turns"
-    lacks = bool(attempt.left_out or attempt.lacks_summary or refusal.by_bytes)
-    how = f"without {gone}" if lacks else "with less room for the reply"
-    return f"{'Too large' if refusal.by_bytes else 'Too long'}; sending again {how}"
 
 
 def threshold(info: ContextInfo) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator
+from functools import partial
 
 from ..errors import REFUSED, BudgetExceededError, ProviderError
 from ..models.registry import Models, Target
@@ -21,7 +22,8 @@ def paid_stream(
     it, and InvalidRequestError where there is a cap and its price is unknown.
     """
     purse, cost = target.purse, None
-    worst = worst_case(models, target, tokens, request.messages, output=request.max_tokens)
+    most = partial(worst_case, models, target, tokens, request.messages, output=request.max_tokens)
+    worst = most() if target.is_capped else None
     if purse is not None and not purse.reserve(worst):
         if worst is None:
             raise with_unknown_price([target.model])
@@ -41,7 +43,7 @@ def paid_stream(
     finally:
         if purse is not None:
             with uninterrupted():
-                purse.settle(worst, cost)
+                purse.settle(worst, most() if cost is None and worst is None else cost)
 
 
 def may_be_billed(error: BaseException) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -11,13 +11,14 @@ from ..context.tokens import Meter
 from ..conversation.conversation import Conversation
 from ..conversation.messages import Role, Summary, Turn, file_tokens
 from ..conversation.places import Place
-from ..models.request_price import RequestPrice
+from ..display.tables import first_words
+from ..models.request_price import RequestPrice, price_range, sending_text, unknown_prices
 from ..providers.base import Request
 from ..shown_as import mimebundle
-from .attempt import Attempt
-from .prompt_parts import PromptPart, prompt_parts
+from .prompt_parts import PromptPart, RowWithParts, prompt_parts, text_with_parts
+from .request_plan import RequestPlan
 from .tabular import Table
-from .view import PartStatus, in_view, part_states
+from .view import PartStatus, part_states
 
 
 class ViewPart(NamedTuple):
@@ -58,20 +59,8 @@ class _Parts(Table[ViewPart]):
     columns = ("turn", "role", "text", "tokens", "exact", "stale", "share", "state", "attached")
 
 
-class _Line(NamedTuple):
-    """A part as it is shown."""
-
-    turn: int | None
-    role: str
-    text: str
-    tokens: str
-    share: str
-    state: str
-
-
-class _Lines(Table[_Line]):
-    __slots__ = ()
-    columns = _Line._fields
+OMITTED = 20  # messages that a preview lists of those that are not sent
+VIEW_COLUMNS = ("turn", "role", "text", "tokens", "share", "state")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -94,57 +83,61 @@ class View:
     _repr_mimebundle_ = mimebundle
 
     def __repr__(self) -> str:
-        return f"{self._lines()!r}\n{self._total()}" if self.messages else "View: nothing yet"
+        return text_with_parts(VIEW_COLUMNS, self.rows(), self.caption())
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
         """Write the messages; in a list, only their total."""
         alone = len(getattr(printer, "stack", ())) <= 1
-        printer.text(repr(self) if alone and not cycle else f"View({self._total()})")
+        printer.text(repr(self) if alone and not cycle else f"View({self.caption()})")
 
-    def _repr_html_(self) -> str:
-        return self._lines()._html(self._total()) if self.messages else repr(self)
-
-    def _lines(self) -> _Lines:
-        """Return what is shown: the messages that stay out, then all that adds up to the whole."""
-        lines = [line for part in self.omitted for line in _with_parts(part, "")]
-        lines += [line for part in self.messages for line in _with_parts(part, _percent(part))]
+    def rows(self) -> list[RowWithParts]:
+        """Return what is shown: the newest messages that stay out, then all that adds up to the whole."""
+        more, total = self.omitted[: max(0, len(self.omitted) - OMITTED)], max(1, self.input_tokens)
+        rows = [_row(part, "–", total) for part in self.omitted[len(more) :]]
+        if more:
+            tokens = f"~{sum(part.tokens for part in more):,}"
+            rows.insert(0, RowWithParts(("…", "", f"{len(more):,} messages before these", tokens, "–", "not sent")))
+        if rows:
+            rows.append(RowWithParts("the request begins here"))
+        rows += [_row(part, _percent(part.tokens, total), total) for part in self.messages]
         if self.template:
-            share = f"{100 * self.template / max(1, self.input_tokens):.0f} %"
-            added = "what the model's server adds to the messages"
-            lines.append(_Line(None, "", added, f"~{self.template:,}", share, "template"))
-        return _Lines(lines)
+            added, share = "what the model's server adds to the messages", _percent(self.template, total)
+            rows.append(RowWithParts(("", "", added, f"~{self.template:,}", share, "template")))
+        return rows
 
-    def _total(self) -> str:
-        """Return the size of the whole, and how many messages stay out."""
-        about = "" if self.exact else "~"
-        stays_out = f"; {words.counted(len(self.omitted), 'message')} left out" if self.omitted else ""
-        return f"{about}{self.input_tokens:,} tokens in {words.counted(len(self.messages), 'message')}{stays_out}"
+    def caption(self, prices: Sequence[RequestPrice] = ()) -> str:
+        """Return the size of the whole, and what it costs; ``prices``: of all requests, where it is one of several."""
+        about, messages = "" if self.exact else "~", words.counted(len(self.messages), "message")
+        which = f"The first of {len(prices)} requests" if prices else "The next request"
+        cost = _price(prices or [self.price]) if self.messages else ""
+        return f"{which}: {about}{self.input_tokens:,} tokens in {messages}{cost}"
 
     def to_dataframe(self) -> Any:
         """Return a DataFrame with a row for each message, those that stay out last. Raises MissingDependencyError."""
         return _Parts((*self.messages, *self.omitted)).to_dataframe().astype({"turn": "Int64"})
 
 
-def _with_parts(part: ViewPart, share: str) -> Iterator[_Line]:
-    """Yield a message, and its parts below it."""
+def _row(part: ViewPart, share: str, total: int) -> RowWithParts:
     tokens, state = f"{'' if part.exact else '~'}{part.tokens:,}", f"{part.state}{', stale' if part.stale else ''}"
-    yield _Line(part.number, part.role, part.text[: part.typed], tokens, share, state)
-    for each in part.parts:
-        yield _Line(None, "", each.line, f"~{each.tokens:,}", "", "")
+    parts = tuple(
+        (("", "", each.line, f"~{each.tokens:,}", _percent(each.tokens, total), ""), each) for each in part.parts
+    )
+    cells = (str(part.number or ""), part.role, first_words(part.text[: part.typed]), tokens, share, state)
+    return RowWithParts(cells, parts)
 
 
-def _percent(part: ViewPart) -> str:
-    return f"{100 * part.share:.0f} %"
+def _percent(tokens: int, total: int) -> str:
+    return f"{100 * tokens / total:.0f} %"
 
 
-def preview(attempt: Attempt, asked: Turn, *, is_counted: bool, price: RequestPrice) -> View:
+def preview(plan: RequestPlan, asked: Turn, *, is_counted: bool, price: RequestPrice) -> View:
     """Return a request for a turn part by part.
 
     ``is_counted``: the provider reported the size of its view without a prompt.
     """
-    past, scope, meter, prompt = attempt.past, attempt.scope, attempt.target.meter, attempt.prompt
-    total, exact, stale = round(attempt.tokens), attempt.counted is not None, past.stale()
-    states, (passed, rest) = part_states(past, scope, attempt.cut.start), in_view(past, scope, attempt.cut.start)
+    past, scope, meter, prompt = plan.past, plan.scope, plan.target.meter, plan.prompt
+    total, exact, stale = round(plan.tokens), plan.counted is not None, past.stale()
+    states, (passed, rest) = part_states(past, scope, plan.cut.start), plan.view
     before = zip(past.places[: scope.at], states, strict=False)  # a rerun lacks nothing of what comes after its turn
     turns = {
         place.id: _both(place, number, state, meter, stale=place.id in stale)
@@ -160,11 +153,11 @@ def preview(attempt: Attempt, asked: Turn, *, is_counted: bool, price: RequestPr
         parts.append(ViewPart("user", scope.summary.text, round(summary), _summary_state(scope.summary, past)))
     parts += [part for place in rest for part in turns.pop(place.id)]
     if prompt:
-        parts.append(_asked(asked, attempt.asked, "prompt", meter)._replace(exact=exact))
+        parts.append(_asked(asked, plan.asked, "prompt", meter)._replace(exact=exact))
     messages = tuple(part._replace(share=part.tokens / max(total, 1)) for part in parts)
     omitted = tuple(part for both in turns.values() for part in both)
     added = max(0, total - sum(part.tokens for part in parts)) if round(template) else 0
-    return View(messages, omitted, total, exact or (not prompt and is_counted), attempt.request, price, added)
+    return View(messages, omitted, total, exact or (not prompt and is_counted), plan.request, price, added)
 
 
 def _asked(turn: Turn, tokens: float, state: PartStatus, meter: Meter) -> ViewPart:
@@ -195,3 +188,23 @@ def _summary_state(summary: Summary, conversation: Conversation) -> PartStatus:
         for place in conversation.places
     )
     return "summary of older answers" if old else "summary"
+
+
+def _price(prices: Sequence[RequestPrice]) -> str:
+    """Return what requests cost that are sent at once, as the end of a sentence; nothing where nobody bills them."""
+    if all(price.is_free for price in prices):
+        return ""
+    together, several = price_range(prices), len(prices) > 1
+    if together is None:
+        unknown = unknown_prices(prices) if several else "its price is unknown"
+        return f"; {unknown} (%chat config prices gives it)"
+    high = words.dollars(together[1])
+    replies, each = ("replies", " each") if several else ("a reply", "")
+    length = f"{max(price.output_tokens for price in prices):,} tokens{each}"
+    if all(price.is_limited or price.is_free for price in prices):
+        most = f"up to {high} with {replies} of at most {length}"
+    else:
+        most = f"~{high} with {replies} of {length}, which may be longer: no max_tokens is set"
+    rates = [f"{price.model}: {price.rates}" if several else str(price.rates) for price in prices if price.rates]
+    which = f"all {len(prices)} together: " if several else ""
+    return f"; {which}{sending_text(prices)}, {most} ({'; '.join(dict.fromkeys(rates))})"

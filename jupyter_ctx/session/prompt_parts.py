@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from ..context.context_info import segments_of
 from ..context.tokens import Meter
 from ..conversation.messages import Attachment, Turn, file_tokens
+from ..display.tables import shortened, table_text
+from ..wording.layout import line_width
 
 PART_MARK = "↳ "  # begins the line of a part
 ASIDES = re.compile(r" \(about [\d,]+ tokens?\)|, about [\d,]+ tokens?|; -a .* sends more")  # of a source
+MOST_PART_LINE = 200  # characters of a name
 _LEAST = 1e-9  # tokens, so that parts of no size share out what a message has
 
 
@@ -31,7 +34,20 @@ class PromptPart(NamedTuple):
     @property
     def line(self) -> str:
         """What it is, as a line below its message; its tokens stand beside it."""
-        return f"{PART_MARK}{ASIDES.sub('', self.source) or 'typed'}"
+        return shortened(f"{PART_MARK}{ASIDES.sub('', self.source) or 'typed'}", MOST_PART_LINE)
+
+
+class RowWithParts(NamedTuple):
+    """A row of a table, or a line across it, and the parts of its message, each with the row that stands below it."""
+
+    cells: Sequence[str] | str
+    parts: tuple[tuple[Sequence[str], PromptPart], ...] = ()
+
+
+def text_with_parts(head: Sequence[str], rows: Iterable[RowWithParts], caption: str) -> str:
+    """Return a table as plain text, with its caption above it; without rows, its caption alone."""
+    lines = [line for row in rows for line in (row.cells, *(cells for cells, _ in row.parts))]
+    return f"{caption}\n{table_text(head, lines, line_width())}" if lines else caption
 
 
 def prompt_parts(turn: Turn, tokens: int, meter: Meter) -> tuple[PromptPart, ...]:

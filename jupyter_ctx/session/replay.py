@@ -13,7 +13,8 @@ from ..conversation.conversation import Conversation
 from ..conversation.events import Offered, Said
 from ..conversation.messages import Message, Turn
 from ..errors import ChatError
-from .messages_sent import are_same_messages, request_digest
+from .messages_sent import are_same_messages, request_digest, request_in
+from .planning import ledger_of
 from .session import Session
 from .view import PartStatus, part_states, scope_then, turn_tokens
 
@@ -57,7 +58,7 @@ def _replayed(session: Session, number: int, turn: Turn, before: Conversation, a
         target = target if turn.model == target.model else session.target({"model": turn.model}, ask=False)
     scope, start = scope_then(before, at, system, turn)
     template, system_size, summary = target.meter.fixed_parts(scope.fixed)
-    ledger = session.fitter.ledger(target, before, scope)
+    ledger = ledger_of(before, target.meter, scope)
     sizes = [("template", template), ("system", system_size), ("pinned", ledger.pinned(at)), ("summary", summary)]
     sizes.append(("earlier turns", ledger.between(start, at)))
     others = sum(size for _, size in sizes)
@@ -65,6 +66,6 @@ def _replayed(session: Session, number: int, turn: Turn, before: Conversation, a
     window = ContextWindow(record.window, source=target.window.source)
     budget = Budget(window, record.window - record.limit, 0, round(others + own), usage is not None)
     info = ContextInfo(turn.model, budget, segments_of([*sizes, ("this turn", own)]), 0, 0)
-    request = session.fitter.request(target, before, scope, start, target.sendable(turn.messages[0]))
+    request = request_in(target, before, scope, start, turn.messages[0])
     is_rebuilt = are_same_messages(request_digest(target, request), record.digest)
     return Replayed(number, info, part_states(before, scope, start)[:at], request.messages if is_rebuilt else ())

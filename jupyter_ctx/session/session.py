@@ -4,37 +4,41 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, TypeVar
 
 from ..attachments.attached import TextRoom
-from ..config.settings import Settings, is_default
+from ..config.settings import Settings, check_setting, is_default
 from ..context.budget import HALF
-from ..context.policy import decide
 from ..conversation.conversation import Conversation
 from ..conversation.events import Event, MemorySet, Offered, Said, Summarized, SystemSet
 from ..conversation.messages import Summary, Turn, new_id
-from ..errors import ChatError, InvalidRequestError
+from ..errors import ChatError, ChatInterrupted, InvalidRequestError
 from ..models.purse import Purse
 from ..models.registry import Models, Target, asked_model, settings_with
 from ..models.request_price import Price, RequestPrice, is_free, price_of, request_price, worst_case
 from ..providers.base import AnswerSchema, Reply
 from ..runtime.frontend import fingerprint
+from ..runtime.interrupts import uninterrupted
+from ..runtime.redaction import Redactor, Unredacted
 from ..storage.journal import Journal, Opened
 from ..storage.spending import Sum
-from .attempt import Attempt
+from .complete import as_answer
 from .course import COURSE_FILE
-from .messages_sent import request_digest
-from .planner import Fitter
+from .messages_sent import request_digest, request_in
+from .planning import counted_plan, next_plan, plan
 from .preview import View, preview
-from .prompt import text_room
+from .prompt import Prompt, text_room
+from .request_plan import RequestPlan
 from .snapshot import Snapshot
 from .state import NEARLY_FULL, NotebookState, SessionState
 from .system_prompt import MemoryFile, joined_system
-from .view import Scope, in_view, scope_at, scope_then, view_key
+from .view import scope_then
 
+T = TypeVar("T")
 MAY_BE_CACHED = 600.0  # seconds after which no cache is hoped for whose provider does not say how long it lasts
 # settings that decide how much of a conversation a request has room for
 FITS_BY = ("model", "window", "max_tokens", "compact_at", "min_turns", "max_turns", "budget_share")
@@ -43,9 +47,15 @@ FITS_BY = ("model", "window", "max_tokens", "compact_at", "min_turns", "max_turn
 class Session:
     """One conversation with its state: recorded, saved, restored, and aimed at a model.
 
-    ``conversation`` and ``state`` are all that it knows; ``models`` and ``notebook`` are shared with the other
-    conversations of the notebook; ``journal`` stores it, where it is not ``None``; ``total`` is where all of them
-    add up what they spend.
+    One turn is asked at a time, and actions are done between turns: on some kernels (ipykernel 7.0 to 7.3) button
+    callbacks run in threads beside a cell.
+
+    conversation, state: all that it knows
+    models, notebook: shared with the other conversations of the notebook
+    journal: stores it, where it is not ``None``
+    total: where all conversations add up what they spend
+    running: whether a turn is being asked
+    listeners: called when a turn begins, and after each turn and action
     """
 
     def __init__(
@@ -62,13 +72,64 @@ class Session:
         self.state = SessionState(settings, defaults or settings)
         self.journal = journal
         self.models, self.notebook = models or Models(), notebook or NotebookState()
-        self.fitter, self.memory = Fitter(self.models), MemoryFile(self.notebook.folder)
+        self.memory = MemoryFile(self.notebook.folder)
+        self.running = False
+        self.listeners: list[Callable[[], object]] = []
+        self.summary_failures = 0  # of those nobody asked for, in a row
+        self._latest: Snapshot | None = None  # as of the last change
+        self.sent_to: Target | None = None  # where the last request went, until the conversation is looked at anew
+        self._is_saved = False
+        self._turns = threading.RLock()
         self._cache_key = f"jupyter_ctx-{new_id()}"
         self._has_set_system = False
         self.clock: Callable[[], float] = time.time
         self.sent_at: float | None = None  # when the last turn was sent from here, by this clock
         self.purse = Purse(total=total)
         self._lock = threading.Lock()  # a button's callback may run in another thread
+
+    @contextmanager
+    def turn(self) -> Iterator[None]:
+        """Hold the conversation for one turn, and save what it leads to; actions wait.
+
+        Raises InvalidRequestError for a turn inside a turn.
+        """
+        with self._between_turns():
+            self.running, before = True, self.conversation.length
+            try:
+                with suppress(Exception):  # of a drawing
+                    self.notify()
+                yield
+            finally:
+                self.running = False
+                with uninterrupted():
+                    if self.conversation.length == before or not self._is_saved:
+                        self.save()  # what a refusal has taught, or a turn that is not recorded
+
+    def act(self, action: Callable[..., T], *args: Any, **options: Any) -> T:
+        """Do something to the conversation once no turn runs, and notify the listeners. Raises ChatInterrupted."""
+        with self._between_turns():
+            before = self.conversation.length
+            try:
+                result = action(self, *args, **options)
+            except KeyboardInterrupt:  # perhaps while it was saved
+                done = self.conversation.length != before
+                raise ChatInterrupted(f"stopped; {'it was done' if done else 'nothing has changed'}.") from None
+            finally:
+                self._latest = self.sent_to = None
+        self.notify()
+        return result
+
+    @contextmanager
+    def _between_turns(self) -> Iterator[None]:
+        with self._turns:
+            if self.running:
+                raise InvalidRequestError("A turn is running: do this when it has ended.")
+            yield
+
+    def notify(self) -> None:
+        """Call the listeners."""
+        for listener in tuple(self.listeners):
+            listener()
 
     @property
     def settings(self) -> Settings:
@@ -79,6 +140,12 @@ class Session:
         """Replace fields of the state; :meth:`save` writes them."""
         with self._lock:
             self.state = self.state._replace(**changes)
+            self._latest, self._is_saved = None, False
+
+    def begin_anew(self) -> None:
+        """Say again how full it is, and try summaries again."""
+        self.change(announced=frozenset())
+        self.summary_failures = 0
 
     def record(self, *events: Event) -> None:
         """Append the events and save them."""
@@ -102,6 +169,7 @@ class Session:
 
     def save(self, *events: Event) -> None:
         """Write the events and the state to the store, if there is one."""
+        self._latest, self._is_saved = None, True
         if self.journal is not None:
             state = self.state.stored(self.models.state(), self.notebook)
             self.journal.save(events, self.models.news(), state, self.conversation, self.models.sizes)
@@ -209,7 +277,7 @@ class Session:
         self.check_given(given)
         return self.notebook.course.priced(settings_with(self.settings, given)) if given else self.settings
 
-    def attempt(
+    def plan(
         self,
         said: Said,
         target: Target,
@@ -218,11 +286,11 @@ class Session:
         record: bool,
         summary: Summary | None = None,
         offered: bool = False,
-    ) -> Attempt:
+    ) -> RequestPlan:
         """Return the request for a turn, in its place among earlier turns.
 
         ``summary`` stands for older turns although it is not recorded yet. ``offered``: the answer may be
-        taken later.
+        taken later. Raises ContextOverflowError where ``on_overflow`` is "stop" and it does not fit.
         """
         past = Conversation() if said.begins_anew(self.conversation) or not record else self.conversation
         past = past.summarized(summary) if summary is not None else past
@@ -239,7 +307,7 @@ class Session:
         # what is sent once is not worth a cache's writing fee
         target = target if record else replace(target, cache_key=None)
         apart = bool(differs) or system != self.system
-        return self.fitter.attempt(message, target, past, at, system, lasting=lasting, apart=apart)
+        return counted_plan(plan(message, target, past, at, system, lasting=lasting, apart=apart))
 
     def request_then(
         self, past: Conversation, said: Said, turn: Turn, at: int, target: Target, system: str
@@ -247,13 +315,13 @@ class Session:
         """Return the digest of the request that the turn at a position was sent with, if it were sent again now."""
         past = past.as_marked_at(turn)
         scope, start = scope_then(past, at, system, turn)
-        request = self.fitter.request(target, past, scope, start, target.sendable(said.turn.messages[0]))
-        return request_digest(target, request)
+        return request_digest(target, request_in(target, past, scope, start, said.turn.messages[0]))
 
     def once(self, *lines: str) -> tuple[str, ...]:
         """Return the lines that were not shown before, and count them as shown."""
         new = tuple(line for line in lines if line not in self.state.warned)
-        self.change(warned=self.state.warned.union(new))
+        if new:
+            self.change(warned=self.state.warned.union(new))
         return new
 
     def notices(self) -> tuple[str, ...]:
@@ -288,23 +356,30 @@ class Session:
         if reply.cost is not None or not is_free(target):
             self.change(spent=self.state.spent.plus(reply.cost))
 
-    def now(self, target: Target) -> tuple[Scope, int]:
-        """Return what the next request at the conversation's end may hold, and where its view begins."""
-        scope = scope_at(self.conversation, len(self.conversation.places), self.system)
-        return scope, self.fitter.start(target, self.conversation, scope)
+    def spend_on_run(self, cost: float | None, unpriced: int) -> None:
+        """Add what a run over a table has cost."""
+        if cost or unpriced:
+            self.change(spent=self.state.spent.plus_run(cost, unpriced))
+        self.save()  # what was reserved and not spent, too
+        self.notify()
 
-    def previous(self, attempt: Attempt) -> Turn | None:
+    def next_plan(self, target: Target | None = None) -> RequestPlan:
+        """Return the next request at the conversation's end, with an empty prompt; no server is asked."""
+        return next_plan(target or self.target({}, ask=False), self.conversation, self.system)
+
+    def previous(self, planned: RequestPlan) -> Turn | None:
         """Return the last turn, where the request is that turn's with its reply and a new prompt added."""
-        turns = [place.turn for place in attempt.places]
-        return turns[-1] if turns and attempt.key() in (self.state.counted, self.state.sent) else None
+        places = planned.places
+        is_known = bool(places) and planned.key() in (self.state.counted, self.state.sent)
+        return places[-1].turn if is_known else None
 
-    def price(self, attempt: Attempt, *, tries: int = 1) -> RequestPrice:
+    def price(self, planned: RequestPlan, *, tries: int = 1) -> RequestPrice:
         """Return what a request may cost, before it is sent; ``tries``: how often it may be asked."""
-        cached, target = self._cached(attempt), attempt.target
-        price = request_price(self.models, target, attempt.tokens, attempt.most_tokens, cached, tries=tries)
+        cached, target = self._cached(planned), planned.target
+        price = request_price(self.models, target, planned.tokens, planned.most_tokens, cached, tries=tries)
         if target.purse is None or not target.is_capped or price.high is None:
             return price
-        reserved = target.purse.needed(worst_case(self.models, target, attempt.tokens, attempt.request.messages) or 0.0)
+        reserved = target.purse.needed(worst_case(self.models, target, planned.tokens, planned.request.messages) or 0.0)
         return price._replace(high=max(price.high, reserved))
 
     def token_prices(self, model: str) -> Price | None:
@@ -316,37 +391,76 @@ class Session:
             return None
         return price_of(self.models, other)
 
-    def _cached(self, attempt: Attempt) -> tuple[int, float | None]:
+    def _cached(self, planned: RequestPlan) -> tuple[int, float | None]:
         """Return how many tokens of a request a cache holds, as the last report shows, and until when, if known."""
-        turn, documented = self.previous(attempt), attempt.target.cache_seconds
-        if self.sent_at is None or turn is None or turn.usage is None or turn.model != attempt.target.model:
+        turn, documented = self.previous(planned), planned.target.cache_seconds
+        if self.sent_at is None or turn is None or turn.usage is None or turn.model != planned.target.model:
             return 0, None
         usage, until = turn.usage, self.sent_at + (documented or MAY_BE_CACHED)
         if not usage.cache_read_tokens + usage.cache_write_tokens or self.clock() >= until:
             return 0, None
         return usage.input_tokens, until if documented else None
 
+    def latest(self) -> Snapshot:
+        """Return the snapshot after the last change: what a cell shows of it is of one moment."""
+        if self._latest is None:
+            target = self.sent_to
+            if target is not None and target.settings == self.settings:
+                target = self.models.renewed(replace(target, schema=None))
+            else:
+                target = None
+            self._latest = self._snapshot(target)
+        return self._latest
+
     def snapshot(self) -> Snapshot:
         """Return the session and its next request, with an empty prompt, for readers; no server is asked."""
-        target = self.target({}, ask=False)
-        scope, start = self.now(target)
-        past, state = self.conversation, self.state
-        passed, rest = in_view(past, scope, start)
-        key = view_key(target.provider.tokenizer, scope.fixed, [place.turn.id for place in (*passed, *rest)])
-        occupancy = self.fitter.occupancy(target, past, scope, start)
-        # a learned limit that the next request retries leaves nothing out
-        tried = occupancy if target.trial is None else self.fitter.occupancy(target.trial, past, scope, start)
-        decision, room_ends = decide(tried, target.settings), self.fitter.room_ends(target, past, occupancy)
-        left = self.purse_for(self.settings).allowance
-        return Snapshot(
-            past, state, target, scope, start, occupancy.ledger, decision, room_ends, key == state.counted, left
+        self._latest, self.sent_to = self._snapshot(), None
+        return self._latest
+
+    def _snapshot(self, target: Target | None = None) -> Snapshot:
+        planned = self.next_plan(target)
+        exact = planned.uncut().key() == self.state.counted
+        return Snapshot(planned, self.state, exact, self.purse_for(self.settings).allowance)
+
+    def view(self, prompt: Prompt) -> View:
+        """Return the request for a prompt before it is sent, part by part, with what it leaves out."""
+        said, schema = prompt.said(), as_answer(prompt.schema)
+        target = self.target(prompt.options, ask=False, schema=schema)
+        planned = self.plan(said, target, self.system_for(prompt.options), record=prompt.record)
+        counted = planned.key() == self.state.counted
+        return preview(
+            planned, said.turn, is_counted=counted, price=self.price(planned, tries=1 if schema is None else 2)
         )
 
-    def view(self, said: Said, options: Mapping[str, Any], *, record: bool, schema: AnswerSchema | None = None) -> View:
-        """Return the request for a turn before it is sent, part by part, with what it leaves out."""
-        target = self.target(options, ask=False, schema=schema)
-        attempt = self.attempt(said, target, self.system_for(options), record=record)
-        counted = attempt.key() == self.state.counted
-        return preview(
-            attempt, said.turn, is_counted=counted, price=self.price(attempt, tries=1 if schema is None else 2)
-        )
+    # reading
+
+    @property
+    def notebook_file(self) -> str | None:
+        """The file of the running notebook, where that is known."""
+        return self.journal.origin.notebook if self.journal is not None else None
+
+    def redactor(self, *, on: bool = True) -> Redactor:
+        """Return what blanks secrets in whatever leaves the kernel, those of the providers' keys among them."""
+        return Redactor(self.models.secrets) if on else Unredacted()
+
+    def chosen(self, alternatives: str) -> int | None:
+        """Return the number of the answer that is the turn, of several answers with this id; ``None``: none is."""
+        offered = self.conversation.offers.get(alternatives)
+        place = self.conversation.place_of(offered) if offered is not None else None
+        ids = [answer.record.id for answer in offered.answers] if offered is not None else []
+        return ids.index(place.turn.id) + 1 if place is not None and place.turn.id in ids else None
+
+    def source_of(self, name: str) -> Literal["default", "at the start", "jupyter_ctx.toml", "set here"]:
+        """Return where a setting's value comes from.
+
+        "at the start" means keywords, IPython's configuration or environment variables; "jupyter_ctx.toml" the file
+        beside the notebook. Raises InvalidRequestError for an unknown setting.
+        """
+        check_setting(name)
+        begun = getattr(self.state.defaults, name)
+        is_own_system = name == "system" and self.has_own_system
+        if getattr(self.settings, name) != begun or is_own_system:
+            return "set here"
+        if name in self.notebook.course.named:
+            return "jupyter_ctx.toml"
+        return "default" if begun == getattr(Settings(), name) else "at the start"

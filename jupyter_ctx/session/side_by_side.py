@@ -19,15 +19,14 @@ from ..providers.base import Reply
 from ..runtime.interrupts import GRACE_SECONDS, POLL_SECONDS, uninterrupted
 from ..runtime.redaction import Redactor
 from .ask import with_notices
-from .attempt import Attempt
-from .exchange import Coming, Exchanged, exchange
-from .judge import INCOMPLETE, Verdict
+from .complete import Coming, Completion, as_answer, complete
 from .messages_sent import digested, request_digest
-from .prompt import FromStore
-from .send import record_of, stored_reply
+from .prompt import FromStore, Prompt
+from .reply_checks import INCOMPLETE, Verdict
+from .request_plan import RequestPlan
+from .send import asking, broke_off, record_of, stored_reply
 from .session import Session
 from .threads import Threads
-from .tries import answered, as_answer
 
 NOT_BEGUN = "It was stopped before any text came."
 MOST_AT_A_TIME = 12  # answers at once: more do not fit a page
@@ -84,18 +83,28 @@ class _Request:
 
     options: Mapping[str, Any]
     turn_id: str = field(default_factory=new_id)
-    planned: Attempt | None = None
-    answered: tuple[Attempt, Verdict] | None = None
+    planned: RequestPlan | None = None
+    answered: tuple[RequestPlan, Verdict] | None = None
     billed: list[tuple[Target, Reply]] = field(default_factory=list)
     reply: Reply | None = None
     error: BaseException | None = None
     known: Alternative | None = None
 
 
-class SideBySide:
-    """Asks one prompt of several models for a session; the conversation stays as it is."""
+def ask_each(session: Session, prompt: Prompt, columns: Sequence[Candidate], watcher: Watcher) -> Alternatives:
+    """Ask several models, or one several times, at once; the conversation stays as it is until one answer is chosen.
 
-    def __init__(self, session: Session, watcher: Watcher, schema: Schema | None = None) -> None:
+    Raises ChatError where none answers, and ChatInterrupted, which keeps what came.
+    """
+    with asking(session, prompt) as said:
+        each = _SideBySide(session, watcher, prompt.schema)
+        return each.of(said, columns, record=prompt.record, stored=prompt.stored)
+
+
+class _SideBySide:
+    """Asks one prompt of several models for a session."""
+
+    def __init__(self, session: Session, watcher: Watcher, schema: Schema | None) -> None:
         self._session, self._watcher, self._schema = session, watcher, schema
         self._heard = queue.SimpleQueue[_News]()
         self._is_stopped = False
@@ -153,7 +162,7 @@ class SideBySide:
         try:
             target = session.target(column.options, ask=True, schema=as_answer(self._schema))
             system = session.system_for(column.options)
-            request.planned = session.attempt(said, target, system, record=record, offered=True)
+            request.planned = session.plan(said, target, system, record=record, offered=True)
         except ChatError as error:
             request.error = error
         return request
@@ -295,13 +304,12 @@ class SideBySide:
                 on_thought=partial(self._tell, watcher.think, column),
                 on_sent=partial(self._tell, watcher.sent, column),
             )
-            send = partial(exchange, self._session.fitter, turn_id=request.turn_id)
-            exchanged = answered(self._schema, send, request.planned, coming)
-            request.billed = [(exchanged.sent.target, reply) for reply in exchanged.replies]
-            request.answered = self._answered(exchanged)
-            request.reply = reply = with_notices(request.planned, exchanged).reply
+            came = complete(self._session.models, request.planned, coming, self._schema, turn_id=request.turn_id)
+            request.billed = [(came.sent.target, reply) for reply in came.replies]
+            request.answered = self._answered(came)
+            request.reply = reply = with_notices(came).reply
             if reply.stop_reason == "cut":
-                raise ProviderError(f"The reply broke off{f' ({reply.detail})' if reply.detail else ''}.")
+                raise ProviderError(broke_off(reply))
         except BaseException as error:  # of this column alone
             request.error = _StopError() if self._is_stopped else error
             if isinstance(error, InvalidAnswerError):
@@ -309,14 +317,14 @@ class SideBySide:
         finally:
             self._heard.put(_News(column))
 
-    def _answered(self, exchanged: Exchanged) -> tuple[Attempt, Verdict] | None:
+    def _answered(self, came: Completion) -> tuple[RequestPlan, Verdict] | None:
         """Return the request and the answer that are kept; what broke off when all was stopped was interrupted."""
-        verdict = exchanged.verdict
-        if verdict is None or not exchanged.replies:
+        verdict = came.verdict
+        if verdict is None or not came.replies:
             return None
         if self._is_stopped and verdict.reply.stop_reason == "cut":  # its connection was closed
             verdict = verdict._replace(reply=replace(verdict.reply, stop_reason="interrupted"))
-        return exchanged.sent, verdict
+        return came.sent, verdict
 
     def _tell(self, tell: Callable[..., object], column: int, text: str, *more: str) -> None:
         """Let the thread that asks tell the watcher of a text that is not empty. Raises _StopError."""
@@ -344,11 +352,11 @@ class SideBySide:
         if request.answered is None:
             error = _words(request.error) if request.error is not None else NOT_BEGUN
             return Alternative(column.label, error=error)
-        attempt, verdict = request.answered
+        sent, verdict = request.answered
         reply, problem = verdict.reply, self._problem(request)
         if not reply.text.strip():
             return Alternative(column.label, error=problem or "The reply was empty.")
-        record = record_of(said.turn.record, attempt, reply, request.turn_id)
+        record = record_of(said.turn.record, sent, reply, request.turn_id)
         return Alternative(column.label, reply.text, reply.thinking, record, problem=problem)
 
     def _problem(self, request: _Request) -> str:

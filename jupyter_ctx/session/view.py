@@ -46,18 +46,20 @@ class Scope(NamedTuple):
         """The ids of the turn versions that the summary stands for."""
         return self.summary.covers if self.summary is not None else NO_TURNS
 
-    def holds(self, place: Place) -> bool:
-        """Return whether the turn may be sent, pinned or not."""
-        return place.sendable and (place.pinned or place.turn.id not in self.covers)
-
-    def is_loose(self, place: Place) -> bool:
-        """Return whether the turn may be sent, and a cut behind it leaves it out."""
-        return not place.pinned and self.holds(place)
+    def held(self, places: Iterable[Place]) -> list[Place]:
+        """Return those of the turns that may be sent, pinned or not."""
+        covers = self.covers
+        return [
+            place
+            for place in places
+            if place.has_text and not place.excluded and (place.pinned or place.turn.record.id not in covers)
+        ]
 
     def loose(self, conversation: Conversation, start: int, end: int) -> list[int]:
         """Return the numbers, from 1, of the turns between two positions that a cut behind them leaves out."""
-        places = enumerate(conversation.places[start:end], start + 1)
-        return [number for number, place in places if self.is_loose(place)]
+        places = conversation.places[start:end]
+        held = {place.id for place in self.held(places)}
+        return [n for n, place in enumerate(places, start + 1) if place.id in held and not place.pinned]
 
 
 def scope_at(conversation: Conversation, at: int, system: str) -> Scope:
@@ -88,9 +90,13 @@ def _scope(at: int, floor: int, system: str, summary: Summary | None) -> Scope:
     return Scope(at, floor, Fixed(system, text), summary)
 
 
-def view_key(tokenizer: str, fixed: Fixed, turns: Iterable[str]) -> str:
-    """Return a fingerprint of what one tokenizer counts: the fixed texts, and turn versions by their ids."""
-    parts = "\0".join((tokenizer, *fixed, *turns))
+def view_key(tokenizer: str, fixed: Fixed, places: Iterable[Place], *added: str) -> str:
+    """Return a fingerprint of what one tokenizer counts: the fixed texts, and turn versions by their ids.
+
+    The ids of turns that are ``added`` come last.
+    """
+    turns = [place.turn.record.id for place in places]
+    parts = "\0".join((tokenizer, *fixed, *turns, *added))
     return blake2b(parts.encode("utf-8", "replace"), digest_size=16).hexdigest()
 
 
@@ -107,12 +113,10 @@ def in_view(conversation: Conversation, scope: Scope, start: int) -> tuple[list[
     at one that is not pinned.
     """
     if scope.covers:
-        loose = (i for i in range(start, scope.at) if scope.is_loose(conversation.places[i]))
-        start = next(loose, scope.at)
+        start = next(iter(scope.loose(conversation, start, scope.at)), scope.at + 1) - 1
     start = min(start, scope.at)
     pinned = [place for place in conversation.pins if conversation.index(place.id) < start]
-    rest = conversation.places[start : scope.at]
-    return list(filter(scope.holds, pinned)), list(filter(scope.holds, rest))
+    return scope.held(pinned), scope.held(conversation.places[start : scope.at])
 
 
 def part_states(conversation: Conversation, scope: Scope, start: int) -> list[PartStatus]:

@@ -18,6 +18,7 @@ from jupyter_ctx import Chat, get_chat
 from jupyter_ctx.attachments.attached import TextRoom
 from jupyter_ctx.attachments.errors import Failure, attached_error, failure_of
 from jupyter_ctx.runtime.redaction import Redactor
+from jupyter_ctx.session.attaching import attachment_of, attachment_of_error
 
 KEY = "sk-proj-" + "Ab3" * 12
 ANSWER = DIALECTS["completions"].answer("Divide by two.")
@@ -191,7 +192,7 @@ def test_secrets_at_the_beginning_of_a_message_go_out_in_no_way(message: str) ->
     chat = Chat("gpt-5.2")
     with pytest.raises(ValueError, match="x") as raised:
         raise ValueError("x") from error
-    attached = chat.desk.attached("error", ExceptionGroup("all", [raised.value]))
+    attached = attachment_of(chat.session, "error", ExceptionGroup("all", [raised.value]))
     for report in (attached.text, sent_of(failure_of(raised.value)), sent_of(failure_of(error), 0)):
         assert "ValueError: " in report
         assert "***" in report
@@ -221,7 +222,7 @@ def test_what_there_is_no_room_for_is_left_out_and_the_line_of_the_error_stays()
 def test_a_script_sends_an_exception_of_its_own() -> None:
     with pytest.raises(KeyError) as raised:
         pd.DataFrame({"a": [1]})["b"]
-    sent = Chat("gpt-5.2").desk.attached_error(raised.value)
+    sent = attachment_of_error(Chat("gpt-5.2").session, raised.value)
     assert sent.name == "error"
     assert 'test_errors.py", line ' in sent.text
     assert re.findall(r"… \d+ frames in (\w+), the last in get_\w+\n", sent.text) == ["pandas"]

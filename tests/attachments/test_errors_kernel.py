@@ -5,7 +5,8 @@ from __future__ import annotations
 from kernels import Kernel, shown
 
 SENT = (
-    "print(get_chat().desk.attached_error(get_ipython()._jupyter_ctx.magic.prompts.last_error(), model='gpt-5.2').text)"
+    "from jupyter_ctx.session.attaching import attachment_of_error as sent; "
+    "print(sent(get_chat().session, get_ipython()._jupyter_ctx.magic.prompts.last_error(), model='gpt-5.2').text)"
 )
 
 

@@ -21,6 +21,7 @@ from jupyter_ctx.attachments.attached import Attached, TextRoom
 from jupyter_ctx.attachments.attached_values import attached_value
 from jupyter_ctx.attachments.printing import decimal_text, digits_apart
 from jupyter_ctx.runtime.redaction import Redactor
+from jupyter_ctx.session.attaching import attachment_of
 from jupyter_ctx.testing import ScriptedProvider, count_characters
 
 KEY = "sk-proj-abcdefghijklmnopqrstuvwx0123456789"
@@ -95,10 +96,12 @@ def tokens_of(part: Attached) -> int:
 def test_a_table_takes_8000_tokens_unless_more_is_asked_for() -> None:
     chat = Chat(provider=ScriptedProvider(), window=200_000)
     wide = pd.DataFrame(np.random.default_rng(0).normal(size=(20_000, 5)))
-    usual, tenth, half = (tokens_of(chat.desk.attached("df", wide, attach_share=share)) for share in (None, 0.1, 0.5))
+    usual, tenth, half = (
+        tokens_of(attachment_of(chat.session, "df", wide, attach_share=share)) for share in (None, 0.1, 0.5)
+    )
     assert 6_000 < usual <= 8_000 < 12_000 < tenth < half
-    assert tokens_of(chat.desk.attached("df", wide, among=2)) == usual
-    assert tokens_of(chat.desk.attached("text", "word " * 80_000)) > 12_000
+    assert tokens_of(attachment_of(chat.session, "df", wide, among=2)) == usual
+    assert tokens_of(attachment_of(chat.session, "text", "word " * 80_000)) > 12_000
 
 
 def test_a_long_frame_goes_as_its_first_and_last_rows_and_the_notice_says_how_many() -> None:

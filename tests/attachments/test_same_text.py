@@ -12,6 +12,7 @@ import pytest
 from server import events, piece, send, serve, usage
 
 from jupyter_ctx import Chat
+from jupyter_ctx.session.attaching import attachment_of, attachment_of_error
 from jupyter_ctx.storage.journal import close_stores
 from jupyter_ctx.testing import ScriptedProvider
 
@@ -39,25 +40,25 @@ def opened(path: Path, model: str, url: str) -> Chat:
 def test_a_table_is_the_same_text_whatever_was_learned_and_after_a_restart(tmp_path: Path, model: str) -> None:
     with serve(answer) as (url, seen):
         chat = opened(tmp_path / "x.db", model, url)
-        first = chat.desk.attached("df", FRAME)
-        error = chat.desk.attached_error(ValueError("x"))
+        first = attachment_of(chat.session, "df", FRAME)
+        error = attachment_of_error(chat.session, ValueError("x"))
         for text in ("word " * 100, "123 größe λόγος " * 30):  # the meter learns
             chat.send(text)
         chat.send("sentence " * 800)
         chat.send("sentence " * 400)  # with the turns before it that is too much: the window is learned
-        assert chat.desk.session.snapshot().target.window.source == "learned"
+        assert chat.session.snapshot().target.window.source == "learned"
         chat.close()
         again = opened(tmp_path / "x.db", model, url)
         for now in (chat, again):
-            assert now.desk.attached("df", FRAME).text == first.text
-            assert now.desk.attached_error(ValueError("x")).text == error.text
+            assert attachment_of(now.session, "df", FRAME).text == first.text
+            assert attachment_of_error(now.session, ValueError("x")).text == error.text
         assert first.said not in seen[-1]["messages"][-1]["content"]
         again.close()
 
 
 def test_a_window_that_the_user_sets_or_a_provider_states_gives_the_room() -> None:
     chat = Chat(provider=ScriptedProvider(window=4_000))
-    small, large = chat.desk.attached("df", FRAME), chat.desk.attached("df", FRAME, attach_share=0.5)
+    small, large = attachment_of(chat.session, "df", FRAME), attachment_of(chat.session, "df", FRAME, attach_share=0.5)
     assert len(small.text) * 3 < len(large.text)
-    assert chat.desk.attached("df", FRAME, window=2_000).text != small.text
-    assert chat.desk.attached("df", FRAME, max_tokens=3_500).text != small.text
+    assert attachment_of(chat.session, "df", FRAME, window=2_000).text != small.text
+    assert attachment_of(chat.session, "df", FRAME, max_tokens=3_500).text != small.text

@@ -23,6 +23,7 @@ from jupyter_ctx import Chat, ChatInterrupted, InvalidRequestError, Reply
 from jupyter_ctx.attachments.attached import Attached, TextRoom
 from jupyter_ctx.attachments.attached_values import attached_value
 from jupyter_ctx.runtime.redaction import Redactor
+from jupyter_ctx.session.attaching import attachment_of
 from jupyter_ctx.testing import ScriptedProvider, count_characters
 
 KEY = "sk-proj-abcdefghijklmnopqrstuvwx0123456789"
@@ -241,9 +242,10 @@ class Loud:
 loud = Loud()
 from jupyter_ctx import Chat
 from jupyter_ctx.testing import ScriptedProvider
+from jupyter_ctx.session.attaching import attachment_of
 chat = Chat(provider=ScriptedProvider())
 """)
-    assert cells.run("found = chat.desk.attached('loud', loud)").strip() == ""
+    assert cells.run("found = attachment_of(chat.session, 'loud', loud)").strip() == ""
     assert "quiet" in cells.shell.user_ns["found"].text
     assert cells.run("print('heard')") == "heard\n"
 
@@ -261,7 +263,7 @@ def test_a_key_is_blanked_wherever_a_text_is_cut(before: int, tokens: int) -> No
 def test_a_script_attaches_values_named_by_their_types() -> None:
     provider = ScriptedProvider()
     chat = Chat(provider=provider)
-    chat.send("Look:", attachments=[{"a": 1}, {"b": 2}, chat.desk.attached("mine", [3])])
+    chat.send("Look:", attachments=[{"a": 1}, {"b": 2}, attachment_of(chat.session, "mine", [3])])
     sent = provider.requests[-1].messages[-1].content
     assert "dict:\n```\n{'a': 1}\n```\n\ndict 2:\n```\n{'b': 2}\n```\n\nmine:\n```\n[3]\n```" in sent
     assert [source.partition(" (")[0] for source in chat.turns[0].record.sources] == ["dict", "dict 2", "mine"]

@@ -14,11 +14,17 @@ from server import serve
 
 from jupyter_ctx import Chat
 from jupyter_ctx.runtime.interrupts import Stopper
-from jupyter_ctx.session.actions import Change
-from jupyter_ctx.session.exchange import Coming
+from jupyter_ctx.session import actions
+from jupyter_ctx.session.actions import Change, threshold_notice
+from jupyter_ctx.session.complete import Coming
 from jupyter_ctx.session.prompt import Prompt
+from jupyter_ctx.session.send import send_prompt
 
 SIZES = st.lists(st.tuples(st.integers(1, 300), st.integers(1, 300)), min_size=0, max_size=12)
+
+
+def summarized(chat: Chat, stopper: Stopper) -> Change:
+    return chat.session.act(actions.summarize, method="model", stopper=stopper)
 
 
 def talked(sizes: list[tuple[int, int]], window: int, pinned: int = 0) -> Chat:
@@ -36,7 +42,7 @@ def talked(sizes: list[tuple[int, int]], window: int, pinned: int = 0) -> Chat:
 @given(sizes=SIZES, window=st.integers(200, 4_000), pinned=st.integers(0, 2))
 def test_trim_leaves_just_what_its_plan_says(sizes: list[tuple[int, int]], window: int, pinned: int) -> None:
     chat = talked(sizes, window, pinned if sizes else 0)
-    plan = chat.desk.actions.plans()["trim"]
+    plan = actions.plans(chat.session)["trim"]
     assert plan.text
     change = chat.trim()
     assert change.changed == plan.possible
@@ -47,7 +53,7 @@ def test_trim_leaves_just_what_its_plan_says(sizes: list[tuple[int, int]], windo
 @given(sizes=SIZES, window=st.integers(200, 4_000))
 def test_clear_leaves_just_what_its_plan_says(sizes: list[tuple[int, int]], window: int) -> None:
     chat = talked(sizes, window)
-    plan = chat.desk.actions.plans()["clear"]
+    plan = actions.plans(chat.session)["clear"]
     change = chat.clear()
     assert change.changed == plan.possible == bool(sizes)
     if sizes:
@@ -57,7 +63,7 @@ def test_clear_leaves_just_what_its_plan_says(sizes: list[tuple[int, int]], wind
 @given(sizes=SIZES, window=st.integers(800, 4_000))
 def test_a_summary_takes_no_more_than_its_plan_says(sizes: list[tuple[int, int]], window: int) -> None:
     chat = talked(sizes, window)
-    plan = chat.desk.actions.plans()["summarise"]
+    plan = actions.plans(chat.session)["summarise"]
     change = chat.summarize(method="extractive")
     if not plan.possible:
         assert not change.changed
@@ -68,9 +74,9 @@ def test_a_summary_takes_no_more_than_its_plan_says(sizes: list[tuple[int, int]]
 
 
 def test_undo_names_what_it_takes_back(chat: Chat) -> None:
-    assert not chat.desk.actions.plans()["undo"].possible
-    chat.desk.set_system("Be brief.")
-    assert chat.desk.actions.plans()["undo"].text == "take back the system prompt"
+    assert not actions.plans(chat.session)["undo"].possible
+    chat.session.act(actions.set_system, "Be brief.")
+    assert actions.plans(chat.session)["undo"].text == "take back the system prompt"
 
 
 def crowded(url: str) -> Chat:
@@ -95,7 +101,7 @@ def test_a_summary_that_a_model_writes_ends_at_once_when_it_is_stopped() -> None
     with serve(hang, path="") as (url, _):
         chat = crowded(url)
         stopper, before, said = Stopper(), chat.info(), list[Change]()
-        writer = threading.Thread(target=lambda: said.append(chat.desk.summarize(method="model", stopper=stopper)))
+        writer = threading.Thread(target=lambda: said.append(summarized(chat, stopper)))
         writer.start()
         assert asked.wait(30)
         time.sleep(0.3)  # until the response is being read
@@ -112,33 +118,33 @@ def test_a_summary_stopped_before_it_begins_asks_nobody() -> None:
     with serve(lambda *_: None, path="") as (url, seen):
         chat, stopper = crowded(url), Stopper()
         stopper.stop()
-        assert "Stopped" in str(chat.desk.summarize(method="model", stopper=stopper))
+        assert "Stopped" in str(summarized(chat, stopper))
     assert seen == []
 
 
 def test_half_of_the_limit_is_told_once_until_a_clear_with_what_makes_room(chat: Chat) -> None:
     chat.send("Count to three, then say why.")
-    assert chat.desk.threshold_notice() is None
+    assert threshold_notice(chat.session) is None
     chat.send("word " * 300)
-    told = str(chat.desk.threshold_notice())
+    told = str(threshold_notice(chat.session))
     assert "% full" in told
-    possible = [name for name, plan in chat.desk.actions.plans().items() if plan.possible]
+    possible = [name for name, plan in actions.plans(chat.session).items() if plan.possible]
     assert [name in told for name in ("summarise", "trim", "clear")] == [
         name in possible for name in ("summarise", "trim", "clear")
     ]
-    assert chat.desk.threshold_notice() is None
+    assert threshold_notice(chat.session) is None
     chat.clear()
     chat.send("word " * 300)
-    assert chat.desk.threshold_notice() is not None
+    assert threshold_notice(chat.session) is not None
 
 
 def test_a_send_that_nearly_fills_the_context_is_told_before_it_is_sent_and_once(chat: Chat) -> None:
     told: list[str | None] = []
     for words in (150, 150, 60, 5):
-        chat.desk.ask(Prompt("word " * words), Coming(told.append))
+        send_prompt(chat.session, Prompt("word " * words), Coming(told.append))
     assert [line is not None for line in told] == [False, False, True, False]
-    assert chat.desk.threshold_notice() is None, "one line covers both"
+    assert threshold_notice(chat.session) is None, "one line covers both"
     chat.clear()
     for words in (150, 150, 60):
-        chat.desk.ask(Prompt("word " * words), Coming(told.append))
+        send_prompt(chat.session, Prompt("word " * words), Coming(told.append))
     assert [line is not None for line in told[4:]] == [False, False, True]

@@ -30,6 +30,7 @@ from jupyter_ctx.display.answer.attachment_summary import (
     summary_bundle,
 )
 from jupyter_ctx.magics.sent_parts import thumbnail
+from jupyter_ctx.magics.value_forms import forms_of
 from jupyter_ctx.testing import ScriptedProvider
 
 SENT = 'class="jctx-sent"'
@@ -222,21 +223,16 @@ def _tokens(line: str) -> int:
 def test_tables_list_the_parts_below_their_message_and_their_tokens_add_up() -> None:
     chat = talk()
     chat.send("What is it?", attachments=[FRAME, FIGURE])
-    forms = chat.preview("And?")._repr_mimebundle_()
-    lines = forms["text/plain"].splitlines()
-    first = next(place for place, line in enumerate(lines) if "↳" in line)
-    whole, *parts = (_tokens(line) for line in lines[first - 1 : first + 3])
     names = ["typed", "df (40 of 12,000 rows)", "fig (300 × 200)"]
-    assert [name in line for name, line in zip(names, lines[first:], strict=False)] == [True] * 3
-    assert whole == sum(parts)
-    for page in (forms["text/html"], chat.history()._repr_mimebundle_()["text/html"]):
-        assert page.count("<img ") == 1
-        assert "1  2" in page
-        assert ">What is it?<" in page
-        assert all(name in page for name in names)
-    assert "df (40 of 12,000 rows" in repr(chat.history())
+    for forms, count in ((forms_of(chat.preview("And?")), 3), (forms_of(chat.history()), 4)):
+        lines = forms["text/plain"].splitlines()
+        first = next(place for place, line in enumerate(lines) if "↳" in line)
+        whole, *parts = (_tokens(line) for line in lines[first - 1 : first + count])
+        assert [name in line for name, line in zip(names, lines[first:], strict=False)] == [True] * 3
+        assert whole == sum(parts)
+        assert forms["text/html"].count("<img ") == 1
+        assert "1  2" in forms["text/html"]
     assert "↳ df" in repr(chat.preview("And?"))
-    assert "↳ df" in chat.preview("And?")._repr_html_()
 
 
 def test_the_newest_parts_of_a_long_history_unfold() -> None:
@@ -244,7 +240,7 @@ def test_the_newest_parts_of_a_long_history_unfold() -> None:
     for number in range(12):
         long = Attached(f"text{number}", f"text{number}:\n```\n{'z' * 9_000}\n```", what="all")
         chat.send("Look.", attachments=[long])
-    page = chat.history()._repr_mimebundle_()["text/html"]
+    page = forms_of(chat.history())["text/html"]
     assert page.count("z") <= MOST_IN_TABLE
     assert page.rindex("zzz") > page.rindex("text11 (all)")
     assert "text0 (all)" in page

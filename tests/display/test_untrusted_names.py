@@ -15,6 +15,7 @@ from jupyter_ctx.errors import ChatInterrupted, ProviderError
 from jupyter_ctx.library import Library
 from jupyter_ctx.magics.registration import magics_of
 from jupyter_ctx.runtime.frontend import Origin
+from jupyter_ctx.session import actions
 
 BAD = "evil\x1b[2J\x9b31m\u202egpj.\u2066x\r\x07\x85"
 SEEN = "evil"
@@ -64,7 +65,7 @@ def test_notes_are_told_without_escapes(cells: Cells) -> None:
 
 
 def test_the_system_prompt_and_the_memory_file_are_printed_without_escapes(cells: Cells, tmp_path: Path) -> None:
-    get_chat().desk.set_system(BAD)
+    get_chat().session.act(actions.set_system, BAD)
     assert harmless(cells.run("%chat system"))
     path = tmp_path / "notes.md"
     path.write_text(BAD, "utf-8")

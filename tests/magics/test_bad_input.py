@@ -11,6 +11,7 @@ from dialects import DIALECTS
 from server import send, serve
 
 from jupyter_ctx import AuthenticationError, Chat, InvalidRequestError
+from jupyter_ctx.session import actions
 
 SAID = [{"role": "user", "content": "Hello."}, {"role": "assistant", "content": "Hi."}]
 
@@ -27,10 +28,10 @@ def test_a_binary_file_replaces_no_memory_file(content: bytes, tmp_path: Path, m
     Path("notes.md").write_text("Answer in French.")
     Path("bin.dat").write_bytes(content)
     chat = talked()
-    chat.desk.set_memory("notes.md")
+    chat.session.act(actions.set_memory, "notes.md")
     with pytest.raises(InvalidRequestError, match=r"bin\.dat"):
-        chat.desk.set_memory("bin.dat")
-    assert chat.desk.session.memory_file()[1] == "Answer in French."
+        chat.session.act(actions.set_memory, "bin.dat")
+    assert chat.session.memory_file()[1] == "Answer in French."
 
 
 def test_a_key_may_be_given_for_whoever_takes_one(cells: Cells, monkeypatch: pytest.MonkeyPatch) -> None:

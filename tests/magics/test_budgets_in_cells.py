@@ -13,7 +13,7 @@ LITELLM = {"x-litellm-version": "1.109.0"}
 
 def test_status_asks_the_gateway_and_says_what_is_left_of_the_cap_and_with_the_key(cells: Cells) -> None:
     with Gateway({"/key/info": INFO}, headers=LITELLM).running() as gateway:
-        get_chat().desk.set_key(f"{gateway.url}/v1", KEY)
+        get_chat().models.set_key(f"{gateway.url}/v1", KEY)
         cells.run(f"%chat use m --base-url {gateway.url}/v1 --window 4000")
         cells.run("%%chat\nWhy?")
         assert "/key/info" not in gateway.gets

@@ -105,7 +105,7 @@ def test_the_file_is_read_at_the_first_use_told_once_and_named_as_the_source(
     shown = {row.split()[0]: row for row in cells.run("%chat config").splitlines() if "jupyter_ctx.toml" in row}
     assert set(shown) == {"model", "system", "max_tokens"}
     cells.run("%chat config max_tokens 200")
-    assert get_chat().desk.source_of("max_tokens") == "set here"
+    assert get_chat().session.source_of("max_tokens") == "set here"
     assert "max_tokens = 100 (jupyter_ctx.toml)" in cells.run("%chat config max_tokens default")
     cells.run("%chat config max_tokens 200")
     assert "jupyter_ctx.toml" not in opened().run("%%chat\nAnd the sea?")
@@ -146,7 +146,7 @@ def test_ipythons_configuration_comes_before_the_file_unless_it_is_locked(opened
     cells.run("%chat config gauge")
     now = get_chat().config
     assert (now.max_tokens, now.temperature, now.min_turns) == (70, 0.5, 2)
-    assert get_chat().desk.source_of("max_tokens") == "at the start"
+    assert get_chat().session.source_of("max_tokens") == "at the start"
 
 
 @pytest.mark.parametrize(

@@ -43,11 +43,12 @@ def test_the_answer_is_printed_as_text_and_the_gauge_once(cells: Cells, local_mo
 
 
 def test_an_interrupt_between_the_answers_end_and_the_cells_loses_nothing(talk: Ask, cells: Cells) -> None:
-    def stop_button(change: object) -> None:
-        raise KeyboardInterrupt
+    def stop_button() -> None:
+        if not get_chat().session.running:
+            raise KeyboardInterrupt
 
     talk("Say hello.")
-    get_chat().desk.listeners.append(stop_button)
+    get_chat().session.listeners.append(stop_button)
     failed = cells.fail("%%chat\nAnd again?")
     assert isinstance(failed, ChatInterrupted)
     assert "whole" in str(failed)

@@ -10,7 +10,7 @@ pytest_plugins = ("browsing",)
 LOAD = "%load_ext jupyter_ctx\nfrom jupyter_ctx import get_chat"
 ASK = "%%chat -t 0 -t 1 --max-tokens 24\nName a fruit, and say why."
 TURNS = """chat = get_chat()
-print([turn.record.id for turn in chat.turns], chat.desk.chosen([*chat.conversation.offers][-1]))"""
+print([turn.record.id for turn in chat.turns], chat.session.chosen([*chat.conversation.offers][-1]))"""
 
 
 def test_an_answer_is_taken_by_its_button_and_given_back_by_undo(open_page: Open) -> None:

@@ -22,6 +22,7 @@ from jupyter_ctx.conversation.messages import Message
 from jupyter_ctx.providers.base import Request
 from jupyter_ctx.providers.local import _running, stop_servers
 from jupyter_ctx.providers.lookup import get_provider
+from jupyter_ctx.session import actions
 
 KEY = "sk-test-0123456789abcdef"
 
@@ -135,7 +136,7 @@ def test_a_key_is_for_its_owner_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     with serve(answer(piece("Hi", "stop"))) as (url, seen):
         chat = Chat("openai/gpt-4o", api_key="sk-mine")
         chat.send("x", base_url=url)
-        chat.desk.set_key(url, "sk-theirs")
+        chat.models.set_key(url, "sk-theirs")
         chat.send("x", base_url=url)
     assert [request["authorization"] for request in seen] == ["Bearer none", "Bearer sk-theirs"]
 
@@ -158,7 +159,7 @@ def test_a_missing_key_names_the_variable_and_actions_work_without_one() -> None
     with pytest.raises(AuthenticationError, match="OPENAI_API_KEY"):
         chat.send("x")
     assert chat.info().context_window == 128_000
-    assert chat.desk.set_system("Be brief.").changed
+    assert chat.session.act(actions.set_system, "Be brief.").changed
 
 
 @pytest.mark.parametrize(

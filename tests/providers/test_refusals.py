@@ -333,7 +333,7 @@ def test_what_gets_into_a_key_with_copying_is_left_out(
     monkeypatch.setenv("OPENAI_API_KEY", key)
     Chat("openai/m").send("x")
     typed = Chat("openai/n")
-    typed.desk.set_key("openai", key)
+    typed.models.set_key("openai", key)
     typed.send("x")
     assert [request["authorization"] for request in server.seen] == [f"Bearer {KEY}"] * 3
 

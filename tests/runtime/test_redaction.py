@@ -16,6 +16,7 @@ from jupyter_ctx import Chat
 from jupyter_ctx.errors import InvalidRequestError
 from jupyter_ctx.experiments.results.record import RunRecord, as_values
 from jupyter_ctx.runtime.redaction import Redactor
+from jupyter_ctx.session.attaching import attachment_of, attachment_of_error
 from jupyter_ctx.template.filling import fill
 from jupyter_ctx.testing import ScriptedProvider
 
@@ -134,7 +135,7 @@ def test_what_only_resembles_a_secret_is_left() -> None:
 
 
 def attached(value: Any, **options: Any) -> Any:
-    return Chat(provider=ScriptedProvider(), window=200_000).desk.attached("v", value, **options)
+    return attachment_of(Chat(provider=ScriptedProvider(), window=200_000).session, "v", value, **options)
 
 
 def ways_out(text: str, path: Path) -> dict[str, str]:
@@ -149,7 +150,7 @@ def ways_out(text: str, path: Path) -> dict[str, str]:
         "value": attached({"a": [text], "b": text.encode()}).text,
         "frame": attached(pd.DataFrame({"a": [text, "x"]})).text,
         "file": attached(file).text,
-        "error": chat.desk.attached_error(error).text,
+        "error": attachment_of_error(chat.session, error).text,
         "export": chat.export(path / "a.md").read_text() + chat.export(path / "a.json").read_text(),
         "record": json.dumps(as_values(RunRecord(text, [{"a": text}], []))),
         "prompt": str(raised.value),

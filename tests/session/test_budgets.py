@@ -29,7 +29,7 @@ from jupyter_ctx.display.widgets.gauge import gauge_static, gauge_text, used_lin
 from jupyter_ctx.models.pricing import price
 from jupyter_ctx.providers.base import Request
 from jupyter_ctx.session.prompt import Prompt
-from jupyter_ctx.session.side_by_side import Candidate
+from jupyter_ctx.session.side_by_side import Candidate, ask_each
 from jupyter_ctx.testing import Answer, ScriptedProvider
 from jupyter_ctx.wording import dollars
 from jupyter_ctx.wording.budget_line import budget_line
@@ -58,7 +58,7 @@ def left(chat: Chat) -> float:
 
 
 def side_by_side(chat: Chat, prompt: str, count: int) -> Any:
-    return chat.desk.ask_each(Prompt(prompt), [Candidate(str(i), {}) for i in range(count)], Unshown())  # type: ignore[arg-type]
+    return ask_each(chat.session, Prompt(prompt), [Candidate(str(i), {}) for i in range(count)], Unshown())  # type: ignore[arg-type]
 
 
 def test_a_prompt_that_might_pass_the_cap_is_not_sent_and_the_error_has_the_figures() -> None:

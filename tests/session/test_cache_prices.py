@@ -14,6 +14,7 @@ from priced import CACHED, INPUT, Priced, cached
 
 from jupyter_ctx import Chat
 from jupyter_ctx.context.usage import Usage
+from jupyter_ctx.magics.value_forms import forms_of
 from jupyter_ctx.models.request_price import sending_text
 
 NOW = time.mktime((2026, 12, 3, 14, 27, 0, 0, 0, -1))
@@ -28,21 +29,21 @@ def talk(dialect: str, model: str, *, written: int = 9_000, read: int = 0, **mor
     answer = spoken.answer("Yes.", sent=9_100, said=3, cached=read, written=written)
     with answering(spoken, answer) as (chat, _):
         other = Chat(model, base_url=chat.config.base_url, api_key="none", **{"prices": PRICES, **more})
-        other.desk.session.clock = lambda: NOW
+        other.session.clock = lambda: NOW
         other.send(LONG)
         yield other
 
 
 def said_at(chat: Chat, seconds: float) -> str:
     """What a preview says so many seconds after the last reply."""
-    chat.desk.session.clock = lambda: NOW + seconds
+    chat.session.clock = lambda: NOW + seconds
     return sending_text([chat.preview("And now?").price])
 
 
 @pytest.mark.parametrize(("ttl", "minutes", "premium"), [("5m", 5, 1.25), ("1h", 60, 2.0)])
 def test_anthropic_keeps_a_prompt_for_its_time_to_live(ttl: str, minutes: int, premium: float) -> None:
     with talk("anthropic", "anthropic/claude-opus-5-5", cache_ttl=ttl) as chat:
-        chat.desk.session.clock = lambda: NOW + 60 * minutes - 60
+        chat.session.clock = lambda: NOW + 60 * minutes - 60
         price = chat.preview("And now?").price
         assert price.cached_tokens == 9_100
         assert price.cached_until == pytest.approx(NOW + 60 * minutes, abs=60)
@@ -57,7 +58,7 @@ def test_anthropic_keeps_a_prompt_for_its_time_to_live(ttl: str, minutes: int, p
 
 def test_each_use_warms_the_cache_again() -> None:
     with talk("anthropic", "anthropic/claude-opus-5-5") as chat:
-        chat.desk.session.clock = lambda: NOW + 200
+        chat.session.clock = lambda: NOW + 200
         chat.send("And now?")
         assert chat.preview("And then?").price.cached_until == pytest.approx(NOW + 500, abs=60)
 
@@ -97,9 +98,9 @@ def test_what_changes_the_beginning_makes_the_cache_cold() -> None:
 def test_nothing_is_said_where_nobody_bills_it_or_the_price_is_unknown() -> None:
     with talk("anthropic", "anthropic/claude-opus-5-5", prices=(0, 0)) as chat:
         assert chat.preview("And now?").price.is_free
-        assert "$" not in chat.preview("And now?")._repr_mimebundle_()["text/plain"]
+        assert "$" not in forms_of(chat.preview("And now?"))["text/plain"]
     with talk("anthropic", "anthropic/claude-of-tomorrow", prices=None) as chat:
-        assert "price is unknown" in chat.preview("And now?")._repr_mimebundle_()["text/plain"]
+        assert "price is unknown" in forms_of(chat.preview("And now?"))["text/plain"]
 
 
 def test_the_total_of_several_requests_is_warm_as_long_as_the_first_of_them() -> None:

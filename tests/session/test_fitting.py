@@ -12,6 +12,7 @@ from images import PIXEL
 from jupyter_ctx import Chat
 from jupyter_ctx.context.summary_facts import SUMMARY_ANSWER
 from jupyter_ctx.providers.request_body import as_part, content
+from jupyter_ctx.session import actions
 from jupyter_ctx.testing import Answer, ScriptedProvider
 
 WORDS = "the ship sailed on through the night and nobody slept "
@@ -92,7 +93,7 @@ def test_a_pinned_turn_with_an_empty_side_is_in_no_view_wherever_the_cut_is(
     prompt: str, reply: str, *, summary: bool
 ) -> None:
     chat = talked([], window=700)
-    chat.desk.set_system(" ")
+    chat.session.act(actions.set_system, " ")
     chat.add_messages([{"role": "user", "content": prompt}, {"role": "assistant", "content": reply}])
     chat.pin(1)
     for _ in range(12):

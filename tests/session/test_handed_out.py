@@ -17,6 +17,7 @@ from jupyter_ctx.context.odds import Token, Written
 from jupyter_ctx.export.handout import Handout, notebook_in, with_handout
 from jupyter_ctx.providers.base import Request, Thought
 from jupyter_ctx.runtime.frontend import fingerprint
+from jupyter_ctx.session import actions
 from jupyter_ctx.session.handed_out import HandedOut, gathered
 from jupyter_ctx.session.notices import AFTER_OTHERS
 from jupyter_ctx.session.state import NotebookState
@@ -72,7 +73,7 @@ def saved(folder: Path, handout: Handout, *prompts: str) -> Path:
 
 def opened(chat: Chat, *paths: Path) -> Chat:
     """Let a chat be that of a notebook, which may be any of these files."""
-    chat.desk.session.notebook = NotebookState(handout=HandedOut(lambda: map(str, paths)))
+    chat.session.notebook = NotebookState(handout=HandedOut(lambda: map(str, paths)))
     return chat
 
 
@@ -169,7 +170,7 @@ def test_a_summary_that_a_cell_asked_a_model_for_is_not_written_again(tmp_path: 
     teacher, _ = talker("Noted.")
     for prompt in prompts:
         say(teacher, prompt)
-    teacher.desk.summarize(turns=1, method="extractive", by=f"s {source}")
+    teacher.session.act(actions.summarize, turns=1, method="extractive", by=f"s {source}")
     cells = {source, *(fingerprint(f"%%chat\n{prompt}") for prompt in prompts)}
     path = saved(tmp_path, gathered([teacher.conversation], cells, lambda _: False), *prompts)
     for by in (f"t {source}", f" {source}"):  # the front end names the cell, or does not
@@ -177,10 +178,10 @@ def test_a_summary_that_a_cell_asked_a_model_for_is_not_written_again(tmp_path: 
         opened(student, path)
         for prompt in prompts:
             say(student, prompt, handed=True)
-        assert student.desk.summarize(turns=1, method="model", by=by).changed
+        assert student.session.act(actions.summarize, turns=1, method="model", by=by).changed
         assert provider.requests == []
         say(student, SHIPS[3])
-        student.desk.summarize(turns=1, method="model", by=by)
+        student.session.act(actions.summarize, turns=1, method="model", by=by)
         assert len(provider.requests) == 2, "the summary in use goes as far"
 
 
@@ -282,7 +283,7 @@ def test_what_cannot_be_read_is_one_line_and_prompts_are_asked(path: Path, chang
     replies = [say(chat, prompt, handed=True) for prompt in PROMPTS]
     assert [reply.text for reply in replies] == ["Well."] * 3
     assert len(provider.requests) == 3
-    notices = [line for reply in replies for line in reply.notices] + list(chat.desk.session.notices())
+    notices = [line for reply in replies for line in reply.notices] + list(chat.session.notices())
     assert len([line for line in notices if "are not used: " in line]) == 1, notices
 
 

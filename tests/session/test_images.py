@@ -11,6 +11,7 @@ from dialects import DIALECTS, answering
 from PIL import Image
 
 from jupyter_ctx import Chat
+from jupyter_ctx.session.attaching import attachment_of
 
 CLAUDE, OLD_CLAUDE, GPT, OTHER = "anthropic/claude-opus-5-5", "anthropic/claude-haiku-4-5", "openai/gpt-6", "mistral/m"
 ANTHROPIC, ANTHROPIC_MODEL = DIALECTS["anthropic"], "anthropic/m"
@@ -21,7 +22,7 @@ def image(width: int, height: int) -> Image.Image:
 
 
 def sent_size(chat: Chat, value: Any, model: str) -> tuple[int, int]:
-    (file,) = chat.desk.attached("fig", value, model=model).files
+    (file,) = attachment_of(chat.session, "fig", value, model=model).files
     return Image.open(io.BytesIO(file.data)).size
 
 

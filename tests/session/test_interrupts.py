@@ -9,7 +9,7 @@ import pytest
 
 from jupyter_ctx import Chat, ChatInterrupted
 from jupyter_ctx.runtime.interrupts import interruptible, uninterrupted
-from jupyter_ctx.session.tries import BETWEEN
+from jupyter_ctx.session.complete import BETWEEN
 from jupyter_ctx.testing import ScriptedProvider
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from jupyter_ctx import Chat
 from jupyter_ctx.providers.base import Request
+from jupyter_ctx.session import actions
 from jupyter_ctx.testing import ScriptedProvider
 
 SHORT, LONG = 80, 320  # turns
@@ -70,7 +71,7 @@ def work(turns: int, store: Path) -> int:
     with counter.counted():
         chat.send(ASKED)
         chat.info()
-        chat.desk.actions.plans()
+        actions.plans(chat.session)
     chat.close()
     return counter.done
 

@@ -9,16 +9,18 @@ from cells import Cells
 from jupyter_ctx import Chat
 from jupyter_ctx.display.widgets.gauge import share_of
 from jupyter_ctx.magics.conversation_tables import replay_forms
-from jupyter_ctx.session.exchange import Coming
+from jupyter_ctx.session import actions
+from jupyter_ctx.session.complete import Coming
 from jupyter_ctx.session.prompt import Prompt
 from jupyter_ctx.session.replay import Replayed, replayed
+from jupyter_ctx.session.send import send_prompt
 from jupyter_ctx.testing import Answer, ScriptedProvider
 
 LONG = "And why is that so? " * 8
 
 
 def replay(chat: Chat) -> list[Replayed]:
-    return replayed(chat.desk.session)
+    return replayed(chat.session)
 
 
 def talk(**settings: Any) -> tuple[Chat, ScriptedProvider]:
@@ -27,18 +29,18 @@ def talk(**settings: Any) -> tuple[Chat, ScriptedProvider]:
     return Chat(provider=provider, **given), provider
 
 
-def ask(chat: Chat, prompt: str, cell: str, run: str) -> None:
-    chat.desk.ask(Prompt(prompt, {}, cell=cell, run=run), Coming())
+def said(chat: Chat, prompt: str, cell: str, run: str) -> None:
+    send_prompt(chat.session, Prompt(prompt, {}, cell=cell, run=run), Coming())
 
 
 def test_every_request_is_rebuilt_word_for_word_whatever_was_done_between_the_turns() -> None:
     chat, provider = talk()
     for number in range(4):
-        ask(chat, f"{number} {LONG}", f"c{number}", "first")
+        said(chat, f"{number} {LONG}", f"c{number}", "first")
     chat.pin(1)
     chat.exclude(2)
-    chat.desk.set_system("You are brief.")
-    ask(chat, f"Anew {LONG}", "c2", "second")  # in the place of the third
+    chat.session.act(actions.set_system, "You are brief.")
+    said(chat, f"Anew {LONG}", "c2", "second")  # in the place of the third
     chat.send("Undone?")
     chat.undo()
     provider_knows = {request.messages[-1].content: request.messages for request in provider.requests}
@@ -47,7 +49,7 @@ def test_every_request_is_rebuilt_word_for_word_whatever_was_done_between_the_tu
         if number == 11:
             assert chat.summarize(turns=2).changed
     chat.include(2)
-    chat.desk.set_system("You are long.")
+    chat.session.act(actions.set_system, "You are long.")
     provider_knows |= {request.messages[-1].content: request.messages for request in provider.requests}
     steps = replay(chat)
     assert [step.number for step in steps] == list(range(1, 15))

@@ -22,7 +22,7 @@ def told(provider: Any, turns: int = 1, **given: Any) -> str:
     chat = Chat(provider=provider, **{"max_tokens": 500, **given})
     for _ in range(turns):
         chat.send("Hello.")
-    return saved_by_caching(chat.usage(), chat.desk.session.token_prices)
+    return saved_by_caching(chat.usage(), chat.session.token_prices)
 
 
 @pytest.mark.parametrize("counts", [[(5_000, 0)], [(5_000, 900), (9_000, 0)], [(100, 1_000)]])

@@ -27,6 +27,8 @@ from server import events, piece, send, serve, usage
 from jupyter_ctx import Chat, ChatError, ContextOverflowError
 from jupyter_ctx.library import Library
 from jupyter_ctx.runtime.frontend import Origin
+from jupyter_ctx.session import actions
+from jupyter_ctx.session.actions import versions_of
 from jupyter_ctx.storage.journal import close_stores
 
 REPLY = 20  # tokens that a request keeps for the reply
@@ -532,7 +534,7 @@ class Sequences(RuleBasedStateMachine):
     @rule(words=st.sampled_from(["", "Be brief.", "Be polite.", "Answer like a sailor of the old days would. " * 4]))
     def set_system(self, words: str) -> None:
         words = words.strip()
-        assert self.chat.desk.set_system(words).changed == (words != self.now.system)
+        assert self.chat.session.act(actions.set_system, words).changed == (words != self.now.system)
         if words != self.now.system:
             with self.past.step() as talk:
                 talk.system = words
@@ -551,7 +553,7 @@ class Sequences(RuleBasedStateMachine):
         place = data.draw(st.sampled_from(many))
         slot = self.now.slots[place]
         version = data.draw(st.integers(0, len(slot.versions) - 1))
-        assert self.chat.desk.pick(place + 1, version + 1).changed == (version != slot.now)
+        assert self.chat.pick(place + 1, version + 1).changed == (version != slot.now)
         if version != slot.now:
             with self.past.step() as talk:
                 talk.slots[place].now = version
@@ -681,7 +683,7 @@ class Sequences(RuleBasedStateMachine):
         assert [(row.prompt, row.reply) for row in history] == [(s.current.prompt, s.current.reply) for s in talk.slots]
         assert chat.system == talk.system
         for number, (row, slot) in enumerate(zip(history, talk.slots, strict=True), 1):
-            answers = [Answer(turn.prompt, turn.reply) for turn in chat.desk.versions(number)]
+            answers = [Answer(turn.prompt, turn.reply) for turn in versions_of(chat.session, number)]
             assert answers == slot.versions
             self.check_state(row.states[0], slot, talk)
         info = chat.info()

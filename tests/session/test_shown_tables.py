@@ -31,7 +31,7 @@ def test_tables_fit_the_terminal(chat: Chat, monkeypatch: pytest.MonkeyPatch, co
 
 
 def test_what_is_as_usual_is_not_shown_but_in_the_dataframe(chat: Chat) -> None:
-    head = repr(chat.history()).splitlines()[0].split()
+    head = repr(chat.history()).splitlines()[1].split()
     assert "versions" not in head
     assert "attached" not in head
     assert {"versions", "attached"} <= set(chat.history().to_dataframe().columns)
@@ -40,9 +40,10 @@ def test_what_is_as_usual_is_not_shown_but_in_the_dataframe(chat: Chat) -> None:
 def test_a_preview_shows_all_that_adds_up_to_it_and_what_stays_out(chat: Chat) -> None:
     chat.exclude(1)
     view = chat.preview("And now?")
-    head, *rows = repr(view).splitlines()[:-1]
+    caption, head, *rows = repr(view).splitlines()
+    assert caption.startswith("The next request: ")
     assert head.split() == ["turn", "role", "text", "tokens", "share", "state"]
-    assert len(rows) == len(view.messages) + len(view.omitted) + bool(view.template)
+    assert len(rows) == len(view.messages) + len(view.omitted) + bool(view.template) + 1
     assert len([row for row in rows if row.rstrip().endswith("excluded")]) == 2
     shares = [int(found) for found in re.findall(r"(\d+) %", "\n".join(rows))]
     assert abs(sum(shares) - 100) <= len(shares)

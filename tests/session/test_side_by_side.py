@@ -16,8 +16,10 @@ from jupyter_ctx.conversation.messages import Alternatives
 from jupyter_ctx.errors import InvalidRequestError
 from jupyter_ctx.providers.base import Request
 from jupyter_ctx.runtime.frontend import Origin
+from jupyter_ctx.session import actions
+from jupyter_ctx.session.actions import versions_of
 from jupyter_ctx.session.prompt import Prompt
-from jupyter_ctx.session.side_by_side import Candidate
+from jupyter_ctx.session.side_by_side import Candidate, ask_each
 from jupyter_ctx.testing import Answer, ScriptedProvider
 
 
@@ -56,7 +58,7 @@ def candidates(*temperatures: float | None, **more: Any) -> list[Candidate]:
 def asked(
     chat: Chat, prompt: str = "Hello?", among: Sequence[Candidate] = (), page: Page | None = None, **more: Any
 ) -> Alternatives:
-    return chat.desk.ask_each(Prompt(prompt, **more), among or candidates(0.0, 1.0, 2.0), page or Page())
+    return ask_each(chat.session, Prompt(prompt, **more), among or candidates(0.0, 1.0, 2.0), page or Page())
 
 
 def replies(chat: Chat) -> list[str]:
@@ -82,36 +84,36 @@ def test_nothing_is_a_turn_until_one_answer_is_taken(chat: Chat, provider: Scrip
     page = Page()
     found = asked(chat, page=page)
     assert replies(chat) == ["At None: Before"]
-    assert chat.desk.chosen(found.id) is None
+    assert chat.session.chosen(found.id) is None
     assert [answer.reply for answer in found.answers] == [f"At {t}: Hello?" for t in (0.0, 1.0, 2.0)]
     assert all(page.pieces[i] == page.replies[i].text == found.answers[i].reply for i in range(3))
     assert {tuple(m.content for m in r.messages) for r in provider.requests[1:]} == {
         ("Before", "At None: Before", "Hello?")
     }
-    assert str(chat.desk.choose(2)).startswith("Answer 2 (t 1.0) is taken: turn 2")
+    assert str(chat.session.act(actions.choose_answer, 2)).startswith("Answer 2 (t 1.0) is taken: turn 2")
     assert replies(chat)[1] == "At 1.0: Hello?"
-    assert chat.desk.chosen(found.id) == 2
+    assert chat.session.chosen(found.id) == 2
 
 
 def test_the_others_stay_as_versions_and_the_choice_can_be_changed_and_undone(chat: Chat) -> None:
     found = asked(chat)
-    chat.desk.choose(2)
-    assert [turn.reply for turn in chat.desk.versions(1)] == [answer.reply for answer in found.answers]
-    chat.desk.choose(3)
+    chat.session.act(actions.choose_answer, 2)
+    assert [turn.reply for turn in versions_of(chat.session, 1)] == [answer.reply for answer in found.answers]
+    chat.session.act(actions.choose_answer, 3)
     assert replies(chat) == ["At 2.0: Hello?"]
-    assert len(chat.desk.versions(1)) == 3
-    chat.desk.pick(1, 1)
-    assert chat.desk.chosen(found.id) == 1
+    assert len(versions_of(chat.session, 1)) == 3
+    chat.pick(1, 1)
+    assert chat.session.chosen(found.id) == 1
     chat.undo()
-    assert chat.desk.chosen(found.id) == 3
+    assert chat.session.chosen(found.id) == 3
     chat.undo()
-    assert chat.desk.chosen(found.id) == 2
+    assert chat.session.chosen(found.id) == 2
     chat.undo()
     assert chat.turns == ()
-    assert chat.desk.chosen(found.id) is None
+    assert chat.session.chosen(found.id) is None
     chat.redo()
     assert replies(chat) == ["At 1.0: Hello?"]
-    assert not chat.desk.choose(2).changed
+    assert not chat.session.act(actions.choose_answer, 2).changed
 
 
 def test_undo_of_an_earlier_turn_leaves_the_answers_to_be_taken(chat: Chat) -> None:
@@ -119,7 +121,7 @@ def test_undo_of_an_earlier_turn_leaves_the_answers_to_be_taken(chat: Chat) -> N
     found = asked(chat)
     chat.undo()
     assert chat.turns == ()
-    chat.desk.choose(1, found.id)
+    chat.session.act(actions.choose_answer, 1, found.id)
     assert replies(chat) == ["At 0.0: Hello?"]
 
 
@@ -127,7 +129,7 @@ def test_the_answer_taken_is_sent_with_what_follows_and_the_others_are_not(
     chat: Chat, provider: ScriptedProvider
 ) -> None:
     asked(chat)
-    chat.desk.choose(1)
+    chat.session.act(actions.choose_answer, 1)
     chat.send("And then?")
     assert [message.content for message in provider.requests[-1].messages] == [
         "Hello?", "At 0.0: Hello?", "And then?"
@@ -136,15 +138,15 @@ def test_the_answer_taken_is_sent_with_what_follows_and_the_others_are_not(
 
 def test_a_cell_that_runs_again_keeps_its_turn_until_another_answer_is_taken(chat: Chat) -> None:
     first = asked(chat, cell="a", run="1")
-    chat.desk.choose(1)
+    chat.session.act(actions.choose_answer, 1)
     chat.send("Later", cell="b", run="2")
     second = asked(chat, "Hi?", cell="a", run="3")
     assert replies(chat)[0] == "At 0.0: Hello?"
-    assert chat.desk.chosen(first.id) == 1
-    assert chat.desk.chosen(second.id) is None
-    chat.desk.choose(3)
+    assert chat.session.chosen(first.id) == 1
+    assert chat.session.chosen(second.id) is None
+    chat.session.act(actions.choose_answer, 3)
     assert replies(chat) == ["At 2.0: Hi?", "At None: Later"]
-    assert len(chat.desk.versions(1)) == 6
+    assert len(versions_of(chat.session, 1)) == 6
     assert chat.history()[1].states[-1] == "stale"
     chat.undo()
     assert replies(chat)[0] == "At 0.0: Hello?"
@@ -162,8 +164,8 @@ def test_one_that_fails_says_so_and_harms_no_other() -> None:
     assert found.answers[1].reply == "Half"
     assert found.answers[1].record.stop_reason == "cut"
     with pytest.raises(InvalidRequestError, match=r"3 \(bad\)"):
-        chat.desk.choose(3)
-    chat.desk.choose(2)
+        chat.session.act(actions.choose_answer, 3)
+    chat.session.act(actions.choose_answer, 2)
     assert replies(chat) == ["Half"]
 
 
@@ -179,7 +181,7 @@ def test_bad_numbers_are_errors_that_say_which_there_are(chat: Chat) -> None:
     asked(chat)
     for number in (0, 4, 1.5, "2"):
         with pytest.raises(InvalidRequestError, match="1 to 3"):
-            chat.desk.choose(number)  # type: ignore[arg-type]
+            chat.session.act(actions.choose_answer, number)  # type: ignore[arg-type]
 
 
 def test_a_prompt_that_is_not_recorded_leaves_nothing(chat: Chat, provider: ScriptedProvider) -> None:
@@ -199,15 +201,15 @@ def test_answers_are_stored_and_shown_again_after_a_restart(tmp_path: Path, prov
     chat = opened()
     chat.send("Before", cell="0", run="0")
     first = cell(chat, "1")
-    chat.desk.choose(2)
+    chat.session.act(actions.choose_answer, 2)
     chat.close()
     chat, sent, page = opened(), len(provider.requests), Page()
     assert replies(chat)[1] == "At 1.0: Hello?"
-    assert chat.desk.chosen(first.id) == 2
+    assert chat.session.chosen(first.id) == 2
     again = cell(chat, "2", page)
     assert len(provider.requests) == sent
     assert again.id == first.id
-    assert chat.desk.chosen(again.id) == 2
+    assert chat.session.chosen(again.id) == 2
     assert all(page.replies[i].stored for i in range(3))
     cell(chat, "3")
     assert len(provider.requests) == sent + 3
@@ -246,7 +248,7 @@ def test_ctrl_c_keeps_what_has_come_of_each(chat: Chat) -> None:
     (offer,) = chat.conversation.offers.values()
     assert [answer.record.stop_reason for answer in offer.answers] == ["stop", "interrupted", "interrupted"]
     assert offer.answers[1].reply.startswith("Some more")
-    chat.desk.choose(1)
+    chat.session.act(actions.choose_answer, 1)
     assert replies(chat) == ["Whole."]
 
 
@@ -254,7 +256,7 @@ def test_a_turn_that_is_taken_late_stands_where_it_was_asked_for(chat: Chat) -> 
     chat.send("First", cell="0", run="0")
     found = asked(chat, cell="a", run="1")
     chat.send("Later", cell="b", run="2")
-    chat.desk.choose(2, found.id)
+    chat.session.act(actions.choose_answer, 2, found.id)
     assert replies(chat) == ["At None: First", "At 1.0: Hello?", "At None: Later"]
     assert [row.states for row in chat.history()] == [("sent",)] * 3
     chat.undo()
@@ -272,7 +274,7 @@ def test_what_is_broken_off_or_refused_is_a_problem_and_where_nothing_else_came_
         asked(chat, page=page, among=candidates(0.0, 1.0))
     (offer,) = chat.conversation.offers.values()
     assert [bool(each.problem) for each in offer.answers] == [True, True]
-    assert chat.desk.choose(2).changed
+    assert chat.session.act(actions.choose_answer, 2).changed
     assert replies(chat) == ["I will not."]
 
 
@@ -282,12 +284,12 @@ def test_a_prompt_that_is_appended_is_not_asked_again_after_a_restart(
     path = tmp_path / "chats.sqlite"
     chat = Chat(provider=provider, store=path, name="one")
     asked(chat, cell="a", run="1", append=True, stored="cell")
-    chat.desk.choose(1)
+    chat.session.act(actions.choose_answer, 1)
     chat.close()
     chat, sent = Chat(provider=provider, store=path, name="one"), len(provider.requests)
     found = asked(chat, cell="a", run="2", append=True, stored="cell")
     assert len(provider.requests) == sent
-    chat.desk.choose(2, found.id)
+    chat.session.act(actions.choose_answer, 2, found.id)
     assert replies(chat) == ["At 1.0: Hello?"]
     chat.close()
 

@@ -174,7 +174,7 @@ def test_two_failures_in_a_row_and_turns_are_only_left_out() -> None:
 
 def test_the_users_lines_need_no_model_at_all(chat: Chat) -> None:
     turns = (Turn("The budget is 4,200 euros.", "Noted."), Turn("Use sales_q3, not sales_q2.", "Sure."))
-    text = extractive_summary(Older(turns), chat.desk.session.target({}, ask=False), 150)
+    text = extractive_summary(Older(turns), chat.session.target({}, ask=False), 150)
     assert text.splitlines()[:2] == ["The budget is 4,200 euros.", "Use sales_q3, not sales_q2."]
 
 

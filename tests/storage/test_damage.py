@@ -66,11 +66,11 @@ def test_what_is_said_after_a_file_was_damaged_is_there_at_the_next_start(
         way(file, random.Random(seed))
         chat = open_chat(file, "b")
         say(chat, "after 0", "after 1")
-        notices = [notice for notice in chat.desk.session.notices() if "was damaged" in notice]
+        notices = [notice for notice in chat.session.notices() if "was damaged" in notice]
         assert len(notices) == len(aside(file)) <= 1
         again = reopen(file, chat.name)
         assert prompts(again)[-2:] == ["after 0", "after 1"]
-        assert not any("was damaged" in notice for notice in again.desk.session.notices())
+        assert not any("was damaged" in notice for notice in again.session.notices())
         close_stores()
 
 
@@ -82,7 +82,7 @@ def test_where_all_rows_can_be_read_all_are_copied_and_one_notice_names_the_old_
     damaged = file.read_bytes()
     chats = {name: open_chat(file, name) for name in NAMES}
     there = {name: prompts(chat) for name, chat in chats.items()}
-    (notice,) = (notice for chat in chats.values() for notice in chat.desk.session.notices())
+    (notice,) = (notice for chat in chats.values() for notice in chat.session.notices())
     (kept,) = aside(file)
     assert f"It is kept beside it as {kept.name}; what could be read of it was copied" in notice
     assert kept.read_bytes() == damaged
@@ -97,7 +97,7 @@ def test_a_page_that_cannot_be_read_costs_its_rows(file: Path) -> None:
     counts = [len(chat.turns) for chat in chats]
     assert counts[0] == counts[2] == 25, "on both sides of it"
     assert 0 < counts[1] < 25
-    assert "damaged row" in "".join(chats[1].desk.session.notices())
+    assert "damaged row" in "".join(chats[1].session.notices())
 
 
 def test_a_row_with_what_its_columns_are_not_for_is_left_out(file: Path) -> None:
@@ -120,7 +120,7 @@ def test_of_the_default_store_nothing_may_be_left(tmp_path: Path, monkeypatch: p
     file.write_bytes(head + b"No database. " * 5_000)
     chat = open_chat("default")
     say(chat, "two")
-    (notice,) = chat.desk.session.notices()
+    (notice,) = chat.session.notices()
     (kept,) = aside(file)
     assert kept.name in notice
     assert prompts(reopen("default")) == ["two"]
@@ -135,7 +135,7 @@ def test_a_file_damaged_while_it_is_used_is_moved_aside_once_and_written_anew(tm
         path.write_bytes(b"No database. " * (path.stat().st_size // 13))
     say(chat, "turn 2")
     say(second, "other again")
-    assert len([*chat.desk.session.notices(), *second.desk.session.notices()]) == 1
+    assert len([*chat.session.notices(), *second.session.notices()]) == 1
     assert len(aside(file)) == 1
     assert prompts(reopen(file)) == ["turn 0", "turn 1", "turn 2"]
     assert prompts(open_chat(file, "second")) == ["other", "other again"]

@@ -60,7 +60,7 @@ def talk(chat, who):
         begun = time.perf_counter()
         say(chat, f"{{who}} {{number}}")
         times.append(time.perf_counter() - begun)
-    Path(folder, f"{{who}}.json").write_text(json.dumps([chat.name, times, chat.desk.session.notices()]))
+    Path(folder, f"{{who}}.json").write_text(json.dumps([chat.name, times, chat.session.notices()]))
 for number in range(int(processes)):
     if os.fork() == 0:
         talk(Chat({MODEL!r}, store=address, name="shared"), f"process {{number}}")
@@ -101,7 +101,7 @@ for number in range(int(processes)):
             pass
         chat = Chat({MODEL!r}, store=address, name=f"{{number}}")
         say(chat, f"{{number}}")
-        assert not chat.desk.session.notices(), chat.desk.session.notices()
+        assert not chat.session.notices(), chat.session.notices()
         os._exit(0)
 for number in range(int(processes)):
     assert os.wait()[1] == 0
@@ -131,7 +131,7 @@ for address in sys.stdin:
         while True:
             number = len(chat.turns)
             say(chat, f"turn {{number}}")
-            assert not chat.desk.session.notices()
+            assert not chat.session.notices()
             os.write(theirs, b"%9d" % (number + 1))
     os.close(theirs)
     with open(ours, "rb", buffering=0) as pipe:
@@ -157,7 +157,7 @@ def test_a_process_that_is_killed_at_any_moment_has_kept_every_turn_that_it_had_
         nursery.stdin.write(f"{where}\n")
         finished = int(nursery.stdout.readline())
         chat = Chat(MODEL, store=where, name="c")
-        assert (chat.name, chat.desk.session.notices()) == ("c", ())
+        assert (chat.name, chat.session.notices()) == ("c", ())
         there = prompts(chat)
         assert there == [f"turn {number}" for number in range(len(there))]
         least = max(finished, kept[where])
@@ -181,13 +181,13 @@ child = os.fork()
 if not child:
     say(chat, "child 0")
     say(chat, "child 1")
-    (notice,) = chat.desk.session.notices()
+    (notice,) = chat.session.notices()
     assert "This process was forked" in notice, notice
     sys.exit()
 say(chat, "parent 0")
 assert os.waitpid(child, 0)[1] == 0
 say(chat, "parent 1")
-assert not chat.desk.session.notices()
+assert not chat.session.notices()
 """
 
 

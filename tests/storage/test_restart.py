@@ -173,7 +173,10 @@ def test_restart_and_run_all_costs_nothing(notebook: Notebook) -> None:
     assert notebook.value("[row.cell for row in get_chat().history()]") == numbers[:-1]
     assert STORED not in notebook.run(cells["one"], "one")
     assert STORED not in notebook.run(cells["side"], HANDLE)
-    assert notebook.value("len(get_chat().desk.versions(1)), len(get_chat().turns)") == (2, len(turns) - 1)
+    assert notebook.value("len(get_chat().conversation.places[0].versions), len(get_chat().turns)") == (
+        2,
+        len(turns) - 1,
+    )
 
 
 def test_a_second_kernel_on_a_notebook_starts_with_a_fork_and_says_so(notebook: Notebook, other: Notebook) -> None:

@@ -41,6 +41,7 @@ from jupyter_ctx.conversation.messages import Attachment, Turn, TurnRecord
 from jupyter_ctx.errors import InvalidRequestError
 from jupyter_ctx.library import Library
 from jupyter_ctx.runtime.frontend import Origin
+from jupyter_ctx.session.actions import pick, set_memory, versions_of
 from jupyter_ctx.session.session import Session
 from jupyter_ctx.storage.database_tables import CONVERSATIONS, EVENTS, SCHEMA_VERSION
 from jupyter_ctx.storage.journal import Journal, close_stores
@@ -100,8 +101,8 @@ def test_files_versions_and_odd_characters_are_kept(address: str, tmp_path: Path
     session.record(Said(first))
     session.record(Said(second))
     chat = reopen(address)
-    assert [asdict(turn) for turn in chat.desk.versions(1)] == [asdict(first), asdict(second)]
-    chat.desk.pick(1, 1)
+    assert [asdict(turn) for turn in versions_of(chat.session, 1)] == [asdict(first), asdict(second)]
+    chat.session.act(pick, 1, 1)
     assert [asdict(turn) for turn in reopen(address).turns] == [asdict(first)]
 
 
@@ -109,9 +110,9 @@ def test_what_no_database_takes_as_text_is_replaced_and_fails_nothing(address: s
     name = tmp_path / os.fsdecode(b"caf\xe9.md")
     name.write_text("Be short.")
     chat = open_chat(address)
-    chat.desk.set_memory(name)
+    chat.session.act(set_memory, name)
     say(chat, "one")
-    assert chat.desk.session.notices() == ()
+    assert chat.session.notices() == ()
     assert prompts(reopen(address)) == ["one"]
     assert "caf?.md" in str(reopen(address).conversation.memory)
 
@@ -119,7 +120,7 @@ def test_what_no_database_takes_as_text_is_replaced_and_fails_nothing(address: s
 def test_a_place_whose_name_is_no_text_is_a_notice(address: str) -> None:
     chat = library(address, os.fsdecode(b"/n/caf\xe9.ipynb")).current
     say(chat, "one")
-    (notice,) = chat.desk.session.notices()
+    (notice,) = chat.session.notices()
     assert "goes on in memory" in notice
 
 
@@ -142,7 +143,7 @@ def test_no_key_and_no_password_is_ever_stored(address: str, content: Content, m
             assert "secret" not in str(raised.value)
         chat = Chat("m", store=address, name="c", api_key="sk-secret-1", base_url=url)
         chat.configure(parameters={"extra_headers": {"X-Key": "header-secret-5"}})
-        chat.desk.set_key("openai", "key-secret-6")
+        chat.models.set_key("openai", "key-secret-6")
         chat.send("Hello.", parameters={"extra_headers": {"X-Key": "header-secret-5"}})
         chat.configure(model="openai/gpt-4o")
         monkeypatch.setenv("OLLAMA_HOST", url.removesuffix("/v1").replace("://", "://user-secret-2:pass-secret-3@"))
@@ -151,7 +152,7 @@ def test_no_key_and_no_password_is_ever_stored(address: str, content: Content, m
             chat.configure(model="m", base_url=where)
         chat.configure(model="m", base_url=url)
         chat.send("Again.")
-        assert chat.desk.session.notices() == ()
+        assert chat.session.notices() == ()
     close_stores()
     found = content()
     assert "Again." in found
@@ -177,7 +178,7 @@ def test_memory_as_a_store_writes_no_file(tmp_path: Path, monkeypatch: pytest.Mo
     assert [row.name for row in lib.rows()] == ["main"]
     say(lib.new("two"), "two")
     assert prompts(lib.switch("main")) == ["one"]
-    assert lib.current.desk.session.notices() == ()
+    assert lib.current.session.notices() == ()
     assert sorted(tmp_path.rglob("*")) == before
 
 
@@ -250,7 +251,7 @@ def test_while_another_program_reads_the_file_a_deleted_text_may_stay_and_that_i
         reader.execute(f"SELECT count(*) FROM {EVENTS}").fetchall()
         lib.delete("gone", confirm="gone")
         say(lib.current, "later")
-        (notice,) = lib.current.desk.session.notices()
+        (notice,) = lib.current.session.notices()
         assert "while another program reads it" in notice
         assert b"apricot" in Path(f"{file}-wal").read_bytes()
     close_stores()
@@ -268,7 +269,7 @@ def test_a_store_of_another_version_is_moved_aside_with_one_line(address: str, s
     sql(f"UPDATE {SCHEMA_VERSION} SET version = {version}")
     chat = open_chat(address)
     say(chat, "two", "three")
-    (notice,) = chat.desk.session.notices()
+    (notice,) = chat.session.notices()
     (kept,) = Path(address).parent.glob("store.sqlite.other-version-*")
     assert f"is kept as {kept.name} beside a new file: its version is {version}" in notice
     assert prompts(reopen(address)) == ["two", "three"]
@@ -288,7 +289,7 @@ def test_a_store_that_another_version_puts_in_its_place_is_left_to_it(address: s
         connection.execute(f"UPDATE {SCHEMA_VERSION} SET version = 99")
     (tmp_path / "other.sqlite").replace(address)
     say(chat, "two")
-    assert "restart the kernel. The conversation goes on in memory" in chat.desk.session.notices()[0]
+    assert "restart the kernel. The conversation goes on in memory" in chat.session.notices()[0]
     assert sql(f"SELECT version FROM {SCHEMA_VERSION}") == [(99,)]
 
 
@@ -316,7 +317,7 @@ def test_a_damaged_row_costs_that_row_and_is_left(address: str, sql: Sql, change
     rest = [prompt for prompt in numbered(5) if prompt != "turn 1"]
     chat = open_chat(address)
     assert prompts(chat) == rest
-    assert chat.desk.session.notices() == ("1 damaged row of 'c' cannot be read: what they held is left out.",)
+    assert chat.session.notices() == ("1 damaged row of 'c' cannot be read: what they held is left out.",)
     say(chat, "later")
     chat.pin(1)
     again = reopen(address)
@@ -343,7 +344,7 @@ def test_undo_and_redo_beside_a_row_that_is_gone_mean_what_they_meant(
     chat = open_chat(address)
     assert prompts(chat) == left
     is_last = lost + 1 == len(events)  # nobody knows of what is gone from the end
-    assert len(chat.desk.session.notices()) == (0 if is_last else 1)
+    assert len(chat.session.notices()) == (0 if is_last else 1)
 
 
 def test_a_state_that_cannot_be_read_costs_no_turn(address: str, sql: Sql) -> None:
@@ -352,7 +353,7 @@ def test_a_state_that_cannot_be_read_costs_no_turn(address: str, sql: Sql) -> No
     sql(f"UPDATE {CONVERSATIONS} SET state = 'nonsense'")
     chat = open_chat(address)
     say(chat, "two")
-    (notice,) = chat.desk.session.notices()
+    (notice,) = chat.session.notices()
     assert "what was learned of the model, begin anew" in notice
     assert prompts(reopen(address)) == ["one", "two"]
 
@@ -367,18 +368,18 @@ def test_a_lock_in_the_middle_costs_one_notice_and_one_wait(address: str, locked
         begun = time.monotonic()
         say(chat, "turn 1")
         waited = time.monotonic() - begun
-        (notice,) = chat.desk.session.notices()
+        (notice,) = chat.session.notices()
         begun = time.monotonic()
         say(chat, "turn 2", "turn 3")
         chat.pin(1)
         again = time.monotonic() - begun
-        assert chat.desk.session.notices() == ()
+        assert chat.session.notices() == ()
     assert again < 3 * waited, "it waits for one, not for each of three"
     assert address in notice
     assert "locked by another program: end that" in notice
     assert prompts(chat) == numbered(4)
     say(chat, "turn 4")
-    (notice,) = chat.desk.session.notices()
+    (notice,) = chat.session.notices()
     assert "Saved again" in notice
     assert prompts(reopen(address)) == numbered(5)
     assert reopen(address).conversation.places[0].pinned
@@ -394,7 +395,7 @@ def test_what_waits_in_another_conversation_is_written_with_the_next_turn_that_i
         say(other, "turn 1")
     say(here, "two")
     assert sql(f"SELECT turns FROM {CONVERSATIONS} WHERE name = 'other'") == [(2,)]  # before anything is closed
-    assert "Saved again" in other.desk.session.notices()[-1]
+    assert "Saved again" in other.session.notices()[-1]
 
 
 def test_a_lock_at_the_beginning_is_no_error_and_what_was_said_is_saved_later(address: str, locked: Lock) -> None:
@@ -403,9 +404,9 @@ def test_a_lock_at_the_beginning_is_no_error_and_what_was_said_is_saved_later(ad
     with locked():
         chat = open_chat(address)
         say(chat, "one", "two")
-        assert len(chat.desk.session.notices()) == 1
+        assert len(chat.session.notices()) == 1
     say(chat, "three")
-    assert "Saved again" in chat.desk.session.notices()[0]
+    assert "Saved again" in chat.session.notices()[0]
     assert (chat.name, prompts(chat)) == ("c-2", ["one", "two", "three"])
     assert prompts(reopen(address, "c-2")) == ["one", "two", "three"]
     assert prompts(reopen(address)) == ["before"]
@@ -417,7 +418,7 @@ from jupyter_ctx import Chat
 chat = Chat("openai/gpt-4o", store=sys.argv[1], name="c")
 def say(prompt):
     chat.add_messages([{"role": "user", "content": prompt}])
-    print(len(chat.turns), *chat.desk.session.notices())
+    print(len(chat.turns), *chat.session.notices())
 say("one")
 most = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
 resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, most))  # no file may be larger
@@ -463,7 +464,7 @@ from jupyter_ctx import Chat
 for file in sys.argv[1:]:
     chat = Chat("openai/gpt-4o", store=file, name="c")
     chat.add_messages([{"role": "user", "content": "two"}])
-    print(*chat.desk.session.notices())
+    print(*chat.session.notices())
 """
 
 
@@ -532,7 +533,7 @@ def test_a_file_that_was_deleted_is_written_anew_with_everything(tmp_path: Path,
             Path(f"{file}-wal").unlink()
             Path(f"{file}-shm").unlink()
         say(chat, "turn 2", "turn 3")
-        assert chat.desk.session.notices() == ()
+        assert chat.session.notices() == ()
     assert prompts(reopen(file)) == numbered(4)
 
 
@@ -556,7 +557,7 @@ def test_another_file_put_in_the_place_of_a_store_in_use_is_left_as_it_is(tmp_pa
     other.write_text("Chapter one.")
     other.rename(file)
     say(chat, "two")
-    (notice,) = chat.desk.session.notices()
+    (notice,) = chat.session.notices()
     assert f"{file} is not an SQLite database, and is left as it is" in notice
     assert (file.read_text(), aside(file)) == ("Chapter one.", [])
     file.unlink()
@@ -574,7 +575,7 @@ def test_turns_may_come_from_any_thread(address: str) -> None:
         thread.start()
     for thread in threads:
         thread.join()
-    assert chat.desk.session.notices() == ()
+    assert chat.session.notices() == ()
     assert sorted(prompts(reopen(address))) == sorted(numbered(5) * 4)
 
 
@@ -584,7 +585,7 @@ def test_a_conversation_that_another_process_has_gone_on_with_is_kept_apart(addr
     same = "at, kind, body, sizes, digest"
     sql(f"INSERT INTO {EVENTS} (conversation, seq, {same}) SELECT conversation, 1, {same} FROM {EVENTS}")
     say(chat, "two", "three")
-    (notice,) = chat.desk.session.notices()
+    (notice,) = chat.session.notices()
     assert "Another kernel has gone on with 'c'" in notice
     assert chat.name == "c-2"
     assert prompts(reopen(address, "c-2")) == ["one", "two", "three"]

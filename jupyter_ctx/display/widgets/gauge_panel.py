@@ -31,28 +31,19 @@ class GaugePanel:
         self._lock = threading.RLock()
         self._pressing = Pressing(controls, self._lock, self._say)
         self._result = PressResult()
-        self._fresh = False
         self._read: tuple[ContextInfo, dict[str, Plan]] | None = None
         self._build()
         self._pressing.widget = self.widget
         self.update()
 
-    def update(self, change: object = None) -> None:
-        """Redraw the panel; ``change`` is the result of a click that had to wait for a turn to end."""
-        with self._lock:
-            if change is not None:
-                self._say(PressResult(str(change), button=self._pressing.pressed))
-            elif not self._fresh and not self._pressing.writing:
-                self._forget()  # the result of a click is outdated after the next turn
-            self._fresh = change is not None  # the turn that the click waited for has yet to end
-            self._draw()
-
-    def watch(self) -> None:
-        """Disable the buttons when a turn begins, and enable them when it has ended."""
+    def update(self) -> None:
+        """Redraw the panel; while a turn runs, only its buttons, which are disabled."""
         with self._lock, suppress(Exception):  # a turn must not fail because of the gauge
-            if self._controls.busy() and not self._pressing.writing:
-                self._forget()
-            if self._read is not None:
+            if not self._pressing.writing:
+                self._forget()  # the result of a click is outdated after the next turn
+            if not self._controls.busy():
+                self._draw()
+            elif self._read is not None:
                 self._draw_words(*self._read)
 
     def press(self, name: str) -> None:

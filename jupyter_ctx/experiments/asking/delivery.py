@@ -10,7 +10,7 @@ from ...conversation.schema import Schema
 from ...errors import ChatError, InvalidAnswerError
 from ...providers.base import Reply
 from ...session.ask import Ask
-from ...session.tries import asked_again, billed
+from ...session.complete import asked_again, billed
 from ..judges import Judge
 from ..row_request import Tried
 from ..scorers import Scorers

@@ -22,7 +22,7 @@ from ...models.registry import Models
 from ...providers.error_mapping import BUSY
 from ...runtime.redaction import Redactor
 from ...session.ask import Ask, Asker, AskReply
-from ...session.exchange import Coming
+from ...session.complete import Coming
 from ...session.paying import may_be_billed
 from ..row_request import Fault, Tried
 

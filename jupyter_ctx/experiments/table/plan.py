@@ -19,7 +19,7 @@ from ...conversation.text_safety import checked
 from ...errors import InvalidRequestError
 from ...models.registry import settings_with
 from ...session.ask import Ask
-from ...session.tries import as_answer
+from ...session.complete import as_answer
 from ...wording.layout import cut_apart
 from .prompts import Template
 

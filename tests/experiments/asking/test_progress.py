@@ -63,8 +63,8 @@ def priced(monkeypatch: pytest.MonkeyPatch) -> Iterator[Chat]:
 
 
 def test_what_a_run_costs_counts_in_the_conversation_that_begins_it(priced: Chat) -> None:
-    told = list[object]()
-    priced.desk.listeners.append(told.append)
+    told = list[None]()
+    priced.session.listeners.append(lambda: told.append(None))
     before = priced.info()
     run = priced.map("Say {{ text }}", ["a", "b"], store=None)
     run.wait()

@@ -16,7 +16,7 @@ from ..context.usage import Usage
 from ..conversation.messages import Turn
 from ..errors import ContextOverflowError, ProviderError
 from ..providers.base import Reply
-from .attempt import Attempt
+from .request_plan import RequestPlan
 
 INCOMPLETE = ("interrupted", "cut")
 NEAR_THE_EDGE = 0.5  # of the window: a shorter prompt without a token of reply was not ended by the window
@@ -43,7 +43,7 @@ class Verdict(NamedTuple):
     counted: Usage | None = None
 
 
-def verdict_on(attempt: Attempt, reply: Reply, previous: Turn | None) -> Verdict:
+def verdict_on(plan: RequestPlan, reply: Reply, previous: Turn | None) -> Verdict:
     """Return the verdict on the reply to a request.
 
     ``previous`` is the last turn where the request is that turn's with its reply and a new prompt added: then the two
@@ -51,7 +51,7 @@ def verdict_on(attempt: Attempt, reply: Reply, previous: Turn | None) -> Verdict
     that is a refusal which came as a success.
     """
     usage = reply.usage
-    if reply.stop_reason == "max_tokens" and usage is not None and _window_ended(attempt, reply, usage):
+    if reply.stop_reason == "max_tokens" and usage is not None and _window_ended(plan, reply, usage):
         reply = replace(reply, stop_reason="context_window")
     has_content = reply.text or reply.thinking or (usage is not None and usage.output_tokens > UNSAID)
     if reply.stop_reason == "context_window" and not has_content:
@@ -62,50 +62,50 @@ def verdict_on(attempt: Attempt, reply: Reply, previous: Turn | None) -> Verdict
         reply = replace(reply, text=reply.thinking, thinking="", usage=usage, notices=(*reply.notices, AS_THINKING))
     if usage is None:
         return Verdict(reply)
-    truncated = _is_truncated(attempt, usage, previous)
+    truncated = _is_truncated(plan, usage, previous)
     whole = reply.stop_reason not in INCOMPLETE and (usage.output_tokens > 0 or not reply.text)
-    more = attempt.dropped or attempt.request.schema is not None or usage.includes_tools  # each counts a schema its way
+    more = plan.dropped or plan.request.schema is not None or usage.includes_tools  # each counts a schema its way
     return Verdict(reply, truncated, usage if whole and not truncated and not more else None)
 
 
-def all_thinking(attempt: Attempt, reply: Reply) -> ProviderError | None:
+def all_thinking(plan: RequestPlan, reply: Reply) -> ProviderError | None:
     """Return the error for a reply whose whole length went into thinking; ``None``: it has text, or room was left."""
-    usage, most = reply.usage, attempt.request.max_tokens
+    usage, most = reply.usage, plan.request.max_tokens
     tokens = usage.reasoning_tokens or usage.output_tokens if usage is not None else 0
     if reply.text.strip() or reply.stop_reason not in NO_ROOM_LEFT or not (reply.thinking or tokens > UNSAID):
         return None
     full, room = f"max_tokens {f'{most:,}' if most else 'not set'}", "a larger --max-tokens (max_tokens=N)"
     if reply.stop_reason == "context_window":
         full, room = "the window is full", "a shorter conversation (%chat trim N)"
-    lower = "" if attempt.request.effort in LEAST_EFFORTS else 'with --effort low (effort="low") it thinks less, '
+    lower = "" if plan.request.effort in LEAST_EFFORTS else 'with --effort low (effort="low") it thinks less, '
     text = f"The answer was all thinking ({tokens:,} tokens, {full}): {lower}with {room} it has more room."
     return ProviderError(text, reply=reply)
 
 
-def _window_ended(attempt: Attempt, reply: Reply, usage: Usage) -> bool:
+def _window_ended(plan: RequestPlan, reply: Reply, usage: Usage) -> bool:
     """Return whether the window ended a reply: servers say "length" then, too."""
-    window, asked = attempt.target.window.tokens, attempt.request.max_tokens
+    window, asked = plan.target.window.tokens, plan.request.max_tokens
     if abs(usage.input_tokens + usage.output_tokens - window) <= 1:
         return True
     if not usage.output_tokens and not reply.text:
         return usage.input_tokens >= NEAR_THE_EDGE * window
     # a server of one's own that wrote less than was asked for; others may think without counting it
-    thought = reply.thinking or usage.reasoning_tokens or attempt.target.provider.catalogue
+    thought = reply.thinking or usage.reasoning_tokens or plan.target.provider.catalogue
     return bool(reply.text) and asked is not None and usage.output_tokens < asked and not thought
 
 
-def _is_truncated(attempt: Attempt, usage: Usage, previous: Turn | None) -> bool:
+def _is_truncated(plan: RequestPlan, usage: Usage, previous: Turn | None) -> bool:
     """Return whether much less was read than was sent."""
-    if usage.input_tokens < READ_WHOLE * attempt.tokens:  # else all of it need not be estimated anew
-        if usage.input_tokens <= TRUNCATED_GROWTH * attempt.target.read:
+    if usage.input_tokens < READ_WHOLE * plan.tokens:  # else all of it need not be estimated anew
+        if usage.input_tokens <= TRUNCATED_GROWTH * plan.target.read:
             return True
-        raw = sum(estimate_tokens(message.content) for message in attempt.request.messages)
+        raw = sum(estimate_tokens(message.content) for message in plan.request.messages)
         if raw >= LONG_PROMPT and usage.input_tokens < READ_SHARE * raw:
             return True
     if previous is None or previous.usage is None:
         return False
-    meter = attempt.target.meter
-    added = meter.tokens(previous.reply) + meter.message(attempt.prompt)
+    meter = plan.target.meter
+    added = meter.tokens(previous.reply) + meter.message(plan.prompt)
     if added < ADDED or usage.input_tokens - previous.usage.input_tokens >= HARDLY * added:
         return False
-    return not any(THOUGHT in place.turn.reply for place in attempt.places)
+    return not any(THOUGHT in place.turn.reply for place in plan.places)

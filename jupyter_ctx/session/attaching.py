@@ -1,0 +1,95 @@
+"""What goes with a prompt: values, files and errors as they are sent to a conversation's model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal
+
+from ..attachments.attached import Attached
+from ..errors import ChatInterrupted, InvalidRequestError
+from .notices import SMALL_VALUES, Along, large_values, sized
+from .prompt import attached_parts
+from .send import stopped
+from .session import Session
+
+if TYPE_CHECKING:
+    from ..attachments.errors import Failure
+
+
+def attachment_of(
+    session: Session, name: str, value: Any, *, among: int = 1, redact: bool = True, **options: Any
+) -> Attached:
+    """Return a value as it goes with a prompt, as ``attachments`` of ``Chat.send`` take it, named ``name``.
+
+    A picture is sent as an image, a table as its shape, columns and first and last rows, anything else as text,
+    in the room that the setting ``attach_share`` leaves it. What looks like a key, or is named like one, is
+    blanked unless ``redact`` is false. ``among`` is how many things go with the prompt: together they take half of
+    the limit at most. ``options`` are the settings of the request. Raises InvalidRequestError.
+    """
+    from ..attachments.attached_values import attached_value
+
+    return attached_value(name, value, session.room(options, among), session.redactor(on=redact))
+
+
+def attachment_of_error(
+    session: Session, error: BaseException | Failure, *, redact: bool = True, **options: Any
+) -> Attached:
+    """Return an exception as it goes with a prompt: its traceback in short, with causes, and without variables.
+
+    ``redact`` and ``options`` are as for :func:`attachment_of`. Raises InvalidRequestError.
+    """
+    from ..attachments.errors import Failure, attached_error, failure_of
+
+    if not isinstance(error, BaseException | Failure):
+        raise InvalidRequestError(f"{error!r} is not an exception: catch one with `except Exception as error:`.")
+    failure = failure_of(error) if isinstance(error, BaseException) else error
+    return attached_error(failure, session.room(options), session.redactor(on=redact))
+
+
+def attachments_given(session: Session, given: Any, options: Mapping[str, Any]) -> tuple[Attached, ...]:
+    """Return paths and values as attached things, files read. Raises InvalidRequestError, and ChatInterrupted."""
+    try:
+        parts = attached_parts(given, partial(session.room, options), session.redactor())
+        attachment_sizes(session, parts, **options)
+        return parts
+    except KeyboardInterrupt:
+        raise ChatInterrupted(stopped((), record=True)) from None
+
+
+def attachment_sizes(session: Session, parts: Sequence[Attached], **options: Any) -> Along:
+    """Return what goes with a prompt, with its tokens; ``options`` are settings for the request.
+
+    Raises InvalidRequestError where a text alone takes more than a prompt may have.
+    """
+    if not parts:
+        return Along()
+    target = session.target(options, ask=False)
+    if target.provider.takes and any(part.files for part in parts):
+        target.provider.says("images", ask=True)
+        target = session.target(options, ask=True)
+    return sized(parts, target)
+
+
+def left_out(session: Session, parts: Sequence[Attached], options: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return lines about what was left out of attachments, or blanked in them."""
+    blanked = tuple(line for part in parts for line in part.notices)
+    if not any(part.is_changed for part in parts):
+        return blanked
+    along = attachment_sizes(session, parts, **options)
+    return (along.line, *along.large, *blanked)
+
+
+def takes(session: Session, kind: Literal["image", "pdf"], **options: Any) -> bool:
+    """Return whether files of a kind can be sent to the model; ``options`` are settings for the request."""
+    return kind in session.target(options, ask=False).takes
+
+
+def values_notice(session: Session, values: Sequence[tuple[str, str]], **options: Any) -> str | None:
+    """Return one line where values filled into a prompt take more than a fifth of the limit.
+
+    ``values`` are pairs of an expression and its text; ``options`` are settings for the request.
+    """
+    if sum(len(text) for _, text in values) < SMALL_VALUES:
+        return None
+    return large_values(values, session.target(options, ask=False))
