@@ -484,7 +484,7 @@ def _sizes(counted: Mapping[tuple[str, str], Counted]) -> list[Sizes]:
 
 def asked_model(settings: Settings) -> str:
     """Return the full name of the model that is asked; at an address of the user's own, the name used there."""
-    return settings.model if settings.base_url else "/".join(split_model(settings.model))
+    return settings.model if settings.base_url else full_name(settings.model)
 
 
 def full_name(model: str) -> str:
