@@ -46,7 +46,7 @@ def test_a_table_is_the_same_text_whatever_was_learned_and_after_a_restart(tmp_p
             chat.send(text)
         chat.send("sentence " * 800)
         chat.send("sentence " * 400)  # with the turns before it that is too much: the window is learned
-        assert chat.session.snapshot().target.window.source == "learned"
+        assert chat.info().source == "learned"
         chat.close()
         again = opened(tmp_path / "x.db", model, url)
         for now in (chat, again):

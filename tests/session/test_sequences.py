@@ -65,6 +65,7 @@ class Served:
         if not writes:
             self.asked.append(request)
         if size + request.get("max_tokens", 0) > self.windows[request["model"]]:
+            self.refused += [] if writes else [size]
             self.refuse(handler, request, size)
         elif (self.writer if writes else self.outcome) == "fail":
             send(handler, 422, json.dumps({"error": {"message": "I will not."}}))
@@ -80,7 +81,6 @@ class Served:
             "limit": f"Your prompt exceeds the maximum context length of {window} tokens.",
             "nothing": "Your input exceeds the context window of this model.",
         }[self.states]
-        self.refused.append(size)
         error = {"message": said, "type": "invalid_request_error", "code": "context_length_exceeded"}
         send(handler, 400, json.dumps({"error": error}))
 

@@ -102,7 +102,7 @@ def test_a_summary_keeps_what_was_typed_and_not_the_figures_of_a_long_table() ->
         assert kept in text
     assert "| 300 | 2100 |" not in text
     older = Older(chat.turns[:1])
-    assert "| 300 | 2100 |" in older.sent[0][0]
+    assert "| 300 | 2100 |" in older.exchanges[0][0]
     assert "| 300 | 2100 |" not in "".join(older.prompts)
 
 
