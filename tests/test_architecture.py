@@ -198,7 +198,7 @@ def test_the_first_cell_imports_only_what_it_needs() -> None:
         for name in (
             "magics.registration",
             "magics.chat_line",
-            "magics.chat_magic",
+            "magics.chat_cells",
             "wording.layout",
             "display.widgets.static_twin",
         )

@@ -43,15 +43,17 @@ class CellPrompts:
 
     def of(self, chat: Chat, options: Namespace, text: str, place: Where, tell: Tell) -> CellPrompt:
         """Return the prompt of a cell, and ``tell`` what is read. Raises UsageError and what reading raises."""
-        filled: tuple[Attached, ...] = ()
+        images: Iterable[Attached] = ()
         lines: Iterable[str] = ()
         labels = Labels(text)
         try:
             if not options.raw and "{{" in text:
-                from .outputs import filled_prompt
+                from .outputs import PromptFilling
 
-                text, filled, lines = filled_prompt(text, chat, options, self._outputs, labels, tell)
-            attached = tuple(dict.fromkeys((*filled, *self._attached(chat, options, labels, tell))))
+                filling = PromptFilling(self._outputs, chat, options, labels)
+                text = filling.of(text, tell)
+                images, lines = filling.images.values(), filling.lines
+            attached = tuple(dict.fromkeys((*images, *self._attached(chat, options, labels, tell))))
         except KeyboardInterrupt:
             raise ChatInterrupted(stopped((), record=True)) from None
         schema = None if options.schema is None else schema_named(options.schema, self._shell.user_ns)

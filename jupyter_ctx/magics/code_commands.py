@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 
-from IPython.core.error import UsageError
 from IPython.display import display
 
 from ..conversation.code_blocks import CodeBlock, code_blocks, code_of, eligible_blocks
@@ -17,7 +16,7 @@ from ..providers.base import Reply
 from ..runtime.frontend import where
 from ..session.actions import turn_of
 from ..wording import counted
-from .command_table import Call, say
+from .command_table import ABOUT_ANSWERS, Call, command, say
 
 BLOCK_COLUMNS = ("block", "language", "lines", "begins with", "into the next cell")
 NO_NEXT_CELL = "A notebook that is executed without a reader takes no new cell for this code."
@@ -29,16 +28,14 @@ FIX = (
 )
 
 
-def put_code(call: Call) -> object:
-    """Put a block of code into the next cell; list the blocks where none is named and several may be meant."""
-    words = call.words
-    if len(words) > 2:
-        raise UsageError(
-            f"%chat code [BLOCK | all] [TURN] takes a block's number and a turn's, not {' '.join(words)!r}."
-        )
-    is_all = words[:1] and words[0].lower() == "all"
-    number = call.count(words[0], "a block's number or all", LISTS_BLOCKS) if words and not is_all else None
-    turn = call.number(words[1]) if len(words) == 2 else _turn_meant(call)
+@command(ABOUT_ANSWERS, "%chat code", "%chat code 2", "%chat code all", takes="[BLOCK | all] [TURN]")
+def _code(call: Call, block: str = "", turn: int | None = None) -> object:
+    """Put a code block of the last answer with code, or of a turn, into the next cell; alone: the only one, or a list;
+    all: all Python.
+    """
+    is_all = block.lower() == "all"
+    number = call.count(block, "a block's number or all", LISTS_BLOCKS) if block and not is_all else None
+    turn = _turn_meant(call) if turn is None else turn
     blocks = code_blocks(turn_of(call.chat.session, turn).reply)
     if not blocks:
         raise InvalidRequestError(f"There is no code in turn {turn}.")
@@ -47,7 +44,7 @@ def put_code(call: Call) -> object:
             f"Turn {turn} has {counted(len(blocks), 'code block')}, and no block {number}: %chat code lists them."
         )
     eligible = eligible_blocks(blocks)
-    if not words and len(eligible) > 1:
+    if not block and len(eligible) > 1:
         _list(call, turn, blocks)
         return None
     code = code_of(blocks) if is_all else blocks[(number or eligible[0]) - 1].cell
@@ -100,8 +97,9 @@ def _list(call: Call, turn: int, blocks: tuple[CodeBlock, ...]) -> None:
     display({**forms, "text/html": forms["text/html"] + unfolded}, raw=True)
 
 
-def fix(call: Call) -> None:
-    """Ask for a corrected cell, with the wishes in the text below, and put its code into the next cell, not run."""
+@command(ABOUT_ANSWERS, "%chat fix", "%%chat fix\nUse pandas only.", heads_cell=True, asks=True)
+def _fix(call: Call) -> None:
+    """Ask for the cell that failed, corrected, and put it into the next cell; %%chat fix: with your wishes below."""
     call.options.error = True
     cell = call.host.prompts.last_error().cell
     wishes = (call.text or "").strip()

@@ -2,16 +2,19 @@
 
 To add a command, write its function in ``commands.py`` below a declaration::
 
-    @command("trim [N]", "leave out the oldest turns, down to 60 % or to the newest N", ABOUT_WINDOW, "%chat trim 3")
-    def _trim(call: Call) -> object:
-        return call.chat.trim(call.number(call.words[0]) if call.words else None)
+    @command(ABOUT_WINDOW, "%chat pin 1 4")
+    def _pin(call: Call, *numbers: int) -> object:
+        \"\"\"Keep these turns in every request.\"\"\"
+        return call.chat.pin(*numbers)
 
-What the function returns is printed; its options are declared in ``line_options.py``. The magic, Tab completion,
-``%chat help`` and the book's reference read the declarations.
+The function's name is the command's, its parameters are what is typed behind it, and its docstring explains it; what it
+returns is shown. A method of :class:`Chat` is a command by :func:`command_of`. Options are declared in
+``line_options.py``. The magic, Tab completion, ``%chat help`` and the book's reference read the declarations.
 """
 
 from __future__ import annotations
 
+import inspect
 import re
 from argparse import Namespace
 from collections.abc import Callable
@@ -25,34 +28,19 @@ from .line_options import ONE_CONVERSATION, OPTIONS, Option
 
 if TYPE_CHECKING:
     from ..chat import Chat
-    from .chat_magic import ChatMagic
+    from .chat_cells import ChatCells
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
     """One use of a command: who runs it, in which conversation, and what was typed."""
 
-    host: ChatMagic
+    host: ChatCells
     chat: Chat
     name: str
     words: list[str]  # after the command's name
     options: Namespace
     text: str | None  # of the cell below the line
-
-    def one(self, what: str) -> str:
-        """Return the only word. Raises UsageError, naming ``what`` it should be."""
-        if len(self.words) != 1:
-            got = f" (not {len(self.words)}: {' '.join(self.words)})" if self.words else ""
-            raise UsageError(f"%chat {self.name} takes one thing: {what}{got}.")
-        return self.words[0]
-
-    def phrase(self, what: str) -> str:
-        """Return all words as one name. Raises UsageError where there is none."""
-        return " ".join(self.words) or self.one(what)
-
-    def number(self, word: str) -> int:
-        """Return a turn's number. Raises UsageError."""
-        return self.count(word, "numbers of turns", ": %chat history shows them")
 
     def count(self, word: str, what: str, remedy: str = "") -> int:
         """Return a whole number. Raises UsageError, naming ``what`` it should be."""
@@ -62,14 +50,20 @@ class Call:
             raise UsageError(f"%chat {self.name} takes {what}, not {word!r}{remedy}.") from None
 
 
-CommandRun = Callable[[Call], object]
+CommandRun = Callable[..., object]
+ABOUT_WINDOW, ABOUT_ANSWERS, ABOUT_CONVERSATIONS, ABOUT_SETUP, ABOUT_MORE = GROUPS = (
+    "The context window", "Answers", "Conversations", "Model and settings", "More",
+)  # fmt: skip
+BETWEEN_PLACES = re.compile(r"(?<!\|) +(?!\|)")
+KIND_OF = {"turns": "N", "numbers": "N", "path": "FILE"}  # of parameters that are not called so themselves
+TO_THE_END = ("name", "conversation")  # parameters that take all words to the end of a line
 
 
 @dataclass(frozen=True, slots=True)
 class Command:
     """One command, as help, completion and the magic see it.
 
-    usage: the name, then what it takes: words as they are typed, kinds in capitals, [optional], either | or
+    takes: what stands behind the name: words as they are typed, kinds in capitals, [optional], either | or
     group: the heading below which it is listed
     examples: lines or cells that use it
     heads_cell: whether a text may stand below it; needs_text: it must
@@ -78,19 +72,16 @@ class Command:
     """
 
     run: CommandRun
-    usage: str
+    name: str
+    takes: str
     help: str
     group: str
     examples: tuple[str, ...]
+    parameters: tuple[inspect.Parameter, ...]
     heads_cell: bool = False
     needs_text: bool = False
     asks: bool = False
     every_conversation: bool = False
-
-    @property
-    def name(self) -> str:
-        """The word that is typed."""
-        return self.usage.split()[0]
 
     @property
     def mark(self) -> str:
@@ -99,43 +90,109 @@ class Command:
 
     @property
     def line(self) -> str:
-        """The usage behind the magic, as it is typed."""
-        return f"{self.mark} {self.usage}"
+        """The command as it is typed, with what it takes and the option of its own, if it is one."""
+        own = [option.usage for option in OPTIONS if option.of == (self.name,)]
+        option = f"[{own[0]}]" if len(own) == 1 else ""
+        return " ".join(filter(None, (self.mark, self.name, self.takes, option)))
 
     @property
     def options(self) -> tuple[Option, ...]:
         """The options that it knows, those of its own first."""
-        return tuple(sorted(filter(self.takes, OPTIONS), key=lambda option: len(option.of) > 1))
+        return tuple(sorted(filter(self.knows, OPTIONS), key=lambda option: len(option.of) > 1))
 
     @property
     def places(self) -> tuple[tuple[str, ...], ...]:
         """The words that may follow the name, place by place: ``config [SETTING VALUE]`` has two."""
-        words = re.sub(r"--\S+( [A-Z]+)?|[\[\]]", "", self.usage).split(maxsplit=1)[1:]
-        return tuple(tuple(place.split(" | ")) for text in words for place in BETWEEN_PLACES.split(text.strip()))
+        words = re.sub(r"[\[\]]", "", self.takes)
+        return tuple(tuple(place.split(" | ")) for place in BETWEEN_PLACES.split(words) if place)
 
-    def takes(self, option: Option) -> bool:
-        """Return whether the command knows an option."""
+    def knows(self, option: Option) -> bool:
+        """Return whether an option may stand on the command's line."""
         return self.name in option.of or (ONE_CONVERSATION in option.of and not self.every_conversation)
 
+    def arguments(self, call: Call) -> list[object]:
+        """Return what the function takes of the words of a line. Raises UsageError."""
+        values, left = list[object](), list(call.words)
+        for parameter in self.parameters:
+            takes_all = parameter.kind is parameter.VAR_POSITIONAL
+            is_optional = parameter.default is not parameter.empty or (takes_all and self.takes.startswith("["))
+            if not left and not is_optional:
+                raise self._misuse(call)
+            if parameter.name in TO_THE_END and parameter is self.parameters[-1]:
+                left = [" ".join(left)] if left else []
+            count = len(left) if takes_all else 1
+            values += [self._value(call, parameter, word) for word in left[:count]]
+            left = left[count:]
+        if left:
+            raise self._misuse(call)
+        return values
 
-ABOUT_WINDOW, ABOUT_ANSWERS, ABOUT_CONVERSATIONS, ABOUT_SETUP, ABOUT_MORE = GROUPS = (
-    "The context window", "Answers", "Conversations", "Model and settings", "More",
-)  # fmt: skip
-BETWEEN_PLACES = re.compile(r"(?<!\|) +(?!\|)")
+    def _value(self, call: Call, parameter: inspect.Parameter, word: str) -> object:
+        is_number = str(parameter.annotation).startswith("int")
+        return call.count(word, self.takes, self._remedy) if is_number else word
+
+    def _misuse(self, call: Call) -> UsageError:
+        """Return an error that says what the command takes, and how it is written."""
+        typed = f", not {' '.join(call.words)!r}" if call.words else ""
+        what = self.takes or "nothing on its line"
+        return UsageError(f"%chat {call.name} takes {what}{typed}{self._remedy}. Nothing was done.")
+
+    @property
+    def _remedy(self) -> str:
+        """The end of an error: where a text goes, else the example that shows most of what the command takes."""
+        if self.heads_cell and not self.needs_text:
+            return f": a text goes below %%chat {self.name}, from the cell's second line on"
+        lines = [example.partition("\n")[0] for example in self.examples]
+        return f", as in {max(lines, key=len)}" if lines else ""
+
+
 COMMANDS: dict[str, Command] = {}  # by every spelling, in the order of %chat help
 
 
 def command(
-    usage: str, summary: str, group: str = ABOUT_MORE, *examples: str, also: str = "", **declared: Any
+    group: str = ABOUT_MORE, *examples: str, takes: str = "", also: str = "", **declared: Any
 ) -> Callable[[CommandRun], CommandRun]:  # fmt: skip
-    """Declare a command; ``also`` is another spelling, ``declared`` are further fields of :class:`Command`."""
+    """Declare the function below as a command.
+
+    ``takes``: what is typed behind its name, where its parameters do not say it; ``also`` is another spelling;
+    ``declared`` are further fields of :class:`Command`.
+    """
 
     def declare(run: CommandRun) -> CommandRun:
-        made = Command(run, usage, summary, group, examples, **declared)
-        COMMANDS.update({name: made for name in (made.name, also) if name})
+        name, explanation = run.__name__.strip("_"), " ".join((run.__doc__ or "").split())
+        made = _made(run, run, name, takes, explanation, group, examples, **declared)
+        COMMANDS.update({spelling: made for spelling in (name, also) if spelling})
         return run
 
     return declare
+
+
+def command_of(method: CommandRun, group: str, *examples: str, name: str = "") -> None:
+    """Declare a method of :class:`Chat` as a command: its signature and the first line of its docstring explain it."""
+
+    def run(call: Call, *given: object) -> object:
+        return method(call.chat, *given)
+
+    name, explanation = name or method.__name__, (method.__doc__ or "").partition("\n")[0]
+    COMMANDS[name] = _made(run, method, name, "", explanation, group, examples)
+
+
+def _made(
+    run: CommandRun, signed: CommandRun, name: str, takes: str, explanation: str, group: str, examples: tuple[str, ...],
+    **declared: Any,
+) -> Command:  # fmt: skip
+    """Return a command with what is typed behind its name: the parameters after the first, but those by keyword."""
+    _, *parameters = inspect.signature(signed).parameters.values()
+    typed = tuple(each for each in parameters if each.kind is not each.KEYWORD_ONLY)
+    takes = takes or " ".join(map(_typed, typed))
+    return Command(run, name, takes, explanation.removesuffix("."), group, examples, typed, **declared)
+
+
+def _typed(parameter: inspect.Parameter) -> str:
+    kind = KIND_OF.get(parameter.name, parameter.name.upper())
+    if parameter.kind is parameter.VAR_POSITIONAL:
+        return f"{kind}…"
+    return kind if parameter.default is parameter.empty else f"[{kind}]"
 
 
 def say(*parts: object, sep: str = " ") -> None:

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from difflib import get_close_matches
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from IPython.core.completer import CompletionContext, SimpleCompletion
-from IPython.core.getipython import get_ipython
 
 from .commands import COMMANDS
+from .completers import COMPLETERS, Suggestion, TypedLine, notebook_names
 from .line_options import OF_A_PROMPT, OPTIONS, Option
-from .line_values import OF_VARIABLES, Conversations, Spot, Suggestion, values
 from .variables import value_named
+
+if TYPE_CHECKING:
+    from .chat_cells import ChatCells
 
 SIMILAR = 0.6  # of difflib, from 0 to 1
 MOST_SIMILAR = 8  # words offered in place of one that was mistyped
@@ -21,43 +24,41 @@ LEAST_PART = 3  # characters that are looked for inside words
 SENT_TEXT = ("", "preview", "map", "fix")  # commands below which the text is a prompt
 BEGUN = re.compile(r"(?<![{$\\])\{\{ ([^{}\n]*)$")  # an expression up to the cursor
 LAST_WORD = re.compile(r"(?<![\w.'\"])[^\W\d]?\w*$")  # of what is typed: a name that nothing stands before
+TYPED_WORD = re.compile(r"""("[^"]*"?|'[^']*'?|\S)\S*""")  # a word that begins with a quote goes on to the next one
 
 
-class Typed(NamedTuple):
-    """The beginning of a line: its whole words, and the one at the cursor with and without its quote."""
-
-    before: list[str]
-    current: str
-    quoted: str
-
-
-def matches(context: CompletionContext, conversations: Conversations, *, below: bool) -> Any:
+def matches(context: CompletionContext, cells: Callable[[], ChatCells], *, below: bool) -> Any:
     """Return what may stand at the cursor in one of our cells, as IPython's matchers do; ``below``: in the prompt."""
     if below:
         return _in_prompt(context)
-    line = context.line_with_cursor
-    typed = _option_apart(split_typed(line[: context.cursor_position].lstrip()))
-    spot = Spot(typed.current, typed.before[1:], conversations)
-    head = typed.before[0] if typed.before else ""
-    fitting = list(_fitting(_possible(spot, head), typed.current))
-    if not fitting:
-        return _nothing()
-    after = line[context.cursor_position :]
-    return _matches(typed.quoted, (Suggestion(_written(word.text, typed.quoted, after), word.kind) for word in fitting))
+    line, at = context.line_with_cursor, context.cursor_position
+    head, *words = _words(line[:at])
+    typed = _option_apart(TypedLine(words[:-1], words[-1].lstrip("\"'"), words[-1], cells))
+    fitting = _fitting(_possible(typed, in_cell=head.startswith("%%")), typed.current)
+    completions = [Suggestion(_written(word.text, typed.quoted, line[at:]), word.kind) for word in fitting]
+    return _matches(typed.quoted, completions) if completions else _nothing()
+
+
+def _words(text: str) -> list[str]:
+    """Return the words of the beginning of a line: the last one, perhaps empty, as typed, the others without quotes."""
+    typed = list(TYPED_WORD.finditer(text))
+    current = typed.pop()[0] if typed and typed[-1].end() == len(text) else ""
+    return [*(word[0].strip("\"'") for word in typed), current]
+
+
+def _option_apart(typed: TypedLine) -> TypedLine:
+    """Split ``--option=value`` at the cursor into the option and its value."""
+    flag, equals, value = typed.current.partition("=")
+    if not equals or not any(flag in option.flags and option.takes for option in OPTIONS):
+        return typed
+    return replace(typed, before=[*typed.before, flag], current=value.lstrip("\"'"), quoted=value)
 
 
 def _matches(typed: str, words: Iterable[Suggestion]) -> Any:
-    return {
-        "completions": [SimpleCompletion(text=text, type=_in_one_line(kind or "param")) for text, kind in words],
-        "suppress": True,
-        "ordered": True,
-        "matched_fragment": typed,
-    }
-
-
-def _in_one_line(kind: str) -> str:
-    """Return a description that JupyterLab does not break at its spaces: it would stand across the next rows."""
-    return kind.replace(" ", "\N{NO-BREAK SPACE}")
+    """Return completions for IPython; JupyterLab would break what they say of themselves at its spaces."""
+    shown = [(word.text, (word.kind or "param").replace(" ", "\N{NO-BREAK SPACE}")) for word in words]
+    completions = [SimpleCompletion(text=text, type=kind) for text, kind in shown]
+    return {"completions": completions, "suppress": True, "ordered": True, "matched_fragment": typed}
 
 
 class _Silence(tuple[SimpleCompletion, ...]):
@@ -75,28 +76,6 @@ def _nothing() -> Any:
     return {"completions": _Silence(), "suppress": True}
 
 
-def _option_apart(typed: Typed) -> Typed:
-    """Split ``--option=value`` at the cursor into the option and its value."""
-    flag, equals, value = typed.current.partition("=")
-    if not equals or not any(flag in option.flags and option.takes for option in OPTIONS):
-        return typed
-    return Typed([*typed.before, flag], value.lstrip("\"'"), value)
-
-
-def split_typed(text: str) -> Typed:
-    """Split the beginning of a line at spaces; a word that begins with a quote goes on to the next one."""
-    words, start, quote = list[str](), 0, ""
-    for place, letter in enumerate(text):
-        if quote:
-            quote = "" if letter == quote else quote
-        elif letter in "\"'" and place == start:
-            quote = letter
-        elif letter.isspace():
-            words += [text[start:place].strip("\"'")] if place > start else []
-            start = place + 1
-    return Typed(words, text[start:].lstrip("\"'") if quote else text[start:], text[start:])
-
-
 def _written(word: str, typed: str, after: str) -> str:
     """Return a word as it is typed: in quotes where it has a space, unless a folder's path goes on."""
     quote = typed[:1] if typed[:1] in ("'", '"') else '"' if " " in word else ""
@@ -104,19 +83,18 @@ def _written(word: str, typed: str, after: str) -> str:
     return f"{quote}{word}{closed}"
 
 
-def _fitting(possible: Iterable[Suggestion], current: str) -> Iterator[Suggestion]:
-    """Yield words that begin as typed; where there are none, those that contain it, or else are most like it."""
+def _fitting(possible: Iterable[Suggestion], current: str) -> list[Suggestion]:
+    """Return words that begin as typed; where there are none, those that contain it, or else are most like it."""
     words = {word.text: word for word in possible}
     begun = [word for text, word in words.items() if text.startswith(current)]
     if begun or len(current) < LEAST_PART:
-        yield from begun
-        return
+        return begun
     inside = [word for text, word in words.items() if current.lower() in text.lower()]
-    yield from inside or (words[text] for text in _near(current, words))
+    return inside or [words[text] for text in _near(current, words)]
 
 
-def _near(current: str, words: Iterable[str]) -> Iterator[str]:
-    """Yield the words most like a mistyped one; of models, a name without its provider is compared as well."""
+def _near(current: str, words: Iterable[str]) -> Iterable[str]:
+    """Return the words most like a mistyped one; of models, a name without its provider is compared as well."""
     spelled: dict[str, str] = {}
     for word in words:
         _, slash, name = word.lower().partition("/")
@@ -124,33 +102,32 @@ def _near(current: str, words: Iterable[str]) -> Iterator[str]:
         if slash and name and "/" not in current:
             spelled.setdefault(name, word)
     near = get_close_matches(current.lower(), spelled, MOST_SIMILAR, SIMILAR)
-    return iter(dict.fromkeys(spelled[each] for each in near))
+    return dict.fromkeys(spelled[each] for each in near)
 
 
-def _possible(spot: Spot, head: str) -> Iterable[Suggestion]:
-    """Return what may stand after the words before the cursor."""
-    before = spot.before
-    option = next((each for each in OPTIONS if before and before[-1] in each.flags and each.takes), None)
+def _possible(typed: TypedLine, *, in_cell: bool) -> Iterator[Suggestion]:
+    """Yield what may stand after the words before the cursor."""
+    before = typed.before
+    option = next((each for each in OPTIONS if each.takes and before and before[-1] in each.flags), None)
     if option is not None:
-        return OF_VARIABLES[option.flag](spot) if option.flag in OF_VARIABLES else values((option.takes,), spot)
+        yield from COMPLETERS.get(option.flag, COMPLETERS.get(option.takes, lambda _: ()))(typed)
+        return
     plain = list(_plain_words(before))
-    if not plain or plain[0] not in COMMANDS:
-        return _first(spot, head, plain)
-    command, at = COMMANDS[plain[0]], len(plain) - 1
-    kinds = command.places[min(at, len(command.places) - 1)] if at < len(command.places) else ()
-    if not kinds and command.places and command.places[-1][0].endswith("…"):
-        kinds = command.places[-1]
-    return [*values(kinds, spot._replace(before=plain)), *_options(command.options, before)]
-
-
-def _first(spot: Spot, head: str, plain: list[str]) -> Iterator[Suggestion]:
-    """Yield commands and options for a line without a command; above a prompt only what may stand there."""
-    in_cell = head.startswith("%%")
-    if not plain and not spot.current.startswith("-"):
-        for name, each in COMMANDS.items():
-            if name == each.name and (each.heads_cell or not in_cell):
-                yield Suggestion(name, "command")
-    yield from _options(OF_A_PROMPT, spot.before)
+    command = COMMANDS.get(plain[0]) if plain else None
+    if command is None:
+        is_first = not plain and not typed.current.startswith("-")
+        fitting = [name for name, each in COMMANDS.items() if name == each.name and (each.heads_cell or not in_cell)]
+        yield from (Suggestion(name, "command") for name in fitting if is_first)
+        yield from _options(OF_A_PROMPT, before)
+        return
+    at = len(plain) - 1
+    places = [*command.places, *command.places[-1:] * at] if "…" in command.takes else command.places
+    for kind in places[at] if at < len(places) else ():
+        if kind in COMPLETERS:
+            yield from COMPLETERS[kind](replace(typed, before=plain))
+        elif kind.islower():
+            yield Suggestion(kind, "default value" if kind == "default" else "word")
+    yield from _options(command.options, before)
 
 
 def _options(fitting: Iterable[Option], before: list[str]) -> Iterator[Suggestion]:
@@ -170,23 +147,19 @@ def _plain_words(before: list[str]) -> Iterator[str]:
 
 def _in_prompt(context: CompletionContext) -> Any:
     """Offer the columns of a map inside of ``{{ }}``, beside IPython's own words; nothing in prose."""
-    line, at = context.line_with_cursor, context.cursor_position
-    begun = BEGUN.search(line[:at])
-    words = split_typed(context.full_text.partition("\n")[0] + " ").before[1:]
-    plain = [*_plain_words(words), ""]
-    if begun is None or plain[0] not in SENT_TEXT or "--raw" in words:
+    begun = BEGUN.search(context.line_with_cursor[: context.cursor_position])
+    _, *words, _ = _words(context.full_text.partition("\n")[0] + " ")
+    command, *taken = [*_plain_words(words), ""]
+    if begun is None or command not in SENT_TEXT or "--raw" in words:
         return _nothing()
-    shell: Any = get_ipython()
-    names: Mapping[str, Any] = shell.user_ns if shell is not None else {}
     typed = LAST_WORD.search(begun[1])
-    columns = _columns(plain[1], names) if typed is not None and plain[0] == "map" and len(plain) > 2 else ()
-    fitting = list(_fitting(columns, typed[0])) if typed is not None else []
+    fitting = _fitting(_columns(taken[0]), typed[0]) if typed is not None and command == "map" and taken[0] else []
     return {**_matches(typed[0], fitting), "suppress": False} if typed is not None and fitting else {"completions": []}
 
 
-def _columns(table: str, names: Mapping[str, Any]) -> Iterator[Suggestion]:
+def _columns(table: str) -> Iterator[Suggestion]:
     """Yield the columns of the table that ``%%chat map`` names, if a variable holds it."""
-    value = value_named(table, names)
+    value = value_named(table, notebook_names())
     first = value[0] if isinstance(value, list) and value else value
     listed = list(first) if isinstance(first, dict) else ["text"] if value is not None else []
     columns = list(getattr(value, "columns", listed))

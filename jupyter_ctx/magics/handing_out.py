@@ -6,11 +6,10 @@ import json
 import shlex
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..display.tables import first_words
 from ..errors import InvalidRequestError
-from ..experiments.run import Run
 from ..export.handout import (
     Handout,
     HandoutAnswer,
@@ -28,15 +27,20 @@ from ..runtime.redaction import Redactor
 from ..session.handed_out import gathered
 from ..session.messages_sent import megabytes
 from ..wording import counted
-from .command_table import Call
+from .command_table import ABOUT_CONVERSATIONS, Call, command
+
+if TYPE_CHECKING:
+    from ..experiments.run import Run
 
 _HANDS_OUT = (["%chat", "handout"], ["%ctx", "handout"])
 
 
-def hand_out(call: Call) -> str:
-    """Write a copy of the notebook with its answers, and say what it holds. Raises InvalidRequestError."""
-    word = call.one("a file for the copy, such as lesson.ipynb")
-    path, files = path_of(word), notebook_files(call.host.shell)
+@command(
+    ABOUT_CONVERSATIONS, "%chat handout lesson.ipynb", "%chat handout lesson.ipynb --clear", every_conversation=True
+)
+def _handout(call: Call, file: str) -> str:
+    """Write a copy of this notebook that shows its answers to everybody, without a key or a request."""
+    path, files = path_of(file), notebook_files(call.host.shell)
     if len(files) != 1:
         raise InvalidRequestError(
             "The file of this notebook is not known: save it in the folder where the kernel runs, with every cell that "
@@ -44,7 +48,7 @@ def hand_out(call: Call) -> str:
         )
     saved = Path(files[0])
     if path.suffix != ".ipynb" or path.resolve() == saved.resolve():
-        raise InvalidRequestError(f"{word} must be the name of another notebook than this one, ending in .ipynb.")
+        raise InvalidRequestError(f"{file} must be the name of another notebook than this one, ending in .ipynb.")
     notebook = _carried(notebook_in(saved), clear=call.options.clear)
     redactor = call.chat.session.redactor()
     if not call.options.no_redact:

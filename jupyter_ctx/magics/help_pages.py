@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from ..config.settings import SETTING_NAMES, SETTINGS, About
+from ..chat import Chat
+from ..config.settings import DEFAULT, HELP, SETTING_NAMES, SETTINGS, About, Settings, typed_value, wanted
 from ..display.tables import first_words, table_html, table_markdown
+from ..display.text import text_html
 from ..wording import did_you_mean, visible
 from ..wording.layout import cut, line_width, wrapped_last
 from .command_table import COMMANDS, GROUPS, Command
 from .help_topics import TOPICS
 from .line_options import OF_A_PROMPT, Option
 
+# commands that suffice to begin
+FIRST_COMMANDS = ("use", "history", "preview", "trim", "undo", "clear", "code", "config")
 OF_SETTINGS: Mapping[About, str] = {
     "request": "Each request",
     "room": "When the window gets full",
@@ -19,8 +23,8 @@ OF_SETTINGS: Mapping[About, str] = {
     "display": "What is shown",
 }
 HOW_TO_ASK = (
-    "%%chat on a cell's first line sends the text below it; %%chat? shows its options. %chat help COMMAND "
-    f"explains a command with examples. %chat help TOPIC explains how something works: {', '.join(TOPICS)}."
+    "%%chat on a cell's first line sends the text below it; %%chat? shows its options. %chat help COMMAND explains a "
+    f"command with examples, %chat help TOPIC how something works: {', '.join(TOPICS)}."
 )
 HOW_TO_SET = (
     "%chat config SETTING VALUE changes a setting for this conversation, %chat config SETTING default puts it back, "
@@ -44,38 +48,62 @@ LONGEST_VALUE = 24  # characters
 
 
 def all_commands() -> dict[str, str]:
-    """Return every command with its line, in groups, in all forms."""
-    groups: dict[str, list[Sequence[str]]] = {title: [] for title in GROUPS}
+    """Return the commands to begin with, and folded or by their names all of them, in groups, in all forms."""
+    groups: dict[str, list[Command]] = {title: [] for title in GROUPS}
     for command in dict.fromkeys(COMMANDS.values()):
-        groups[command.group].append((command.line, command.help))
-    return _page(("command", "what it does"), {title: rows for title, rows in groups.items() if rows}, HOW_TO_ASK)
-
-
-def all_settings(values: Mapping[str, tuple[str, str]]) -> dict[str, str]:
-    """Return every setting with its value, source and explanation, in groups; ``values`` have value and source."""
-    groups = {
-        title: [
-            (name, cut(first_words(values[name][0]), LONGEST_VALUE), values[name][1], each.help)
-            for name, each in SETTINGS.items()
-            if each.about == about
-        ]
-        for about, title in OF_SETTINGS.items()
-    }
-    return _page(("setting", "value", "from", "what it decides"), groups, HOW_TO_SET)
-
-
-def _page(head: Sequence[str], groups: Mapping[str, Sequence[Sequence[str]]], below: str) -> dict[str, str]:
-    rows: list[Sequence[str] | str] = []
-    for title, members in groups.items():
-        rows += [title, *members]
+        groups[command.group].append(command)
+    head, first = ("command", "what it does"), [(COMMANDS[name].line, COMMANDS[name].help) for name in FIRST_COMMANDS]
+    rows = _across({title: [(each.line, each.help) for each in members] for title, members in groups.items()})
+    names = [(f"{title}:", ", ".join(each.name for each in members)) for title, members in groups.items() if members]
+    count = len(set(COMMANDS.values()))
+    folded = f"<details><summary>{text_html(f'All {count} commands')}</summary>{table_html(head, rows, '')}</details>"
+    width = line_width()
+    lines = wrapped_last([*first, *names], width)
+    lines[len(first) : len(first)] = [""]
+    lines += ["", *wrapped_last([(HOW_TO_ASK,)], width)]
     return {
-        "text/html": table_html(head, rows, below),
-        "text/markdown": table_markdown(head, rows, below),
-        "text/plain": "\n".join(_lines(groups, below)),
+        "text/html": table_html(head, first, HOW_TO_ASK) + folded,
+        "text/markdown": table_markdown(head, [*first, *names], HOW_TO_ASK),
+        "text/plain": "\n".join(lines),
     }
 
 
-def _lines(groups: Mapping[str, Sequence[Sequence[str]]], below: str) -> Iterator[str]:
+def all_settings(chat: Chat) -> dict[str, str]:
+    """Return every setting with its value, source and explanation, in groups, in all forms."""
+    groups = {title: list(_setting_rows(chat, about)) for about, title in OF_SETTINGS.items()}
+    head, rows = ("setting", "value", "from", "what it decides"), _across(groups)
+    return {
+        "text/html": table_html(head, rows, HOW_TO_SET),
+        "text/markdown": table_markdown(head, rows, HOW_TO_SET),
+        "text/plain": "\n".join(_lines(groups)),
+    }
+
+
+def _setting_rows(chat: Chat, about: About) -> Iterator[Sequence[str]]:
+    for name, each in SETTINGS.items():
+        if each.about == about:
+            value = cut(first_words(setting_text(chat, name)), LONGEST_VALUE)
+            yield name, value, chat.session.source_of(name), each.help
+
+
+def setting_text(chat: Chat, name: str) -> str:
+    """Return the value of a setting as it is typed."""
+    return typed_value(chat.system or None if name == "system" else getattr(chat.config, name), name)
+
+
+def setting_lines(chat: Chat, name: str) -> str:
+    """Return a setting with its value and source, what it decides, and what it may be."""
+    default = typed_value(getattr(Settings(), name), name)
+    now = f"{name} = {setting_text(chat, name)} ({chat.session.source_of(name)})"
+    return f"{now}\n{HELP[name]}\nvalues: {wanted(name)}; {DEFAULT}: {default}"
+
+
+def _across(groups: Mapping[str, Sequence[Sequence[str]]]) -> list[Sequence[str] | str]:
+    """Return the rows of groups below their titles, each of which stands across the table."""
+    return [row for title, rows in groups.items() if rows for row in (title, *rows)]
+
+
+def _lines(groups: Mapping[str, Sequence[Sequence[str]]]) -> Iterator[str]:
     """Yield the groups as text, their columns aligned from the first group to the last."""
     width = line_width()
     lines = iter(wrapped_last([row for rows in groups.values() for row in rows], width))
@@ -83,7 +111,7 @@ def _lines(groups: Mapping[str, Sequence[Sequence[str]]], below: str) -> Iterato
         yield f"── {title} ".ljust(width, "─")
         yield from (visible(next(lines)) for _ in rows)
         yield ""
-    yield from wrapped_last([(below,)], width)
+    yield from wrapped_last([(HOW_TO_SET,)], width)
 
 
 def one_command(command: Command) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 
 from ..attachments.errors import FAILED_CELL, IN_A_CELL, OTHER_CELL, Failure, failure_of
 
-REGISTRATION = f"{__package__}.registration"  # whose Door.chat every use of %%chat passes through
+REGISTRATION = f"{__package__}.registration"  # whose ChatMagics.chat every use of %%chat passes through
 
 
 def failure_in(shell: Any, error: BaseException, result: Any = None) -> Failure | None:

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 
 from IPython.core.error import UsageError
 
-from ..config.settings import SETTING_NAMES
 from ..wording import did_you_mean
 from .command_table import Command
 from .commands import COMMANDS, KEY_IS_ASKED_FOR
@@ -16,7 +15,7 @@ from .line_options import A_PROMPT, OF_A_PROMPT, OPTIONS, Option, given
 # what other tools, Claude Code and llm among them, call our commands
 CALLED_ELSEWHERE = {
     "compact": "summarise", "context": "status", "cost": "status", "forget": "clear", "load": "import", "model": "use",
-    "reset": "clear", "save": "export", "settings": "config", "usage": "status",
+    "reset": "clear", "save": "export", "settings": "config",
 }  # fmt: skip
 IN_QUOTES = ("TEXT", "FILE", "NAME_OR_FILE", "CONVERSATION")  # what options take that may have spaces
 
@@ -24,7 +23,7 @@ IN_QUOTES = ("TEXT", "FILE", "NAME_OR_FILE", "CONVERSATION")  # what options tak
 def check_options(options: Namespace, command: Command | None, head: str) -> None:
     """Refuse options that a command, or a prompt where it is ``None``, does not take. Raises UsageError."""
     for option in given(options):
-        fits = command.takes(option) if command is not None else A_PROMPT in option.of
+        fits = command.knows(option) if command is not None else A_PROMPT in option.of
         if not fits:
             outcome = "Nothing was sent." if command is None else "Nothing was done."
             raise UsageError(f"{head} takes no {option.flag}: it goes with {_belonging(option)}. {outcome}")
@@ -42,26 +41,12 @@ def _belonging(option: Option) -> str:
     return f"{first.mark} {first.name}, as in {example}"
 
 
-def check_words(command: Command, words: list[str]) -> None:
-    """Refuse words after a command that takes none. Raises UsageError."""
-    if not words or command.places:
-        return
-    name = command.name
-    if not command.heads_cell:
-        raise UsageError(f"%chat {name} takes no words: {' '.join(words)!r} was not understood, and nothing was done.")
-    setting = f", or write %chat config {name} TEXT" if name in SETTING_NAMES else ""
-    raise UsageError(
-        f"%chat {name} takes no text on its line: put %%chat {name} on a cell's first line and the text below it"
-        f"{setting}."
-    )
-
-
 def check_quotes(words: list[str], stray: list[str], command: Command | None) -> None:
     """Refuse words that follow the value of an option and seem to belong to it. Raises UsageError."""
     at = words.index(stray[0])
     before = words[at - 2] if at > 1 else ""
     option = next((each for each in OPTIONS if each.takes in IN_QUOTES and before in each.flags), None)
-    if option is None or (command is not None and command.takes(option)):
+    if option is None or (command is not None and command.knows(option)):
         return
     value = words[at - 1].strip("\"'")
     whole = " ".join([value, *stray]).strip("\"'")

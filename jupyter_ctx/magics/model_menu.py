@@ -45,9 +45,9 @@ def _names(chat: Chat) -> Iterator[str]:
     with suppress(ChatError):  # a file of aliases that cannot be read
         yield from load_aliases().values()
     yield LOCAL
-    with_key = [provider for provider, service in SERVICES.items() if service.keys and not _missing_key(chat, provider)]
-    for provider in with_key:
-        yield from _newest(provider, OF_A_PROVIDER)
+    for provider, service in SERVICES.items():
+        if service.keys and not _missing_key(chat, f"{provider}/any"):
+            yield from _newest(provider, OF_A_PROVIDER)
     for maker in MAKERS[:3]:
         yield from _newest(maker, OF_A_MAKER)
 
@@ -68,15 +68,13 @@ def _label(chat: Chat, name: str) -> str:
     window = resolve_window(name)
     with suppress(ChatError):  # a model that is not there
         window = chat.info().budget.window if name == chat.config.model else window
-    about = "~" if window.is_guess else ""
     key = "needs a key" if _missing_key(chat, name) else ""
-    return visible(" · ".join(filter(None, (name, f"{about}{window.tokens:,}", key))))
+    return visible(" · ".join(filter(None, (name, f"{'~' if window.is_guess else ''}{window.tokens:,}", key))))
 
 
-def _missing_key(chat: Chat, name: str) -> str:
-    """Return what to do where a provider, or a model's, needs a key that is not here; nothing for other servers."""
-    model = name if "/" in name else f"{name}/any"
-    base_url = chat.config.base_url if name == chat.config.model else None
+def _missing_key(chat: Chat, model: str) -> str:
+    """Return what to do where a model needs a key that is not here; nothing for other servers."""
+    base_url = chat.config.base_url if model == chat.config.model else None
     with suppress(ChatError):
         return chat.models.missing_key(chat.config.changed({"model": model, "base_url": base_url}))
     return ""

@@ -1,4 +1,4 @@
-"""What cells have shown, as prompts name it: ``{{ Out[3] }}``, ``{{ In[3] }}``, ``{{ _ }}`` and ``-a Out[3]``."""
+"""Outputs and inputs of cells in a prompt: ``{{ Out[3] }}``, ``{{ In[3] }}``, ``{{ _ }}`` and ``-a Out[3]``."""
 
 from __future__ import annotations
 
@@ -32,163 +32,127 @@ MOST_NUMBERS = 12  # of cells that an error lists
 NO_TEXT = "What a cell prints is not kept: store it in a variable."
 
 
-class Outputs:
-    """The inputs and outputs of a notebook's cells, by their numbers.
+class CellOutput(NamedTuple):
+    """What a cell has shown, as far as it is kept: the value that it ended with, and what it displayed."""
 
-    own_in, own_out: whether ``In`` and ``Out`` are IPython's, and not variables of the user's
+    value: Any
+    displays: list[Display]
+
+    @property
+    def images(self) -> Any:
+        """The images that it displayed: the bytes of one, a list of several, ``None`` for none."""
+        return _one_or_all([display.content() for display in self.displays if display.image is not None])
+
+    @property
+    def text(self) -> str:
+        """What it displayed as text."""
+        return "\n".join(display.text for display in self.displays if not display.what and display.image is None)
+
+    @property
+    def content(self) -> Any:
+        """Its value, else its images, else its text; ``ABSENT_OUTPUT`` where none is kept."""
+        if self.value is not ABSENT_OUTPUT:
+            return self.value
+        images = self.images
+        return images if images is not None else self.text or ABSENT_OUTPUT
+
+
+class Outputs:
+    """The inputs and outputs of a notebook's cells, by their numbers, as they are now.
+
+    own_in, own_out, own_newest: whether ``In``, ``Out`` and ``_`` are IPython's, and not variables of the user's
+    variables: the notebook's, with ``In`` as it was typed
+    numbers: of the cells that have an output
     """
 
     def __init__(self, shell: Any, shown: Shown) -> None:
-        self._shell, self._shown = shell, shown
-        variables = shell.user_ns
-        self.own_in = variables.get("In") is shell.history_manager.input_hist_parsed
-        self.own_out = variables.get("Out", ABSENT_OUTPUT) is variables.get("_oh")
+        names, history = shell.user_ns, shell.history_manager
+        newest = names.get("_", ABSENT_OUTPUT)
+        self.own_in = names.get("In") is history.input_hist_parsed
+        self.own_out = names.get("Out", ABSENT_OUTPUT) is names.get("_oh")
+        self.own_newest = newest is ABSENT_OUTPUT or newest is getattr(shell.displayhook, "_", ABSENT_OUTPUT)
+        self.variables: Mapping[str, Any] = ChainMap({"In": history.input_hist_raw} if self.own_in else {}, names)
+        self._inputs, self._values, self._shown = history.input_hist_raw, names.get("_oh", {}), shown
+        self.numbers = sorted({*self._values, *(display.number for display in shown.displays)})
+
+    def of(self, number: int) -> CellOutput:
+        """Return what the cell of a number has shown."""
+        displays = [display for display in self._shown.displays if display.number == number]
+        return CellOutput(self._values.get(number, ABSENT_OUTPUT), displays)
 
     @property
-    def variables(self) -> Mapping[str, Any]:
-        """The notebook's variables, with ``In`` as it was typed."""
-        typed = {"In": self._shell.history_manager.input_hist_raw} if self.own_in else {}
-        return ChainMap(typed, self._shell.user_ns)
+    def newest(self) -> int | None:
+        """The number of the cell that ``_`` means: the newest that returned or displayed anything."""
+        return self.numbers[-1] if self.numbers and self.own_newest else None
 
     @property
     def attachable(self) -> Mapping[str, Any]:
         """The notebook's variables; in ``Out`` and ``_`` also what cells displayed that ended with no value."""
-        shown = {number: self.shown_by(number) for number in self.numbers() if number not in self._values}
-        outputs = {number: self._values.get(number, shown.get(number)) for number in self.numbers()}
-        own: dict[str, Any] = {}
-        if self.own_out:
-            own["Out"] = {number: value for number, value in outputs.items() if value is not ABSENT_OUTPUT}
-        newest = self.newest() if self.own_newest else None
-        if newest in shown and shown[newest] is not ABSENT_OUTPUT:
-            own["_"] = shown[newest]
+        contents = {number: self.of(number).content for number in self.numbers}
+        contents = {number: content for number, content in contents.items() if content is not ABSENT_OUTPUT}
+        own: dict[str, Any] = {"Out": contents} if self.own_out else {}
+        if self.newest in contents and self.newest not in self._values:
+            own["_"] = contents[self.newest]
         return ChainMap(own, self.variables)  # type: ignore[arg-type]
-
-    @property
-    def _values(self) -> Mapping[int, Any]:
-        values: Mapping[int, Any] = self._shell.user_ns.get("_oh", {})
-        return values
-
-    @property
-    def own_newest(self) -> bool:
-        """Whether ``_`` is IPython's, and not a variable of the user's."""
-        value = self._shell.user_ns.get("_", ABSENT_OUTPUT)
-        return value is ABSENT_OUTPUT or value is getattr(self._shell.displayhook, "_", ABSENT_OUTPUT)
-
-    def newest(self) -> int | None:
-        """Return the number of the cell that ``_`` means: the newest that returned or displayed anything."""
-        return max(self.numbers(), default=None)
-
-    def older_than_the_last_cell(self, number: int) -> bool:
-        """Return whether cells have run after the one of a number, besides the one that runs."""
-        return self._shown.number is not None and number < self._shown.number - 1
-
-    def shown_by(self, number: int) -> Any:
-        """Return what a cell displayed: images, else texts; ``ABSENT_OUTPUT`` where neither is kept."""
-        images = self.images(number)
-        if images is not None:
-            return images
-        texts = [display.text for display in self.displays(number) if not display.what]
-        return "\n".join(texts) if texts else ABSENT_OUTPUT
-
-    def numbers(self) -> list[int]:
-        """Return the numbers of the cells that have an output."""
-        return sorted({*self._values, *(display.number for display in self._shown.displays)})
-
-    def displays(self, number: int) -> list[Display]:
-        """Return what a cell displayed, as far as it is kept."""
-        return [display for display in self._shown.displays if display.number == number]
-
-    def images(self, number: int) -> Any:
-        """Return the images that a cell displayed: the bytes of one, a list of several, ``None`` for none."""
-        return _one_or_all([display.content() for display in self.displays(number) if display.image is not None])
-
-    def value(self, number: int) -> Any:
-        """Return the value that a cell ended with, or ``ABSENT_OUTPUT``."""
-        return self._values.get(number, ABSENT_OUTPUT)
 
     def number_of(self, value: Any) -> int | None:
         """Return the number of the newest cell that ended with this very value."""
         return next((number for number in sorted(self._values, reverse=True) if self._values[number] is value), None)
 
-    def unknown(self, name: str) -> str:
-        """Return what to say of a number that has no output, with those that have."""
-        numbers = self.numbers()
-        there = f"There are {_listed('Out', numbers)}." if numbers else "No cell has an output yet."
-        dropped = re.fullmatch(r"Out\[(\d+)\]", name)
-        if dropped is not None and int(dropped[1]) in self._shown.displays.dropped:
-            return f"what {name} displayed is no longer kept: run that cell again. {there}"
-        return f"there is no {name}. {there} {NO_TEXT}"
+    def is_outdated(self, number: int) -> bool:
+        """Return whether cells have run after the one of a number, besides the one that runs."""
+        return self._shown.number is not None and number < self._shown.number - 1
 
-    def has_input(self, number: int) -> bool:
-        """Return whether a cell of this number has run."""
-        return 0 < number < len(self._shell.history_manager.input_hist_raw)
+    def check_input(self, number: int) -> None:
+        """Raise NoOutputError where no cell of this number has run."""
+        last = len(self._inputs) - 1
+        if not 0 < number <= last:
+            there = (
+                f"There are In[1] to In[{last}]." if last > 1 else "There is In[1]." if last else "None is kept yet."
+            )
+            raise NoOutputError(f"there is no In[{number}]. {there}")
 
-    def unknown_input(self, name: str) -> str:
-        """Return what to say of a number that no cell has."""
-        last = len(self._shell.history_manager.input_hist_raw) - 1
-        there = f"There are In[1] to In[{last}]." if last > 1 else "There is In[1]." if last else "No cell is kept yet."
-        return f"there is no {name}. {there}"
-
-
-def _listed(name: str, numbers: list[int]) -> str:
-    newest = numbers[-MOST_NUMBERS:]
-    more = len(numbers) - len(newest)
-    return ", ".join(f"{name}[{number}]" for number in newest) + (f", and {more:,} older ones" if more else "")
-
-
-class FilledPrompt(NamedTuple):
-    """A prompt with its expressions filled in, the images that go along, and lines to show above the answer."""
-
-    text: str
-    attached: tuple[Attached, ...]
-    lines: tuple[str, ...]
-
-
-def filled_prompt(
-    text: str, chat: Chat, options: Namespace, outputs: Outputs, labels: Labels, tell: Callable[..., None]
-) -> FilledPrompt:  # fmt: skip
-    """Return the prompt of a cell with its expressions filled in, and ``tell`` what is read.
-
-    Raises InvalidRequestError.
-    """
-    settings = settings_of(options)
-    redactor = chat.session.redactor(on=not options.no_redact)
-    parts = FilledOutputs(outputs, chat, settings, redactor, labels)
-    variables = outputs.variables
-
-    def read(expression: str, evaluate: Callable[[], str]) -> str:
-        tell(expression, verb="Reading")
-        return parts.fill(expression, evaluate)
-
-    with silent():  # what is displayed while values are read is no part of the cell
-        filled = fill(text, variables, redactor, read)
-    large = values_notice(chat.session, filled.values, **settings)
-    lines = (*parts.lines, *unspaced(text, variables), *([large] if large else ()))
-    return FilledPrompt(filled.text, tuple(parts.attached), lines)
+    def unknown(self, name: str, number: int | None = None) -> NoOutputError:
+        """Return an error for an output that is not there, with those that are."""
+        newest = [f"Out[{each}]" for each in self.numbers[-MOST_NUMBERS:]]
+        more = len(self.numbers) - len(newest)
+        listed = ", ".join(newest) + (f", and {more:,} older ones" if more else "")
+        there = f"There are {listed}." if newest else "No cell has an output yet."
+        if number in self._shown.displays.dropped:
+            return NoOutputError(f"what {name} displayed is no longer kept: run that cell again. {there}")
+        return NoOutputError(f"there is no {name}. {there} {NO_TEXT}")
 
 
 class NoOutputError(Exception):
     """A cell has no output that could be filled in; the message says why, and what to do."""
 
 
-class FilledOutputs:
-    """What ``{{ Out[3] }}`` and the like stand for in one prompt: text, and images that go along.
+class PromptFilling:
+    """Fills the expressions of one prompt in: ``{{ Out[3] }}`` and the like stand for text, and images that go along.
 
-    attached: the images; lines: what to say above the answer
+    images: those that go along, each once, by name; lines: what to say above the answer, each once
     """
 
-    def __init__(
-        self, outputs: Outputs, chat: Chat, settings: Mapping[str, Any], redactor: Redactor, labels: Labels
-    ) -> None:  # fmt: skip
-        self._outputs, self._redactor, self._labels = outputs, redactor, labels
-        self._chat, self._settings = chat, settings
-        self._found: dict[str, Attached] = {}
-        self.lines: list[str] = []
+    def __init__(self, outputs: Outputs, chat: Chat, options: Namespace, labels: Labels) -> None:
+        self._outputs, self._chat, self._labels = outputs, chat, labels
+        self._settings = settings_of(options)
+        self._redactor = chat.session.redactor(on=not options.no_redact)
+        self.images: dict[str, Attached] = {}
+        self.lines: dict[str, None] = {}
 
-    @property
-    def attached(self) -> list[Attached]:
-        """The images that go along, each once."""
-        return list(self._found.values())
+    def of(self, text: str, tell: Callable[..., None]) -> str:
+        """Return a prompt with its expressions filled in, and ``tell`` what is read. Raises InvalidRequestError."""
+        names = self._outputs.variables
+
+        def read(expression: str, evaluate: Callable[[], str]) -> str:
+            tell(expression, verb="Reading")
+            return self.fill(expression, evaluate)
+
+        with silent():  # what is displayed while values are read is no part of the cell
+            filled = fill(text, names, self._redactor, read)
+        large = values_notice(self._chat.session, filled.values, **self._settings)
+        self.lines |= dict.fromkeys((*unspaced(text, names), *([large] if large else ())))
+        return filled.text
 
     def fill(self, expression: str, evaluate: Callable[[], str]) -> str:
         """Return the text for an expression; other expressions than a whole output's or input's are evaluated.
@@ -201,90 +165,81 @@ class FilledOutputs:
             raise InvalidRequestError(f"{{{{ {expression} }}}}: {error} Nothing was sent.") from None
 
     def _filled(self, expression: str, evaluate: Callable[[], str]) -> str:
-        cell_input = INPUT.fullmatch(expression)
+        cell_input, part = INPUT.fullmatch(expression), IMAGE_PART.fullmatch(expression)
         if cell_input is not None and (cell_input[2] or self._outputs.own_in):
-            return self._input(int(cell_input[1] or cell_input[2]), evaluate)
-        image_part = IMAGE_PART.fullmatch(expression)
-        if image_part is not None and self._outputs.own_out:
-            cell, at = int(image_part[1]), int(image_part[2])
-            images = self._outputs.images(cell) if self._outputs.value(cell) is ABSENT_OUTPUT else None
-            if images is not None:
-                return self._image_part(cell, at, images)
-        output = OUTPUT.fullmatch(expression)
-        number = self._number(expression, output) if output is not None else None
-        return self._output(number, evaluate) if number is not None else _in_words(expression, evaluate())
+            self._outputs.check_input(int(cell_input[1] or cell_input[2]))
+            return evaluate()
+        if part is not None and self._outputs.own_out:
+            number, at = int(part[1]), int(part[2])
+            output = self._outputs.of(number)
+            if output.value is ABSENT_OUTPUT and output.images is not None:
+                return self._image_part(number, at, output.images)
+        number_meant = self._number(expression)
+        return self._output(number_meant, evaluate) if number_meant is not None else _in_words(expression, evaluate())
 
     def _image_part(self, number: int, at: int, images: Any) -> str:
         """Let one of the images that a cell displayed go along. Raises NoOutputError."""
         listed = images if isinstance(images, list) else [images]
         if at >= len(listed):
             raise NoOutputError(f"Out[{number}] has {len(listed)} images, and the first is number 0.")
-        return self._image(number, listed[at], f"[{at}]")
+        return self._image(f"Out[{number}][{at}]", listed[at])
 
-    def _input(self, number: int, evaluate: Callable[[], str]) -> str:
-        if not self._outputs.has_input(number):
-            raise NoOutputError(self._outputs.unknown_input(f"In[{number}]"))
-        return evaluate()
-
-    def _number(self, expression: str, output: re.Match[str]) -> int | None:
-        """Return the number of the cell; ``None`` where a variable of the user's has the name."""
-        variables = self._outputs.variables
-        if output[1]:
-            return int(output[1]) if self._outputs.own_out else None
-        value = variables.get(expression, ABSENT_OUTPUT)
-        if output[2]:
-            number = int(output[2])
-            return number if value is ABSENT_OUTPUT or value is self._outputs.value(number) else None
-        newest = self._outputs.newest() if expression == "_" and self._outputs.own_newest else None
+    def _number(self, expression: str) -> int | None:
+        """Return the number of the cell whose output is meant; ``None`` where a variable of the user's has the name."""
+        named = OUTPUT.fullmatch(expression)
+        if named is None or (named[1] and not self._outputs.own_out):
+            return None
+        if named[1]:
+            return int(named[1])
+        value = self._outputs.variables.get(expression, ABSENT_OUTPUT)
+        if named[2]:
+            number = int(named[2])
+            return number if value is ABSENT_OUTPUT or value is self._outputs.of(number).value else None
+        newest = self._outputs.newest if expression == "_" else None
         if newest is not None:
-            self._tell_older(newest)
+            line = f"{{{{ _ }}}} is Out[{newest}]: the cells after it returned and displayed nothing. {NO_TEXT}"
+            self.lines |= {line: None} if self._outputs.is_outdated(newest) else {}
             return newest
         if value is ABSENT_OUTPUT or (type(value) is str and not value):
-            raise NoOutputError(self._outputs.unknown(f"output that {expression} could stand for"))
+            raise self._outputs.unknown(f"output that {expression} could stand for")
         return self._outputs.number_of(value)
 
-    def _tell_older(self, number: int) -> None:
-        """Say where cells have run since that showed nothing which is kept."""
-        line = f"{{{{ _ }}}} is Out[{number}]: the cells after it returned and displayed nothing. {NO_TEXT}"
-        if self._outputs.older_than_the_last_cell(number) and line not in self.lines:
-            self.lines.append(line)
-
     def _output(self, number: int, evaluate: Callable[[], str]) -> str:
-        name, value = f"Out[{number}]", self._outputs.value(number)
-        images = self._outputs.images(number)
-        if value is ABSENT_OUTPUT:
-            return self._image(number, images) if images is not None else self._displayed(number, name)
-        drawn = images if images is not None else _pictures(name, value, self._redactor)
+        """Return the text for what a cell has shown, and let its images go along. Raises NoOutputError."""
+        name, output = f"Out[{number}]", self._outputs.of(number)
+        images = output.images
+        if output.value is ABSENT_OUTPUT:
+            return self._image(name, images) if images is not None else self._displayed(number, output)
+        drawn = images if images is not None else _pictures(name, output.value, self._redactor)
         if drawn is None:
-            return lasting(without_key(shown_text(name, value, self._redactor.masked), self._redactor)) or evaluate()
+            return (
+                lasting(without_key(shown_text(name, output.value, self._redactor.masked), self._redactor))
+                or evaluate()
+            )
         words = evaluate() if drawn is images else ""
         words = "" if PART_OF_A_FIGURE.search(words) else words  # the parts of a figure, which its image shows
-        return "\n".join(filter(None, (words, self._image(number, drawn))))
+        return "\n".join(filter(None, (words, self._image(name, drawn))))
 
-    def _displayed(self, number: int, name: str) -> str:
+    def _displayed(self, number: int, output: CellOutput) -> str:
         """Return the text of what a cell displayed. Raises NoOutputError where there is none."""
-        displays = self._outputs.displays(number)
-        texts = [display.text for display in displays if not display.what]
-        if texts:
-            return lasting(without_key("\n".join(texts), self._redactor))
-        if not displays:
-            raise NoOutputError(self._outputs.unknown(name))
-        raise NoOutputError(f"it was displayed as {displays[0].what}, which is not kept: name its variable with -a.")
+        if output.text:
+            return lasting(without_key(output.text, self._redactor))
+        if not output.displays:
+            raise self._outputs.unknown(f"Out[{number}]", number)
+        what = output.displays[0].what
+        raise NoOutputError(f"it was displayed as {what}, which is not kept: name its variable with -a.")
 
-    def _image(self, number: int, images: Any, part: str = "") -> str:
+    def _image(self, name: str, images: Any) -> str:
         """Let images go along, and return what stands in their place in the text."""
-        name = f"Out[{number}]{part}"
-        label = self._labels.of(name)
-        count = len(images) if isinstance(images, list) else 1
+        label, count = self._labels.of(name), len(images) if isinstance(images, list) else 1
         what = "image" if count == 1 else f"{count} images"
         if not takes(self._chat.session, "image", **self._settings):
             model = self._settings.get("model") or self._chat.config.model
             verb = "is an image" if count == 1 else f"is {count} images"
-            line = f"{name} {verb}, and {model} takes text only: the prompt goes without it."
-            self.lines += [line] if line not in self.lines else []
+            self.lines[f"{name} {verb}, and {model} takes text only: the prompt goes without it."] = None
             return f"[{what}: {label}, not sent]"
-        if name not in self._found:
-            self._found[name] = attachment_of(self._chat.session, name, images, **self._settings).labelled(label)
+        if name not in self.images:
+            self.images[name] = attachment_of(self._chat.session, name, images, **self._settings).labelled(label)
         return f"[{what}: {label}]"
 
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import threading
+from getpass import getpass
 from typing import Any
 
-from IPython.core.error import StdinNotImplementedError
+from IPython.core.error import StdinNotImplementedError, UsageError
 from IPython.core.getipython import get_ipython
+
+from ..errors import InvalidRequestError
 
 
 def typed_answer(question: str) -> str | None:
@@ -15,6 +18,19 @@ def typed_answer(question: str) -> str | None:
         return input(question).strip()
     except (StdinNotImplementedError, EOFError, OSError, RuntimeError):  # the last two: there is no standard input
         return None
+
+
+def typed_key(owner: str) -> str:
+    """Return a key that the user types without its being shown. Raises UsageError where nobody can be asked."""
+    try:
+        key = getpass(f"Key for {owner} (kept in memory only): ").strip()
+    except (StdinNotImplementedError, EOFError):
+        raise UsageError(
+            "A key cannot be typed here: set the provider's environment variable, such as OPENAI_API_KEY."
+        ) from None
+    if not key:
+        raise InvalidRequestError("No key was typed; nothing has changed.")
+    return key
 
 
 def asked_first(question: str) -> bool | None:
@@ -30,6 +46,5 @@ def _is_in_a_cell(shell: Any) -> bool:
     """Return whether a cell runs here, and not a callback of a widget or a thread of its own."""
     if threading.current_thread() is not threading.main_thread():
         return False
-    if not hasattr(shell, "kernel"):
-        return True
-    return bool((shell.get_parent() or {}).get("header", {}).get("msg_type", "execute_request") == "execute_request")
+    parent = shell.get_parent() or {} if hasattr(shell, "kernel") else {}
+    return bool(parent.get("header", {}).get("msg_type", "execute_request") == "execute_request")

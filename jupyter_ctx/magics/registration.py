@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from IPython.core.completer import CompletionContext, context_matcher
 from IPython.core.getipython import get_ipython
-from IPython.core.magic import no_var_expand
+from IPython.core.magic import Magics, line_cell_magic, magics_class, no_var_expand
 
 from ..errors import InvalidRequestError
 from ..runtime.importing import quick_imports
@@ -16,50 +16,31 @@ from .shown import Shown
 
 if TYPE_CHECKING:
     from ..chat import Chat
-    from ..conversation.places import Place
-    from .chat_magic import ChatMagic
-    from .chip import Chip
+    from .chat_cells import ChatCells
 
 MAGIC_NAMES = ("chat", "ctx")
+on_lines_and_cells: Any = line_cell_magic  # whose own type fits no method
 HEADS = tuple(marks + name for name in MAGIC_NAMES for marks in ("%%", "%"))
 CALLS = tuple(f"get_ipython().run_cell_magic({name!r}, " for name in MAGIC_NAMES)  # what IPython makes of a cell
 EMPTY_BODY = ", '')\n"
-KEPT_AS = "_jupyter_ctx"  # the attribute of a shell that holds its Door
+KEPT_AS = "_jupyter_ctx"  # the attribute of a shell that holds its ChatMagics
 
 
-class Door:
-    """The magics of one shell: registered at once, built when one of them is first used."""
+@magics_class
+class ChatMagics(Magics):
+    """The magics of one shell: registered at once; what they need is built when one of them is first used."""
 
     def __init__(self, shell: Any) -> None:
-        self._shell = shell
-        self._magic: ChatMagic | None = None
-        self.shown = Shown(shell)
-        self.chip = _new_chip(shell)
+        super().__init__(shell, parent=None)  # else the shell would hold it among what %config lists
+        self._magic: ChatCells | None = None
+        self.shown, self.chip = Shown(shell), None
+        if hasattr(shell, "kernel"):  # a terminal has no toolbar
+            from .chip import Chip
 
-    @property
-    def magic(self) -> ChatMagic:
-        """The conversations of this shell."""
-        if self._magic is None:
-            with quick_imports():
-                from .chat_magic import ChatMagic
-            self._magic = ChatMagic(self._shell, self.shown, self.chip)
-        return self._magic
-
-    def purse(self) -> Any:
-        """Return what pays for requests apart from conversations, as :meth:`Library.purse`."""
-        return self.magic.library.purse()
-
-    @property
-    def names(self) -> list[str]:
-        """The names of this notebook's conversations, those of earlier kernels included."""
-        return self.magic.library.names
-
-    @property
-    def places(self) -> Sequence[Place]:
-        """The turns of the current conversation; empty before the first conversation is opened."""
-        return self._magic.places if self._magic is not None else ()
+            self.chip = Chip()
 
     @no_var_expand
+    @on_lines_and_cells
     def chat(self, line: str, cell: str | None = None) -> None:
         """Talk with a language model."""
         magic = self.magic
@@ -67,20 +48,24 @@ class Door:
 
         run_line(magic, line, cell)
 
+    @property
+    def magic(self) -> ChatCells:
+        """The chat cells of this shell."""
+        if self._magic is None:
+            with quick_imports():
+                from .chat_cells import ChatCells
+            self._magic = ChatCells(self.shell, self.shown, self.chip)
+        return self._magic
+
+    def purse(self) -> Any:
+        """Return what pays for requests apart from conversations, as :meth:`Library.purse`."""
+        return self.magic.library.purse()
+
     def after_cell(self, result: object = None) -> None:
         """Note what a cell ended with, and let the gauge follow it."""
         self.shown.after_cell(result)
         if self._magic is not None:
-            self._magic.after_cell()
-
-
-def _new_chip(shell: Any) -> Chip | None:
-    """Return the chip of a kernel; a terminal has no toolbar."""
-    if not hasattr(shell, "kernel"):
-        return None
-    from .chip import Chip
-
-    return Chip()
+            self._magic.gauge.after_cell()
 
 
 def _help() -> str:
@@ -90,19 +75,19 @@ def _help() -> str:
     return prompt_page()
 
 
-setattr(Door.chat, "getdoc", _help)  # noqa: B010  # which IPython asks before it looks at a docstring
+setattr(ChatMagics.chat, "getdoc", _help)  # noqa: B010  # which IPython asks before it looks at a docstring
 
 
-def door_of(shell: Any) -> Door:
-    """Return the door of a shell: the same one after a reload, with its conversations.
+def magics_of(shell: Any) -> ChatMagics:
+    """Return the magics of a shell: the same after a reload, with their conversations.
 
-    It is kept in the shell itself, so that nothing else holds either of them.
+    They are kept in the shell itself, so that nothing else holds either of them.
     """
-    door: Door | None = getattr(shell, KEPT_AS, None)
-    if door is None:
-        door = Door(shell)
-        setattr(shell, KEPT_AS, door)
-    return door
+    magics: ChatMagics | None = getattr(shell, KEPT_AS, None)
+    if magics is None:
+        magics = ChatMagics(shell)
+        setattr(shell, KEPT_AS, magics)
+    return magics
 
 
 def get_chat() -> Chat:
@@ -110,22 +95,21 @@ def get_chat() -> Chat:
     shell = get_ipython()
     if shell is None:
         raise InvalidRequestError("There is no notebook here: make a Chat() of your own.")
-    return door_of(shell).magic.library.current
+    return magics_of(shell).magic.library.current
 
 
 def register(shell: Any) -> None:
     """Register ``%%chat`` and ``%%ctx``; only ``%%ctx`` where another package has ``%%chat``."""
-    door = door_of(shell)
-    owner = _package_of(shell, "chat")
+    magics, owner = magics_of(shell), _package_of(shell, "chat")
     for name in MAGIC_NAMES if owner is None else MAGIC_NAMES[1:]:
-        shell.register_magic_function(door.chat, "line_cell", name)
-    for hooks, hook in _hooks(shell, door):
+        shell.register_magic_function(magics.chat, "line_cell", name)
+    for hooks, hook in _hooks(shell, magics):
         if hook not in hooks:
             hooks.append(hook)
-    pay_with(door.purse)
-    if door.chip is not None:
-        door.chip.open()
-    door.shown.before_cell()  # the cell that loads the extension may plot as well
+    pay_with(magics.purse)
+    if magics.chip is not None:
+        magics.chip.open()
+    magics.shown.before_cell()  # the cell that loads the extension may plot as well
     if owner is not None:
         print(f"jupyter_ctx: %%chat belongs to {owner} here; use %%ctx, which takes the same.")
 
@@ -137,22 +121,22 @@ def unregister(shell: Any) -> None:
             if owner_of(marks + name) is not None:
                 del shell.magics_manager.magics[kind][name]
     pay_with(None)
-    door = door_of(shell)
-    if door.chip is not None:
-        door.chip.close()
-    for hooks, hook in _hooks(shell, door):
+    magics = magics_of(shell)
+    if magics.chip is not None:
+        magics.chip.close()
+    for hooks, hook in _hooks(shell, magics):
         if hook in hooks:
             hooks.remove(hook)
 
 
-def _hooks(shell: Any, door: Door) -> Iterator[tuple[list[Any], Any]]:
+def _hooks(shell: Any, magics: ChatMagics) -> Iterator[tuple[list[Any], Any]]:
     """Yield the lists of what IPython calls, each with what this package adds to it."""
-    yield shell.events.callbacks["pre_run_cell"], door.shown.before_cell
-    yield shell.events.callbacks["post_run_cell"], door.after_cell
+    yield shell.events.callbacks["pre_run_cell"], magics.shown.before_cell
+    yield shell.events.callbacks["post_run_cell"], magics.after_cell
     yield shell.input_transformers_post, with_a_body
     yield shell.Completer.custom_matchers, chat_matcher
     if hasattr(shell.display_pub, "register_hook"):  # in a kernel
-        yield shell.display_pub._hooks, door.shown.on_display
+        yield shell.display_pub._hooks, magics.shown.on_display
 
 
 @context_matcher(identifier="jupyter_ctx.chat", priority=1000)
@@ -166,7 +150,7 @@ def chat_matcher(context: CompletionContext) -> Any:
         return {"completions": []}
     from .completion import matches
 
-    return matches(context, owner, below=above is not None)
+    return matches(context, lambda: owner.magic, below=above is not None)
 
 
 def with_a_body(lines: list[str]) -> list[str]:
@@ -178,14 +162,14 @@ def with_a_body(lines: list[str]) -> list[str]:
     return [f"{line.removesuffix(EMPTY_BODY)}, '\\n')\n"] if owner_of(f"%%{name}") is not None else lines
 
 
-def owner_of(head: str) -> Door | None:
-    """Return the door behind a magic such as ``%%chat``, or ``None`` where it is not ours: others own one so named."""
+def owner_of(head: str) -> ChatMagics | None:
+    """Return what has a magic such as ``%%chat``, or ``None`` where it is not ours: others own one so named."""
     shell: Any = get_ipython()
     kind = "cell" if head.startswith("%%") else "line"
     named = head in HEADS and shell is not None
     function = shell.magics_manager.magics[kind].get(head.lstrip("%")) if named else None
     owner = getattr(function, "__self__", None)
-    return owner if type(owner).__module__ == __name__ else None  # of a Door, also after a reload of this module
+    return owner if type(owner).__module__ == __name__ else None  # of ChatMagics, also after a reload of this module
 
 
 def _package_of(shell: Any, name: str) -> str | None:

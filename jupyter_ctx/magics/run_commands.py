@@ -21,81 +21,65 @@ from ..wording import counted
 from .command_table import Call, say
 from .line_options import settings_of
 from .questions import asked_first
-from .variables import check_new_name, nearest, schema_named, scorers_named, table_named, value_named
+from .variables import check_new_name, is_run, named, schema_named, scorers_named, table_named
 
 PROMPTS_SHOWN, PROMPT_SHOWN = 3, 2_000  # prompts that a dry run shows, and characters of each
 MOST_SCORERS = 6  # of one run that are drawn
 USUAL = {"error": "", "cached": False, "truncated": False, "stop_reason": "stop"}  # what need not be shown
 
 
-def ask_rows(call: Call) -> object:
+def ask_rows(call: Call, name: str) -> None:
     """Ask the prompt in a cell of every row of a table. Raises UsageError and a ChatError."""
-    name = call.one("a table, as a variable or the path of a file")
     if call.text is None or not call.text.strip():
         raise UsageError(
             f"%%chat map {name} heads a cell: write the prompt below it, with {{{{ column }}}} for what each row has."
         )
     for flag, new in (("-o", call.options.out), ("--as", call.options.named)):
-        if new is not None:
-            _check_bound(flag, new, name)
+        check_new_name(flag, new)
+        if new == name.partition(".")[0]:
+            raise UsageError(
+                f"{flag} {new} would replace the table, which the next run of the cell asks. Choose another."
+            )
     if call.options.out is not None and call.options.out == call.options.named:
         raise UsageError(f"-o and --as are both {call.options.out}: one is the DataFrame, the other the run.")
-    return MapCell(call, table_named(name, call.host.shell.user_ns)).ask()
-
-
-def _check_bound(flag: str, new: str, table: str) -> None:
-    """Refuse a name that cannot be bound, and that of the table. Raises UsageError."""
-    check_new_name(flag, new)
-    if new == table.partition(".")[0]:
-        raise UsageError(f"{flag} {new} would replace the table, which the next run of the cell asks. Choose another.")
-
-
-def agreed(question: str) -> bool:
-    """Return whether the user agrees to what costs money. Raises UsageError where nobody is asked."""
-    answer = asked_first(question)
-    if answer is None:
-        raise UsageError(
-            "This may be above confirm_cost, and nobody can be asked here: --yes begins it, --prices IN,OUT tells "
-            "what is unknown, and %chat config confirm_cost none asks no more. Nothing was sent."
-        )
-    return answer
+    MapCell(call, table_named(name, call.host.shell.user_ns)).ask()
 
 
 class MapCell:
     """One use of ``%%chat map``: a run, what is shown of it, and the names it is bound to."""
 
     def __init__(self, call: Call, table: Any) -> None:
-        self._call, self._table, self._shell = call, table, call.host.shell
-        self._options, self._variables = call.options, call.host.shell.user_ns
+        self._call, self._table, self._shell, self._options = call, table, call.host.shell, call.options
         self._run: Run | None = None
         self._told: tuple[str, ...] = ()
 
-    def ask(self) -> object:
+    def ask(self) -> None:
         """Tell the price, ask every row, and show the answers. Raises a ChatError where the run as a whole failed."""
-        begun = time.monotonic()
+        begun, names = time.monotonic(), self._shell.user_ns
         try:
             self._run = run = self._begin()
             if self._options.dry_run:
                 say(_first_prompts(run))
-                return None
+                return
             self._call.host.maps[where(self._shell).source or ""] = run
-            self._bind(self._options.named, run)
+            names |= {self._options.named: run} if self._options.named else {}
             table, error = _ended(run)
         except ChatInterrupted:
             raise
         except KeyboardInterrupt:
             raise ChatInterrupted(self._stopped()) from None
-        self._bind(self._options.out, table)
+        names |= {self._options.out: table} if self._options.out else {}
         if isinstance(error, ChatInterrupted):
             raise error
-        self._show(run, table, time.monotonic() - begun, str(error or ""))
-        if error is not None:
+        if any(result.asked for result in run.results):
+            self._display(_with_news(table))
+        if error is not None:  # which has the figures
             raise error
+        self._tell_ending(run, time.monotonic() - begun)
         self._shell.displayhook.update_user_ns(table)
-        return None
 
     def _begin(self) -> Run:
-        options, variables = self._options, self._variables
+        options, variables = self._options, self._shell.user_ns
         models = options.model or []
         given = {name: value for name, value in settings_of(options).items() if value is not None and name != "model"}
         grid: dict[str, list[Any]] = {}
@@ -103,11 +87,11 @@ class MapCell:
             given["model"] = models[0]
         elif models:  # what goes with a model is given for each
             grid = {"model": models} | {name: [given.pop(name)] for name in MODEL_SETTINGS if name in given}
-        schema = schema_named(options.schema, variables) if options.schema is not None else None
         is_read = where(self._shell).kind != "headless"  # else the figures below the table are enough
         return self._call.chat.sweep(
             (self._call.text or "").strip("\n"), self._table, grid,
-            scorers=scorers_named(options.score or [], variables), schema=schema, names=variables,
+            scorers=scorers_named(options.score or [], variables), names=variables,
+            schema=schema_named(options.schema, variables) if options.schema is not None else None,
             repeat=options.repeat or 1, limit=options.limit, max_cost=options.cap,
             dry_run=options.dry_run, yes=options.yes, retry=options.retry,
             name=options.named or "", agree=self._agree, tell=self._tell, progress=None if is_read else False, **given,
@@ -117,6 +101,17 @@ class MapCell:
         """Show the price, and what to know of the table, before anything is sent."""
         self._run, self._told = run, run.notices
         self._say(str(run.estimate), *run.notices)
+
+    def _agree(self, question: str) -> bool:
+        """Return whether the user agrees; money is not spent without a yes. Raises UsageError where nobody is asked."""
+        estimate = str(self._run.estimate) if self._run is not None else ""
+        answer = asked_first(question.removeprefix(estimate).strip())
+        if answer is None:
+            raise UsageError(
+                "This may be above confirm_cost, and nobody can be asked here: --yes begins it, --prices IN,OUT tells "
+                "what is unknown, and %chat config confirm_cost none asks no more. Nothing was sent."
+            )
+        return answer
 
     def _say(self, *lines: str) -> None:
         """Show lines in the font of the page, or print them where there is none."""
@@ -132,23 +127,10 @@ class MapCell:
             forms.setdefault("text/markdown", markdown_block(forms["text/plain"]))
         display(forms, metadata=metadata, raw=True)
 
-    def _agree(self, question: str) -> bool:
-        """Return whether the user agrees; money is not spent without a yes. Raises UsageError where nobody is asked."""
-        estimate = str(self._run.estimate) if self._run is not None else ""
-        return agreed(question.removeprefix(estimate).strip())
-
-    def _bind(self, name: str | None, value: object) -> None:
-        if name is not None:
-            self._variables[name] = value
-
-    def _show(self, run: Run, table: Any, seconds: float, error: str) -> None:
-        """Show the answers, and below them figures, notices that are new, and what the scores say."""
-        if any(result.asked for result in run.results):
-            self._display(_with_news(table))
-        if error:  # which has the figures
-            return
-        told = (*self._told, *(run.differences if "differences" in run.shown else ()))
-        lines = [*_remedies(run), *(line for line in run.notices if line not in told)]
+    def _tell_ending(self, run: Run, seconds: float) -> None:
+        """Show below the answers the figures, notices that are new, and what the scores say."""
+        known = (*self._told, *(run.differences if "differences" in run.shown else ()))
+        lines = [*_remedies(run), *(line for line in run.notices if line not in known)]
         if "figures" not in run.shown:
             lines.insert(0, ", ".join(ending_figures(run, seconds)))
         self._say(*lines, *([] if "sentences" in run.shown else sentences_of(run)))
@@ -222,18 +204,15 @@ def _prompt(run: Run, row: int) -> str:
     return f"--- row {row} ---\n{text[:PROMPT_SHOWN]}{cut}"
 
 
-def plot(call: Call) -> object:
+def plot(call: Call, name: str | None) -> None:
     """Draw the run in a variable, or the turns. Raises UsageError, and InvalidRequestError where nothing is known."""
-    if not call.words:
+    if name is None:
         turns, limit = turn_figures(call.chat.conversation), call.chat.info().limit
-        return _show(call, lambda: [draw_turns(turns, limit)], lambda: turns_text(turns, limit))
-    name, variables = call.one("the variable of a run"), call.host.shell.user_ns
-    run = value_named(name, variables)
+        _show(call, lambda: [draw_turns(turns, limit)], lambda: turns_text(turns, limit))
+        return
+    run = named("%chat plot", name, call.host.shell.user_ns, is_run, "%%chat map TABLE --as NAME makes one.")
     if not isinstance(run, Run):
-        hint = nearest(name, variables, lambda value: isinstance(value, Run))
-        hint = hint or " %%chat map TABLE --as NAME makes one."
-        what = f"is a {type(run).__name__}" if run is not None else "is not there"
-        raise UsageError(f"%chat plot takes the variable of a run, and {name} {what}.{hint}")
+        raise UsageError(f"%chat plot takes the variable of a run, and {name} is a {type(run).__name__}.")
     results = run.results
     scorers = scorers_of(results)[:MOST_SCORERS]
     if not scorers:
@@ -242,18 +221,17 @@ def plot(call: Call) -> object:
             f"There is nothing to draw: no answer of {name} has a score ({len(results):,} answers, {counts}). "
             "%%chat map --score NAME scores answers that came whole."
         )
-    return _show(call, lambda: [draw_rates(run, scorer) for scorer in scorers], lambda: repr(run.summary()))
+    _show(call, lambda: [draw_rates(run, scorer) for scorer in scorers], lambda: repr(run.summary()))
 
 
-def _show(call: Call, pictures: Callable[[], Iterable[Picture]], text: Callable[[], str]) -> object:
+def _show(call: Call, pictures: Callable[[], Iterable[Picture]], text: Callable[[], str]) -> None:
     """Show pictures; in a terminal, and without matplotlib, text that says the same."""
     problem = ""
     if where(call.host.shell).kind != "terminal":
         try:
             for picture in pictures():
                 display(picture)
-            return None
+            return
         except MissingDependencyError as error:
             problem = str(error)
     say(*filter(None, (text(), problem)), sep="\n")
-    return None

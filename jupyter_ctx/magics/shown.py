@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from binascii import a2b_base64
-from collections import deque
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -40,22 +39,17 @@ class Display(NamedTuple):
     what: str = ""
     display_id: str | None = None
 
-    @property
-    def size(self) -> int:
-        """The bytes or characters that it takes."""
-        return len(self.image or self.text)
-
     def content(self) -> bytes:
         """Return the bytes of the image."""
         return a2b_base64(self.image) if isinstance(self.image, str) else self.image or b""
 
 
 class Displays:
-    """What cells have displayed, the newest of it."""
+    """What cells have displayed, the newest of it; ``dropped``: the cells of which something was forgotten for that."""
 
     def __init__(self) -> None:
-        self._kept: deque[Display] = deque()
-        self.dropped: set[int] = set()  # cells of whose displays something was forgotten to make room
+        self._kept: list[Display] = []
+        self.dropped: set[int] = set()
 
     def __iter__(self) -> Iterator[Display]:
         return iter(self._kept)
@@ -66,12 +60,15 @@ class Displays:
         if display is None:
             return
         self._kept.append(display)
-        same = [at for at, each in enumerate(self._kept) if (each.image is None) == (display.image is None)]
+        same = [each for each in self._kept if (each.image is None) == (display.image is None)]
         if len(same) > (MOST_TEXTS if display.image is None else MOST_IMAGES):
-            self.dropped.add(self._kept[same[0]].number)
-            del self._kept[same[0]]
-        while sum(each.size for each in self._kept) > MOST_BASE64:
-            self.dropped.add(self._kept.popleft().number)
+            self._drop(same[0])
+        while sum(len(each.image or each.text) for each in self._kept) > MOST_BASE64:
+            self._drop(self._kept[0])
+
+    def _drop(self, display: Display) -> None:
+        self.dropped.add(display.number)
+        self._kept.remove(display)
 
     def update(self, content: dict[str, Any]) -> None:
         """Replace a display that a message brings up to date."""
@@ -82,7 +79,7 @@ class Displays:
 
     def clear(self, number: int) -> None:
         """Forget what a cell displayed."""
-        self._kept = deque(each for each in self._kept if each.number != number)
+        self._kept = [each for each in self._kept if each.number != number]
 
 
 def _display(content: dict[str, Any], number: int) -> Display | None:
@@ -100,7 +97,7 @@ def _display(content: dict[str, Any], number: int) -> Display | None:
     if what == AN_SVG:
         text = text_in({kind: data[kind] for kind in data if kind != "text/plain"})
         what = "" if text else what
-    if not (what or text) or (what == A_WIDGET and not text):
+    if not text and what in ("", A_WIDGET):
         return None
     more = len(text) - MOST_TEXT
     cut = f"{text[:MOST_TEXT]}\n… {more:,} characters left out …" if more > 0 else text
@@ -132,8 +129,9 @@ class Shown:
 
     def after_cell(self, result: Any = None) -> None:
         """Note the error that a cell ended with, or showed and survived, as %run does."""
-        error, last = _error_of(result), getattr(sys, "last_value", None)
-        if error is None and last is not None and id(last) != self._error:
+        last = getattr(sys, "last_value", None)
+        error = getattr(result, "error_before_exec", None) or getattr(result, "error_in_exec", None)
+        if error is None and id(last) != self._error:
             error = last
         self._error = id(last)
         if error is not None:
@@ -152,9 +150,3 @@ class Shown:
         elif kind == "clear_output" and number is not None:
             self.displays.clear(number)
         return message
-
-
-def _error_of(result: Any) -> BaseException | None:
-    """Return the exception that a cell ended with."""
-    error: BaseException | None = getattr(result, "error_before_exec", None) or getattr(result, "error_in_exec", None)
-    return error

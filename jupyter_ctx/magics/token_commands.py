@@ -24,15 +24,19 @@ from ..providers.base import Reply
 from ..providers.llama_cpp import next_tokens, text_tokens
 from ..runtime.frontend import where
 from ..session.paying import paid_stream
-from .command_table import Call
+from .command_table import ABOUT_ANSWERS, ABOUT_WINDOW, Call, command
 from .line_options import settings_of
 
 SHORTEST_ANSWER, MOST_LIKELIEST = 16, 20  # tokens: the shortest answer that OpenAI takes; the most that it tells of one
 BETWEEN_TEXTS = re.compile(r"^---[ \t]*(?:\n|\Z)", re.M)
 
 
-def show_tokens(call: Call) -> None:
-    """Show the texts in a cell as the tokens of each model that the line names. Raises UsageError and a ChatError."""
+@command(
+    ABOUT_WINDOW, "%%chat tokens\nStraße", "%%chat tokens -m local/smollm2 -m openai/gpt-5.2\nstreet\n---\nStraße",
+    heads_cell=True, needs_text=True,
+)  # fmt: skip
+def _tokens(call: Call) -> None:
+    """Show the tokens of the text in the cell; several -m, or texts between lines of ---, side by side."""
     texts = [text.removesuffix("\n") for text in BETWEEN_TEXTS.split(_text_below(call))]
     targets = [_target(call, model) for model in call.options.model or [None]]
     display(tokens_forms([_cut(target, text) for text in texts if text for target in targets]), raw=True)
@@ -59,8 +63,9 @@ def _cut(target: Target, text: str) -> CutText:
     return CutText(text, target.model, tokens, round(target.meter.tokens(text)))
 
 
-def show_next(call: Call) -> None:
-    """Show the likeliest next tokens of the text in the cell. Raises UsageError and a ChatError."""
+@command(ABOUT_ANSWERS, "%%chat next\nThe capital of France is", heads_cell=True, needs_text=True)
+def _next(call: Call) -> None:
+    """Show the likeliest next tokens of the text in the cell, at any temperature and top-p; a click appends one."""
     text, target = _text_below(call), _target(call, call.options.model)
     temperature = target.settings.temperature
     shown = NextTokens(text, partial(_likely, call, target, text), 1.0 if temperature is None else temperature)

@@ -18,57 +18,62 @@ from ..wording import did_you_mean
 IPYTHONS = re.compile("In|Out|get_ipython|display|exit|quit|_+|_i{1,3}|_[iod]h|_i?[0-9]+|__.*__")
 
 
-def check_new_name(flag: str, name: str) -> None:
+def check_new_name(flag: str, name: str | None) -> None:
     """Refuse a text that is not a name, and names that Python or IPython use. Raises UsageError."""
+    if name is None:
+        return
     if not name.isidentifier() or iskeyword(name):
         raise UsageError(f"{flag} {name}: {name!r} cannot be the name of a variable.")
     if hasattr(builtins, name) or IPYTHONS.fullmatch(name):
         raise UsageError(f"{flag} {name}: Python or IPython use {name!r} themselves. Choose another name.")
 
 
+def named(what: str, name: str, variables: Mapping[str, Any], fits: Callable[[Any], bool], otherwise: str) -> Any:
+    """Return the value of a variable, or of an attribute of one.
+
+    Raises UsageError, which begins with ``what`` and suggests the nearest name that ``fits``, else says ``otherwise``.
+    """
+    value = value_named(name, variables)
+    if value is None:
+        hint = did_you_mean(name, variables_of(variables, fits)) or f" {otherwise}"
+        raise UsageError(f"{what}: there is no variable {name!r}.{hint} Nothing was sent.")
+    return value
+
+
 def schema_named(name: str, variables: Mapping[str, Any]) -> Schema:
-    """Return the schema in a variable, or in an attribute of one. Raises UsageError and InvalidRequestError."""
-    schema = value_named(name, variables)
-    if schema is None:
-        if "[" in name or hasattr(builtins, name):
-            raise UsageError(
-                f"--schema {name}: an answer must be an object, so a value of another type goes into a field: define "
-                f"class Answer(TypedDict): items: {name}, and name Answer. Nothing was sent."
-            )
-        hint = nearest(name, variables, lambda value: isinstance(value, type | dict))
-        hint = hint or " Define a class or a dict of this name first."
-        raise UsageError(f"--schema {name}: there is no such variable.{hint} Nothing was sent.")
-    return Schema.of(schema)
+    """Return the schema in a variable. Raises UsageError and InvalidRequestError."""
+    is_missing = value_named(name, variables) is None
+    if is_missing and ("[" in name or hasattr(builtins, name)):
+        raise UsageError(
+            f"--schema {name}: an answer must be an object, so a value of another type goes into a field: define "
+            f"class Answer(TypedDict): items: {name}, and name Answer. Nothing was sent."
+        )
+    return Schema.of(named("--schema", name, variables, is_schema, "Define a class or a dict of this name first."))
 
 
 def table_named(name: str, variables: Mapping[str, Any]) -> Any:
-    """Return the table in a variable, or in an attribute of one; else the path of a file. Raises UsageError."""
-    table = value_named(name, variables)
+    """Return the table in a variable; else the path of a file. Raises UsageError."""
+    if value_named(name, variables) is None:
+        if Path(name).suffix.lower() in TABLE_FORMATS:
+            return Path(name)
+        if not all(part.isidentifier() for part in name.split(".")):
+            raise UsageError(
+                f"%%chat map takes a variable or the path of a file ({', '.join(TABLE_FORMATS)}), not {name!r}: store "
+                "the table in a variable first. --limit N asks the first rows only."
+            )
+    otherwise = "It may be a DataFrame, a list, or the path of a file."
+    table = named("%%chat map", name, variables, is_table, otherwise)
     if isinstance(table, Iterator):
         raise UsageError(f"{name} can be read only once: make a list of it, {name} = list({name}). Nothing was sent.")
-    if table is not None:
-        return table
-    if Path(name).suffix.lower() in TABLE_FORMATS:
-        return Path(name)
-    if not all(part.isidentifier() for part in name.split(".")):
-        raise UsageError(
-            f"%%chat map takes a variable or the path of a file ({', '.join(TABLE_FORMATS)}), not {name!r}: store the "
-            "table in a variable first. --limit N asks the first rows only."
-        )
-    hint = nearest(name, variables, is_table) or " It may be a DataFrame, a list, or the path of a file."
-    raise UsageError(f"There is no variable {name!r}.{hint} Nothing was sent.")
+    return table
 
 
 def scorers_named(names: list[str], variables: Mapping[str, Any]) -> Any:
     """Return the scorers in variables, which hold a function, a list or a dict of functions. Raises UsageError."""
     scorers: dict[str, Any] = {}
     for name in names:
-        value = value_named(name, variables)
-        if value is None:
-            hint = nearest(name, variables, lambda each: callable(each) and not isinstance(each, type))
-            hint = hint or " Store one first, such as exact('answer')."
-            raise UsageError(f"--score {name}: there is no such variable.{hint} Nothing was sent.")
-        if not callable(getattr(value, "ask", value)) and not isinstance(value, Mapping | list | tuple):
+        value = named("--score", name, variables, is_scorer, "Store one first, such as exact('answer').")
+        if not is_scorer(value) and not isinstance(value, Mapping | list | tuple):
             raise UsageError(f"--score {name}: {name} is a {type(value).__name__}, not a function, a list or a dict.")
         if len(names) == 1 and getattr(value, "__name__", name) == name and not hasattr(value, "name"):
             return value
@@ -92,15 +97,30 @@ def _parts(name: str, value: Any) -> dict[str, Any]:
 
 def variables_of(variables: Mapping[str, Any], fits: Callable[[Any], bool]) -> list[str]:
     """Return the names of the user's variables whose values fit."""
-    return [name for name, value in variables.items() if _is_shown(name) and fits(value)]
+    return [
+        name for name, value in variables.items() if name[0] != "_" and not IPYTHONS.fullmatch(name) and fits(value)
+    ]
 
 
 def is_table(value: Any) -> bool:
     """Return whether a value looks like a table: a frame, or a list of texts, numbers, dicts or objects."""
-    kind = type(value)
-    if isinstance(value, list):
-        return bool(value)
-    return any(hasattr(kind, name) for name in ("__arrow_c_stream__", "to_frame"))
+    is_frame = any(hasattr(type(value), name) for name in ("__arrow_c_stream__", "to_frame"))
+    return bool(value) if isinstance(value, list) else is_frame
+
+
+def is_run(value: Any) -> bool:
+    """Return whether a value is a run of a map, without importing what makes one."""
+    return type(value).__name__ == "Run" and hasattr(value, "progress")
+
+
+def is_schema(value: Any) -> bool:
+    """Return whether a value may be a schema."""
+    return isinstance(value, type | dict)
+
+
+def is_scorer(value: Any) -> bool:
+    """Return whether a value may score answers: a function, or a judge."""
+    return callable(getattr(value, "ask", value)) and not isinstance(value, type)
 
 
 def value_named(name: str, variables: Mapping[str, Any]) -> Any:
@@ -110,12 +130,3 @@ def value_named(name: str, variables: Mapping[str, Any]) -> Any:
     for part in parts:
         value = getattr(value, part, None)
     return value
-
-
-def nearest(name: str, variables: Mapping[str, Any], fits: Callable[[Any], bool]) -> str:
-    """Return a question for the variable of the nearest name that fits, or an empty text."""
-    return did_you_mean(name, variables_of(variables, fits))
-
-
-def _is_shown(name: str) -> bool:
-    return name[0] != "_" and not IPYTHONS.fullmatch(name)

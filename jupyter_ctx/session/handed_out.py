@@ -48,6 +48,11 @@ class HandedOut:
         self.problems += [] if answers else problems  # the others are neighbours of this notebook
         return answers
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing was handed out."""
+        return not self._answers
+
     @cached_property
     def rows(self) -> Mapping[AnswerKey, StoredAnswer]:
         """The answers by their keys, as maps look for them."""

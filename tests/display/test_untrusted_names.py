@@ -13,7 +13,7 @@ from jupyter_ctx.display.tables import table
 from jupyter_ctx.display.widgets.gauge import gauge_terminal
 from jupyter_ctx.errors import ChatInterrupted, ProviderError
 from jupyter_ctx.library import Library
-from jupyter_ctx.magics.registration import door_of
+from jupyter_ctx.magics.registration import magics_of
 from jupyter_ctx.runtime.frontend import Origin
 from jupyter_ctx.session import actions
 
@@ -59,7 +59,7 @@ def test_conversations_of_notebooks_with_such_paths_are_listed_without_escapes(c
 
 def test_notes_are_told_without_escapes(cells: Cells) -> None:
     get_chat()
-    library = door_of(cells.shell).magic.library
+    library = magics_of(cells.shell).magic.library
     library.notes.append(f"Going on with {BAD}.")
     assert harmless(cells.run("%chat status"))
 

@@ -10,7 +10,7 @@ import pytest
 from answering_rows import answering_rows
 from cells import Cells
 
-from jupyter_ctx import Chat, InvalidAnswerError, Reply, get_chat
+from jupyter_ctx import Chat, Reply, get_chat
 from jupyter_ctx.display.answer.json_block import json_block
 
 TYPES = """
@@ -82,18 +82,6 @@ def test_the_variable_holds_the_value_and_the_underscore_the_reply(typed: Cells)
     assert "planet" not in names
 
 
-def test_an_answer_that_fails_twice_shows_its_text_and_leaves_the_variable(typed: Cells) -> None:
-    with answering_rows(lambda prompt: '{"title": "Up"}') as asked:
-        typed.run(f"%chat use m --base-url {asked.url}")
-        typed.run("film = 'before'")
-        error = typed.fail("%%chat --schema Film -o film\nA film?")
-    assert isinstance(error, InvalidAnswerError)
-    assert "genre" in str(error)
-    for name in ("list[Film]", "int"):
-        assert f"{name}, and name Answer" in str(typed.fail(f"%%chat --schema {name}\nFilms?"))
-    assert typed.shell.user_ns["film"] == "before"
-
-
 def test_a_reply_shows_its_json_wherever_it_is_shown(typed: Cells) -> None:
     typed.run("%%chat --schema Moons\nIts moons?")
     reply = typed.shell.user_ns["_"]
@@ -101,15 +89,6 @@ def test_a_reply_shows_its_json_wherever_it_is_shown(typed: Cells) -> None:
     assert '<div class="highlight">' in shown["text/html"]
     assert shown["text/markdown"] == f"```json\n{JSON}\n```"
     assert typed.run("%%chat --schema Moons -n 2\nIts moons?").count(JSON) == 2
-
-
-def test_json_of_one_line_is_laid_out_and_other_json_left_as_it_was_written() -> None:
-    assert json_block(' {"a": 1} ') == '```json\n{\n  "a": 1\n}\n```'
-    assert json_block('{\n "a":1}') == '```json\n{\n "a":1}\n```'
-    deep = '{"a":' * 400 + "1" + "}" * 400
-    assert deep in json_block(deep)
-    fenced = 'Here:\n```json\n{"a": 1}\n```'
-    assert json_block(fenced) == f"````json\n{fenced}\n````"
 
 
 def test_a_notebook_that_was_run_is_imported_with_the_json_of_its_answers(typed: Cells, tmp_path: Path) -> None:
@@ -122,3 +101,12 @@ def test_a_notebook_that_was_run_is_imported_with_the_json_of_its_answers(typed:
     chat = Chat()
     chat.load(file)
     assert [json.loads(turn.reply) for turn in chat.turns] == [MOONS]
+
+
+def test_json_of_one_line_is_laid_out_and_other_json_left_as_it_was_written() -> None:
+    assert json_block(' {"a": 1} ') == '```json\n{\n  "a": 1\n}\n```'
+    assert json_block('{\n "a":1}') == '```json\n{\n "a":1}\n```'
+    deep = '{"a":' * 400 + "1" + "}" * 400
+    assert deep in json_block(deep)
+    fenced = 'Here:\n```json\n{"a": 1}\n```'
+    assert json_block(fenced) == f"````json\n{fenced}\n````"

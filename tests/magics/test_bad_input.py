@@ -36,7 +36,7 @@ def test_a_binary_file_replaces_no_memory_file(content: bytes, tmp_path: Path, m
 
 def test_a_key_may_be_given_for_whoever_takes_one(cells: Cells, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
-    monkeypatch.setattr("jupyter_ctx.magics.chat_magic.getpass", lambda text: asked.append(text) or "sk-typed-secret")
+    monkeypatch.setattr("jupyter_ctx.magics.questions.getpass", lambda text: asked.append(text) or "sk-typed-secret")
     assert "openai is kept" in cells.run("%chat key openai")
     assert "kept" in cells.run("%chat key anthropic/claude-sonnet-5")
     assert "http://box:8000/v1 is kept" in cells.run("%chat key http://box:8000/v1/")
@@ -49,7 +49,7 @@ def test_a_key_may_be_given_for_whoever_takes_one(cells: Cells, monkeypatch: pyt
 def test_a_key_that_an_address_refuses_names_the_address_and_how_to_give_another(
     cells: Cells, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("jupyter_ctx.magics.chat_magic.getpass", lambda _: "sk-right")
+    monkeypatch.setattr("jupyter_ctx.magics.questions.getpass", lambda _: "sk-right")
 
     def answer(handler: Any, request: dict[str, Any]) -> None:
         if handler.headers["Authorization"] == "Bearer sk-right":
@@ -111,14 +111,3 @@ def test_an_export_replaces_an_earlier_one_and_no_file_of_anybody_else(
     longer.add_messages([{"role": "user", "content": "Say it again."}])
     longer.export(path)
     assert "Say it again." in path.read_text("utf-8")
-
-
-def test_no_turn_is_pinned_and_excluded_and_what_gives_way_is_said() -> None:
-    chat = talked()
-    assert "No longer" not in str(chat.pin(1))
-    assert "No longer pinned: 1; %chat pin 1 brings it back" in str(chat.exclude(1, 2))
-    assert [row.states[0] for row in chat.history()] == ["excluded", "excluded"]
-    assert "No longer excluded: 1." in str(chat.pin(1))
-    assert [row.states[0] for row in chat.history()] == ["pinned", "excluded"]
-    chat.add_messages([{"role": "user", "content": "Nobody answered."}])
-    assert "a turn without an answer is not sent: 3" in str(chat.pin(3))

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 from cells import Cells
-from dialects import DIALECTS, KEY
+from dialects import DIALECTS
 from server import send, serve
 
-from jupyter_ctx import AuthenticationError, Chat
+from jupyter_ctx import AuthenticationError, Chat, get_chat
 from jupyter_ctx.magics.line_errors import CALLED_ELSEWHERE, COMMANDS
 
 
@@ -31,26 +31,16 @@ def test_an_answer_that_was_too_long_can_be_continued(cells: Cells) -> None:
         assert "%chat continue" not in cells.run("%%chat --no-history --max-tokens 4\nTell me.")
         del seen[-1]
         cells.fail("%chat continue")
+        assert "takes no --no-history" in str(cells.fail("%chat continue --no-history"))
         shown = cells.run("%%chat --max-tokens 4\nTell me.")
         assert "[ctx] Stopped at 4 tokens: %chat continue asks for the rest." in shown
         cells.run("%chat continue --max-tokens 9")
+        cells.run("%chat trim 0")
+        assert "%chat include all" in str(cells.fail("%chat continue"))
+        assert len(seen) == 2
     assert [message["role"] for message in seen[1]["messages"]] == ["user", "assistant", "user"]
     assert seen[1]["messages"][-1]["content"] == "Continue exactly where you stopped."
     assert seen[1]["max_tokens"] == 9
-
-
-def test_nothing_is_continued_where_the_model_would_see_no_turn(cells: Cells) -> None:
-    with serve(answering("Some")) as (url, seen):
-        cells.run(f"%chat use m --base-url {url}")
-        cells.run("%chat config system Be brief.")
-        cells.run("%%chat\nTell me.")
-        assert "takes no --no-history" in str(cells.fail("%chat continue --no-history"))
-        cells.run("%chat trim 0")
-        assert "%chat include all" in str(cells.fail("%chat continue"))
-        assert len(seen) == 1
-        cells.run("%chat include all")
-        cells.run("%chat continue")
-    assert len(seen[1]["messages"]) == 4
 
 
 def test_a_short_name_stands_for_a_model_in_every_notebook(cells: Cells) -> None:
@@ -64,16 +54,6 @@ def test_a_short_name_stands_for_a_model_in_every_notebook(cells: Cells) -> None
     assert "quick " not in cells.run("%chat alias").replace("quicker", "")
 
 
-def test_a_damaged_file_of_short_names_is_named_and_full_names_still_work(
-    cells: Cells, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    cells.run("%chat alias quick openai/gpt-6-luna")
-    (path,) = tmp_path.rglob("aliases.json")
-    path.write_text("{")
-    assert str(path) in str(cells.fail("%chat use quick"))
-    assert Chat("openai/gpt-6-luna").config.model == "openai/gpt-6-luna"
-
-
 def test_a_system_prompt_may_stand_in_a_file(tmp_path: Path, cells: Cells) -> None:
     tutor = tmp_path / "the tutor.md"
     tutor.write_text("You teach.\nBe kind.\n")
@@ -85,20 +65,6 @@ def test_a_system_prompt_may_stand_in_a_file(tmp_path: Path, cells: Cells) -> No
         missing = cells.fail("%%chat -s @nobody.md\nHello.")
     assert [request["messages"][0]["content"] for request in seen] == ["You teach.\nBe kind."] * 2
     assert "nobody.md" in str(missing)
-
-
-def test_a_file_is_attached_in_a_cell(tmp_path: Path, cells: Cells) -> None:
-    notes = tmp_path / "notes.txt"
-    notes.write_text("The sea is ```blue```.")
-    with serve(answering("Hi")) as (url, seen):
-        cells.run(f"%chat use m --base-url {url}")
-        cells.run(f"%%chat -a {notes} --set seed=3\nWhat is it like?")
-        cells.run(f"%%chat -a {notes} --preview\nAnd now?")
-        assert "gone.txt" in str(cells.fail("%%chat -a gone.txt\nx"))
-    said = seen[0]["messages"][0]["content"]
-    assert said.startswith("What is it like?\n\nFile notes.txt:\n````\nThe sea is ```blue```.\n````")
-    assert seen[0]["seed"] == 3
-    assert len(seen) == 1
 
 
 def test_the_models_of_a_provider_are_listed_with_their_windows(cells: Cells) -> None:
@@ -119,15 +85,6 @@ def test_the_models_of_a_provider_are_listed_with_their_windows(cells: Cells) ->
     assert "Did you mean openai?" in said
 
 
-def test_why_a_model_refused_is_shown(cells: Cells, monkeypatch: pytest.MonkeyPatch) -> None:
-    body = DIALECTS["anthropic"].answer("", why="refusal")
-    with serve(body, path="") as (url, _):
-        monkeypatch.setenv("ANTHROPIC_BASE_URL", url)
-        monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
-        cells.run("%chat use claude-sonnet-5")
-        assert "The model refused to answer: bio: of the rules." in cells.run("%%chat\nHello.")
-
-
 def test_another_model_answers_where_the_usual_one_is_not_there(cells: Cells) -> None:
     cells.shell.config.Chat.model = "local//no/such/model.gguf"
     dialect = DIALECTS["completions"]
@@ -139,11 +96,32 @@ def test_another_model_answers_where_the_usual_one_is_not_there(cells: Cells) ->
 def test_an_address_that_goes_with_its_model_is_named_when_it_goes(cells: Cells) -> None:
     cells.run("%chat use mine --base-url http://127.0.0.1:9/v1")
     said = cells.run("%chat use openai/gpt-4o")
-    assert "base_url http://127.0.0.1:9/v1 went with mine: openai/gpt-4o is asked at its provider." in said
-    assert "went with" not in cells.run("%chat use openai/gpt-5.2")
+    assert "openai/gpt-4o is asked at its provider, no longer at http://127.0.0.1:9/v1." in said
+    assert "no longer at" not in cells.run("%chat use openai/gpt-5.2")
+
+
+def test_a_server_of_ones_own_is_asked_whether_it_is_there(cells: Cells, monkeypatch: pytest.MonkeyPatch) -> None:
+    with serve(answering("Hi")) as (url, _):
+        assert "Context 0 of" in cells.run(f"%chat use m --base-url {url}")
+    monkeypatch.setenv("OLLAMA_HOST", url)
+    for line in (f"m --base-url {url}", "ollama/llama3"):
+        said = cells.run(f"%chat use {line}")
+        assert "No connection to http://127.0.0.1:" in said
+        assert "Context" not in said, "a gauge of a server that is not there"
+    assert get_chat().config.model == "ollama/llama3"
 
 
 @pytest.mark.parametrize(("name", "ours"), CALLED_ELSEWHERE.items())
 def test_a_command_by_its_name_in_other_tools_leads_to_ours(cells: Cells, name: str, ours: str) -> None:
     assert ours in COMMANDS
     assert f"%chat {ours}?" in str(cells.fail(f"%chat {name}"))
+
+
+def test_a_damaged_file_of_short_names_is_named_and_full_names_still_work(
+    cells: Cells, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cells.run("%chat alias quick openai/gpt-6-luna")
+    (path,) = tmp_path.rglob("aliases.json")
+    path.write_text("{")
+    assert str(path) in str(cells.fail("%chat use quick"))
+    assert Chat("openai/gpt-6-luna").config.model == "openai/gpt-6-luna"

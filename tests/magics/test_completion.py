@@ -78,6 +78,7 @@ def test_paths_and_names_with_spaces_are_completed_in_quotes(
     (tmp_path / "my folder").mkdir()
     for name in ("my notes.txt", "my folder/a b.md"):
         (tmp_path / name).touch()
+    assert cells.lines('%%chat -a "my ') == ['%%chat -a "my folder/', '%%chat -a "my notes.txt"']
     assert cells.lines("%%chat -a my") == ['%%chat -a "my folder/', '%%chat -a "my notes.txt"']
     assert cells.lines('%%chat -a "my folder/') == ['%%chat -a "my folder/a b.md"']
     assert cells.lines("%%chat -a 'my n", "'") == ["%%chat -a 'my notes.txt"], "the front end closed the quote"
@@ -124,6 +125,18 @@ def test_numbers_of_turns_are_completed_with_their_first_words(cells: Cells) -> 
 )
 def test_names_attributes_columns_and_keys_are_completed_inside_braces(data: Cells, typed: str, found: str) -> None:
     assert f"Compare {found}" in data.lines(f"%%chat -m a/b\nSome prose.\nCompare {typed}")
+
+
+def test_tables_files_and_the_options_of_a_map_are_offered(
+    data: Cells, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("rows.csv", "notes.txt"):
+        (tmp_path / name).touch()
+    found = set(data.lines("%%chat map "))
+    assert {"%%chat map prices", "%%chat map rows.csv", "%%chat map --repeat"} <= found
+    assert not {"%%chat map notes.txt", "%%chat map x_value"} & found
+    assert "%%chat map -m x prices" in data.lines("%%chat map -m x pr")
 
 
 def test_a_maps_columns_are_offered_beside_the_notebooks_names(data: Cells) -> None:
@@ -175,13 +188,6 @@ def test_tab_offers_no_prefixes_and_nothing_that_does_not_talk(cells: Cells) -> 
         assert not [name for name in names if re.search("embed|image|tts|realtime|whisper|-$", name)]
 
 
-def test_tab_offers_the_list_that_a_provider_gave(cells: Cells) -> None:
-    kept_table("https://api.groq.com/openai/v1", [Card("llama-9", stated=ContextWindow(9_000))])
-    offered = cells.lines("%chat use groq/")
-    assert "%chat use groq/llama-9" in offered
-    assert all(line.startswith("%chat use groq/") for line in offered)
-
-
 @pytest.mark.parametrize(
     "text", ["%chat use lmstudio/", "%chat use nobody/", "%chat pin ", "%%chat -t ", "%chat trim pr"]
 )
@@ -189,13 +195,8 @@ def test_tab_offers_nothing_of_pythons_in_a_line_of_ours(cells: Cells, text: str
     assert set(cells.lines(text)) <= {text, f"{text}--conversation"}
 
 
-def test_tab_completes_paths(cells: Cells, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "folder").mkdir()
-    for name in ("cat.png", "folder/notes.txt", ".hidden"):
-        (tmp_path / name).touch()
-    assert {"%%chat -a cat.png", "%%chat -a folder/"} <= set(cells.lines("%%chat -a "))
-    assert cells.lines("%%chat -a cat.png -a folder/n") == ["%%chat -a cat.png -a folder/notes.txt"]
-    assert cells.lines(f"%%chat -a {tmp_path}/c") == [f"%%chat -a {tmp_path}/cat.png"]
-    assert cells.lines("%%chat -s @fol") == ["%%chat -s @folder/"]
-    assert cells.lines("%chat import ca") == ["%chat import cat.png"]
+def test_tab_offers_the_list_that_a_provider_gave(cells: Cells) -> None:
+    kept_table("https://api.groq.com/openai/v1", [Card("llama-9", stated=ContextWindow(9_000))])
+    offered = cells.lines("%chat use groq/")
+    assert "%chat use groq/llama-9" in offered
+    assert all(line.startswith("%chat use groq/") for line in offered)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from html import escape
 
 import pytest
 from cells import Cells
@@ -55,10 +56,19 @@ def test_an_unknown_topic_is_told_the_nearest_and_all(cells: Cells) -> None:
     assert ", ".join(TOPICS) in re.sub(r"\s+", " ", cells.run("%chat help"))
 
 
-def test_help_shows_every_command_with_its_line(cells: Cells) -> None:
-    said = re.sub(r"\s+", " ", cells.run("%chat help"))
+def test_help_begins_with_eight_commands_and_folds_the_rest(cells: Cells) -> None:
+    with capture_output() as shown:
+        cells.shell.run_cell("%chat help")
+    forms = shown.outputs[-1].data
+    first, folded = forms["text/html"].split("<details>")
+    said = re.sub(r"\s+", " ", forms["text/plain"])
     for command in COMMANDS.values():
-        assert f"{command.line} {command.help}" in said
+        line = f">{escape(command.line)}<"
+        assert (line in first) == (f"{command.line} {command.help}" in said)
+        assert line in folded
+        assert re.search(rf"[ ,]{command.name}\b", said)
+    assert first.count("<tr>") == 1 + 8
+    assert len(set(COMMANDS.values())) <= 40
 
 
 def listed(page: str, options: Iterable[Option]) -> bool:
@@ -88,7 +98,7 @@ def test_a_commands_page_lists_its_options_alone(cells: Cells, name: str) -> Non
 def test_an_option_in_a_wrong_place_is_told_its_own_and_how_to_write_it_there(option: Option) -> None:
     line = f"{option.flag} 1" if option.takes else option.flag
     places: list[Command | None] = [None, *dict.fromkeys(COMMANDS.values())]
-    wrong = [each for each in places if not (each.takes(option) if each else option in OF_A_PROMPT)]
+    wrong = [each for each in places if not (each.knows(option) if each else option in OF_A_PROMPT)]
     assert wrong
     for command in wrong:
         with pytest.raises(UsageError) as error:
@@ -100,13 +110,6 @@ def test_an_option_in_a_wrong_place_is_told_its_own_and_how_to_write_it_there(op
         written = parsed_line(re.sub(r"\b(N|DOLLARS)$", "1", example))
         assert getattr(written, option.name)
         check_options(written, COMMANDS[written.words[0]] if written.words else None, "there")
-
-
-def test_options_of_a_command_stand_above_no_prompt(cells: Cells) -> None:
-    for source in ("%%chat --repeat 3\nWhy?", "%chat --repeat 3"):
-        error = cells.fail(source)
-        assert isinstance(error, UsageError)
-        assert "%%chat map TABLE --repeat N" in str(error)
 
 
 def test_config_shows_every_setting_with_value_source_and_line(cells: Cells) -> None:
@@ -140,16 +143,6 @@ def test_help_and_settings_stand_in_straight_columns_within_the_terminal(
     for line in ("%chat help", "%chat config"):
         begins = {len(found[0]) for row in cells.run(line).splitlines() if (found := re.match(r" {9,}", row))}
         assert len(begins) <= 1, "the last column begins at one place"
-
-
-def test_help_and_settings_are_tables_in_a_notebook(cells: Cells) -> None:
-    cells.run("%chat config system <b>")
-    with capture_output() as shown:
-        cells.shell.run_cell("%chat help\n%chat config")
-    commands, settings = (output.data["text/html"] for output in shown.outputs)
-    assert commands.count("<tr") > len(set(COMMANDS.values()))
-    assert "When the window gets full" in settings
-    assert "&lt;b&gt;" in settings
 
 
 def test_status_shows_the_settings_that_differ_from_the_default_and_who_set_them(cells: Cells) -> None:

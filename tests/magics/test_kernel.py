@@ -91,7 +91,7 @@ def test_an_action_of_another_cell_makes_a_gauge_a_snapshot_and_a_click_in_it_do
     kernel.run("%chat config gauge off")
     kernel.run("%%chat\nSay hello.")
     kernel.run("%chat")
-    panel = "get_ipython()._jupyter_ctx.magic.panel()"
+    panel = "get_ipython()._jupyter_ctx.magic.gauge.panel()"
     clear = kernel.value(f"{panel}._buttons['Clear'].model_id")
     clicked = kernel.outputs(kernel.click_on(clear))
     assert [twin["text/plain"].rpartition("\n")[2] for twin in twins(clicked)] == ["(after clear)"]
@@ -172,8 +172,8 @@ def test_an_error_is_its_message_without_a_traceback_and_fails_the_cell(kernel: 
 def test_a_click_while_a_cell_runs_is_not_lost_and_the_turn_is_whole(kernel: Kernel, real_model: str) -> None:
     kernel.run("%%chat\nSay hello.")
     kernel.run(
-        "from jupyter_ctx.magics.registration import door_of\n"
-        "row = door_of(get_ipython()).magic.panel().widget.children[1].children[1]"
+        "from jupyter_ctx.magics.registration import magics_of\n"
+        "row = magics_of(get_ipython()).magic.gauge.panel().widget.children[1].children[1]"
     )
     clear = kernel.value("next(b for b in row.children if b.description == 'Clear').model_id")
     message = kernel.ask(f"%%chat -m {real_model} --max-tokens 150\nWrite a long story about a lighthouse.", "story")

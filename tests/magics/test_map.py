@@ -63,14 +63,6 @@ def test_a_cell_is_asked_of_every_row_and_the_dataframe_is_its_result(cells: Cel
     assert "  word  said" in said  # the DataFrame itself
 
 
-def test_nothing_of_the_conversation_is_changed(cells: Cells, asked: list[Any]) -> None:
-    cells.run("%%chat --prices 0,0\nSay one")
-    before = get_chat().info(), get_chat().turns
-    cells.run("%%chat map words --prices 0,0\nSay {{ text }}")
-    assert (get_chat().info(), get_chat().turns) == before
-    assert all(len(request["messages"]) == 1 for request in asked[1:])
-
-
 def test_what_a_map_costs_counts_in_the_conversation(cells: Cells, monkeypatch: pytest.MonkeyPatch) -> None:
     body = DIALECTS["anthropic"].answer("Hi", sent=100_000, said=1_000)
     monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-none")
@@ -91,19 +83,20 @@ def test_several_models_and_repeats_make_a_grid(cells: Cells, asked: list[Any]) 
     assert sorted(cells.shell.user_ns["out"].model.unique()) == ["one", "two"]
 
 
-def test_settings_of_the_line_and_of_the_conversation_hold_for_every_row(cells: Cells, asked: list[Any]) -> None:
+def test_settings_of_the_line_and_of_the_conversation_hold_for_every_row_of_a_file(
+    cells: Cells, asked: list[Any], tmp_path: Path
+) -> None:
+    (tmp_path / "my rows.csv").write_text("word\nsun\nmoon\n")
+    cells.run("from dataclasses import dataclass\n@dataclass\nclass Film:\n    title: str\n    year: int")
     cells.run("%%chat system\nBe brief.")
-    cells.run("%%chat map words -t 0.5 --max-tokens 7 --limit 1\nSay {{ text }}")
+    before = get_chat().info(), get_chat().turns
+    line = f"%%chat map '{tmp_path}/my rows.csv' -t 0.5 --max-tokens 7 --limit 1 --schema Film -o out --prices 0,0"
+    cells.run(f"{line}\nJSON {{{{ word }}}}")
     (request,) = asked
     assert (request["temperature"], request["messages"][0]["content"]) == (0.5, "Be brief.")
     assert 7 in (request.get("max_tokens"), request.get("max_completion_tokens"))
-
-
-def test_a_file_is_a_table_too(cells: Cells, asked: list[Any], tmp_path: Path) -> None:
-    path = tmp_path / "my rows.csv"
-    path.write_text("word\nsun\nmoon\n")
-    cells.run(f"%%chat map '{path}'\nSay {{{{ word }}}}")
-    assert prompts(asked) == {"Say sun", "Say moon"}
+    assert list(cells.shell.user_ns["out"].title) == ["SUN"]
+    assert (get_chat().info(), get_chat().turns) == before
 
 
 def test_a_dry_run_shows_the_price_and_the_first_prompts_and_sends_nothing(cells: Cells, asked: list[Any]) -> None:
@@ -143,12 +136,6 @@ def test_a_run_that_fails_as_a_whole_keeps_what_there_is_and_fails_the_cell(
         error = cells.fail("%%chat map many --yes --as run -o out\nSay {{ text }}")
     assert " of 200 answers" in str(error)
     assert 1 <= cells.shell.user_ns["out"].asked.sum() == 200 - cells.shell.user_ns["run"].unasked < 200
-
-
-def test_a_schema_makes_columns(cells: Cells, asked: list[Any]) -> None:
-    cells.run("from dataclasses import dataclass\n@dataclass\nclass Film:\n    title: str\n    year: int")
-    cells.run("%%chat map words --schema Film -o out\nJSON {{ text }}")
-    assert list(cells.shell.user_ns["out"].title) == ["SUN", "MOON"]
 
 
 def test_several_scorers_are_named_as_their_variables(cells: Cells, asked: list[Any]) -> None:
@@ -213,21 +200,6 @@ def test_a_run_is_plotted_as_text_in_a_terminal(cells: Cells, asked: list[Any]) 
     cells.run("%%chat map df --as plain\nSay {{ word }}")
     error = str(cells.fail("%chat plot plain"))
     assert "no answer of plain has a score (3 answers, 0 truncated, 0 failed)" in error
-
-
-def test_tab_offers_tables_files_runs_and_the_options_of_a_map(
-    cells: Cells, asked: list[Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "rows.csv").touch()
-    (tmp_path / "notes.txt").touch()
-    found = cells.lines("%%chat map ")
-    assert {"%%chat map df", "%%chat map words", "%%chat map rows.csv", "%%chat map --repeat"} <= set(found)
-    assert not {"%%chat map notes.txt", "%%chat map right"} & set(found)
-    assert "%%chat map -m x df" in cells.lines("%%chat map -m x d")
-    cells.run("%%chat map words --as run\nSay {{ text }}")
-    assert cells.lines("%chat plot r") == ["%chat plot run"]
-    assert "%%chat --repeat" not in cells.lines("%%chat --re")
 
 
 def test_the_stored_answers_of_maps_are_deleted_after_asking(

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from cells import Cells
 from dialects import DIALECTS
 from server import serve
-
-from jupyter_ctx import get_chat
 
 
 @pytest.fixture(scope="module")
@@ -44,29 +42,6 @@ def test_a_preview_of_several_answers_says_what_all_of_them_cost(
     said = cells.run(f"%%chat --preview {both}\nHello.")
     assert "the price of anthropic/claude-of-tomorrow is unknown, the others cost between $" in said
     assert not server[1]
-
-
-def test_a_summary_keeps_the_newest_turns_and_asks_no_model_where_that_is_wanted(cells: Cells) -> None:
-    cells.run("%chat use openai/gpt-4o --window 4000")
-    crates = [f"Crate {number} weighs {100 + number} kilograms. {'wind and sea. ' * 20}" for number in range(4)]
-    get_chat().add_messages({"role": role, "content": text} for text in crates for role in ("user", "assistant"))
-    said = cells.run("%chat summarise 1 --extractive")  # a model would need a key
-    assert "turns 1 to 3" in said
-    assert "Crate 2 weighs 102" in said
-    assert [row.states[0] for row in get_chat().history()] == [*["summarised"] * 3, "sent"]
-    assert "Nothing to summarise" in cells.run("%chat summarise 1")
-
-
-def test_the_local_model_is_free(cells: Cells, talk: Callable[[str], Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("builtins.input", lambda question: pytest.fail(question))
-    for _ in range(3):
-        talk("Say one word.")
-    said = cells.run("%chat status")
-    assert "rice:" not in said
-    assert "$" not in said
-    preview = cells.run("%%chat preview\nSay one word.")
-    assert "tokens in" in preview
-    assert "$" not in preview
 
 
 def test_status_says_what_was_saved(cells: Cells, monkeypatch: pytest.MonkeyPatch) -> None:

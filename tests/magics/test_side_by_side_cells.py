@@ -71,34 +71,18 @@ def test_pick_takes_another_and_a_variable_holds_them_all(terminal: Cells) -> No
     assert "two at None heard 1." in terminal.run("%chat history")
 
 
-def test_one_that_fails_says_so_and_the_cell_goes_on_with_the_first_that_answers(terminal: Cells) -> None:
-    said = terminal.run("%%chat -m refuses -m two\nHello?")
+def test_one_that_fails_is_named_and_the_first_that_answers_is_taken_and_compared(terminal: Cells) -> None:
+    said = terminal.run("%%chat -m refuses -m one -m two -o three\nWho are you?")
+    compared = terminal.run("%chat compare")
     assert "This model is not for you." in said
-    assert "two at None heard 1." in terminal.run("%chat history")
+    assert "This model is not for you." in compared
+    assert "Answers to: Who are you?" in compared
+    assert "{+two+}" in compared
+    heard = [reply and reply.text for reply in terminal.shell.user_ns["three"]]
+    assert heard == [None, "one at None heard 1.", "two at None heard 1."]
+    assert "one at None heard 1." in terminal.run("%chat history")
     assert "1 (refuses)" in str(terminal.fail("%chat pick 1"))
     assert "This model is not for you." in str(terminal.fail("%%chat -m refuses -n 2\nHello?"))
-
-
-def test_compare_marks_the_words_that_differ(terminal: Cells) -> None:
-    terminal.run("%%chat -m one -m two\nHello?")
-    assert "{+two+}" in terminal.run("%chat compare")
-    assert "{+two+}" in terminal.run("%chat compare 1")
-
-
-def test_compare_says_what_was_asked_and_why_an_answer_is_missing(terminal: Cells) -> None:
-    terminal.run("%%chat -m one -m refuses\nWho are you?")
-    said = terminal.run("%chat compare")
-    assert "Answers to: Who are you?" in said
-    assert "This model is not for you." in said
-    terminal.fail("%%chat -m refuses -n 2\nAnd now?")
-    assert "Answers to: Who are you?" in terminal.run("%chat compare")
-
-
-def test_compare_shows_objects_as_the_cell_did(terminal: Cells) -> None:
-    terminal.run("%%chat -m json-a -m json-b\nWho are you?")
-    said = terminal.run("%chat compare")
-    assert '\n  "name": "' in said
-    assert "{+json-b+}" in said.replace("json{+-b+}", "{+json-b+}").replace("json-{+b+}", "{+json-b+}")
 
 
 # in a kernel
@@ -185,8 +169,3 @@ def test_a_cell_whose_turn_has_an_older_answer_says_so(kernel: Kernel) -> None:
     assert (
         "Turn 1 has another answer of this cell" in twins(outputs)[-1]["text/plain"] + twins(outputs)[-2]["text/plain"]
     )
-
-
-def test_a_variable_has_a_place_for_each_answer(terminal: Cells) -> None:
-    terminal.run("%%chat -m refuses -m two -o both\nHello?")
-    assert [reply and reply.text for reply in terminal.shell.user_ns["both"]] == [None, "two at None heard 1."]

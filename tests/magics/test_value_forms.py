@@ -58,10 +58,6 @@ def test_a_conversation_shows_what_was_said_and_its_repr_stays_one_line() -> Non
     assert "Red &lt;b>." in forms["text/markdown"] or "Red &lt;b&gt;." in forms["text/markdown"]
 
 
-def test_an_empty_conversation_is_its_line() -> None:
-    assert Chat(provider=ScriptedProvider())._repr_mimebundle_()["text/plain"] == "Chat('scripted/model', 0 turns)"
-
-
 def test_keys_are_blanked_in_all_forms() -> None:
     chat = Chat(provider=ScriptedProvider(f"You said {KEY}."))
     chat.send(f"My key is {KEY}.")

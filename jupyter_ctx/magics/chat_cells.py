@@ -1,0 +1,260 @@
+"""Ask what stands in a chat cell, and show the answer."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from IPython.core.error import UsageError
+from IPython.display import display
+
+from ..chat import Chat
+from ..conversation.events import Said
+from ..conversation.places import Place
+from ..display.answer.stream import AnswerView, NotebookView, TerminalView
+from ..display.text import note_plain, to_plain, warning_forms
+from ..errors import ChatError, ChatInterrupted, InvalidAnswerError, InvalidRequestError, StoreError
+from ..library import Library
+from ..providers.base import Reply
+from ..runtime.frontend import Where, notebook_files, origin, where
+from ..runtime.interrupts import uninterrupted
+from ..session import actions
+from ..session.actions import Change, threshold_notice
+from ..session.complete import Coming
+from ..session.handed_out import HandedOut
+from ..session.notices import WHERE_FROM
+from ..session.prompt import Prompt
+from ..session.send import send_prompt
+from ..session.state import NotebookState
+from .answer_parts import blocks_below, broken_below, ending, figures_below, shown_forms
+from .cell_gauge import CellGauge
+from .cell_prompts import CellPrompts
+from .conversation_tables import view_forms
+from .line_options import is_several
+from .sent_parts import along_bundle
+from .shown import Shown
+from .variables import check_new_name
+
+if TYPE_CHECKING:
+    from ..experiments.run import Run
+    from .answer_columns import SideBySideCell
+    from .chip import Chip
+
+EXPLAIN = "Explain this error and how to mend it."
+RUN_AGAIN = "Run the cell again for another answer"
+
+
+class ChatCells:
+    """The chat cells of one IPython shell, and the conversations that they talk in.
+
+    ``shown`` is told what cells show. ``chip`` is the one in the notebook's toolbar; ``None``: there can be none.
+    """
+
+    def __init__(self, shell: Any, shown: Shown, chip: Chip | None = None) -> None:
+        self.shell, self.prompts = shell, CellPrompts(shell, shown)
+        self.gauge = CellGauge(shell, lambda: self.library, chip)
+        self.maps: dict[str, Run] = {}  # by the fingerprint of their cell, the newest
+        self._side_by_side: dict[str, SideBySideCell] = {}  # by cell
+        self._newest_columns: SideBySideCell | None = None
+        self._reminded: set[str] = set()  # of answers side by side that no turn is of
+        notebook = NotebookState(handout=HandedOut(partial(notebook_files, shell)))
+        self.library: Library = Library(origin(shell), dict(shell.config.get("Chat", {})), notebook=notebook)
+
+    @property
+    def places(self) -> Sequence[Place]:
+        """The turns of the current conversation; empty before the first conversation is opened."""
+        return self.library.current.conversation.places if self.library.is_open else ()
+
+    def notes(self) -> tuple[str, ...]:
+        """Return the lines that say where the conversation comes from; each once."""
+        library, _ = self.library, self.library.current
+        lines, library.notes = tuple(library.notes), []
+        return lines
+
+    def tell_notes(self) -> None:
+        """Print where the conversation comes from, before anything else about it."""
+        tell(self.notes())
+
+    def ask(self, chat: Chat, options: Namespace, cell: str) -> Reply | None:
+        """Send a cell's prompt and return the reply, or show what would be sent."""
+        cell = cell if cell.strip() or not options.error else EXPLAIN
+        if not cell.strip():
+            raise UsageError("The cell is empty: write a prompt below %%chat.")
+        check_new_name("-o", options.out)
+        place = where(self.shell)
+        columns = _columns(chat, options, place)
+        options = options if columns is None else columns.first
+        reminders = () if options.preview else self._reminders(chat, place, several=columns is not None)
+        above = [*self.notes(), *reminders]
+        reading = _view(place, options, ())
+        try:
+            asked = self.prompts.of(chat, options, cell.rstrip("\n"), place, reading.sent)
+        finally:
+            reading.close()
+        if options.preview:
+            tell((*above, *asked.lines))
+            each_asked = columns.prompts(asked.prompt) if columns is not None else ()
+            prices = [chat.session.view(each).price for each in each_asked]
+            display(view_forms(chat.session.view(asked.prompt), prices), raw=True)
+            return None
+        above += [*(asked.along.lines if place.kind == "terminal" else ()), *asked.lines]
+        before, reply = chat.conversation.length, None
+        self.gauge.begin(chat, place)
+        try:
+            if asked.along.parts and place.kind != "terminal":  # in an output that no update of the answer repeats
+                display(along_bundle(asked.along, plain=options.plain), raw=True, display_id=True)
+            if columns is None:
+                reply = self._send(chat, _view(place, options, above), place, asked.prompt)
+                self._keep(reply, options.out)
+            else:
+                self._ask_each(columns, asked.prompt, above, place)
+            self.gauge.end(chat, place)
+        except (ChatError, ChatInterrupted):
+            raise
+        except KeyboardInterrupt:  # between the end of the answer and that of the cell, or before it was asked for
+            is_whole = reply is not None or _has_whole(chat, before)
+            raise ChatInterrupted(
+                "the answer had come whole." if is_whole else "stopped; %chat history shows what is kept."
+            ) from None
+        finally:
+            if chat.conversation.length != before:  # also where the cell fails
+                with uninterrupted():
+                    self.gauge.end(chat, place)
+        return reply
+
+    def _ask_each(self, answers: SideBySideCell, prompt: Prompt, above: Sequence[str], place: Where) -> None:
+        """Ask several at once, and show their answers side by side in place of those that the cell had."""
+        before = self._side_by_side.get(place.cell or "")
+        if before is not None:
+            before.end()
+        self._side_by_side[place.cell or ""] = self._newest_columns = answers
+        self._keep(answers.ask(prompt, above), answers.first.out)
+
+    def choose(self, chat: Chat, number: int, *, is_named: bool) -> Change:
+        """Take one of the answers shown last; ``is_named``: of those that this conversation had last."""
+        last = self._newest_columns
+        if last is None or is_named:
+            return chat.pick(number)
+        if last.kept_in is None:
+            raise InvalidRequestError("None of the answers shown last was kept, so none can be taken.")
+        if last.kept_in is not chat:
+            name = last.kept_in.name
+            raise InvalidRequestError(
+                f"The answers shown last are in the conversation {name!r}: %chat pick {number} -i {name}."
+            )
+        return chat.session.act(actions.choose_answer, number, last.id)
+
+    def _reminders(self, chat: Chat, place: Where, *, several: bool) -> Iterator[str]:
+        """Yield lines about what joins a prompt, or does not, that its user may not know; each once."""
+        memory = chat.session.memory_notice()
+        if memory is not None:
+            yield memory
+        last = next(reversed(chat.conversation.offers.values()), None)
+        if several or last is None or last.id in self._reminded or last.asked.record.cell == (place.cell or ""):
+            return
+        self._reminded.add(last.id)
+        if chat.session.chosen(last.id) is None:
+            cell = last.asked.record.execution
+            whose = f" of cell [{cell}]" if cell is not None else ""
+            yield f"None of the answers side by side{whose} is part of the conversation: %chat pick N takes one."
+
+    def _send(self, chat: Chat, view: AnswerView, place: Where, prompt: Prompt) -> Reply:
+        """Send a prompt and show what comes."""
+        before = chat.conversation.length
+
+        def begin(warning: str | None = None) -> None:
+            if warning is not None and place.kind != "headless":
+                view.sent("")  # the warning stands above the answer
+                _warn(warning, place)
+            view.begin()
+
+        coming = Coming(begin, view.feed, view.think, on_sent=view.sent)
+        try:
+            reply = send_prompt(chat.session, prompt, coming)
+            view.leave()
+        except InvalidAnswerError as error:
+            with uninterrupted():
+                begin()
+                view.correct(error.text, error.reply.thinking)
+                view.close((), figures_below(chat, error.reply, place))
+            raise
+        except (ChatError, ChatInterrupted) as error:
+            with uninterrupted():
+                begin()
+                if view.started:  # the line that the cell ends with
+                    more = "; %chat continue goes on with this one" if prompt.record else ""
+                    error.args = (f"{error} {RUN_AGAIN}{more}.",)
+                is_whole = isinstance(error, StoreError) or _has_whole(chat, before)
+                how = "interrupted" if isinstance(error, ChatInterrupted) else "cut off"
+                view.close((), broken_below(chat, coming, place, "" if is_whole else how))
+            raise
+        except BaseException:  # an error in ours or the user's own code: nobody is waited for
+            with uninterrupted():
+                view.close()
+            raise
+        view.correct(reply.text, reply.thinking, shown_forms(reply))
+        self._close(chat, view, place, reply)
+        return reply
+
+    def _close(self, chat: Chat, view: AnswerView, place: Where, reply: Reply) -> None:
+        """Show notices, figures and next steps below an answer."""
+        below = [*(line for line in reply.notices if line not in WHERE_FROM), *ending(reply)]
+        blocks = blocks_below(chat, reply) if chat is self.library.current else 0
+        footer = figures_below(chat, reply, place, blocks)
+        has_figure = place.kind == "notebook" and footer.fill is not None
+        notice = threshold_notice(chat.session, has_figure=has_figure) if place.kind != "headless" else None
+        if notice and has_figure:
+            footer, notice = replace(footer, notes=(*footer.notes, notice.removesuffix("."))), None
+        below += [*([notice] if notice else ()), *chat.session.notices()]
+        with uninterrupted():
+            view.close(below, footer)
+
+    def _keep(self, reply: Reply | list[Reply | None], name: str | None) -> None:
+        """Keep a reply, or several, in ``_`` and ``Out`` without showing it twice; values in a variable."""
+        self.shell.displayhook.update_user_ns(reply)
+        if name is not None:
+            self.shell.user_ns[name] = _value(reply) if isinstance(reply, Reply) else list(map(_value, reply))
+
+
+def tell(lines: Iterable[object]) -> None:
+    """Print lines for the user."""
+    for line in lines:
+        print(to_plain(str(line)))
+
+
+def _has_whole(chat: Chat, before: int) -> bool:
+    """Return whether an answer came whole after so many events."""
+    turns = (event.turn for event in chat.conversation.events[before:] if isinstance(event, Said))
+    return any(turn.stop_reason not in ("interrupted", "cut") for turn in turns)
+
+
+def _warn(line: str, place: Where) -> None:
+    """Show, before the answer, that the context window is nearly full, and what to do."""
+    if place.kind == "terminal":
+        print(note_plain(line))
+    else:
+        display(warning_forms(line), raw=True)
+
+
+def _value(reply: Reply | None) -> Any:
+    """Return what a variable holds of a reply: the value of a structured answer, else the reply."""
+    return reply if reply is None or reply.parsed is None else reply.parsed
+
+
+def _columns(chat: Chat, options: Namespace, place: Where) -> SideBySideCell | None:
+    """Return whom a line asks at once; ``None``: one. Raises UsageError."""
+    if not is_several(options):
+        return None
+    from .answer_columns import SideBySideCell
+
+    return SideBySideCell(chat, options, place)
+
+
+def _view(place: Where, options: Namespace, above: Sequence[str]) -> AnswerView:
+    if place.kind == "terminal":
+        return TerminalView(above)
+    is_json = options.schema is not None
+    return NotebookView(above, streaming=place.kind == "notebook", plain=options.plain, is_json=is_json)
