@@ -69,7 +69,6 @@ class ChatMagic:
         self._heard = set[Chat]()  # conversations whose changes the outputs of the gauge hear of
         self._side_by_side: dict[str, SideBySideCell] = {}  # by cell
         self._newest_columns: SideBySideCell | None = None
-        self._reminded: set[str] = set()  # of answers side by side that no turn is of
         self.maps: dict[str, Run] = {}  # by the fingerprint of their cell, the newest
         self._greeted = False
         self._followed: Chat | None = None  # the conversation that the gauge shows
@@ -118,7 +117,7 @@ class ChatMagic:
         options = options if several is None else several.first
         above = (
             *self.notes(),
-            *(() if options.preview else self._told_first(chat, place, several=several is not None)),
+            *(() if options.preview else filter(None, [chat.session.memory_notice()])),
         )
         reading = _view(place, options, ())
         try:
@@ -177,20 +176,6 @@ class ChatMagic:
                 f"The answers shown last are in the conversation {name!r}: %chat pick {number} -i {name}."
             )
         return chat.session.act(actions.choose_answer, number, last.id)
-
-    def _told_first(self, chat: Chat, place: Where, *, several: bool) -> Iterator[str]:
-        """Yield lines about what joins a prompt, or does not, that its user may not know; each once."""
-        memory = chat.session.memory_notice()
-        if memory is not None:
-            yield memory
-        last = next(reversed(chat.conversation.offers.values()), None)
-        if several or last is None or last.id in self._reminded or last.asked.record.cell == (place.cell or ""):
-            return
-        self._reminded.add(last.id)
-        if chat.session.chosen(last.id) is None:
-            cell = last.asked.record.execution
-            whose = f" of cell [{cell}]" if cell is not None else ""
-            yield f"None of the answers side by side{whose} is part of the conversation: %chat pick N takes one."
 
     def _send(self, chat: Chat, view: AnswerView, place: Where, prompt: Prompt) -> Reply:
         """Send a prompt and show what comes."""
