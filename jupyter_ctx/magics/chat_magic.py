@@ -30,7 +30,7 @@ from ..runtime.frontend import Where, notebook_files, origin, where
 from ..runtime.interrupts import uninterrupted
 from ..session import actions
 from ..session.actions import Change, threshold_notice
-from ..session.complete import Coming
+from ..session.complete import StreamListener
 from ..session.handed_out import HandedOut
 from ..session.notices import WHERE_FROM
 from ..session.prompt import Prompt
@@ -188,7 +188,7 @@ class ChatMagic:
                 _warn(warning, place)
             view.begin()
 
-        coming = Coming(begin, view.feed, view.think, on_sent=view.sent)
+        coming = StreamListener(begin, view.feed, view.think, on_sent=view.sent)
         try:
             reply = send_prompt(chat.session, prompt, coming)
             view.leave()

@@ -18,7 +18,7 @@ from ..providers.base import Reply
 from ..runtime.interrupts import GRACE_SECONDS, POLL_SECONDS, uninterrupted
 from ..runtime.redaction import Redactor
 from .ask import with_notices
-from .complete import Coming, Completion, as_answer, complete
+from .complete import Completion, StreamListener, as_answer, complete
 from .messages_sent import digested, request_digest
 from .prompt import Prompt
 from .reply_checks import INCOMPLETE, Verdict
@@ -283,7 +283,7 @@ class _SideBySide:
         try:
             assert request.planned is not None
             watcher = self._watcher
-            coming = Coming(
+            coming = StreamListener(
                 on_piece=partial(self._tell, watcher.feed, column),
                 on_thought=partial(self._tell, watcher.think, column),
                 on_sent=partial(self._tell, watcher.sent, column),
