@@ -33,7 +33,7 @@ from .session.session import Session
 from .session.system_prompt import prompt_text
 from .session.usage_table import Usages, usages
 from .shown_as import mimebundle
-from .storage.journal import Journal
+from .storage.conversation_writer import ConversationWriter
 from .storage.store import store_address
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ class Chat:
         asked = {"model": answers.model if answers else model, **settings}
         given = {name: value for name, value in asked.items() if value is not None}
         begin = default_settings({}, given).changed({"base_url": None} if answers else {})
-        journal = Journal(store_address(store), Origin(), strict=True) if store is not None else None
+        journal = ConversationWriter(store_address(store), Origin(), strict=True) if store is not None else None
         opened = journal.open(name) if journal is not None else None
         session = Session(begin, Models(answers), journal, total=journal.sum() if journal is not None else None)
         if journal is not None and opened is not None:
@@ -301,7 +301,7 @@ def _handed_in(provider: SupportsStream | None, model: str | None, **other: str 
     return None if provider is None else guest(provider, model)
 
 
-def _say_where_it_is_a_copy(journal: Journal, name: str | None, turns: int) -> None:
+def _say_where_it_is_a_copy(journal: ConversationWriter, name: str | None, turns: int) -> None:
     """Add a notice where the conversation of this name was open already."""
     if name not in (None, journal.name):
         journal.notices.append(

@@ -25,9 +25,9 @@ from .session.begun import told_of_environment
 from .session.course import course_in
 from .session.session import Session
 from .session.state import NotebookState
+from .storage.conversation_writer import ConversationWriter, OpenedConversation, forget
 from .storage.database import TakenError
-from .storage.holders import is_held_elsewhere
-from .storage.journal import Journal, Opened, forget
+from .storage.ownership import is_held_elsewhere
 from .storage.spending import Sum
 from .storage.store import ConversationRow, store_address
 from .storage.stored_answers import Answers
@@ -232,10 +232,10 @@ class Library:
             self.notes.append(opened.note)
         return chat
 
-    def _journal(self) -> Journal:
-        return Journal(self._address, self.origin, self._troubles, strict=self._is_named)
+    def _journal(self) -> ConversationWriter:
+        return ConversationWriter(self._address, self.origin, self._troubles, strict=self._is_named)
 
-    def _take(self, journal: Journal, opened: Opened, settings: Settings) -> Chat:
+    def _take(self, journal: ConversationWriter, opened: OpenedConversation, settings: Settings) -> Chat:
         notebook = replace(self._notebook, folder=self.origin.folder or Path.cwd(), course=self._course)
         self._total = self._total or journal.sum()
         session = Session(settings, self._models, journal, defaults=self._begun, notebook=notebook, total=self._total)
@@ -284,7 +284,7 @@ class Library:
         return ((self.origin.folder or Path.cwd()) / path_of(notebook)).absolute()
 
 
-def journal_of(chat: Chat) -> Journal:
+def journal_of(chat: Chat) -> ConversationWriter:
     """Return the journal that stores a conversation. Raises StoreError where none does."""
     if chat.session.journal is None:
         raise StoreError("This conversation is not stored: Chat(store=…) stores one.")

@@ -25,7 +25,7 @@ from jupyter_ctx import Chat
 from jupyter_ctx.providers import adapter
 from jupyter_ctx.providers.catalog import SERVICES, key_variables
 from jupyter_ctx.providers.weights import find_weights
-from jupyter_ctx.storage.journal import close_stores
+from jupyter_ctx.storage.conversation_writer import close_stores
 
 # how long an example takes says nothing on a busy machine
 calm = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -71,7 +71,7 @@ def test_a_public_name_means_one_thing() -> None:
     for module, tree in modules().items():
         for name in defined(tree):
             owners[name].append(module)
-    formats = {"read", "write", "is_ours"}  # the functions of every file format
+    formats = {"read", "write"}  # the functions of every file format
     assert {name for name, of in owners.items() if len(of) > 1 and name not in {"T", *formats}} == set()
     assert {room(of) for name in formats for of in owners[name]} == {"export"}
 

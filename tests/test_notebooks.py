@@ -65,7 +65,7 @@ def test_an_executed_notebook_takes_no_new_cell_and_shows_the_code() -> None:
 def test_the_line_below_an_answer_tells_the_share_of_the_model_that_was_asked_alone(local_model: str) -> None:
     *_, usual, other = execute(
         "%load_ext jupyter_ctx",
-        f"%chat use {local_model} --max-tokens 8\n%chat config footer on",
+        f"%chat use {local_model} --max-tokens 8\n%chat config gauge on",
         "%%chat\nSay hello.",
         f"%%chat -m {local_model.partition('@')[0]}@1024\nSay hello.",
     )

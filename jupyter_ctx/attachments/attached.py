@@ -18,22 +18,14 @@ _CHANGED = re.compile(r"shortened|reduced|by its own|by their sizes|not run|not 
 
 @dataclass(frozen=True, slots=True)
 class Attached:
-    """One thing that goes with a prompt: a text that joins it, files beside it, or both.
+    """One thing that goes with a prompt: a text that joins it, files beside it, or both."""
 
-    name: as the user named it, such as ``plot.png``, ``df`` or ``Out[3]``
-    text: joins the prompt below what was typed; empty: none
-    files: images and PDFs
-    what: what was sent of what, such as ``40 of 12,000 rows, about 3,100 tokens``; empty: the whole of a file
-    more: how to send more of it; empty: it is whole, or there is no way
-    notices: further lines for the user, such as one about keys that were blanked
-    """
-
-    name: str
-    text: str = ""
-    files: tuple[Attachment, ...] = ()
-    what: str = ""
-    more: str = ""
-    notices: tuple[str, ...] = ()
+    name: str  # as the user named it, such as ``plot.png``, ``df`` or ``Out[3]``
+    text: str = ""  # joins the prompt below what was typed
+    files: tuple[Attachment, ...] = ()  # images and PDFs
+    what: str = ""  # was sent of what, such as ``40 of 12,000 rows, about 3,100 tokens``; empty: the whole of a file
+    more: str = ""  # how to send more of it; empty: it is whole, or there is no way
+    notices: tuple[str, ...] = ()  # further lines for the user, such as one about keys that were blanked
 
     @property
     def said(self) -> str:
@@ -59,20 +51,13 @@ class Attached:
 
 @dataclass(frozen=True, slots=True)
 class TextRoom:
-    """How much room one thing may take in a prompt.
+    """How much room one thing may take in a prompt."""
 
-    tokens: most that a text may take
-    count: returns the estimated tokens of a text
-    most_data: most that a table, an array or another collection may take; ``None``: as much as a text
-    vision: how the model reads images
-    reads_images: returns whether it takes any, as far as is known; a server may be asked
-    """
-
-    tokens: int
-    count: Callable[[str], float]
-    most_data: int | None = None
-    vision: Vision = UNKNOWN_VISION
-    reads_images: Callable[[], bool] = lambda: True
+    tokens: int  # most that a text may take
+    count: Callable[[str], float]  # returns the estimated tokens of a text
+    most_data: int | None = None  # that a table, an array or another collection may take; ``None``: as much as a text
+    vision: Vision = UNKNOWN_VISION  # how the model reads images
+    reads_images: Callable[[], bool] = lambda: True  # whether it takes any, as far as is known; a server may be asked
 
     def for_data(self) -> TextRoom:
         """Return the room for a table, an array or another collection."""

@@ -23,7 +23,13 @@ from ..runtime.redaction import Redactor
 from ..wording import counted, visible
 from .attached import Attached, Blanks, TextRoom
 
-SIZES = ((16_000, 400), (16_000, 20), (4_000, 20), (4_000, 0), (1_000, 0))  # characters of a traceback, lines of a cell
+DRAFT_SIZES = (
+    (16_000, 400),
+    (16_000, 20),
+    (4_000, 20),
+    (4_000, 0),
+    (1_000, 0),
+)  # characters of a traceback, lines of a cell
 MOST_PART, MOST_LINE, MOST_STATEMENT, MOST_MEMBERS = 4_000, 600, 6, 4  # characters; lines; errors of a group
 FAILED_CELL, OTHER_CELL = "Cell", "Another cell"  # without numbers, which a restart changes
 IN_A_CELL = frozenset({"<timed exec>", "<magic-timeit>", "<stdin>"})  # code that a magic compiles, without its own line
@@ -129,8 +135,8 @@ def attached_error(failure: Failure, room: TextRoom, redactor: Redactor) -> Atta
             return text
         return f"{text}\n\nThe cell that failed:\n{fenced(_excerpt(cell, int(running[-1]), size[1]))}"
 
-    drafts = map(draft, SIZES)
-    text = next((text for text in drafts if room.count(text) <= 2 * room.tokens), draft(SIZES[-1]))
+    drafts = map(draft, DRAFT_SIZES)
+    text = next((text for text in drafts if room.count(text) <= 2 * room.tokens), draft(DRAFT_SIZES[-1]))
     is_whole = "\n".join(cell) in text and "left out …" not in text
     what = ", ".join([failure.kind, *([] if is_whole else ["shortened"]), f"about {round(room.count(text)):,} tokens"])
     name = "error" if failure.number is None else f"error of cell [{failure.number}]"

@@ -9,40 +9,27 @@ import sys
 from base64 import b64decode
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
-from functools import cache
-from importlib.util import find_spec
+from functools import cache, partial
 from io import BytesIO
 from itertools import islice
 from typing import Any, NamedTuple
 
 from ..context.vision import image_size
-from ..errors import InvalidRequestError, MissingDependencyError
-from .guarded import guarded
-from .kinds import module_of, name_of
+from ..errors import InvalidRequestError
+from .guarded import call_user_code
+from .kinds import module_of
 from .media import IMAGE_TYPES, ImageFile, media_type_of, modest, of_pil
+from .printing import Verbatim
 
 MOST_PICTURES = 10  # of one value
 PICTURE_DEPTH, LOOKED_AT = 2, 100  # of collections in collections, and members of each, that are searched for pictures
 FIGURE_MARGIN = 0.1  # inches around a figure, as in a cell
 LARGEST = 2_048  # pixels of the longer edge of a picture that is kept for whichever model is asked later
 WITHOUT_PICTURES = ("builtins", "ipywidgets", "jupyter_ctx")  # whose values are not displayed as images
-EXPORTERS: dict[str, tuple[str, str, str, dict[str, Any]]] = {  # a chart's class: package, module, method, keywords
-    "plotly.BaseFigure": ("kaleido", "kaleido", "write_image", {}),
-    "altair.TopLevelMixin": ("vl-convert-python", "vl_convert", "save", {"scale_factor": 2}),  # for small labels
+CHART_EXPORTS: dict[str, tuple[str, dict[str, Any]]] = {  # of a chart, by its class: the method, and keywords
+    "plotly.BaseFigure": ("write_image", {}),
+    "altair.TopLevelMixin": ("save", {"scale_factor": 2}),  # for small labels
 }
-
-
-@dataclass(frozen=True, repr=False)
-class DrawnPicture:
-    """The picture of a value, which stands in its place in the collection that holds it."""
-
-    name: str
-    value: Any
-    image: ImageFile
-
-    def __repr__(self) -> str:
-        return f"<image {self.name}>"
 
 
 class Pictures(NamedTuple):
@@ -55,63 +42,54 @@ class Pictures(NamedTuple):
 def pictures_in(name: str, value: Any, masked: Callable[[str], str], edge: int = LARGEST) -> Pictures:
     """Return the pictures that a value is, or has in it, and what else is in it; ``edge``: their most pixels a side.
 
-    Raises InvalidRequestError, and MissingDependencyError where a library lacks what it draws pictures with.
+    Raises InvalidRequestError.
     """
-    reader = _PictureReader(edge)
-    rest = guarded(name, lambda: reader.read(name, value), masked)
-    found = [(picture.name, picture.image) for picture in reader.found]
-    if len(found) == 1 and not reader.has_rest and not isinstance(value, dict):
-        found = [(name, found[0][1])]
-    return Pictures(found, rest if found and reader.has_rest else None)
+    found: dict[int, tuple[str, ImageFile, Any]] = {}  # by the id of what is drawn, which is kept with it
+    has_rest = False
 
-
-class _PictureReader:
-    """Finds and draws the pictures in a value, each figure once; ``has_rest``: whether there is anything else."""
-
-    def __init__(self, edge: int) -> None:
-        self.found: list[DrawnPicture] = []
-        self.has_rest = False
-        self._edge = edge
-
-    def read(self, name: str, value: Any, depth: int = 0) -> Any:
-        """Return a value with pictures in place of what can be drawn."""
-        source = _source(value)
-        known = next((picture for picture in self.found if picture.value is source), None)
-        if known is not None:
-            return known
-        image = _image(name, source, self._edge)
+    def read(name: str, value: Any, depth: int) -> Any:
+        """Return a value with words in place of the pictures in it."""
+        nonlocal has_rest
+        source = _figure_of(value)
+        image = None if id(source) in found else _image(name, source, edge)
         if image is not None:
-            self.found.append(DrawnPicture(name, source, image))
-            if len(self.found) > MOST_PICTURES:
+            if len(found) == MOST_PICTURES:
                 raise InvalidRequestError(
                     f"{name} is one more picture than the {MOST_PICTURES} that go with a prompt: name some of them, "
-                    f"such as {self.found[0].name}. Nothing was sent."
+                    f"such as {next(iter(found.values()))[0]}. Nothing was sent."
                 )
-            return self.found[-1]
+            found[id(source)] = name, image, source
+        if id(source) in found:
+            return Verbatim(f"<image {found[id(source)][0]}>")
         members = _members(value) if depth < PICTURE_DEPTH else None
         if members is None:
-            self.has_rest = True
+            has_rest = True
             return value
         first = dict(islice(members, LOOKED_AT))
-        read = {key: self.read(f"{name}[{key!r}]", member, depth + 1) for key, member in first.items()}
-        if all(read[key] is first[key] for key in read):
+        parts = {key: read(f"{name}[{key!r}]", member, depth + 1) for key, member in first.items()}
+        if all(parts[key] is first[key] for key in parts):
             return value
         others = dict(members)
-        self.has_rest |= bool(others)
-        whole = {**read, **others}
-        return whole if isinstance(value, dict) else [*whole.values()]
+        has_rest |= bool(others)
+        return {**parts, **others} if isinstance(value, dict) else [*parts.values(), *others.values()]
+
+    rest = call_user_code(name, lambda: read(name, value, 0), masked)
+    pictures = [(picture, image) for picture, image, _ in found.values()]
+    if len(pictures) == 1 and not has_rest and not isinstance(value, dict):
+        pictures = [(name, pictures[0][1])]
+    return Pictures(pictures, rest if pictures and has_rest else None)
 
 
 def _members(value: Any) -> Iterator[tuple[Any, Any]] | None:
     """Return the keys and the members of a collection; ``None`` for any other value."""
     if isinstance(value, dict):
         return iter(value.items())
-    if name_of(type(value)) in ("ndarray", "Series") and str(getattr(value, "dtype", "")) == "object":
+    if type(value).__name__ in ("ndarray", "Series") and str(getattr(value, "dtype", "")) == "object":
         value = sys.modules["numpy"].ravel(value).tolist()
     return enumerate(value) if isinstance(value, list | tuple) else None
 
 
-def _source(value: Any) -> Any:
+def _figure_of(value: Any) -> Any:
     """Return the figure that a part of one belongs to, such as axes, lines, bars, a grid of seaborn; else the value."""
     figures = sys.modules.get("matplotlib.figure")
     libraries = {module_of(base) for base in type(value).__mro__}
@@ -127,15 +105,17 @@ def _source(value: Any) -> Any:
 
 def _image(name: str, value: Any, edge: int) -> ImageFile | None:
     """Return the image that a value is drawn as; ``None``: it is none."""
-    bases = [f"{module_of(base)}.{name_of(base)}" for base in type(value).__mro__]
+    bases = [f"{module_of(base)}.{base.__name__}" for base in type(value).__mro__]
     if "matplotlib.Figure" in bases:
         return _drawn_by_matplotlib(name, value, edge)
     if "PIL.Image" in bases:
         return of_pil(name, value, edge)
-    exporter = next((EXPORTERS[base] for base in bases if base in EXPORTERS), None)
-    if exporter is not None:
-        return modest(name, _exported(name, value, *exporter), edge)
-    if "ipywidgets.Image" in bases or type(value) in (bytes, bytearray):
+    export, keywords = next((CHART_EXPORTS[base] for base in bases if base in CHART_EXPORTS), ("", {}))
+    if export:
+        file = BytesIO()
+        getattr(value, export)(file, format="png", **keywords)
+        data: bytes | None = file.getvalue()
+    elif "ipywidgets.Image" in bases or type(value) in (bytes, bytearray):
         data = _image_data(bytes(getattr(value, "value", value)))
     else:
         data = _displayed(value)
@@ -159,29 +139,19 @@ def _drawn_by_matplotlib(name: str, figure: Any, edge: int) -> ImageFile:
     return modest(name, file.getvalue(), edge, (width, height) if scale < 1 else None)
 
 
-def _exported(name: str, chart: Any, package: str, module: str, method: str, keywords: dict[str, Any]) -> bytes:
-    if find_spec(module) is None:
-        drawn = f"{name} is a chart of {module_of(type(chart))}, which is drawn with {package}"
-        raise MissingDependencyError(f"{drawn}: pip install {package}")
-    file = BytesIO()
-    getattr(chart, method)(file, format="png", **keywords)
-    return file.getvalue()
-
-
 def _displayed(value: Any) -> bytes | None:
     """Return the image as which IPython displays a value; ``None``: there is none, or it is a formula, sent as text."""
     if module_of(type(value)) in WITHOUT_PICTURES or hasattr(type(value), "_repr_latex_"):
         return None
     from IPython import get_ipython
 
-    shell = get_ipython()
-    display = _formatters_of_scripts() if shell is None else shell.display_formatter
+    display = getattr(get_ipython(), "display_formatter", None) or _scripts_formatter()
     formatters = display.formatters["image/png"], display.formatters["image/jpeg"], display.mimebundle_formatter
     return next(filter(None, (_image_data(_made_by(formatter, value)) for formatter in formatters)), None)
 
 
 @cache
-def _formatters_of_scripts() -> Any:
+def _scripts_formatter() -> Any:
     from IPython.core.formatters import DisplayFormatter
 
     return DisplayFormatter()
@@ -191,13 +161,11 @@ def _made_by(formatter: Any, value: Any) -> Any:
     """Return what a formatter of IPython makes of a value; unlike a call of it, this raises what that raises."""
     from IPython.utils.dir2 import get_real_method
 
-    registered = None
+    method, keywords = get_real_method(value, formatter.print_method), {}
+    if formatter.print_method == "_repr_mimebundle_":
+        keywords = {"include": IMAGE_TYPES, "exclude": None}
     with suppress(KeyError):
-        registered = formatter.lookup(value)
-    if registered is not None:
-        return registered(value)
-    keywords = {"include": IMAGE_TYPES, "exclude": None} if formatter.print_method == "_repr_mimebundle_" else {}
-    method = get_real_method(value, formatter.print_method)
+        method, keywords = partial(formatter.lookup(value), value), {}
     return None if method is None else method(**keywords)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdout, suppress
+from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
 from typing import Any, TypeVar
 from warnings import catch_warnings
 
@@ -15,10 +15,9 @@ T = TypeVar("T")
 
 LONG_ERROR = 300  # characters
 ATTACH_INSTEAD = "Attach a part of it, or its text: store that in a variable first. Nothing was sent."
-_reading = threading.RLock()  # what is printed belongs to the whole process
 
 
-def guarded(name: str, call: Callable[[], T], masked: Callable[[str], str] = str) -> T:
+def call_user_code(name: str, call: Callable[[], T], masked: Callable[[str], str] = str) -> T:
     """Return what ``call`` returns, which reads a value of this name.
 
     Raises InvalidRequestError for every exception but Ctrl-C and a ChatError; ``masked`` blanks keys in its message.
@@ -29,10 +28,10 @@ def guarded(name: str, call: Callable[[], T], masked: Callable[[str], str] = str
     except (KeyboardInterrupt, ChatError):
         raise
     except BaseException as error:
-        raise InvalidRequestError(f"{name} cannot be shown: {masked(said_by(error))}. {ATTACH_INSTEAD}") from None
+        raise InvalidRequestError(f"{name} cannot be shown: {masked(format_error(error))}. {ATTACH_INSTEAD}") from None
 
 
-def said_by(error: BaseException) -> str:
+def format_error(error: BaseException) -> str:
     """Return an exception's class and the beginning of its message, on one line."""
     message = ""
     with suppress(Exception):  # its class may be as broken as the value's
@@ -53,13 +52,19 @@ class _Silenced:
 
 @contextmanager
 def silent() -> Iterator[None]:
-    """Drop what the block prints, warns of and displays; other threads wait for it to do the same."""
+    """Drop what the block prints, warns of and displays in the main thread, where cells run."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
     module: Any = sys.modules.get("IPython.core.getipython")
     shell = module and module.get_ipython()
-    with _reading, redirect_stdout(_Silenced(sys.stdout)), redirect_stderr(_Silenced(sys.stderr)), ExitStack() as stack:
-        if shell is not None:
-            stack.callback(setattr, shell, "display_pub", shell.display_pub)
-            shell.display_pub = _Silenced(shell.display_pub)
-        if threading.current_thread() is threading.main_thread():
-            stack.enter_context(catch_warnings(action="ignore"))
-        yield
+    display_pub = getattr(shell, "display_pub", None)
+    out, err = _Silenced(sys.stdout), _Silenced(sys.stderr)
+    with redirect_stdout(out), redirect_stderr(err), catch_warnings(action="ignore"):
+        try:
+            if shell is not None:
+                shell.display_pub = _Silenced(display_pub)
+            yield
+        finally:
+            if shell is not None:
+                shell.display_pub = display_pub

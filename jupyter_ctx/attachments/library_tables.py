@@ -1,6 +1,6 @@
-"""Read tables of any library by position: frames and columns, groups, relations, data sets of Arrow.
+"""Read tables of any library by position: frames and columns, groups, relations, records.
 
-pandas is read as it is, all other libraries by narwhals; none is imported for a value that does not come from it.
+pandas is read as it is, other libraries by narwhals; none is imported for a value that does not come from it.
 """
 
 from __future__ import annotations
@@ -11,39 +11,28 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Any
 
-from .kinds import module_of, name_of
+from .kinds import module_of
 
-COUNTED_CELLS, COUNTED_TEXTS = 50_000_000, 8_000_000  # of a table, that are looked at for missing values
-SAMPLE = 50_000  # rows of a larger one
+COUNTED, SAMPLE = 8_000_000, 50_000  # cells that are looked at for missing values; rows of a larger table
 NOT_COUNTED = "not counted"
 FRAME_MARKS = (  # a class with one of these is read by narwhals, or by way of Arrow
     "__arrow_c_stream__", "__arrow_c_array__", "__dask_graph__", "collect_schema", "toPandas",
 )  # fmt: skip
 READERS_OF_ARROW = ("polars", "pyarrow", "pandas")
+TITLES = {"polars": "Polars", "dask": "Dask"}
 
 
 @dataclass(frozen=True, slots=True)
 class LibraryTable:
-    """A table of some library: rows by position, columns by number.
+    """A table of some library: rows by position, columns by number."""
 
-    kind: what it is, in words
-    rows: how many it has; 0 for a query that ``is_lazy``
-    names: of its columns, those of the labels of its rows first
-    schema: returns the type of a column, and its missing values in words
-    read: returns the values of rows from one number to another, of each of the columns
-    labels: how many columns are labels of the rows
-    unit: what its rows are
-    is_lazy: whether it is a query that has not run
-    """
-
-    kind: str
-    rows: int
-    names: Sequence[object]
-    schema: Callable[[int], tuple[str, str]]
-    read: Callable[[int, int, Sequence[int]], Sequence[Sequence[Any]]]
-    labels: int = 0
-    unit: str = "row"
-    is_lazy: bool = False
+    kind: str  # in words
+    rows: int  # 0 for a query that is lazy
+    names: Sequence[object]  # of its columns, those of the labels of its rows first
+    schema: Callable[[int], tuple[str, str]]  # returns the type of a column, and its missing values in words
+    read: Callable[[int, int, Sequence[int]], Sequence[Sequence[Any]]]  # from one row to another, each of the columns
+    labels: int = 0  # columns that are labels of the rows
+    is_lazy: bool = False  # whether it is a query that has not run
 
     def named_columns(self, stop: int) -> dict[str, Sequence[Any]]:
         """Return the values of the rows before a number, by the names of labels and columns."""
@@ -54,25 +43,23 @@ class LibraryTable:
 
 def library_table(value: Any) -> LibraryTable | None:
     """Return a table of any library; ``None`` for any other value. A query is not run."""
-    kind, name, library = type(value), name_of(type(value)), module_of(type(value))
+    kind, library = type(value), module_of(type(value))
     pandas: Any = sys.modules.get("pandas")
     if hasattr(pandas, "api"):  # it is imported, all of it
         if isinstance(value, pandas.DataFrame | pandas.Series | pandas.Index | pandas.api.extensions.ExtensionArray):
-            return _of_pandas(value, name)
+            return _of_pandas(value, kind.__name__)
         if library == "pandas" and hasattr(kind, "ngroups") and hasattr(value, "obj"):
-            return _of_pandas(value.size(), f"Sizes of the groups of a {name}", "group")
+            return _of_pandas(value.size(), f"Sizes of the groups of a {kind.__name__}")
     if hasattr(kind, "fetchall") and hasattr(kind, "limit"):
-        return _relation(value, name)
-    if hasattr(kind, "count_rows") and hasattr(kind, "take"):
-        return _dataset(value, name)
-    if library == "polars" and hasattr(kind, "agg"):  # groups
-        sizes = value.agg(sys.modules["polars"].len())
-        value = sizes.sort(sizes.columns) if hasattr(sizes, "rows") else sizes  # else it is a query
-    is_frame = library != "xarray" and any(hasattr(type(value), mark) for mark in FRAME_MARKS)
-    return _of_narwhals(value, kind) if is_frame else None
+        return _of_duckdb(value)
+    fields = getattr(getattr(value, "dtype", None), "names", None)
+    if library == "numpy" and fields:
+        return _of_columns(kind.__name__, value.size, fields, lambda number: value[fields[number]].ravel())
+    is_frame = any(hasattr(kind, mark) for mark in FRAME_MARKS) or (library == "polars" and hasattr(kind, "agg"))
+    return _of_narwhals(value, library) if is_frame and library != "xarray" else None
 
 
-def _of_pandas(value: Any, kind: str, unit: str = "row") -> LibraryTable:
+def _of_pandas(value: Any, kind: str) -> LibraryTable:
     """Return a frame, a column, an index or an array of pandas."""
     if hasattr(value, "levels"):
         value = value.to_frame(index=False)
@@ -82,81 +69,57 @@ def _of_pandas(value: Any, kind: str, unit: str = "row") -> LibraryTable:
     names = list(value.columns) if hasattr(value, "columns") else ["value" if name is None else name]
 
     def column(number: int) -> Any:
-        found = levels[number] if number < len(levels) else value
         at = number - len(levels)
-        return found.iloc[:, at].array if hasattr(found, "columns") else getattr(found, "array", found)
+        column = levels[number] if at < 0 else value.iloc[:, at] if hasattr(value, "columns") else value
+        return getattr(column, "array", column)
 
-    return _of_columns(kind, len(value), [*labels, *names], column, labels=len(levels), unit=unit)
+    return _of_columns(kind, len(value), [*labels, *names], column, labels=len(levels))
 
 
 def _of_columns(
-    kind: str, rows: int, names: Sequence[object], column: Callable[[int], Any], **more: Any
+    kind: str, rows: int, names: Sequence[object], column: Callable[[int], Any], labels: int = 0
 ) -> LibraryTable:
-    """Return a table whose columns are arrays of pandas or series of narwhals."""
+    """Return a table whose columns are arrays of pandas or NumPy, or series of narwhals."""
 
     def schema(number: int) -> tuple[str, str]:
-        found = column(number)
-        dtype = str(found.dtype)
-        if not hasattr(found, "isna"):
-            return dtype, f"{found.null_count():,}"
-        if hasattr(found.dtype, "char") and found.dtype.kind in "biu":
+        values = column(number)
+        dtype = str(values.dtype)
+        if hasattr(values, "null_count"):
+            return dtype, f"{values.null_count():,}"
+        if hasattr(values.dtype, "char") and values.dtype.kind in "biu":
             return dtype, "0"  # NumPy's whole numbers have none
-        most = COUNTED_TEXTS if dtype in ("object", "str", "string") else COUNTED_CELLS
-        step = 1 if rows * len(names) <= most else -(-rows // SAMPLE)
-        missing = int(found[::step].isna().sum())
+        step = 1 if rows * len(names) <= COUNTED else -(-rows // SAMPLE)
+        part = values[::step]
+        missing = int((part.isna() if hasattr(part, "isna") else part != part).sum())
         return dtype, f"{missing:,}" if step == 1 else f"about {missing * step:,}"
 
     def read(start: int, stop: int, numbers: Sequence[int]) -> list[list[Any]]:
-        return [_cells(column(number)[start:stop]) for number in numbers]
+        columns = [column(number)[start:stop] for number in numbers]
+        return [values.tolist() if hasattr(values, "tolist") else values.to_list() for values in columns]
 
-    return LibraryTable(kind, rows, names, schema, read, **more)
-
-
-def _cells(column: Any) -> list[Any]:
-    """Return the values of a column: nanoseconds, which Python has not, as texts or numbers; singles as written."""
-    narwhals, numpy, dtype = sys.modules.get("narwhals"), sys.modules.get("numpy"), column.dtype
-    if not hasattr(column, "tolist"):
-        assert narwhals is not None
-        in_ns = getattr(dtype, "time_unit", "") == "ns"
-        if dtype == narwhals.Time or (in_ns and dtype == narwhals.Datetime):
-            column = column.cast(narwhals.String)
-        elif in_ns:
-            column = column.cast(narwhals.Int64)
-    values: list[Any] = column.tolist() if hasattr(column, "tolist") else column.to_list()
-    if numpy is None or str(dtype).lower() not in ("float32", "float[pyarrow]"):
-        return values
-    singles = float | numpy.floating
-    return [float(str(numpy.float32(value))) if isinstance(value, singles) else value for value in values]
+    return LibraryTable(kind, rows, names, schema, read, labels)
 
 
-def _relation(value: Any, name: str) -> LibraryTable:
+def _of_duckdb(relation: Any) -> LibraryTable:
     """Return a relation of DuckDB: its rows are counted, and those that are shown are asked for."""
 
     def read(start: int, stop: int, numbers: Sequence[int]) -> list[tuple[Any, ...]]:
-        columns = [*zip(*value.limit(stop - start, start).fetchall(), strict=True)] or [()] * len(value.columns)
+        columns = [*zip(*relation.limit(stop - start, start).fetchall(), strict=True)] or [()] * len(relation.columns)
         return [columns[number] for number in numbers]
 
-    return LibraryTable(f"DuckDB {name}", len(value), value.columns, lambda n: (str(value.types[n]), NOT_COUNTED), read)
+    kind, types = f"DuckDB {type(relation).__name__}", relation.types
+    return LibraryTable(kind, len(relation), relation.columns, lambda n: (str(types[n]), NOT_COUNTED), read)
 
 
-def _dataset(value: Any, name: str) -> LibraryTable:
-    """Return a data set of Arrow, whose files are read as far as its rows are shown."""
-    rows, schema = value.count_rows(), value.schema
-
-    def read(start: int, stop: int, numbers: Sequence[int]) -> Sequence[Sequence[Any]]:
-        names = [schema.names[number] for number in numbers]
-        found = value.head(stop, columns=names)[start:] if not start else value.take(range(start, stop), columns=names)
-        return [column.to_pylist() for column in found.columns]
-
-    return LibraryTable(f"pyarrow {name}", rows, schema.names, lambda n: (str(schema.types[n]), NOT_COUNTED), read)
-
-
-def _of_narwhals(value: Any, kind: type) -> LibraryTable | None:
+def _of_narwhals(value: Any, library: str) -> LibraryTable | None:
     """Return the table of a value that narwhals reads, by itself or by way of Arrow; ``None``: it does not."""
     import narwhals
 
-    library, name = module_of(kind), name_of(kind)
-    title = f"{ {'polars': 'Polars', 'dask': 'Dask'}.get(library, library) } {name}"
+    kind = f"{TITLES.get(library, library)} {type(value).__name__}"
+    if library == "polars" and hasattr(value, "agg"):  # groups
+        kind = f"Sizes of the groups of a {kind}"
+        sizes = value.agg(sys.modules["polars"].len())
+        value = sizes.sort(sizes.columns) if hasattr(sizes, "rows") else sizes  # else it is a query
     if library == "pyarrow" and not hasattr(type(value), "__arrow_c_stream__"):
         value = sys.modules["pyarrow"].chunked_array([value])
     frame: Any = narwhals.from_native(value, pass_through=True, allow_series=True)
@@ -167,15 +130,11 @@ def _of_narwhals(value: Any, kind: type) -> LibraryTable | None:
             return None
         frame = narwhals.from_arrow(value, backend=reader)
     if isinstance(frame, narwhals.LazyFrame):
-        types = frame.collect_schema()
-        title += f" of {value.npartitions:,} partitions" if hasattr(value, "npartitions") else ""
+        schema = frame.collect_schema()
+        types = schema.dtypes()
         return LibraryTable(
-            title, 0, types.names(), lambda n: (str(types.dtypes()[n]), NOT_COUNTED), lambda *_: (), is_lazy=True
+            kind, 0, schema.names(), lambda n: (str(types[n]), NOT_COUNTED), lambda *_: (), is_lazy=True
         )
     if isinstance(frame, narwhals.Series):
-        return _of_columns(title, len(frame), [frame.name or "value"], lambda _: frame)
-    is_sizes = library == "polars" and hasattr(kind, "agg")
-    title = f"Sizes of the groups of a {title}" if is_sizes else title
-    names = frame.columns
-    column = lambda n: frame[:, n] if library == "pyarrow" else frame.get_column(names[n])  # noqa: E731  # of one name
-    return _of_columns(title, len(frame), names, column, unit="group" if is_sizes else "row")
+        return _of_columns(kind, len(frame), [frame.name or "value"], lambda _: frame)
+    return _of_columns(kind, len(frame), frame.columns, lambda n: frame[:, n])

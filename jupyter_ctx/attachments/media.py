@@ -22,6 +22,10 @@ SIGNATURE_BYTES = 32  # that are enough to tell
 IMAGE_TYPES = tuple(kind for _, kind in FILE_SIGNATURES if kind.startswith("image/"))
 PDF_PAGE = rb"/Type\s*/Page\b"
 TOKENS_A_PAGE, BYTES_A_PAGE = 2_000, 50_000
+MOST_IMAGE_BYTES = 3_700_000  # 5 MB in base64, the most that Anthropic takes
+PLAIN_BYTES = 1_500_000  # a PNG above that may be a photograph, which JPEG makes much smaller
+PHOTOS = ("JPEG", "MPO", "WEBP")  # Pillow's names of formats that lose something
+QUALITY = 90
 
 
 def media_type_of(data: bytes) -> str | None:
@@ -36,25 +40,15 @@ def guessed_tokens(media_type: str, data: bytes) -> int:
     return UNKNOWN_VISION.tokens(*image_size(data))
 
 
-MOST_IMAGE_BYTES = 3_700_000  # 5 MB in base64, the most that Anthropic takes
-PLAIN_BYTES = 1_500_000  # a PNG above that may be a photograph, which JPEG makes much smaller
-PHOTOS = ("JPEG", "MPO", "WEBP")  # Pillow's names of formats that lose something
-QUALITY = 90
-
-
 @dataclass(frozen=True, slots=True)
 class ImageFile:
-    """An image as it is sent.
-
-    width, height: in pixels; 0 where its file does not tell
-    of: the pixels that it had before it was made smaller; ``None``: it was not
-    """
+    """An image as it is sent."""
 
     media_type: str
     data: bytes
-    width: int = 0
+    width: int = 0  # in pixels; 0 where its file does not tell
     height: int = 0
-    of: tuple[int, int] | None = None
+    of: tuple[int, int] | None = None  # the pixels that it had before it was made smaller
 
     @property
     def size(self) -> str:
@@ -99,9 +93,8 @@ def modest(name: str, data: bytes, edge: int, of: tuple[int, int] | None = None)
         if len(data) <= MOST_IMAGE_BYTES:  # providers make it smaller themselves
             return image
         large = f"{name} has {len(data):,} bytes, of which providers take about {MOST_IMAGE_BYTES:,}"
-        if isinstance(error, ImportError):
-            raise MissingDependencyError(f"{large}: pip install pillow lets it be made smaller.") from None
-        raise InvalidRequestError(f"{large}, and Pillow cannot make it smaller: {error}. Nothing was sent.") from None
+        kind = MissingDependencyError if isinstance(error, ImportError) else InvalidRequestError
+        raise kind(f"{large}. Pillow makes it smaller (pip install pillow), but: {error}. Nothing was sent.") from None
     if is_small and len(data) <= min(len(smaller.data), MOST_IMAGE_BYTES):
         return image
     return replace(smaller, of=of or smaller.of)
@@ -117,18 +110,18 @@ def of_pil(name: str, image: Any, edge: int, most: int = MOST_IMAGE_BYTES) -> Im
     if not all(image.size):
         raise InvalidRequestError(f"{name} is an empty image of {_pixels(*image.size)} pixels. Nothing was sent.")
     is_photo = image.format in PHOTOS
-    whole = _shown(ImageOps.exif_transpose(image))
+    whole = _displayable(ImageOps.exif_transpose(image))
     for longer in (edge, edge * 3 // 4, edge // 2):
         scale = min(1.0, longer / max(whole.size))
         width, height = (max(1, round(side * scale)) for side in whole.size)
         made = whole.resize((width, height), reducing_gap=2.0) if scale < 1 else whole
-        media_type, data = _written(made, min(most, PLAIN_BYTES), is_photo=is_photo)
+        media_type, data = _encoded(made, is_photo, min(most, PLAIN_BYTES))
         if len(data) <= most:
             break
     return ImageFile(media_type, data, width, height, whole.size if scale < 1 else None)
 
 
-def _shown(image: Any) -> Any:
+def _displayable(image: Any) -> Any:
     """Return an image in a mode that PNG has, without its metadata: numbers of any range as shades of gray."""
     if image.mode in ("I", "F") or image.mode.startswith("I;16"):
         numbers = image.convert("F")
@@ -136,27 +129,27 @@ def _shown(image: Any) -> Any:
         scale = 255 / (high - low) if high > low else 0.0
         image = numbers.point(lambda value: value * scale - low * scale).convert("L")
     elif image.mode not in ("L", "LA", "RGB", "RGBA") or "transparency" in image.info:
-        image = image.convert("RGBA" if image.has_transparency_data else "L" if image.mode == "1" else "RGB")
+        image = image.convert("RGBA" if image.has_transparency_data else "RGB")
     made = image.copy()
     made.info = {}
     return made
 
 
-def _written(image: Any, most_png: int, *, is_photo: bool) -> tuple[str, bytes]:
+def _encoded(image: Any, is_photo: bool, most_png: int) -> tuple[str, bytes]:
     """Return a PNG, or a JPEG of a photograph and of what has more bytes, on white where it is transparent."""
     png, jpeg = BytesIO(), BytesIO()
-    is_photo = is_photo and image.mode in ("L", "RGB")
-    if not is_photo:
+    is_transparent = image.mode in ("RGBA", "LA")
+    if not is_photo or is_transparent:
         image.save(png, format="PNG")
         if png.tell() <= most_png:
             return "image/png", png.getvalue()
-    if image.mode in ("RGBA", "LA"):
-        from PIL import Image
-
-        white = Image.new("RGBA", image.size, "white")
-        white.alpha_composite(image.convert("RGBA"))
+    if is_transparent:
+        image = image.convert("RGBA")
+        white = image.copy()
+        white.paste("white", (0, 0, *image.size))
+        white.alpha_composite(image)
         image = white.convert("RGB")
     image.save(jpeg, format="JPEG", quality=QUALITY)
-    if is_photo or jpeg.tell() < png.tell():
-        return "image/jpeg", jpeg.getvalue()
-    return "image/png", png.getvalue()
+    if 0 < png.tell() <= jpeg.tell():
+        return "image/png", png.getvalue()
+    return "image/jpeg", jpeg.getvalue()

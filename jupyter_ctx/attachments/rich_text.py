@@ -9,7 +9,7 @@ from typing import Any
 
 from ..conversation.text_safety import clean
 from ..errors import MissingDependencyError
-from .guarded import guarded
+from .guarded import call_user_code
 from .kinds import module_of
 
 MOST_HTML = 1_000_000  # characters that are read
@@ -99,4 +99,4 @@ def markup_text(value: Any) -> str:
 
 def shown_text(name: str, value: Any, masked: Callable[[str], str]) -> str:
     """Return :func:`markup_text` of a value of the notebook. Raises InvalidRequestError, where its code fails."""
-    return guarded(name, lambda: markup_text(value), masked)
+    return call_user_code(name, lambda: markup_text(value), masked)

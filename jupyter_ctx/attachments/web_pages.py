@@ -20,7 +20,7 @@ from ..runtime.redaction import Redactor
 from .addresses import PRIVATE, PRIVATE_HOST, Address
 from .attached import Attached, TextRoom
 from .attached_files import MOST_BYTES, attached_data, attached_text, text_encoding
-from .guarded import said_by
+from .guarded import format_error
 from .media import media_type_of
 from .rich_text import page_text
 
@@ -88,7 +88,7 @@ def fetched(address: Address) -> tuple[str, bytes]:
     except (TimeoutError, library.TimeoutException):
         raise address.error(f"it was not read within {SECONDS} seconds: {SAVE_IT}") from None
     except Exception as error:  # of the connection, TLS, the protocol, too many redirects
-        raise address.error(f"it cannot be read ({said_by(error)}).") from None
+        raise address.error(f"it cannot be read ({format_error(error)}).") from None
     finally:
         client.close()
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from pathlib import Path
 
 from ..errors import InvalidRequestError
 from ..runtime.files import config_file, write_own
 
-ALIAS_NAME = r"[\w.:-]+"
+ALIAS_NAME, FILE = r"[\w.:-]+", "aliases.json"
 
 
 def model_of(name: str) -> str:
@@ -19,15 +18,13 @@ def model_of(name: str) -> str:
 
 def load_aliases() -> dict[str, str]:
     """Return every short name with its model. Raises InvalidRequestError, naming a file that cannot be used."""
-    path = _path()
+    path = config_file(FILE)
     try:
-        aliases = json.loads(path.read_text("utf-8"))
+        aliases = dict(json.loads(path.read_text("utf-8")))
     except FileNotFoundError:
         return {}
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, TypeError) as error:
         raise InvalidRequestError(f"{path} cannot be read ({error}): correct or remove it.") from None
-    if not isinstance(aliases, dict):
-        raise InvalidRequestError(f"{path} must hold an object of names and models: correct or remove it.")
     return {name: model for name, model in aliases.items() if isinstance(model, str)}
 
 
@@ -39,12 +36,8 @@ def set_alias(name: str, model: str | None) -> None:
     aliases.pop(name, None)
     if model is not None:
         aliases[name] = model
-    path = _path()
+    path = config_file(FILE)
     try:
         write_own(path, json.dumps(aliases, indent=2) + "\n")
     except OSError as error:
         raise InvalidRequestError(f"{path} cannot be written ({error.strerror}).") from None
-
-
-def _path() -> Path:
-    return config_file("aliases.json")

@@ -4,17 +4,19 @@ To add a setting, add a field to :class:`Settings` with its type, default and :f
 check of its values, ``%chat config``, Tab completion, ``help(Settings)`` and the book's reference.
 """
 
+# ruff: noqa: RUF009  # a field that is declared by a function is a field
+
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
-import types
 import typing
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
-from functools import cache
-from types import MappingProxyType
+from functools import partial
+from numbers import Real
 from typing import Annotated, Any, Literal, NamedTuple
 
 from ..context.usage import PRICES_WANTED, Prices
@@ -27,53 +29,175 @@ DEFAULT_MODEL = "local/smollm2"
 MODEL_VARIABLE, ADDRESS_VARIABLE = "JUPYTER_CTX_MODEL", "JUPYTER_CTX_BASE_URL"
 MODEL_SETTINGS = ("window", "n_ctx", "base_url", "prices")  # these go with the model they were set for
 MODELS = ("model", "summary_model")
+DEFAULT = "default"
+NONE = frozenset({"none", DEFAULT, "off"})
 SPELLINGS = {"summarize": "summarise"}
-RESERVED_PARAMETERS = frozenset({"model", "messages", "input", "contents", "stream", "system", "instructions"})
-OF_A_SETTING = {  # of parameters that a cap on the cost or a lock would not see, without underscores
-    **dict.fromkeys(("maxtokens", "maxcompletiontokens", "maxoutputtokens"), "the setting max_tokens (--max-tokens N)"),
-    **dict.fromkeys(("n", "bestof", "candidatecount"), "-n N (several answers)"),
-    "temperature": "the setting temperature (-t N)",
+_SENT = ("model", "messages", "input", "contents", "stream", "system", "instructions")
+NO_PARAMETERS = {  # names without underscores, and what to do instead; a cap on the cost or a lock would not see them
+    **dict.fromkeys(_SENT, "%%chat sends its own"),
+    **dict.fromkeys(("maxtokens", "maxcompletiontokens", "maxoutputtokens"), "the setting max_tokens does that"),
+    **dict.fromkeys(("n", "bestof", "candidatecount"), "-n N (several answers) does that"),
+    "temperature": "the setting temperature (-t N) does that",
 }
 OF_EFFORT = frozenset((  # names of parameters, without underscores
     "effort", "reasoningeffort", "thinking", "thinkinglevel", "thinkingbudget", "think", "enablethinking",
 ))  # fmt: skip
 BODIES = frozenset({"http_options", "extra_body", "generationConfig"})  # of Google's SDK: more of the request's body
-DEFAULT = "default"
-NONE = frozenset({"none", DEFAULT, "off"})
 LEAST_TOKENS = 256  # that compact_at may be: a figure from 0.1 to 1 is a share of the limit
-TOKEN_UNITS = {"k": 1_000, "m": 1_000_000}
-BOUNDS = frozenset({"ge", "gt", "le"})
-About = Literal["request", "room", "server", "display"]
+TOKEN_UNITS = {"": 1, "k": 1_000, "m": 1_000_000}
+TYPED_NUMBER = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+)) ?([km%]?)")
+GROUPED_NUMBER = re.compile(r"[1-9]\d{0,2}(,\d{3})+")
+About = Literal["request", "room", "server", "display"]  # what a setting decides; room: when and how room is made
+
+
+class Number(NamedTuple):
+    """The bounds of a number, and the units it may be typed with: ``km`` for tokens, ``%`` for a share of the limit."""
+
+    least: float = 0
+    most: float = math.inf
+    units: str = ""
+
+
+Tokens = Annotated[int, Number(1, units="km")]
+SHARE = Number(0.1, 1, "%")
+Dollars = Annotated[float, Number(0, 100_000)]
+NUMBER_WORDS = {int: "a whole number", float: "a number"}
+UNIT_WORDS = {"%": "80% is the same as 0.8", "k": "128k is the same as 128,000"}
+WANTED = {  # of what a number or a text must be, where its type does not say it
+    "compact_at": f"a share of the limit from 0.1 to 1, or a number of tokens from {LEAST_TOKENS}",
+    "parameters": "NAME=VALUE, one or several, or none",
+    "prices": f"{PRICES_WANTED}, at least 0 and cached at most as in",
+}
 
 
 class Setting(NamedTuple):
-    """What is declared of a setting beside its type and default.
+    """What is declared of a setting.
 
-    help: one line for the user.
-    about: what the setting decides: the request, when and how room is made, the server, or what is shown.
-    share: a share of the limit, which may be typed in percent.
-    wanted: what its value must be, in words, where the type does not say it.
-    tokens: a number of tokens, which may be typed with k or M.
-    bounds: of its numbers, as :class:`msgspec.Meta` takes them: ge, gt, le.
+    about, help: what it decides, and one line for the user
+    kind, number, words, is_optional: what its value may be: a type, within bounds, one of some words, or ``None``
     """
 
-    help: str
     about: About
-    share: bool = False
-    wanted: str = ""
-    tokens: bool = False
-    bounds: Mapping[str, float] = MappingProxyType({})
+    help: str
+    kind: Any = None
+    number: Number | None = None
+    words: tuple[str, ...] = ()
+    is_optional: bool = False
+
+    def of(self, hint: Any) -> Setting:
+        """Return it with what its annotation says."""
+        is_optional = type(None) in typing.get_args(hint)
+        kind = typing.get_args(hint)[0] if is_optional else hint
+        if typing.get_origin(kind) is Annotated:
+            return self._replace(kind=kind.__origin__, number=kind.__metadata__[0], is_optional=is_optional)
+        words = typing.get_args(kind) if typing.get_origin(kind) is Literal else ()
+        return self._replace(kind=kind, words=words, is_optional=is_optional)
 
 
-def setting(default: Any, summary: str, about: About, **declared: Any) -> Any:
-    """Declare a field of :class:`Settings`; ``declared`` are further fields of :class:`Setting`, and bounds."""
-    bounds: dict[str, float] = {}
-    for name in declared.keys() & BOUNDS:
-        bounds[name] = declared.pop(name)
-    metadata = {"setting": Setting(summary, about, bounds=bounds, **declared)}
-    return (
-        field(default_factory=dict, metadata=metadata) if default == {} else field(default=default, metadata=metadata)
+def setting(about: About, default: Any, summary: str) -> Any:
+    """Declare a field of :class:`Settings`."""
+    given: dict[str, Any] = {"default_factory": dict} if default == {} else {"default": default}
+    return field(**given, metadata={"setting": Setting(about, summary)})
+
+
+request, room, server, display = (partial(setting, about) for about in typing.get_args(About))
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How a conversation is held: keywords of :class:`~jupyter_ctx.Chat`, and of its methods for one request."""
+
+    model: str = request(DEFAULT_MODEL, "provider/model, such as openai/gpt-5.2; %chat use sets it too")
+    system: str | None = request(None, "the system prompt; %%chat system sets it to a cell's text, @FILE reads a file")
+    temperature: Annotated[float, Number(0, 2)] | None = request(
+        None, "how random answers are; none: the provider's default"
     )
+    effort: Literal["none", "minimal", "low", "medium", "high", "max"] | None = request(
+        None, "how much the model thinks before it answers; off: as its provider has it"
+    )
+    certainty: Literal["on", "off"] = request(
+        "off", "whether an answer shows how likely each of its tokens was, where the model's provider tells it"
+    )
+    max_tokens: Tokens | None = request(
+        None, "longest reply, in tokens; none: a part of the window is kept free for the reply"
+    )
+    window: Tokens | None = request(
+        None, "the model's context window in tokens, prompt and reply together; none: looked up"
+    )
+    base_url: str | None = request(None, "address of an OpenAI-compatible server; none: the provider's own")
+    prices: tuple[float, ...] | None = request(
+        None, "what the model costs where no table says it, as at a gateway; 0,0: nothing; none: looked up"
+    )
+    parameters: Mapping[str, Any] = request(
+        {}, "further parameters of a request, passed on as given; NAME=null drops one"
+    )
+    cache_ttl: Literal["5m", "1h"] | None = request("5m", "how long Anthropic keeps a cached prompt")
+    token_counting: Literal["auto", "approximate", "tiktoken", "provider"] = request(
+        "auto", "auto: tiktoken where the vocabulary is public; provider: asked before each request"
+    )
+    on_overflow: Literal["trim", "summarise", "stop"] = room(
+        "trim", "when a prompt does not fit: leave out the oldest turns, summarise them, or send nothing"
+    )
+    compact_at: Annotated[float, Number(0.1, units="%km")] = room(
+        1.0, "the share of the limit at which room is made, or tokens, such as 16k; 1.0: when a prompt does not fit"
+    )
+    min_turns: Annotated[int, Number()] = room(1, "turns to keep when room is made, as long as they fit")
+    max_turns: Annotated[int, Number(1)] | None = room(
+        None, "most turns to send; more are left out, down to 0.6 of this number; none: no such limit"
+    )
+    budget_share: Annotated[float, SHARE] = room(1.0, "the share of the window's limit that a prompt may take")
+    attach_share: Annotated[float, Number(0, 1, "%")] | None = room(
+        None, "the share of the limit that each thing attached may take; none: a tenth, and 8,000 tokens of data"
+    )
+    summary_model: str | None = room(
+        None, "the model that writes summaries; none: the chat's own, or your own lines for local models"
+    )
+    n_ctx: Tokens | None = server(None, "the context window of a local model as loaded, in tokens; none: as window")
+    timeout: Annotated[float, Number(0.1, 86_400)] = server(600.0, "seconds that a server may be silent")
+    confirm_cost: Dollars | None = request(
+        1.0, "dollars above which a run asks first, as it does above 20 requests of unknown price; none: it never asks"
+    )
+    max_cost: Dollars | None = request(
+        None, "dollars that the notebook may cost with all its conversations and runs, never passed; none: any amount"
+    )
+    gauge: Literal["auto", "on", "off"] = display(
+        "auto", "the gauge where there is no chip, and the figures below answers; auto: where somebody reads"
+    )
+
+    def __post_init__(self) -> None:
+        _check_parameters(self.parameters, self.effort)
+        if self.max_turns is not None and self.min_turns > max(self.max_turns, 1):
+            raise InvalidRequestError(
+                f"min_turns is {self.min_turns}, and max_turns only {self.max_turns}: no view can have both."
+            )
+        if self.window is not None and self.max_tokens is not None and self.max_tokens >= self.window:
+            raise InvalidRequestError(
+                f"max_tokens is {self.max_tokens:,}, and the window only {self.window:,}: a prompt must fit too."
+            )
+
+    def changed(self, changes: Mapping[str, Any]) -> Settings:
+        """Return settings with some set anew, as values or as text; another model drops what went with the old."""
+        values = {name: _read(name, value) for name, value in changes.items()}
+        is_same_model = values.get("model", self.model) == self.model
+        if not is_same_model:
+            values = dict.fromkeys(MODEL_SETTINGS) | values
+        stay = is_same_model and not _takes_all_away(changes.get("parameters"))
+        parameters = {**(self.parameters if stay else {}), **values.get("parameters", {})}
+        values["parameters"] = {name: value for name, value in parameters.items() if value is not None}
+        return replace(self, **values)
+
+
+def _check_parameters(parameters: Mapping[str, Any], effort: str | None) -> None:
+    """Raise InvalidRequestError for parameters that a setting stands for, or that we send ourselves."""
+    for name in _names(parameters, BODIES):
+        if _plain(name) in NO_PARAMETERS:
+            raise InvalidRequestError(f"{name} cannot be set as a parameter: {NO_PARAMETERS[_plain(name)]}.")
+    for name, value in parameters.items() if effort is not None else ():
+        if not OF_EFFORT.isdisjoint(map(_plain, _names({name: value}))):
+            raise InvalidRequestError(
+                f"effort is {effort}, and the parameter {name} (--set) says how much to think, too: "
+                "leave one of them out."
+            )
 
 
 def _names(parameters: Mapping[str, Any], within: frozenset[str] | None = None) -> Iterator[str]:
@@ -84,184 +208,23 @@ def _names(parameters: Mapping[str, Any], within: frozenset[str] | None = None) 
             yield from _names(value, within)
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """How a conversation is held: keywords of :class:`~jupyter_ctx.Chat`, and of its methods for one request."""
-
-    model: str = setting(DEFAULT_MODEL, "provider/model, such as openai/gpt-5.2; %chat use sets it too", "request")
-    system: str | None = setting(
-        None, "the system prompt; %%chat system sets it to a cell's text, @FILE reads a file", "request"
-    )
-    temperature: float | None = setting(
-        None, "how random answers are; none: the provider's default", "request", ge=0, le=2
-    )
-    effort: Literal["none", "minimal", "low", "medium", "high", "max"] | None = setting(
-        None, "how much the model thinks before it answers; off: as its provider has it", "request"
-    )
-    certainty: Literal["on", "off"] = setting(
-        "off",
-        "whether an answer shows how likely each of its tokens was, where the model's provider tells it",
-        "request",
-    )
-    max_tokens: int | None = setting(
-        None,
-        "longest reply, in tokens; none: a part of the window is kept free for the reply",
-        "request",
-        ge=1,
-        tokens=True,
-    )
-    window: int | None = setting(
-        None,
-        "the model's context window in tokens, prompt and reply together; none: looked up",
-        "request",
-        ge=1,
-        tokens=True,
-    )
-    base_url: str | None = setting(None, "address of an OpenAI-compatible server; none: the provider's own", "request")
-    prices: tuple[float, ...] | None = setting(
-        None, "what the model costs where no table says it, as at a gateway; 0,0: nothing; none: looked up", "request",
-        wanted=PRICES_WANTED,
-    )  # fmt: skip
-    parameters: Mapping[str, Any] = setting(
-        {}, "further parameters of a request, passed on as given; NAME=null drops one", "request"
-    )
-    cache_ttl: Literal["5m", "1h"] | None = setting("5m", "how long Anthropic keeps a cached prompt", "request")
-    token_counting: Literal["auto", "approximate", "tiktoken", "provider"] = setting(
-        "auto", "auto: tiktoken where the vocabulary is public; provider: asked before each request", "request"
-    )
-    on_overflow: Literal["trim", "summarise", "stop"] = setting(
-        "trim",
-        "when a prompt does not fit: leave out the oldest turns, summarise them, or send nothing",
-        "room",
-    )
-    compact_at: float = setting(
-        1.0,
-        "the share of the limit at which room is made, or the tokens, such as 16k; 1.0: only when a prompt does not "
-        "fit",
-        "room",
-        wanted=f"a share of the limit from 0.1 to 1, or a number of tokens from {LEAST_TOKENS}",
-        ge=0.1,
-        share=True,
-        tokens=True,
-    )
-    min_turns: int = setting(1, "turns to keep when room is made, as long as they fit", "room", ge=0)
-    max_turns: int | None = setting(
-        None, "most turns to send; more are left out, down to 0.6 of this number; none: no such limit", "room", ge=1
-    )
-    budget_share: float = setting(
-        1.0, "the share of the window's limit that a prompt may take", "room", ge=0.1, le=1, share=True
-    )
-    attach_share: float | None = setting(
-        None,
-        "the share of the limit that anything attached with -a NAME may take; none: a tenth, and 8,000 tokens of data",
-        "room",
-        gt=0,
-        le=1,
-        share=True,
-    )
-    summary_model: str | None = setting(
-        None, "the model that writes summaries; none: the chat's own, or your own lines for local models", "room"
-    )
-    n_ctx: int | None = setting(
-        None,
-        "the context window of a local model as loaded, in tokens; none: as window",
-        "server",
-        ge=1,
-        tokens=True,
-    )
-    timeout: float = setting(600.0, "seconds that a server may be silent", "server", gt=0, le=86_400)
-    confirm_cost: float | None = setting(
-        1.0,
-        "dollars that a run over a table may cost before it asks first, as it does above 20 requests whose price is "
-        "unknown; none: it never asks",
-        "request",
-        ge=0,
-    )
-    max_cost: float | None = setting(
-        None,
-        "dollars that the notebook may cost, all its conversations and runs together, never passed; none: any amount",
-        "request",
-        ge=0,
-        le=100_000,
-    )
-    gauge: Literal["follow", "off"] = setting(
-        "follow",
-        "the gauge by itself: below the newest chat cell where the toolbar has no chip, or never",
-        "display",
-    )
-    footer: Literal["auto", "on", "off"] = setting(
-        "auto",
-        "the line of figures below an answer; auto: where somebody reads",
-        "display",
-    )
-
-    def __post_init__(self) -> None:
-        for name in sorted(self.parameters.keys() & RESERVED_PARAMETERS):
-            raise InvalidRequestError(f"{name} cannot be set as a parameter: %%chat sends its own.")
-        for name in _names(self.parameters, BODIES):
-            instead = OF_A_SETTING.get(name.lower().replace("_", ""))
-            if instead:
-                raise InvalidRequestError(f"{name} cannot be set as a parameter: {instead} does that.")
-        for name, value in self.parameters.items() if self.effort is not None else ():
-            within = {each.lower().replace("_", "") for each in _names({name: value})}
-            if not OF_EFFORT.isdisjoint(within):
-                raise InvalidRequestError(
-                    f"effort is {self.effort}, and the parameter {name} (--set) says how much to think, too: "
-                    "leave one of them out."
-                )
-        if self.max_turns is not None and self.min_turns > max(self.max_turns, 1):
-            raise InvalidRequestError(
-                f"min_turns is {self.min_turns}, and max_turns only {self.max_turns}: no view can have both."
-            )
-        if self.prices is not None:
-            try:
-                Prices.of(self.prices)
-            except ValueError as error:
-                raise InvalidRequestError(f"{typed_value(self.prices)}: {error}") from None
-        if self.window is not None and self.max_tokens is not None and self.max_tokens >= self.window:
-            raise InvalidRequestError(
-                f"max_tokens is {self.max_tokens:,}, and the window only {self.window:,}: a prompt must fit too."
-            )
-
-    def changed(self, changes: Mapping[str, Any]) -> Settings:
-        """Return settings with some set anew, as values or as text; another model drops what went with the old."""
-        values = {name: _parsed(name, value) for name, value in changes.items()}
-        if "model" in values:
-            values["model"] = model_of(values["model"])
-        if values.get("summary_model"):
-            values["summary_model"] = model_of(values["summary_model"])
-        same = values.get("model", self.model) == self.model
-        if not same:
-            values = dict.fromkeys(MODEL_SETTINGS) | values
-        stay = same and not _takes_all_away(changes.get("parameters"))
-        parameters = {**(self.parameters if stay else {}), **values.get("parameters", {})}
-        values["parameters"] = {name: value for name, value in parameters.items() if value is not None}
-        return replace(self, **values)
+def _plain(name: str) -> str:
+    return name.lower().replace("_", "")
 
 
-SETTINGS: dict[str, Setting] = {each.name: each.metadata["setting"] for each in fields(Settings)}
+_hints = typing.get_type_hints(Settings, include_extras=True)
+SETTINGS: dict[str, Setting] = {each.name: each.metadata["setting"].of(_hints[each.name]) for each in fields(Settings)}
 SETTING_NAMES = tuple(SETTINGS)
 HELP: Mapping[str, str] = {name: each.help for name, each in SETTINGS.items()}
-Settings.__doc__ = "\n".join(
-    [
-        f"{Settings.__doc__}",
-        "",
-        *(f"{name}: {line} (default: {getattr(Settings(), name)!r})" for name, line in HELP.items()),
-    ]
-)
-KINDS = {
-    int: "a whole number",
-    float: "a number",
-    str: "text",
-    Mapping: "NAME=VALUE, one or several",
-}
+_DEFAULTS = Settings()
+_described = (f"{name}: {line} (default: {getattr(_DEFAULTS, name)!r})" for name, line in HELP.items())
+Settings.__doc__ = "\n".join([f"{Settings.__doc__}", "", *_described])
 
 
 def choices(name: str) -> tuple[str, ...]:
     """Return the words that a setting may be, where there are only so many."""
-    kind, *others = _alternatives(name)
-    words = typing.get_args(kind) if typing.get_origin(kind) is Literal else ()
-    return (*words, "off") if words and type(None) in others else words
+    declared = SETTINGS[name]
+    return (*declared.words, "off") if declared.words and declared.is_optional else declared.words
 
 
 def typed_value(value: Any, name: str = "") -> str:
@@ -272,28 +235,23 @@ def typed_value(value: Any, name: str = "") -> str:
         return " ".join(f"{key}={json.dumps(each, default=str)}" for key, each in value.items()) or "none"
     if isinstance(value, tuple):
         return ", ".join(f"{each:.15g}" for each in value)
-    if isinstance(value, float) and value >= LEAST_TOKENS:
-        return f"{value:.15g}"
     return "none" if value is None else str(value)
 
 
 def wanted(name: str) -> str:
     """Return what a setting's value must be, in words."""
-    kind, *others = _alternatives(name)
-    optional = type(None) in others
-    if choices(name):
+    declared, number = SETTINGS[name], SETTINGS[name].number
+    if declared.words:
         return f"one of {', '.join(choices(name))}"
-    said, share, bounds = SETTINGS[name].wanted, SETTINGS[name].share, SETTINGS[name].bounds
-    kind_of_value = said or ("a share of the limit" if share else KINDS[typing.get_origin(kind) or kind])
-    if "le" in bounds:
-        least = f"{bounds['ge']:g}" if "ge" in bounds else f"above {bounds['gt']:g}"
-        kind_of_value += f" from {least} to {bounds['le']:,g}"
-    elif bounds and not said:
-        kind_of_value += f", {bounds['ge']:g} or more"
-    same = ["80% is the same as 0.8"] if share else []
-    same += ["128k is the same as 128,000"] if SETTINGS[name].tokens else []
-    kind_of_value += f" ({', '.join(same)})" if same else ""
-    return f"{kind_of_value}, or none" if optional or name == "parameters" else kind_of_value
+    words = WANTED.get(name, "text")
+    if number and name not in WANTED:
+        words = "a share of the limit" if number.units == "%" else NUMBER_WORDS[declared.kind]
+        words += (
+            f", {number.least:g} or more" if number.most == math.inf else f" from {number.least:g} to {number.most:,g}"
+        )
+    same = [line for unit, line in UNIT_WORDS.items() if number and unit in number.units]
+    words += f" ({', '.join(same)})" if same else ""
+    return f"{words}, or none" if declared.is_optional else words
 
 
 def default_settings(config: Mapping[str, Any], given: Mapping[str, Any]) -> Settings:
@@ -303,7 +261,7 @@ def default_settings(config: Mapping[str, Any], given: Mapping[str, Any]) -> Set
     begun = {"model": model or DEFAULT_MODEL}
     if model and address and not {"model", "base_url"} & {*config, *given}:
         begun["base_url"] = checked_address(address, ADDRESS_VARIABLE)
-    return Settings().changed(begun).changed(config).changed(given)
+    return _DEFAULTS.changed(begun).changed(config).changed(given)
 
 
 def kept_settings(begun: Settings, now: Settings) -> dict[str, Any]:
@@ -318,7 +276,7 @@ def kept_settings(begun: Settings, now: Settings) -> dict[str, Any]:
 def restored_settings(settings: Settings, kept: Mapping[str, Any]) -> Settings:
     """Return settings with those kept before a restart, or unchanged if a kept one is not valid any more."""
     try:
-        return settings.changed(kept)
+        return settings.changed({name: kept[name] for name in SETTING_NAMES if name in kept})
     except InvalidRequestError:
         return settings
 
@@ -328,88 +286,6 @@ def check_setting(name: str) -> None:
     if name not in SETTINGS:
         hint = did_you_mean(name, SETTING_NAMES) or f" There are {', '.join(SETTING_NAMES)}."
         raise InvalidRequestError(f"No setting {name!r}.{hint}")
-
-
-def _parsed(name: str, value: Any) -> Any:
-    """Return a value of the setting's kind, from such a value or from text. Raises InvalidRequestError."""
-    import msgspec
-
-    check_setting(name)
-    if is_default(name, value):
-        return getattr(Settings(), name)
-    kind, optional = _kind(name)
-    if optional and (value is None or (is_none(value) and value not in typing.get_args(kind))):
-        return None
-    if name == "base_url":
-        checked_address(str(value))
-    try:
-        if name == "parameters":
-            return _parameters(value)
-        value_in_figures = _in_figures(value) if SETTINGS[name].tokens else value
-        found = msgspec.convert(_plain(value_in_figures, kind, share=SETTINGS[name].share), kind, strict=False)
-        if name == "compact_at":
-            _check_room(found)
-    except InvalidRequestError:
-        raise
-    except (msgspec.ValidationError, TypeError, ValueError):
-        raise InvalidRequestError(f"{name} is {value!r}: it must be {wanted(name)}.") from None
-    return found
-
-
-def _check_room(size: float) -> None:
-    """Raise ValueError for what is neither a share nor a number of tokens."""
-    if not (size <= 1 or (size >= LEAST_TOKENS and size.is_integer())):
-        raise ValueError
-
-
-@cache
-def _kind(name: str) -> tuple[Any, bool]:
-    """Return a setting's type with its bounds, as msgspec takes it, and whether it may be ``None``."""
-    import msgspec
-
-    kind, *others = _alternatives(name)
-    optional, bounds = type(None) in others, SETTINGS[name].bounds
-    if not bounds:
-        return kind, optional
-    meta = msgspec.Meta(ge=bounds.get("ge"), gt=bounds.get("gt"), le=bounds.get("le"))  # type: ignore[call-overload]
-    if typing.get_origin(kind) is tuple:
-        return tuple[Annotated[float, meta], ...], optional
-    return Annotated[kind, meta], optional
-
-
-@cache
-def _hints() -> dict[str, Any]:
-    """Return the type of each setting, from the text of the annotations, which takes a while."""
-    return typing.get_type_hints(Settings)
-
-
-def _alternatives(name: str) -> tuple[Any, ...]:
-    """Return a setting's types: that of its values, and ``None``'s where that may be."""
-    kind = _hints()[name]
-    return typing.get_args(kind) if typing.get_origin(kind) in (types.UnionType, typing.Union) else (kind,)
-
-
-def _plain(value: Any, kind: Any, *, share: bool) -> Any:
-    """Return text as msgspec reads it: figures without commas, percent as fractions, words in our spelling."""
-    if not isinstance(value, str):
-        return value
-    if typing.get_origin(kind) is tuple:
-        return [float(part.lstrip("$")) for part in value.replace(",", " ").split()]
-    if typing.get_origin(kind) is Annotated:
-        return _share(value) if share else float(value) if kind.__origin__ is float else value.replace(",", "")
-    return SPELLINGS.get(value, value)
-
-
-def _share(text: str) -> float:
-    return float(text.removesuffix("%")) / 100 if text.endswith("%") else float(text)
-
-
-def _in_figures(value: Any) -> Any:
-    """Return a number of tokens in plain figures: 128k and 128,000 are 128000."""
-    if isinstance(value, str) and re.fullmatch(r"[1-9]\d{0,2}(,\d{3})+", value.strip()):
-        return value.replace(",", "")
-    typed = re.fullmatch(r"(\d+|\d*\.\d+) ?([km])", value.strip().lower()) if isinstance(value, str) else None
-    return str(round(float(typed[1]) * TOKEN_UNITS[typed[2]])) if typed else value
 
 
 def is_none(value: Any) -> bool:
@@ -424,18 +300,79 @@ def is_default(name: str, value: Any) -> bool:
     return name not in MODELS or model_of(value) == value
 
 
+def _read(name: str, value: Any) -> Any:
+    """Return a setting's value from itself or its text. Raises InvalidRequestError."""
+    check_setting(name)
+    if is_default(name, value):
+        return getattr(_DEFAULTS, name)
+    declared = SETTINGS[name]
+    if declared.is_optional and (value is None or (is_none(value) and value not in declared.words)):
+        return None
+    try:
+        return READERS[name](value) if name in READERS else _plain_value(value, declared)
+    except InvalidRequestError:
+        raise
+    except (TypeError, ValueError, OverflowError):
+        raise InvalidRequestError(f"{name} is {value!r}: it must be {wanted(name)}.") from None
+
+
+def _plain_value(value: Any, declared: Setting) -> Any:
+    if declared.number is not None:
+        figure = _number(value, declared.number)
+        if declared.kind is int and figure != int(figure):
+            raise ValueError
+        return declared.kind(figure)
+    word = SPELLINGS.get(value, value) if declared.words and isinstance(value, str) else value
+    if not isinstance(word, str) or (declared.words and word not in declared.words):
+        raise ValueError
+    return word
+
+
+def _number(value: Any, allowed: Number) -> float:
+    """Return a number, also from its text with a unit.
+
+    A comma stands only where it groups the digits of tokens, as in 128,000: elsewhere ``1,5`` may mean 1.5.
+    """
+    if isinstance(value, str):
+        text = value.strip().lower()
+        if "k" in allowed.units and GROUPED_NUMBER.fullmatch(text):
+            text = text.replace(",", "")
+        typed = TYPED_NUMBER.fullmatch(text)
+        if typed is None or typed[2] not in ("", *allowed.units):
+            raise ValueError
+        figure = float(typed[1])
+        value = figure / 100 if typed[2] == "%" else round(figure * TOKEN_UNITS[typed[2]], 9)
+    if isinstance(value, bool) or not isinstance(value, Real) or not allowed.least <= float(value) <= allowed.most:
+        raise ValueError
+    return float(value)
+
+
+def _room(value: Any) -> float:
+    """Return when room is made: a share of the limit, or a whole number of tokens."""
+    is_percent = isinstance(value, str) and value.endswith("%")
+    size = _number(value, SHARE if is_percent else Number(0.1, units="km"))
+    if size > 1 and (size < LEAST_TOKENS or not size.is_integer()):
+        raise ValueError
+    return size if size <= 1 else int(size)
+
+
+def _prices(value: Any) -> tuple[float, ...]:
+    figures = value.replace(",", " ").split() if isinstance(value, str) else value
+    prices = tuple(_number(each.lstrip("$") if isinstance(each, str) else each, Number()) for each in figures)
+    Prices.of(prices)
+    return prices
+
+
 def _parameters(value: Any) -> Mapping[str, Any]:
     """Return parameters from a mapping, or from one or several texts NAME=VALUE, where VALUE may be JSON."""
     if isinstance(value, Mapping):
-        parameters = dict(value)
-    elif _takes_all_away(value):
-        parameters = {}
-    else:
-        pairs = [pair.partition("=") for pair in ([value] if isinstance(value, str) else value)]
-        for name, equals, text in pairs:
-            if not (name.strip() and equals):
-                raise InvalidRequestError(f"{name + equals + text!r} is not a parameter: write NAME=VALUE.")
-        parameters = {name.strip(): _json(text) for name, _, text in pairs}
+        return dict(value)
+    parameters = dict[str, Any]()
+    for pair in [value] if isinstance(value, str) else value if not _takes_all_away(value) else ():
+        name, equals, text = pair.partition("=")
+        if not (name.strip() and equals):
+            raise InvalidRequestError(f"{pair!r} is not a parameter: write NAME=VALUE.")
+        parameters[name.strip()] = _json(text)
     return parameters
 
 
@@ -452,3 +389,13 @@ def _json(text: str) -> Any:
         if text[:1] in ("{", "["):
             raise InvalidRequestError(f"{text} is not JSON: put quotes around all of it, 'name={{…}}'.") from None
         return text
+
+
+READERS: Mapping[str, Callable[[Any], Any]] = {
+    "base_url": lambda value: checked_address(str(value)),
+    "compact_at": _room,
+    "model": model_of,
+    "parameters": _parameters,
+    "prices": _prices,
+    "summary_model": model_of,
+}

@@ -15,7 +15,7 @@ from ..models.registry import Models, key_owner, settings_with
 from ..providers.base import SupportsStream
 from ..providers.guests import guest
 from ..runtime.notebook_purse import notebook_purse
-from ..storage.connection import MEMORY
+from ..storage.database import MEMORY
 from ..storage.stored_answers import AnswerKey, Answers, StoredAnswer
 from ..wording import dollars
 from .money.estimate import check_agreed, check_price, check_room, with_limit

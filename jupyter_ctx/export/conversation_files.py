@@ -7,38 +7,23 @@ that was edited, or written by another tool, is read as far as its messages go.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Protocol
+from types import ModuleType
 
 from ..conversation.conversation import Conversation
 from ..conversation.events import Added
-from ..conversation.messages import Summary, Turn, TurnRecord
 from ..conversation.text_safety import clean
 from ..errors import InvalidRequestError
 from ..runtime.files import reason_of, write_export
 from ..runtime.redaction import Redactor
 from . import markdown_text, notebook_file, openai_messages
-from .openai_messages import from_messages as from_messages
+from .markdown_text import START
+from .openai_messages import EXPORT_KEY, found_in
 
-
-class Format(Protocol):
-    """A module that writes a conversation as text, and reads one from text."""
-
-    def write(self, added: Added) -> str:
-        """Return a conversation as text."""
-
-    def read(self, text: str) -> Added:
-        """Return the conversation in a text. Raises InvalidRequestError."""
-
-    def is_ours(self, text: str) -> bool:
-        """Return whether a text is an export."""
-
-
-FORMATS: Mapping[str, Format] = {".md": markdown_text, ".json": openai_messages, ".ipynb": notebook_file}
+FORMATS = {".md": markdown_text, ".json": openai_messages, ".ipynb": notebook_file}  # by the suffix of a file
 
 
 def carried(conversation: Conversation) -> Added:
@@ -54,20 +39,8 @@ def carried(conversation: Conversation) -> Added:
 
 
 def renewed(added: Added) -> Added:
-    """Return the turns under new ids for another conversation, without cells, sizes and costs."""
-    turns = {turn.id: _renewed(turn) for turn in added.turns}
-    summary = added.summary
-    if summary is not None:
-        covers = frozenset(turns[old].id for old in summary.covers if old in turns)
-        summary = Summary(summary.text, covers, summary.method)
-    pinned, excluded = (tuple(turns[old].id for old in marked) for marked in (added.pinned, added.excluded))
-    return Added(tuple(turns.values()), added.system, pinned, excluded, summary)
-
-
-def _renewed(turn: Turn) -> Turn:
-    had = turn.record
-    record = TurnRecord(turn.model, turn.stop_reason, sources=had.sources, typed=had.typed, citations=had.citations)
-    return Turn(turn.prompt, turn.reply, turn.attachments, record=record)
+    """Return what a file would keep of the turns: under new ids, without cells, sizes and costs."""
+    return openai_messages.read(openai_messages.write(added))
 
 
 def redacted(added: Added, redactor: Redactor) -> Added:
@@ -75,11 +48,11 @@ def redacted(added: Added, redactor: Redactor) -> Added:
     masked = redactor.masked
     turns = []
     for turn in added.turns:
-        typed, attached = turn.prompt[: turn.record.typed], turn.prompt[len(turn.prompt[: turn.record.typed]) :]
-        shown = masked(typed)
+        typed = masked(turn.typed)
+        attached = masked(turn.prompt[len(turn.typed) :])
         cited = tuple((masked(url), masked(title)) for url, title in turn.record.citations)
-        record = replace(turn.record, typed=None if turn.record.typed is None else len(shown), citations=cited)
-        turns.append(replace(turn, prompt=shown + masked(attached), reply=masked(turn.reply), record=record))
+        record = replace(turn.record, typed=None if turn.record.typed is None else len(typed), citations=cited)
+        turns.append(replace(turn, prompt=typed + attached, reply=masked(turn.reply), record=record))
     system = added.system and masked(added.system)
     summary = added.summary and replace(added.summary, text=masked(added.summary.text))
     return replace(added, turns=tuple(turns), system=system, summary=summary)
@@ -95,19 +68,23 @@ def read(text: str, suffix: str) -> Added:
 
     Raises InvalidRequestError when the text is not a conversation, or contains a prompt that cannot be sent.
     """
-    return _format(suffix).read(text.removeprefix("\ufeff"))
+    added: Added = _format(suffix).read(text.removeprefix("\ufeff"))
+    return added
 
 
 def is_export(text: str, suffix: str) -> bool:
     """Return whether a text begins or ends as exports do, even if it was edited since."""
-    return _format(suffix).is_ours(text.removeprefix("\ufeff"))
+    text = text.removeprefix("\ufeff")
+    if suffix.lower() == ".md":
+        return text.startswith(f"{START}conversation ")
+    return "version" in (found_in(text, EXPORT_KEY) or found_in(text, "metadata", EXPORT_KEY))
 
 
-def _format(suffix: str) -> Format:
-    if not suffix:
-        raise InvalidRequestError(f"The file name has no suffix: use one of {', '.join(FORMATS)}.")
+def _format(suffix: str) -> ModuleType:
+    """Return the module that writes a conversation as text, and reads one."""
+    what = f"A conversation cannot be a {suffix!r} file" if suffix else "The file name has no suffix"
     if suffix.lower() not in FORMATS:
-        raise InvalidRequestError(f"A conversation cannot be a {suffix!r} file: use one of {', '.join(FORMATS)}.")
+        raise InvalidRequestError(f"{what}: use one of {', '.join(FORMATS)}.")
     return FORMATS[suffix.lower()]
 
 

@@ -80,11 +80,6 @@ def read(text: str) -> Added:
     return together(messages, summary)
 
 
-def is_ours(text: str) -> bool:
-    """Return whether Markdown is an export, by its first line."""
-    return text.startswith(f"{START}conversation ")
-
-
 def _part(kind: str, marks: TurnMarks, heading: str, said: str) -> str:
     """Return one side's text; its comment contains the text, too, when the visible text differs."""
     shown = _shown(said)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from ..conversation.events import Added
-from ..conversation.messages import Attachment, Turn, new_id
+from ..conversation.messages import new_id
 from ..display.text import markdown_line
 from ..errors import InvalidRequestError
 from ..providers.request_body import as_base64
@@ -19,13 +19,13 @@ from .openai_messages import (
     dumped,
     file_marks,
     find,
-    found_in,
     marked,
     parse_json,
     together,
     turns_with_files,
 )
 
+NOTE = "With the prompt below went: {}. It is kept in this file, and running the cell again does not send it."
 SYSTEM = "%%chat system"  # how the cell of a system prompt begins
 CHAT_MAGICS = ("%%chat", "%%ctx")
 NOT_RECORDED = {"--no-history", "--no_history", "--preview"}
@@ -45,33 +45,26 @@ def write(added: Added) -> str:
         cells.append(_code_cell(f"{SYSTEM}\n{added.system}\n"))  # IPython runs no cell without a line
     for turn, marks in turns_with_files(added):
         first = "%%chat --raw" if turn.prompt.strip() else "# nothing was asked in words"  # it would stop the run
-        # with the answer, not with the cell: another run writes another one, of which this is not true
-        ours = {**marks, "reply": turn.reply}
         if turn.attachments:
-            cells.append(_note(turn))
-        data = {"text/plain": NOTEBOOK_CONTROLS.sub("�", turn.reply.replace("\r\n", "\n"))}
-        answer = {"output_type": "display_data", "data": data, "metadata": {EXPORT_KEY: ours}}
-        cells.append(
-            _code_cell(
-                f"{first}\n{turn.prompt}", *(_image(file) for file in turn.attachments if file.kind == "image"), answer
-            )
-        )
+            names = ", ".join(markdown_line(name) for name in turn.sources)
+            note = {"cell_type": "markdown", "id": new_id(), "metadata": {}, "source": NOTE.format(names)}
+            cells.append(note)
+        images = [
+            _output({file.media_type: as_base64(file)}, {IMAGE: file.name})
+            for file in turn.attachments
+            if file.kind == "image"
+        ]
+        # the marks stand with the answer, not with the cell: another run writes another one, of which they are not true
+        reply = NOTEBOOK_CONTROLS.sub("�", turn.reply.replace("\r\n", "\n"))
+        answer = _output({"text/plain": reply}, {**marks, "reply": turn.reply})
+        cells.append(_code_cell(f"{first}\n{turn.prompt}", *images, answer))
     kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
     metadata = {"kernelspec": kernel, "language_info": {"name": "python"}, EXPORT_KEY: file_marks(added)}
     return dumped({"cells": cells, "metadata": metadata, "nbformat": 4, "nbformat_minor": 5})
 
 
-def _note(turn: Turn) -> TurnMarks:
-    """Return a text cell that says what went with the prompt below it, and that another run does not send it."""
-    names = ", ".join(markdown_line(name) for name in turn.sources)
-    text = f"With the prompt below went: {names}. It is kept in this file, and running the cell again does not send it."
-    return {"cell_type": "markdown", "id": new_id(), "metadata": {}, "source": text}
-
-
-def _image(file: Attachment) -> TurnMarks:
-    """Return an image as an output."""
-    data = {file.media_type: as_base64(file)}
-    return {"output_type": "display_data", "data": data, "metadata": {EXPORT_KEY: {IMAGE: file.name}}}
+def _output(data: TurnMarks, marks: TurnMarks) -> TurnMarks:
+    return {"output_type": "display_data", "data": data, "metadata": {EXPORT_KEY: marks}}
 
 
 def _images(outputs: list[object]) -> list[str]:
@@ -99,11 +92,6 @@ def read(text: str) -> Added:
     system = [each for each in messages if each[0].role == "system"][-1:]
     turns = [each for each in messages if each[0].role != "system"]
     return together([*system, *turns], ours.get("summary"))
-
-
-def is_ours(text: str) -> bool:
-    """Return whether a notebook is an export."""
-    return "version" in found_in(text, "metadata", EXPORT_KEY)
 
 
 def _code_cell(source: str, *outputs: TurnMarks) -> TurnMarks:

@@ -149,11 +149,6 @@ def read(text: str) -> Added:
     return together(pairs, ours.get("summary"))
 
 
-def is_ours(text: str) -> bool:
-    """Return whether JSON is an export."""
-    return "version" in found_in(text, EXPORT_KEY)
-
-
 # marks
 
 
@@ -186,6 +181,8 @@ def together(messages: Iterable[MarkedMessage], summary: object = None) -> Added
     """Return the conversation that messages make; the marks of a turn are those of its prompt."""
     rest, turns = deque(messages), list[tuple[Turn, TurnMarks]]()
     system = rest.popleft()[0].content if rest and rest[0][0].role == "system" else None
+    if rest and rest[0][0].role == "assistant":  # a greeting: a turn that nobody asked for
+        rest.appendleft((Message("user", ""), {}))
     while rest:
         asked, marks = rest.popleft()
         if asked.role != "user":

@@ -102,7 +102,7 @@ def broken_below(chat: Chat, coming: StreamListener, place: Where, how: str) -> 
 
 def _shows_figures(chat: Chat, place: Where) -> bool:
     """Return whether figures are wanted below answers."""
-    return chat.config.footer == "on" or (chat.config.footer == "auto" and place.kind != "headless")
+    return chat.config.gauge == "on" or (chat.config.gauge == "auto" and place.kind != "headless")
 
 
 def _fill(chat: Chat, model: str) -> tuple[float | None, bool]:

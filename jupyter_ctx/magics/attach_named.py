@@ -15,7 +15,7 @@ from typing import Any
 from ..attachments.addresses import Address, is_address
 from ..attachments.attached import MOST_SHARE, Attached
 from ..attachments.attached_files import exists
-from ..attachments.guarded import guarded, said_by
+from ..attachments.guarded import call_user_code, format_error
 from ..errors import InvalidRequestError
 from ..template.expressions import described
 from ..wording import did_you_mean, nearest_name
@@ -64,7 +64,7 @@ def attached_named(
 def _value(word: str, variables: Mapping[str, Any]) -> Any:
     """Return what a word names, or ``ABSENT`` where that is a file. Raises InvalidRequestError."""
     try:
-        value = guarded(word, lambda: part_named(word, variables))  # attributes and items run code of their classes
+        value = call_user_code(word, lambda: part_named(word, variables))
     except NoPartError as error:
         if not _is_file(word):
             raise InvalidRequestError(f"-a {word}: {error} Nothing was sent.") from None
@@ -100,7 +100,7 @@ def _attribute(value: Any, name: str, text: str) -> Any:
             f"{text} has no attribute {name!r}, and there is no file of this name.{_question(name, names, text + '.')}"
         ) from None
     except Exception as error:
-        raise NoPartError(f"{text}.{name} raised {said_by(error)}.") from None
+        raise NoPartError(f"{text}.{name} raised {format_error(error)}.") from None
 
 
 def _item(value: Any, typed: str, text: str) -> Any:
@@ -112,7 +112,7 @@ def _item(value: Any, typed: str, text: str) -> Any:
             problem = problem or error
     if isinstance(problem, LookupError):
         raise NoPartError(f"{text} has no item {typed}.{_items_hint(value, typed, text)}") from None
-    raise NoPartError(f"{text}[{typed}] raised {said_by(problem or ValueError())}.") from None
+    raise NoPartError(f"{text}[{typed}] raised {format_error(problem or ValueError())}.") from None
 
 
 def _items_hint(value: Any, typed: str, text: str) -> str:

@@ -247,7 +247,7 @@ class ChatMagic:
 
     def _greet(self, chat: Chat, place: Where) -> None:
         """Show the gauge below the newest chat cell; in a terminal, below the first."""
-        if self._is_elsewhere(chat) or chat.config.gauge != "follow" or self._has_chip:
+        if self._is_elsewhere(chat) or chat.config.gauge == "off" or self._has_chip:
             return
         if place.kind == "terminal" and not self._greeted:
             with suppress(ChatError):
@@ -363,7 +363,7 @@ class ChatMagic:
         chat, place = self.library.current, where(self.shell)
         has_changed = self._followed not in (None, chat)
         self._attach(self._panel)
-        follows = chat.config.gauge == "follow" and not self._has_chip
+        follows = chat.config.gauge != "off" and not self._has_chip
         if has_changed and follows and place.kind == "notebook":
             self._at_the_end = partial(self._follow_cell, chat)
 

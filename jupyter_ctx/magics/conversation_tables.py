@@ -18,7 +18,7 @@ from ..session.history import TURN_COLUMNS, History
 from ..session.preview import VIEW_COLUMNS, View
 from ..session.prompt_parts import PART_MARK, PromptPart, RowWithParts
 from ..session.replay import Replayed
-from ..storage.holders import is_held_elsewhere
+from ..storage.ownership import is_held_elsewhere
 from ..storage.store import ConversationRow
 from .sent_parts import attachment_summary
 

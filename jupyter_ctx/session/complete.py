@@ -211,7 +211,7 @@ def _streamed(models: Models, plan: RequestPlan, coming: StreamListener, previou
             if isinstance(item, Reply):
                 before = previous(plan) if previous is not None else None
                 verdict = verdict_on(plan, replace(item, seconds=coming.seconds), before)
-                if verdict.reply.text and not "".join(coming.pieces).strip():
+                if verdict.reply.text.strip() and not "".join(coming.pieces).strip():
                     coming.take(verdict.reply.text)  # it came as thinking
                 return verdict
             coming.take(item)

@@ -137,7 +137,7 @@ def _stored_in_cell(session: Session, said: Said, prompt: Prompt) -> Reply | Non
 def _stored_anywhere(session: Session, said: Said, prompt: Prompt) -> Reply | None:
     target = session.target(prompt.options, ask=True, schema=as_answer(prompt.schema))
     planned = session.plan(said, target, session.system_for(prompt.options), record=True)
-    turn = session.journal.answered(request_digest(target, planned.request)) if session.journal else None
+    turn = session.journal.answer_to(request_digest(target, planned.request)) if session.journal else None
     reply = None if turn is None or turn.stop_reason in INCOMPLETE else stored_reply(turn, prompt.schema)
     if turn is None or reply is None:
         return None

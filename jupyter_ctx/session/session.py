@@ -24,7 +24,7 @@ from ..providers.base import AnswerSchema, Reply
 from ..runtime.frontend import fingerprint
 from ..runtime.interrupts import uninterrupted
 from ..runtime.redaction import Redactor, Unredacted
-from ..storage.journal import Journal, Opened
+from ..storage.conversation_writer import ConversationWriter, OpenedConversation
 from ..storage.spending import Sum
 from .complete import as_answer
 from .course import COURSE_FILE
@@ -62,7 +62,7 @@ class Session:
         self,
         settings: Settings,
         models: Models | None = None,
-        journal: Journal | None = None,
+        journal: ConversationWriter | None = None,
         *,
         defaults: Settings | None = None,
         notebook: NotebookState | None = None,
@@ -174,7 +174,7 @@ class Session:
             state = self.state.stored(self.models.state(), self.notebook)
             self.journal.save(events, self.models.news(), state, self.conversation, self.models.sizes)
 
-    def restore(self, opened: Opened, given: Mapping[str, Any] | None = None) -> None:
+    def restore(self, opened: OpenedConversation, given: Mapping[str, Any] | None = None) -> None:
         """Continue an opened conversation; settings that were ``given`` hold."""
         self.conversation = opened.conversation
         kept = opened.state.get("settings", {})

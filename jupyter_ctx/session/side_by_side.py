@@ -125,7 +125,7 @@ class _SideBySide:
         requests = [self._planned(said, column) for column in columns]
         digest = digested([request.digest for request in requests], ())
         if self._stored == "all" and self._session.journal is not None:
-            offered = _copied(self._session.journal.offered(digest), said)
+            offered = _copied(self._session.journal.alternatives_to(digest), said)
         if offered is not None and self._stored != "handed":
             self._find(said, columns, requests, offered)
             self._session.notebook.seen.add(offered.id)

@@ -7,22 +7,21 @@ A file that was never a store is left untouched. No lock is waited for longer th
 from __future__ import annotations
 
 import os
-import random
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
 from ..errors import InvalidRequestError, StoreError
 from ..runtime.files import data_file, is_on_network
-from .connection import MEMORY, Connection, connect, error_code, file_at
-from .database_tables import CONVERSATIONS, EVENTS, STORE_TABLES, DamagedError, OtherVersionError, make_tables
+from .database_tables import DamagedError, OtherVersionError, make_tables, salvage
 
 T = TypeVar("T")
 
+MEMORY, URL = "memory", "sqlite:///"  # addresses: of a store that is in no file, and before a file's path
 DEFAULT_FILE = "history.sqlite"  # of the default store, in Jupyter's data folder
 SQLITE_HEAD = b"SQLite format 3\0"  # how each SQLite database begins
 PATIENCE, IMPATIENCE = 5.0, 0.1  # seconds to wait for a lock: at first, and where that was in vain before
@@ -37,7 +36,6 @@ TROUBLES = {  # what SQLite says, and what to do
     "SQLITE_CANTOPEN": "cannot be opened: see that its folder is there and may be written to",
     "SQLITE_IOERR": "cannot be written: see that its disk has room",
 }
-COLUMN_KINDS = {"TEXT": str, "INTEGER": int, "REAL": float}  # of values, by the type of their column
 
 
 class TakenError(StoreError):
@@ -46,6 +44,19 @@ class TakenError(StoreError):
 
 class AddressError(StoreError, InvalidRequestError):
     """No store can be at this address: it is no file's, or a folder or somebody's file is there."""
+
+
+class Connection(sqlite3.Connection):
+    """An open connection; values stand in statements as ``:name``."""
+
+    def scalar(self, statement: str, values: Mapping[str, Any] | None = None) -> Any:
+        """Return the first value of the first row, or ``None``."""
+        row = self.execute(statement, values or {}).fetchone()
+        return row[0] if row is not None else None
+
+    def wait(self, seconds: float) -> None:
+        """Wait so long for a lock, from now on."""
+        self.execute(f"PRAGMA busy_timeout={int(seconds * 1000)}")
 
 
 _inherited: list[Connection] = []  # of the process that this one was forked from: they are its own to close
@@ -76,29 +87,34 @@ class Database:
         """
         with self._lock:
             try:
-                done = self._run(work, write=write)
+                try:
+                    result = self._transact(work, write=write)
+                except (DamagedError, OtherVersionError) as error:
+                    self._begin_anew(error)
+                    result = self._transact(work, write=write)
             except TakenError:
                 raise
             except StoreError:
                 self._patience = IMPATIENCE
                 raise
+            except (DamagedError, OtherVersionError) as error:
+                raise StoreError(f"{self.shown} cannot be used: {error}.") from None
             self._patience = PATIENCE
-            return done
+            return result
 
-    def _run(self, work: Callable[[Connection], T], *, write: bool) -> T:
-        try:
-            return self._transact(work, write=write)
-        except (DamagedError, OtherVersionError) as error:
-            self._begin_anew(error)
-        try:
-            return self._transact(work, write=write)
-        except (DamagedError, OtherVersionError) as error:
-            raise StoreError(f"{self.shown} cannot be used: {error}.") from None
+    def query(self, statement: str, values: Mapping[str, Any] | None = None) -> list[Any]:
+        """Return the rows that a statement reads. Raises StoreError."""
+        return self.run(lambda connection: connection.execute(statement, values or {}).fetchall(), write=False)
+
+    def pop_notices(self) -> list[str]:
+        """Return the lines that are to be shown, once."""
+        notices, self.notices = self.notices, []
+        return notices
 
     def _transact(self, work: Callable[[Connection], T], *, write: bool) -> T:
         with self._translated():
             connection = self._open()
-            connection.execute(f"PRAGMA busy_timeout={self._milliseconds}")
+            connection.wait(self._patience)
             with _transaction(connection, write=write):
                 return work(connection)
 
@@ -110,17 +126,14 @@ class Database:
         if self.path is None:
             return
         with self._lock, suppress(DamagedError, OtherVersionError), self._translated():
-            where = self._empty(self._open())
-            if where:
-                self.notices.append(f"What was deleted stays in {where} while another program reads it: end that.")
-
-    def _empty(self, connection: Connection) -> str:
-        """Write the file anew and empty the log; return where something stays."""
-        try:
-            connection.execute("VACUUM")
-            return f"{self.shown}-wal" if connection.scalar("PRAGMA wal_checkpoint(TRUNCATE)") else ""
-        except sqlite3.OperationalError:  # another program reads it, or the disk is full
-            return self.shown
+            connection = self._open()
+            try:
+                connection.execute("VACUUM")
+                place = f"{self.shown}-wal" if connection.scalar("PRAGMA wal_checkpoint(TRUNCATE)") else ""
+            except sqlite3.OperationalError:  # another program reads it, or the disk is full
+                place = self.shown
+            if place:
+                self.notices.append(f"What was deleted stays in {place} while another program reads it: end that.")
 
     def close(self) -> None:
         """Let go of it; the next use opens it again."""
@@ -135,59 +148,39 @@ class Database:
     def _open(self) -> Connection:
         if (self._process, self._file) != (os.getpid(), _identity(self.path)):
             self.close()
-        if self._connection is None:
-            self._connection = self._opened()
-            self._store = self._file
-        return self._connection
-
-    def _opened(self) -> Connection:
+        if self._connection is not None:
+            return self._connection
         if self.path is not None:
             if self._store is None or self._store != _identity(self.path):  # ours is ours, however damaged
                 _check_place(self.path)
             _make_private(self.path)
         self._process, self._file = os.getpid(), _identity(self.path)
-        connection = connect(self.path)
+        where = str(self.path or ":memory:")  # any thread may use it, one at a time; outside a transaction each commits
+        connection = sqlite3.connect(where, isolation_level=None, check_same_thread=False, factory=Connection)
         try:
             self._configure(connection)
-            self._look_through(connection)
             with _transaction(connection):
                 make_tables(connection)
         except BaseException:
             connection.close()
             raise
+        self._connection, self._store = connection, self._file
         return connection
 
-    @property
-    def _milliseconds(self) -> int:
-        return int(self._patience * 1000)
-
     def _configure(self, connection: Connection) -> None:
-        connection.execute(f"PRAGMA busy_timeout={self._milliseconds}")
+        """Set up a connection, and look for damage. Raises DamagedError."""
+        connection.wait(self._patience)
         connection.execute("PRAGMA secure_delete=on")  # what is deleted is overwritten
         connection.execute("PRAGMA synchronous=normal")
         if self.path is not None:
             # a write-ahead log is shared memory: of no use between machines
-            self._set_journal(connection, "delete" if is_on_network(self.path) else "wal")
-
-    def _set_journal(self, connection: Connection, mode: str) -> None:
-        """Set it once others let us: SQLite waits for no lock here."""
-        end = time.monotonic() + self._patience
-        while True:
-            try:
+            mode = "delete" if is_on_network(self.path) else "wal"
+            with suppress(sqlite3.OperationalError):  # another process sets it just now, or a transaction will tell
                 connection.execute(f"PRAGMA journal_mode={mode}")
-                return
-            except sqlite3.OperationalError as error:
-                if error_code(error) != "SQLITE_BUSY" or time.monotonic() > end:
-                    raise
-            time.sleep(random.uniform(0.0005, 0.01))
-
-    def _look_through(self, connection: Connection) -> None:
-        """Find damage before anything is written. Raises DamagedError."""
-        if self.path is None or self.path.stat().st_size > CHECKED:
-            return
-        problem = connection.scalar("PRAGMA integrity_check(1)")
-        if problem != "ok":
-            raise DamagedError(problem)
+            is_small = self.path.stat().st_size <= CHECKED
+            problem = connection.scalar("PRAGMA integrity_check(1)") if is_small else "ok"
+            if problem != "ok":  # found before anything is written
+                raise DamagedError(problem)
 
     @contextmanager
     def _translated(self) -> Iterator[None]:
@@ -199,15 +192,10 @@ class Database:
         except OSError as error:
             raise StoreError(f"{self.shown} {TROUBLES['SQLITE_CANTOPEN']} ({error.strerror}).") from None
         except (sqlite3.Error, UnicodeError) as error:
-            raise self._trouble(error) from None
-
-    def _trouble(self, error: Exception) -> StoreError | DamagedError:
-        code = error_code(error)
-        if self.path is not None and (code in DAMAGED or str(error).startswith(NOT_UTF8)):
-            return DamagedError(str(error))
-        if code in TROUBLES:
-            return StoreError(f"{self.shown} {TROUBLES[code]}.")
-        return StoreError(f"{self.shown} cannot be used: {error}.")
+            code = _code(error)
+            if self.path is not None and (code in DAMAGED or str(error).startswith(NOT_UTF8)):
+                raise DamagedError(str(error)) from None
+            raise StoreError(f"{self.shown} {TROUBLES.get(code, f'cannot be used: {error}')}.") from None
 
     def _begin_anew(self, error: DamagedError | OtherVersionError) -> None:
         """Keep the file under another name, unless another kernel has done so already, and copy what was damaged."""
@@ -231,13 +219,23 @@ class Database:
             self._transact(lambda connection: salvage(aside, connection), write=True)
 
 
+def _code(error: BaseException) -> str:
+    """Return SQLite's own name for an error, without its details."""
+    return "_".join(getattr(error, "sqlite_errorname", "").split("_")[:2])
+
+
 def _file_of(address: str) -> Path | None:
-    try:
-        return file_at(address)
-    except ValueError:
-        raise AddressError(
-            "No store can be at this address: write a file's path, sqlite:///PATH without options, or memory."
-        ) from None
+    """Return the file at a store's address; ``None``: it is in memory. Raises AddressError."""
+    if address == MEMORY:
+        return None
+    path = address.removeprefix(URL)
+    has_options = path != address and "?" in path
+    with suppress(RuntimeError):  # nobody has this home folder
+        if path and path != ":memory:" and "://" not in path and not has_options:
+            return Path(path).expanduser().absolute()
+    raise AddressError(
+        "No store can be at this address: write a file's path, sqlite:///PATH without options, or memory."
+    )
 
 
 @contextmanager
@@ -251,6 +249,12 @@ def _transaction(connection: Connection, *, write: bool = True) -> Iterator[None
         with suppress(sqlite3.Error):  # there may be none
             connection.execute("ROLLBACK")
         raise
+
+
+def insert(table: str, columns: Iterable[str]) -> str:
+    """Return the statement that adds a row of these columns."""
+    names = list(columns)
+    return f"INSERT INTO {table} ({', '.join(names)}) VALUES ({', '.join(f':{name}' for name in names)})"
 
 
 def _check_place(path: Path) -> None:
@@ -289,7 +293,7 @@ def _is_foreign(path: Path) -> bool:
         with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro&immutable=1", uri=True)) as connection:
             connection.execute("PRAGMA schema_version").fetchone()
     except sqlite3.Error as error:
-        if error_code(error) != "SQLITE_NOTADB":
+        if _code(error) != "SQLITE_NOTADB":
             return False
     else:
         return False
@@ -314,32 +318,3 @@ def _identity(path: Path | None) -> object:
     except OSError:
         return None
     return (status.st_dev, status.st_ino) if status is not None else None
-
-
-def salvage(damaged: Path, new: Connection) -> None:
-    """Copy the rows that can be read, in the transaction of the new file; those that are there stay."""
-    with closing(sqlite3.connect(f"{damaged.as_uri()}?mode=ro", uri=True)) as old:
-        old.text_factory = bytes
-        for table in STORE_TABLES:
-            columns = {name: COLUMN_KINDS[kind] for _, name, kind, *_ in new.execute(f"PRAGMA table_info({table})")}
-            add = f"INSERT OR IGNORE INTO {table} ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})"
-            for row in _rows(old, table, columns):
-                values = [value.decode(errors="replace") if isinstance(value, bytes) else value for value in row]
-                if _is_sound(values, columns.values()):
-                    new.execute(add, values)
-    new.execute(f"DELETE FROM {EVENTS} WHERE conversation NOT IN (SELECT id FROM {CONVERSATIONS})")
-
-
-def _rows(old: sqlite3.Connection, table: str, columns: Iterable[str]) -> Iterator[Sequence[Any]]:
-    """Yield rows from the first on, and where one cannot be read, from the last back."""
-    for order in ("ASC", "DESC"):
-        try:
-            yield from old.execute(f"SELECT {', '.join(columns)} FROM {table} NOT INDEXED ORDER BY rowid {order}")
-            return
-        except sqlite3.Error:
-            continue
-
-
-def _is_sound(values: Iterable[Any], kinds: Iterable[type]) -> bool:
-    """Return whether values are what their columns are for: SQLite accepts any type in any column."""
-    return all(value is None or type(value) is kind for value, kind in zip(values, kinds, strict=True))

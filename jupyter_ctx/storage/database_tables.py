@@ -1,14 +1,19 @@
-"""The tables of the store: one schema."""
+"""The tables of the store: one schema, and what can be read of a damaged file."""
 
 from __future__ import annotations
 
-from .connection import Connection
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Any
 
 CONVERSATIONS, EVENTS, SCHEMA_VERSION = "jupyter_ctx_conversations", "jupyter_ctx_events", "jupyter_ctx_version"
 ANSWERS = "jupyter_ctx_answers"  # of experiments
 SPENDING = "jupyter_ctx_spending"  # by notebook
 STORE_TABLES = (CONVERSATIONS, EVENTS, ANSWERS, SPENDING)
 VERSION = 8  # of the schema
+COLUMN_KINDS = {"TEXT": str, "INTEGER": int, "REAL": float}  # of values, by the type of their column
 
 SCHEMA = (
     f"""CREATE TABLE {CONVERSATIONS} (
@@ -44,13 +49,42 @@ class OtherVersionError(Exception):
     """Another version of jupyter_ctx has made the tables."""
 
 
-def make_tables(connection: Connection) -> None:
+def make_tables(connection: sqlite3.Connection) -> None:
     """Make the tables where there are none, in this transaction. Raises OtherVersionError."""
     connection.execute(f"CREATE TABLE IF NOT EXISTS {SCHEMA_VERSION} (version INTEGER NOT NULL)")
-    version = connection.scalar(f"SELECT max(version) FROM {SCHEMA_VERSION}")
+    ((version,),) = connection.execute(f"SELECT max(version) FROM {SCHEMA_VERSION}")
     if version is None:
         for statement in SCHEMA:
             connection.execute(statement)
         connection.execute(f"INSERT INTO {SCHEMA_VERSION} VALUES ({VERSION})")
     elif version != VERSION:
         raise OtherVersionError(f"its version is {version}, and this jupyter_ctx writes {VERSION}")
+
+
+def salvage(damaged: Path, new: sqlite3.Connection) -> None:
+    """Copy the rows that can be read, in the transaction of the new file; those that are there stay."""
+    with closing(sqlite3.connect(f"{damaged.as_uri()}?mode=ro", uri=True)) as old:
+        old.text_factory = bytes
+        for table in STORE_TABLES:
+            columns = {name: COLUMN_KINDS[kind] for _, name, kind, *_ in new.execute(f"PRAGMA table_info({table})")}
+            add = f"INSERT OR IGNORE INTO {table} ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})"
+            for row in _rows(old, table, columns):
+                values = [value.decode(errors="replace") if isinstance(value, bytes) else value for value in row]
+                if _is_sound(values, columns.values()):
+                    new.execute(add, values)
+    new.execute(f"DELETE FROM {EVENTS} WHERE conversation NOT IN (SELECT id FROM {CONVERSATIONS})")
+
+
+def _rows(old: sqlite3.Connection, table: str, columns: Iterable[str]) -> Iterator[Sequence[Any]]:
+    """Yield rows from the first on, and where one cannot be read, from the last back."""
+    for order in ("ASC", "DESC"):
+        try:
+            yield from old.execute(f"SELECT {', '.join(columns)} FROM {table} NOT INDEXED ORDER BY rowid {order}")
+            return
+        except sqlite3.Error:
+            continue
+
+
+def _is_sound(values: Iterable[Any], kinds: Iterable[type]) -> bool:
+    """Return whether values are what their columns are for: SQLite accepts any type in any column."""
+    return all(value is None or type(value) is kind for value, kind in zip(values, kinds, strict=True))

@@ -1,11 +1,14 @@
 """Which conversation a kernel goes on with: decided from the rows there are.
 
 First by the kernel's id, which a restart keeps, then by the notebook's path. A conversation that another live kernel
-holds is forked. A notebook at a new path begins anew: nothing is taken over by itself.
+holds is forked. A notebook at a new path begins anew: nothing is taken over by itself. A row says which process holds
+its conversation; one that has ended holds nothing.
 """
 
 from __future__ import annotations
 
+import os
+import platform
 import time
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
@@ -13,13 +16,51 @@ from typing import NamedTuple
 from .. import wording as words
 from ..conversation.messages import new_id
 from ..runtime.frontend import Origin
-from .holders import Holder
 from .store import Claim, ConversationRow
 
 MAIN = "main"
+GONE = 120.0  # seconds without a sign of life from another machine
 
 
-class Wish(NamedTuple):
+class Holder(NamedTuple):
+    """A process that holds conversations: its machine, its number there, and when it began (seconds since 1970)."""
+
+    host: str
+    pid: int
+    started: float
+
+
+def this_process() -> Holder:
+    """Return this process as a holder."""
+    return Holder(platform.node(), os.getpid(), _started(os.getpid()) or 0.0)
+
+
+def is_held_here(row: ConversationRow) -> bool:
+    """Return whether the row names this process as the holder."""
+    return (row.host, row.pid) == (platform.node(), os.getpid())
+
+
+def is_held_elsewhere(row: ConversationRow) -> bool:
+    """Return whether another live process holds this; on another machine, one with recent signs of life."""
+    if row.pid is None or row.started is None or is_held_here(row):
+        return False
+    if row.host != platform.node():
+        return time.time() - row.seen < GONE
+    return abs((_started(row.pid) or 0.0) - row.started) < 2
+
+
+def _started(pid: int) -> float | None:
+    """Return when a process began; ``None`` where there is none, or one that has ended and was not waited for."""
+    import psutil
+
+    try:
+        process = psutil.Process(pid)
+        return float(process.create_time()) if process.status() != psutil.STATUS_ZOMBIE else None
+    except psutil.Error:
+        return None
+
+
+class OpenRequest(NamedTuple):
     """Who asks, and for what: ``name`` ``None`` is the one opened last; ``afresh`` takes none that is there.
 
     ``sharing`` are the ids of conversations with turns of this notebook's cells; ``now`` is in seconds since 1970.
@@ -37,25 +78,25 @@ class Wish(NamedTuple):
         return self.origin.kernel is not None and row.kernel == self.origin.kernel
 
 
-def choose(rows: Sequence[ConversationRow], wish: Wish, is_held: Callable[[ConversationRow], bool]) -> Claim:
+def choose(rows: Sequence[ConversationRow], request: OpenRequest, is_held: Callable[[ConversationRow], bool]) -> Claim:
     """Choose what to open from all rows, the one opened last first."""
-    rows, moved = _moved(rows, wish)
-    here = [row for row in rows if row.notebook == wish.origin.scope]
-    found = None if wish.afresh else _found(here, wish)
-    if found is None:
-        begins = not here and wish.name is None and not wish.afresh
-        offer = next((row for row in rows if row.turns and row.id in wish.sharing), None) if begins else None
-        return Claim((*moved, _new(here, wish, wish.name or MAIN)), "new", offer=offer)
-    if is_held(found) and not _restarted(found, wish):
-        return Claim((*moved, _new(here, wish, found.name, found)), "forked", found)
-    others = tuple(row for row in moved if row.id != found.id)
-    return Claim((*others, _held(found, wish)), "continued")
+    rows, moved = _moved(rows, request)
+    here = [row for row in rows if row.notebook == request.origin.scope]
+    match = None if request.afresh else _matching(here, request)
+    if match is None:
+        begins = not here and request.name is None and not request.afresh
+        offer = next((row for row in rows if row.turns and row.id in request.sharing), None) if begins else None
+        return Claim((*moved, _new(here, request, request.name or MAIN)), "new", offer=offer)
+    if is_held(match) and not _restarted(match, request):
+        return Claim((*moved, _new(here, request, match.name, match)), "forked", match)
+    others = tuple(row for row in moved if row.id != match.id)
+    return Claim((*others, _held(match, request)), "continued")
 
 
-def fork(row: ConversationRow, name: str | None, rows: Iterable[ConversationRow], wish: Wish) -> Claim:
+def fork(row: ConversationRow, name: str | None, rows: Iterable[ConversationRow], request: OpenRequest) -> Claim:
     """Return a conversation that begins with all that another one has."""
-    here = [each for each in rows if each.notebook == wish.origin.scope]
-    return Claim((_new(here, wish, name or row.name, row),), "forked", row)
+    here = [each for each in rows if each.notebook == request.origin.scope]
+    return Claim((_new(here, request, name or row.name, row),), "forked", row)
 
 
 def is_new_here(rows: Iterable[ConversationRow], origin: Origin) -> bool:
@@ -73,10 +114,12 @@ def free_name(name: str, here: Iterable[ConversationRow]) -> str:
     return next(found for i in range(2, len(taken) + 3) if (found := f"{stem}-{i}") not in taken)
 
 
-def _moved(rows: Sequence[ConversationRow], wish: Wish) -> tuple[list[ConversationRow], tuple[ConversationRow, ...]]:
+def _moved(
+    rows: Sequence[ConversationRow], request: OpenRequest
+) -> tuple[list[ConversationRow], tuple[ConversationRow, ...]]:
     """Return the rows as they are once those of this kernel's notebook have followed it to its new path."""
-    scope = wish.origin.scope
-    left = {row.notebook for row in rows if wish.is_kernels(row)} - {scope}
+    scope = request.origin.scope
+    left = {row.notebook for row in rows if request.is_kernels(row)} - {scope}
     names, moved = [row for row in rows if row.notebook == scope], dict[str, ConversationRow]()
     for row in rows:
         if row.notebook in left:
@@ -85,43 +128,47 @@ def _moved(rows: Sequence[ConversationRow], wish: Wish) -> tuple[list[Conversati
     return [moved.get(row.id, row) for row in rows], tuple(moved.values())
 
 
-def _found(here: Sequence[ConversationRow], wish: Wish) -> ConversationRow | None:
+def _matching(here: Sequence[ConversationRow], request: OpenRequest) -> ConversationRow | None:
     """By name; else this kernel's, else the one opened last. A terminal has nothing to go on with."""
-    if wish.name is not None:
-        return next((row for row in here if row.name == wish.name), None)
-    if not wish.origin.scope:
+    if request.name is not None:
+        return next((row for row in here if row.name == request.name), None)
+    if not request.origin.scope:
         return None
-    mine = [row for row in here if wish.is_kernels(row)]
+    mine = [row for row in here if request.is_kernels(row)]
     return next(iter(mine or here), None)
 
 
-def _restarted(row: ConversationRow, wish: Wish) -> bool:
+def _restarted(row: ConversationRow, request: OpenRequest) -> bool:
     """Whether it is held by what this kernel was before its restart."""
-    return wish.is_kernels(row) and (row.pid, row.started) != (wish.holder.pid, wish.holder.started)
+    return request.is_kernels(row) and (row.pid, row.started) != (request.holder.pid, request.holder.started)
 
 
 def _new(
-    here: Iterable[ConversationRow], wish: Wish, name: str, source: ConversationRow | None = None
+    here: Iterable[ConversationRow], request: OpenRequest, name: str, source: ConversationRow | None = None
 ) -> ConversationRow:
-    row = ConversationRow(new_id(), wish.origin.scope, free_name(name, here), created=wish.now, updated=wish.now)
+    row = new_row(request.origin, free_name(name, here), request.now)
     if source is not None:
         row = row._replace(turns=source.turns, state=source.state)
-    return _held(row, wish)
+    return _held(row, request)
 
 
-def _held(row: ConversationRow, wish: Wish) -> ConversationRow:
+def new_row(origin: Origin, name: str, now: float) -> ConversationRow:
+    """Return the row of a conversation that begins."""
+    return ConversationRow(new_id(), origin.scope, name, origin.kernel, opened=now, created=now, updated=now)
+
+
+def _held(row: ConversationRow, request: OpenRequest) -> ConversationRow:
     """Return the row with its holder."""
-    return row._replace(
-        notebook=wish.origin.scope, kernel=wish.origin.kernel, seen=wish.now, opened=wish.now, **wish.holder._asdict()
-    )
+    origin, now = request.origin, request.now
+    return row._replace(notebook=origin.scope, kernel=origin.kernel, seen=now, opened=now, **request.holder._asdict())
 
 
-def opened_note(claim: Claim, before: float) -> str:
-    """Return one line that says where a conversation comes from, last used at ``before`` (seconds since 1970)."""
+def opened_note(claim: Claim) -> str:
+    """Return one line that says where a conversation comes from."""
     source = claim.source or claim.row
     turns = words.turns(source.turns)
     if claim.how == "continued":
-        used = words.ago(time.time() - before)
+        used = words.ago(time.time() - claim.row.updated)
         return f"Going on with {turns} of {source.name!r}, last used {used}. %chat new starts afresh."
     return f"Another kernel holds {source.name!r}: this is a fork of it, {claim.row.name!r}, with {turns}."
 

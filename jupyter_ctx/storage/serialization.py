@@ -1,21 +1,31 @@
-"""Events and what was learned, as text that a database keeps.
+"""Events and what was learned, as text that a database keeps, and stored rows as a conversation again.
 
-msgspec reads ten thousand turns in a few hundredths of a second, and takes our frozen values
-as they are. A field that is new has a default; one that is gone is passed over.
+msgspec reads ten thousand turns in a few hundredths of a second, and takes our frozen values as they are. A field that
+is new has a default; one that is gone is passed over. A row that is damaged, or gone, costs what it held: it becomes a
+step without an effect, so that undo and redo after it still mean what they meant. Nothing in the store is changed.
 """
 
 from __future__ import annotations
 
+import gc
 import json
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import fields
 from functools import cache
 from typing import Any, NamedTuple, TypedDict
 
 from ..context.calibration import Reports, Vector
 from ..context.learned_limit import LearnedLimit
 from ..context.usage import Spending
-from ..conversation.events import EVENT_KINDS, Event, Offered, Said
+from ..conversation.conversation import Conversation
+from ..conversation.events import EVENT_KINDS, Event, Kept, Offered, Redone, Said, Undone, Unreadable
 from ..errors import StoreError
 from ..runtime.redaction import without_address_keys
+
+MOST_MISSING = 1_000  # rows between two others that are taken for lost, each a step of its own
+NO_STEPS = (Kept.stored_as, Offered.stored_as)  # which undo takes back with the step before
+WITHOUT_CONTENT = {name: kind() for name, kind in EVENT_KINDS.items() if not fields(kind)}  # the kind says all
 
 
 class UnreadableError(StoreError):
@@ -79,21 +89,30 @@ class EventRow(NamedTuple):
     kind: str
     body: str
     sizes: str | None
-    digest: str | None
+    digest: str | None = None
     cell: str | None = None
     source: str | None = None
 
 
+class StoredEvent(NamedTuple):
+    """An event as it lies in the store; the body is JSON."""
+
+    kind: str
+    body: str | bytes
+    sizes: str | bytes | None
+    seq: int
+
+
 def to_row(event: Event, sizes: list[Sizes]) -> EventRow:
     """Encode an event with the sizes learned by it."""
-    where: tuple[str | None, str | None, str | None] = (None, None, None)
+    row = EventRow(event.stored_as, encoded_text(event), encoded_text(sizes) if sizes else None)
     if isinstance(event, Said):
-        said = event.turn.record
-        where = (said.digest or None, said.cell, said.source)
-    elif isinstance(event, Offered):
-        offered, asked = event.alternatives, event.alternatives.asked.record
-        where = (offered.digest or None, asked.cell, asked.source)
-    return EventRow(event.stored_as, encoded_text(event), encoded_text(sizes) if sizes else None, *where)
+        record = event.turn.record
+        return row._replace(digest=record.digest or None, cell=record.cell, source=record.source)
+    if isinstance(event, Offered):
+        record = event.alternatives.asked.record
+        return row._replace(digest=event.alternatives.digest or None, cell=record.cell, source=record.source)
+    return row
 
 
 def from_row(kind: str, body: str | bytes) -> Event:
@@ -102,12 +121,6 @@ def from_row(kind: str, body: str | bytes) -> Event:
         raise UnreadableError(f"Nobody here knows an event that is {kind!r}.")
     event: Event = decoded(EVENT_KINDS[kind], body)
     return event
-
-
-def sizes_of(text: str | bytes) -> list[Sizes]:
-    """Return the sizes that a row tells."""
-    sizes: list[Sizes] = decoded(list[Sizes], text)
-    return sizes
 
 
 def state_text(state: StoredState) -> str:
@@ -148,3 +161,64 @@ def _decoder(kind: Any) -> Any:
     import msgspec
 
     return msgspec.json.Decoder(kind)
+
+
+class Events(NamedTuple):
+    """The rows of a conversation: folded, with what was learned of sizes, and the ``next`` row's number.
+
+    ``lost`` counts the rows that could not be read.
+    """
+
+    conversation: Conversation
+    sizes: list[Sizes]
+    next: int
+    lost: int
+
+
+def read_events(rows: Iterable[StoredEvent]) -> Events:
+    """Fold rows, in the order of their numbers; nothing that they hold makes that fail."""
+    past, sizes, number, lost = Conversation(), list[Sizes](), 0, 0
+    with _without_collection():
+        for row in rows:
+            missing = row.seq - number
+            for _ in range(min(missing, MOST_MISSING)):
+                past.append(Unreadable())
+            number, lost = row.seq + 1, lost + missing
+            event = read_event(row)
+            if event is not None and _has_an_effect(event, past):
+                past.append(event)
+            else:
+                lost += 1
+                if event is None and row.kind not in NO_STEPS:  # it keeps its place among the steps
+                    past.append(Unreadable(row.kind))
+            if row.sizes:
+                with suppress(UnreadableError):  # they are estimated anew
+                    sizes += decoded(list[Sizes], row.sizes)
+    return Events(past, sizes, number, lost)
+
+
+def _has_an_effect(event: Event, past: Conversation) -> bool:
+    """Return whether there is something to undo, or to do again, for such an event."""
+    if isinstance(event, Undone):
+        return bool(past.undo_label)
+    return not isinstance(event, Redone) or bool(past.redo_label)
+
+
+@contextmanager
+def _without_collection() -> Iterator[None]:
+    """Pause the garbage collector, which would walk all turns again and again while more of them are made."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+def read_event(row: StoredEvent) -> Event | None:
+    """Return the event of a row, or ``None`` where the row cannot be read."""
+    try:
+        return from_row(row.kind, row.body)
+    except UnreadableError:
+        return WITHOUT_CONTENT.get(row.kind)

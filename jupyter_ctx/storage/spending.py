@@ -7,18 +7,19 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
-from functools import partial
-from typing import TypeAlias
 
 from ..errors import StoreError, in_words
-from .connection import Connection
-from .database import Database
+from .database import Connection, Database
 from .database_tables import SPENDING
 
-Values: TypeAlias = Mapping[str, str | int | None]  # of a statement
 PARTS_OF_A_DOLLAR = 10**12  # in which money is added up: whole numbers have no rounding errors
+ADD = f"""
+    INSERT INTO {SPENDING} (notebook, spent) VALUES (:notebook, :amount)
+    ON CONFLICT (notebook) DO UPDATE SET spent = {SPENDING}.spent + :amount
+"""
+SPENT = f"SELECT spent FROM {SPENDING} WHERE notebook = :notebook"
 
 
 def parts_of(cost: float | None) -> int:
@@ -96,32 +97,29 @@ class NotebookSum(Sum):
                 self._write(0, None)
 
     def _write(self, change: int, most: int | None) -> bool:
+        """Write what is not written yet, and the change where that is allowed; return whether it was."""
         unwritten = self._unwritten
-        values: Values = {"notebook": self._notebook, "unwritten": unwritten, "change": change, "most": most}
-        is_added, self._total = self._database().run(partial(_added, values=values))
+
+        def add(connection: Connection) -> tuple[bool, int]:
+            total = add_to_sum(connection, self._notebook, unwritten)
+            if most is not None and total + change > most:
+                return False, total
+            return True, add_to_sum(connection, self._notebook, change)
+
+        is_added, self._total = self._database().run(add)
         self._is_read, self._unwritten, self.trouble = True, 0, ""
         return is_added
 
 
-def _added(connection: Connection, values: Values) -> tuple[bool, int]:
-    """Add to a sum what was not written, and the change where that is allowed; return whether it was, and the sum."""
-    connection.execute(
-        f"INSERT INTO {SPENDING} (notebook, spent) VALUES (:notebook, :unwritten) "
-        f"ON CONFLICT (notebook) DO UPDATE SET spent = {SPENDING}.spent + :unwritten",
-        values,
-    )
-    limit = "" if values["most"] is None else " AND spent + :change <= :most"
-    done = connection.execute(
-        f"UPDATE {SPENDING} SET spent = spent + :change WHERE notebook = :notebook{limit}", values
-    ).rowcount
-    total = connection.scalar(f"SELECT spent FROM {SPENDING} WHERE notebook = :notebook", values)
-    return done == 1, int(total or 0)
+def add_to_sum(connection: Connection, notebook: str, amount: int) -> int:
+    """Add to a notebook's sum, in this transaction, and return the sum."""
+    connection.execute(ADD, {"notebook": notebook, "amount": amount})
+    return int(connection.scalar(SPENT, {"notebook": notebook}))
 
 
 def move_sum(connection: Connection, before: str, now: str) -> None:
     """Let the sum of a notebook follow it to another path, where it is added to what was spent there."""
-    values = {"before": before}
-    spent = connection.scalar(f"SELECT spent FROM {SPENDING} WHERE notebook = :before", values)
-    if spent:
-        _added(connection, {"notebook": now, "unwritten": int(spent), "change": 0, "most": None})
-        connection.execute(f"DELETE FROM {SPENDING} WHERE notebook = :before", values)
+    spent = connection.scalar(SPENT, {"notebook": before})
+    if spent and before != now:
+        add_to_sum(connection, now, int(spent))
+        connection.execute(f"DELETE FROM {SPENDING} WHERE notebook = :notebook", {"notebook": before})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -9,14 +10,17 @@ from typing import Any, Literal, NamedTuple
 
 from .. import wording as words
 from ..runtime.files import data_file
-from .connection import Connection, by_parts, insert
-from .database import DEFAULT_FILE, Database
+from .database import DEFAULT_FILE, Connection, Database, insert
 from .database_tables import CONVERSATIONS, EVENTS
-from .serialization import EventRow
+from .serialization import EventRow, StoredEvent
 from .spending import move_sum
 
 VARIABLE = "JUPYTER_CTX_STORE"
-OF_AN_EVENT = ("seq", "at", "kind", "body", "sizes", "digest", "cell", "source")
+OF_AN_EVENT = ", ".join(("seq", "at", *EventRow._fields))
+COPY = f"""
+    INSERT INTO {EVENTS} (conversation, {OF_AN_EVENT})
+    SELECT :copy, {OF_AN_EVENT} FROM {EVENTS} WHERE conversation = :source
+"""
 AS_STORED = "kind, CAST(body AS BLOB), CAST(sizes AS BLOB), seq"  # reading text as str takes as long as all else
 
 
@@ -42,15 +46,6 @@ class ConversationRow(NamedTuple):
 
     def __repr__(self) -> str:  # its state is kilobytes of JSON
         return f"ConversationRow({self.name!r}, {words.turns(self.turns)}, notebook={self.notebook!r}, id={self.id!r})"
-
-
-class Stored(NamedTuple):
-    """An event as it lies in the store; the body is JSON."""
-
-    kind: str
-    body: str | bytes
-    sizes: str | bytes | None
-    seq: int
 
 
 class Claim(NamedTuple):
@@ -100,10 +95,14 @@ class Store:
             before = _rows(connection)
             claim = decide(before)
             for row in claim.rows:
-                _write(connection, row)
-            _move_sums(connection, before, claim.rows)
+                values = row._asdict()
+                if not _set(connection, row.id, values):
+                    connection.execute(insert(CONVERSATIONS, values), values)
+            places = {row.id: row.notebook for row in before}  # what a notebook has spent follows its conversations
+            for old, new in {places[row.id]: row.notebook for row in claim.rows if row.id in places}.items():
+                move_sum(connection, old, new)
             if claim.source is not None:
-                _copy(connection, claim.source.id, claim.row.id)
+                connection.execute(COPY, {"source": claim.source.id, "copy": claim.row.id})
             return claim
 
         return self.database.run(take)
@@ -122,29 +121,21 @@ class Store:
         self.database.run(remove)
         self.database.forget_deleted()
 
-    def load(self, conversation: str) -> tuple[str | None, list[Stored]]:
+    def load(self, conversation: str) -> tuple[str | None, list[StoredEvent]]:
         """Return the state and the events of a conversation, in order."""
+        state = f"SELECT state FROM {CONVERSATIONS} WHERE id = :id"
+        events = f"SELECT {AS_STORED} FROM {EVENTS} WHERE conversation = :id ORDER BY seq"
+        values = {"id": conversation}
 
-        def read(connection: Connection) -> tuple[str | None, list[Stored]]:
-            state = f"SELECT state FROM {CONVERSATIONS} WHERE id = :id"
-            events = f"SELECT {AS_STORED} FROM {EVENTS} WHERE conversation = :id ORDER BY seq"
-            values = {"id": conversation}
-            return connection.scalar(state, values), list(map(Stored._make, connection.execute(events, values)))
+        def read(connection: Connection) -> tuple[str | None, list[StoredEvent]]:
+            return connection.scalar(state, values), list(map(StoredEvent._make, connection.execute(events, values)))
 
         return self.database.run(read, write=False)
 
     def sharing(self, cells: Iterable[str]) -> set[str]:
         """Ids of the conversations that have turns of any of these cells."""
-        ids = list(cells)
-
-        def read(connection: Connection) -> set[str]:
-            sharing = set[str]()
-            for names, values in by_parts(ids):
-                wanted = f"SELECT DISTINCT conversation FROM {EVENTS} WHERE cell IN ({names})"
-                sharing.update(conversation for (conversation,) in connection.execute(wanted, values))
-            return sharing
-
-        return self.database.run(read, write=False)
+        query = f"SELECT DISTINCT conversation FROM {EVENTS} WHERE cell IN (SELECT value FROM json_each(:cells))"
+        return {conversation for (conversation,) in self.database.query(query, {"cells": json.dumps(list(cells))})}
 
     def append(self, row: ConversationRow, seq: int, records: Sequence[EventRow]) -> bool:
         """Add events from number ``seq`` on, with what the row says now; ``False`` where the row is not there.
@@ -163,28 +154,19 @@ class Store:
 
         return self.database.run(write)
 
-    def answered(self, digest: str, notebooks: Iterable[str], *, runs: str | None = None) -> Stored | None:
+    def answered(self, digest: str, notebooks: Iterable[str], *, runs: str | None = None) -> StoredEvent | None:
         """Return the newest turn that answered exactly this request, in the conversations of these notebooks.
 
         ``runs``: or in those that have no notebook, and whose place ends in this.
         """
-        named = {f"v{i}": notebook for i, notebook in enumerate(notebooks)}
-        places = [f"notebook IN ({', '.join(f':{name}' for name in named)})"] if named else []
-        values: dict[str, Any] = {"digest": digest, **named}
-        if runs is not None:
-            values["size"], values["runs"] = len(runs), runs
-            places.append("substr(notebook, length(notebook) - :size + 1) = :runs")
-
-        def read(connection: Connection) -> Stored | None:
-            ids = f"SELECT id FROM {CONVERSATIONS} WHERE {' OR '.join(places)}"
-            wanted = (
-                f"SELECT {AS_STORED} FROM {EVENTS} "
-                f"WHERE digest = :digest AND conversation IN ({ids}) ORDER BY at DESC LIMIT 1"
-            )
-            row = connection.execute(wanted, values).fetchone()
-            return Stored._make(row) if row is not None else None
-
-        return self.database.run(read, write=False) if places else None
+        query = f"""
+            SELECT {AS_STORED} FROM {EVENTS} WHERE digest = :digest AND conversation IN (
+                SELECT id FROM {CONVERSATIONS} WHERE notebook IN (SELECT value FROM json_each(:notebooks))
+                OR substr(notebook, length(notebook) - length(:runs) + 1) = :runs
+            ) ORDER BY at DESC LIMIT 1
+        """
+        values = {"digest": digest, "notebooks": json.dumps(list(notebooks)), "runs": runs}
+        return next(map(StoredEvent._make, self.database.query(query, values)), None)
 
 
 def _rows(connection: Connection) -> list[ConversationRow]:
@@ -193,33 +175,8 @@ def _rows(connection: Connection) -> list[ConversationRow]:
     return list(map(ConversationRow._make, rows))
 
 
-def _move_sums(connection: Connection, before: Iterable[ConversationRow], now: Iterable[ConversationRow]) -> None:
-    """Let what a notebook has spent follow its conversations to another path."""
-    places = {row.id: row.notebook for row in before}
-    moved = {places[row.id]: row.notebook for row in now if row.id in places}
-    for old, new in moved.items():
-        if old != new:
-            move_sum(connection, old, new)
-
-
 def _set(connection: Connection, conversation: str, values: Mapping[str, Any]) -> bool:
     """Set columns of a conversation; ``False`` where it is not there."""
     columns = ", ".join(f"{name} = :{name}" for name in values)
     change = f"UPDATE {CONVERSATIONS} SET {columns} WHERE id = :id"
     return bool(connection.execute(change, {**values, "id": conversation}).rowcount)
-
-
-def _write(connection: Connection, row: ConversationRow) -> None:
-    values = row._asdict()
-    if not _set(connection, row.id, values):
-        connection.execute(insert(CONVERSATIONS, values), values)
-
-
-def _copy(connection: Connection, source: str, to: str) -> None:
-    """Copy events to another conversation."""
-    columns = ", ".join(OF_AN_EVENT)
-    connection.execute(
-        f"INSERT INTO {EVENTS} (conversation, {columns}) "
-        f"SELECT :to, {columns} FROM {EVENTS} WHERE conversation = :source",
-        {"source": source, "to": to},
-    )

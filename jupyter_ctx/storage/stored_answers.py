@@ -7,25 +7,22 @@ method is one transaction, unless it says otherwise.
 
 from __future__ import annotations
 
+import json
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, fields, replace
-from itertools import islice
 from pathlib import Path
-from typing import Any
 
 from ..context.usage import Usage
 from ..conversation.messages import StopReason
 from ..errors import StoreError
-from .connection import Connection, by_parts
 from .database import Database
 from .database_tables import ANSWERS
 from .serialization import UnreadableError, decoded, encoded_text
 from .store import store_address
 
 AnswerKey = tuple[str, int]  # the digest of a request, and the number of its repeat from 0
-AT_MOST = 1_000  # answers in one transaction
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +58,13 @@ class StoredAnswer:
 
 
 DEFAULTS = {field.name: field.default for field in fields(StoredAnswer)}
-READ = f"SELECT digest, repeat, at, CAST(body AS BLOB) FROM {ANSWERS}"  # text as str takes as long as all else
+READ = f"""
+    SELECT digest, repeat, at, CAST(body AS BLOB) FROM {ANSWERS}
+    WHERE digest IN (SELECT value FROM json_each(:digests)) AND (:errors OR failed = 0)
+"""  # a body as text takes as long as all else
 WRITE = f"""
     INSERT INTO {ANSWERS} (digest, repeat, at, failed, body)
-    VALUES (:digest, :repeat, :at, :failed, :body)
+    VALUES (?, ?, ?, ?, ?)
     ON CONFLICT (digest, repeat) DO UPDATE SET at = excluded.at, failed = excluded.failed, body = excluded.body
     WHERE excluded.failed = 0 OR {ANSWERS}.failed <> 0
 """  # an answer that another process has is worth more than an error
@@ -91,14 +91,8 @@ class Answers:
     @property
     def notices(self) -> list[str]:
         """Lines to be shown once: of a damaged file that was moved aside, for example."""
-        self._notices += self.database.notices
-        self.database.notices.clear()
+        self._notices += self.database.pop_notices()
         return self._notices
-
-    @property
-    def waiting(self) -> int:
-        """How many answers are in memory only."""
-        return len(self._waiting)
 
     def find(self, keys: Iterable[AnswerKey], *, failed: bool = True) -> dict[AnswerKey, StoredAnswer]:
         """Return what is stored or waits under these keys; a damaged row is not there.
@@ -108,12 +102,14 @@ class Answers:
         wanted = set(keys)
         if not wanted:
             return {}
-        answers = self.database.run(_reading(wanted, failed=failed), write=False)
-        for key in wanted & self._waiting.keys():
-            if failed or not self._waiting[key].failed:
-                answers[key] = self._waiting[key]
-        answers.update((key, self._beside[key]) for key in (wanted & self._beside.keys()) - answers.keys())
-        return answers
+        digests = {"digests": json.dumps(sorted({digest for digest, _ in wanted})), "errors": failed}
+        answers = {key: self._beside[key] for key in wanted & self._beside.keys()}
+        for digest, repeat, at, body in self.database.query(READ, digests):
+            if (digest, repeat) in wanted:
+                with suppress(UnreadableError):
+                    answers[digest, repeat] = replace(decoded(StoredAnswer, body), at=at)
+        waiting = {key: self._waiting[key] for key in wanted & self._waiting.keys()}
+        return answers | {key: answer for key, answer in waiting.items() if failed or not answer.failed}
 
     def keep(self, rows: Iterable[tuple[AnswerKey, StoredAnswer]]) -> None:
         """Write these answers and those that wait; where the store fails, all wait. Never raises StoreError."""
@@ -125,45 +121,31 @@ class Answers:
 
     def settle(self) -> bool:
         """Write what waits, now; return whether nothing waits any more. Never raises StoreError."""
+        waiting = list(self._waiting.items())
         try:
-            while part := list(islice(self._waiting.items(), AT_MOST)):
-                self.write(part)
-                for key, _ in part:
-                    del self._waiting[key]
+            self.write(waiting)
         except StoreError as error:
-            self._failed(error)
+            before, self._trouble = self._trouble, str(error).partition(": ")[0]
+            if self._trouble != before:
+                self.notices.append(f"{error} Answers are kept in memory, and are saved when that can be done.")
             return False
+        for key, _ in waiting:
+            del self._waiting[key]
         if self._trouble:
             self.notices.append(f"Saved again in {self.database.shown}: no answer was lost.")
-        self._trouble = ""
+            self._trouble = ""
         return True
-
-    def _failed(self, error: StoreError) -> None:
-        trouble = str(error).partition(": ")[0]
-        if trouble != self._trouble:
-            self.notices.append(f"{error} Answers are kept in memory, and are saved when that can be done.")
-        self._trouble = trouble
 
     def write(self, rows: Sequence[tuple[AnswerKey, StoredAnswer]]) -> None:
         """Write all of these, or none. An answer replaces what is there; an error replaces no answer."""
         now = time.time()
-        values = [
-            {
-                "digest": digest, "repeat": repeat, "at": answer.at or now,
-                "failed": int(answer.failed), "body": _body(answer),
-            }
-            for (digest, repeat), answer in rows
-        ]  # fmt: skip
+        values = [(digest, repeat, answer.at or now, answer.failed, _body(answer)) for (digest, repeat), answer in rows]
         if values:
             self.database.run(lambda connection: connection.executemany(WRITE, values))
 
     def delete_all(self) -> int:
         """Remove the answers for good; return how many there were."""
-
-        def remove(connection: Connection) -> int:
-            return connection.execute(f"DELETE FROM {ANSWERS}").rowcount
-
-        removed = self.database.run(remove)
+        removed = self.database.run(lambda connection: connection.execute(f"DELETE FROM {ANSWERS}").rowcount)
         if removed:
             self.database.forget_deleted()
         return removed
@@ -171,28 +153,6 @@ class Answers:
     def close(self) -> None:
         """Let go of the database; the next use opens it again."""
         self.database.close()
-
-
-def _reading(wanted: set[AnswerKey], *, failed: bool) -> Callable[[Connection], dict[AnswerKey, StoredAnswer]]:
-    digests = list(dict.fromkeys(digest for digest, _ in wanted))
-    which = "" if failed else " AND failed = 0"
-
-    def read(connection: Connection) -> dict[AnswerKey, StoredAnswer]:
-        answers = dict[AnswerKey, StoredAnswer]()
-        for names, values in by_parts(digests):
-            rows = connection.execute(f"{READ} WHERE digest IN ({names}){which}", values)
-            answers.update((key, answer) for key, answer in _read(rows) if key in wanted)
-        return answers
-
-    return read
-
-
-def _read(rows: Iterable[Sequence[Any]]) -> Iterator[tuple[AnswerKey, StoredAnswer]]:
-    """Yield the answers that can be read."""
-    for digest, repeat, at, body in rows:
-        with suppress(UnreadableError):
-            answer: StoredAnswer = decoded(StoredAnswer, body)
-            yield (digest, repeat), replace(answer, at=at)
 
 
 def _body(answer: StoredAnswer) -> str:

@@ -39,18 +39,21 @@ def test_a_dict_keeps_its_keys_as_names_and_what_else_it_holds() -> None:
     assert "; the rest as text: about " in found.what
 
 
+def test_pictures_alone_go_by_their_numbers_and_each_once() -> None:
+    image, axes = Image.new("RGB", (4, 4)), figure().axes[0]
+    found = attached([image, image.copy(), figure()])
+    assert names(found) == ["res[0]", "res[1]", "res[2]"]
+    assert found.text.startswith("res[0]: an image of 4 × 4 pixels.\nres[1]: ")
+    assert found.what.startswith("3 images, about ")
+    assert names(attached(pd.Series([axes, axes]))) == ["res"]
+
+
 @pytest.mark.parametrize("make", [lambda: (figure(), 1.25), lambda: [1.25, figure()]])
 def test_a_list_sends_what_is_no_picture_as_text(make: Any) -> None:
     found = attached(make())
     assert len(found.files) == 1
     assert "1.25" in found.text
     assert f"<image {names(found)[0]}>" in found.text
-
-
-def test_a_dict_of_images_of_pil_and_a_series_of_axes_send_images() -> None:
-    image, axes = Image.new("RGB", (4, 4)), figure().axes[0]
-    assert names(attached({"a": image, "b": image.copy()})) == ["res['a']", "res['b']"]
-    assert names(attached(pd.Series([axes, axes]))) == ["res"]
 
 
 def test_no_member_behind_the_first_that_are_searched_is_lost() -> None:
@@ -83,24 +86,15 @@ def test_the_reply_says_what_was_left_out_and_blanked() -> None:
     assert not [line for line in keyed if line.startswith("With ")]
 
 
-def test_several_things_take_half_of_the_limit_together_at_most() -> None:
-    chat, frame = Chat(provider=ScriptedProvider(window=8_000)), pd.DataFrame({"n": range(12_000)})
-    view = chat.preview("Look.", attachments=[frame] * 4, attach_share=0.8)
-    assert 0.3 * chat.info().limit < view.input_tokens < 0.6 * chat.info().limit
-    alone = chat.preview("Look.", attachments=frame, attach_share=0.8)
-    assert alone.input_tokens > 0.6 * chat.info().limit
-
-
 def test_a_text_in_place_of_a_file_is_refused_without_the_key_in_it() -> None:
     with pytest.raises(InvalidRequestError) as raised:
         Chat(provider=ScriptedProvider("Yes.")).send("Look.", attachments=["host=h password=Zq8hT2mLx93kPbV7"])
     assert "Zq8h" not in str(raised.value)
 
 
-def test_of_tables_that_share_the_room_the_last_rows_go_along_too() -> None:
-    provider = ScriptedProvider("Yes.", window=9_000)
-    chat, frame = Chat(provider=provider), pd.DataFrame({"n": range(1_000, 2_000)})
-    reply = chat.send("Look.", attachments={"tab": frame, "numbers": list(range(5_000))})
-    rows = re.findall(r"^\| \d+ \| (\d+) \|$", provider.requests[0].messages[-1].content, re.MULTILINE)
-    assert (rows[0], rows[-1]) == ("1000", "1999")
-    assert f"tab ({len(rows)} of 1,000 rows, " in str(reply.notices)
+def test_several_things_take_half_of_the_limit_together_at_most() -> None:
+    chat, frame = Chat(provider=ScriptedProvider(window=8_000)), pd.DataFrame({"n": range(12_000)})
+    view = chat.preview("Look.", attachments=[frame] * 4, attach_share=0.8)
+    assert 0.3 * chat.info().limit < view.input_tokens < 0.6 * chat.info().limit
+    alone = chat.preview("Look.", attachments=frame, attach_share=0.8)
+    assert alone.input_tokens > 0.6 * chat.info().limit

@@ -7,7 +7,6 @@ import os
 import socket
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -28,31 +27,16 @@ ax.plot([1, 3, 2]);
 ASK = "%%chat -a fig\nWhat does it show?"
 
 
-Asked = tuple[Kernel, str, list[dict[str, Any]]]
-
-
-@contextmanager
-def asking(kernel: Kernel) -> Iterator[Asked]:
-    """A kernel, the address of a server, and what the server was asked."""
+@pytest.fixture
+def asked(tmp_path: Path) -> Iterator[tuple[Kernel, str, list[dict[str, Any]]]]:
+    """A kernel that stores its conversation, the address of a server, and what the server was asked."""
+    manager = KernelManager(kernel_name="python3")
+    manager.start_kernel(env={**os.environ, "JPY_SESSION_NAME": str(tmp_path / "x.ipynb")})
+    kernel = Kernel(manager)
     with serve(BODY) as (url, seen):
         kernel.run(LOAD.format(url=url))
         yield kernel, url, seen
         kernel.client.stop_channels()
-
-
-@pytest.fixture
-def asked(kernel: Kernel) -> Iterator[Asked]:
-    with asking(kernel) as asked:
-        yield asked
-
-
-@pytest.fixture
-def stored(tmp_path: Path) -> Iterator[Asked]:
-    """The same with a kernel of its own, which stores its conversation."""
-    manager = KernelManager(kernel_name="python3")
-    manager.start_kernel(env={**os.environ, "JPY_SESSION_NAME": str(tmp_path / "x.ipynb")})
-    with asking(Kernel(manager)) as asked:
-        yield asked
     manager.shutdown_kernel(now=True)
 
 
@@ -60,10 +44,8 @@ def pictures(outputs: list[dict[str, Any]]) -> int:
     return sum("image/png" in output["content"].get("data", {}) for output in outputs)
 
 
-def test_a_figure_of_an_earlier_cell_goes_along_and_a_restart_keeps_its_answer(
-    stored: Asked,
-) -> None:
-    kernel, url, seen = stored
+def test_a_figure_of_an_earlier_cell_goes_along_and_a_restart_keeps_its_answer(asked: Any) -> None:
+    kernel, url, seen = asked
     assert pictures(kernel.run(PLOT)) == 1
     outputs = kernel.run(ASK, "a")
     assert not error(outputs)
@@ -99,7 +81,7 @@ slow = Slow()
 
 @pytest.mark.parametrize("word", ["slow", "http://127.0.0.1:{}/page"])
 def test_ctrl_c_stops_what_is_slow_to_read_and_the_cell_says_what_it_reads(
-    word: str, asked: Asked, request: pytest.FixtureRequest
+    word: str, asked: Any, request: pytest.FixtureRequest
 ) -> None:
     kernel, _, seen = asked
     silent = socket.create_server(("127.0.0.1", 0))  # takes connections and says nothing

@@ -13,7 +13,7 @@ from server import events, piece, send, serve, usage
 
 from jupyter_ctx import Chat
 from jupyter_ctx.session.attaching import attachment_of, attachment_of_error
-from jupyter_ctx.storage.journal import close_stores
+from jupyter_ctx.storage.conversation_writer import close_stores
 from jupyter_ctx.testing import ScriptedProvider
 
 FRAME = pd.DataFrame({"n": range(12_000), "text": [f"row {n} größe" for n in range(12_000)]})
@@ -46,7 +46,7 @@ def test_a_table_is_the_same_text_whatever_was_learned_and_after_a_restart(tmp_p
             chat.send(text)
         chat.send("sentence " * 800)
         chat.send("sentence " * 400)  # with the turns before it that is too much: the window is learned
-        assert chat.session.snapshot().target.window.source == "learned"
+        assert chat.info().source == "learned"
         chat.close()
         again = opened(tmp_path / "x.db", model, url)
         for now in (chat, again):
@@ -62,9 +62,3 @@ def test_a_window_that_the_user_sets_or_a_provider_states_gives_the_room() -> No
     assert len(small.text) * 3 < len(large.text)
     assert attachment_of(chat.session, "df", FRAME, window=2_000).text != small.text
     assert attachment_of(chat.session, "df", FRAME, max_tokens=3_500).text != small.text
-
-
-def test_more_tokens_for_the_reply_than_a_guessed_window_has_are_no_error() -> None:
-    chat = Chat("mine", base_url="http://127.0.0.1:9", max_tokens=40_000, window=64_000)
-    assert attachment_of(chat.session, "x", "text").text
-    assert attachment_of(chat.session, "x", "text", window=50_000).text

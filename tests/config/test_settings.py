@@ -9,8 +9,8 @@ import pytest
 
 from jupyter_ctx import Chat, InvalidRequestError
 from jupyter_ctx.config.settings import (
-    HELP,
     SETTING_NAMES,
+    SETTINGS,
     Settings,
     default_settings,
     kept_settings,
@@ -33,10 +33,24 @@ from jupyter_ctx.config.settings import (
         ("compact_at", "16k", 16_000),
         ("compact_at", 16_000, 16_000),
         ("attach_share", "90 %", 0.9),
+        ("max_turns", 5.0, 5),
+        ("prices", "$2.50, 10", (2.5, 10)),
+        ("parameters", ["top_p=0.9", "stop=[1]"], {"top_p": 0.9, "stop": [1]}),
+        ("parameters", ["none"], {}),
     ],
 )
 def test_a_setting_is_read_from_text(name: str, text: str | int, value: Any) -> None:
     assert getattr(Settings().changed({name: text}), name) == value
+
+
+NUMBERS = [name for name, setting in SETTINGS.items() if setting.number]
+
+
+@pytest.mark.parametrize("name", NUMBERS)
+@pytest.mark.parametrize("text", ["1,5", "8,50", "1_5", "0,5", "1,5k", "1,00,000", "80,5%"])
+def test_a_comma_is_never_deleted_from_a_number(name: str, text: str) -> None:
+    with pytest.raises(InvalidRequestError, match=rf"{name} is '{text}': it must be"):
+        Settings().changed({name: text})
 
 
 @pytest.mark.parametrize(
@@ -48,17 +62,13 @@ def test_a_setting_is_read_from_text(name: str, text: str | int, value: Any) -> 
         ("compact_at", 1.5), ("compact_at", "50"), ("compact_at", "0,5"), ("compact_at", "nan"), ("compact_at", 300.5),
         ("budget_share", 1.5), ("min_turns", -1), ("model", 7), ("max_turns", "none at all"),
         ("timeout", "50%"), ("temperature", "50%"), ("min_turns", "50%"), ("temperature", "nan"), ("timeout", "inf"),
-        ("attach_share", "150%"), ("on_overflow", ["trim"]), ("model", ["default"]), ("parameters", 5),
+        ("attach_share", "150%"), ("compact_at", "300%"), ("compact_at", "30000%"),
+        ("max_cost", float("inf")), ("on_overflow", ["trim"]), ("model", ["default"]), ("parameters", 5),
     ],
 )  # fmt: skip
 def test_a_wrong_value_is_named_with_what_it_must_be(name: str, value: Any) -> None:
     with pytest.raises(InvalidRequestError, match=rf"{name} is .*must be"):
         Settings().changed({name: value})
-
-
-def test_every_setting_is_explained_in_one_line() -> None:
-    assert tuple(HELP) == SETTING_NAMES
-    assert all(line and "\n" not in line for line in HELP.values())
 
 
 def test_settings_change_one_by_one_and_none_takes_the_system_prompt_away() -> None:
@@ -74,11 +84,6 @@ def test_settings_change_one_by_one_and_none_takes_the_system_prompt_away() -> N
 def test_every_setting_goes_back_to_its_default(name: str) -> None:
     chat = Chat("openai/gpt-4o", cache_ttl="1h", compact_at=0.5, parameters={"top_p": 1})
     assert getattr(chat.configure(**{name: "Default"}), name) == getattr(Settings(), name)
-
-
-def test_none_takes_all_parameters_away() -> None:
-    chat = Chat("openai/gpt-4o", parameters={"top_p": 1})
-    assert chat.configure(parameters=["none"]).parameters == {}
 
 
 @pytest.mark.parametrize(
@@ -141,7 +146,7 @@ ELSEWHERE = {"model": "gpt-4o", "base_url": "https://proxy.example/v1"}
 def test_what_was_set_is_the_same_after_a_restart(begun: dict[str, Any], then: dict[str, Any]) -> None:
     first = Settings().changed(begun)
     now = first.changed(then)
-    assert restored_settings(first, kept_settings(first, now)) == now
+    assert restored_settings(first, {**kept_settings(first, now), "footer": "off"}) == now  # of an older release
 
 
 @pytest.mark.parametrize("address", ["https://u:p@proxy.example/v1", "https://proxy.example/v1?key=5"])
@@ -168,8 +173,7 @@ def test_a_size_that_one_model_told_is_not_exact_for_another(tmp_path: Path, loc
     first.send("Say hello.")
     first.close()
     same = Chat(store=tmp_path / "s", name="x", model=local_model, max_tokens=16)
-    assert same.info().exact
-    assert same.info().used == first.info().used
+    assert (same.info().exact, same.info().used) == (True, first.info().used)
     same.close()
     other = Chat("openai/gpt-4o", store=tmp_path / "s", name="x")
     assert not other.info().exact

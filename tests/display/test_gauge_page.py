@@ -39,7 +39,7 @@ def test_nothing_moves_when_state_result_plan_or_name_change(open_page: Open) ->
     with gate("It begins ", "and ends.") as (answer, asked, go_on), serve(answer) as (url, _):
         notebook = open_page(
             f"{LOAD}\n%chat use m --base-url {url} --window 2000\n%chat config summary_model local/smollm2",
-            "%%chat\nHow many?", "fill(3)", "fill(6)", "%chat config gauge off\n%chat config footer off",
+            "%%chat\nHow many?", "fill(3)", "fill(6)", "%chat config gauge off",
             "%%chat\nHow many?",
         )  # fmt: skip
         page, panel = notebook.page, notebook.output(1).locator(".jctx-panel")

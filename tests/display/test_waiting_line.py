@@ -58,6 +58,19 @@ def test_after_a_second_of_silence_it_is_said_who_is_waited_for_and_each_second_
     assert not any("Waiting" in form for forms in screen.shown[3:] for form in forms.values())
 
 
+def test_what_a_prompt_reads_for_more_than_a_second_is_named_until_it_is_read(screen: Screen, clock: Clock) -> None:
+    view, seen = NotebookView(clock=clock), []
+    view.sent("df.describe()", verb="Reading")
+    for _ in range(3):
+        clock.wait(0.6, view)
+        seen.append(screen.text)
+    view.sent("")
+    clock.wait(5, view)
+    view.close()
+    assert seen == ["", "Reading df.describe()… 1 s", "Reading df.describe()… 1 s"]
+    assert "Reading" not in screen.text
+
+
 def test_screen_readers_hear_once_who_is_waited_for_and_never_the_seconds(screen: Screen, clock: Clock) -> None:
     view = NotebookView(clock=clock)
     view.sent(MODEL)

@@ -137,10 +137,10 @@ def test_config_shows_what_was_set_whatever_it_is(cells: Cells) -> None:
         ("prices $2.50, 10", "prices = 2.5, 10 (set here)"),
         ("compact_at 80%", "compact_at = 0.8"),
         ("parameters top_p=0.9 seed=3", "parameters = top_p=0.9 seed=3"),
-        ("footer off", "footer = off"),
+        ("gauge off", "gauge = off"),
     ):
         assert says in cells.run(f"%chat config {line}"), line
-    assert "footer = off" in cells.run("%chat config footer")
+    assert "gauge = off" in cells.run("%chat config gauge")
     for wrong in ("compact_at 7", "nope 7"):
         assert isinstance(cells.fail(f"%chat config {wrong}"), InvalidRequestError)
     assert get_chat().system == ""

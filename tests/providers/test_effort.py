@@ -27,7 +27,7 @@ from jupyter_ctx.providers.effort import (
 from jupyter_ctx.providers.error_mapping import Refusal
 from jupyter_ctx.providers.openai_chat import ChatCompletions
 from jupyter_ctx.providers.unsupported import named_field, says_not_taken, unsupported_at, without
-from jupyter_ctx.storage.journal import close_stores
+from jupyter_ctx.storage.conversation_writer import close_stores
 
 BY_NAME = {model.name: model for model in MODELS}
 GIVEN: dict[str, Any] = {"temperature": 0.0, "effort": "none"}

@@ -16,7 +16,7 @@ from server import events, piece, send, serve, usage
 
 from jupyter_ctx import Chat, Reply, Usage
 from jupyter_ctx.magics.answer_parts import ending
-from jupyter_ctx.storage.journal import close_stores
+from jupyter_ctx.storage.conversation_writer import close_stores
 
 COMPLETIONS = DIALECTS["completions"]
 every_dialect = pytest.mark.parametrize("name", SEARCHES)

@@ -19,7 +19,7 @@ from jupyter_ctx import Chat, ChatInterrupted, ContextOverflowError, ProviderCon
 from jupyter_ctx.context.usage import Usage
 from jupyter_ctx.providers.base import Thought
 from jupyter_ctx.providers.think_tags import Splitter
-from jupyter_ctx.storage.journal import close_stores
+from jupyter_ctx.storage.conversation_writer import close_stores
 
 THOUGHTS = ("Blue is", " scattered.")
 COMPLETIONS, RESPONSES = DIALECTS["completions"], DIALECTS["responses"]

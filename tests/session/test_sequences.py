@@ -29,7 +29,7 @@ from jupyter_ctx.library import Library
 from jupyter_ctx.runtime.frontend import Origin
 from jupyter_ctx.session import actions
 from jupyter_ctx.session.actions import versions_of
-from jupyter_ctx.storage.journal import close_stores
+from jupyter_ctx.storage.conversation_writer import close_stores
 
 REPLY = 20  # tokens that a request keeps for the reply
 FILLER = "the ship sailed on through the night and nobody slept "
@@ -65,6 +65,7 @@ class Served:
         if not writes:
             self.asked.append(request)
         if size + request.get("max_tokens", 0) > self.windows[request["model"]]:
+            self.refused += [] if writes else [size]
             self.refuse(handler, request, size)
         elif (self.writer if writes else self.outcome) == "fail":
             send(handler, 422, json.dumps({"error": {"message": "I will not."}}))
@@ -80,7 +81,6 @@ class Served:
             "limit": f"Your prompt exceeds the maximum context length of {window} tokens.",
             "nothing": "Your input exceeds the context window of this model.",
         }[self.states]
-        self.refused.append(size)
         error = {"message": said, "type": "invalid_request_error", "code": "context_length_exceeded"}
         send(handler, 400, json.dumps({"error": error}))
 

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 from stored_chats import aside, open_chat, prompts, reopen, say
 
+from jupyter_ctx.storage.conversation_writer import close_stores
 from jupyter_ctx.storage.database_tables import CONVERSATIONS, EVENTS
-from jupyter_ctx.storage.journal import close_stores
 
 PAGE = 4096
 NAMES = ("a", "b", "c")

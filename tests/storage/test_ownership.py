@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jupyter_ctx.runtime.frontend import Origin, cells_of, fingerprint
-from jupyter_ctx.storage.holders import Holder
-from jupyter_ctx.storage.ownership import Wish, choose, fork, free_name
+from jupyter_ctx.storage.ownership import Holder, OpenRequest, choose, fork, free_name
 from jupyter_ctx.storage.store import Claim, ConversationRow
 
 HERE, THERE = "/n/a.ipynb", "/n/b.ipynb"
@@ -28,13 +27,13 @@ def held(row: ConversationRow, by: Holder = OTHER) -> ConversationRow:
     return row._replace(**by._asdict())
 
 
-def wish(
+def ask(
     name: str | None = None, notebook: str | None = HERE, kernel: str | None = "k", *,
     afresh: bool = False, sharing: str = "",
-) -> Wish:  # fmt: skip
+) -> OpenRequest:  # fmt: skip
     """``sharing`` is the name of a conversation of the other notebook."""
     ids = frozenset({f"id of {sharing} in {THERE}"} if sharing else ())
-    return Wish(Origin(notebook, kernel), ME, NOW, name, afresh, ids)
+    return OpenRequest(Origin(notebook, kernel), ME, NOW, name, afresh, ids)
 
 
 def is_held(row: ConversationRow) -> bool:
@@ -43,10 +42,10 @@ def is_held(row: ConversationRow) -> bool:
 
 @dataclass
 class Case:
-    """``rows``, the one opened last first, and what a wish makes of them: how, called what, from which row."""
+    """``rows``, the one opened last first, and what a request makes of them: how, called what, from which row."""
 
     rows: list[ConversationRow]
-    wish: Wish
+    request: OpenRequest
     how: str
     name: str
     source: str | None = None
@@ -54,37 +53,37 @@ class Case:
 
 
 CASES = {
-    "the first conversation of all": Case([], wish(), "new", "main"),
-    "the one opened last": Case([row("b"), row("a")], wish(), "continued", "b", "b"),
-    "the one of that name": Case([row("b"), row("a")], wish("a"), "continued", "a", "a"),
-    "no name that is elsewhere": Case([row("x", THERE)], wish("x"), "new", "x"),
+    "the first conversation of all": Case([], ask(), "new", "main"),
+    "the one opened last": Case([row("b"), row("a")], ask(), "continued", "b", "b"),
+    "the one of that name": Case([row("b"), row("a")], ask("a"), "continued", "a", "a"),
+    "no name that is elsewhere": Case([row("x", THERE)], ask("x"), "new", "x"),
     "this kernel's before the one opened last": Case(
-        [row("b"), row("a", kernel="k")], wish(), "continued", "a", "a"
+        [row("b"), row("a", kernel="k")], ask(), "continued", "a", "a"
     ),
-    "afresh in spite of what is there": Case([row("main")], wish(afresh=True), "new", "main-2"),
-    "held by another kernel": Case([held(row("main"))], wish(), "forked", "main-2", "main"),
-    "held, and its first fork is there too": Case([held(row("a")), row("a-2")], wish("a"), "forked", "a-3", "a"),
+    "afresh in spite of what is there": Case([row("main")], ask(afresh=True), "new", "main-2"),
+    "held by another kernel": Case([held(row("main"))], ask(), "forked", "main-2", "main"),
+    "held, and its first fork is there too": Case([held(row("a")), row("a-2")], ask("a"), "forked", "a-3", "a"),
     "a fork that is held is forked to the next number": Case(
-        [held(row("a-2")), held(row("a"))], wish("a-2"), "forked", "a-3", "a-2"
+        [held(row("a-2")), held(row("a"))], ask("a-2"), "forked", "a-3", "a-2"
     ),
     "held by what this kernel was before its restart": Case(
-        [held(row("main", kernel="k"))], wish(), "continued", "main", "main"
+        [held(row("main", kernel="k"))], ask(), "continued", "main", "main"
     ),
-    "held by this very process": Case([held(row("main", kernel="k"), ME)], wish(), "forked", "main-2", "main"),
-    "this kernel's at another path": Case([row("x", THERE, "k"), row("y", THERE)], wish(), "continued", "x", "x"),
+    "held by this very process": Case([held(row("main", kernel="k"), ME)], ask(), "forked", "main-2", "main"),
+    "this kernel's at another path": Case([row("x", THERE, "k"), row("y", THERE)], ask(), "continued", "x", "x"),
     "this kernel's at another path, where the name is taken": Case(
-        [row("main"), row("main", THERE, "k")], wish(), "continued", "main-2", "main"
+        [row("main"), row("main", THERE, "k")], ask(), "continued", "main-2", "main"
     ),
     "a notebook that has got a name at last": Case(
-        [row("main", "kernel k", "k")], wish(), "continued", "main", "main"
+        [row("main", "kernel k", "k")], ask(), "continued", "main", "main"
     ),
-    "another notebook with the same cells": Case([row("x", THERE)], wish(sharing="x"), "new", "main", offer="x"),
-    "the same, where something is here": Case([row("x", THERE), row("y")], wish(sharing="x"), "continued", "y", "y"),
-    "the same, where nothing was said": Case([row("x", THERE)._replace(turns=0)], wish(sharing="x"), "new", "main"),
-    "a kernel without a notebook": Case([row("x", "kernel k", "k")], wish(None, None), "continued", "x", "x"),
-    "another kernel without a notebook": Case([row("x", "kernel j", "j")], wish(None, None), "new", "main"),
-    "a terminal goes on with nothing": Case([row("main", "")], wish(None, None, None), "new", "main-2"),
-    "no kernel is not the same as no kernel": Case([row("x", THERE)], wish(None, HERE, None), "new", "main"),
+    "another notebook with the same cells": Case([row("x", THERE)], ask(sharing="x"), "new", "main", offer="x"),
+    "the same, where something is here": Case([row("x", THERE), row("y")], ask(sharing="x"), "continued", "y", "y"),
+    "the same, where nothing was said": Case([row("x", THERE)._replace(turns=0)], ask(sharing="x"), "new", "main"),
+    "a kernel without a notebook": Case([row("x", "kernel k", "k")], ask(None, None), "continued", "x", "x"),
+    "another kernel without a notebook": Case([row("x", "kernel j", "j")], ask(None, None), "new", "main"),
+    "a terminal goes on with nothing": Case([row("main", "")], ask(None, None, None), "new", "main-2"),
+    "no kernel is not the same as no kernel": Case([row("x", THERE)], ask(None, HERE, None), "new", "main"),
 }  # fmt: skip
 
 
@@ -95,11 +94,11 @@ def after(rows: list[ConversationRow], claim: Claim) -> dict[str, ConversationRo
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
 def test_what_a_kernel_goes_on_with(case: Case) -> None:
-    claim = choose(case.rows, case.wish, is_held)
+    claim = choose(case.rows, case.request, is_held)
     got, before = claim.row, {row.id: row for row in case.rows}
     assert (claim.how, got.name) == (case.how, case.name)
     assert (got.notebook, got.kernel, Holder(got.host or "", got.pid or 0, got.started or 0.0)) == (
-        case.wish.origin.scope, case.wish.origin.kernel, ME
+        case.request.origin.scope, case.request.origin.kernel, ME
     )  # fmt: skip
     assert (got.opened, got.seen) == (NOW, NOW)
     assert (got.id in before) == (case.how == "continued")
@@ -111,18 +110,12 @@ def test_what_a_kernel_goes_on_with(case: Case) -> None:
         assert (got.turns, got.state) == (source.turns, source.state)
 
 
-def test_all_conversations_of_a_notebook_follow_its_kernel_to_a_new_path() -> None:
-    rows = [row("x", THERE, "k"), row("y", THERE), row("y")]
-    now = after(rows, choose(rows, wish(), is_held))
-    assert sorted((each.notebook, each.name) for each in now.values()) == [(HERE, "x"), (HERE, "y"), (HERE, "y-2")]
-
-
 def test_a_fork_takes_the_next_free_name_and_holds_all_that_was_said() -> None:
     original = row("x")._replace(state="{}")
-    claim = fork(original, None, [original], wish())
+    claim = fork(original, None, [original], ask())
     assert (claim.how, claim.row.name, claim.row.turns, claim.row.state) == ("forked", "x-2", 3, "{}")
     assert claim.source == original
-    assert fork(original, "y", [original], wish()).row.name == "y"
+    assert fork(original, "y", [original], ask()).row.name == "y"
 
 
 @pytest.mark.parametrize(
@@ -140,11 +133,6 @@ def test_a_free_name_is_the_name_itself_or_one_with_a_number(name: str, taken: l
     assert free_name(name, [row(other) for other in taken]) == free
 
 
-@given(st.text(max_size=6), st.lists(st.sampled_from(["a", "a-2", "a-3", "-2", "", "a-2-2"])))
-def test_a_free_name_is_never_taken(name: str, taken: list[str]) -> None:
-    assert free_name(name, map(row, taken)) not in taken
-
-
 NOTEBOOKS, KERNELS = [HERE, THERE, None], ["k", "j", None]
 KEYS = st.tuples(st.sampled_from([HERE, THERE, "", "kernel k", "kernel j"]), st.sampled_from(["main", "x", "x-2"]))
 
@@ -160,7 +148,7 @@ def stores(draw: st.DrawFn) -> list[ConversationRow]:
 
 
 wishes = st.builds(
-    Wish,
+    OpenRequest,
     st.builds(Origin, st.sampled_from(NOTEBOOKS), st.sampled_from(KERNELS)),
     st.just(ME),
     st.just(NOW),
@@ -171,25 +159,27 @@ wishes = st.builds(
 
 
 @given(stores(), wishes)
-def test_no_claim_takes_what_is_held_loses_a_row_or_gives_a_name_twice(rows: list[ConversationRow], wish: Wish) -> None:
-    claim = choose(rows, wish, is_held)
+def test_no_claim_takes_what_is_held_loses_a_row_or_gives_a_name_twice(
+    rows: list[ConversationRow], request: OpenRequest
+) -> None:
+    claim = choose(rows, request, is_held)
     before, now = {row.id: row for row in rows}, after(rows, claim)
     names = [(row.notebook, row.name) for row in now.values()]
     assert len(names) == len(set(names))
     assert before.keys() <= now.keys()
     assert len(now) - len(before) == (claim.how != "continued")
     got, old = claim.row, before.get(claim.row.id)
-    restarted = old is not None and old.kernel is not None and old.kernel == wish.origin.kernel and old.pid != ME.pid
+    restarted = old is not None and old.kernel is not None and old.kernel == request.origin.kernel and old.pid != ME.pid
     assert old is None or old.pid is None or restarted
     assert (claim.source is None) == (claim.how != "forked")
-    left = {row.notebook for row in rows if row.kernel == wish.origin.kernel is not None}
+    left = {row.notebook for row in rows if row.kernel == request.origin.kernel is not None}
     for other in (other for other in now.values() if other.id != got.id):
         was = before[other.id]  # nobody else's holder changes, and its place only with its kernel's notebook
         moved = was.notebook != other.notebook
         assert other == (was._replace(notebook=other.notebook, name=other.name) if moved else was)
         assert not moved or was.notebook in left
     source = before[claim.source.id] if claim.source else old
-    assert source is None or source.notebook == wish.origin.scope or source.notebook in left, "nothing is taken over"
+    assert source is None or source.notebook == request.origin.scope or source.notebook in left, "nothing is taken over"
 
 
 def test_the_cells_of_a_notebook_are_read_from_its_file(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from interpreters import python, start
 from jupyter_ctx import Chat
 from jupyter_ctx.library import Library
 from jupyter_ctx.runtime.frontend import Origin
-from jupyter_ctx.storage.journal import close_stores
+from jupyter_ctx.storage.conversation_writer import close_stores
 
 MODEL = "openai/gpt-4o"
 PROCESSES = 4  # that talk at once

@@ -19,14 +19,14 @@ from jupyter_ctx.library import Library
 from jupyter_ctx.models.purse import Purse
 from jupyter_ctx.runtime.frontend import Origin
 from jupyter_ctx.runtime.notebook_purse import pay_with
+from jupyter_ctx.storage.conversation_writer import close_stores, store_at
 from jupyter_ctx.storage.database import Database
-from jupyter_ctx.storage.journal import close_stores, store_at
 from jupyter_ctx.storage.spending import NotebookSum
 
 KERNEL = """
 import random, sys, time
 from jupyter_ctx.models.purse import Purse
-from jupyter_ctx.storage.journal import store_at
+from jupyter_ctx.storage.conversation_writer import store_at
 from jupyter_ctx.storage.spending import NotebookSum
 
 chance, spent, worst = random.Random(sys.argv[2]), 0.0, 0.01

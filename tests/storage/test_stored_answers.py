@@ -106,9 +106,7 @@ def test_more_answers_are_found_than_one_statement_may_name(answers: Answers) ->
 # what can go wrong
 
 
-@pytest.mark.parametrize(
-    "body", ["", "{", '{"text":5}', '{"stop_reason":"never"}', '{"usage":[1]}', "null", "[]", '{"notices":"one"}']
-)
+@pytest.mark.parametrize("body", ["{", '{"stop_reason":"never"}', "null", '{"notices":"one"}'])
 def test_a_damaged_answer_is_as_one_that_is_missing(answers: Answers, sql: Sql, body: str) -> None:
     answers.write([(("d", 0), FULL), (("e", 0), FULL)])
     sql(f"UPDATE {ANSWERS} SET body = '{body}' WHERE digest = 'd'")
@@ -121,17 +119,17 @@ def test_answers_wait_while_the_store_is_locked_and_are_written_once_it_is_not(a
     answers.database._patience = 0.3
     keeper = Answers(answers.database)
     keeper.keep([(("d", 0), said("0"))])
-    assert (keeper.waiting, keeper.notices) == (0, [])
+    assert (len(keeper._waiting), keeper.notices) == (0, [])
     with locked():
         for number in range(1, 5):
             keeper.keep([(("d", number), said(str(number)))])
-        assert keeper.waiting == 4
+        assert len(keeper._waiting) == 4
         (notice,) = keeper.notices
         assert "is locked by another program: end that. Answers are kept in memory" in notice
     keeper.keep([(("d", 5), said("5"))])
     assert keeper.find([("d", 5)])["d", 5].text == "5"
     keeper.keep([])
-    assert (keeper.waiting, len(keeper.notices)) == (0, 2)
+    assert (len(keeper._waiting), len(keeper.notices)) == (0, 2)
     assert "Saved again" in keeper.notices[-1]
     assert [answers.find([("d", number)])["d", number].text for number in range(6)] == list("012345")
 
@@ -143,7 +141,7 @@ def test_an_answer_that_waits_is_found_and_is_not_replaced_by_an_error(tmp_path:
         keeper.keep([(("d", 0), said("one"))])
         keeper.keep([(("d", 0), ERROR)])
         keeper.keep([(("e", 0), ERROR)])
-        assert (keeper.waiting, len(keeper.notices)) == (2, 1)
+        assert (len(keeper._waiting), len(keeper.notices)) == (2, 1)
         (tmp_path / "folder").unlink()
         assert keeper.find([("d", 0), ("e", 0)], failed=False) == {("d", 0): said("one")}
         assert keeper.settle()

@@ -16,7 +16,7 @@ vars(sys).pop("last_value", None), vars(sys).pop("last_exc", None)
 ipywidgets.Widget.close_all()
 %load_ext jupyter_ctx
 %unload_ext jupyter_ctx
-from jupyter_ctx.storage.journal import close_stores
+from jupyter_ctx.storage.conversation_writer import close_stores
 close_stores()
 del get_ipython()._jupyter_ctx
 %reset -f

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from jupyter_ctx import Chat
-from jupyter_ctx.storage.journal import close_stores
+from jupyter_ctx.storage.conversation_writer import close_stores
 
 MODEL = "openai/gpt-4o"
 

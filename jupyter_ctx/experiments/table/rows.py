@@ -13,7 +13,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, overload
 
-from ...attachments.kinds import module_of, name_of
+from ...attachments.kinds import module_of
 from ...attachments.library_tables import LibraryTable, library_table
 from ...errors import InvalidRequestError
 from .table_files import MAX_ROWS, TABLE_FORMATS, TEXT_COLUMN, at_most_rows, read_table_file
@@ -132,11 +132,11 @@ def plain(value: Any) -> Any:
         return None if value != value else value  # NaN alone is not itself
     library = module_of(kind)
     if library == "pandas":
-        return None if name_of(kind) in ("NaTType", "NAType") else value
+        return None if kind.__name__ in ("NaTType", "NAType") else value
     if library == "polars" and hasattr(value, "to_list"):
         return value.to_list()
     if library == "numpy":
-        if name_of(kind) in ("datetime64", "timedelta64"):
+        if kind.__name__ in ("datetime64", "timedelta64"):
             return None if value != value else value
         return plain(value.item()) if hasattr(value, "dtype") and not value.shape else value
     return value
@@ -175,7 +175,7 @@ def _read(table: Any, limit: int | None) -> Rows:
     if isinstance(table, Mapping):
         return _of_columns(table)
     known = None if _is_array(table) else library_table(table)
-    return _of_members(table, limit) if known is None else _of_library(known, f"the {name_of(type(table))}", limit)
+    return _of_members(table, limit) if known is None else _of_library(known, f"the {type(table).__name__}", limit)
 
 
 def _is_path(text: str) -> bool:
@@ -230,7 +230,7 @@ def _of_columns(table: Mapping[Any, Any]) -> Rows:
 
 
 def _of_members(table: Any, limit: int | None) -> Rows:
-    members, source = _members(table, limit), f"the {name_of(type(table))}"
+    members, source = _members(table, limit), f"the {type(table).__name__}"
     first = next((member for member in members if member is not None), None)
     if first is None or isinstance(first, _PLAIN):
         strange = next((at for at, member in enumerate(members) if not isinstance(member, _PLAIN)), None)

@@ -23,18 +23,26 @@ from ..errors import StoreError
 from ..runtime.frontend import Origin, cells_of
 from ..runtime.interrupts import uninterrupted
 from ..wording import counted
+from . import ownership
 from .database import AddressError, Database, TakenError
-from .holders import is_held_elsewhere, is_held_here, this_process
-from .ownership import MAIN, Wish, choose, fork, free_name, is_new_here, offer_note, opened_note
-from .reading import read_event, read_events
-from .serialization import EventRow, Sizes, StoredState, UnreadableError, state_text, stored_state, to_row
+from .serialization import (
+    EventRow,
+    Sizes,
+    StoredState,
+    UnreadableError,
+    read_event,
+    read_events,
+    state_text,
+    stored_state,
+    to_row,
+)
 from .spending import NotebookSum
 from .store import Claim, ConversationRow, Store
 
 ATTEMPTS = 3  # at a name that somebody else has taken meanwhile
 
 
-class Opened(NamedTuple):
+class OpenedConversation(NamedTuple):
     """A conversation as it was found.
 
     ``sizes``, ``state``: what was learned of its turns' sizes, and everything else beside its events.
@@ -51,14 +59,14 @@ class Opened(NamedTuple):
     next: int = 0
 
 
-class Whole(NamedTuple):
-    """All of a conversation, for where all of it must be written again; ``sizes`` gives what was learned."""
+class Unsaved(NamedTuple):
+    """All of a conversation that has events to write; ``sizes`` gives what was learned of all its turns."""
 
     conversation: Conversation
     sizes: Callable[[], list[Sizes]]
 
 
-class Journal:
+class ConversationWriter:
     """Saves one conversation. ``notices`` are lines to be shown once.
 
     ``troubles`` are the store's failures that were shown already, perhaps in other conversations of the notebook.
@@ -69,12 +77,11 @@ class Journal:
         self.address, self.origin, self._strict = address, origin, strict
         self._troubles = troubles if troubles is not None else set[str]()
         self.notices: list[str] = []
-        self.row = ConversationRow(new_id(), origin.scope, MAIN)
-        self._store: Store | None = None
+        self.row = ConversationRow(new_id(), origin.scope, ownership.MAIN)
         self._next: int | None = None  # the number of the next row; None: the store does not know of the conversation
         self._waiting: list[EventRow] = []
-        self._sizes: list[Sizes] = []  # told since the last event
-        self._whole: Whole | None = None  # what the waiting records belong to
+        self._sizes: list[Sizes] = []  # learned since the last event
+        self._unsaved: Unsaved | None = None  # what the waiting rows belong to
         self._failing = ""
         self._is_deleted = False
         self._process = os.getpid()
@@ -88,29 +95,27 @@ class Journal:
     @property
     def store(self) -> Store:
         """The store, which the first reading opens. Raises StoreError."""
-        if self._store is None:
-            self._store = store_at(self.address)
-        return self._store
+        return store_at(self.address)
 
     def sum(self) -> NotebookSum:
         """Return what the notebook of the conversation spends; where there is no notebook, the conversation."""
-        return NotebookSum(lambda: store_at(self.address).database, self.row.notebook or self.row.id)
+        return NotebookSum(lambda: self.store.database, self.row.notebook or self.row.id)
 
-    def open(self, name: str | None = None, *, afresh: bool = False) -> Opened:
+    def open(self, name: str | None = None, *, afresh: bool = False) -> OpenedConversation:
         """Take hold of a conversation and read it; begin one in memory where the store fails."""
         _settle_all()
         with self._lock:
             try:
                 sharing = frozenset[str]() if afresh or name is not None else self._sharing()
-                return self._open(partial(choose, is_held=_is_held), name, afresh=afresh, sharing=sharing)
+                return self._open(partial(ownership.choose, is_held=_is_held), name, afresh=afresh, sharing=sharing)
             except StoreError as error:
                 if self._strict and isinstance(error, AddressError):
                     raise
                 self._failed(error)
-                self.row, self._next = _begun(name, self.origin), None
-                return Opened(Conversation())
+                self.row, self._next = ownership.new_row(self.origin, name or ownership.MAIN, time.time()), None
+                return OpenedConversation(Conversation())
             except BaseException:  # nobody will talk in it
-                _open_journals.discard(self)
+                _open_writers.discard(self)
                 raise
 
     def _sharing(self) -> frozenset[str]:
@@ -118,39 +123,38 @@ class Journal:
 
         Read before anything is claimed: a disk may be slow, and a claim keeps other kernels waiting.
         """
-        if not is_new_here(self.store.rows(), self.origin):
+        if not ownership.is_new_here(self.store.rows(), self.origin):
             return frozenset()
         return frozenset(self.store.sharing(cells_of(self.origin.notebook)))
 
     def keep_apart(self, others: Sequence[ConversationRow]) -> None:
         """Take a name that none of these conversations has, where the store could not be asked for one."""
         if self._next is None:
-            self.row = self.row._replace(name=free_name(self.row.name, others))
+            self.row = self.row._replace(name=ownership.free_name(self.row.name, others))
 
-    def fork(self, row: ConversationRow, name: str | None = None) -> Opened:
+    def fork(self, row: ConversationRow, name: str | None = None) -> OpenedConversation:
         """Take hold of a new conversation that begins with everything in another one. Raises StoreError."""
         _settle_all()
         with self._lock:
-            return self._open(lambda rows, wish: fork(row, name, rows, wish), name)
+            return self._open(lambda rows, request: ownership.fork(row, name, rows, request), name)
 
     def _open(
-        self, decide: Callable[[Sequence[ConversationRow], Wish], Claim], name: str | None,
+        self, decide: Callable[[Sequence[ConversationRow], ownership.OpenRequest], Claim], name: str | None,
         *, afresh: bool = False, sharing: Iterable[str] = (),
-    ) -> Opened:  # fmt: skip
-        wish = Wish(self.origin, this_process(), time.time(), name, afresh, frozenset(sharing))
-        claim = self._claim(lambda rows: decide(rows, wish))
+    ) -> OpenedConversation:  # fmt: skip
+        me, now = ownership.this_process(), time.time()
+        request = ownership.OpenRequest(self.origin, me, now, name, afresh, frozenset(sharing))
+        claim = self._claim(lambda rows: decide(rows, request))
         self.row, self._next = claim.row, 0
-        self._hold()
+        _open_writers.add(self)
         self._collect()
         if claim.how == "new":
-            return Opened(Conversation(), offer=offer_note(claim.offer) if claim.offer else "")
-        before = (claim.source or claim.row).updated
-        opened = self._read(claim.row)
-        self._next = opened.next
-        self._sizes = opened.state.get("sizes", [])
+            offer = ownership.offer_note(claim.offer) if claim.offer else ""
+            return OpenedConversation(Conversation(), offer=offer)
+        opened = self.read(claim.row)
+        self._next, self._sizes = opened.next, opened.state.get("sizes", [])
         self._collect()
-        note = opened_note(claim, before) if opened.conversation.events else ""
-        return opened._replace(note=note)
+        return opened._replace(note=ownership.opened_note(claim) if opened.conversation.events else "")
 
     def _claim(self, decide: Callable[[Sequence[ConversationRow]], Claim]) -> Claim:
         for _ in range(ATTEMPTS):
@@ -160,19 +164,21 @@ class Journal:
                 taken = error
         raise taken
 
-    def _read(self, row: ConversationRow) -> Opened:
-        text, stored = self.store.load(row.id)
-        events = read_events(stored)
-        if events.lost:
-            lost = counted(events.lost, "damaged row")
-            self.notices.append(f"{lost} of {row.name!r} cannot be read: what they held is left out.")
-        state: StoredState = {}
-        try:
-            state = stored_state(text)
-        except UnreadableError as error:
-            self.notices.append(f"{error} Settings of {row.name!r}, and what was learned of the model, begin anew.")
+    def read(self, row: ConversationRow) -> OpenedConversation:
+        """Return the content of a conversation without taking hold of it. Raises StoreError."""
+        text, rows = self.store.load(row.id)
+        events = read_events(rows)
+        with self._lock:
+            if events.lost:
+                lost = counted(events.lost, "damaged row")
+                self.notices.append(f"{lost} of {row.name!r} cannot be read: what they held is left out.")
+            try:
+                state = stored_state(text)
+            except UnreadableError as error:
+                state = {}
+                self.notices.append(f"{error} Settings of {row.name!r}, and what was learned of the model, begin anew.")
         sizes = [*events.sizes, *state.get("sizes", [])]
-        return Opened(events.conversation, sizes, state, next=events.next)
+        return OpenedConversation(events.conversation, sizes, state, next=events.next)
 
     def save(
         self, events: Sequence[Event], sizes: list[Sizes], state: StoredState,
@@ -192,65 +198,76 @@ class Journal:
             self.row = self.row._replace(updated=now, seen=now, turns=len(conversation.places), state=text)
             if self._process != os.getpid():
                 self._process = os.getpid()
-                self._part(f"This process was forked from one that talks in {self.name!r}")
-            self._flush(Whole(conversation, everything))
-            works = self._whole is None
-        if works:
+                self._begin_apart(f"This process was forked from one that talks in {self.name!r}")
+            self._unsaved = Unsaved(conversation, everything)
+            is_saved = self._write_waiting()
+        if is_saved:
             with uninterrupted():
                 _settle_all(self.address)
-
-    def _flush(self, whole: Whole) -> None:
-        """Write the waiting events; they go on waiting where the store fails."""
-        try:
-            if self._next is None or not self._append():
-                self._write(whole)
-        except StoreError as error:
-            self._whole = whole
-            _unsaved.add(self)
-            self._failed(error)
-        else:
-            self._whole = None
-            _unsaved.discard(self)
-            self._worked()
-
-    def _append(self) -> bool:
-        """Add the waiting events; return ``False`` where the whole conversation must be written instead."""
-        try:
-            there = self.store.append(self.row, self._next or 0, self._waiting)
-        except TakenError:
-            self._part(f"Another kernel has gone on with {self.name!r}")
-            return False
-        if there:
-            self._next = (self._next or 0) + len(self._waiting)
-            self._waiting.clear()
-        return there
-
-    def _write(self, whole: Whole) -> None:
-        events = whole.conversation.events
-        records = [to_row(event, whole.sizes() if event is events[-1] else []) for event in events]
-        self.row = self._claim(self._begin).row
-        self.store.append(self.row, 0, records)
-        self._next = len(records)
-        self._waiting.clear()
-        self._hold()
-
-    def _begin(self, rows: Sequence[ConversationRow]) -> Claim:
-        """Make the conversation known to the store."""
-        others = [row for row in rows if row.notebook == self.row.notebook and row.id != self.row.id]
-        row = self.row._replace(name=free_name(self.name, others), opened=time.time(), **this_process()._asdict())
-        return Claim((row,), "new")
-
-    def _part(self, why: str) -> None:
-        self.row, self._next = self.row._replace(id=new_id()), None
-        self.notices.append(f"{why}; what is said here is kept apart from now on: %chat list.")
 
     def settle(self) -> None:
         """Write the waiting events, where the store takes them now."""
         with self._lock, uninterrupted():
-            if self._whole is not None:
-                self._flush(self._whole)
+            if self._unsaved is not None:
+                self._write_waiting()
 
-    def answered(self, digest: str) -> Turn | None:
+    def _write_waiting(self) -> bool:
+        """Write the waiting events, which go on waiting where the store fails; return whether they are written."""
+        try:
+            if self._next is None or not self._append():
+                self._write_all()
+        except StoreError as error:
+            _unsaved_writers.add(self)
+            self._failed(error)
+            return False
+        self._unsaved = None
+        _unsaved_writers.discard(self)
+        self._collect()
+        if self._failing:
+            self.notices.append(f"Saved again in {self.store.database.shown}: nothing was lost.")
+            self._failing = ""
+            self._troubles.clear()
+        return True
+
+    def _append(self) -> bool:
+        """Add the waiting events; return ``False`` where the whole conversation must be written instead."""
+        try:
+            is_there = self.store.append(self.row, self._next or 0, self._waiting)
+        except TakenError:
+            self._begin_apart(f"Another kernel has gone on with {self.name!r}")
+            return False
+        if is_there:
+            self._next = (self._next or 0) + len(self._waiting)
+            self._waiting.clear()
+        return is_there
+
+    def _write_all(self) -> None:
+        assert self._unsaved is not None
+        events = self._unsaved.conversation.events
+        rows = [to_row(event, self._unsaved.sizes() if event is events[-1] else []) for event in events]
+        self.row = self._claim(self._claim_anew).row
+        self.store.append(self.row, 0, rows)
+        self._next = len(rows)
+        self._waiting.clear()
+        _open_writers.add(self)
+
+    def _claim_anew(self, rows: Sequence[ConversationRow]) -> Claim:
+        """Make the conversation known to the store."""
+        others = [row for row in rows if row.notebook == self.row.notebook and row.id != self.row.id]
+        name, holder = ownership.free_name(self.name, others), ownership.this_process()
+        return Claim((self.row._replace(name=name, opened=time.time(), **holder._asdict()),), "new")
+
+    def _begin_apart(self, why: str) -> None:
+        self.row, self._next = self.row._replace(id=new_id()), None
+        self.notices.append(f"{why}; what is said here is kept apart from now on: %chat list.")
+
+    def change(self, **values: object) -> None:
+        """Set columns of the conversation's row. Raises StoreError."""
+        with self._lock:
+            self.store.change(self.row.id, **values)
+            self.row = self.row._replace(**values)  # type: ignore[arg-type]
+
+    def answer_to(self, digest: str) -> Turn | None:
         """Return the newest turn of this notebook that answered just this request; never another notebook's.
 
         A run without a reader also finds the turns of such runs in the same folder.
@@ -258,8 +275,8 @@ class Journal:
         event = self._event_of(digest)
         return event.turn if isinstance(event, Said) else None
 
-    def offered(self, digest: str) -> Alternatives | None:
-        """Return the newest answers of this notebook to just these requests at once, as :meth:`answered`."""
+    def alternatives_to(self, digest: str) -> Alternatives | None:
+        """Return the newest answers of this notebook to just these requests at once, as :meth:`answer_to`."""
         event = self._event_of(digest)
         return event.alternatives if isinstance(event, Offered) else None
 
@@ -272,33 +289,22 @@ class Journal:
             self._failed(error)
             return None
 
-    def change(self, **values: object) -> None:
-        """Set columns of the conversation's row. Raises StoreError."""
-        with self._lock:
-            self.store.change(self.row.id, **values)
-            self.row = self.row._replace(**values)  # type: ignore[arg-type]
-
-    def read(self, row: ConversationRow) -> Opened:
-        """Return the content of another conversation without taking hold of it. Raises StoreError."""
-        with self._lock:
-            return self._read(row)
-
     def forget(self) -> None:
         """Write nothing more: the conversation is deleted, and the waiting events with it."""
         with self._lock:
             self._waiting.clear()
-            self._whole, self._is_deleted = None, True
-            _unsaved.discard(self)
-            _open_journals.discard(self)
+            self._unsaved, self._is_deleted = None, True
+            _unsaved_writers.discard(self)
+            _open_writers.discard(self)
 
     def close(self) -> None:
         """Try once more to write the waiting events, and let go: another kernel may go on with the conversation."""
         with self._lock:
             self.settle()
-            _open_journals.discard(self)
-            if self._store is not None and self._next is not None and self._process == os.getpid():
+            _open_writers.discard(self)
+            if self._next is not None and self._process == os.getpid():
                 with suppress(StoreError):
-                    self._store.change(self.row.id, pid=None, started=None)
+                    self.store.change(self.row.id, pid=None, started=None)
 
     def _failed(self, error: StoreError) -> None:
         """Add a notice of what is wrong, once."""
@@ -309,49 +315,36 @@ class Journal:
         self._failing = trouble
         self._troubles.add(trouble)
 
-    def _worked(self) -> None:
-        self._collect()
-        if self._failing:
-            self.notices.append(f"Saved again in {self.store.database.shown}: nothing was lost.")
-            self._failing = ""
-            self._troubles.clear()
-
     def _collect(self) -> None:
-        if self._store is not None:
-            notices = self._store.database.notices
-            self.notices += notices
-            notices.clear()
+        if self.address in _stores:
+            self.notices += self.store.database.pop_notices()
 
-    def _hold(self) -> None:
-        """Keep other kernels from the conversation."""
-        _open_journals.add(self)
+
+_open_writers: WeakSet[ConversationWriter] = WeakSet()
+_unsaved_writers: set[ConversationWriter] = set()  # what they hold outlives the chat that said it
+_stores: dict[str, Store] = {}  # by address
 
 
 def forget(conversation: str) -> None:
     """Write nothing more of a conversation that was deleted."""
-    for journal in (*_open_journals, *_unsaved):
-        if journal.row.id == conversation:
-            journal.forget()
+    for writer in (*_open_writers, *_unsaved_writers):
+        if writer.row.id == conversation:
+            writer.forget()
 
 
 def _is_held(row: ConversationRow) -> bool:
     """Return whether a conversation is talked in: this process may have let go of it before its row says so."""
-    if is_held_here(row):
-        return any(journal.row.id == row.id for journal in _open_journals)
-    return is_held_elsewhere(row)
-
-
-_open_journals: WeakSet[Journal] = WeakSet()
-_unsaved: set[Journal] = set()  # what they hold outlives the chat that said it
-_stores: dict[str, Store] = {}  # by address
+    if ownership.is_held_here(row):
+        return any(writer.row.id == row.id for writer in _open_writers)
+    return ownership.is_held_elsewhere(row)
 
 
 @atexit.register
 def close_stores() -> None:
     """Let go of every conversation of this process, and of every database. What was kept in memory only is gone."""
-    for journal in (*_open_journals, *_unsaved):
-        journal.close()
-    _unsaved.clear()
+    for writer in (*_open_writers, *_unsaved_writers):
+        writer.close()
+    _unsaved_writers.clear()
     for store in _stores.values():
         store.database.close()
     _stores.clear()
@@ -359,9 +352,9 @@ def close_stores() -> None:
 
 def _settle_all(address: str | None = None) -> None:
     """Write what waits in any conversation, or in those of the store at this address."""
-    for journal in tuple(_unsaved):
-        if address in (None, journal.address):
-            journal.settle()
+    for writer in tuple(_unsaved_writers):
+        if address in (None, writer.address):
+            writer.settle()
 
 
 def store_at(address: str) -> Store:
@@ -369,10 +362,3 @@ def store_at(address: str) -> Store:
     if address not in _stores:
         _stores.setdefault(address, Store(Database(address)))  # threads that come at once share one
     return _stores[address]
-
-
-def _begun(name: str | None, origin: Origin) -> ConversationRow:
-    now = time.time()
-    return ConversationRow(
-        new_id(), origin.scope, name or MAIN, kernel=origin.kernel, opened=now, created=now, updated=now
-    )

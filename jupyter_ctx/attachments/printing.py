@@ -1,0 +1,189 @@
+"""Write values as Python does: collections cut to a size, arrays by NumPy, numbers with digits that tell them apart."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable
+from datetime import date, time, timedelta
+from decimal import Decimal
+from itertools import islice
+from math import isfinite, prod
+from pprint import pformat
+from types import MappingProxyType, SimpleNamespace
+from typing import Any
+
+from ..conversation.text_safety import lasting
+from ..runtime.secret_texts import BLANKED
+from .attached import Blanks
+from .kinds import module_of
+
+KEY_ROOM = 4_000  # characters beside a cut that are looked at for a key
+LEAST_TEXT, LINE, DEPTH = 24, 120, 12  # characters of a text and of a line in a collection; levels in it
+FEW = 32  # values of an array, or names of columns, that are told in a collection
+LONG_TEXT = 1_000_000  # characters of an object's own text that are looked through
+WRITTEN_BITS = 14_000  # Python writes no much longer numbers
+COMPARED = 500  # values at each end of an array that digits tell apart
+LEAST_DIGITS, MOST_DIGITS, SHORT = 6, 17, 12  # significant digits of a number; of one written as it is
+AS_TEXT = (date, time, timedelta, Decimal)
+COLLECTIONS: dict[Any, Callable[[Any], Any]] = {  # by the repr of a class, which those that inherit it share
+    each.__repr__: each for each in (dict, list, tuple, set, frozenset, MappingProxyType)
+}
+
+
+class Verbatim(str):
+    """A text that ``pformat`` writes as it is, and that equals no other."""
+
+    __slots__ = ()
+    __repr__, __eq__, __hash__ = str.__str__, object.__eq__, object.__hash__
+
+
+class CollectionPrinter:
+    """Prints a collection with ``size`` characters of each text, and an eighth as many members of each collection.
+
+    most: members in all
+    own: keeps what objects say of themselves, which are asked once
+    is_whole: whether nothing was left out
+    """
+
+    def __init__(self, size: int, most: int, own: dict[int, tuple[Any, str]], blanked: Blanks) -> None:
+        self._size, self.members, self._left = max(size, LEAST_TEXT), size // 8 + 1, most
+        self._own, self._blanked = own, blanked
+        self.is_whole = True
+
+    def text(self, value: Any, line: int = LINE) -> str:
+        """Return a collection as text in lines of a length, without what is other in every kernel."""
+        return pformat(self._short(value, ()), width=line, compact=True, sort_dicts=False)
+
+    def _short(self, value: Any, inside: tuple[int, ...]) -> Any:
+        """Return what ``pformat`` writes of a value that is inside of collections with these ids."""
+        if isinstance(value, str | bytes):
+            return value if isinstance(value, Verbatim) else self._cut(value)
+        attributes = attributes_of(value)
+        build = COLLECTIONS.get(type(value).__repr__)
+        if not attributes and build is None:
+            return self._own_text(value)
+        if id(value) in inside:
+            return Verbatim("<contains itself>")
+        inside = (*inside, id(value))
+        members: Any = sorted(value, key=repr) if isinstance(value, set | frozenset) else attributes or value
+        is_named = hasattr(members, "items")
+        most = min(self.members, self._left) if len(inside) <= DEPTH else 0
+        first = list(islice(members.items() if is_named else enumerate(members), max(most, 0)))
+        self._left -= len(first)
+        parts: dict[Any, Any] = {}
+        for key, member in first:
+            label = key if attributes else self._short(key, inside)
+            parts[label] = BLANKED if self._blanked.hides(key, member) else self._short(member, inside)
+        if len(members) > len(first):
+            self.is_whole = False
+            parts[Verbatim("…")] = Verbatim(f"… {len(members) - len(first):,} more")
+        if isinstance(value, set | frozenset) and parts:
+            text = f"{{{', '.join(map(repr, parts.values()))}}}"  # in an order that is the same in every kernel
+            return Verbatim(text if isinstance(value, set) else f"frozenset({text})")
+        if build is not None:
+            return build(parts if is_named else parts.values())
+        named = ", ".join(f"{name}={part!r}" for name, part in parts.items())
+        return Verbatim(f"{type(value).__name__}({named})")
+
+    def _own_text(self, value: Any) -> Any:
+        if id(value) not in self._own:
+            self._own[id(value)] = value, own_text(value)  # with the value, whose id nothing else takes then
+        text = self._own[id(value)][1]
+        return Verbatim(text) if len(text) <= self._size else Verbatim(self._cut(text)[1:])
+
+    def _cut(self, value: str | bytes) -> Verbatim:
+        """Return a text as Python writes it, without keys, which are found before line breaks are escaped."""
+        part = value[: self._size + KEY_ROOM]
+        if isinstance(part, str):
+            part = self._blanked.redacted(part)
+        if len(value) <= self._size:
+            return Verbatim(repr(part))
+        self.is_whole = False
+        return Verbatim(f"{part[: self._size]!r}… ({len(value) - self._size:,} more)")
+
+
+def is_collection(value: Any) -> bool:
+    """Return whether a value is written member by member, as collections and objects without a text are."""
+    return type(value).__repr__ in COLLECTIONS or bool(attributes_of(value))
+
+
+def attributes_of(value: Any) -> dict[str, Any]:
+    """Return the attributes of an object whose class has no text of its own."""
+    kind: Any = type(value)
+    is_plain = kind.__repr__ is object.__repr__ and kind.__str__ is object.__str__
+    attributes = getattr(value, "__dict__", {}) if is_plain or kind is SimpleNamespace else {}
+    return {name: part for name, part in attributes.items() if name[:1] != "_"}
+
+
+def own_text(value: Any) -> str:
+    """Return what an object says of itself, without what is other in every kernel; of an array its size."""
+    kind: Any = type(value)
+    name, shape = kind.__name__, shape_of(value)
+    if kind is int and value.bit_length() > WRITTEN_BITS:
+        return f"<int of {value.bit_length():,} bits>"
+    if hasattr(kind, "columns") and len(shape) == 2:
+        names = ", ".join(map(str, value.columns[:FEW]))
+        return f"<{name} of {shape[0]:,} rows × {shape[1]:,} columns: {names}{', …' * (shape[1] > FEW)}>"
+    if shape and hasattr(kind, "__array__"):
+        listed = getattr(value, "tolist", getattr(value, "to_list", None))
+        if prod(shape) <= FEW and listed is not None:
+            return f"{name.removeprefix('nd')}({listed()!r})"
+        return f"<{name} of {sides(shape)} values, {getattr(value, 'dtype', '')}>"
+    is_text = isinstance(value, AS_TEXT) or module_of(kind) in ("numpy", "pandas", "jupyter_ctx")
+    text = str(value) if is_text or kind.__repr__ is object.__repr__ else repr(value)
+    return text if len(text) > LONG_TEXT else lasting(text)
+
+
+def shape_of(value: Any) -> tuple[int, ...]:
+    """Return the shape of an array or a table; empty for any other value."""
+    shape = getattr(value, "shape", ())
+    return shape if isinstance(shape, tuple) else ()
+
+
+def sides(shape: Iterable[int]) -> str:
+    """Return a shape in words."""
+    return " × ".join(f"{side:,}" for side in shape) or "no dimension"
+
+
+def array_text(array: Any, edge: int, threshold: int) -> str:
+    """Return an array as NumPy prints it: above ``threshold`` values, ``edge`` of them at both ends of each side."""
+    numpy: Any = sys.modules["numpy"]
+    ends = [*array.flat[:COMPARED], *array.flat[-COMPARED:]] if array.dtype.kind == "f" else []
+    digits = digits_apart(map(float, ends))
+    formats = {"float_kind": lambda value: decimal_text(float(value), digits).removesuffix(".0")}
+    options: dict[str, Any] = {"threshold": threshold, "edgeitems": edge, "formatter": formats}
+    return lasting(str(numpy.array2string(array, separator=", ", **options)))
+
+
+def array_range(array: Any) -> str:
+    """Return the least and the greatest number of an array, and how many are missing, in words."""
+    if array.dtype.kind not in "iuf" or not array.size:
+        return ""
+    numpy: Any = sys.modules["numpy"]
+    ends = numpy.fmin.reduce(array, axis=None), numpy.fmax.reduce(array, axis=None)
+    if array.dtype.kind != "f":
+        return f", from {ends[0]} to {ends[1]}"
+    missing = int((array != array).sum())  # NaN equals nothing
+    if missing == array.size:
+        return ", all NaN"
+    digits = digits_apart(map(float, ends))
+    low, high = (decimal_text(float(end), digits).removesuffix(".0") for end in ends)
+    return f", from {low} to {high}" + f", {missing:,} NaN" * bool(missing)
+
+
+def decimal_text(value: float, digits: int) -> str:
+    """Return a number as Python writes it, or, where that is long, with ``digits`` digits and all before the point."""
+    text = "NaN" if value != value else repr(float(value))
+    if len(text.partition("e")[0].replace(".", "").strip("-0")) <= SHORT:
+        return text
+    whole = len(f"{abs(value):.0f}") if abs(value) < 1e16 else 0  # from there on Python writes exponents
+    return f"{value:.{max(digits, whole)}g}"
+
+
+def digits_apart(values: Iterable[float]) -> int:
+    """Return the fewest digits with which different numbers stay different in writing."""
+    different = {value for value in values if isfinite(value)}
+    for digits in range(LEAST_DIGITS, MOST_DIGITS):
+        if len({decimal_text(value, digits) for value in different}) == len(different):
+            return digits
+    return MOST_DIGITS
