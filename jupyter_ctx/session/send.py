@@ -21,6 +21,7 @@ from .prompt import Prompt
 from .reply_checks import INCOMPLETE, NO_ROOM_LEFT
 from .request_plan import RequestPlan
 from .session import Session
+from .state import NEARLY_FULL
 
 SUMMARY_FAILURES = 2
 
@@ -35,7 +36,7 @@ def send_prompt(session: Session, prompt: Prompt, coming: StreamListener) -> Rep
         if said.begins_anew(session.conversation):
             session.begin_anew()
         planned, before = _planned(session, said, prompt, coming)
-        is_nearly_full = prompt.record and session.nearly_full(planned.fill)
+        is_nearly_full = prompt.record and session.is_first_above(NEARLY_FULL, planned.fill)
         coming.begin(nearly_full(planned.fill) if is_nearly_full else None)
         came = _recorded(session, said, prompt, planned, coming)
         try:
@@ -70,7 +71,7 @@ def _planned(session: Session, said: Said, prompt: Prompt, coming: StreamListene
     Before anything is left out, a server that reports its window is asked for it anew.
     """
     options, schema = prompt.options, as_answer(prompt.schema)
-    coming.sent(session.asked(options))
+    coming.sent(str(options.get("model") or session.settings.model))
     system, target = session.system_for(options), session.target(options, ask=True, schema=schema)
     planned = session.plan(said, target, system, record=prompt.record)
     if planned.cut.start > planned.first:
