@@ -112,6 +112,7 @@ class WindowTable:
     facts: Mapping[Fact, Mapping[str, bool | None]] = field(default_factory=dict)
     _spelled: dict[str, str] = field(default_factory=dict, init=False, repr=False, compare=False)
     _answers: dict[tuple[Fact, str], bool | None] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _priced: dict[str, Prices | None] = field(default_factory=dict, init=False, repr=False, compare=False)
     _found: dict[str, ContextWindow | None] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def find(self, model: str) -> ContextWindow | None:
@@ -122,9 +123,11 @@ class WindowTable:
 
     def find_prices(self, model: str) -> Prices | None:
         """Return the prices of the row that answers for a model itself."""
-        spelled = {spell(name): prices for name, prices in self.prices.items()} | {**self.prices}
-        row = self._own_row(candidates(model), spelled) if spelled else None
-        return None if row is None else spelled[row]
+        if model not in self._priced:
+            spelled = {spell(name): prices for name, prices in self.prices.items()} | {**self.prices}
+            row = self._own_row(candidates(model), spelled) if spelled else None
+            self._priced[model] = None if row is None else spelled[row]
+        return self._priced[model]
 
     def says(self, fact: Fact, model: str) -> bool | None:
         """Return whether a fact holds of a model, by its own row, else its family's; ``None``: the table is silent."""

@@ -15,7 +15,7 @@ from ..display.answer.markdown import AnswerForms, with_sources
 from ..errors import ChatError
 from ..providers.base import Reply
 from ..runtime.frontend import Where
-from ..session.complete import Coming
+from ..session.complete import StreamListener
 from ..session.notices import HANDED
 from ..wording import counted
 
@@ -94,7 +94,7 @@ def figures_of(model: str, of: Reply | TurnRecord) -> Footer:
     return Footer(model, of.usage, of.seconds, of.cost, of.stop_reason)
 
 
-def broken_below(chat: Chat, coming: Coming, place: Where, how: str) -> Footer:
+def broken_below(chat: Chat, coming: StreamListener, place: Where, how: str) -> Footer:
     """Return what stands below an answer that is not whole; ``how``: what ended it."""
     seconds = time.monotonic() - coming.asked
     return Footer(seconds=seconds if _shows_figures(chat, place) else None, broken=how)
