@@ -14,11 +14,12 @@ from ..errors import InvalidRequestError
 from ..providers.base import Reply
 from ..runtime.frontend import where
 from ..session.actions import turn_of
+from ..session.ask import CUT_SHORT
 from ..wording import counted
 from .command_table import ABOUT_ANSWERS, Call, command, say
 
 BLOCK_COLUMNS = ("block", "language", "lines", "begins with", "into the next cell")
-NO_NEXT_CELL = "A notebook that is executed without a reader takes no new cell for this code."
+NO_NEXT_CELL = "This notebook runs without a front end, where no cell can be added."
 LISTS_BLOCKS = ": %chat code lists the blocks of the last answer that has any"
 FIX = (
     "Correct the cell that raised this error. Change only what is needed. Return that cell, whole and corrected, in "
@@ -94,13 +95,15 @@ def _fix(call: Call) -> None:
     wishes = (call.text or "").strip()
     reply = call.host.ask(call.chat, call.options, f"{FIX}\n\n{wishes}" if wishes else FIX)
     if isinstance(reply, Reply):  # else it was a preview
-        display(warning_forms(_put_correction(call, cell, reply.text)), raw=True)
+        display(warning_forms(_put_correction(call, cell, reply)), raw=True)
 
 
-def _put_correction(call: Call, cell: str, answer: str) -> str:
+def _put_correction(call: Call, cell: str, reply: Reply) -> str:
     """Put the longest block of Python that is not the failed cell into the next cell; return what was done."""
-    python = [block.cell for block in code_blocks(answer) if block.is_python]
+    python = [block.cell for block in code_blocks(reply.text) if block.is_python]
     new = [code for code in python if code.strip() != cell.strip()]
+    if reply.stop_reason in CUT_SHORT:
+        return "The answer is not whole: nothing was put into a cell."
     if not python:
         return "The answer has no Python code: nothing was put into a cell."
     if not new:
