@@ -24,7 +24,6 @@ from ..runtime.frontend import Where
 from ..runtime.interrupts import uninterrupted
 from ..session import actions
 from ..session.actions import turn_of, versions_of
-from ..session.notices import WHERE_FROM
 from ..session.prompt import Prompt
 from ..session.side_by_side import MOST_AT_A_TIME, Candidate, ask_each
 from .answer_parts import ending, figures_of, remarks_on, shown_forms
@@ -168,7 +167,7 @@ class SideBySideCell:
     def done(self, column: int, reply: Reply) -> None:
         """Show a whole answer, with its figures."""
         self._replies[column] = reply
-        notices = (*(line for line in reply.notices if line not in WHERE_FROM), *ending(reply))
+        notices = (*reply.notices, *ending(reply))
         # of stored answers too: they are there to be compared
         figures = replace(figures_of(reply.model, reply), notes=remarks_on(reply))
         self._view.done(column, reply.text, reply.thinking, figures, notices, shown_forms(reply))

@@ -25,7 +25,6 @@ from ..session import actions
 from ..session.actions import Change, threshold_notice
 from ..session.complete import StreamListener
 from ..session.handed_out import HandedOut
-from ..session.notices import WHERE_FROM
 from ..session.prompt import Prompt
 from ..session.send import send_prompt
 from ..session.state import NotebookState
@@ -186,7 +185,7 @@ class ChatCells:
 
     def _close(self, chat: Chat, view: AnswerView, place: Where, reply: Reply) -> None:
         """Show notices, figures and next steps below an answer."""
-        below = [*(line for line in reply.notices if line not in WHERE_FROM), *ending(reply)]
+        below = [*reply.notices, *ending(reply)]
         blocks = blocks_below(chat, reply) if chat is self.library.current else 0
         footer = figures_below(chat, reply, place, blocks)
         has_figure = place.kind == "notebook" and footer.fill is not None

@@ -16,7 +16,7 @@ from ..runtime.interrupts import uninterrupted
 from .actions import Change, SummaryDraft, draft_summary, keep_summary, writer
 from .complete import Completion, StreamListener, as_answer, complete, parsed_reply
 from .messages_sent import request_digest
-from .notices import AFTER_OTHERS, HANDED, STORED, nearly_full, notices_of
+from .notices import AFTER_OTHERS, nearly_full, notices_of
 from .prompt import Prompt
 from .reply_checks import INCOMPLETE, NO_ROOM_LEFT
 from .request_plan import RequestPlan
@@ -266,7 +266,7 @@ def stored_reply(turn: Turn, schema: Schema | None) -> Reply | None:
     if turn.stop_reason in NO_ROOM_LEFT and not turn.reply.strip():  # all thinking
         return None
     reply = Reply(
-        turn.reply, turn.usage, turn.stop_reason, turn.model, (HANDED if turn.record.handed else STORED,), stored=True,
+        turn.reply, turn.usage, turn.stop_reason, turn.model, source="handout" if turn.record.handed else "store",
         thinking=turn.thinking, seconds=turn.record.seconds, tokens=turn.record.tokens, citations=turn.record.citations,
     )  # fmt: skip
     try:
