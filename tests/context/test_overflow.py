@@ -25,7 +25,7 @@ from refusal_wordings import (
 )
 
 from jupyter_ctx import Overflow, classify_overflow
-from jupyter_ctx.context.overflow import exceeds_size
+from jupyter_ctx.providers.error_mapping import Refusal
 
 TOO_LONG = "prompt is too long: 11 tokens > 10 maximum"
 
@@ -233,13 +233,13 @@ NOT_BYTES: list[tuple[int | None, Any]] = [
 def test_a_request_of_too_many_bytes_or_characters_is_recognised_and_is_no_overflow(
     status: int | None, body: Any
 ) -> None:
-    assert exceeds_size(status, body)
+    assert Refusal(status, body).exceeds_size
     assert classify_overflow(status, body) is None
 
 
 @pytest.mark.parametrize(("status", "body"), NOT_BYTES)
 def test_no_other_refusal_is_one_of_too_many_bytes(status: int | None, body: Any) -> None:
-    assert not exceeds_size(status, body)
+    assert not Refusal(status, body).exceeds_size
 
 
 @pytest.mark.parametrize("status", [401, 402, 403, 404, 408, 429, 529])
