@@ -99,7 +99,7 @@ class Fitter:
             if tokens is None:
                 return attempt
             if attempt.request.schema is None:
-                attempt.target.meter.told(attempt.sent, tokens)
+                attempt.target.meter.record_count(attempt.sent, tokens)
             before = attempt
             attempt = self._plan(before, before.cut.start).because(before.decision)
             if attempt.cut.start == before.cut.start:
@@ -138,7 +138,7 @@ class Fitter:
         old = refused.target
         limit, size = target.budget().limit, _size_of(refused, overflow, target)
         if size is not None and refused.request.schema is None:
-            old.meter.told(refused.sent, size)
+            old.meter.record_count(refused.sent, size)
         tokens, stated = size or refused.tokens, target.limit_is_stated
         if stated and _shorter_reply(old, target) and tokens <= limit:
             goal: float | None = float(limit)
