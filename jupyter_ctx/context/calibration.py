@@ -16,7 +16,7 @@ from .budget import LEAST_MARGIN, MARGIN
 Vector = tuple[float, ...]
 
 MESSAGE = 8.0  # tokens that common chat templates add to a prompt and its reply
-FIRST = 30.0  # tokens that the estimate before any report counts as
+PRIOR_TOKENS = 30.0  # tokens that the estimate before any report counts as
 ODDS = 6.0  # natural logarithm: how much likelier a vocabulary is that the model's name suggests
 FIT = 0.1  # relative error of estimates by the right vocabulary
 NOISE, KNOWN_NOISE, LEAST_NOISE = (
@@ -125,7 +125,7 @@ class Calibration:
 
 
 def _factor(reports: Reports, estimated: float) -> float:
-    return (reports.reported + FIRST) / (estimated + FIRST)
+    return (reports.reported + PRIOR_TOKENS) / (estimated + PRIOR_TOKENS)
 
 
 def _dot(one: Iterable[float], other: Iterable[float]) -> float:

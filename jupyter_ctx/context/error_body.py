@@ -19,7 +19,7 @@ MOST_PARTS, MOST_ITEMS, END_LENGTH, JSON_LENGTH = 1_000, 100, 3_000, 200_000
 SENTENCE_BREAK = r"\n\s*(?-i:(?=[A-Z{(\[]))|(?<=[})\].])\s*\n"  # before or after a line that is a sentence
 
 
-class Part(NamedTuple):
+class BodyPart(NamedTuple):
     """A value of a body, the name of its field, and how deep it lies."""
 
     depth: int
@@ -27,31 +27,31 @@ class Part(NamedTuple):
     value: Any
 
 
-def body_parts(body: Any) -> list[Part]:
+def body_parts(body: Any) -> list[BodyPart]:
     """Return the parts of a body, the outermost first, without fields that repeat the request.
 
     ``body`` may be anything a server sends: an object, a list, JSON in a string, plain text, bytes.
     """
-    found: list[Part] = []
-    queue = deque([Part(0, "", body)])
+    found: list[BodyPart] = []
+    queue = deque([BodyPart(0, "", body)])
     while queue and len(found) < MOST_PARTS:
         depth, name, value = queue.popleft()
         value = _opened(value)
-        found.append(Part(depth, name, value))
+        found.append(BodyPart(depth, name, value))
         if isinstance(value, dict):
             items = islice(value.items(), MOST_ITEMS)
-            queue.extend(Part(depth + 1, str(k)[:100], v) for k, v in items if k not in ECHOED_FIELDS)
+            queue.extend(BodyPart(depth + 1, str(k)[:100], v) for k, v in items if k not in ECHOED_FIELDS)
         elif isinstance(value, list | tuple):
-            queue.extend(Part(depth + 1, name, v) for v in value[:MOST_ITEMS])
+            queue.extend(BodyPart(depth + 1, name, v) for v in value[:MOST_ITEMS])
     return found
 
 
-def plain_text(parts: list[Part]) -> str:
+def plain_text(parts: list[BodyPart]) -> str:
     """Return the distinct texts of a body, and its numbers that may matter, a line each."""
     return _ends("\n".join(dict.fromkeys(_lines(parts))))
 
 
-def _lines(parts: list[Part]) -> Iterator[str]:
+def _lines(parts: list[BodyPart]) -> Iterator[str]:
     for _, name, value in parts:
         if isinstance(value, str):
             yield _plain(value)

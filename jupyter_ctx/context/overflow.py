@@ -86,8 +86,8 @@ SIZE_LIMIT = (
     r"(?![^\n.;]*\b(?:names?|titles?|descr\w+|keys?|ids?|tools?|functions?|files?|fields?|urls?|feature)\b)[^\n.;]*"
     r"(?:prefill|kv cache|input|prompts?|messages?|contents?|text|quer(?:y|ies)|questions?|requests?|conversation)\b"
 )
-OUTPUT = r"(?:max_(?:new_|completion_|output_)?tokens|max~new|completion|output|generat|predict|reply)"
-INPUT = r"(?:prompt|input|messages?|conversation|chat|history)\b"
+OUTPUT_WORDS = r"(?:max_(?:new_|completion_|output_)?tokens|max~new|completion|output|generat|predict|reply)"
+INPUT_WORDS = r"(?:prompt|input|messages?|conversation|chat|history)\b"
 SUM = r"(?:(?:input|prompt)\w*\W+(?:and|plus|\+)\W+(?:\w+ )?(?:output|completion|prediction)|max_total)"
 # Arithmetic alone counts only in a text about tokens, and for limits of at least this many.
 TOKEN_TOPIC = r"tokens\b|token~count|tokeni[sz]|\bprompt\b|context|\b(?:n_)?ctx|input~(?:len|ids)"
@@ -101,7 +101,7 @@ NUMBER = (
 )
 ADDRESS = r"https?://[^\s\"'<>]+"  # numbers in addresses mean nothing
 NAMED = r"# ?-?(?:\((?=\w+\)))?['\"`]*(?:tokens? )?(?:(?:in|of|for|from) )?(?:(?:the|your|text) )?['\"`]*"
-TOKENS = r"#[)\] -]*(?:tokens?)?[)\] ]*"
+ANY_TOKENS = r"#[)\] -]*(?:tokens?)?[)\] ]*"
 BEYOND = r"\b(?:than|exceed\w*|surpass\w*|overflows?|cross\w*|excess of|beyond|above|over|fits?)\b|[>≥]"
 # What a number is, by the words beside it, which stands as "#"; the first row that matches decides.
 FIGURES = (
@@ -111,15 +111,15 @@ FIGURES = (
     ("limit", r"^[\dkm] ?(?:of|/) ?#"),
     ("both", rf"{SUM}\w*(?:\W|tokens?|would|be|of){{0,9}}#"),
     # OpenAI, vLLM, TGI: "(9969 in the messages, 26000 in the completion)"; Anthropic: "199759 + 8192 > 200000"
-    ("output", rf"{NAMED}{OUTPUT}|# new tokens|\+ ?#(?! ?-?(?:input|prompt))"),
+    ("output", rf"{NAMED}{OUTPUT_WORDS}|# new tokens|\+ ?#(?! ?-?(?:input|prompt))"),
     ("tools", rf"{NAMED}(?:functions|tool)"),  # OpenAI
     ("limit", r"# ?-?(?:tokens? )?(?:are )?(?:max(?:imum)?\b(?! ?[=:(#]| is\b| \d)|limit|allowed|available|context"
      r"|window|\((?:max\w*|limit|context|window)\))"),  # Anthropic: "> 199999 maximum"
-    ("limit", rf"{TOKENS} is (?:small|low)er than (?!max|limit|the (?:max|limit))"),
+    ("limit", rf"{ANY_TOKENS} is (?:small|low)er than (?!max|limit|the (?:max|limit))"),
     ("limit", r"(?:(?<!add )(?<!adds )up to|accepts|(?:model|only) takes|vs\.?) #"),
     ("input", rf"{NAMED}(?:input (?:tokens|messages)|inputs?|prompt|(?<=the )messages|(?<=in )request)\b"),
-    ("output", rf"{OUTPUT}\w*(?:\W|tokens?|requested|is|of|value|too|large){{0,12}}#"),
-    ("input", rf"{TOKENS}(?:(?:is|are) )?(?:[>+]|plus|vs|over\b|above|beyond|\w+er than|more than"
+    ("output", rf"{OUTPUT_WORDS}\w*(?:\W|tokens?|requested|is|of|value|too|large){{0,12}}#"),
+    ("input", rf"{ANY_TOKENS}(?:(?:is|are) )?(?:[>+]|plus|vs|over\b|above|beyond|\w+er than|more than"
      r"|exceed(?:s? |ed [tm])|do(?:es)? not fit)"),  # Mistral, Gemini, SGLang
     ("input", r"#\)? (?:tokens )?(?:(?:were|was|you|that you) )?(?:given|sent|provided)|#, received"),
     # else by the nearest words before the number in its sentence
@@ -235,7 +235,7 @@ def _settled(figures: dict[str, int], unclear: list[tuple[str, int]], line: str)
     """Settle the roles of numbers that are clear only beside the others: what was sent is more than the limit."""
     if "input" in figures:
         figures["input"] += figures.get("tools", 0)
-    is_of_input = "output" not in figures and (_finds(INPUT, line) or not _finds(OUTPUT, line))
+    is_of_input = "output" not in figures and (_finds(INPUT_WORDS, line) or not _finds(OUTPUT_WORDS, line))
     sent = "both" if _finds(SUM, line) else "input"
     for role, value in sorted(unclear):  # what is exceeded comes first
         if "limit" not in figures and (role == "beyond" or value <= figures.get("input", 0) + figures.get("output", 0)):

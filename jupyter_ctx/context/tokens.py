@@ -7,6 +7,7 @@ one endpoint, makes of each kind of text.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -48,7 +49,7 @@ class Counted(NamedTuple):
 class Learned(NamedTuple):
     """How a model counts: what reports told, the tokens of its chat template and the least tokens a character.
 
-    ``settled``: the weights of its estimates, of which there are as many as kinds of text.
+    ``settled``: the weights by which turns are estimated.
     """
 
     calibration: Reports
@@ -89,6 +90,7 @@ class Meter:
     def _begin(self, count: Callable[[str], float] | None) -> None:
         """Estimate by the family's ratios, or count from now on."""
         self._count, self.calibration = count, _calibration(self._family, counted=count is not None)
+        self._settled = self.calibration  # by which turns are estimated: see _settle
         self._floor = FLOOR if self._family is UNKNOWN and count is None else 0.0
         self._estimates: dict[str, float] = {}  # of turns that no report has counted, by id
 
@@ -131,7 +133,8 @@ class Meter:
         if size is not None:
             return size
         if turn_id not in self._estimates:
-            self._estimates[turn_id] = self.message(prompt) + self.tokens(reply)
+            texts = ((prompt, 1.0 if prompt else 0.0), (reply, 0.0))
+            self._estimates[turn_id] = sum(self._estimate(text, count, self._settled) for text, count in texts)
         return self._estimates[turn_id] + attached
 
     def turn_parts(self, turn_id: str, prompt: str, reply: str, attached: float = 0.0) -> tuple[float, float]:
@@ -227,8 +230,8 @@ class Meter:
         self._rescale(turns, factor)
         return asked * factor
 
-    def _estimate(self, text: str, messages: float) -> float:
-        return max(self.calibration.estimate(self._vector(text, messages)), self._floor * len(text))
+    def _estimate(self, text: str, messages: float, known: Calibration | None = None) -> float:
+        return max((known or self.calibration).estimate(self._vector(text, messages)), self._floor * len(text))
 
     def _vector(self, text: str, messages: float = 0.0) -> Vector:
         kinds = text_features(text) if self._count is None else (float(self._count(text)),)
@@ -248,6 +251,7 @@ class Meter:
             self._begin(self._later)
             self._later = None
         elif self._reports.bit_count() == 1:
+            self._settled = self.calibration
             self._estimates.clear()
 
     def _rescale(self, turns: Mapping[str, float], factor: float) -> None:
@@ -265,7 +269,7 @@ class Meter:
     @property
     def learned(self) -> Learned:
         """How the model counts, as far as that is known."""
-        return Learned(self.calibration.reports, self._overhead, self._floor, self.calibration.weights)
+        return Learned(self.calibration.reports, self._overhead, self._floor, self._settled.weights)
 
     @property
     def counted_parts(self) -> Counted:
@@ -284,6 +288,7 @@ class Meter:
         if self._overhead is None:
             self._overhead, self._floor = learned.overhead, learned.floor if self._count is None else 0.0
             self.calibration = Calibration.told(known.vocabularies, reports) if is_alike else known
+            self._settled = replace(self.calibration, weights=learned.settled) if is_alike else known
         self._turns = {**counted.turns, **self._turns}
         self._fixed = {**counted.fixed, **self._fixed}
         self._estimates.clear()

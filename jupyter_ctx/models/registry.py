@@ -32,7 +32,7 @@ from ..storage.serialization import EndpointState, MeterState, Sizes, StoredStat
 from .model_names import near_models
 from .pricing import CACHE_SECONDS, CACHE_WRITES, CACHED_FOR_30M, given_prices, has_listed_price, price
 from .purse import Purse
-from .tokenizer import counter, load_beside
+from .tokenizer import counter, load_soon
 from .window_tables import StatedWindows, load_tables
 
 NO_LIMIT = LearnedLimit()
@@ -389,7 +389,7 @@ class Models:
             target.meter.reported(sent, reply.text, usage, turn_id=turn_id, is_cut=is_cut)
         vocabulary = family_of(target.settings.model).vocabulary
         if vocabulary is not None and _counting(target.settings) == "auto":
-            load_beside(vocabulary)  # the next prompt is counted by it
+            load_soon(vocabulary)  # the next prompt is counted by it
 
     def ask_again(self, provider: Provider) -> None:
         """Ask a server that reports its window for it anew."""

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from tiktoken import Encoding
 
 FOLDER = Path(__file__).resolve().parent / "vocabularies"
+LOAD_AFTER = 0.5  # seconds
 REMEMBERED = 2_048  # texts whose counts are cached: the gauge asks for the same ones again and again
 # Patterns that split text before it is encoded, as in tiktoken_ext.openai_public, which would download the vocabulary
 WORD_END = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
@@ -48,9 +49,11 @@ def counter(vocabulary: Vocabulary) -> Callable[[str], int]:
 
 
 @cache
-def load_beside(vocabulary: Vocabulary) -> None:
-    """Load a vocabulary in a thread, once."""
-    threading.Thread(target=encoding_of, args=(vocabulary,), name="jupyter_ctx vocabulary", daemon=True).start()
+def load_soon(vocabulary: Vocabulary) -> None:
+    """Load a vocabulary in a thread, once, when the answer that has just come is on the screen."""
+    timer = threading.Timer(LOAD_AFTER, encoding_of, (vocabulary,))
+    timer.name, timer.daemon = "jupyter_ctx vocabulary", True
+    timer.start()
 
 
 def vocabulary_tokens(vocabulary: Vocabulary, text: str) -> tuple[Token, ...]:

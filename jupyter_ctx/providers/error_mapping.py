@@ -10,7 +10,7 @@ from functools import cached_property
 from html import unescape
 from typing import Any
 
-from ..context.error_body import Part, body_parts, plain_text
+from ..context.error_body import BodyPart, body_parts, plain_text
 from ..context.overflow import Overflow, exceeds_size, overflow_in
 from ..errors import (
     AuthenticationError,
@@ -100,7 +100,7 @@ class Refusal:
     cut: str = ""
 
     @cached_property
-    def parts(self) -> list[Part]:
+    def parts(self) -> list[BodyPart]:
         """The parts of the body, the outermost first."""
         return body_parts(self.body)
 
@@ -110,7 +110,7 @@ class Refusal:
         return plain_text(self.parts)
 
     @cached_property
-    def fields(self) -> list[Part]:
+    def fields(self) -> list[BodyPart]:
         """The fields that hold a text or a number, the innermost first."""
         fields = (part for part in self.parts if part.name and type(part.value) in (str, int, float))
         return sorted(fields, key=lambda part: -part.depth)
