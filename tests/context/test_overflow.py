@@ -182,8 +182,8 @@ def test_what_only_looks_like_one_is_none(status: int | None, body: Any) -> None
 
 
 VERBS = (
-    "exceeds", "is greater than", "is over", "surpasses", "is above", "overflows", "goes beyond", "does not fit in", ">",
-    "is more than", "must not exceed", "is in excess of", "would exceed", "crosses",
+    "exceeds", "is greater than", "is over", "surpasses", "is above", "overflows", "goes beyond", "does not fit in",
+    ">", "is more than", "must not exceed", "is in excess of", "would exceed", "crosses",
 )  # fmt: skip
 SUBJECTS = (
     "The prompt (9,000 tokens)", "Your prompt has 9000 tokens, which", "input_tokens=9000", "The chat is 9k tokens and",
@@ -240,8 +240,9 @@ def test_no_other_refusal_is_one_of_too_many_bytes(status: int | None, body: Any
 
 STATED = {
     "128.000": 128_000, "128_000": 128_000, "128 000": 128_000, "128\u202f000": 128_000, "128'000": 128_000,
-    "1,048,576": 1_048_576, "128k": 128_000, "1M": 1_000_000, "1.5M": 1_500_000, "~128000": 128_000, "`128000`": 128_000,
-    "gpt-4o-2099-08-06's 128000": 128_000, "model v3.5 with 128000": 128_000, "of 99999999999999999999": None,
+    "1,048,576": 1_048_576, "128k": 128_000, "1M": 1_000_000, "1.5M": 1_500_000, "~128000": 128_000,
+    "`128000`": 128_000, "gpt-4o-2099-08-06's 128000": 128_000, "model v3.5 with 128000": 128_000,
+    "of 99999999999999999999": None,
     "after 30 messages": None, "that is too small": None,
 }  # fmt: skip
 
@@ -319,7 +320,8 @@ def shared(depth: int) -> Any:
 
 
 FILLED = (
-    "context length ", "prompt tokens 1 2 3 ", "1,", "( ", "> ", "\\", "上下文长度", "длина ", "zu ", '{"a":"', "</a> <b ",
+    "context length ", "prompt tokens 1 2 3 ", "1,", "( ", "> ", "\\", "上下文长度", "длина ", "zu ", '{"a":"',
+    "</a> <b ",
 )  # fmt: skip
 HUGE = {
     "words": "context length " * 700_000,
