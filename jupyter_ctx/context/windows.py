@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from typing import Any, Literal, NamedTuple, get_args
@@ -220,7 +220,7 @@ def candidates(model: str) -> Iterator[tuple[str, str]]:
     for name in names:
         yield from ((start, name[len(start) :]) for start in prefixes(name, name.rfind("/") + 1))
     for name in names:
-        folder = name[: name.rfind("/")] if "/" in name else ""
+        folder = name.rpartition("/")[0]
         yield from ((start, name[len(start) :]) for start in (prefixes(folder, 0) if folder else ()))
 
 
@@ -234,15 +234,10 @@ def names_of(model: str) -> list[str]:
     if decoration and decoration.group().startswith("ft:"):
         plain = [plain[0].partition(":")[0]]
     whole, *shorter = ("/".join(parts[start:]) for start in range(len(parts)))
-    return [whole, *_at_provider(parts), *shorter, *plain]
-
-
-def _at_provider(parts: Sequence[str]) -> list[str]:
-    """Return what a name may be called at its provider: without folders, or (after two slashes) in any of them.
-
-    So `groq/qwen3-32b` finds the row of `groq/qwen/qwen3-32b`, and `together/google/x` never that of `together/y/x`.
-    """
-    return [f"{parts[0]}{'/' if len(parts) > 2 else '//'}{parts[-1]}"] if len(parts) > 1 else []
+    # at its provider it may be without folders, or (after two slashes) in any of them: groq/qwen3-32b finds the row of
+    # groq/qwen/qwen3-32b, and together/google/x never that of together/y/x
+    anywhere = [f"{parts[0]}{'/' if len(parts) > 2 else '//'}{parts[-1]}"] if len(parts) > 1 else []
+    return [whole, *anywhere, *shorter, *plain]
 
 
 def prefixes(name: str, least: int) -> Iterator[str]:
@@ -278,14 +273,10 @@ def stated_size(model: str) -> ContextWindow | None:
     sizes = list(re.finditer(_SIZES, model.lower().rpartition("/")[2][-MAX_NAME:]))
     if not sizes:
         return None
-    number, thousands, millions = sizes[-1].groups()
-    tokens = int(number) if number else int(millions) * 1_000_000 if millions else _thousands(int(thousands))
+    number, thousands, millions = (int(digits or 0) for digits in sizes[-1].groups())
+    unit = 1_024 if thousands <= 64 else 1_000  # above 64k, where usage differs, the smaller reading
+    tokens = number or _ROUNDED.get(thousands, thousands * unit) or millions * 1_000_000
     return ContextWindow(tokens, matched=f"-{sizes[-1].group()}")
-
-
-def _thousands(size: int) -> int:
-    """Return the tokens of a size such as 8k or 128k; above 64k, where usage differs, the smaller reading."""
-    return _ROUNDED.get(size) or size * (1_024 if size <= 64 else 1_000)
 
 
 def read_table(text: str, source: Source, path: str) -> WindowTable:
