@@ -16,9 +16,10 @@ from .budget import LEAST_MARGIN, MARGIN
 Vector = tuple[float, ...]
 
 MESSAGE = 8.0  # tokens that common chat templates add to a prompt and its reply
+MESSAGES = range(2, 13)  # what a template may add, where all else is known
 PRIOR_TOKENS = 30.0  # tokens that the estimate before any report counts as
 ODDS = 6.0  # natural logarithm: how much likelier a vocabulary is that the model's name suggests
-FIT = 0.1  # relative error of estimates by the right vocabulary
+FIT, KNOWN_FIT = 0.1, 0.02  # relative error of estimates by the right ratios, and of counts with the right template
 NOISE, KNOWN_NOISE, LEAST_NOISE = (
     0.135,
     0.07,
@@ -70,8 +71,9 @@ class Calibration:
 
     @classmethod
     def counted(cls) -> Calibration:
-        """Return the calibration for texts that the model's own vocabulary counts: one kind, a token each."""
-        return cls.of(((1.0,),), noise=KNOWN_NOISE)
+        """Return the calibration for texts that the model's own vocabulary counts: only the template is unknown."""
+        known = cls.of([(1.0,)] * len(MESSAGES), noise=KNOWN_NOISE)
+        return cls.told(tuple((1.0, float(message)) for message in MESSAGES), known.reports)
 
     @classmethod
     def told(cls, vocabularies: tuple[Vector, ...], reports: Reports) -> Calibration:
@@ -107,8 +109,9 @@ class Calibration:
         made = [_dot(row, text) for row in self.vocabularies]
         telling = min(1.0, expected / 100)  # short texts tell little
         kept = 1 - telling / MOST_OBSERVATIONS
+        fit = FIT if len(text) > 2 else KNOWN_FIT
         misses = tuple(
-            kept * miss + telling * min((math.log(tokens / (_factor(old, before) * now)) / FIT) ** 2, OUTLIER**2) / 2
+            kept * miss + telling * min((math.log(tokens / (_factor(old, before) * now)) / fit) ** 2, OUTLIER**2) / 2
             for miss, before, now in zip(old.misses, old.estimated, made, strict=True)
         )
         seen = old.observations + telling
