@@ -50,7 +50,7 @@ BUSY = frozenset({408, 409, 500, 502, 503, 504, 529})
 TOO_LATE = frozenset({408, 504})  # of gateways that gave up what may be answered, and billed, all the same
 MAX_RETRY_WAIT = 10.0  # seconds: a longer wait is the user's to decide
 MAX_BODY, MAX_SHOWN = 4_000, 300  # characters of a provider's own words: that are read, that are shown
-MESSAGE_FIELDS = (  # fields of a provider's own words; OpenRouter's "raw" is what the provider behind it said
+OWN_WORDS = (  # fields of a provider's own words; OpenRouter's "raw" is what the provider behind it said
     "raw", "message", "msg", "detail", "error_msg", "error_message", "errorMessage", "error", "errors", "title",
     "header", "details",
 )  # fmt: skip
@@ -128,8 +128,8 @@ class Refusal:
     @cached_property
     def text(self) -> str:
         """What the provider says, in one line: its innermost message."""
-        messages = [part for part in self.fields if part.name in MESSAGE_FIELDS and isinstance(part.value, str)]
-        messages.sort(key=lambda part: (-part.depth, MESSAGE_FIELDS.index(part.name)))
+        messages = [part for part in self.fields if part.name in OWN_WORDS and isinstance(part.value, str)]
+        messages.sort(key=lambda part: (-part.depth, OWN_WORDS.index(part.name)))
         whole = self.parts[0].value
         said = next((part.value for part in messages if part.value), whole if isinstance(whole, str) else self.body)
         return " ".join(_without_page(str(said or "")[:MAX_BODY]).split())
