@@ -37,12 +37,16 @@ def send_prompt(session: Session, prompt: Prompt, coming: StreamListener) -> Rep
             session.begin_anew()
         planned, before = _planned(session, said, prompt, coming)
         is_nearly_full = prompt.record and session.is_first_above(NEARLY_FULL, planned.fill)
-        coming.begin(nearly_full(planned.fill) if is_nearly_full else None)
+        warning = nearly_full(planned.fill) if is_nearly_full else None
+        coming.begin(warning)
         came = _recorded(session, said, prompt, planned, coming)
         try:
-            return _with_notices(session, came, coming, before, record=prompt.record)
+            reply = _with_notices(session, came, coming, before, record=prompt.record)
         except KeyboardInterrupt:
             raise ChatInterrupted("stopped after the answer, which is kept.") from None
+        if warning is None or coming.on_begin is not None:
+            return reply
+        return replace(reply, notices=(warning, *reply.notices))  # a script hears of it only so
 
 
 @contextmanager
