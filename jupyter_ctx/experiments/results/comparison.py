@@ -23,8 +23,6 @@ from ..statistics.significance import (
     are_equal,
     clustered,
     holm,
-    is_resampled,
-    is_skewed,
     mcnemar,
     mean_interval,
     paired_rates,
@@ -103,9 +101,7 @@ def summary(results: Iterable[Result], *, group: str | None = None) -> RunSummar
             counted = tally(found, scorer, keys, every)
             interval = counted.interval(_of_rows(groups, counted))
             rows.append(_arm_row(arm, scorer, interval, counted))
-            values = list(counted.rows.values()) if counted.kind == "mean" else []
-            sentence = verdicts.of_arm(arm, scorer, interval, counted, group if scorer else None)
-            sentences.append(sentence + verdicts.of_skewness(_skewness(values, group)))
+            sentences.append(verdicts.of_arm(arm, scorer, interval, counted, group if scorer else None))
             sentences += filter(None, [verdicts.of_answers(arm, counted)])
         shared = verdicts.of_prompts(arm, len(prompts), len(set(prompts.values())))
         sentences += filter(None, [shared, verdicts.of_repeats(arm, same_repeats(found))])
@@ -130,12 +126,11 @@ def compare(
     those are compared whose other parameters are the same. Two runs of several arms are compared arm by arm.
 
     Rows are the same where their inputs are, in the columns that both runs have; others are left out. Yes/no scores
-    get McNemar's exact test and Tango's interval, others a seeded paired bootstrap, or Student's interval where the
-    rows are many and even; ``group``, the column that says
-    which rows belong together, gets a clustered t interval. Repeats of a row are averaged first, and so are rows with
-    the same prompt in either arm: they are one observation in both. p values are adjusted for all comparisons by
-    Holm's method, and rows needed are told at the level divided by their number. ``names`` are for the runs, instead
-    of their own names, their models, or A, B and so on. ``scorer`` is the only one to compare by; without it all are.
+    get McNemar's exact test and Tango's interval, others a paired t; ``group``, the column that says which rows belong
+    together, gets a clustered t interval. Repeats of a row are averaged first, and so are rows with the same prompt in
+    either arm: they are one observation in both. p values are adjusted for all comparisons by Holm's method, and rows
+    needed are told at the level divided by their number. ``names`` are for the runs, instead of their own names, their
+    models, or A, B and so on. ``scorer`` is the only one to compare by; without it all are.
 
     Raises InvalidRequestError where two runs have no row in common, or an arm or the scorer is unknown.
     """
@@ -153,7 +148,7 @@ def compare(
     table = Comparison(_compared_row(each, p, tests) for each, p in zip(measured, adjusted, strict=True))
     table.sentences = (
         *(
-            verdicts.of_pair(row, each.kind, tests, group, each.unasked) + verdicts.of_skewness(each.skewed)
+            verdicts.of_pair(row, each.kind, tests, group, each.unasked)
             for row, each in zip(table, measured, strict=True)
         ),
         *dict.fromkeys(
@@ -205,7 +200,6 @@ class _Measured:
     interval: Interval
     test: str
     rows_needed: Callable[[float], float]  # by the level of the test
-    skewed: verdicts.Skewness = ""
 
     @property
     def unasked(self) -> str:
@@ -260,7 +254,7 @@ def _measure(
         interval, test = paired_rates(*alone, len(shared)), "McNemar exact"
         needed = partial(rows_paired, interval.value, sum(alone) / len(shared), POWER)
     else:
-        interval, test = mean_interval(changes), "paired bootstrap" if is_resampled(changes) else "paired t"
+        interval, test = mean_interval(changes), "paired t"
         needed = partial(rows_for_mean, interval.value, stdev(changes) if len(changes) > 1 else 0.0, POWER)
     if found[0].kind != "mean" and found[1].kind != "mean":
         interval = interval.within(-1.0, 1.0)
@@ -269,15 +263,7 @@ def _measure(
         needed, test = _never, test if len(shared) > 1 else ""
         if interval.value and alike > 1:
             interval, test = replace(interval, p=mcnemar(0, alike)), "sign test"
-    skewed = "" if test == "McNemar exact" else _skewness(changes, groups)
-    return _Measured((a, b), scorer, (values[0], values[1]), tallies, interval, test, needed, skewed)
-
-
-def _skewness(values: Sequence[float], groups: object) -> verdicts.Skewness:
-    """Return what was done for the interval of a mean where a few values weigh much."""
-    if not is_skewed(values):
-        return ""
-    return "widened" if is_resampled(values) and groups is None else "left"
+    return _Measured((a, b), scorer, (values[0], values[1]), tallies, interval, test, needed)
 
 
 def _never(alpha: float) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from ... import wording as words
 from .significance import ALPHA, FEW_ROWS, Interval
@@ -72,7 +72,6 @@ class ComparedRow(NamedTuple):
     second_uncounted: str
 
 
-Skewness = Literal["", "widened", "left"]  # what was done for an interval where a few rows weigh much
 MANY = 1_000_000  # rows that nobody asks
 
 
@@ -157,17 +156,6 @@ def of_joined(first: str, second: str, observations: int) -> str:
     """Return a sentence where rows that have the same prompt in one of two arms only count as one row in both."""
     many = words.counted(observations, "observation")
     return f"Rows with the same prompt in {first} or in {second} count as one row in both: {many} in all."
-
-
-def of_skewness(skewed: Skewness) -> str:
-    """Return a warning where a few rows weigh much in a mean, and what was done about it; else nothing."""
-    if not skewed:
-        return ""
-    done = {
-        "widened": "the interval is wider for that, and more rows would tell more",
-        "left": "the true mean is outside this interval more often than 1 time in 20",
-    }
-    return f" A few rows weigh much: {done[skewed]}."
 
 
 # two prompts
