@@ -160,7 +160,7 @@ class Run(ReadableRun):
 
     @property
     def shown(self) -> frozenset[str]:
-        """What its bar has shown at the end: "figures", "differences", "sentences"."""
+        """What its bar has shown at the end: "figures", "differences", "sentences", "answers"."""
         return self._bar.shows
 
     @property

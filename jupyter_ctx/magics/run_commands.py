@@ -71,7 +71,7 @@ class MapCell:
         names |= {self._options.out: table} if self._options.out else {}
         if isinstance(error, ChatInterrupted):
             raise error
-        if any(result.asked for result in run.results):
+        if "answers" not in run.shown and any(result.asked for result in run.results):
             self._display(_with_news(table))
         if error is not None:  # which has the figures
             raise error

@@ -22,7 +22,8 @@ REDRAW = 0.34  # seconds between drawings
 class Bar:
     """Shows how far a run has come: nothing of it by itself. A bar that cannot be drawn does not end a run.
 
-    ``shows`` is what it has shown once the run has ended: "figures", "differences", and the "sentences" to quote.
+    ``shows`` is what it has shown once the run has ended: "figures", "differences", the "sentences" to quote,
+    and the "answers".
     """
 
     all_of_it: ClassVar[frozenset[str]] = frozenset()
@@ -96,7 +97,7 @@ class TerminalBar(Bar):
 class NotebookBar(Bar):
     """A widget of tqdm, in whose place the card of the run stands at the end."""
 
-    all_of_it = frozenset({"figures", "differences", "sentences"})
+    all_of_it = frozenset({"figures", "differences", "sentences", "answers"})
 
     def __init__(self, run: Watched) -> None:
         from tqdm.notebook import tqdm

@@ -6,6 +6,7 @@ from typing import Protocol
 
 from ...display.run_page import CardFigures
 from ...wording import counted, dollars
+from ..results.answers import answers_of
 from ..results.comparison import RunSummary, score_lines
 from ..table.plan import RunPlan
 from ..table.results import Results
@@ -38,7 +39,8 @@ class Watched(Protocol):
 def run_card(run: Watched, seconds: float | None = None) -> CardFigures:
     """Return what the card of a run shows that took so many seconds; ``None``: nothing is said of them."""
     figures = [*ending_figures(run, seconds), *filter(None, [run.why]), *run.differences]
-    return CardFigures(run.name, figures, score_lines(run.summary())[:MOST_LINES], sentences_of(run))
+    scores = score_lines(run.summary())[:MOST_LINES]
+    return CardFigures(run.name, figures, scores, sentences_of(run), answers_of(run.results))
 
 
 def ending_figures(run: Watched, seconds: float | None) -> list[str]:

@@ -9,8 +9,7 @@ from functools import partial
 from statistics import stdev
 from typing import Any
 
-from ...display.run_page import ScoreLine
-from ...display.text import text_html
+from ...display.run_page import CARD_STYLE, CardFigures, ScoreLine, card_html
 from ...session.tabular import RowT, Table
 from ...wording import counted, visible
 from ..statistics import verdicts
@@ -36,33 +35,38 @@ from ..table.results import Result
 from .differences import Differences, differences
 from .sides import Pair, Side, check_scorer, pairs_of, results_of
 
-MAX_SENTENCES = 30  # shown below a table
+MAX_SENTENCES = 30  # that a card shows
 
 
 class WithSentences(Table[RowT]):
-    """A table with sentences below it; a column that is empty in every row is not shown."""
+    """Figures that show themselves as a card: each with its interval, and sentences to quote."""
 
-    newest = False
     sentences: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
-        return "\n\n".join(filter(None, (super().__repr__() if self else "", *self._shown())))
+        return "\n\n".join(map(visible, self._shown()))
 
     def _repr_html_(self) -> str:
-        table = super()._repr_html_() if self else ""
-        return table + "".join(f'<p dir="auto">{text_html(sentence)}</p>' for sentence in self._shown())
+        return f"{CARD_STYLE}{card_html(CardFigures(scores=self._lines(), sentences=self._shown()))}"
+
+    def _lines(self) -> list[ScoreLine]:
+        raise NotImplementedError
 
     def _shown(self) -> list[str]:
         more = len(self.sentences) - MAX_SENTENCES
-        rest = [f"… {more:,} more sentences are in .sentences"] if more > 0 else []
-        return [*map(visible, self.sentences[:MAX_SENTENCES]), *rest]
+        return [
+            *self.sentences[:MAX_SENTENCES],
+            *([f"… {more:,} more sentences are in .sentences"] if more > 0 else []),
+        ]
 
 
 class RunSummary(WithSentences[ArmRow]):
     """What each scorer says of each arm of a run, with sentences that say it in words."""
 
     columns = ArmRow._fields
-    usual = dict.fromkeys(("failed", "truncated", "unscored", "unasked"), "0")
+
+    def _lines(self) -> list[ScoreLine]:
+        return score_lines(self[:MAX_SENTENCES])
 
 
 class Comparison(WithSentences[ComparedRow]):
@@ -70,6 +74,9 @@ class Comparison(WithSentences[ComparedRow]):
 
     columns = ComparedRow._fields
     pairs: tuple[Pair, ...] = ()
+
+    def _lines(self) -> list[ScoreLine]:
+        return [line for row in self[:MAX_SENTENCES] for line in _change_lines(row)]
 
     def differences(self, scorer: str | None = None) -> Differences:
         """Return the shared rows with both answers side by side, those first that ``scorer`` scored differently.
@@ -147,10 +154,7 @@ def compare(
     tests = sum(not math.isnan(p) for p in adjusted)
     table = Comparison(_compared_row(each, p, tests) for each, p in zip(measured, adjusted, strict=True))
     table.sentences = (
-        *(
-            verdicts.of_pair(row, each.kind, tests, group, each.unasked)
-            for row, each in zip(table, measured, strict=True)
-        ),
+        *(verdicts.of_pair(row, tests, group, each.unasked) for row, each in zip(table, measured, strict=True)),
         *dict.fromkeys(
             verdicts.of_answers(side.name, counted)
             for each in measured
@@ -298,7 +302,7 @@ def _compared_row(each: _Measured, adjusted: float, tests: int) -> ComparedRow:
     difference, low, high, p = map(_known, (interval.value, interval.low, interval.high, interval.p))
     return ComparedRow(
         a.name, b.name, each.scorer, interval.n, *each.values, difference, low, high, p, _known(adjusted),
-        each.test, needed, *left,
+        each.test, needed, left[0], left[1], each.kind,
     )  # fmt: skip
 
 
@@ -319,3 +323,16 @@ def _score_line(row: ArmRow, value: float) -> ScoreLine:
         return ScoreLine(text(value), label, rows)
     spread = f"{text(row.low)} to {text(row.high)}".replace(" %", "", 1)
     return ScoreLine(text(value), label, f"{spread}, {rows}", (row.low, value, row.high) if is_rate else None)
+
+
+def _change_lines(row: ComparedRow) -> Iterator[ScoreLine]:
+    """Yield the difference of two prompts, where there is one; its bar is from −100 to 100 points."""
+    if row.difference is None:
+        return
+    label, rows = f"{row.second} less {row.first}, {row.scorer}", counted(row.n, "row")
+    if row.low is None or row.high is None:
+        yield ScoreLine(verdicts.change_text(row), label, rows)
+        return
+    low, value, high = ((end + 1) / 2 for end in (row.low, row.difference, row.high))
+    interval = f"95 % interval {verdicts.ends_text(row)}, {rows}"
+    yield ScoreLine(verdicts.change_text(row), label, interval, (low, value, high) if row.kind != "mean" else None)
