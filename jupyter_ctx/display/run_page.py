@@ -16,8 +16,8 @@ from .word_marks import marked_in_brackets, marked_on_a_page
 
 MOST_LABEL, MOST_FIGURE, MOST_SENTENCE = 60, 100, 400  # characters
 MOST_ROWS, MOST_ANSWER = 200, 2_000  # rows of answers in a notebook, and characters of each
-FEW_ROWS, MOST_TEXT_ROWS = 10, 20  # rows that stand open, and rows in a plain text
-LONG = 400  # characters of a text that unfolds
+OPEN_ROWS, MOST_TEXT_ROWS = 10, 20  # rows that stand open, and rows in a plain text
+FOLDED_FROM = 400  # characters of a text that unfolds
 MARKED = 500_000  # characters whose words are compared: seconds; those of later rows are not
 
 
@@ -143,7 +143,7 @@ def _line(text: str, most: int) -> str:
 
 def _folded_answers(table: AnswerTable) -> str:
     """Return the first answers, folded unless they are few."""
-    is_open = " open" if len(table.rows) <= FEW_ROWS else ""
+    is_open = " open" if len(table.rows) <= OPEN_ROWS else ""
     caption = text_html(_caption(table, MOST_ROWS))
     return f"<details{is_open}><summary>{caption}</summary>{answers_html(table)}</details>"
 
@@ -193,7 +193,7 @@ def _marks_html(marks: Sequence[AnswerMark]) -> str:
 
 def _unfolding(page: str, length: int) -> str:
     """Return a text as HTML; of a long one a few lines are seen until it is clicked."""
-    return f"<details><summary>{page}</summary></details>" if length > LONG else page
+    return f"<details><summary>{page}</summary></details>" if length > FOLDED_FROM else page
 
 
 def answers_text(table: AnswerTable) -> str:

@@ -185,21 +185,25 @@ class Run(ReadableRun):
                 values += [value] if value not in values else []
         return grid
 
-    def export(self, path: str | Path) -> Path:
-        """Write the run to a file without keys, and return its path.
-
-        A .json file has all that was asked and answered, an .html file is a page with verdicts and answers.
-        """
+    @property
+    def record(self) -> RunRecord:
+        """The run as it was asked and answered so far: a frozen value, as :func:`load_run` reads one."""
         plan = self.plan
         targets = [self._models.target(arm.settings, ask=False) for arm in plan.arms]
-        record = RunRecord(
+        return RunRecord(
             plan.template.text, plan.rows, self.results, self.settings,
             windows={target.model: target.window for target in targets}, grid=self.grid, repeats=plan.repeat,
             schema=plan.schema.json if plan.schema is not None else None,
             names=plan.template.names, group=self.group, name=self.name, begun=self.begun,
             cost=self.cost, unpriced=self.unpriced, max_cost=self.purse.cap,
         )  # fmt: skip
-        return export_run(record, path, self._models.secrets)
+
+    def export(self, path: str | Path) -> Path:
+        """Write the run to a file without keys, and return its path.
+
+        A .json file has all that was asked and answered, an .html file is a page with verdicts and answers.
+        """
+        return export_run(self.record, path, self._models.secrets)
 
     # running
 

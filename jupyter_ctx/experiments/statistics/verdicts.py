@@ -290,11 +290,3 @@ def rounded_up(rows: int) -> int:
     """Return a number of rows with two significant digits: no more is known of it."""
     size: int = 10 ** max(0, len(str(rows)) - 2)
     return math.ceil(rows / size) * size
-
-
-def arm_figures(row: ArmRow) -> tuple[str, ...]:
-    """Return the label of an arm, its rate or mean, the interval, and the number of rows, as text."""
-    shown = percent if row.kind != "mean" else number_text
-    value, low, high = ("–" if end is None else shown(end) for end in (row.value, row.low, row.high))
-    interval = f"{low.removesuffix(' %')} to {high}" if row.low is not None else "no interval"
-    return row.arm or "all", value, interval, str(row.n)
