@@ -325,7 +325,7 @@ def test_local_models_go_one_after_the_other(small_model: Path, local_model: str
     order = list[str]()
     tried = work.work
 
-    def noted(todo: work.Work) -> work.Tried:
+    def noted(todo: work.Work) -> work.RowAnswer:
         order.append(todo.ask.model)
         return tried(todo)
 

@@ -120,6 +120,11 @@ class RunRecord(ReadableRun):
         return f"RunRecord({self.name or 'unnamed'}: {answers} to {rows}, begun {self.begun or 'never'})"
 
     @property
+    def record(self) -> RunRecord:
+        """Itself, as ``run.record`` is for a run of this session."""
+        return self
+
+    @property
     def unasked(self) -> int:
         """How many answers were not asked for, because the run ended before."""
         return len(self.results.unasked)
