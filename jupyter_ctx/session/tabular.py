@@ -18,14 +18,17 @@ RowT = TypeVar("RowT")
 class Table(tuple[RowT, ...]):
     """A tuple of rows that shows itself as a table; ``columns`` names the attributes of a row that are shown.
 
-    A column is left out where it is empty; DataFrames have all. ``heads`` are the words above columns that are shown by
-    another name, ``formats`` write the values of some. Of many rows the newest are shown.
+    A column is left out where it is empty, and where it has nothing but what ``usual`` says of it; DataFrames have all.
+    ``heads`` are the words above columns that are shown by another name, ``formats`` write the values of some. Of many
+    rows the ``newest`` are shown, else the first.
     """
 
     __slots__ = ()
     columns: ClassVar[tuple[str, ...]] = ()
+    usual: ClassVar[Mapping[str, str]] = {}
     heads: ClassVar[Mapping[str, str]] = {}
     formats: ClassVar[Mapping[str, Callable[[Any], str]]] = {}
+    newest: ClassVar[bool] = True
 
     _repr_mimebundle_ = mimebundle
 
@@ -65,9 +68,9 @@ class Table(tuple[RowT, ...]):
 
     def _cells(self) -> list[list[str]]:
         """Return the heads of the columns, then the rows that are shown, each cell in one short line."""
-        part = self[-MAX_SHOWN_ROWS:]
+        part = self[-MAX_SHOWN_ROWS:] if self.newest else self[:MAX_SHOWN_ROWS]
         cells = {name: [self._cell(name, getattr(row, name)) for row in part] for name in self.columns}
-        silent = {name for name, column in cells.items() if set(column) <= {""}}
+        silent = {name for name, column in cells.items() if set(column) <= {"", self.usual.get(name, "")}}
         shown = [name for name in self.columns if name not in silent] if part else list(self.columns)
         return [
             [self.heads.get(name, name) for name in shown],
@@ -78,7 +81,8 @@ class Table(tuple[RowT, ...]):
         return cell_text(value if value is None or name not in self.formats else self.formats[name](value))
 
     def _more(self) -> str:
-        more = f"… the newest {MAX_SHOWN_ROWS} of {len(self):,}; to_dataframe() has all"
+        which = "newest" if self.newest else "first"
+        more = f"… the {which} {MAX_SHOWN_ROWS} of {len(self):,}; to_dataframe() has all"
         return more if len(self) > MAX_SHOWN_ROWS else ""
 
 
