@@ -48,7 +48,7 @@ def rate(shown: float | None, n: int) -> Draw:
 def mean(n: int, sample: Callable[[random.Random], float], truth: float) -> Draw:
     def draw(rng: random.Random) -> tuple[float, Ends, Ends]:
         values = [sample(rng) for _ in range(n)]
-        ours, half = mean_interval(values, resamples=RESAMPLES), Z * stdev(values) / math.sqrt(n)
+        ours, half = mean_interval(values), Z * stdev(values) / math.sqrt(n)
         return truth, (ours.low, ours.high), (fmean(values) - half, fmean(values) + half)
 
     return draw
@@ -99,7 +99,7 @@ def repeated(p: float, n: int, repeats: int) -> Draw:
 def differences(n: int, sample: Callable[[random.Random], float], truth: float) -> Draw:
     def draw(rng: random.Random) -> tuple[float, Ends, Ends]:
         values = [sample(rng) for _ in range(n)]
-        ours = mean_interval(values, resamples=RESAMPLES, seed=rng.getrandbits(32))
+        ours = mean_interval(values)
         seed = random.Random(rng.random())
         means = sorted(fmean(seed.choices(values, k=n)) for _ in range(RESAMPLES // 2))
         plain = means[round(0.025 * len(means))], means[round(0.975 * len(means)) - 1]
@@ -139,7 +139,7 @@ CASES: dict[str, dict[str, Draw]] = {
         for p in (None, 0.5, 0.8, 0.9)
         for n in (10, 20, 30, 50, 100)
     },
-    "a mean (Student, wider where skewed; beside it ± 1.96 standard errors)": {
+    "a mean (t, wider on the side of the longer tail; beside it ± 1.96 standard errors)": {
         f"{name}, {n} rows": mean(n, *drawn)
         for name, drawn in {
             "normal": (lambda rng: rng.gauss(3, 2), 3.0),
@@ -162,7 +162,7 @@ CASES: dict[str, dict[str, Draw]] = {
     "a rate of rows asked three times (Wilson at the effective number; beside it Student)": {
         f"{100 * p:.0f} %, {n} rows": repeated(p, n, 3) for p in (0.5, 0.8, 0.9) for n in (10, 20, 30, 50)
     },
-    "mean differences on the same rows (bootstrap; beside it plain percentiles)": {
+    "mean differences on the same rows (paired t; beside it plain percentiles)": {
         f"{name}, {n} rows": differences(n, *drawn)
         for name, drawn in {
             "normal": (lambda rng: rng.gauss(0.3, 1), 0.3),

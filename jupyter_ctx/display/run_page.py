@@ -1,4 +1,4 @@
-"""The card of a run, as HTML and as plain text: what was asked, what it scored, and sentences to quote.
+"""The card of a run, as HTML and as plain text: what was asked, what it scored, sentences to quote, and the answers.
 
 The HTML needs no script and reads without its stylesheet, so that a page that is saved or exported has it too. Texts
 are cut, so that a card stays small whatever a model or a scorer is called.
@@ -6,23 +6,65 @@ are cut, so that a card stays small whatever a model or a scorer is called.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Literal, NamedTuple
 
 from .tables import shortened
 from .text import WRAPS, markdown_block, text_html, to_plain
+from .word_marks import marked_in_brackets, marked_on_a_page
 
 MOST_LABEL, MOST_FIGURE, MOST_SENTENCE = 60, 100, 400  # characters
+MOST_ROWS, MOST_ANSWER = 200, 2_000  # rows of answers in a notebook, and characters of each
+OPEN_ROWS, MOST_TEXT_ROWS = 10, 20  # rows that stand open, and rows in a plain text
+FOLDED_FROM = 400  # characters of a text that unfolds
+MARKED = 500_000  # characters whose words are compared: seconds; those of later rows are not
 
 
 @dataclass(frozen=True, slots=True)
 class ScoreLine:
-    """A rate or a mean: in words, what it is of, and its interval; ``ends`` are low, value and high of a rate."""
+    """A rate, a mean or a difference: in words, what it is of, and its interval.
+
+    ends: low, value and high as shares of a bar
+    """
 
     value: str
     label: str
     interval: str
     ends: tuple[float, float, float] | None = None
+
+
+class AnswerMark(NamedTuple):
+    """What is said of an answer."""
+
+    kind: Literal["pass", "fail", "other"]
+    text: str
+
+
+class AnswerCell(NamedTuple):
+    """One answer with its marks; the error where there is none."""
+
+    answer: str
+    marks: tuple[AnswerMark, ...] = ()
+
+
+class AnswerRow(NamedTuple):
+    """The answers to one row of a table: its number in words, what it holds, and an answer for each variant."""
+
+    name: str
+    inputs: str
+    cells: tuple[AnswerCell, ...]
+
+
+class AnswerTable(NamedTuple):
+    """Answers side by side, in the order in which they are shown.
+
+    remedy: where all are, if a part is shown
+    """
+
+    variants: Sequence[str]
+    rows: Sequence[AnswerRow]
+    remedy: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,12 +75,14 @@ class CardFigures:
     figures: a line of them, the first being the number of rows
     scores: a line each
     sentences: to quote
+    answers: side by side
     """
 
-    name: str
-    figures: Sequence[str]
+    name: str = ""
+    figures: Sequence[str] = ()
     scores: Sequence[ScoreLine] = ()
     sentences: Sequence[str] = ()
+    answers: AnswerTable | None = None
 
 
 def card_forms(card: CardFigures) -> dict[str, str]:
@@ -49,16 +93,18 @@ def card_forms(card: CardFigures) -> dict[str, str]:
 
 
 def card_html(card: CardFigures) -> str:
-    """Return a card as HTML."""
-    first, *others = (_line(figure, MOST_FIGURE) for figure in card.figures)
+    """Return a card as HTML; the style sheet is not in it."""
     name = f"<b>{_line(card.name, MOST_LABEL)}</b> " if card.name else ""
-    sentences = [f'<p dir="auto">{_line(each, MOST_SENTENCE)}</p>' for each in card.sentences]
+    first = "".join(f"<span>{_line(figure, MOST_FIGURE)}</span> " for figure in card.figures[:1])
+    others = " · ".join(_line(figure, MOST_FIGURE) for figure in card.figures[1:])
+    figures = f'<div class="jctx-figures">{name}{first}<span class="jctx-quiet">{others}</span></div>'
     return "".join(
         [
-            f'<div class="jctx-card">{"".join(sentences)}',
-            f'<div class="jctx-figures">{name}<span>{first}</span> ',
-            f'<span class="jctx-quiet">{" · ".join(others)}</span></div>',
-            *map(score_html, card.scores),
+            '<div class="jctx-card">',
+            *(f'<p dir="auto">{_line(each, MOST_SENTENCE)}</p>' for each in card.sentences),
+            figures if name or first else "",
+            *map(_score_html, card.scores),
+            _folded_answers(card.answers) if card.answers is not None and card.answers.rows else "",
             "</div>",
         ]
     )
@@ -68,11 +114,12 @@ def card_text(card: CardFigures) -> str:
     """Return a card as plain text."""
     name = f"{card.name}: " if card.name else ""
     scores = [f"{line.label}: {line.value} ({line.interval})" for line in card.scores]
-    return to_plain("\n".join([*card.sentences, name + ", ".join(card.figures), *scores]))
+    lines = [*card.sentences, name + ", ".join(card.figures), *scores]
+    return to_plain("\n".join(filter(None, lines)))
 
 
-def score_html(line: ScoreLine) -> str:
-    """Return a rate or a mean as HTML, with a bar from the lower to the upper end of its interval."""
+def _score_html(line: ScoreLine) -> str:
+    """Return a figure as HTML, with a bar from the lower to the upper end of its interval."""
     drawn = ""
     if line.ends is not None:
         low, value, high = (100 * end for end in line.ends)
@@ -91,10 +138,85 @@ def _line(text: str, most: int) -> str:
     return text_html(shortened(text, most))
 
 
+# the answers
+
+
+def _folded_answers(table: AnswerTable) -> str:
+    """Return the first answers, folded unless they are few."""
+    is_open = " open" if len(table.rows) <= OPEN_ROWS else ""
+    caption = text_html(_caption(table, MOST_ROWS))
+    return f"<details{is_open}><summary>{caption}</summary>{answers_html(table)}</details>"
+
+
+def _caption(table: AnswerTable, most: int) -> str:
+    rows = len(table.rows)
+    if rows <= most:
+        return f"Answers ({rows:,})"
+    return f"Answers (the first {most:,} of {rows:,}{table.remedy and f'; {table.remedy} has all'})"
+
+
+def answers_html(table: AnswerTable, most: int | None = MOST_ROWS) -> str:
+    """Return answers as a table, with the words marked that differ; ``most``: of so many rows, and long texts cut."""
+    heads = "".join(f'<th scope="col" dir="auto">{text_html(name or "answer")}</th>' for name in table.variants)
+    rows, left = list[str](), MARKED
+    for row in table.rows[:most]:
+        left -= sum(len(cell.answer) for cell in row.cells) * (len(row.cells) - 1)
+        rows.append(_row_html(row, MOST_ANSWER if most else None, is_marked=left > 0))
+    return (
+        '<div class="jctx-answers" role="region" aria-label="Answers" tabindex="0"><table>'
+        f'<thead><tr><th scope="col">row</th>{heads}</tr></thead><tbody>{"".join(rows)}</tbody></table></div>'
+    )
+
+
+def _row_html(row: AnswerRow, most: int | None, *, is_marked: bool) -> str:
+    texts = [_cut(cell.answer, most) for cell in row.cells]
+    pages = marked_on_a_page(texts) if is_marked else list(map(text_html, texts))
+    cells = "".join(
+        f'<td dir="auto">{_marks_html(cell.marks)}{_unfolding(page, len(text))}</td>'
+        for cell, page, text in zip(row.cells, pages, texts, strict=True)
+    )
+    inputs = _cut(row.inputs, most)
+    shown = f'<div dir="auto">{_unfolding(text_html(inputs), len(inputs))}</div>'
+    return f'<tr><th scope="row">{text_html(row.name)}{shown}</th>{cells}</tr>'
+
+
+def _cut(text: str, most: int | None) -> str:
+    if most is None or len(text) <= most:
+        return text
+    return f"{text[:most]} … {len(text) - most:,} more characters"
+
+
+def _marks_html(marks: Sequence[AnswerMark]) -> str:
+    shown = "".join(f'<b class="jctx-{mark.kind}">{text_html(mark.text)}</b>' for mark in marks)
+    return f"<div>{shown}</div>" if shown else ""
+
+
+def _unfolding(page: str, length: int) -> str:
+    """Return a text as HTML; of a long one a few lines are seen until it is clicked."""
+    return f"<details><summary>{page}</summary></details>" if length > FOLDED_FROM else page
+
+
+def answers_text(table: AnswerTable) -> str:
+    """Return the first answers as plain text, with words in ``{+…+}`` that the other variants do not have."""
+    lines = [line for row in table.rows[:MOST_TEXT_ROWS] for line in _row_lines(table, row)]
+    more = len(table.rows) - MOST_TEXT_ROWS
+    return to_plain("\n".join([*lines, *([_caption(table, MOST_TEXT_ROWS)] if more > 0 else [])]))
+
+
+def _row_lines(table: AnswerTable, row: AnswerRow) -> Iterable[str]:
+    yield f"row {row.name}: {shortened(row.inputs, MOST_SENTENCE)}"
+    for name, cell, text in zip(
+        table.variants, row.cells, marked_in_brackets([cell.answer for cell in row.cells]), strict=True
+    ):
+        marks = f" ({', '.join(mark.text for mark in cell.marks)})" if cell.marks else ""
+        yield f"  {name or 'answer'}{marks}: {text}".replace("\n", "\n    ")
+
+
 _INK = "var(--jp-ui-font-color1,var(--vscode-editor-foreground,inherit))"
 _QUIET = "var(--jp-ui-font-color2,var(--vscode-descriptionForeground,inherit))"
 _TRACK = "var(--jp-layout-color3,#e0e0e0)"
 _BRAND = "var(--jp-brand-color1,#1976d2)"
+_BACK = "var(--jp-layout-color1,var(--vscode-editor-background,Canvas))"
 CARD_STYLE = (
     "<style>"
     f".jctx-card{{font:13px/1.5 var(--jp-ui-font-family,system-ui,sans-serif);color:{_INK};{WRAPS}}}"
@@ -109,5 +231,18 @@ CARD_STYLE = (
     ".jctx-interval i{position:absolute;top:-3px;width:2px;height:12px;margin-left:-1px;background:currentColor}"
     "@media (forced-colors:active){.jctx-interval{outline:1px solid CanvasText}"
     ".jctx-interval :is(span,i){forced-color-adjust:none;background:Highlight}}"
+    ".jctx-answers{overflow:auto;max-height:85vh;border:1px solid #7778;margin:.4em 0}"
+    ".jctx-answers table{border-collapse:collapse;margin:0;width:100%}"
+    f".jctx-answers thead th{{position:sticky;top:0;z-index:1;background:{_BACK}}}"
+    ".jctx-answers :is(th,td){text-align:start;vertical-align:top;padding:.4em .6em;white-space:pre-wrap;"
+    "overflow-wrap:anywhere;min-width:9em;max-width:40em;border-top:1px solid #7778}"
+    ".jctx-answers tbody th div{font-weight:400;font-size:90%}"
+    ".jctx-answers td div b{display:inline-block;font-weight:600;font-size:85%;border:1px solid #7778;"
+    "border-radius:3px;padding:0 .3em;margin:0 .3em .2em 0}"
+    ".jctx-answers .jctx-pass{border-color:#388e3c;background:#388e3c26}"
+    ".jctx-answers .jctx-fail{border-color:#d32f2f;background:#d32f2f26}"
+    ".jctx-answers summary{cursor:pointer}"
+    ".jctx-answers details:not([open])>summary{max-height:7.5em;overflow:hidden}"
+    "@media print{.jctx-answers{max-height:none}}"
     "</style>"
 )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ..providers.base import Reply
-from ..session.ask import Ask, AskReply
+from ..session.ask import Ask
 from ..storage.stored_answers import AnswerKey, StoredAnswer
 
 Fault = Literal["", "row", "busy", "limited", "run"]
@@ -31,16 +31,17 @@ class RowRequest:
     lane: str
     ask: Ask
     worst: Callable[[Ask], float | None]
-    done: Callable[[Tried, bool], object]
+    done: Callable[[RowAnswer, bool], object]
     group: int | None = None
     tries: int = 0
 
 
 @dataclass(frozen=True, slots=True)
-class Tried:
-    """What became of one try.
+class RowAnswer:
+    """An answer to one request, or what became of it.
 
-    answered: the answer; ``None`` where there is none
+    reply: the answer; ``None`` where there is none
+    truncated: whether a part of the request was left out or not read, or the answer was cut
     error: what went wrong, in words
     fault: whose fault that is: "row": this request alone fails, "busy": another try may succeed, "limited": the
     same, and the server asks for fewer requests, "run": no other request would succeed either
@@ -48,24 +49,26 @@ class Tried:
     billed: whether it may have been billed although no answer came
     """
 
-    answered: AskReply | None = None
+    reply: Reply | None = None
+    truncated: bool = False
     error: str = ""
     fault: Fault = ""
     retry_after: float | None = None
     billed: bool = False
 
 
-def as_stored(tried: Tried) -> StoredAnswer:
-    """Return what became of a request as it is stored."""
-    if tried.answered is None:
-        return StoredAnswer(error=tried.error, answered=False)
-    reply, truncated = tried.answered
-    return StoredAnswer(**{name: getattr(reply, name) for name in OF_A_REPLY}, truncated=truncated, error=tried.error)
+def as_stored(answer: RowAnswer) -> StoredAnswer:
+    """Return an answer as it is stored."""
+    reply = answer.reply
+    if reply is None:
+        return StoredAnswer(error=answer.error, answered=False)
+    own = {name: getattr(reply, name) for name in OF_A_REPLY}
+    return StoredAnswer(**own, truncated=answer.truncated, error=answer.error)
 
 
-def as_tried(stored: StoredAnswer) -> Tried:
-    """Return what the store keeps of a request as what became of it."""
+def from_stored(stored: StoredAnswer) -> RowAnswer:
+    """Return an answer that the store has kept."""
     if not stored.answered:
-        return Tried(None, stored.error, "row")
+        return RowAnswer(error=stored.error, fault="row")
     reply = Reply(**{name: getattr(stored, name) for name in OF_A_REPLY}, source="store")
-    return Tried(AskReply(reply, stored.truncated), stored.error)
+    return RowAnswer(reply, stored.truncated, stored.error)

@@ -18,7 +18,7 @@ from ..errors import ChatError, ChatInterrupted, InvalidRequestError, in_words
 from ..models.purse import Purse
 from ..models.registry import Models
 from ..models.request_price import is_free, worst_case
-from ..session.ask import Ask, Asker, AskReply
+from ..session.ask import Ask, Asker
 from ..shown_as import mimebundle
 from ..storage.stored_answers import AnswerKey, Answers, StoredAnswer
 from ..wording import counted
@@ -30,7 +30,7 @@ from .asking.rate_limiter import START_AT_ONCE
 from .money.estimate import quoted
 from .results.export import export_run
 from .results.record import ReadableRun, RunRecord
-from .row_request import RowRequest, Tried, as_stored, as_tried
+from .row_request import RowAnswer, RowRequest, as_stored, from_stored
 from .run_options import Options
 from .scorers import Scorers
 from .table.plan import AnswerPlace, Looked, RunPlan
@@ -112,8 +112,7 @@ class Run(ReadableRun):
         answers = self._answers.find(self._further, failed=False)
         for (row, arm, repeat), result in zip(self.plan.places, self._results, strict=True):
             if result is not None and result.reply is not None and not result.error:
-                reply = AskReply(result.reply, result.truncated)
-                answers[self._looked.digests[arm][row], repeat] = as_stored(Tried(reply))
+                answers[self._looked.digests[arm][row], repeat] = as_stored(RowAnswer(result.reply, result.truncated))
         return answers
 
     @property
@@ -160,7 +159,7 @@ class Run(ReadableRun):
 
     @property
     def shown(self) -> frozenset[str]:
-        """What its bar has shown at the end: "figures", "differences", "sentences"."""
+        """What its bar has shown at the end: "figures", "differences", "sentences", "answers"."""
         return self._bar.shows
 
     @property
@@ -185,21 +184,25 @@ class Run(ReadableRun):
                 values += [value] if value not in values else []
         return grid
 
-    def export(self, path: str | Path) -> Path:
-        """Write the run to a file without keys, and return its path.
-
-        A .json file has all that was asked and answered, an .html file is a page with verdicts and answers.
-        """
+    @property
+    def record(self) -> RunRecord:
+        """The run as it was asked and answered so far: a frozen value, as :func:`load_run` reads one."""
         plan = self.plan
         targets = [self._models.target(arm.settings, ask=False) for arm in plan.arms]
-        record = RunRecord(
+        return RunRecord(
             plan.template.text, plan.rows, self.results, self.settings,
             windows={target.model: target.window for target in targets}, grid=self.grid, repeats=plan.repeat,
             schema=plan.schema.json if plan.schema is not None else None,
             names=plan.template.names, group=self.group, name=self.name, begun=self.begun,
             cost=self.cost, unpriced=self.unpriced, max_cost=self.purse.cap,
         )  # fmt: skip
-        return export_run(record, path, self._models.secrets)
+
+    def export(self, path: str | Path) -> Path:
+        """Write the run to a file without keys, and return its path.
+
+        A .json file has all that was asked and answered, an .html file is a page with verdicts and answers.
+        """
+        return export_run(self.record, path, self._models.secrets)
 
     # running
 
@@ -301,9 +304,9 @@ class Run(ReadableRun):
         """Deliver what need not be asked: rows that cannot be filled in, and stored answers."""
         for (arm, row), error in self._looked.errors.items():
             places = [AnswerPlace(row, arm, repeat) for repeat in range(self.plan.repeat)]
-            self._delivery.deliver(places, Tried(None, error, "row"), cached=False)
+            self._delivery.deliver(places, RowAnswer(error=error, fault="row"), cached=False)
         for key in [key for key in self._places if key in self._stored]:
-            self._delivery.deliver(self._places.pop(key), as_tried(self._stored.pop(key)), cached=True)
+            self._delivery.deliver(self._places.pop(key), from_stored(self._stored.pop(key)), cached=True)
 
     def _mark_unasked(self) -> None:
         """Put a result without an answer in the place of each that was not asked for."""
@@ -332,13 +335,13 @@ class Run(ReadableRun):
             ask, done = self.plan.ask(row, arm, shared=shared), partial(self._delivery.deliver, places)
             yield RowRequest(key, lanes[arm], ask, self._worst, done, None if shared is None else group)
 
-    def _send(self, ask: Ask, repeat: int, done: Done, suffices: Callable[[Tried], bool]) -> None:
+    def _send(self, ask: Ask, repeat: int, done: Done, suffices: Callable[[RowAnswer], bool]) -> None:
         """Send a further request of a row, unless its answer is stored, and suffices where rows are asked again."""
         key = (ask.digest, repeat)
         self._further.append(key)
         stored = self._answers.find([key], failed=not self.options.retry).get(key)
-        if stored is not None and (not self.options.retry or suffices(as_tried(stored))):
-            done(as_tried(stored), True)
+        if stored is not None and (not self.options.retry or suffices(from_stored(stored))):
+            done(from_stored(stored), True)
             return
         job = RowRequest(key, self._lane(ask.settings), ask, self._worst, done)
         self._engine.add([job], soon=True)

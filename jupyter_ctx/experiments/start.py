@@ -143,8 +143,7 @@ def _check_keys(models: Models, asked: Iterable[Settings], run: Run) -> None:
 
 def _limited(models: Models, arm: Arm, cap: float | None) -> Arm:
     """Return an arm whose answers have a longest length, where there is a cap on the cost."""
-    settings = arm.settings if cap is None else with_limit(models, arm.settings)
-    return replace(arm, settings=settings, is_capped=settings.max_tokens != arm.settings.max_tokens)
+    return arm if cap is None else replace(arm, settings=with_limit(models, arm.settings))
 
 
 def _of_judge(models: Models, settings: Settings, cap: float | None, given: Settings) -> Settings:

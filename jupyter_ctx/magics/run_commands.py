@@ -12,10 +12,9 @@ from IPython.display import display
 from ..config.settings import MODEL_SETTINGS
 from ..display.text import markdown_block, plain_forms
 from ..errors import ChatError, ChatInterrupted, InvalidRequestError, MissingDependencyError
-from ..experiments.asking.ending import ending_figures, sentences_of
-from ..experiments.results.pictures import Picture, draw_rates, draw_turns, turn_figures, turns_text
+from ..experiments.asking.bars import ending_figures, sentences_of
+from ..experiments.results.pictures import Picture, draw_turns, turn_figures, turns_text
 from ..experiments.run import Run
-from ..experiments.statistics.tally import scorers_of
 from ..runtime.frontend import where
 from ..wording import counted
 from .command_table import Call, say
@@ -24,7 +23,6 @@ from .questions import asked_first
 from .variables import check_new_name, is_run, named, schema_named, scorers_named, table_named
 
 PROMPTS_SHOWN, PROMPT_SHOWN = 3, 2_000  # prompts that a dry run shows, and characters of each
-MOST_SCORERS = 6  # of one run that are drawn
 USUAL = {"error": "", "cached": False, "truncated": False, "stop_reason": "stop"}  # what need not be shown
 
 
@@ -71,7 +69,7 @@ class MapCell:
         names |= {self._options.out: table} if self._options.out else {}
         if isinstance(error, ChatInterrupted):
             raise error
-        if any(result.asked for result in run.results):
+        if "answers" not in run.shown and any(result.asked for result in run.results):
             self._display(_with_news(table))
         if error is not None:  # which has the figures
             raise error
@@ -213,15 +211,14 @@ def plot(call: Call, name: str | None) -> None:
     run = named("%chat plot", name, call.host.shell.user_ns, is_run, "%%chat map TABLE --as NAME makes one.")
     if not isinstance(run, Run):
         raise UsageError(f"%chat plot takes the variable of a run, and {name} is a {type(run).__name__}.")
-    results = run.results
-    scorers = scorers_of(results)[:MOST_SCORERS]
-    if not scorers:
+    if not any(result.scores for result in run.results):
+        results = run.results
         counts = f"{len(results.truncated):,} truncated, {len(results.failed):,} failed"
         raise InvalidRequestError(
             f"There is nothing to draw: no answer of {name} has a score ({len(results):,} answers, {counts}). "
             "%%chat map --score NAME scores answers that came whole."
         )
-    _show(call, lambda: [draw_rates(run, scorer) for scorer in scorers], lambda: repr(run.summary()))
+    display(run.summary())
 
 
 def _show(call: Call, pictures: Callable[[], Iterable[Picture]], text: Callable[[], str]) -> None:

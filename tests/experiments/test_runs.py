@@ -325,7 +325,7 @@ def test_local_models_go_one_after_the_other(small_model: Path, local_model: str
     order = list[str]()
     tried = work.work
 
-    def noted(todo: work.Work) -> work.Tried:
+    def noted(todo: work.Work) -> work.RowAnswer:
         order.append(todo.ask.model)
         return tried(todo)
 
@@ -353,18 +353,21 @@ def test_what_a_run_has_cost_is_one_figure() -> None:
 def test_a_cap_without_room_for_one_request_sends_nothing_and_says_what_would_fit() -> None:
     with answering_rows() as asked:
         given: dict[str, Any] = {"prices": (1.75, 14), **asked.model}
-        with pytest.raises(BudgetExceededError, match=r"may cost up to \$0\.057; a lower max_tokens or a higher cap"):
+        with pytest.raises(BudgetExceededError, match=r"could cost \$0\.057: set --max-tokens"):
             sweep("{{ text }}", WORDS, max_cost=0.05, **given)
         assert not asked.prompts
         told = sweep("{{ text }}", WORDS, max_cost=0.05, dry_run=True, **given)
-        assert "may cost up to $0.057" in str(told.estimate)
+        assert "could cost $0.057" in str(told.estimate)
         sweep("{{ text }}", WORDS, max_cost=0.05, max_tokens=200, **given).result()
     assert len(asked.prompts) == len(WORDS)
 
 
-def test_a_run_that_may_cost_much_because_nothing_limits_its_answers_asks_first() -> None:
-    with pytest.raises(InvalidRequestError, match=r"each up to 128,000\).*above confirm_cost.*nothing was sent"):
-        sweep("{{ text }}", WORDS, model="openai/gpt-5.2", api_key=KEY)
+def test_a_few_rows_begin_though_nothing_limits_their_answers_and_many_ask_first() -> None:
+    with answering_rows() as asked:
+        given: dict[str, Any] = {**asked.model, "prices": (1.75, 14), "yes": False, "confirm_cost": 1}
+        assert not ended(sweep("{{ text }}", WORDS, **given)).results.failed
+        with pytest.raises(InvalidRequestError, match=r"Expected about \$7\.02.*above confirm_cost.*nothing was sent"):
+            sweep("{{ n }}", [{"n": n} for n in range(1_000)], **given)
 
 
 def test_a_run_sends_and_stores_the_text_that_it_made_though_what_fills_it_changes_meanwhile(tmp_path: Path) -> None:

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ..text import BADGE_STYLE, WRAPS, attribute_html, note_html, note_plain, text_html, to_plain
+from ..word_marks import MARK_STYLE
 from .footer import Footer, footer_html, footer_line, remarks, thinking_html
 from .markdown import AnswerForms, answer_html, note_markdown, to_markdown, with_fence_closed
-from .marked_words import MARK_STYLE, MarkedText, mark_differences, marks_meaning
+from .marked_words import MarkedText, mark_differences, marks_meaning
 
 COLUMN_WIDTH = 22  # em: columns stand below each other where the page is too narrow for two as wide
 USED = "✓ used in the conversation"

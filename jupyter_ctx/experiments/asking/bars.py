@@ -1,4 +1,4 @@
-"""How far a run has come, shown while it goes on: a bar of tqdm, or one line at the end."""
+"""What is shown of a run: a bar of tqdm while it goes on, and at its end a line or a card with its figures."""
 
 from __future__ import annotations
 
@@ -7,22 +7,49 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol
 
 from IPython.display import display
 
-from ...display.run_page import card_forms
+from ...display.run_page import CardFigures, card_forms
 from ...runtime.frontend import FrontendKind, where
-from ...wording import visible
-from .ending import Watched, run_card, sentences_of
+from ...wording import counted, dollars, visible
+from ..results.answers import answers_of
+from ..results.comparison import RunSummary, score_lines
+from ..table.plan import RunPlan
+from ..table.results import Results
+from .progress import Progress
 
 REDRAW = 0.34  # seconds between drawings
+MOST_SENTENCES, MOST_LINES = 12, 6  # that a card shows, and lines of scores
+
+
+class Watched(Protocol):
+    """What is read of a run."""
+
+    name: str
+    plan: RunPlan
+
+    @property
+    def progress(self) -> Progress: ...  # noqa: D102
+    @property
+    def results(self) -> Results: ...  # noqa: D102
+    @property
+    def unasked(self) -> int: ...  # noqa: D102
+    @property
+    def unpriced(self) -> int: ...  # noqa: D102
+    @property
+    def why(self) -> str: ...  # noqa: D102
+    @property
+    def differences(self) -> tuple[str, ...]: ...  # noqa: D102
+    def summary(self) -> RunSummary: ...  # noqa: D102
 
 
 class Bar:
     """Shows how far a run has come: nothing of it by itself. A bar that cannot be drawn does not end a run.
 
-    ``shows`` is what it has shown once the run has ended: "figures", "differences", and the "sentences" to quote.
+    ``shows`` is what it has shown once the run has ended: "figures", "differences", the "sentences" to quote,
+    and the "answers".
     """
 
     all_of_it: ClassVar[frozenset[str]] = frozenset()
@@ -96,7 +123,7 @@ class TerminalBar(Bar):
 class NotebookBar(Bar):
     """A widget of tqdm, in whose place the card of the run stands at the end."""
 
-    all_of_it = frozenset({"figures", "differences", "sentences"})
+    all_of_it = frozenset({"figures", "differences", "sentences", "answers"})
 
     def __init__(self, run: Watched) -> None:
         from tqdm.notebook import tqdm
@@ -151,3 +178,40 @@ def _draw(bar: Any, run: Watched) -> None:
     bar.n, bar.initial = progress.done, progress.cached
     bar.set_postfix_str(progress.beside, refresh=False)
     bar.refresh()
+
+
+# the end
+
+
+def run_card(run: Watched, seconds: float | None = None) -> CardFigures:
+    """Return what the card of a run shows that took so many seconds; ``None``: nothing is said of them."""
+    figures = [*ending_figures(run, seconds), *filter(None, [run.why]), *run.differences]
+    scores = score_lines(run.summary())[:MOST_LINES]
+    return CardFigures(run.name, figures, scores, sentences_of(run), answers_of(run.results))
+
+
+def ending_figures(run: Watched, seconds: float | None) -> list[str]:
+    """Return the figures of a run at its end: its rows, what is missing or stored, its cost and its time."""
+    results, progress = run.results, run.progress
+    asked, answers = counted(len(run.plan.rows), "row"), len(run.plan)
+    figures = [asked if answers == len(run.plan.rows) else f"{answers:,} answers to {asked}"]
+    counts = {
+        "failed": len(results.failed),
+        "truncated": len(results.truncated),
+        "without a request": progress.cached,
+        "not asked": run.unasked,
+    }
+    figures += [f"{count:,} {what}" for what, count in counts.items() if count]
+    figures += [dollars(progress.cost)] if progress.cost else []
+    figures += [f"{run.unpriced:,} at an unknown price"] if run.unpriced else []
+    figures += [f"{seconds:.1f} s"] if seconds is not None else []
+    return figures
+
+
+def sentences_of(run: Watched) -> list[str]:
+    """Return the first sentences to quote of a run, where there are scores."""
+    if not any(result.scores for result in run.results):
+        return []
+    said = list(run.summary().sentences)
+    more = len(said) - MOST_SENTENCES
+    return [*said[:MOST_SENTENCES], f"… and {more} more: run.summary() has all."] if more > 0 else said

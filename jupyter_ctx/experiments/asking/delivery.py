@@ -12,13 +12,13 @@ from ...providers.base import Reply
 from ...session.ask import Ask
 from ...session.complete import asked_again, billed
 from ..judges import Judge
-from ..row_request import Tried
+from ..row_request import RowAnswer
 from ..scorers import Scorers
 from ..table.plan import AnswerPlace, RunPlan
 from ..table.results import Result, Score
 
-Done = Callable[[Tried, bool], object]  # hears of an answer, and whether it was stored
-Send = Callable[[Ask, int, Done, Callable[[Tried], bool]], object]
+Done = Callable[[RowAnswer, bool], object]  # hears of an answer, and whether it was stored
+Send = Callable[[Ask, int, Done, Callable[[RowAnswer], bool]], object]
 
 
 @dataclass(slots=True, eq=False)
@@ -45,7 +45,7 @@ class Delivery:
         self._pending: dict[AnswerPlace, _Judged] = {}
 
     def deliver(
-        self, places: Sequence[AnswerPlace], tried: Tried, cached: bool, *, before: Reply | None = None
+        self, places: Sequence[AnswerPlace], answer: RowAnswer, cached: bool, *, before: Reply | None = None
     ) -> None:
         """Parse and score an answer, or ask once more where it is not what its schema allows.
 
@@ -53,10 +53,10 @@ class Delivery:
         the answer that the schema did not allow, where this is the second one.
         """
         schema = self._plan.schema
-        reply, truncated = tried.answered if tried.answered is not None else (None, False)
+        reply, truncated = answer.reply, answer.truncated
         if reply is not None and before is not None:
             reply = billed(before, reply)
-        error = tried.error
+        error = answer.error
         if reply is not None and schema is not None and not error:
             try:
                 reply = replace(reply, parsed=schema.parse(reply.text))
@@ -81,8 +81,8 @@ class Delivery:
         ask = self._plan.ask(places[0].row, places[0].arm)
         again = replace(ask, messages=(*ask.messages, *asked_again(first.text, wrong)))
 
-        def done(tried: Tried, is_stored: bool) -> None:
-            self.deliver(places, tried, is_stored and cached, before=first)
+        def done(answer: RowAnswer, is_stored: bool) -> None:
+            self.deliver(places, answer, is_stored and cached, before=first)
 
         self._send(again, places[0].repeat, done, partial(_is_valid, schema))
 
@@ -103,12 +103,12 @@ class Delivery:
             verdict = partial(self._verdict, place, judged, name)
             self._send(ask, place.repeat, verdict, partial(_is_read, judge))
 
-    def _verdict(self, place: AnswerPlace, judged: _Judged, name: str, tried: Tried, cached: bool) -> None:
+    def _verdict(self, place: AnswerPlace, judged: _Judged, name: str, answer: RowAnswer, cached: bool) -> None:
         del cached
-        if tried.answered is None or tried.error:
-            self._judged(place, judged, name, None, tried.error)
+        if answer.reply is None or answer.error:
+            self._judged(place, judged, name, None, answer.error)
             return
-        reply = tried.answered.reply
+        reply = answer.reply
         score = self._scorers.judges[name].read(reply)
         problem = "" if score is not None else f"its verdict cannot be read: {reply.text[:80]!r}"
         self._judged(place, judged, name, score, problem)
@@ -133,17 +133,17 @@ class Delivery:
             self._final(place, judged)
 
 
-def _is_valid(schema: Schema, tried: Tried) -> bool:
+def _is_valid(schema: Schema, answer: RowAnswer) -> bool:
     """Return whether an answer is what the schema allows."""
-    if tried.answered is None:
+    if answer.reply is None:
         return False
     try:
-        schema.parse(tried.answered.reply.text)
+        schema.parse(answer.reply.text)
     except InvalidAnswerError:
         return False
     return True
 
 
-def _is_read(judge: Judge, tried: Tried) -> bool:
+def _is_read(judge: Judge, answer: RowAnswer) -> bool:
     """Return whether an answer is a verdict that can be read."""
-    return tried.answered is not None and judge.read(tried.answered.reply) is not None
+    return answer.reply is not None and judge.read(answer.reply) is not None

@@ -24,7 +24,7 @@ from ...models.purse import Purse
 from ...session.ask import Ask, Asker
 from ...session.threads import Threads
 from ...storage.stored_answers import Answers
-from ..row_request import RowRequest, Tried, as_stored
+from ..row_request import RowAnswer, RowRequest, as_stored
 from ..run_options import Options
 from .rate_limiter import MOST_AT_ONCE, START_AT_ONCE, RateLimiter
 from .work import Here, Work, close_run, open_run, own_process, work
@@ -47,7 +47,7 @@ class Sent(NamedTuple):
     job: RowRequest
     began: float
     worst: float | None
-    future: Future[Tried]
+    future: Future[RowAnswer]
 
 
 class Ended(NamedTuple):
@@ -133,7 +133,7 @@ class Engine:
         self._answers, self._options, self._purse, self._waits = answers, options, purse, waits
         self._executor = options.executor or Threads(options.concurrency or MOST_AT_ONCE, "jupyter_ctx ask")
         self._queues: dict[str, EndpointQueue] = {}
-        self._events = queue.SimpleQueue[tuple[int, Future[Tried] | None]]()
+        self._events = queue.SimpleQueue[tuple[int, Future[RowAnswer] | None]]()
         self._open: dict[int, Sent] = {}  # by number
         self._numbers, self._chance = itertools.count(), random.Random(self._run)
         self._stopped = threading.Event()
@@ -280,14 +280,14 @@ class Engine:
 
     def _take(self, wait: float) -> None:
         """Wait for something to happen, and deal with all that has happened."""
-        happened = list[tuple[int, Future[Tried] | None]]()
+        happened = list[tuple[int, Future[RowAnswer] | None]]()
         try:
             happened.append(self._events.get(timeout=wait))
             while True:
                 happened.append(self._events.get_nowait())
         except queue.Empty:
             pass
-        came = list[tuple[RowRequest, Tried]]()
+        came = list[tuple[RowRequest, RowAnswer]]()
         for number, future in happened:
             if future is None:
                 if number in self._open:
@@ -295,43 +295,43 @@ class Engine:
                     self._queues[job.lane].begun(job)
             elif number in self._open:
                 came += self._finished(number, future)
-        lasting = [(job.key, as_stored(tried)) for job, tried in came if tried.fault not in PASSING]
+        lasting = [(job.key, as_stored(answer)) for job, answer in came if answer.fault not in PASSING]
         if lasting:
             self._answers.keep(lasting)
-        for job, tried in came:
-            job.done(tried, False)
+        for job, answer in came:
+            job.done(answer, False)
 
-    def _finished(self, number: int, future: Future[Tried]) -> list[tuple[RowRequest, Tried]]:
+    def _finished(self, number: int, future: Future[RowAnswer]) -> list[tuple[RowRequest, RowAnswer]]:
         """Settle a request that has ended; return it where it is done and need not be tried again."""
         job, began, worst, _ = self._open.pop(number)
-        endpoint, now, tried = self._queues[job.lane], time.monotonic(), _result_of(future)
+        endpoint, now, answer = self._queues[job.lane], time.monotonic(), _result_of(future)
         endpoint.open -= 1
-        cost = tried.answered.reply.cost if tried.answered is not None else None if tried.billed else 0.0
+        cost = answer.reply.cost if answer.reply is not None else None if answer.billed else 0.0
         self._purse.settle(worst, cost)
-        tried = _without_cut(tried)
-        _tell(endpoint.limiter, tried, now, began)
-        if tried.fault == "run":
-            self._ended = self._ended or Ended(tried.error, failed=True)
+        answer = _without_cut(answer)
+        _tell(endpoint.limiter, answer, now, began)
+        if answer.fault == "run":
+            self._ended = self._ended or Ended(answer.error, failed=True)
             return []
-        if tried.fault in PASSING:
+        if answer.fault in PASSING:
             if self._stopped.is_set() or self._ended is not None:
                 return []
-            is_limited, named = tried.fault == "limited", tried.retry_after or 0.0
+            is_limited, named = answer.fault == "limited", answer.retry_after or 0.0
             at = endpoint.limiter.retry_at(job.tries, now, self._chance, limited=is_limited, named=named)
             if at is not None:
                 endpoint.retry(job, at, number)
                 return []
             endpoint.given_up += 1
             if not endpoint.answered and endpoint.given_up >= HOPELESS_AFTER:
-                why = f"{tried.error} {endpoint.given_up} requests failed several times, and none was answered."
+                why = f"{answer.error} {endpoint.given_up} requests failed several times, and none was answered."
                 self._ended = self._ended or Ended(why, failed=True)
                 return []
         else:
             endpoint.answered = True
         endpoint.begun(job)
-        if self._stopped.is_set() and (tried.answered is None or tried.answered.reply.stop_reason in BROKEN):
+        if self._stopped.is_set() and (answer.reply is None or answer.reply.stop_reason in BROKEN):
             return []  # its connection was closed
-        return [(job, tried)]
+        return [(job, answer)]
 
     def _leave(self, ended: Ended) -> None:
         """Let requests on their way end: for a moment where others failed, whole where the money is spent."""
@@ -361,29 +361,29 @@ def is_local(lane: str) -> bool:
     return lane.startswith("local ")
 
 
-def _without_cut(tried: Tried) -> Tried:
+def _without_cut(answer: RowAnswer) -> RowAnswer:
     """Return a broken-off answer as a fault that another try may mend; what came is kept where none does."""
-    if tried.answered is None or tried.answered.reply.stop_reason != "cut" or tried.fault:
-        return tried
-    return replace(tried, error="The answer broke off before its end, in every try.", fault="busy")
+    if answer.reply is None or answer.reply.stop_reason != "cut" or answer.fault:
+        return answer
+    return replace(answer, error="The answer broke off before its end, in every try.", fault="busy")
 
 
-def _tell(limiter: RateLimiter, tried: Tried, now: float, began: float) -> None:
+def _tell(limiter: RateLimiter, answer: RowAnswer, now: float, began: float) -> None:
     """Tell the rate limiter how a request ended that began at a time."""
-    if tried.fault == "limited":
-        limiter.refused(now, began, tried.retry_after or 0.0)
-    elif tried.fault == "busy":
+    if answer.fault == "limited":
+        limiter.refused(now, began, answer.retry_after or 0.0)
+    elif answer.fault == "busy":
         limiter.failed()
     else:
         limiter.succeeded(now, began)
 
 
-def _result_of(future: Future[Tried]) -> Tried:
+def _result_of(future: Future[RowAnswer]) -> RowAnswer:
     """Return what became of a request. An executor that died ends the run, a worker that died does not."""
     error = CancelledError("it cancelled a request") if future.cancelled() else future.exception()
     if error is None:
         return future.result()
-    return Tried(None, _of_the_executor(error), "run" if isinstance(error, HOPELESS) else "busy", billed=True)
+    return RowAnswer(error=_of_the_executor(error), fault="run" if isinstance(error, HOPELESS) else "busy", billed=True)
 
 
 def _of_the_executor(error: BaseException) -> str:

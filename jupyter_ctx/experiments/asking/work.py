@@ -21,10 +21,10 @@ from ...errors import (
 from ...models.registry import Models
 from ...providers.error_mapping import BUSY
 from ...runtime.redaction import Redactor
-from ...session.ask import Ask, Asker, AskReply
+from ...session.ask import Ask, Asker
 from ...session.complete import StreamListener
 from ...session.paying import may_be_billed
-from ..row_request import Fault, Tried
+from ..row_request import Fault, RowAnswer
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,19 +73,19 @@ def close_run(run: str) -> None:
     _runs.pop((run, os.getpid()), None)
 
 
-def work(todo: Work) -> Tried:
+def work(todo: Work) -> RowAnswer:
     """Try to get one answer. Raises nothing but KeyboardInterrupt and SystemExit."""
     here = _runs.get((todo.run, os.getpid()))
     has_ended = here.is_stopped() if here is not None else todo.begun_in == own_process()
     if has_ended:
-        return Tried(None, "The run has ended.", "busy")
+        return RowAnswer(error="The run has ended.", fault="busy")
     if here is None and todo.only_there:
-        return Tried(None, f"{todo.only_there}: run without executor=.", "run")
+        return RowAnswer(error=f"{todo.only_there}: run without executor=.", fault="run")
     try:
         if here is None:
-            return Tried(_own_asker(os.getpid()).answered(todo.ask))
+            return RowAnswer(*_own_asker(os.getpid()).answered(todo.ask))
         coming = StreamListener(on_first=partial(here.begun, todo.number))
-        return Tried(here.asker.answered(todo.ask, coming))
+        return RowAnswer(*here.asker.answered(todo.ask, coming))
     except Exception as error:
         return _failed(error, elsewhere=here is None)
 
@@ -97,14 +97,14 @@ def _own_asker(process: int) -> Asker:
     return Asker(Models())
 
 
-def _failed(error: Exception, *, elsewhere: bool) -> Tried:
+def _failed(error: Exception, *, elsewhere: bool) -> RowAnswer:
     text, fault, after = in_words(error, Redactor().masked), fault_of(error), None
     if isinstance(error, RateLimitError):
         after = error.retry_after
     if isinstance(error, AuthenticationError) and elsewhere:
         text += " Keys are not sent to other processes: set the key in the environment of the workers."
     reply = getattr(error, "reply", None)  # one that was all thinking: paid, and no answer
-    return Tried(reply and AskReply(reply, truncated=True), text, fault, after, billed=may_be_billed(error))
+    return RowAnswer(reply, reply is not None, text, fault, after, may_be_billed(error))
 
 
 def fault_of(error: Exception) -> Fault:

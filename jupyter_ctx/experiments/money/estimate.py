@@ -1,18 +1,17 @@
-"""What a run may cost: a range told before it begins, and asked about where it is high."""
+"""What a run will cost: expected, and at most; told before it begins, and asked about where it is high."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeAlias
 
 from ...config.settings import Settings
 from ...context.tokens import Meter
 from ...context.usage import Usage
 from ...errors import BudgetExceededError, InvalidRequestError
 from ...models.registry import Models, Target
-from ...models.request_price import GIVE_PRICES, TIERED, Price, is_free, price_of, with_unknown_price, worst_case
+from ...models.request_price import GIVE_PRICES, TIERED, is_free, price_of, with_unknown_price, worst_case
 from ...providers.base import Reply
 from ...session.ask import Ask, Asker
 from ...wording import counted, dollars
@@ -24,7 +23,7 @@ from ..table.results import Result
 COUNTED_ROWS = 4_000  # texts that are counted; where there are more, the others are as dense as these
 TRIAL_ROWS = 20  # requests that are sent unasked where nobody knows what they cost
 SHARED = 1_000  # characters that all texts begin with, from which they are counted once
-Range: TypeAlias = tuple[float, float | None]  # US dollars, from and to; None: open upwards
+EXPECTED_ANSWER = 500  # tokens of an answer, where it may be as long or longer
 
 
 def with_limit(models: Models, settings: Settings) -> Settings:
@@ -48,14 +47,14 @@ def quoted(
     ``cap``: US dollars that are never passed. ``at_once``: requests that go at once where no cap prevents it.
     """
     parts = list[Part]()
-    for number, arm in enumerate(plan.arms):
+    for number in range(len(plan.arms)):
         places = [place for place in missing if place.arm == number]
         if not places:
             continue
         asks = [plan.ask(place.row, place.arm) for place in _spread(places)]
         part = _part(asker, asks, len(places))
         shared = part.input_tokens * _cached_share(looked, places, asks)
-        parts.append(replace(part, shared_tokens=shared, is_capped=arm.is_capped))
+        parts.append(replace(part, shared_tokens=shared))
         parts += [_judged(asker, plan, places, judge) for judge in judges.values()]
     return Estimate.of(asker.models, parts, cap=cap, at_once=at_once)
 
@@ -73,16 +72,19 @@ def check_price(models: Models, settings: Sequence[Settings], cap: float | None)
 def check_room(estimate: Estimate, cap: float | None) -> None:
     """Raise BudgetExceededError where a cap has no room for a single request to one of the models."""
     if cap is not None and estimate.at_once == 0:
-        raise BudgetExceededError(f"{dollars(cap)} is left of max_cost: {estimate.room}. Nothing was sent.")
+        raise BudgetExceededError(f"{dollars(cap)} is left of max_cost. {estimate.advice} Nothing was sent.")
 
 
 def check_agreed(estimate: Estimate, settings: Settings, options: Options) -> None:
-    """Ask the user where a run is dear, or nobody knows. Raises InvalidRequestError unless the user agrees."""
-    if options.yes or not estimate.is_above(settings.confirm_cost):
+    """Ask the user where a run is dear, or nobody knows, unless a cap was given for it.
+
+    Raises InvalidRequestError unless the user agrees.
+    """
+    if options.yes or options.max_cost is not None or not estimate.is_above(settings.confirm_cost):
         return
     if options.agree is None:
         raise InvalidRequestError(
-            f"{estimate} That may be above confirm_cost, and nobody can be asked here: "
+            f"{estimate} That is above confirm_cost, and nobody can be asked here: "
             "yes=True (--yes in a cell) begins it; nothing was sent."
         )
     if not options.agree(f"{estimate} Begin?"):
@@ -129,7 +131,7 @@ def _cached_share(looked: Looked, places: Sequence[AnswerPlace], asks: Sequence[
     return shared / whole if whole else 0.0
 
 
-# the range
+# the figures
 
 
 def count_tokens(meter: Meter, texts: Sequence[str]) -> float:
@@ -170,7 +172,6 @@ class Part:
     longest: the tokens of the longest, estimated
     worst: US dollars that the shortest may cost; 0 where nobody knows, or bills it
     shared_tokens: of the input of all, those that may be read from a prompt cache
-    is_capped: whether ``max_tokens`` is sent for the sake of a cap only
     """
 
     target: Target
@@ -179,167 +180,137 @@ class Part:
     longest: float = 0.0
     worst: float = 0.0
     shared_tokens: float = 0.0
-    is_capped: bool = False
-
-    @property
-    def longest_answer(self) -> int | None:
-        """The tokens that one answer may have: ``max_tokens``, else all that the model writes; ``None``: unknown."""
-        window = self.target.window
-        known = window.max_output_tokens or (None if window.source == "assumed" else window.tokens)
-        return self.target.max_tokens or known
-
-    @property
-    def most_output(self) -> int | None:
-        """The tokens that all answers may have together; ``None``: unknown."""
-        return None if self.longest_answer is None else self.rows * self.longest_answer
 
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """What a run may take, told before it begins.
+    """What a run will cost, told before it begins.
 
     rows: requests
     models: their names
     input_tokens: of all requests, estimated
-    output_tokens: of all answers, at most; ``None``: nobody knows
-    cost: US dollars, from and to, the cap at most; ``None`` instead: unknown; as its end: open upwards
+    expected: US dollars, with answers of a usual length; ``None``: the price of a model is unknown
+    most: US dollars that they cannot pass: the cap, or what all answers cost at ``max_tokens``; ``None``: unbounded
     unpriced: the models whose price is unknown
     is_free: whether nobody bills any of it
-    longest: the longest answer in tokens, where that is the same for all; ``None``: it differs, or nobody knows
-    is_limited: whether ``max_tokens`` is sent with all requests
-    is_capped: whether it is sent for the sake of a cap only
-    is_cut: whether the cap is below what the run might cost without it
+    cap: US dollars that are never passed, where that is below what the answers could cost
     worst: US dollars that the shortest request to the dearest model may cost
     at_once: requests that the cap lets go at once, each reserved at ``worst``; ``None``: all that would without it
+    fitting: the ``max_tokens`` with which all would go at once; 0: none
     """
 
     rows: int
     models: tuple[str, ...]
     input_tokens: int
-    output_tokens: int | None
-    cost: tuple[float, float | None] | None
+    expected: float | None
+    most: float | None = None
     unpriced: tuple[str, ...] = ()
     is_free: bool = False
-    longest: int | None = None
-    is_limited: bool = True
-    is_capped: bool = False
-    is_cut: bool = False
+    cap: float | None = None
     worst: float = 0.0
     at_once: int | None = None
+    fitting: int = 0
 
     @classmethod
     def of(cls, models: Models, parts: Sequence[Part], *, cap: float | None = None, at_once: int = 1) -> Estimate:
         """Return the estimate for all parts of a run together."""
-        costs = [_cost(models, part) for part in parts]
-        outputs = [part.most_output for part in parts]
-        low, high = _sum_of([cost for cost in costs if cost is not None])
-        is_cut = False
-        if cap is not None and (high is None or high > cap):
-            low, high, is_cut = min(low, cap), cap, True
-        names = dict.fromkeys(part.target.model for part in parts)
+        costs = [_costs(models, part) for part in parts]
         unpriced = dict.fromkeys(part.target.model for part, cost in zip(parts, costs, strict=True) if cost is None)
-        longest = {part.longest_answer for part in parts}
-        worst = max((part.worst for part in parts), default=0.0)
-        rows = sum(part.rows for part in parts)
+        expected = sum(cost[0] for cost in costs if cost is not None)
+        bounds = [cost[1] for cost in costs if cost is not None]
+        most = None if unpriced or None in bounds else sum(bound for bound in bounds if bound is not None)
+        is_cut = cap is not None and (most is None or most > cap)
+        rows, dearest = sum(part.rows for part in parts), max(parts, key=lambda part: part.worst, default=None)
+        wanted, worst = max(1, min(at_once, rows)), dearest.worst if dearest is not None else 0.0
         fits = math.floor(cap / worst) if cap is not None and worst else rows
         return cls(
             rows=rows,
-            models=tuple(names),
+            models=tuple(dict.fromkeys(part.target.model for part in parts)),
             input_tokens=round(sum(part.input_tokens for part in parts)),
-            output_tokens=None if None in outputs else sum(filter(None, outputs)),
-            cost=None if unpriced else (low, high),
+            expected=None if unpriced else expected,
+            most=cap if is_cut else most,
             unpriced=tuple(unpriced),
             is_free=all(is_free(part.target) for part in parts),
-            longest=next(iter(longest)) if len(longest) == 1 else None,
-            is_limited=all(part.target.max_tokens is not None for part in parts),
-            is_capped=any(part.is_capped for part in parts),
-            is_cut=is_cut,
+            cap=cap if is_cut else None,
             worst=worst,
             at_once=fits if fits < min(at_once, rows) else None,
+            fitting=0 if cap is None or dearest is None else _fitting(models, dearest, cap / wanted),
         )
 
     def is_above(self, most: float | None) -> bool:
-        """Return whether one should ask before the run begins: it may cost more, or nobody knows and it is no trial.
+        """Return whether one should ask before the run begins: it is dear, or nobody knows and it is no trial.
 
         most: US dollars that need no question; ``None``: any amount does
         """
         if most is None:
             return False
-        low, high = self.cost or (0.0, None)
-        return low > most or (self.rows > TRIAL_ROWS if high is None else high > most)
+        if self.expected is None:
+            return self.rows > TRIAL_ROWS
+        likely = self.expected if self.most is None else min(self.expected, self.most)
+        return likely > most
 
     @property
-    def room(self) -> str:
+    def advice(self) -> str:
         """What the cap has no room for, and what would help; empty where as many go at once as without it."""
         if self.at_once is None:
             return ""
-        if not self.at_once:
-            return f"one request may cost up to {dollars(self.worst)}; a lower max_tokens or a higher cap lets it go"
-        return f"only {counted(self.at_once, 'request')} at once; a lower max_tokens lets more go"
+        remedy = f"set --max-tokens {self.fitting:,}" if self.fitting else "raise the limit"
+        return f"A full-length answer could cost {dollars(self.worst)}: {remedy}."
 
     def __str__(self) -> str:
         if not self.rows:
             return "All answers are stored: nothing has to be sent."
         where = " and ".join(self.models) if len(self.models) <= 2 else f"{len(self.models)} models"
-        requests = counted(self.rows, "request")
-        return f"{requests} to {where}: {self.input_tokens:,} tokens in, {self._output()}: {self._price()}"
-
-    def _output(self) -> str:
-        most = "any number" if self.output_tokens is None else f"at most {self.output_tokens:,}"
-        limit = self._limit()
-        return f"{most} out ({limit})" if limit else f"{most} out"
-
-    def _limit(self) -> str:
-        """Return how long an answer may be."""
-        each = "" if self.longest is None else f"{self.longest:,}"
-        if not self.is_limited:
-            return f"no max_tokens, each up to {each}" if each else "no max_tokens"
-        said = [f"max_tokens {each}"] if each else []
-        said += ["sent because of max_cost"] if self.is_capped else []
-        return ", ".join(said)
+        requests = f"{counted(self.rows, 'request')} to {where}: {self.input_tokens:,} tokens in"
+        if self.is_free:
+            return f"{requests}. Free."
+        if self.expected is None:
+            return f"{requests}; the price of {' and '.join(self.unpriced)} is unknown. {GIVE_PRICES}"
+        return " ".join(filter(None, [f"{requests}. {self._price()}", self.advice]))
 
     def _price(self) -> str:
-        if self.is_free:
-            return "no price, nobody bills it."
-        if self.cost is None:
-            return f"the price of {' and '.join(self.unpriced)} is unknown. {GIVE_PRICES}"
-        low, high = self.cost
-        if high is None:
-            return f"{dollars(low)} or more, open upwards: set max_tokens."
-        told = dollars(high) if dollars(low) == dollars(high) else f"{dollars(low)} to {dollars(high)}"
-        if self.is_cut:
-            told += " (max_cost)" if low < high else " (max_cost), which ends it before all rows are asked"
-        elif not self.is_limited:
-            told += "; max_tokens narrows that"
-        return f"{told}: {self.room}." if self.room else f"{told}."
+        expected = f"Expected about {dollars(self.expected or 0.0)}"
+        if self.most is None:
+            return f"{expected}; --max-tokens or --max-cost sets a limit."
+        if self.cap is None:
+            return f"{expected}, at most {dollars(self.most)}."
+        if (self.expected or 0.0) > self.cap:
+            return f"{expected}, and your limit of {dollars(self.cap)} ends it before all rows are asked."
+        return f"{expected}, at most {dollars(self.cap)} (your limit)."
 
 
-def _cost(models: Models, part: Part) -> Range | None:
-    """Return the US dollars of a part, from and to; ``None``: unknown."""
+def _costs(models: Models, part: Part) -> tuple[float, float | None] | None:
+    """Return the US dollars of a part, expected and at most; ``None``: unknown."""
     if is_free(part.target):
         return 0.0, 0.0
     price = price_of(models, part.target)
     if price is None:
         return None
+    longest = part.target.max_tokens
+    usual = min(longest or EXPECTED_ANSWER, EXPECTED_ANSWER)
+    read = (part.input_tokens - part.shared_tokens) * price.input + part.shared_tokens * price.read
+    expected = read + part.rows * usual * price.output
+    if longest is None:
+        return expected, None
     written = price.written if part.target.cache_key is not None else price.input
-    low = (part.input_tokens - part.shared_tokens) * price.input + part.shared_tokens * price.read
-    high = part.input_tokens * max(price.input, written)
-    if part.most_output is None:
-        return low, None
-    return low, _dearer(models, part, price) * (high + part.most_output * price.output)
+    most = part.input_tokens * max(price.input, written) + part.rows * longest * price.output
+    return expected, most * _dearer(models, part, price.input)
 
 
-def _dearer(models: Models, part: Part, price: Price) -> float:
+def _dearer(models: Models, part: Part, price: float) -> float:
     """Return how much dearer the longest request is than at the usual price of its tokens: 1 for most models."""
     tokens = math.ceil(part.longest)
-    if tokens < TIERED:
+    if tokens < TIERED or not price:
         return 1.0
-    cost = models.cost(part.target, Usage(tokens, 0))
-    return max(1.0, (cost or 0.0) / (tokens * price.input)) if price.input else 1.0
+    return max(1.0, (models.cost(part.target, Usage(tokens, 0)) or 0.0) / (tokens * price))
 
 
-def _sum_of(ranges: Sequence[Range]) -> Range:
-    """Return ranges added up; one that is open upwards opens the whole."""
-    highs = [high for _, high in ranges]
-    most = None if None in highs else sum(high for high in highs if high is not None)
-    return sum(low for low, _ in ranges), most
+def _fitting(models: Models, part: Part, room: float) -> int:
+    """Return the ``max_tokens`` with which a request may cost no more than so many US dollars; 0: none."""
+    price = price_of(models, part.target)
+    if price is None or not price.output:
+        return 0
+    planned = part.target.max_tokens or part.target.reserve
+    most = math.floor(planned - (part.worst - room) / price.output)
+    digits = 10 ** max(0, len(str(most)) - 2)
+    return most // digits * digits if most > 0 else 0

@@ -9,8 +9,7 @@ from functools import partial
 from statistics import stdev
 from typing import Any
 
-from ...display.run_page import ScoreLine
-from ...display.text import text_html
+from ...display.run_page import CARD_STYLE, CardFigures, ScoreLine, card_html
 from ...session.tabular import RowT, Table
 from ...wording import counted, visible
 from ..statistics import verdicts
@@ -23,8 +22,6 @@ from ..statistics.significance import (
     are_equal,
     clustered,
     holm,
-    is_resampled,
-    is_skewed,
     mcnemar,
     mean_interval,
     paired_rates,
@@ -38,33 +35,38 @@ from ..table.results import Result
 from .differences import Differences, differences
 from .sides import Pair, Side, check_scorer, pairs_of, results_of
 
-MAX_SENTENCES = 30  # shown below a table
+MAX_SENTENCES = 30  # that a card shows
 
 
 class WithSentences(Table[RowT]):
-    """A table with sentences below it; a column that is empty in every row is not shown."""
+    """Figures that show themselves as a card: each with its interval, and sentences to quote."""
 
-    newest = False
     sentences: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
-        return "\n\n".join(filter(None, (super().__repr__() if self else "", *self._shown())))
+        return "\n\n".join(map(visible, self._shown()))
 
     def _repr_html_(self) -> str:
-        table = super()._repr_html_() if self else ""
-        return table + "".join(f'<p dir="auto">{text_html(sentence)}</p>' for sentence in self._shown())
+        return f"{CARD_STYLE}{card_html(CardFigures(scores=self._lines(), sentences=self._shown()))}"
+
+    def _lines(self) -> list[ScoreLine]:
+        raise NotImplementedError
 
     def _shown(self) -> list[str]:
         more = len(self.sentences) - MAX_SENTENCES
-        rest = [f"… {more:,} more sentences are in .sentences"] if more > 0 else []
-        return [*map(visible, self.sentences[:MAX_SENTENCES]), *rest]
+        return [
+            *self.sentences[:MAX_SENTENCES],
+            *([f"… {more:,} more sentences are in .sentences"] if more > 0 else []),
+        ]
 
 
 class RunSummary(WithSentences[ArmRow]):
     """What each scorer says of each arm of a run, with sentences that say it in words."""
 
     columns = ArmRow._fields
-    usual = dict.fromkeys(("failed", "truncated", "unscored", "unasked"), "0")
+
+    def _lines(self) -> list[ScoreLine]:
+        return score_lines(self[:MAX_SENTENCES])
 
 
 class Comparison(WithSentences[ComparedRow]):
@@ -72,6 +74,9 @@ class Comparison(WithSentences[ComparedRow]):
 
     columns = ComparedRow._fields
     pairs: tuple[Pair, ...] = ()
+
+    def _lines(self) -> list[ScoreLine]:
+        return [line for row in self[:MAX_SENTENCES] for line in _change_lines(row)]
 
     def differences(self, scorer: str | None = None) -> Differences:
         """Return the shared rows with both answers side by side, those first that ``scorer`` scored differently.
@@ -103,9 +108,7 @@ def summary(results: Iterable[Result], *, group: str | None = None) -> RunSummar
             counted = tally(found, scorer, keys, every)
             interval = counted.interval(_of_rows(groups, counted))
             rows.append(_arm_row(arm, scorer, interval, counted))
-            values = list(counted.rows.values()) if counted.kind == "mean" else []
-            sentence = verdicts.of_arm(arm, scorer, interval, counted, group if scorer else None)
-            sentences.append(sentence + verdicts.of_skewness(_skewness(values, group)))
+            sentences.append(verdicts.of_arm(arm, scorer, interval, counted, group if scorer else None))
             sentences += filter(None, [verdicts.of_answers(arm, counted)])
         shared = verdicts.of_prompts(arm, len(prompts), len(set(prompts.values())))
         sentences += filter(None, [shared, verdicts.of_repeats(arm, same_repeats(found))])
@@ -130,12 +133,11 @@ def compare(
     those are compared whose other parameters are the same. Two runs of several arms are compared arm by arm.
 
     Rows are the same where their inputs are, in the columns that both runs have; others are left out. Yes/no scores
-    get McNemar's exact test and Tango's interval, others a seeded paired bootstrap, or Student's interval where the
-    rows are many and even; ``group``, the column that says
-    which rows belong together, gets a clustered t interval. Repeats of a row are averaged first, and so are rows with
-    the same prompt in either arm: they are one observation in both. p values are adjusted for all comparisons by
-    Holm's method, and rows needed are told at the level divided by their number. ``names`` are for the runs, instead
-    of their own names, their models, or A, B and so on. ``scorer`` is the only one to compare by; without it all are.
+    get McNemar's exact test and Tango's interval, others a paired t; ``group``, the column that says which rows belong
+    together, gets a clustered t interval. Repeats of a row are averaged first, and so are rows with the same prompt in
+    either arm: they are one observation in both. p values are adjusted for all comparisons by Holm's method, and rows
+    needed are told at the level divided by their number. ``names`` are for the runs, instead of their own names, their
+    models, or A, B and so on. ``scorer`` is the only one to compare by; without it all are.
 
     Raises InvalidRequestError where two runs have no row in common, or an arm or the scorer is unknown.
     """
@@ -152,10 +154,7 @@ def compare(
     tests = sum(not math.isnan(p) for p in adjusted)
     table = Comparison(_compared_row(each, p, tests) for each, p in zip(measured, adjusted, strict=True))
     table.sentences = (
-        *(
-            verdicts.of_pair(row, each.kind, tests, group, each.unasked) + verdicts.of_skewness(each.skewed)
-            for row, each in zip(table, measured, strict=True)
-        ),
+        *(verdicts.of_pair(row, tests, group, each.unasked) for row, each in zip(table, measured, strict=True)),
         *dict.fromkeys(
             verdicts.of_answers(side.name, counted)
             for each in measured
@@ -205,7 +204,6 @@ class _Measured:
     interval: Interval
     test: str
     rows_needed: Callable[[float], float]  # by the level of the test
-    skewed: verdicts.Skewness = ""
 
     @property
     def unasked(self) -> str:
@@ -260,7 +258,7 @@ def _measure(
         interval, test = paired_rates(*alone, len(shared)), "McNemar exact"
         needed = partial(rows_paired, interval.value, sum(alone) / len(shared), POWER)
     else:
-        interval, test = mean_interval(changes), "paired bootstrap" if is_resampled(changes) else "paired t"
+        interval, test = mean_interval(changes), "paired t"
         needed = partial(rows_for_mean, interval.value, stdev(changes) if len(changes) > 1 else 0.0, POWER)
     if found[0].kind != "mean" and found[1].kind != "mean":
         interval = interval.within(-1.0, 1.0)
@@ -269,15 +267,7 @@ def _measure(
         needed, test = _never, test if len(shared) > 1 else ""
         if interval.value and alike > 1:
             interval, test = replace(interval, p=mcnemar(0, alike)), "sign test"
-    skewed = "" if test == "McNemar exact" else _skewness(changes, groups)
-    return _Measured((a, b), scorer, (values[0], values[1]), tallies, interval, test, needed, skewed)
-
-
-def _skewness(values: Sequence[float], groups: object) -> verdicts.Skewness:
-    """Return what was done for the interval of a mean where a few values weigh much."""
-    if not is_skewed(values):
-        return ""
-    return "widened" if is_resampled(values) and groups is None else "left"
+    return _Measured((a, b), scorer, (values[0], values[1]), tallies, interval, test, needed)
 
 
 def _never(alpha: float) -> float:
@@ -312,7 +302,7 @@ def _compared_row(each: _Measured, adjusted: float, tests: int) -> ComparedRow:
     difference, low, high, p = map(_known, (interval.value, interval.low, interval.high, interval.p))
     return ComparedRow(
         a.name, b.name, each.scorer, interval.n, *each.values, difference, low, high, p, _known(adjusted),
-        each.test, needed, *left,
+        each.test, needed, left[0], left[1], each.kind,
     )  # fmt: skip
 
 
@@ -333,3 +323,16 @@ def _score_line(row: ArmRow, value: float) -> ScoreLine:
         return ScoreLine(text(value), label, rows)
     spread = f"{text(row.low)} to {text(row.high)}".replace(" %", "", 1)
     return ScoreLine(text(value), label, f"{spread}, {rows}", (row.low, value, row.high) if is_rate else None)
+
+
+def _change_lines(row: ComparedRow) -> Iterator[ScoreLine]:
+    """Yield the difference of two prompts, where there is one; its bar is from −100 to 100 points."""
+    if row.difference is None:
+        return
+    label, rows = f"{row.second} less {row.first}, {row.scorer}", counted(row.n, "row")
+    if row.low is None or row.high is None:
+        yield ScoreLine(verdicts.change_text(row), label, rows)
+        return
+    low, value, high = ((end + 1) / 2 for end in (row.low, row.difference, row.high))
+    interval = f"95 % interval {verdicts.ends_text(row)}, {rows}"
+    yield ScoreLine(verdicts.change_text(row), label, interval, (low, value, high) if row.kind != "mean" else None)

@@ -2,31 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from ...display.run_page import CARD_STYLE, AnswerCell, AnswerMark, AnswerRow, AnswerTable, answers_html, answers_text
 from ...display.text import text_html
 from ...session.tabular import Table
-from ...wording import counted, visible
-from ...wording.word_changes import WORD, stretches
+from ...wording import counted
 from ..statistics.same_rows import Pairing
 from ..statistics.tally import number, shown_score
 from ..table.results import Result, Score
 from .sides import Pair, Side
-
-MAX_SHOWN_PAIRS = 20
-MAX_WORDS = 800  # of each text, spaces and signs included: a table of differences shows many texts
-BRACKETS = {"del": ("[-", "-]"), "ins": ("{+", "+}")}  # as in git's word diffs
-# plain colours first: a sanitiser drops each declaration with a CSS variable, and keeps the other
-CHANGE_STYLES = {
-    "del": "background:#ffcdd2;background:color-mix(in srgb,var(--jp-error-color1,#d32f2f) 25%,transparent);"
-    "text-decoration:line-through;color:#212121;color:var(--jp-content-font-color1,inherit)",
-    "ins": "background:#c8e6c9;background:color-mix(in srgb,var(--jp-success-color1,#388e3c) 25%,transparent);"
-    "text-decoration:underline;color:#212121;color:var(--jp-content-font-color1,inherit)",
-}
-_NAME = "text-align:left;vertical-align:top;white-space:nowrap"
-_TEXT = "text-align:left;vertical-align:top;white-space:pre-wrap;overflow-wrap:anywhere;max-width:40em"
 
 
 class DifferenceRow(NamedTuple):
@@ -54,14 +40,9 @@ class DifferenceRow(NamedTuple):
         """Whether the answers or their scores differ; the prompts of two arms always do."""
         return self.first_answer != self.second_answer or self.first_score != self.second_score
 
-    @property
-    def answers(self) -> list[Marked]:
-        """Both answers with the words marked that differ."""
-        return _both(self.first_answer, self.second_answer)
-
 
 class Differences(Table[DifferenceRow]):
-    """Rows with both answers side by side; the first twenty that differ are shown, with the words marked that differ.
+    """Rows with both answers side by side; those that differ are shown, with the words marked that differ.
 
     Those that one of the two alone scored come first, then those whose scores differ the most, then those whose
     answers differ in words, and then those that are the same.
@@ -71,102 +52,36 @@ class Differences(Table[DifferenceRow]):
     scorer: str = ""
 
     def __repr__(self) -> str:
-        if not self:
-            return "Differences: no row is in both"
-        shown, rest = self._shown()
-        return "\n\n".join(filter(None, (*map(self._text, shown), rest)))
+        shown = [answers_text(table) for table in self._tables()]
+        return "\n\n".join([*shown, *self._rest()])
 
     def _repr_html_(self) -> str:
+        tables = "".join(answers_html(table) for table in self._tables())
+        rest = "".join(f"<p>{text_html(line)}</p>" for line in self._rest())
+        return f"{CARD_STYLE}{tables}{rest}"
+
+    def _tables(self) -> list[AnswerTable]:
+        """Return the rows that differ, a table for each two prompts."""
+        pairs: dict[tuple[str, str], list[AnswerRow]] = {}
+        for row in self:
+            if row.differs:
+                pairs.setdefault((row.first, row.second), []).append(self._answer_row(row))
+        return [AnswerTable(names, rows, "to_dataframe()") for names, rows in pairs.items()]
+
+    def _answer_row(self, row: DifferenceRow) -> AnswerRow:
+        first = AnswerCell(row.first_answer, self._marks(row.first_score))
+        second = AnswerCell(row.second_answer, self._marks(row.second_score))
+        return AnswerRow(str(row.row), row.first_prompt, (first, second))
+
+    def _marks(self, score: Score) -> tuple[AnswerMark, ...]:
+        return (AnswerMark("other", f"{self.scorer}: {shown_score(score)}"),) if self.scorer else ()
+
+    def _rest(self) -> list[str]:
+        """Return a line about rows that are not shown."""
         if not self:
-            return text_html(repr(self))
-        shown, rest = self._shown()
-        tables = "".join(f'<table class="jctx-differences">{self._page(row)}</table>' for row in shown)
-        return tables + (f"<p>{text_html(rest)}</p>" if rest else "")
-
-    def _shown(self) -> tuple[list[DifferenceRow], str]:
-        """Return the first rows that differ, and how many others there are."""
-        differing = [row for row in self if row.differs]
-        more, same = len(differing) - MAX_SHOWN_PAIRS, len(self) - len(differing)
-        others = [f"{counted(more, 'row')} more that differ"] if more > 0 else []
-        others += [f"{counted(same, 'row')} with the same answers and scores"] if same else []
-        rest = f"… and {' and '.join(others)}; to_dataframe() has all {len(self):,}." if others else ""
-        return differing[:MAX_SHOWN_PAIRS], rest
-
-    def _names(self, row: DifferenceRow) -> tuple[str, str]:
-        """Return what is compared, each with its score."""
-        if not self.scorer:
-            return row.first, row.second
-        first, second = shown_score(row.first_score), shown_score(row.second_score)
-        return f"{row.first} ({self.scorer}: {first})", f"{row.second} ({self.scorer}: {second})"
-
-    def _text(self, row: DifferenceRow) -> str:
-        prompts, answers = _marked(row.first_prompt, row.second_prompt), row.answers
-        heads = ["prompt"] if len(prompts) == 1 else [f"prompt of {row.first}", f"prompt of {row.second}"]
-        parts = zip([*heads, *self._names(row)], [*prompts, *answers], strict=True)
-        lines = (f"  {visible(head)}: {as_text(*marked)}".replace("\n", "\n    ") for head, marked in parts)
-        return "\n".join([f"row {row.row}", *lines])
-
-    def _page(self, row: DifferenceRow) -> str:
-        heads = "".join(f'<th scope="col" style="{_TEXT}">{text_html(name)}</th>' for name in self._names(row))
-        parts = ("prompt", _marked(row.first_prompt, row.second_prompt)), ("answer", row.answers)
-        lines = (f'<tr><th scope="row" style="{_NAME}">{head}</th>{_cells(marked)}</tr>' for head, marked in parts)
-        return f'<caption style="text-align:left">row {row.row}</caption><tr><td></td>{heads}</tr>{"".join(lines)}'
-
-
-class Piece(NamedTuple):
-    """A part of a text, and whether the other text does not have it."""
-
-    text: str
-    changed: bool
-
-
-Marked = tuple[list[Piece], str]  # a text in pieces, and how those are marked that the other text has not
-
-
-def _both(first: str, second: str) -> list[Marked]:
-    """Return both texts with the words marked that differ."""
-    return list(zip(word_changes(first, second), ("del", "ins"), strict=True))
-
-
-def word_changes(first: str, second: str) -> tuple[list[Piece], list[Piece]]:
-    """Return both texts in pieces; of a text longer than 800 words the last piece says how much is left out."""
-    ours, theirs = re.findall(WORD, visible(first)), re.findall(WORD, visible(second))
-    found = stretches(ours[:MAX_WORDS], theirs[:MAX_WORDS])
-    pieces = [Piece("".join(ours[each.first]), not each.is_same) for each in found]
-    others = [Piece("".join(theirs[each.second]), not each.is_same) for each in found]
-    return _whole(pieces, ours), _whole(others, theirs)
-
-
-def _whole(pieces: list[Piece], words: list[str]) -> list[Piece]:
-    rest = sum(map(len, words[MAX_WORDS:]))
-    shown = [piece for piece in pieces if piece.text]
-    return [*shown, Piece(f" … {rest:,} more characters", False)] if rest else shown
-
-
-def as_text(pieces: list[Piece], kind: str) -> str:
-    """Return pieces as plain text, with changed ones in ``[-…-]`` or ``{+…+}``."""
-    before, after = BRACKETS[kind]
-    return "".join(f"{before}{piece.text}{after}" if piece.changed else piece.text for piece in pieces)
-
-
-def changes_html(pieces: Sequence[Piece], kind: str) -> str:
-    """Return the pieces of a text as HTML; ``kind`` is ``del`` for the first of two texts, ``ins`` for the second."""
-    style = CHANGE_STYLES[kind]
-    return "".join(
-        f'<{kind} style="{style}">{text_html(piece.text)}</{kind}>' if piece.changed else text_html(piece.text)
-        for piece in pieces
-    )
-
-
-def _marked(first: str, second: str) -> list[Marked]:
-    """Return the same; one text where they are equal."""
-    return _both(first, second)[: 1 if first == second else 2]
-
-
-def _cells(texts: Sequence[Marked]) -> str:
-    """Return the cells of one text or of two, which are as wide together."""
-    span = f'colspan="{2 // len(texts)}"'
-    return "".join(f'<td {span} dir="auto" style="{_TEXT}">{changes_html(*marked)}</td>' for marked in texts)
+            return ["Differences: no row is in both"]
+        same = sum(not row.differs for row in self)
+        return [f"{counted(same, 'row')} with the same answers and scores; to_dataframe() has all."] if same else []
 
 
 def differences(pairs: Iterable[Pair], scorer: str) -> Differences:

@@ -1,4 +1,4 @@
-"""Draw with matplotlib what a run scored, and what the turns of a conversation took; a text says the same.
+"""Draw with matplotlib what the turns of a conversation took; a text says the same.
 
 A picture is drawn on its own figure: pyplot, its list of open figures and its windows are never touched.
 """
@@ -13,20 +13,16 @@ from io import BytesIO
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...conversation.conversation import Conversation
-from ...display.tables import shortened, table_text
+from ...display.tables import table_text
 from ...errors import InvalidRequestError, MissingDependencyError
-from ...wording import counted, visible
-from ..statistics.tally import scorers_of
-from ..statistics.verdicts import arm_figures
-from .comparison import summary
-from .sides import check_scorer, results_of
+from ...wording import visible
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-MAX_ARMS, MAX_TURNS = 60, 400  # of one picture
-MAX_LABEL, MAX_ALT = 60, 1_000  # characters of a label, and of what a screen reader reads for the image
+MAX_TURNS = 400  # of one picture
+MAX_ALT = 1_000  # characters that a screen reader reads for the image
 
 
 class Picture:
@@ -52,35 +48,6 @@ class Picture:
         # front ends that are given the image alone show it without a text for screen readers
         image = f'<img alt="{html.escape(self.text[:MAX_ALT])}" src="data:image/png;base64,{png}">'
         return {"text/html": image, "image/png": png, "text/plain": self.text}
-
-
-def draw_rates(results: Any, scorer: str | None = None) -> Picture:
-    """Draw the rate or the mean of each arm with its 95 % interval, by one scorer; without a name, the first.
-
-    ``results`` are a run's, or a run. Raises InvalidRequestError where there are no scores, and MissingDependencyError.
-    """
-    scored = list(results_of(results))
-    known = scorers_of(scored)
-    if not known:
-        raise InvalidRequestError("There is nothing to draw: these results have no scores. Give the run scorers=.")
-    name = scorer or known[0]
-    check_scorer(name, known)
-    rows = [row for row in summary(scored, group=getattr(results, "group", None)) if row.scorer == name]
-    shown, title = rows[:MAX_ARMS], f"{name}, with 95 % intervals"
-    figure, axes = _canvas(
-        1 + 0.3 * len(shown), f"{title}; the first {MAX_ARMS} arms" if len(rows) > MAX_ARMS else title
-    )
-    for place, row in enumerate(shown):
-        axes.barh(place, row.value or 0.0, color="C0")
-        if row.low is not None and row.high is not None:
-            axes.plot((row.low, row.high), (place, place), color="black")
-    if all(row.kind != "mean" for row in shown):
-        axes.set_xlim(0, 1)
-        axes.xaxis.set_major_formatter(lambda share, _: f"{share:.0%}")
-    labels = [shortened(f"{row.arm or 'all'} ({counted(row.n, 'row')})", MAX_LABEL) for row in shown]
-    axes.set_yticks(range(len(shown)), labels=labels, parse_math=False)  # a dollar in a label is no formula
-    axes.invert_yaxis()
-    return Picture(figure, f"{title}\n{table_text(('arm', 'value', 'interval', 'rows'), list(map(arm_figures, rows)))}")
 
 
 class TurnFigures(NamedTuple):
@@ -147,5 +114,5 @@ def _canvas(height: float, title: str) -> tuple[Figure, Axes]:
         raise MissingDependencyError('Pictures need matplotlib: pip install "jupyter_ctx[pictures]"') from None
     figure = Figure(figsize=(7.5, height), layout="constrained")
     axes = figure.subplots()
-    axes.set_title(shortened(title, MAX_LABEL), parse_math=False)
+    axes.set_title(title)
     return figure, axes

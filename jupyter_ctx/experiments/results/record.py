@@ -17,7 +17,6 @@ from ...runtime.secret_texts import BLANKED, kind_of
 from ...wording import counted
 from ..table.results import Result, Results, Score, json_value
 from .comparison import RunSummary, summary
-from .pictures import Picture, draw_rates
 
 RUN_MARK, RUN_VERSION = "jupyter_ctx_run", 1
 DIFFERENT_LABELS, LONGEST_LABEL = 10_000, 40  # short texts that are looked at once, and characters of one
@@ -47,7 +46,7 @@ class SavedAnswer(TypedDict):
 
 
 class ReadableRun:
-    """The answers of a run in figures, sentences and pictures."""
+    """The answers of a run in figures and sentences."""
 
     __slots__ = ()
 
@@ -75,10 +74,6 @@ class ReadableRun:
     def summary(self) -> RunSummary:
         """Return the rate or the mean of each arm by each scorer, with 95 % intervals and a sentence to quote."""
         return summary(self.results, group=self.group)
-
-    def rates(self, scorer: str | None = None) -> Picture:
-        """Draw the rate or the mean of each arm with its interval, by one scorer; without a name, the first."""
-        return draw_rates(self, scorer)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -123,6 +118,11 @@ class RunRecord(ReadableRun):
     def __repr__(self) -> str:
         answers, rows = counted(len(self.results), "answer"), counted(len(self.rows), "row")
         return f"RunRecord({self.name or 'unnamed'}: {answers} to {rows}, begun {self.begun or 'never'})"
+
+    @property
+    def record(self) -> RunRecord:
+        """Itself, as ``run.record`` is for a run of this session."""
+        return self
 
     @property
     def unasked(self) -> int:

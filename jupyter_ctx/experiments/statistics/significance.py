@@ -8,14 +8,11 @@ together, such as the questions about one document, are clustered. What each fun
 - Cluster-robust standard errors: Liang & Zeger (1986), Biometrika 73, with the correction C/(C−1) and C−1 degrees of
   freedom as in Cameron & Miller (2015), "A practitioner's guide to cluster-robust inference", and, for prompts,
   Miller (2024), "Adding error bars to evals", arXiv 2411.00640
-- Skewness and the normal approximation: Cochran (1977), "Sampling techniques", 3rd ed., 2.15
+- Skewness: Johnson (1978), "Modified t tests and confidence intervals for asymmetrical populations", JASA 73
 - Wilson's interval at the effective number of rows: Korn & Graubard (1998), Survey Methodology 24, and Dean & Pagano
   (2015), Journal of Survey Statistics and Methodology 3
 - McNemar (1947), Psychometrika 12, exact: the binomial distribution of the discordant rows
 - Tango (1998), Statistics in Medicine 17: a score interval for the difference of two paired rates
-- Efron & Tibshirani (1993), "An introduction to the bootstrap", 12.5: the bootstrap-t interval
-- Hesterberg (2015), "What teachers should know about the bootstrap", The American Statistician 69, section 5.3:
-  quantiles that make up for few rows
 - Holm (1979), Scandinavian Journal of Statistics 6
 - Rows needed: Connor (1987), Biometrics 43, with the correction for exact tests in Fleiss, Levin & Paik (2003),
   "Statistical methods for rates and proportions", 4.2; for means Guenther (1981), The American Statistician 35
@@ -30,16 +27,10 @@ from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from operator import mul
-from random import Random
 from statistics import NormalDist, fmean, stdev
 
 CONFIDENCE, ALPHA, POWER = 0.95, 0.05, 0.80
-SEED = 20_411_006  # of the bootstrap: the same rows give the same interval
-MIN_RESAMPLES, MAX_RESAMPLES, DRAWS = 2_000, 10_000, 2_000_000  # rows drawn in all, where there are many
-FEW_ROWS, MANY_ROWS = 10, 2_000  # below, too few different resamples; above, the t interval is the same
-TELLING_ROWS = 50  # below, a sample may look even though what it is drawn from is skewed
-COCHRAN, CAUTIOUS = 25, 100  # rows for the square of a skewness of 1: above, Student's interval, and surely, will do
+FEW_ROWS = 10  # below, no rows needed are told
 _STEPS, _TINY, _PRECISE = 10_000, 1e-300, 1e-15
 _ROUNDING = 1e-12  # of a value, beyond which its digits say nothing
 _NORMAL = NormalDist()
@@ -118,79 +109,37 @@ def averaged(scores: Iterable[tuple[Hashable, float]]) -> dict[Hashable, float]:
     return {row: fmean(found) for row, found in by_row.items()}
 
 
-def is_skewed(values: Sequence[float], rows: int = COCHRAN) -> bool:
-    """Return whether a few values weigh so much that Student's interval holds the true mean less often than it says.
-
-    That is Cochran's rule: fewer than 25 values times the square of their skewness; ``rows`` instead of 25.
-    """
-    n = len(values)
-    if n < 3 or are_equal(values):
-        return False
-    mean = fmean(values)
-    second, third = (math.fsum((value - mean) ** power for value in values) / n for power in (2, 3))
-    return second > 0 and rows * third**2 > n * second**3
-
-
 def are_equal(values: Sequence[float]) -> bool:
     """Return whether all values are the same but for rounding, in the twelfth digit and beyond."""
     low, high = min(values), max(values)
     return high - low <= _ROUNDING * max(abs(low), abs(high))
 
 
-def is_resampled(values: Sequence[float]) -> bool:
-    """Return whether the interval of a mean takes a bootstrap: enough different values, skewed or few of them."""
-    if not FEW_ROWS <= len(values) <= MANY_ROWS or are_equal(values):
-        return False
-    return len(values) <= TELLING_ROWS or is_skewed(values, CAUTIOUS)
+def mean_interval(values: Sequence[float], confidence: float = CONFIDENCE) -> Interval:
+    """Return Student's interval of a mean, such as that of differences on the same rows, and the p value of 0.
 
-
-def mean_interval(
-    values: Sequence[float], confidence: float = CONFIDENCE, seed: int = SEED, resamples: int | None = None
-) -> Interval:
-    """Return the interval of a mean, such as that of differences on the same rows, and the p value of a mean of 0.
-
-    It is Student's; of 10 to 50 values, and of up to 2,000 skewed ones, the wider of it and the seeded bootstrap-t,
-    whose quantiles are Hesterberg's where a few values weigh much. The p value is the larger of both. Without
-    ``resamples`` there are 10,000 of up to 200 values, and fewer of more.
+    On the side of the longer tail it reaches further, as far as Johnson's interval: of ten ratings near the best one,
+    Student's alone holds the true mean 90 times in 100. The p value is below 0.05 where the interval excludes 0.
     """
     student = t_interval(values, confidence)
-    if not is_resampled(values):
+    if not student.is_known:
         return student
     mean, n = student.value, student.n
-    error = stdev(values) / math.sqrt(n)
-    ratios = _bootstrap_t([value - mean for value in values], seed, resamples or _resamples(n))
-    tail, widening = (1 - confidence) / 2, math.sqrt(n / (n - 1))
-    skewed = is_skewed(values)
-    if skewed:
-        tail = _NORMAL.cdf(widening * t_quantile(tail, n - 1))
-    low, high = mean - _quantile(ratios, 1 - tail) * error, mean - _quantile(ratios, tail) * error
-    seen = mean / error
-    beyond = min(sum(ratio <= seen for ratio in ratios), sum(ratio >= seen for ratio in ratios))
-    share = (beyond + 1) / (len(ratios) + 1)
-    if skewed and share < 0.5:
-        share = t_cdf(_NORMAL.inv_cdf(share) / widening, n - 1)
-    p = max(student.p, min(1.0, 2 * share))
-    return Interval(mean, min(low, student.low), max(high, student.high), n, p)
+    error, lean = stdev(values) / math.sqrt(n), _skewness(values) / (6 * math.sqrt(n))
+    shift = lean * error * (1 + 2 * t_quantile((1 + confidence) / 2, n - 1) ** 2)
+    low, high = student.low + min(0.0, shift), student.high + max(0.0, shift)
+    p = student.p
+    if lean * mean < 0:  # 0 is on the side that reaches further
+        distance, lean = abs(mean) / error, abs(lean)
+        quantile = (math.sqrt(max(0.0, 1 + 8 * lean * (distance - lean))) - 1) / (4 * lean)
+        p = max(p, 2 * t_cdf(-max(0.0, quantile), n - 1))
+    return Interval(mean, low, high, n, p)
 
 
-def _bootstrap_t(apart: Sequence[float], seed: int, count: int) -> list[float]:
-    """Return the mean of each resample in its own standard errors, in order; ``apart``: values less their mean.
-
-    A resample of one value, drawn again and again, has no standard error and is left out.
-    """
-    draw, n, ratios = Random(seed).choices, len(apart), list[float]()
-    least = 1e-12 * math.fsum(value * value for value in apart)
-    for _ in range(count):
-        drawn = draw(apart, k=n)
-        total = math.fsum(drawn)
-        squares = math.fsum(map(mul, drawn, drawn)) - total * total / n
-        if squares > least:
-            ratios.append(total / math.sqrt(squares * n / (n - 1)))
-    return sorted(ratios)
-
-
-def _resamples(n: int) -> int:
-    return min(MAX_RESAMPLES, max(MIN_RESAMPLES, DRAWS // n))
+def _skewness(values: Sequence[float]) -> float:
+    mean = fmean(values)
+    second, third = (fmean((value - mean) ** power for value in values) for power in (2, 3))
+    return third / (second * math.sqrt(second))
 
 
 # two prompts on the same rows
@@ -374,11 +323,3 @@ def _crossing(function: Callable[[float], float], low: float, high: float) -> fl
     while low < (middle := (low + high) / 2) < high:
         low, high = (middle, high) if function(middle) > 0 else (low, middle)
     return middle
-
-
-def _quantile(ordered: Sequence[float], share: float) -> float:
-    """Return a quantile of ordered values, between two of them in proportion."""
-    place = share * (len(ordered) - 1)
-    below = math.floor(place)
-    above = min(below + 1, len(ordered) - 1)
-    return ordered[below] + (place - below) * (ordered[above] - ordered[below])

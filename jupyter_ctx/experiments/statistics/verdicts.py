@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from ... import wording as words
 from .significance import ALPHA, FEW_ROWS, Interval
@@ -53,6 +53,7 @@ class ComparedRow(NamedTuple):
     ``test``: where ``p`` and the interval are from; empty where fewer than two rows have a score in both.
     ``rows_needed``: rows that show a difference of this size four times in five, adjusted for all comparisons.
     ``first_uncounted``, ``second_uncounted``: answers on the shared rows that failed, were truncated or have no score.
+    ``kind``: ``yes/no``, ``rate`` (of averages of repeats) or ``mean``.
     """
 
     first: str
@@ -70,9 +71,9 @@ class ComparedRow(NamedTuple):
     rows_needed: int | None
     first_uncounted: str
     second_uncounted: str
+    kind: str
 
 
-Skewness = Literal["", "widened", "left"]  # what was done for an interval where a few rows weigh much
 MANY = 1_000_000  # rows that nobody asks
 
 
@@ -83,14 +84,18 @@ def of_arm(arm: str, scorer: str, interval: Interval, counted: Tally, group: str
     """Return what a scorer says of an arm: ``41 of 50 rows pass "ok" (82 %, 95 % interval 69 to 90 %)``."""
     begin, rest = f"{arm}: " if arm else "", of_unasked({"": counted})
     if not scorer and counted.uncounted.total == counted.answers:
-        return f"{begin}no answer has a score ({counted.lost})."
+        return f"{begin}{'no' if begin else 'No'} answer has a score ({counted.lost})."
     if not scorer:
         answers = words.counted(counted.answers - counted.uncounted.unasked, "answer")
         return f"{begin}{answers}{rest}. There is no scorer that says which of them are right."
     if not counted.rows:
-        return f'{begin}no row has a score by "{scorer}", so nothing can be said of it ({counted.lost}){rest}.'
+        none = f'{begin}{"no" if begin else "No"} row has a score by "{scorer}"'
+        return f"{none}, so nothing can be said of it ({counted.lost}){rest}."
     together = f", rows clustered by {group}" if group else ""
-    return f"{begin}{_value(scorer, interval, counted)} {_spread(interval, counted.kind, together)}{rest}."
+    value = _value(scorer, interval, counted)
+    if not begin:
+        value = f"{value[:1].upper()}{value[1:]}"
+    return f"{begin}{value} {_spread(interval, counted.kind, together)}{rest}."
 
 
 def of_unasked(tallies: Mapping[str, Tally]) -> str:
@@ -159,24 +164,13 @@ def of_joined(first: str, second: str, observations: int) -> str:
     return f"Rows with the same prompt in {first} or in {second} count as one row in both: {many} in all."
 
 
-def of_skewness(skewed: Skewness) -> str:
-    """Return a warning where a few rows weigh much in a mean, and what was done about it; else nothing."""
-    if not skewed:
-        return ""
-    done = {
-        "widened": "the interval is wider for that, and more rows would tell more",
-        "left": "the true mean is outside this interval more often than 1 time in 20",
-    }
-    return f" A few rows weigh much: {done[skewed]}."
-
-
 # two prompts
 
 
-def of_pair(row: ComparedRow, kind: str, tests: int, group: str | None, rest: str = "") -> str:
+def of_pair(row: ComparedRow, tests: int, group: str | None, rest: str = "") -> str:
     """Return what a comparison supports.
 
-    ``kind`` is as in a tally, ``tests`` how many p values there are, and ``rest`` what :func:`of_unasked` says.
+    ``tests``: how many p values there are; ``rest``: what :func:`of_unasked` says
     """
     if not row.scorer:
         return f"There is no scorer that says whether {row.first} or {row.second} is right."
@@ -185,26 +179,26 @@ def of_pair(row: ComparedRow, kind: str, tests: int, group: str | None, rest: st
         both = f"in both {row.first} and {row.second}"
         return f'{have} a score by "{row.scorer}" {both}, so they cannot be compared{rest}.'
     together = f", rows clustered by {group}" if group else ""
-    change = _change(row, kind, together)
-    return f"{_lead(row, kind)}: {_both(row, kind)}, {change}, {_verdict(row, tests)}{rest}.{_needed(row, tests)}"
+    change = _change(row, together)
+    return f"{_lead(row)}: {_both(row)}, {change}, {_verdict(row, tests)}{rest}.{_needed(row, tests)}"
 
 
-def _lead(row: ComparedRow, kind: str) -> str:
+def _lead(row: ComparedRow) -> str:
     """Return what is shown, in few words."""
     if row.p_holm is None:
         return "Nothing follows for other rows"
     if row.p_holm >= ALPHA:
         return "No difference shown"
-    higher, lower = ("higher", "lower") if kind == "mean" else ("better", "worse")
+    higher, lower = ("higher", "lower") if row.kind == "mean" else ("better", "worse")
     is_lower = (row.difference or 0.0) < 0
     return f"{row.second} is {lower if is_lower else higher} than {row.first}"
 
 
-def _both(row: ComparedRow, kind: str) -> str:
+def _both(row: ComparedRow) -> str:
     first, second = row.first_value or 0.0, row.second_value or 0.0
-    if kind == "mean":
+    if row.kind == "mean":
         figures = f'the mean of "{row.scorer}" is {number_text(second)}', number_text(first)
-    elif kind == "rate":
+    elif row.kind == "rate":
         figures = f'{percent(second)} pass "{row.scorer}"', percent(first)
     else:
         hits = [round(value * row.n) for value in (second, first)]
@@ -215,23 +209,24 @@ def _both(row: ComparedRow, kind: str) -> str:
     return f"with {row.second}, {figures[0]}, with {row.first} {figures[1]}"
 
 
-def _change(row: ComparedRow, kind: str, together: str) -> str:
+def _change(row: ComparedRow, together: str) -> str:
     change = row.difference or 0.0
-    size, ends = _size(row, kind, change)
-    interval = f" (95 % interval {ends}{together})" if ends else together
-    where = f"on the same {row.n:,} rows"
-    if not change:
-        return f"{where} the same on average{interval}"
-    return f"{where} {size} {'less' if change < 0 else 'more'}{interval}"
+    where, known = f"on the same {row.n:,} rows", row.low is not None and row.high is not None
+    interval = f" (95 % interval {ends_text(row)}{together})" if known else together
+    return f"{where} {change_text(row)}{interval}" if change else f"{where} the same on average{interval}"
 
 
-def _size(row: ComparedRow, kind: str, change: float) -> tuple[str, str]:
-    """Return the size of a difference, and the ends of its interval, seen from the second prompt."""
-    shown = number_text if kind == "mean" else points
-    sign = -1 if change < 0 else 1
-    ends = sorted(sign * end for end in (row.low, row.high) if end is not None)
-    size = shown(abs(change)) + ("" if kind == "mean" else " points")
-    return size, f"{shown(ends[0])} to {shown(ends[1])}" if ends else ""
+def change_text(row: ComparedRow) -> str:
+    """Return a difference with its sign and unit: ``−12 points``."""
+    change = row.difference or 0.0
+    sign = "+" if change > 0 else ""
+    return sign + (number_text(change) if row.kind == "mean" else f"{points(change)} points")
+
+
+def ends_text(row: ComparedRow) -> str:
+    """Return the ends of a difference's interval: ``−37 to 14``."""
+    shown = number_text if row.kind == "mean" else points
+    return f"{shown(row.low or 0.0)} to {shown(row.high or 0.0)}"
 
 
 def _verdict(row: ComparedRow, tests: int) -> str:
@@ -295,11 +290,3 @@ def rounded_up(rows: int) -> int:
     """Return a number of rows with two significant digits: no more is known of it."""
     size: int = 10 ** max(0, len(str(rows)) - 2)
     return math.ceil(rows / size) * size
-
-
-def arm_figures(row: ArmRow) -> tuple[str, ...]:
-    """Return the label of an arm, its rate or mean, the interval, and the number of rows, as text."""
-    shown = percent if row.kind != "mean" else number_text
-    value, low, high = ("–" if end is None else shown(end) for end in (row.value, row.low, row.high))
-    interval = f"{low.removesuffix(' %')} to {high}" if row.low is not None else "no interval"
-    return row.arm or "all", value, interval, str(row.n)

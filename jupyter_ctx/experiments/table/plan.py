@@ -33,13 +33,11 @@ class Arm:
     label: what tables call it, such as "tone=formal"; empty where there is one arm only
     values: the value of each name in the grid
     settings: how its requests are asked
-    is_capped: whether ``max_tokens`` is sent for the sake of a cap on the cost only
     """
 
     label: str
     values: Mapping[str, Any]
     settings: Settings
-    is_capped: bool = False
 
     @property
     def names(self) -> dict[str, Any]:

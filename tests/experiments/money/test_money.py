@@ -116,76 +116,59 @@ def test_a_cap_with_an_unknown_price_is_refused_with_the_model_s_name() -> None:
     check_price(MODELS, [unknown], None)
 
 
-def test_an_estimate_is_one_plain_line() -> None:
+def test_an_estimate_says_what_is_expected_and_at_most() -> None:
     part = Part(target("openai/gpt-5.2", max_tokens=256), 200, 61_400)
     assert str(Estimate.of(MODELS, [part])) == (
-        "200 requests to openai/gpt-5.2: 61,400 tokens in, at most 51,200 out (max_tokens 256): $0.11 to $0.82."
+        "200 requests to openai/gpt-5.2: 61,400 tokens in. Expected about $0.82, at most $0.82."
     )
+    open_part = Part(target("openai/gpt-5.2"), 200, 61_400)
+    estimate = Estimate.of(MODELS, [open_part])
+    assert estimate.expected == pytest.approx(61_400 * 1.75e-6 + 200 * 500 * 14e-6)
+    assert estimate.most is None
+    assert str(estimate).endswith("Expected about $1.51; --max-tokens or --max-cost sets a limit.")
 
 
-def test_without_max_tokens_the_longest_answer_of_the_model_bounds_the_price() -> None:
-    part = Part(target("openai/gpt-5.2"), 200, 61_400)
-    estimate = Estimate.of(MODELS, [part])
-    assert str(estimate) == (
-        "200 requests to openai/gpt-5.2: 61,400 tokens in, at most 25,600,000 out (no max_tokens, each up to 128,000): "
-        "$0.11 to $358.51; max_tokens narrows that."
-    )
-    assert estimate.is_above(1.0)
+def test_a_row_on_a_dear_model_needs_no_question() -> None:
+    assert not Estimate.of(MODELS, [Part(target("openai/gpt-5.2"), 12, 120)]).is_above(1.0)
 
 
-def test_where_nobody_knows_how_long_answers_may_be_an_estimate_is_open_upwards_and_says_so() -> None:
-    mine = target("mine", base_url="http://127.0.0.1:9/v1", prices=(1.75, 14, 0.175))
-    estimate = Estimate.of(MODELS, [Part(mine, 200, 61_400)])
-    assert estimate.cost is not None
-    assert estimate.cost[1] is None
-    assert "open upwards: set max_tokens" in str(estimate)
-
-
-def test_a_cap_is_the_top_of_the_range_and_counts_where_one_asks_first() -> None:
+def test_a_cap_is_the_most_that_is_told() -> None:
     part = Part(target("openai/gpt-5.2", max_tokens=25_000), 20, 6_140, 307, 0.352)
     estimate = Estimate.of(MODELS, [part], cap=1.0, at_once=20)
-    assert estimate.cost == (pytest.approx(0.0107, rel=0.01), 1.0)
-    assert "$0.011 to $1.00 (max_cost)" in str(estimate)
-    assert not estimate.is_above(1.0)
-    assert estimate.is_above(0.99)
-    assert "which ends it before all rows" in str(Estimate.of(MODELS, [part], cap=0.01, at_once=20))
-    assert "(max_cost)" not in str(Estimate.of(MODELS, [part], cap=8.0, at_once=20))
+    assert (estimate.most, estimate.cap) == (1.0, 1.0)
+    assert "Expected about $0.15, at most $1.00 (your limit)." in str(estimate)
+    assert "your limit of $0.010 ends it" in str(Estimate.of(MODELS, [part], cap=0.01, at_once=20))
+    assert Estimate.of(MODELS, [part], cap=8.0, at_once=20).cap is None
 
 
 @pytest.mark.parametrize("cap", [0.05, 0.5, 2.0, 20.0])
-def test_a_cap_says_how_many_requests_it_lets_go_at_once(cap: float) -> None:
+def test_a_cap_says_which_max_tokens_lets_all_requests_go_at_once(cap: float) -> None:
     sent = target("openai/gpt-5.2", max_tokens=25_000)
     worst = worst_case(MODELS, sent, 307, [])
     assert worst is not None
-    part = Part(sent, 200, 61_400, 307, worst)
-    estimate = Estimate.of(MODELS, [part], cap=cap, at_once=20)
-    assert estimate.worst == worst
+    estimate = Estimate.of(MODELS, [Part(sent, 200, 61_400, 307, worst)], cap=cap, at_once=20)
     assert estimate.at_once == (cap // worst if cap < 20 * worst else None)
-    assert (estimate.room == "") == (cap >= 20 * worst)
-
-
-def test_an_estimate_says_that_max_tokens_is_sent_because_of_a_cap() -> None:
-    sent = target("openai/gpt-5.2", max_tokens=25_000)
-    assert "max_tokens 25,000, sent because of max_cost" in str(
-        Estimate.of(MODELS, [Part(sent, 10, 100, is_capped=True)])
-    )
+    assert (estimate.advice == "") == (cap >= 20 * worst)
+    fitting = worst_case(MODELS, target("openai/gpt-5.2", max_tokens=estimate.fitting), 307, [])
+    assert fitting is not None
+    assert 0.8 * cap < 20 * fitting <= cap
 
 
 def test_an_unknown_price_is_said_and_is_never_nothing() -> None:
     estimate = Estimate.of(MODELS, [Part(target("openai/gpt-99"), 10, 1_000)])
-    assert estimate.cost is None
+    assert (estimate.expected, estimate.most) == (None, None)
     assert "the price of openai/gpt-99 is unknown. Give it" in str(estimate)
 
 
 def test_a_model_of_one_s_own_has_no_price() -> None:
     assert is_free(target("local/smollm2"))
     assert not is_free(target("mine", base_url="http://127.0.0.1:9/v1"))
-    assert str(Estimate.of(MODELS, [Part(target("local/smollm2"), 10, 1_000)])).endswith("nobody bills it.")
+    assert str(Estimate.of(MODELS, [Part(target("local/smollm2"), 10, 1_000)])).endswith("Free.")
 
 
 def test_a_run_asks_first_where_it_may_cost_more_or_nobody_knows_and_it_is_no_trial() -> None:
     cheap = Estimate.of(MODELS, [Part(target("openai/gpt-5.2", max_tokens=10), 1_000, 100)])
-    dear = Estimate.of(MODELS, [Part(target("openai/gpt-5.2", max_tokens=10_000), 100, 100)])
+    dear = Estimate.of(MODELS, [Part(target("openai/gpt-5.2", max_tokens=10_000), 200, 100)])
     assert not cheap.is_above(1.0)
     assert dear.is_above(1.0)
     assert not dear.is_above(None)

@@ -10,12 +10,13 @@ import pytest
 from answering_rows import Refusal, answering_rows
 
 from jupyter_ctx import ContextWindow, InvalidRequestError, Reply, exact, sweep
-from jupyter_ctx.display.matrix_page import MatrixRow
+from jupyter_ctx.display.run_page import AnswerTable, CardFigures, answers_html, card_html
+from jupyter_ctx.experiments.results.answers import answers_of
 from jupyter_ctx.experiments.results.export import export_run
 from jupyter_ctx.experiments.results.record import RunRecord
-from jupyter_ctx.experiments.results.report import matrix
 from jupyter_ctx.experiments.table.results import Result
 
+ROW = '<tr><th scope="row"'
 KEY = "sk-proj-" + "a1B2c3D4" * 5
 
 
@@ -24,12 +25,12 @@ def result(row: int, arm: str = "a", text: str | None = "Yes.", stop: str = "sto
     return Result(row, arm, more.pop("repeat", 0), {"word": f"word {row}"}, {"x": arm}, f"Say {row}", reply, **more)
 
 
-def marks(table: list[MatrixRow]) -> list[list[tuple[str, ...]]]:
-    return [[tuple(mark.text for mark in cell.marks) for cell in row.cells] for row in table]
+def marks(table: AnswerTable) -> list[list[tuple[str, ...]]]:
+    return [[tuple(mark.text for mark in cell.marks) for cell in row.cells] for row in table.rows]
 
 
-def test_a_mark_says_what_was_scored_or_why_nothing_was() -> None:
-    _, table = matrix(
+def test_a_mark_says_what_was_scored_or_why_nothing_was_and_failures_come_first() -> None:
+    table = answers_of(
         [
             result(0, scores={"ok": True, "length": 4.0}),
             result(1, scores={"ok": 0, "length": None}),
@@ -41,33 +42,44 @@ def test_a_mark_says_what_was_scored_or_why_nothing_was() -> None:
             result(7, text="{", error="It is no JSON."),
         ]
     )
+    assert [row.name for row in table.rows] == ["1", "2", "3", "4", "7", "0", "5", "6"]
     assert [cells[0] for cells in marks(table)] == [
-        ("✓ ok: pass", "length: 4"),
         ("✗ ok: fail", "length: no score"),
         ("failed",),
         ("refused", "✓ ok: pass", "length: 4"),
         ("empty", "✗ ok: fail", "length: 1"),
+        ("failed",),
+        ("✓ ok: pass", "length: 4"),
         ("truncated",),
         ("not asked",),
-        ("failed",),
     ]
-    assert [row.row for row in table if row.failed] == [1, 2, 3, 4, 7]
-    assert table[2].cells[0].answer == "The server is gone."
-    assert table[7].cells[0].answer == "It is no JSON.\n\n{"
+    assert table.rows[1].cells[0].answer == "The server is gone."
+    assert table.rows[4].cells[0].answer == "It is no JSON.\n\n{"
 
 
-def test_arms_differ_in_what_is_scored_and_in_words_where_nothing_is() -> None:
-    said = [result(0), result(0, "b", "No."), result(1), result(1, "b"), result(2)]
-    assert [row.row for row in matrix(said)[1] if row.differ] == [0, 2], "the third was asked in one arm only"
-    scored = [result(0, scores={"ok": True}), result(0, "b", "No.", scores={"ok": True})]
-    scored += [result(1, scores={"ok": True}), result(1, "b", scores={"ok": False})]
-    assert [row.filters for row in matrix(scored)[1]] == [["all"], ["all", "differ", "failed"]]
+def test_rows_on_which_the_arms_differ_come_before_those_that_are_the_same() -> None:
+    said = [result(0), result(0, "b"), result(1), result(1, "b", "No."), result(2)]
+    assert [row.name for row in answers_of(said).rows] == ["1", "2", "0"], "the third was asked in one arm only"
+    scored = [result(0, scores={"length": 1.0}), result(0, "b", "No.", scores={"length": 1.0})]
+    scored += [result(1, scores={"length": 1.0}), result(1, "b", scores={"length": 2.0})]
+    assert [row.name for row in answers_of(scored).rows] == ["1", "0"]
 
 
 def test_each_repeat_is_a_row_and_every_arm_a_column() -> None:
-    arms, table = matrix([result(row, arm, repeat=n) for row in range(2) for arm in "ab" for n in range(2)])
-    assert [(row.row, row.repeat, len(row.cells)) for row in table] == [(0, 0, 2), (0, 1, 2), (1, 0, 2), (1, 1, 2)]
-    assert arms == ["a", "b"]
+    table = answers_of([result(row, arm, repeat=n) for row in range(2) for arm in "ab" for n in range(2)])
+    names = ["0, repeat 0", "0, repeat 1", "1, repeat 0", "1, repeat 1"]
+    assert [(row.name, len(row.cells)) for row in table.rows] == [(name, 2) for name in names]
+    assert table.variants == ["a", "b"]
+
+
+def test_a_card_shows_two_hundred_rows_and_an_export_all() -> None:
+    table = answers_of([result(row, text="word " * 1_000) for row in range(300)])
+    assert card_html(CardFigures(answers=table)).count('<tr><th scope="row"') == 200
+    assert len(card_html(CardFigures(answers=table))) < 600_000
+    assert answers_html(table, most=None).count('<tr><th scope="row"') == 300
+    few = answers_of([result(0), result(0, "b", "No.")])
+    assert "<details open>" in card_html(CardFigures(answers=few))
+    assert "Yes</mark>" in answers_html(few)
 
 
 def test_a_report_begins_with_what_was_found_and_has_every_row(tmp_path: Path) -> None:
@@ -82,10 +94,10 @@ def test_a_report_begins_with_what_was_found_and_has_every_row(tmp_path: Path) -
     assert run.export(path) == path, "an earlier report is replaced"
     page = path.read_text("utf-8")
     assert "Of 18 answers: 1 failed." in page
-    assert page.index("1 failed") < page.index("x=b is better than x=a") < page.index("<tr data-in")
-    assert page.count("<tr data-in") == page.count(' failed">') == 9, "each fails in one arm"
+    assert page.index("1 failed") < page.index("x=b is better than x=a") < page.index(ROW)
+    assert page.count(ROW) == 9
     assert not re.search(r"<script|<!--|(?:src|href)=", page)
-    left, width, value = map(float, re.findall(r"(?:left|width):([\d.]+)%", page)[3:6])
+    left, width, value = map(float, re.findall(r"(?:left|width):([\d.]+)%", page.partition("<body>")[2])[3:6])
     assert 0 < left < value <= left + width <= 100, "the bar of the second arm, 8 of 8"
     own = tmp_path / "own.html"
     own.write_text("<!DOCTYPE html><p>mine")
@@ -113,6 +125,6 @@ def test_a_report_holds_no_secret_and_tells_what_was_not_asked(tmp_path: Path) -
     page = export_run(record, tmp_path / "report.html", ["known-key"]).read_text("utf-8")
     for hidden in (KEY, "hunter2", "user:pass", "abcdefgh"):
         assert hidden not in page
-    assert page.count("<tr data-in") == 2
+    assert page.count(ROW) == 2
     assert "<title>$5 &lt;/title&gt; ***</title>" in page
     assert "Of 4 answers: 1 failed, 1 not asked." in page

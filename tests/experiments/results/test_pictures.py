@@ -8,27 +8,14 @@ import subprocess
 import sys
 from base64 import b64decode
 from html import unescape
-from typing import Any
 
 import pytest
 
-from jupyter_ctx import Chat, InvalidRequestError, MissingDependencyError, Reply, Usage
-from jupyter_ctx.experiments.results.pictures import Picture, draw_rates, draw_turns, turn_figures, turns_text
-from jupyter_ctx.experiments.table.results import Result
+from jupyter_ctx import Chat, InvalidRequestError, MissingDependencyError, Usage
+from jupyter_ctx.experiments.results.pictures import Picture, TurnFigures, draw_turns, turn_figures, turns_text
 from jupyter_ctx.testing import Answer, ScriptedProvider
 
 WORDS = "the ship sailed on through a night of storm and rain while Anna wrote letters home about it. "
-
-
-def sweep(tones: tuple[str, ...] = ("formal", "plain"), rows: int = 10) -> list[Result]:
-    """Results of a sweep over tone and temperature: all right at 0, three in ten wrong at 1."""
-    return [
-        Result(
-            i, f"tone={tone}, temperature={heat}", 0, {"q": i}, {"tone": tone, "temperature": heat}, "", Reply("x"),
-            scores={"ok": not heat or i >= 3, "words": 10.0 * heat + i},
-        )
-        for tone in tones for heat in (0, 1) for i in range(rows)
-    ]  # fmt: skip
 
 
 def is_image(picture: Picture) -> bool:
@@ -37,37 +24,6 @@ def is_image(picture: Picture) -> bool:
     (alt,) = re.findall(r' alt="([^"]*)"', data["text/html"])
     assert unescape(alt) == picture.text[:1000]
     return b64decode(data["image/png"]).startswith(b"\x89PNG")
-
-
-def test_rates_are_drawn_with_their_intervals_and_told_as_text() -> None:
-    picture = draw_rates(sweep())
-    assert is_image(picture)
-    (line,) = (line for line in picture.text.splitlines() if line.startswith("tone=plain, temperature=1"))
-    assert line.split()[2:] == ["70", "%", "40", "to", "89", "%", "10"]
-
-
-def test_means_are_drawn_on_a_scale_of_their_own() -> None:
-    picture = draw_rates(sweep(), "words")
-    assert is_image(picture)
-    assert "14.5" in picture.text
-
-
-@pytest.mark.parametrize(
-    ("call", "words"),
-    [
-        (lambda: draw_rates(sweep(), "okay"), "Did you mean 'ok'"),
-        (lambda: draw_rates([Result(0, "", 0, {}, {}, "", Reply("x"))]), "have no scores"),
-    ],
-)
-def test_what_cannot_be_drawn_is_refused(call: Any, words: str) -> None:
-    with pytest.raises(InvalidRequestError, match=words):
-        call()
-
-
-def test_labels_are_no_formulas_and_signs_that_a_font_lacks_are_no_error() -> None:
-    results = sweep(("$x^{2$", "今日は\x1b[31m", "a very long name of a tone, longer than any picture has room for"))
-    assert is_image(draw_rates(results))
-    assert "\x1b" not in draw_rates(results).text
 
 
 def conversation() -> Chat:
@@ -115,11 +71,9 @@ def test_cached_tokens_are_part_of_the_input() -> None:
 
 SCRIPT = """
 import sys
-from jupyter_ctx import Reply
-from jupyter_ctx.experiments.results.pictures import draw_rates
-from jupyter_ctx.experiments.table.results import Result
+from jupyter_ctx.experiments.results.pictures import TurnFigures, draw_turns
 before = "matplotlib" in sys.modules
-draw_rates([Result(0, "", 0, {}, {}, "", Reply("x"), scores={"ok": True})])._repr_mimebundle_()
+draw_turns([TurnFigures(1, 100, 80, 5)], 8_000)._repr_mimebundle_()
 print(before, "matplotlib.pyplot" in sys.modules)
 """
 
@@ -132,4 +86,4 @@ def test_matplotlib_is_imported_when_a_picture_is_drawn_and_pyplot_never() -> No
 def test_without_matplotlib_the_command_that_installs_it_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     with pytest.raises(MissingDependencyError, match=r'pip install "jupyter_ctx\[pictures\]"'):
-        draw_rates(sweep())
+        draw_turns([TurnFigures(1, 100, 80, 5)], 8_000)

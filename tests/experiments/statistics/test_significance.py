@@ -19,7 +19,6 @@ from jupyter_ctx.experiments.statistics.significance import (
     clustered,
     clustered_rate,
     holm,
-    is_skewed,
     mcnemar,
     mean_interval,
     paired_rates,
@@ -192,40 +191,20 @@ def test_repeats_of_a_row_are_averaged() -> None:
     assert averaged([(0, 1.0), (0, 0.0), (1, 1.0), (0, 1.0)]) == {0: pytest.approx(2 / 3), 1: 1.0}
 
 
-def test_the_bootstrap_is_the_same_each_time_and_excludes_0_where_its_p_value_is_small() -> None:
-    rng = random.Random(4)
-    for shift in (0.0, 0.3, 0.45, 0.6, 1.2):
-        differences = [rng.gauss(shift, 1) for _ in range(20)]
-        interval = mean_interval(differences)
-        assert interval == mean_interval(differences)
-        assert (interval.low > 0 or interval.high < 0) == (interval.p < 0.05)
-
-
-def test_the_bootstrap_is_near_student_s_interval_for_normal_differences() -> None:
-    rng = random.Random(5)
-    differences = [rng.gauss(0.2, 1) for _ in range(50)]
-    ours, student = mean_interval(differences), t_interval(differences)
-    assert (ours.low, ours.high) == (pytest.approx(student.low, abs=0.05), pytest.approx(student.high, abs=0.05))
-    assert ours.p == pytest.approx(student.p, abs=0.05)
-
-
-def test_where_a_few_values_weigh_much_the_interval_of_a_mean_is_wider_than_student_s() -> None:
-    rng = random.Random(8)
-    even, skewed = [rng.gauss(0, 1) for _ in range(60)], [*(rng.lognormvariate(0, 1) for _ in range(60)), 12.0]
-    assert not is_skewed(even)
+def test_the_interval_of_a_mean_reaches_further_on_the_side_of_its_longer_tail() -> None:
+    even, skewed = [-2.0, -1.0, 0.0, 1.0, 2.0], [1.0, 2.0, 2.0, 3.0, 12.0]
     assert mean_interval(even) == t_interval(even)
     ours, student = mean_interval(skewed), t_interval(skewed)
-    assert ours.low <= student.low
+    assert ours.low == student.low
     assert ours.high > student.high
-    assert ours == mean_interval(skewed), "the same each time"
 
 
-def test_a_wider_interval_excludes_0_only_where_its_p_value_is_small() -> None:
-    rng = random.Random(9)
-    for shift in (-0.8, -0.4, 0.0, 0.3, 0.8):
-        values = [rng.expovariate(1) - 1 + shift for _ in range(20)] + [6.0]
-        interval = mean_interval(values)
+@given(SCORES.filter(lambda scores: max(scores) - min(scores) > 1e-2), st.floats(-50, 50))
+def test_the_interval_of_a_mean_excludes_0_only_where_its_p_value_is_small(scores: list[float], shift: float) -> None:
+    interval = mean_interval([score + shift for score in scores])
+    if abs(interval.p - 0.05) > 1e-6:
         assert (interval.low > 0 or interval.high < 0) == (interval.p < 0.05)
+    assert 0 <= interval.p <= 1
 
 
 @pytest.mark.parametrize("function", [t_interval, mean_interval])
@@ -263,6 +242,10 @@ def one_mean(rng: random.Random) -> tuple[Interval, float]:
     return t_interval([rng.gauss(3, 2) for _ in range(12)]), 3.0
 
 
+def one_mean_of_ratings(rng: random.Random) -> tuple[Interval, float]:
+    return mean_interval(rng.choices((1.0, 2.0, 3.0, 4.0, 5.0), (2, 5, 13, 30, 50), k=10)), 4.21
+
+
 def two_rates(rng: random.Random) -> tuple[Interval, float]:
     drawn = rng.choices(("first", "second", "same"), (0.10, 0.25, 0.65), k=30)
     return paired_rates(drawn.count("first"), drawn.count("second"), 30), 0.15
@@ -274,7 +257,7 @@ def grouped(rng: random.Random) -> tuple[Interval, float]:
     return clustered([score for _, score in rows], [group for group, _ in rows]), 0.0
 
 
-@pytest.mark.parametrize("draw", [one_rate, one_mean, two_rates, grouped])
+@pytest.mark.parametrize("draw", [one_rate, one_mean, one_mean_of_ratings, two_rates, grouped])
 def test_an_interval_holds_the_true_value_as_often_as_it_says(draw: Callable[..., tuple[Interval, float]]) -> None:
     # benchmarks/coverage.py simulates more; 600 draws are off by 1.8 points at most, 19 times in 20
     assert 0.93 - 0.01 <= covered(draw, 600) <= 0.97 + 0.01
