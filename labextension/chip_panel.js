@@ -17,7 +17,7 @@ export class ChipPanel {
     this.node.popover = 'auto';
     this.node.dataset.lmSuppressShortcuts = 'true';
     this.bar = element('div', 'jctx-popup-bar');
-    this.parts = element('p', 'jctx-popup-parts');
+    this.parts = element('div', 'jctx-popup-parts');
     this.lines = element('div', 'jctx-popup-lines');
     this.row = element('div', 'jctx-popup-row', { role: 'group', 'aria-label': 'Conversation' });
     this.buttons = Object.entries(SIGNS).map(([name, sign]) => {
@@ -100,7 +100,7 @@ export class ChipPanel {
     replace(this.bar, bar);
     replace(this.lines, lines);
     replace(this.request, request);
-    this.parts.replaceChildren(...parts.flatMap(([part, tokens]) => legend(part, tokens)));
+    replace(this.parts, parts);
     for (const each of this.buttons) {
       const [plan, isPossible] = buttons[nameOf(each, this.buttons)];
       each.title = plan;
@@ -116,15 +116,6 @@ function nameOf(each, buttons) {
 
 function name(each, verb, what) {
   each.setAttribute('aria-label', what ? `${verb}: ${what}` : verb);
-}
-
-function legend(part, tokens) {
-  const sign = element('span', `jctx-swatch jctx-${part.replaceAll(' ', '-')}`);
-  const text = element('span');
-  text.textContent = `${part} ${tokens}`;
-  const both = element('span', 'jctx-popup-part');
-  both.append(sign, text);
-  return [both, ' '];
 }
 
 /** Draw HTML anew only where it is another: what has the focus keeps it. */

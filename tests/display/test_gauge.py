@@ -58,9 +58,9 @@ def test_a_state_is_a_word_and_a_shape_and_not_a_colour_alone(used: int, state: 
 
 def test_over_the_limit_it_says_what_the_next_send_does() -> None:
     over = info(1_200)
-    assert "tokens (120 %, over) · the next send leaves out 2 turns" in gauge_line(over)
+    assert "tokens (100 %, over) · the next request leaves out 2 turns" in gauge_line(over)
     assert 'aria-valuemax="1200"' in drawn(over), "a meter's value is never above its end"
-    assert "the next send summarises 2 turns" in gauge_line(replace(over, on_overflow="summarise"))
+    assert "the next request summarises 2 turns" in gauge_line(replace(over, on_overflow="summarise"))
     stopped = gauge_line(replace(over, on_overflow="stop", will_leave=0, will_stop=True))
     assert "the next prompt is not sent (on_overflow is stop)" in stopped
     assert "leaves out" not in stopped

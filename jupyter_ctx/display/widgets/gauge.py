@@ -13,9 +13,11 @@ from ...errors import in_words
 from ...wording.budget_line import budget_line
 from ...wording.layout import line_width, wrapped
 from ..text import WRAPS, attribute_html, markdown_block, text_html, to_plain
-from .gauge_bar import SEGMENT_KINDS, bar_parts, terminal_bar, text_bar
+from .gauge_bar import SEGMENT_KINDS, GaugePart, bar_parts, terminal_bar, text_bar
 
 SHAPES = {"ok": "●", "half": "◐", "high": "▲", "full": "■", "over": "✖"}
+LEGEND_STYLE = "display:inline-block;white-space:nowrap;margin-right:8px;font-variant-numeric:tabular-nums"
+SWATCH_STYLE = "display:inline-block;width:8px;height:8px;margin-right:5px;border-radius:2px"
 SINCE = ("clear", "trim", "summary", "pin", "exclude", "include all", "system prompt", "memory file", "pick", "choice")
 
 
@@ -49,13 +51,15 @@ def _joined(*parts: str) -> str:
 
 
 def _acts(info: ContextInfo) -> list[str]:
-    """Return what the next send does about a full window."""
+    return list(filter(None, [next_request(info)]))
+
+
+def next_request(info: ContextInfo) -> str:
+    """Return what the next request does about a full window; empty: nothing."""
     if info.will_stop:
-        return ["the next prompt is not sent (on_overflow is stop)"]
-    if not info.will_leave:
-        return []
+        return "the next prompt is not sent (on_overflow is stop)"
     verb = "summarises" if info.on_overflow == "summarise" else "leaves out"
-    return [f"the next send {verb} {words.turns(info.will_leave)}"]
+    return f"the next request {verb} {words.turns(info.will_leave)}" if info.will_leave else ""
 
 
 def _asked(info: ContextInfo, name: str) -> list[str]:
@@ -66,8 +70,9 @@ def _asked(info: ContextInfo, name: str) -> list[str]:
 
 
 def _window(window: ContextWindow) -> str:
-    """Return the window and its source."""
-    return f"window {window.tokens:,} {window.origin}"
+    """Return the window and its source in few words; ``%chat status`` has all of them."""
+    origin = "learned from a refusal" if window.source == "learned" else window.origin
+    return f"window {window.tokens:,} {origin}"
 
 
 def _further(info: ContextInfo) -> list[str]:
@@ -129,7 +134,7 @@ def share_of(info: ContextInfo) -> str:
 
 
 def _share(info: ContextInfo, about: bool) -> str:
-    return words.share(info.fill, about=about) if info.limit else "no room"
+    return words.share(min(1.0, info.fill), about=about) if info.limit else "no room"
 
 
 def gauge_static(info: ContextInfo, name: str = "") -> str:
@@ -144,8 +149,22 @@ def gauge_static(info: ContextInfo, name: str = "") -> str:
 def bar_static(info: ContextInfo, width: str = "max-width:480px") -> str:
     """Return the bar alone, in plain colours."""
     parts = "".join(
-        f'<div title="{attribute_html(part.tip)}" style="width:{100 * part.share:.2f}%;'
-        f'background-color:{SEGMENT_KINDS[part.name].colour}"></div>'
+        f'<div title="{attribute_html(part.tip)}" style="width:{100 * part.share:.2f}%;{_painted(part)}"></div>'
         for part in bar_parts(info)
     )
     return f'<div style="display:flex;{width};height:6px;margin:4px 0;border-radius:3px;overflow:hidden">{parts}</div>'
+
+
+def legend_html(info: ContextInfo) -> str:
+    """Return the parts of the bar with their colours and tokens, in plain colours."""
+    shown = ((f'<span style="{SWATCH_STYLE};{_painted(part)}"></span>', part.text) for part in bar_parts(info))
+    return " ".join(f'<span style="{LEGEND_STYLE}">{swatch}{text_html(text)}</span>' for swatch, text in shown)
+
+
+def legend_text(info: ContextInfo) -> str:
+    """Return the parts of the bar with their tokens; as text."""
+    return " · ".join(part.text for part in bar_parts(info))
+
+
+def _painted(part: GaugePart) -> str:
+    return f"background-color:{SEGMENT_KINDS[part.name].colour}"

@@ -13,8 +13,8 @@ TEXT_WIDTH = 30  # characters of the bar
 ROOM = ("free", "margin", "reserve")  # parts that hold nothing yet
 HALF_TIP = "50 % of the limit: from about here answers tend to get worse (RULER, arXiv 2404.06654)"
 ACTS = {
-    "trim": "from here the next send leaves turns out",
-    "summarise": "from here the next send puts a summary in place of turns",
+    "trim": "from here the next request leaves turns out",
+    "summarise": "from here the next request puts a summary in place of turns",
     "stop": "from here nothing is sent (on_overflow is stop)",
 }
 
@@ -54,6 +54,11 @@ class GaugePart:
     tokens: int
     share: float
     end: float
+
+    @property
+    def text(self) -> str:
+        """What the part is, and how large it is."""
+        return f"{'kept for the reply' if self.name == 'reserve' else self.name} {self.tokens:,}"
 
     @property
     def tip(self) -> str:
