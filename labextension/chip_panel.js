@@ -101,17 +101,12 @@ export class ChipPanel {
     replace(this.lines, lines);
     replace(this.request, request);
     replace(this.parts, parts);
-    for (const each of this.buttons) {
-      const [plan, isPossible] = buttons[nameOf(each, this.buttons)];
-      each.title = plan;
-      each.setAttribute('aria-disabled', String(!isPossible)); // not disabled: it says why it can do nothing
-    }
+    buttons.forEach(([plan, isPossible], index) => {
+      this.buttons[index].title = plan;
+      this.buttons[index].setAttribute('aria-disabled', String(!isPossible)); // not disabled: it says why
+    });
     this.place();
   }
-}
-
-function nameOf(each, buttons) {
-  return Object.keys(SIGNS)[buttons.indexOf(each)];
 }
 
 function name(each, verb, what) {

@@ -67,7 +67,7 @@ def _head(status: Status) -> list[str]:
 
 
 def _used(info: ContextInfo) -> str:
-    return f"{used_of(info)}; {info.in_view:,} of {words.turns(info.turns)} sent"
+    return f"{used_of(info)}; {info.in_view:,} of {words.turns(info.turns)} in view"
 
 
 def _sentences(status: Status) -> list[str]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
@@ -13,14 +11,15 @@ from IPython.display import display
 
 from ..chat import Chat
 from ..display.text import QUIET, attribute_html, plain_forms
-from ..display.widgets.gauge import gauge_forms, gauge_terminal, moment, not_drawn
+from ..display.widgets.gauge import gauge_forms, gauge_text, moment, not_drawn
 from ..display.widgets.gauge_panel import GaugePanel
 from ..display.widgets.pressing import Controls, Pressing
-from ..display.widgets.static_twin import LiveOutput
+from ..display.widgets.static_twin import GaugeOutput
 from ..errors import ChatError
 from ..library import Library
 from ..runtime.frontend import where
 from ..session import actions
+from ..wording.layout import line_width, wrapped
 from .chip_feed import ChipFeed
 
 if TYPE_CHECKING:
@@ -40,7 +39,7 @@ class CellGauge:
         self._pressing = Pressing(self._controls())
         self._chip = ChipFeed(chip, self._current, self._pressing) if chip is not None else None
         self._panel: GaugePanel | None = None
-        self._output: LiveOutput | None = None
+        self._output: GaugeOutput | None = None
         self._followed: Chat | None = None  # the conversation that the panel shows
         self._heard = set[Chat]()  # conversations whose changes the gauge hears of
 
@@ -50,12 +49,12 @@ class CellGauge:
         with suppress(ChatError):  # the gauge says it
             chat.info()  # as of now
         if kind == "terminal":
-            print(gauge_terminal(chat.info(), coloured=self._has_colours(), name=self.name_of(chat)))
+            print(wrapped(gauge_text(chat.info(), self.name_of(chat)), line_width(), "  "))
         elif kind == "headless" or chat is not self._current():
             display(self._snapshot(chat), raw=True)
         else:
             self._freeze()
-            self._output = LiveOutput(self.panel(chat).widget, partial(self._snapshot, chat))
+            self._output = GaugeOutput(self.panel(chat).widget, partial(self._snapshot, chat))
 
     def after_cell(self) -> None:
         """Show the chip as of the current conversation."""
@@ -101,10 +100,6 @@ class CellGauge:
         output, self._output = self._output, None
         if output is not None:
             output.freeze()
-
-    def _has_colours(self) -> bool:
-        is_wanted = "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
-        return sys.stdout.isatty() and is_wanted and str(self._shell.colors).lower() != "nocolor"
 
     def _snapshot(self, chat: Chat) -> dict[str, str]:
         """Return the gauge of a conversation as it is now, in static forms that say when that is."""

@@ -111,7 +111,7 @@ class ChipFeed:
                 "bar": bar_html(info),
                 "parts": legend_html(info),
                 "lines": lines_html(info, by_name, PressResult(), self._controls.name()),
-                "buttons": {name: (plan_line(name, plan), plan.possible) for name, plan in by_name.items()},
+                "buttons": [(plan_line(name, plan), plan.possible) for name, plan in by_name.items()],
                 "request": view_forms(self._chat().preview())["text/html"],
             }
         except Exception as error:

@@ -11,9 +11,8 @@ from ...context.context_info import ContextInfo, Plan
 from ...context.windows import ContextWindow
 from ...errors import in_words
 from ...wording.budget_line import budget_line
-from ...wording.layout import line_width, wrapped
 from ..text import WRAPS, attribute_html, markdown_block, text_html, to_plain
-from .gauge_bar import SEGMENT_KINDS, GaugePart, bar_parts, terminal_bar, text_bar
+from .gauge_bar import SEGMENT_KINDS, GaugePart, bar_parts, text_bar
 
 SHAPES = {"ok": "●", "half": "◐", "high": "▲", "full": "■", "over": "✖"}
 LEGEND_STYLE = "display:inline-block;white-space:nowrap;margin-right:8px;font-variant-numeric:tabular-nums"
@@ -22,21 +21,23 @@ SINCE = ("clear", "trim", "summary", "pin", "exclude", "include all", "system pr
 
 
 def gauge_line(info: ContextInfo, name: str = "") -> str:
-    """Return the gauge in words: tokens used, what the next send does, model, window and its source, cost and cache.
+    """Return the gauge in words: tokens used, what the next request does, model, window and its source, cost and cache.
 
     ``name`` is the conversation's, where there is more than one.
     """
-    return _joined(f"Context {used_of(info)}", *_acts(info), *_asked(info, name), *_further(info))
+    return _joined(f"Context {used_of(info)}", next_request(info), model_line(info, name), _further(info))
 
 
 def used_lines(info: ContextInfo) -> tuple[str, str]:
     """Return the figures, and what follows from them: the first line of the live gauge."""
-    return f"Context {used_of(info)}", _joined(*_acts(info), *_further(info))
+    return f"Context {used_of(info)}", _joined(next_request(info), _further(info))
 
 
 def model_line(info: ContextInfo, name: str = "") -> str:
-    """Return the model and its window: the second of the live gauge's two lines."""
-    return _joined(*_asked(info, name))
+    """Return the conversation's name, the model, and its window: the second of the live gauge's two lines."""
+    conversation = f"conversation {name!r}" if name else ""
+    reserve = "" if info.budget.window.is_of_prompts else f", {info.budget.reserve:,} kept for the reply"
+    return _joined(conversation, info.model, f"{_window(info.budget.window)}{reserve}")
 
 
 def used_of(info: ContextInfo) -> str:
@@ -47,11 +48,7 @@ def used_of(info: ContextInfo) -> str:
 
 
 def _joined(*parts: str) -> str:
-    return to_plain(" · ".join(parts))
-
-
-def _acts(info: ContextInfo) -> list[str]:
-    return list(filter(None, [next_request(info)]))
+    return to_plain(" · ".join(filter(None, parts)))
 
 
 def next_request(info: ContextInfo) -> str:
@@ -62,24 +59,17 @@ def next_request(info: ContextInfo) -> str:
     return f"the next request {verb} {words.turns(info.will_leave)}" if info.will_leave else ""
 
 
-def _asked(info: ContextInfo, name: str) -> list[str]:
-    """Return the conversation's name, the model, and its window with the source of it."""
-    reserve = "" if info.budget.window.is_of_prompts else f", {info.budget.reserve:,} kept for the reply"
-    conversation = [f"conversation {name!r}"] if name else []
-    return [*conversation, info.model, f"{_window(info.budget.window)}{reserve}"]
-
-
 def _window(window: ContextWindow) -> str:
     """Return the window and its source in few words; ``%chat status`` has all of them."""
     origin = "learned from a refusal" if window.source == "learned" else window.origin
     return f"window {window.tokens:,} {origin}"
 
 
-def _further(info: ContextInfo) -> list[str]:
-    """Return the cost, the share that a cache had, and what is left to spend."""
-    parts = [cost_text(info)] if info.cost is not None else []
-    parts += [f"{100 * info.cached / info.sent:.0f} % cached"] if info.cached and info.sent else []
-    return parts + ([budget_line(info.allowance)] if info.allowance else [])
+def _further(info: ContextInfo) -> str:
+    """Return the cost, the share that a cache had where something is paid, and what is left to spend."""
+    cost = cost_text(info) if info.cost is not None else ""
+    cached = f"{100 * info.cached / info.sent:.0f} % cached" if cost and info.cached and info.sent else ""
+    return _joined(cost, cached, budget_line(info.allowance) if info.allowance else "")
 
 
 def cost_text(info: ContextInfo) -> str:
@@ -107,14 +97,8 @@ def moment(info: ContextInfo) -> str:
 
 
 def gauge_text(info: ContextInfo, name: str = "") -> str:
-    """Return the gauge as plain text, in characters that every font has."""
+    """Return the gauge as plain text."""
     return f"Context [{text_bar(info)}] {gauge_line(info, name).removeprefix('Context ')}"
-
-
-def gauge_terminal(info: ContextInfo, *, coloured: bool, name: str = "") -> str:
-    """Return the gauge for a terminal, in block characters and, where ``coloured``, ANSI colours."""
-    lines = wrapped(gauge_text(info, name), line_width(), "  ")
-    return lines.replace(text_bar(info), terminal_bar(info, coloured=coloured), 1)
 
 
 def gauge_forms(info: ContextInfo, name: str = "") -> dict[str, str]:
@@ -162,8 +146,8 @@ def legend_html(info: ContextInfo) -> str:
 
 
 def legend_text(info: ContextInfo) -> str:
-    """Return the parts of the bar with their tokens; as text."""
-    return " · ".join(part.text for part in bar_parts(info))
+    """Return the parts of the bar with their signs and tokens, as text."""
+    return " · ".join(f"{SEGMENT_KINDS[part.name].sign} {part.text}" for part in bar_parts(info))
 
 
 def _painted(part: GaugePart) -> str:

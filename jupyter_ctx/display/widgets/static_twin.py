@@ -47,10 +47,10 @@ class Twin:
         return {**self.forms, "text/html": page}
 
 
-class LiveOutput:
-    """An output that shows a widget until it is frozen, and then what the widget showed last.
+class GaugeOutput:
+    """An output that shows the live gauge until it is frozen, and then the gauge as it was last.
 
-    ``read`` returns what is shown in static forms.
+    ``read`` returns the gauge in static forms.
     """
 
     def __init__(self, widget: Any, read: Callable[[], Forms]) -> None:
