@@ -90,7 +90,7 @@ def test_one_that_fails_is_named_and_the_first_that_answers_is_taken_and_compare
 
 def test_nothing_is_a_turn_until_one_is_taken_and_the_next_cell_says_so_once(kernel: Kernel) -> None:
     outputs = kernel.run("%%chat -m one -m two\nHello?", "a")
-    assert "No answer is used in the conversation yet" in twins(outputs)[-2]["text/plain"]
+    assert "No answer is used in the conversation yet" in twins(outputs)[-1]["text/plain"]
     assert replies(kernel) == "[]"
     reminder = "is part of the conversation: %chat pick N takes one"
     assert reminder in shown(kernel.run("%%chat\nGo on.", "b"))
