@@ -147,7 +147,7 @@ def legend_html(info: ContextInfo) -> str:
 
 def legend_text(info: ContextInfo) -> str:
     """Return the parts of the bar with their signs and tokens, as text."""
-    return " · ".join(f"{SEGMENT_KINDS[part.name].sign} {part.text}" for part in bar_parts(info))
+    return ", ".join(f"{SEGMENT_KINDS[part.name].sign} {part.text}" for part in bar_parts(info))
 
 
 def _painted(part: GaugePart) -> str:
