@@ -14,10 +14,9 @@ from __future__ import annotations
 import random
 import statistics
 from collections.abc import Callable, Sequence
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import Any
 
-import jupyter_ctx.context.calibration as learning
 from benchmarks.counting import SEED, Count, cases, quantile, talk, tokenizers
 from jupyter_ctx.context.budget import MARGIN
 from jupyter_ctx.context.calibration import MESSAGE, Calibration, Vector
@@ -72,26 +71,11 @@ class RatioOfAKind(OneRatio):
         return parts.index(max(parts))
 
 
-def alone(likely: Sequence[Vector], _: Sequence[Vector]) -> Calibration:
-    """Return a filter with one vocabulary, the mean of the likely ones: nothing tells which it is."""
-    return Calibration.of([tuple(map(statistics.geometric_mean, zip(*likely, strict=True)))])
-
-
-def with_constants(likely: Sequence[Vector], others: Sequence[Vector], **constants: float) -> Calibration:
-    """Return the calibration as it is, once some of its module's constants are changed."""
-    vars(learning).update(constants)
-    return Calibration.of(likely, others)
-
-
-AS_IT_IS = {name: getattr(learning, name) for name in ("OUTLIER", "MOST_OBSERVATIONS")}
 WAYS: dict[str, Make] = {
     "one ratio a model": OneRatio,
     "one ratio a model and kind of text": RatioOfAKind,
-    "a weight and a doubt a kind": alone,
-    "and the vocabularies that agree (ours)": Calibration.of,
-    "… without a bound on outliers": partial(with_constants, OUTLIER=1e9),
-    "… without a bound on memory": partial(with_constants, MOST_OBSERVATIONS=1e9),
-}  # fmt: skip
+    "a ratio, and the vocabularies that agree (ours)": Calibration.of,
+}
 NAMES = ("named", "no name", "left out")
 
 
@@ -112,7 +96,6 @@ def measure(make: Make, name: str, counters: dict[str, tuple[str, Count]], kinds
         rng, own = random.Random(SEED), list[float]()
         for _ in range(CONVERSATIONS):
             meter = Meter()
-            vars(learning).update(AS_IT_IS)
             meter.calibration = make(*ratios_for(name, model))
             misses = talk(count, meter, kinds, rng)
             own += [miss.whole for miss in misses]
@@ -137,7 +120,7 @@ def main() -> None:
     print(f"{CONVERSATIONS} conversations with each of {', '.join(counters)}; percent")
     for way, make in WAYS.items():
         for name in NAMES:
-            print(f"{way:42} {name:9} {measure(make, name, counters, kinds)}", flush=True)
+            print(f"{way:47} {name:9} {measure(make, name, counters, kinds)}", flush=True)
 
 
 if __name__ == "__main__":

@@ -31,7 +31,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.texts import EIGHT, load, message, package
-from jupyter_ctx.context.families import family_of, makeup
+from jupyter_ctx.context.families import family_of, text_features
 from jupyter_ctx.context.tokens import Fixed, Meter, SentRequest
 from jupyter_ctx.context.usage import Usage
 from jupyter_ctx.models.tokenizer import SPLITS, counter
@@ -167,7 +167,7 @@ def speed(kinds: dict[str, list[list[str]]]) -> str:
     figures = []
     for kind, (paragraphs, *_) in kinds.items():
         text = "\n".join(paragraphs)[:2_000]
-        least = min(timeit.repeat(lambda text=text: makeup(text), number=50, repeat=20)) / 50  # type: ignore[misc]
+        least = min(timeit.repeat(lambda text=text: text_features(text), number=50, repeat=20)) / 50  # type: ignore[misc]
         figures.append(f"{kind} {least * 1e9 / len(text.encode()):.1f}")
     return ", ".join(figures)
 

@@ -24,7 +24,7 @@ from .runtime.frontend import Origin
 from .session import actions
 from .session.actions import Change, Method
 from .session.attaching import attachments_given, left_out
-from .session.complete import Coming
+from .session.complete import StreamListener
 from .session.history import History, history
 from .session.preview import View
 from .session.prompt import Prompt
@@ -138,7 +138,7 @@ class Chat:
             if called is not None and not callable(called):
                 raise InvalidRequestError(f"{name} is {called!r}: it must be a function.")
         asked = self._prompt(prompt, attachments, schema, options)
-        reply = send_prompt(self.session, asked, Coming(None, on_piece, on_thought))
+        reply = send_prompt(self.session, asked, StreamListener(None, on_piece, on_thought))
         lines = left_out(self.session, asked.attachments, asked.options)
         return replace(reply, notices=(*reply.notices, *lines, *self.session.notices()))
 

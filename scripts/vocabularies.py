@@ -9,11 +9,11 @@ import base64
 import sys
 from pathlib import Path
 
-from jupyter_ctx.models.byte_pairs import FOLDER
+from jupyter_ctx.models.tokenizer import FOLDER
 
 
 def packed(ranks: dict[bytes, int]) -> bytes:
-    """Return a vocabulary as jupyter_ctx.models.byte_pairs reads it."""
+    """Return a vocabulary as jupyter_ctx.models.tokenizer reads it."""
     tokens = sorted(ranks)
     starts = [0]
     for token in tokens:

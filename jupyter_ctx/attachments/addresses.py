@@ -49,7 +49,9 @@ class Address:
     def check(self) -> None:
         """Raise InvalidRequestError for one that is not valid, holds a key, or may not be read."""
         if not re.fullmatch(VALID, self.text):
-            raise self.error("it is not a valid https:// address; spaces and signs beyond ASCII are written as %XX.")
+            raise self.error(
+                "only https:// addresses are read, with spaces and signs beyond ASCII as %XX; name a file by its path."
+            )
         parts = urlsplit(self.text)
         names = [name for name, _ in parse_qsl(f"{parts.query}&{parts.fragment}", keep_blank_values=True)]
         is_signed = any(kind_of(name) or re.fullmatch(SIGNED, name) for name in names)

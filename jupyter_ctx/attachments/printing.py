@@ -96,6 +96,8 @@ class CollectionPrinter:
         part = value[: self._size + KEY_ROOM]
         if isinstance(part, str):
             part = self._blanked.redacted(part)
+        else:
+            part = self._blanked.redacted(part.decode("latin-1")).encode("latin-1", "replace")
         if len(value) <= self._size:
             return Verbatim(repr(part))
         self.is_whole = False

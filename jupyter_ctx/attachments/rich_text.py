@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
-from itertools import accumulate
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ..conversation.text_safety import clean
@@ -16,28 +15,27 @@ MOST_HTML = 1_000_000  # characters that are read
 MOST_SVG = 8_000  # characters of a picture whose source is sent; of a larger one its labels are
 NO_WORDS = re.compile(r"<[^<>\n]*>")  # the text of an object of whose class nothing else is known
 UNREAD = ["button", ".headerlink", ".mw-editsection"]  # parts of pages that are no text
+ARTICLE = "main, [role=main], article"  # what a page says that it is about
+BESIDE_IT = [
+    "nav", "header", "footer", "aside", "form", "dialog", "[role=navigation]", "[role=banner]", "[role=contentinfo]",
+    "[role=search]", ".navbar", ".menu", ".sidebar", ".comments", "[class*=cookie]", "[class*=related]",
+]  # fmt: skip
 LEAST_ARTICLE = 0.1  # of a page's text: a shorter article was not found rightly
-MOST_NESTED = 500  # elements: what finds the article takes the square of their number
-_NESTED = re.compile(
-    r"<(/?)(?!(?:area|base|br|col|embed|hr|img|input|link|meta|source|track|wbr|p|li|d[td]|t[dhr]|option)\b)[a-z]", re.I
-)
 _CELL_BLOCK = re.compile(r"(<t[dh]\b[^<>]*>)\s*<(?:p|div)\b[^<>]*>|</(?:p|div)>\s*(?=</t[dh]>)", re.I)  # ends a line
 _LABEL = re.compile(r"<text\b.*?(?:</text>|\Z)", re.DOTALL)
 
 
 def words_of(page: str) -> str:
     """Return the words of HTML, without scripts; tables in lines with bars."""
-    return _text(_parsed(page[:MOST_HTML]), main_content=False)
+    return _text(_parsed(page[:MOST_HTML]))
 
 
 def page_text(page: str) -> tuple[str, str]:
     """Return the title of a web page, and its text without menus, banners and the like."""
     tree = _parsed(page)
-    whole, article = _text(tree, main_content=False), ""
-    depths = accumulate(-1 if tag[1] else 1 for tag in _NESTED.finditer(page))
-    if max(depths, default=0) <= MOST_NESTED:
-        article = _text(tree, main_content=True, comments=False)
-    return tree.title or "", article if len(article) > LEAST_ARTICLE * len(whole) else whole
+    whole, article = _text(tree), tree.body.query_selector(ARTICLE) if tree.body else None
+    text = _text(_parsed(article.html) if article else tree, BESIDE_IT)
+    return tree.title or "", text if len(text) > LEAST_ARTICLE * len(whole) else whole
 
 
 def _parsed(page: str) -> Any:
@@ -50,10 +48,10 @@ def _parsed(page: str) -> Any:
     return HTMLTree.parse(clean(page))
 
 
-def _text(tree: Any, **how: bool) -> str:
+def _text(tree: Any, unread: Sequence[str] = ()) -> str:
     from resiliparse.extract.html2text import extract_plain_text
 
-    text = extract_plain_text(tree, preserve_formatting=True, alt_texts=False, skip_elements=UNREAD, **how)
+    text = extract_plain_text(tree, preserve_formatting=True, skip_elements=[*UNREAD, *unread])
     return text.replace("\t\t", " | ").strip("\n")
 
 

@@ -6,7 +6,7 @@ import re
 import string
 from typing import Literal, NamedTuple
 
-Makeup = tuple[float, ...]
+Features = tuple[float, ...]
 
 CHARACTER_KINDS = (
     "words", "digits", "Latin letters with marks", "Greek", "Cyrillic", "Hebrew", "Arabic", "kana",
@@ -50,8 +50,8 @@ WORD_LETTERS = 7  # letters of each word in an identifier or a compound
 ONE_CASE, BOTH_CASES = 0.52, 0.69  # tokens of o200k_base a letter of other runs, by their case
 
 
-def makeup(text: str) -> Makeup:
-    """Return the makeup of a text: the tokens of its words, then the count of each other kind of character.
+def text_features(text: str) -> Features:
+    """Return the features of a text: the tokens of its words, then the count of each other kind of character.
 
     Words are runs of letters, runs of punctuation and line ends. Their weights were fitted to eight
     vocabularies: the first number is within 15 % of the tokens that each of them makes of English and code.
@@ -112,10 +112,10 @@ Vocabulary = Literal["o200k_base", "cl100k_base"]
 class Family(NamedTuple):
     """A family: the ratios that its vocabulary may have, and the vocabulary it counts by where that is public.
 
-    Ratios are tokens for each kind of a text's makeup. Which of them fit the model's reports, ``calibration`` learns.
+    Ratios are tokens for each kind of a text's features. Which of them fit the model's reports, ``calibration`` learns.
     """
 
-    ratios: tuple[Makeup, ...]
+    ratios: tuple[Features, ...]
     vocabulary: Vocabulary | None = None
 
 

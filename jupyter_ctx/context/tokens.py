@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from types import MappingProxyType
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 from .budget import MARGIN
 from .calibration import Calibration, Reports, Vector
-from .families import ALL_RATIOS, O200K_RATIOS, UNKNOWN, Family, makeup
+from .families import ALL_RATIOS, O200K_RATIOS, UNKNOWN, Family, text_features
 from .usage import Usage
 from .vision import UNKNOWN_VISION, Vision
 
@@ -25,12 +25,11 @@ MOSTLY_TEXT = 10  # times the largest template: of a longer prompt the template 
 FLOOR = 0.31  # least tokens a character, while nothing at all is known of a model
 FOREIGN_DOUBT = 0.3  # relative doubt of counts by a vocabulary that is not the model's own
 GENERIC = Calibration.of(UNKNOWN.ratios)
-Text: TypeAlias = tuple[Vector, int]  # its makeup with the number of messages, and its length in characters
 
 
 def estimate_tokens(text: str) -> float:
     """Return an estimate of the tokens in ``text`` for a model of which nothing is known."""
-    return GENERIC.estimate((*makeup(text), 0.0))
+    return GENERIC.estimate((*text_features(text), 0.0))
 
 
 class Fixed(NamedTuple):
@@ -67,22 +66,35 @@ class Meter:
     """
 
     def __init__(
-        self, family: Family = UNKNOWN, count: Callable[[str], float] | None = None, vision: Vision = UNKNOWN_VISION
-    ) -> None:  # fmt: skip
-        """Start from a family; ``count`` counts by its vocabulary, or by o200k_base where that is not public."""
-        self._count, self.vision = count, vision
-        self.calibration = _prior(family, counted=count is not None)
-        self._floor = FLOOR if family is UNKNOWN and count is None else 0.0
-        self._overhead: float | None = None  # tokens of the chat template; some templates add a system prompt
-        self._fixed: dict[Fixed, float] = {}
+        self,
+        family: Family = UNKNOWN,
+        count: Callable[[str], float] | None = None,
+        vision: Vision = UNKNOWN_VISION,
+        *,
+        at_once: bool = True,
+    ) -> None:
+        """Start from a family; ``count`` counts by its vocabulary, or by o200k_base where that is not public.
+
+        ``at_once``: it counts from now on, rather than from the first report on.
+        """
+        self._family, self.vision, self._later = family, vision, None if at_once else count
         self._turns: dict[str, float] = {}
-        self._told: tuple[str, float] = ("", 0.0)  # the last prompt whose size was counted before it was accepted
-        self._news = Counted({}, {})
+        self._fixed: dict[Fixed, float] = {}
+        self._unsaved = Counted({}, {})
+        self._prompt: tuple[str, float] = ("", 0.0)  # the last one whose size was counted before it was accepted
+        self._overhead: float | None = None  # tokens of the chat template; some templates add a system prompt
         self._surplus = 1.0  # the most that a request had for each token of its estimate as it is known now
-        self._settled, self._reports = self.calibration, 0  # turns are estimated by the former: see _settle
-        self._estimates: dict[str, float] = {}  # of turns that no report has counted, by id
-        self._texts: dict[str, tuple[Text, Text]] = {}  # prompt and reply of estimated turns, by id
+        self._reports = 0
         self.revision = 0  # another number after each change of a size that was known or estimated before
+        self._begin(count if at_once else None)
+
+    def _begin(self, count: Callable[[str], float] | None) -> None:
+        """Estimate by the family's ratios, or count from now on."""
+        self._count, self.calibration = count, _calibration(self._family, counted=count is not None)
+        self._settled = self.calibration  # by which turns are estimated: see _settle
+        self._floor = FLOOR if self._family is UNKNOWN and count is None else 0.0
+        self._estimates: dict[str, float] = {}  # of turns that no report has counted, by id
+        self.revision += 1
 
     def tokens(self, text: str) -> float:
         """Return the estimated tokens of a text alone."""
@@ -90,13 +102,13 @@ class Meter:
 
     def message(self, text: str) -> float:
         """Return the tokens that a message with this text adds, those around it included; 0 for an empty text."""
-        if text and text == self._told[0]:
-            return self._told[1]
+        if text and text == self._prompt[0]:
+            return self._prompt[1]
         return self._estimate(text, 1.0) if text else 0.0
 
     def margin(self, text: str) -> float:
         """Return the share of a message's estimate to keep free; 0 where the message was counted."""
-        return self.calibration.margin(self._vector(text, 1.0)) if text != self._told[0] else 0.0
+        return self.calibration.margin(self._vector(text, 1.0)) if text != self._prompt[0] else 0.0
 
     def most(self, tokens: float, texts: Iterable[str]) -> float:
         """Return the most tokens of a request of so many: what reports have not told of its texts may be twice that."""
@@ -122,10 +134,10 @@ class Meter:
         size = self._turns.get(turn_id)
         if size is not None:
             return size
-        size = self._estimates.get(turn_id)
-        if size is None:
-            size = self._estimates[turn_id] = self._guess(turn_id, prompt, reply)
-        return size + attached
+        if turn_id not in self._estimates:
+            texts = ((prompt, 1.0 if prompt else 0.0), (reply, 0.0))
+            self._estimates[turn_id] = sum(self._estimate(text, count, self._settled) for text, count in texts)
+        return self._estimates[turn_id] + attached
 
     def turn_parts(self, turn_id: str, prompt: str, reply: str, attached: float = 0.0) -> tuple[float, float]:
         """Return the tokens of a turn's two messages: its size, divided as the messages are estimated."""
@@ -154,7 +166,7 @@ class Meter:
         self._learn(self._vector(reply), answer)
         if turn_id is not None:
             self._keep({turn_id: self._reported_prompt(sent, usage.input_tokens) + said})
-            self._told = ("", 0.0)  # that prompt is a turn now
+            self._prompt = ("", 0.0)  # that prompt is a turn now
         else:
             self._learn_apart(sent, usage.input_tokens)
         expected = sent.before + self.message(sent.prompt) + sent.attached
@@ -172,7 +184,7 @@ class Meter:
         is_text = self._overhead is not None or asked > MOSTLY_TEXT * OVERHEAD_AT_MOST
         least = READ_WHOLE if self._reports >= FIRST_REPORTS else 1 / PLAUSIBLE
         if is_text and not sent.attached and least * asked < left < max(PLAUSIBLE * asked, sent.most_text):
-            self._learn_total(sent, left)
+            self._learn(self._sent_text(sent), left)
 
     def _reported_prompt(self, sent: SentRequest, total: int) -> float:
         """Make the parts of a request sum to its reported total, and return the prompt's share."""
@@ -184,11 +196,11 @@ class Meter:
         asked = self._share_out(sent, total, learn=not (first and alone))
         return self._scale_all(sent, total) if asked is None else asked
 
-    def told(self, sent: SentRequest, total: int) -> None:
+    def record_count(self, sent: SentRequest, total: int) -> None:
         """Learn from the total of a request that was counted but not answered. Parts counted before keep their size."""
         asked = self._share_out(sent, total, learn=True)
         if asked is not None:
-            self._told = (sent.prompt, max(asked - sent.attached, 0.0))
+            self._prompt = (sent.prompt, max(asked - sent.attached, 0.0))
             self._settle()
 
     def _share_out(self, sent: SentRequest, total: int, *, learn: bool) -> float | None:
@@ -201,28 +213,17 @@ class Meter:
         if not max(guessed / PLAUSIBLE, 1) <= left <= max(guessed * PLAUSIBLE, sent.most_text):
             return None
         if learn and not sent.attached:  # tokens of images say nothing about text
-            sizes = self._learn_total(sent, left - fixed * left / guessed)
-            asked = self.message(sent.prompt)
-        factor = left / (asked + fixed + sum(sizes.values()))
+            self._learn(self._sent_text(sent), left - fixed * left / guessed)
+        factor = left / guessed
         if fixed or sent.fixed not in self._fixed:
             self._keep_fixed(sent.fixed, fixed * factor)
         self._rescale(sizes, factor)
         return asked * factor
 
-    def _learn_total(self, sent: SentRequest, tokens: float) -> dict[str, float]:
-        """Learn from the tokens of a prompt with estimated turns, and return the sizes of these turns as known now.
-
-        What exceeds the estimates belongs mostly to the kinds of text of which the least is known.
-        """
-        texts = {
-            turn: _joined(self._vector(guess.prompt, 1.0), self._vector(guess.reply))
-            for turn, guess in sent.guessed.items()
-        }
-        self._learn(_joined(self._vector(sent.prompt, 1.0), *texts.values()), tokens)
-        return {
-            turn: max(guess.tokens + self.calibration.estimate(text) - self._settled.estimate(text), 1.0)
-            for (turn, guess), text in zip(sent.guessed.items(), texts.values(), strict=True)
-        }
+    def _sent_text(self, sent: SentRequest) -> Vector:
+        """Return the vector of a prompt and of the turns that were estimated."""
+        texts = (text for guess in sent.guessed.values() for text in (guess.prompt, guess.reply) if text)
+        return _joined(self._vector(sent.prompt, 1.0), *map(self._vector, texts))
 
     def _scale_all(self, sent: SentRequest, total: int) -> float:
         turns, fixed, asked = sent.turns(), self.fixed(sent.fixed), self.message(sent.prompt) + sent.attached
@@ -231,19 +232,11 @@ class Meter:
         self._rescale(turns, factor)
         return asked * factor
 
-    def _guess(self, turn_id: str, prompt: str, reply: str) -> float:
-        """Estimate a turn, analysing its texts only once."""
-        texts = self._texts.get(turn_id)
-        if texts is None:
-            texts = (self._vector(prompt, 1.0 if prompt else 0.0), len(prompt)), (self._vector(reply), len(reply))
-            self._texts[turn_id] = texts
-        return sum(max(self._settled.estimate(vector), self._floor * length) for vector, length in texts)
-
-    def _estimate(self, text: str, messages: float) -> float:
-        return max(self.calibration.estimate(self._vector(text, messages)), self._floor * len(text))
+    def _estimate(self, text: str, messages: float, known: Calibration | None = None) -> float:
+        return max((known or self.calibration).estimate(self._vector(text, messages)), self._floor * len(text))
 
     def _vector(self, text: str, messages: float = 0.0) -> Vector:
-        kinds = makeup(text) if self._count is None else (float(self._count(text)),)
+        kinds = text_features(text) if self._count is None else (float(self._count(text)),)
         return (*kinds, messages)
 
     def _learn(self, text: Vector, tokens: float) -> None:
@@ -256,7 +249,10 @@ class Meter:
         After every report it would cost as much as there are turns.
         """
         self._reports += 1
-        if self._reports.bit_count() == 1:
+        if self._later is not None:
+            self._begin(self._later)
+            self._later = None
+        elif self._reports.bit_count() == 1:
             self._settled = self.calibration
             self._forget_estimates()
 
@@ -270,13 +266,12 @@ class Meter:
 
     def _keep(self, turns: Mapping[str, float]) -> None:
         self._turns.update(turns)
-        self._news.turns.update(turns)
+        self._unsaved.turns.update(turns)
         for turn in turns:
-            self._texts.pop(turn, None)
             self._estimates.pop(turn, None)
 
     def _keep_fixed(self, fixed: Fixed, tokens: float) -> None:
-        self._fixed[fixed] = self._news.fixed[fixed] = tokens
+        self._fixed[fixed] = self._unsaved.fixed[fixed] = tokens
 
     @property
     def learned(self) -> Learned:
@@ -288,32 +283,33 @@ class Meter:
         """All sizes known from reports."""
         return Counted(dict(self._turns), dict(self._fixed))
 
-    def news(self) -> Counted:
+    def pop_unsaved(self) -> Counted:
         """Return the sizes learned from reports since the last call."""
-        news, self._news = self._news, Counted({}, {})
-        return news
+        unsaved, self._unsaved = self._unsaved, Counted({}, {})
+        return unsaved
 
     def restore(self, learned: Learned, counted: Counted) -> None:
         """Restore what was learned before a restart; what was learned since is kept."""
-        kinds = {len(learned.calibration.logs), len(learned.settled)}
-        if self._overhead is None and kinds == {len(self.calibration.weights)}:
-            self.calibration = Calibration.told(self.calibration.prior, learned.calibration)
-            self._settled = replace(self.calibration, weights=learned.settled)
-            self._overhead, self._floor = learned.overhead, learned.floor
+        reports, known = learned.calibration, self.calibration
+        is_alike = len(learned.settled) == len(known.weights) and len(reports.misses) == len(known.vocabularies)
+        if self._overhead is None:
+            self._overhead, self._floor = learned.overhead, learned.floor if self._count is None else 0.0
+            self.calibration = Calibration.told(known.vocabularies, reports) if is_alike else known
+            self._settled = replace(self.calibration, weights=learned.settled) if is_alike else known
         self._turns = {**counted.turns, **self._turns}
         self._fixed = {**counted.fixed, **self._fixed}
         self._estimates.clear()
         self.revision += 1
 
 
-def _prior(family: Family, *, counted: bool) -> Calibration:
+def _calibration(family: Family, *, counted: bool) -> Calibration:
     """Return the calibration of a tokenizer before its first report."""
     if not counted:
         return Calibration.of(family.ratios, ALL_RATIOS)
     if family.vocabulary:
         return Calibration.counted()
     words = [ratios[0] / O200K_RATIOS[0] for ratios in family.ratios]
-    return Calibration.of([(sum(words) / len(words),)], doubt=FOREIGN_DOUBT)
+    return Calibration.of([(sum(words) / len(words),)], noise=FOREIGN_DOUBT)
 
 
 def _joined(*texts: Vector) -> Vector:

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property, lru_cache
 from typing import Any, Literal, NamedTuple, get_args
 
 from .usage import Prices
@@ -22,15 +23,10 @@ PRICES = "prices"  # the key of a row that may stand beside those of its window,
 Fact = Literal["images", "thinking"]  # whether a model reads images; whether it thinks before it answers
 FACTS: tuple[Fact, ...] = get_args(Fact)  # keys of a models file, under which stands of which models they hold
 ORIGINS: dict[Source, str] = {
-    "given": "(given)",
-    "learned": "learned",
-    "server": "from the server",
-    "user file": "from your models.json",
-    "models.json": "from models.json",
-    "provider": "from the provider",
-    "built in": "from the built-in table",
+    "given": "(given)", "server": "from the server", "user file": "from your models.json",
+    "models.json": "from models.json", "provider": "from the provider", "built in": "from the built-in table",
     "assumed": "assumed",
-}
+}  # fmt: skip
 
 
 class WindowRow(NamedTuple):
@@ -94,7 +90,7 @@ class ContextWindow:
         return self.passed is not None and self.max_input_tokens == self.passed == self.tokens
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)
 class WindowTable:
     """Windows by the name of a model, or by a prefix of names.
 
@@ -110,39 +106,31 @@ class WindowTable:
     problem: str | None = None
     prices: Mapping[str, Prices] = field(default_factory=dict)
     facts: Mapping[Fact, Mapping[str, bool | None]] = field(default_factory=dict)
-    _spelled: dict[str, str] = field(default_factory=dict, init=False, repr=False, compare=False)
-    _answers: dict[tuple[Fact, str], bool | None] = field(default_factory=dict, init=False, repr=False, compare=False)
-    _found: dict[str, ContextWindow | None] = field(default_factory=dict, init=False, repr=False, compare=False)
 
+    @lru_cache(4_096)  # noqa: B019  # a turn asks for the same few names again and again
     def find(self, model: str) -> ContextWindow | None:
         """Return the window of a model's own row, else of the longest row that its name begins with."""
-        if model not in self._found:  # a turn asks for the same few names again and again
-            self._found[model] = self._find(model)
-        return self._found[model]
-
-    def find_prices(self, model: str) -> Prices | None:
-        """Return the prices of the row that answers for a model itself."""
-        spelled = {spell(name): prices for name, prices in self.prices.items()} | {**self.prices}
-        row = self._own_row(candidates(model), spelled) if spelled else None
-        return None if row is None else spelled[row]
-
-    def says(self, fact: Fact, model: str) -> bool | None:
-        """Return whether a fact holds of a model, by its own row, else its family's; ``None``: the table is silent."""
-        if (fact, model) not in self._answers:
-            rows = self.facts.get(fact, {})
-            names = list(candidates(model)) if rows else []
-            row = self._own_row(names, rows) or next((f"{name}-" for name, _ in names if f"{name}-" in rows), "")
-            self._answers[fact, model] = rows.get(row)
-        return self._answers[fact, model]
-
-    def _find(self, model: str) -> ContextWindow | None:
-        self._spell_rows()
         names = list(candidates(model))
         name = self._own_row(names, self._spelled)
         if name is not None:
             row = self._spelled[name]
             return ContextWindow(*self.rows[row], self.source, row)
         return None if self._by_prefix else self._likely(name for name, _ in names)
+
+    @lru_cache(4_096)  # noqa: B019
+    def find_prices(self, model: str) -> Prices | None:
+        """Return the prices of the row that answers for a model itself."""
+        spelled = {spell(name): prices for name, prices in self.prices.items()} | {**self.prices}
+        row = self._own_row(candidates(model), spelled) if spelled else None
+        return None if row is None else spelled[row]
+
+    @lru_cache(4_096)  # noqa: B019
+    def says(self, fact: Fact, model: str) -> bool | None:
+        """Return whether a fact holds of a model, by its own row, else its family's; ``None``: the table is silent."""
+        rows = self.facts.get(fact, {})
+        names = list(candidates(model)) if rows else []
+        row = self._own_row(names, rows) or next((f"{name}-" for name, _ in names if f"{name}-" in rows), "")
+        return rows.get(row)
 
     @property
     def _by_prefix(self) -> bool:
@@ -162,46 +150,27 @@ class WindowTable:
         row = next(filter(None, likely), None)
         return ContextWindow(*self.rows[row], matched=row.rstrip("-")) if row else None
 
-    def _spell_rows(self) -> None:
-        """Index the rows by their spelling at the first question: most tables are never asked."""
-        if self.rows and not self._spelled:
-            pairs = list(zip(spell_all(self.rows), self.rows, strict=True))
-            parts = ((name.split("/"), row) for name, row in pairs)
-            anywhere = {f"{name[0]}//{name[-1]}": row for name, row in parts if len(name) > 2}
-            self._spelled.update(anywhere | dict(pairs) | {row: row for row in self.rows})
+    @cached_property
+    def _spelled(self) -> dict[str, str]:
+        """The rows by their spelling, looked up at the first question: most tables are never asked."""
+        pairs = list(zip(spell_all(self.rows), self.rows, strict=True)) if self.rows else []
+        parts = ((name.split("/"), row) for name, row in pairs)
+        anywhere = {f"{name[0]}//{name[-1]}": row for name, row in parts if len(name) > 2}
+        return anywhere | dict(pairs) | {row: row for row in self.rows}
 
 
 # For an installation without models.json. Where members of a family differ, the figure is the smaller one.
-FAMILY_TABLE = WindowTable(
-    {
-        "local/smollm2": WindowRow(2_048),
-        "smollm2": WindowRow(8_192),
-        "gpt-3.5-turbo": WindowRow(16_385, None, 4_096),
-        "gpt-4": WindowRow(8_192, None, 4_096),
-        "gpt-4-turbo": WindowRow(128_000, None, 4_096),
-        "gpt-4o": WindowRow(128_000, None, 16_384),
-        "gpt-4.1": WindowRow(1_047_576, None, 32_768),
-        "gpt-5": WindowRow(400_000, 272_000, 128_000),
-        "gpt-5-chat": WindowRow(128_000, None, 16_384),
-        "gpt-oss": WindowRow(131_072, None, 32_768),
-        "o1": WindowRow(128_000, None, 32_768),
-        "o3": WindowRow(200_000, None, 100_000),
-        "o4": WindowRow(200_000, None, 100_000),
-        "claude": WindowRow(200_000, None, 4_096),
-        "gemini": WindowRow(1_048_576, None, 8_192),
-        "llama-2": WindowRow(4_096),
-        "llama": WindowRow(8_192),
-        "llama-3.1": WindowRow(128_000),
-        "llama-3.2": WindowRow(128_000),
-        "llama-3.3": WindowRow(128_000),
-        "mistral": WindowRow(32_000),
-        "qwen": WindowRow(32_768),
-        "deepseek": WindowRow(64_000),
-        "grok": WindowRow(131_072),
-    },
-    "built in",
-)
-
+FAMILY_WINDOWS: dict[str, tuple[int, int | None, int | None] | tuple[int]] = {
+    "local/smollm2": (2_048,), "smollm2": (8_192,), "gpt-3.5-turbo": (16_385, None, 4_096),
+    "gpt-4": (8_192, None, 4_096),
+    "gpt-4-turbo": (128_000, None, 4_096), "gpt-4o": (128_000, None, 16_384), "gpt-4.1": (1_047_576, None, 32_768),
+    "gpt-5": (400_000, 272_000, 128_000), "gpt-5-chat": (128_000, None, 16_384), "gpt-oss": (131_072, None, 32_768),
+    "o1": (128_000, None, 32_768), "o3": (200_000, None, 100_000), "o4": (200_000, None, 100_000),
+    "claude": (200_000, None, 4_096), "gemini": (1_048_576, None, 8_192), "llama-2": (4_096,), "llama": (8_192,),
+    "llama-3.1": (128_000,), "llama-3.2": (128_000,), "llama-3.3": (128_000,), "mistral": (32_000,), "qwen": (32_768,),
+    "deepseek": (64_000,), "grok": (131_072,),
+}  # fmt: skip
+FAMILY_TABLE = WindowTable({name: WindowRow(*tokens) for name, tokens in FAMILY_WINDOWS.items()}, "built in")
 
 MAX_NAME = 200  # characters: no prefix is longer, so that odd names are matched fast
 MOST_FOLDERS = 8  # parts of a name between slashes that are looked at
@@ -252,7 +221,7 @@ def candidates(model: str) -> Iterator[tuple[str, str]]:
     for name in names:
         yield from ((start, name[len(start) :]) for start in prefixes(name, name.rfind("/") + 1))
     for name in names:
-        folder = name[: name.rfind("/")] if "/" in name else ""
+        folder = name.rpartition("/")[0]
         yield from ((start, name[len(start) :]) for start in (prefixes(folder, 0) if folder else ()))
 
 
@@ -266,15 +235,10 @@ def names_of(model: str) -> list[str]:
     if decoration and decoration.group().startswith("ft:"):
         plain = [plain[0].partition(":")[0]]
     whole, *shorter = ("/".join(parts[start:]) for start in range(len(parts)))
-    return [whole, *_at_provider(parts), *shorter, *plain]
-
-
-def _at_provider(parts: Sequence[str]) -> list[str]:
-    """Return what a name may be called at its provider: without folders, or (after two slashes) in any of them.
-
-    So `groq/qwen3-32b` finds the row of `groq/qwen/qwen3-32b`, and `together/google/x` never that of `together/y/x`.
-    """
-    return [f"{parts[0]}{'/' if len(parts) > 2 else '//'}{parts[-1]}"] if len(parts) > 1 else []
+    # at its provider it may be without folders, or (after two slashes) in any of them: groq/qwen3-32b finds the row of
+    # groq/qwen/qwen3-32b, and together/google/x never that of together/y/x
+    anywhere = [f"{parts[0]}{'/' if len(parts) > 2 else '//'}{parts[-1]}"] if len(parts) > 1 else []
+    return [whole, *anywhere, *shorter, *plain]
 
 
 def prefixes(name: str, least: int) -> Iterator[str]:
@@ -310,14 +274,10 @@ def stated_size(model: str) -> ContextWindow | None:
     sizes = list(re.finditer(_SIZES, model.lower().rpartition("/")[2][-MAX_NAME:]))
     if not sizes:
         return None
-    number, thousands, millions = sizes[-1].groups()
-    tokens = int(number) if number else int(millions) * 1_000_000 if millions else _thousands(int(thousands))
+    number, thousands, millions = (int(digits or 0) for digits in sizes[-1].groups())
+    unit = 1_024 if thousands <= 64 else 1_000  # above 64k, where usage differs, the smaller reading
+    tokens = number or _ROUNDED.get(thousands, thousands * unit) or millions * 1_000_000
     return ContextWindow(tokens, matched=f"-{sizes[-1].group()}")
-
-
-def _thousands(size: int) -> int:
-    """Return the tokens of a size such as 8k or 128k; above 64k, where usage differs, the smaller reading."""
-    return _ROUNDED.get(size) or size * (1_024 if size <= 64 else 1_000)
 
 
 def read_table(text: str, source: Source, path: str) -> WindowTable:

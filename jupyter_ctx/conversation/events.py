@@ -202,7 +202,7 @@ class Picked(Event):
 
 @dataclass(frozen=True, slots=True)
 class Offered(Event):
-    """Several answers to a prompt came, of which none is a turn yet: no step, and part of what was done before."""
+    """Several answers to a prompt came: no step, and part of what was done before; the choice after it is one."""
 
     stored_as = "offered"
     alternatives: Alternatives
@@ -216,12 +216,13 @@ class Chosen(Event):
     """One of several answers is the turn; the others are versions of it."""
 
     stored_as = "chosen"
-    label = "choice"
+    label = "turn"
+    label_off = "choice"
     alternatives: str  # id
     turn: str  # id
 
-    def fold(self, past: Places) -> None:
-        past.choose(self.alternatives, self.turn)
+    def fold(self, past: Places) -> bool:
+        return past.choose(self.alternatives, self.turn)
 
 
 @dataclass(frozen=True, slots=True)

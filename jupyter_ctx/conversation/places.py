@@ -328,16 +328,19 @@ class Places:
         for turn in alternatives.turns:
             self._written.setdefault(turn.id, self._now)
 
-    def choose(self, alternatives: str, chosen: str) -> None:
+    def choose(self, alternatives: str, chosen: str) -> bool:
         """Make one of several answers the turn; the others, and those that its cell had before, are versions of it.
+
+        Return whether another of them was the turn before.
 
         A turn that is new stands where it was asked for: before the turns that were said since then.
         """
         offered = self.offers.get(alternatives)
         turn = next((turn for turn in offered.turns if turn.id == chosen), None) if offered is not None else None
         if offered is None or turn is None:  # the row that held them is lost
-            return
-        if self.place_of(offered) is None:
+            return False
+        is_there = self.place_of(offered) is not None
+        if not is_there:
             self._say_chosen(offered, turn)
         there = self.place_of(offered)
         assert there is not None
@@ -347,6 +350,7 @@ class Places:
         there.versions = [*{each.id: each for each in before}.values(), *offered.turns]
         if there.turn is not turn:
             there.show(turn, self._now)
+        return is_there
 
     def _note_files(self, turn: Turn) -> None:
         self.files.update({file.kind: file for file in turn.attachments})

@@ -67,5 +67,5 @@ def as_tried(stored: StoredAnswer) -> Tried:
     """Return what the store keeps of a request as what became of it."""
     if not stored.answered:
         return Tried(None, stored.error, "row")
-    reply = Reply(**{name: getattr(stored, name) for name in OF_A_REPLY}, stored=True)
+    reply = Reply(**{name: getattr(stored, name) for name in OF_A_REPLY}, source="store")
     return Tried(AskReply(reply, stored.truncated), stored.error)

@@ -24,14 +24,13 @@ from ..runtime.frontend import Where
 from ..runtime.interrupts import uninterrupted
 from ..session import actions
 from ..session.actions import turn_of, versions_of
-from ..session.notices import WHERE_FROM
 from ..session.prompt import Prompt
 from ..session.side_by_side import MOST_AT_A_TIME, Candidate, ask_each
 from .answer_parts import ending, figures_of, remarks_on, shown_forms
 from .line_options import settings_of
 
 IN_THE_ERROR = "Not answered: the error below says why."
-FIRST_TAKEN = "The first whole answer is taken: %chat pick N takes another."
+FIRST_TAKEN = "The first whole answer is the turn: %chat pick N takes another."
 
 
 def columns_of(chat: Chat, options: Namespace) -> tuple[Candidate, ...]:
@@ -107,9 +106,6 @@ class SideBySideCell:
                 last = next(reversed(self._chat.conversation.offers.values()), None)
                 self._offer(last if last is not None and self._shows(last, prompt) else None)
             raise error from None
-        if prompt.record and self._place.kind != "notebook" and not self._chat.session.chosen(answers.id):
-            is_whole = [not answer.error and not answer.problem for answer in answers.answers]
-            self._chat.session.act(actions.choose_answer, is_whole.index(True) + 1, answers.id)
         self._offer(answers if prompt.record else None)
         return [self._replies.get(column) for column in range(len(self._columns))]
 
@@ -131,26 +127,15 @@ class SideBySideCell:
             self._view.close(None)
             return
         self.id, self._chosen = answers.id, self._chat.session.chosen(answers.id)
-        is_automatic = self._place.kind != "notebook" and self._chosen is not None
-        self._view.close(_index(self._chosen), (FIRST_TAKEN,) if is_automatic else ())
+        self._view.close(_index(self._chosen), (FIRST_TAKEN,) if self._place.kind != "notebook" else ())
         if self._place.kind == "notebook":
             missing = [index for index, answer in enumerate(answers.answers) if answer.error]
             self._bar = ChoiceBar(
                 self._heads, lambda i: self._chat.session.act(actions.choose_answer, i + 1, self.id), missing
             )
             self._bar.show()
-            self._bar.update(_index(self._chosen), unused=self._unused)
+            self._bar.update(_index(self._chosen))
             self._chat.session.listeners.append(self._follow)
-
-    @property
-    def _unused(self) -> str:
-        """The line where none of the answers is taken, and its cell has a turn all the same."""
-        places = self._chat.conversation.of_cell(self._place.cell)
-        if not places or self._chosen is not None:
-            return ""
-        turn = self._chat.conversation.index(places[0].id) + 1
-        count = len(self._heads)
-        return f"Turn {turn} has another answer of this cell: %chat pick N (1 to {count}) takes one of these."
 
     def end(self) -> None:
         """Follow the conversation no longer."""
@@ -164,7 +149,7 @@ class SideBySideCell:
         before, self._chosen = self._chosen, self._chat.session.chosen(self.id)
         if before != self._chosen:
             self._view.choose(_index(self._chosen))
-        self._bar.update(_index(self._chosen), unused=self._unused)
+        self._bar.update(_index(self._chosen))
 
     # what comes
 
@@ -182,7 +167,7 @@ class SideBySideCell:
     def done(self, column: int, reply: Reply) -> None:
         """Show a whole answer, with its figures."""
         self._replies[column] = reply
-        notices = (*(line for line in reply.notices if line not in WHERE_FROM), *ending(reply))
+        notices = (*reply.notices, *ending(reply))
         # of stored answers too: they are there to be compared
         figures = replace(figures_of(reply.model, reply), notes=remarks_on(reply))
         self._view.done(column, reply.text, reply.thinking, figures, notices, shown_forms(reply))

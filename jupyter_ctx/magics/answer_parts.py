@@ -16,12 +16,13 @@ from ..errors import ChatError
 from ..providers.base import Reply
 from ..providers.lookup import is_self_hosted
 from ..runtime.frontend import Where
-from ..session.complete import Coming
-from ..session.notices import HANDED
+from ..session.complete import StreamListener
 from ..wording import counted
 
-HANDED_REMARK = "handed out with this notebook; nothing was sent: --ask asks the model"
-STORED_REMARK = "stored answer; nothing was sent: run the cell again to ask anew"
+REMARKS = {  # by the source of an answer
+    "handout": "handed out with this notebook; nothing was sent: --ask asks the model",
+    "store": "stored answer; nothing was sent: run the cell again to ask anew",
+}
 
 
 def shown_forms(reply: Reply) -> AnswerForms | None:
@@ -48,8 +49,7 @@ def _is_newest(chat: Chat, reply: Reply) -> bool:
 
 def remarks_on(reply: Reply, *, goes_on: bool = True) -> tuple[str, ...]:
     """Return what is routine about an answer, for its footer. ``goes_on``: whether %chat continue adds to it."""
-    remark = HANDED_REMARK if HANDED in reply.notices else STORED_REMARK
-    remarks = [remark] if reply.stored else []
+    remarks = [REMARKS[reply.source]] if reply.stored else []
     if reply.stop_reason == "max_tokens" and reply.text:
         length = counted(reply.usage.output_tokens, "token") if reply.usage else "the longest length allowed"
         remedy = "%chat continue asks for the rest" if goes_on else "a larger --max-tokens lets it go on"
@@ -95,7 +95,7 @@ def figures_of(model: str, of: Reply | TurnRecord) -> Footer:
     return Footer(model, of.usage, of.seconds, of.cost, of.stop_reason, is_free=is_self_hosted(model))
 
 
-def broken_below(chat: Chat, coming: Coming, place: Where, how: str) -> Footer:
+def broken_below(chat: Chat, coming: StreamListener, place: Where, how: str) -> Footer:
     """Return what stands below an answer that is not whole; ``how``: what ended it."""
     seconds = time.monotonic() - coming.asked
     return Footer(seconds=seconds if _shows_figures(chat, place) else None, broken=how)

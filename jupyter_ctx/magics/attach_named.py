@@ -17,7 +17,7 @@ from ..attachments.attached import MOST_SHARE, Attached
 from ..attachments.attached_files import exists
 from ..attachments.guarded import call_user_code, format_error
 from ..errors import InvalidRequestError
-from ..template.expressions import described
+from ..template.expressions import Expression, described
 from ..wording import did_you_mean, nearest_name
 from .variables import variables_of
 
@@ -43,9 +43,10 @@ def attached_named(
 ) -> Attached:
     """Return what a word names: a variable, an attribute or an item of one, else a file; or a web page.
 
-    Items are named by constants, as in ``Out[3]``, ``axes[0, 1]``, ``results['fig']`` and ``df[:100]``. ``attach``
-    makes what goes with the prompt from a value and its name. ``./NAME`` is a file in any case; ``NAME:all`` sends as
-    much of a value as fits half of the limit. Raises InvalidRequestError.
+    Items are named by constants, as in ``Out[3]``, ``axes[0, 1]``, ``results['fig']`` and ``df[:100]``; other
+    expressions are those of ``{{ }}``, such as ``df[df.x > 2]``. ``./NAME`` is a file in any case; ``NAME:all`` sends
+    as much of a value as fits half of the limit. ``attach`` makes what goes with the prompt from a value and its name.
+    Raises InvalidRequestError.
     """
     if is_address(word):
         return attach(word, Address(word, allow_local))
@@ -63,15 +64,25 @@ def attached_named(
 
 def _value(word: str, variables: Mapping[str, Any]) -> Any:
     """Return what a word names, or ``ABSENT`` where that is a file. Raises InvalidRequestError."""
+    value, problem = ABSENT, ""
     try:
         value = call_user_code(word, lambda: part_named(word, variables))
     except NoPartError as error:
-        if not _is_file(word):
-            raise InvalidRequestError(f"-a {word}: {error} Nothing was sent.") from None
-        return ABSENT
+        problem = f"-a {word}: {error} Nothing was sent."
     if value is ABSENT and not exists(word):
-        raise InvalidRequestError(_no_such(word, variables))
+        value = call_user_code(word, lambda: _computed(word, variables))
+        if value is ABSENT:
+            raise InvalidRequestError(problem or _no_such(word, variables))
     return value
+
+
+def _computed(word: str, variables: Mapping[str, Any]) -> Any:
+    """Return the value of an expression, as ``{{ }}`` reads it; ``ABSENT``: the word is none, or it fails."""
+    expression = Expression.of(word)
+    if expression.names and not expression.unknown(variables):
+        with suppress(Exception):
+            return expression.value(variables)
+    return ABSENT
 
 
 def part_named(word: str, variables: Mapping[str, Any]) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -23,9 +23,8 @@ from ..runtime.frontend import Where, notebook_files, origin, where
 from ..runtime.interrupts import uninterrupted
 from ..session import actions
 from ..session.actions import Change, threshold_notice
-from ..session.complete import Coming
+from ..session.complete import StreamListener
 from ..session.handed_out import HandedOut
-from ..session.notices import WHERE_FROM
 from ..session.prompt import Prompt
 from ..session.send import send_prompt
 from ..session.state import NotebookState
@@ -59,7 +58,6 @@ class ChatCells:
         self.maps: dict[str, Run] = {}  # by the fingerprint of their cell, the newest
         self._side_by_side: dict[str, SideBySideCell] = {}  # by cell
         self._newest_columns: SideBySideCell | None = None
-        self._reminded: set[str] = set()  # of answers side by side that no turn is of
         notebook = NotebookState(handout=HandedOut(partial(notebook_files, shell)))
         self.library: Library = Library(origin(shell), dict(shell.config.get("Chat", {})), notebook=notebook)
 
@@ -87,8 +85,8 @@ class ChatCells:
         place = where(self.shell)
         columns = _columns(chat, options, place)
         options = options if columns is None else columns.first
-        reminders = () if options.preview else self._reminders(chat, place, several=columns is not None)
-        above = [*self.notes(), *reminders]
+        memory = None if options.preview else chat.session.memory_notice()
+        above = [*self.notes(), *filter(None, [memory])]
         reading = _view(place, options, ())
         try:
             asked = self.prompts.of(chat, options, cell.rstrip("\n"), place, reading.sent)
@@ -141,20 +139,6 @@ class ChatCells:
             )
         return chat.session.act(actions.choose_answer, number, last.id)
 
-    def _reminders(self, chat: Chat, place: Where, *, several: bool) -> Iterator[str]:
-        """Yield lines about what joins a prompt, or does not, that its user may not know; each once."""
-        memory = chat.session.memory_notice()
-        if memory is not None:
-            yield memory
-        last = next(reversed(chat.conversation.offers.values()), None)
-        if several or last is None or last.id in self._reminded or last.asked.record.cell == (place.cell or ""):
-            return
-        self._reminded.add(last.id)
-        if chat.session.chosen(last.id) is None:
-            cell = last.asked.record.execution
-            whose = f" of cell [{cell}]" if cell is not None else ""
-            yield f"None of the answers side by side{whose} is part of the conversation: %chat pick N takes one."
-
     def _send(self, chat: Chat, view: AnswerView, place: Where, prompt: Prompt) -> Reply:
         """Send a prompt and show what comes."""
         before = chat.conversation.length
@@ -165,7 +149,7 @@ class ChatCells:
                 _warn(warning, place)
             view.begin()
 
-        coming = Coming(begin, view.feed, view.think, on_sent=view.sent)
+        coming = StreamListener(begin, view.feed, view.think, on_sent=view.sent)
         try:
             reply = send_prompt(chat.session, prompt, coming)
             view.leave()
@@ -195,7 +179,7 @@ class ChatCells:
 
     def _close(self, chat: Chat, view: AnswerView, place: Where, reply: Reply) -> None:
         """Show notices, figures and next steps below an answer."""
-        below = [*(line for line in reply.notices if line not in WHERE_FROM), *ending(reply)]
+        below = [*reply.notices, *ending(reply)]
         blocks = blocks_below(chat, reply) if chat is self.library.current else 0
         footer = figures_below(chat, reply, place, blocks)
         has_figure = place.kind == "notebook" and footer.fill is not None

@@ -7,7 +7,6 @@ import shlex
 from IPython.display import display
 
 from ..conversation.code_blocks import CodeBlock, code_blocks, code_of, eligible_blocks
-from ..conversation.events import Added, Cleared, Offered, Said
 from ..display.answer.markdown import folded_code
 from ..display.tables import first_words, table
 from ..display.text import to_plain, warning_forms
@@ -15,12 +14,12 @@ from ..errors import InvalidRequestError
 from ..providers.base import Reply
 from ..runtime.frontend import where
 from ..session.actions import turn_of
+from ..session.ask import CUT_SHORT
 from ..wording import counted
 from .command_table import ABOUT_ANSWERS, Call, command, say
 
 BLOCK_COLUMNS = ("block", "language", "lines", "begins with", "into the next cell")
-NO_NEXT_CELL = "A notebook that is executed without a reader takes no new cell for this code."
-NEWS = (Said, Offered, Added, Cleared)  # events that bring a newest answer, or leave none
+NO_NEXT_CELL = "This notebook runs without a front end, where no cell can be added."
 LISTS_BLOCKS = ": %chat code lists the blocks of the last answer that has any"
 FIX = (
     "Correct the cell that raised this error. Change only what is needed. Return that cell, whole and corrected, in "
@@ -52,17 +51,8 @@ def _code(call: Call, block: str = "", turn: int | None = None) -> object:
 
 
 def _turn_meant(call: Call) -> int:
-    """Return the last turn with code, and say which it is where the newest answer has none.
-
-    Raises InvalidRequestError where the newest answers stand side by side, and none of them is used yet.
-    """
-    chat, turns = call.chat, call.chat.turns
-    newest = next((event for event in reversed(chat.conversation.standing) if isinstance(event, NEWS)), None)
-    if isinstance(newest, Offered) and chat.session.chosen(newest.alternatives.id) is None:
-        answers = len(newest.alternatives.answers)
-        raise InvalidRequestError(
-            f"None of the {answers} answers side by side is used yet: %chat pick N takes one, then %chat code its code."
-        )
+    """Return the last turn with code, and say which it is where the newest answer has none."""
+    turns = call.chat.turns
     turn = next((number for number in range(len(turns), 0, -1) if code_blocks(turns[number - 1].reply)), None)
     if turn is None:
         raise InvalidRequestError("There is no code in any answer.")
@@ -105,13 +95,15 @@ def _fix(call: Call) -> None:
     wishes = (call.text or "").strip()
     reply = call.host.ask(call.chat, call.options, f"{FIX}\n\n{wishes}" if wishes else FIX)
     if isinstance(reply, Reply):  # else it was a preview
-        display(warning_forms(_put_correction(call, cell, reply.text)), raw=True)
+        display(warning_forms(_put_correction(call, cell, reply)), raw=True)
 
 
-def _put_correction(call: Call, cell: str, answer: str) -> str:
+def _put_correction(call: Call, cell: str, reply: Reply) -> str:
     """Put the longest block of Python that is not the failed cell into the next cell; return what was done."""
-    python = [block.cell for block in code_blocks(answer) if block.is_python]
+    python = [block.cell for block in code_blocks(reply.text) if block.is_python]
     new = [code for code in python if code.strip() != cell.strip()]
+    if reply.stop_reason in CUT_SHORT:
+        return "The answer is not whole: nothing was put into a cell."
     if not python:
         return "The answer has no Python code: nothing was put into a cell."
     if not new:

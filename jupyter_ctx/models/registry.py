@@ -32,7 +32,7 @@ from ..storage.serialization import EndpointState, MeterState, Sizes, StoredStat
 from .model_names import near_models
 from .pricing import CACHE_SECONDS, CACHE_WRITES, CACHED_FOR_30M, given_prices, has_listed_price, price
 from .purse import Purse
-from .tokenizer import counter
+from .tokenizer import counter, load_soon
 from .window_tables import StatedWindows, load_tables
 
 NO_LIMIT = LearnedLimit()
@@ -294,7 +294,7 @@ class Models:
     def news(self) -> list[Sizes]:
         """Return the sizes that were reported since the last call."""
         with self._learning:
-            return _sizes({key: meter.news() for key, meter in self._meters.items()})
+            return _sizes({key: meter.pop_unsaved() for key, meter in self._meters.items()})
 
     def sizes(self) -> list[Sizes]:
         """Return all sizes that were reported."""
@@ -389,6 +389,9 @@ class Models:
         is_cut = reply.stop_reason in ("max_tokens", "context_window")
         with self._learning:
             target.meter.reported(sent, reply.text, usage, turn_id=turn_id, is_cut=is_cut)
+        vocabulary = family_of(target.settings.model).vocabulary
+        if vocabulary is not None and _counting(target.settings) == "auto":
+            load_soon(vocabulary)  # the next prompt is counted by it
 
     def ask_again(self, provider: Provider) -> None:
         """Ask a server that reports its window for it anew."""
@@ -529,7 +532,7 @@ def _new_meter(settings: Settings) -> Meter:
     family, counting = family_of(settings.model), _counting(settings)
     vocabulary = family.vocabulary or ("o200k_base" if counting == "tiktoken" else None)
     count = None if counting == "approximate" or vocabulary is None else counter(vocabulary)
-    return Meter(family, count, vision_of(settings.model))
+    return Meter(family, count, vision_of(settings.model), at_once=counting == "tiktoken")
 
 
 def _reserve(settings: Settings, window: ContextWindow, thinks: bool | None) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
 import time
@@ -55,26 +56,25 @@ def load_tables(models_file: str | Path | None = None) -> tuple[WindowTable, ...
     """Return the tables in order of precedence: the user's, and the package's."""
     named = models_file or os.environ.get(USER_FILE_VARIABLE)
     path = Path(named).expanduser() if named else config_file("models.json")
-    table = _users(path, *_version(path))
+    table = _users(path, _version(path))
     if table is None and named:
         table = WindowTable({}, "user file", f"{path} does not exist: no window is read from it.")
     return table or NO_FILE, _ours()
 
 
 @lru_cache(maxsize=2)
-def _users(path: Path, *version: object) -> WindowTable | None:
+def _users(path: Path, version: tuple[float, ...]) -> WindowTable | None:
     """Return the user's own table, read once for each version of the file; ``None`` where there is no such file."""
     del version
     return _read(path, "user file")
 
 
-def _version(path: Path) -> tuple[object, ...]:
-    """Return what changes with a file, or why it cannot be looked at."""
-    try:
+def _version(path: Path) -> tuple[float, ...]:
+    """Return what changes with a file; nothing where it cannot be looked at."""
+    with suppress(OSError):
         stat = path.stat()
-    except OSError as error:
-        return (type(error),)
-    return stat.st_mtime_ns, stat.st_ctime_ns, stat.st_size, stat.st_ino
+        return stat.st_mtime_ns, stat.st_ctime_ns, stat.st_size, stat.st_ino
+    return ()
 
 
 @cache
@@ -166,11 +166,11 @@ class StatedWindows:
         return table or NO_LIST
 
 
-def kept_list(name: str) -> WindowTable | None:
-    """Return the provider's list that was kept within a day; ``None`` where there is none or ``name`` is empty."""
+def kept_list(name: str, seconds: float = KEEP_SECONDS) -> WindowTable | None:
+    """Return the provider's list that was kept at most so long ago; ``None`` where there is none."""
     path = _list_path(name)
     with suppress(OSError):
-        if name and 0 <= time.time() - path.stat().st_mtime < KEEP_SECONDS:
+        if name and 0 <= time.time() - path.stat().st_mtime < seconds:
             table = _read(path, "provider")
             return table if table is not None and table.problem is None else None
     return None
@@ -178,10 +178,7 @@ def kept_list(name: str) -> WindowTable | None:
 
 def kept_names(name: str) -> tuple[str, ...]:
     """Return the models in a provider's list that was kept, however old the list is."""
-    with suppress(OSError):
-        table = _read(_list_path(name), "provider")
-        return tuple(table.rows) if table is not None else ()
-    return ()
+    return tuple((kept_list(name, math.inf) or NO_LIST).rows)
 
 
 def _list_path(name: str) -> Path:

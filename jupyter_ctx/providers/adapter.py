@@ -231,7 +231,7 @@ class Adapter(ABC):
         """Yield thoughts and text as they arrive, then exactly one Reply."""
         pieces: list[str | Thought] = []
         delays = list(DELAYS) if request.waits else []
-        with self._translating(pieces):
+        with self._translating():
             while True:
                 ending, closed, known = Ending(self.at.model), self._closed, len(self._unsupported)
                 try:
@@ -242,13 +242,11 @@ class Adapter(ABC):
                         yield pieces[-1]
                     break
                 except Exception as error:
-                    left = pieces or closed.is_set()
-                    wait = None if left else self._wait(error, delays, request, known)
-                    if wait is None:
-                        raise
+                    refusal, left = self._refused(error), pieces or closed.is_set()
+                    wait = None if left else self._wait(error, refusal, delays, request, known)
                     self._responses.release()
-                    if wait and closed.wait(wait):
-                        raise
+                    if wait is None or (wait and closed.wait(wait)):
+                        raise self._translated(error, refusal, begun=bool(pieces)) from None
         yield replace(ending.reply(pieces), notices=self._unsupported.untold(self.differences(request)))
 
     def served_window(self, *, ask: bool) -> ContextWindow | None:
@@ -358,14 +356,15 @@ class Adapter(ABC):
                 raise
             raise InvalidRequestError(f"{names} cannot be sent as JSON: {error}.") from None
 
-    def _wait(self, error: Exception, delays: list[float], request: Request, known: int) -> float | None:
+    def _wait(
+        self, error: Exception, refusal: Refusal | None, delays: list[float], request: Request, known: int
+    ) -> float | None:
         """Return the seconds to wait before a retry, or ``None``: no retry. ``delays`` are those left.
 
         ``known``: how many parameters and schemas were known to be refused when the request was sent.
         """
         if isinstance(error, ChatError):
             return None
-        refusal = self._refused(error)
         if refusal is not None and self._adapts(refusal, request, known):
             return 0.0
         if not delays:
@@ -424,14 +423,14 @@ class Adapter(ABC):
         return self._moved
 
     @contextmanager
-    def _translating(self, pieces: Sequence[str | Thought] = ()) -> Iterator[None]:
-        """Raise every error as a ChatError without the key in it; ``pieces`` arrived before the error."""
+    def _translating(self) -> Iterator[None]:
+        """Raise every error as a ChatError without the key in it."""
         try:
             yield
-        except ChatError:
-            raise
+        except ChatError as error:
+            raise self._without_key(error) from None
         except Exception as error:
-            raise self._without_key(self._translated(error, begun=bool(pieces))) from None
+            raise self._without_key(self._translated(error, self._refused(error))) from None
         finally:
             self._responses.release()
 
@@ -440,8 +439,10 @@ class Adapter(ABC):
             error.args = tuple(str(said).replace(self.at.api_key, "***") for said in error.args)
         return error
 
-    def _translated(self, error: Exception, *, begun: bool) -> ChatError:
-        refusal, where = self._refused(error), self.at.address
+    def _translated(self, error: Exception, refusal: Refusal | None, *, begun: bool = False) -> ChatError:
+        where = self.at.address
+        if isinstance(error, ChatError):
+            return error
         if refusal is not None:
             return self._refusal_error(refusal)
         cause = self._cause(error)

@@ -80,6 +80,9 @@ class Thought:
     text: str
 
 
+ReplySource = Literal["model", "store", "handout"]
+
+
 @dataclass(frozen=True, slots=True)
 class Reply:
     """An answer, with the tokens it took and why it ended.
@@ -97,7 +100,7 @@ class Reply:
 
     ``notices``: what was done to make the request fit, and what went wrong with the store, a line each.
     ``cost``: in US dollars; ``None``: unknown.
-    ``stored``: whether the answer was stored already, and nothing was sent.
+    ``source``: who gave the answer: the model, the store or the handout in this notebook, for which nothing was sent.
     ``seconds``: from the request being sent to the answer's end; ``None``: not measured.
     ``parsed``: the value of a structured answer; ``None`` where none was asked for.
     """
@@ -109,7 +112,7 @@ class Reply:
     notices: tuple[str, ...] = ()
     detail: str = ""
     cost: float | None = None
-    stored: bool = False
+    source: ReplySource = "model"
     thinking: str = ""
     seconds: float | None = None
     parsed: Any = None
@@ -117,6 +120,11 @@ class Reply:
     citations: tuple[tuple[str, str], ...] = ()
 
     _repr_mimebundle_ = mimebundle
+
+    @property
+    def stored(self) -> bool:
+        """Whether the answer was there already, and nothing was sent."""
+        return self.source != "model"
 
     def __str__(self) -> str:
         return self.text

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -11,7 +10,8 @@ from functools import cached_property
 from html import unescape
 from typing import Any
 
-from ..context.overflow import Overflow, classify_overflow, exceeds_size
+from ..context.error_body import BodyPart, body_parts, plain_text
+from ..context.overflow import Overflow, exceeds_size, overflow_in
 from ..errors import (
     AuthenticationError,
     BudgetExceededError,
@@ -21,7 +21,6 @@ from ..errors import (
     ProviderError,
     RateLimitError,
 )
-from .stream_events import text_at
 
 WORDS_FOR = {  # an error inside a stream carries a word instead of a status, Gemini's bad key one beside a 400
     401: "apikeyinvalid unauthenticated authentication invalidapikey",
@@ -51,10 +50,11 @@ BUSY = frozenset({408, 409, 500, 502, 503, 504, 529})
 TOO_LATE = frozenset({408, 504})  # of gateways that gave up what may be answered, and billed, all the same
 MAX_RETRY_WAIT = 10.0  # seconds: a longer wait is the user's to decide
 MAX_BODY, MAX_SHOWN = 4_000, 300  # characters of a provider's own words: that are read, that are shown
-SAID = (
-    "error", "message", "msg", "detail", "error_msg", "error_message", "errorMessage", "errors", "title",
+OWN_WORDS = (  # fields of a provider's own words; OpenRouter's "raw" is what the provider behind it said
+    "raw", "message", "msg", "detail", "error_msg", "error_message", "errorMessage", "error", "errors", "title",
     "header", "details",
 )  # fmt: skip
+TIME_FIELDS = ("retryDelay", "retry_after", "retryAfter", "retry_after_seconds")  # the first is in Gemini's RetryInfo
 HTML_PAGE = r"(?i)<(?:!doctype|html|head|body)\b"
 TITLE = r"(?is)<(title|h1)\b[^>]*>(.*?)</\1"
 
@@ -100,29 +100,49 @@ class Refusal:
     cut: str = ""
 
     @cached_property
+    def parts(self) -> list[BodyPart]:
+        """The parts of the body, the outermost first."""
+        return body_parts(self.body)
+
+    @cached_property
+    def plain(self) -> str:
+        """What the body says, in plain English."""
+        return plain_text(self.parts)
+
+    @cached_property
+    def fields(self) -> list[BodyPart]:
+        """The fields that hold a text or a number, the innermost first."""
+        fields = (part for part in self.parts if part.name and type(part.value) in (str, int, float))
+        return sorted(fields, key=lambda part: -part.depth)
+
+    @cached_property
     def code(self) -> int | None:
         """The status; where that says little, the status that the error's code or words stand for."""
-        marks = [code for code in map(_as_status, _marks(self.body)) if code]
-        if self.status in (None, 200) and not marks and not self.overflow:
-            marks = [code for code, words in IN_WORDS if re.search(words, self.text)]
-        if self.status not in VAGUE and not (self.status == 413 and 429 in marks):  # Groq: tokens a minute
+        codes = [code for code in map(_as_status, self.marks) if code]
+        if self.status in (None, 200) and not codes and not self.overflow:
+            codes = [code for code, words in IN_WORDS if re.search(words, self.text)]
+        if self.status not in VAGUE and not (self.status == 413 and 429 in codes):  # Groq: tokens a minute
             return self.status
-        return next(iter(marks), self.status)
+        return next(iter(codes), self.status)
 
     @cached_property
     def text(self) -> str:
-        """What the provider says, in one line."""
-        return " ".join(_without_page(_message(self.body)[:MAX_BODY]).split())
+        """What the provider says, in one line: its innermost message."""
+        messages = [part for part in self.fields if part.name in OWN_WORDS and isinstance(part.value, str)]
+        messages.sort(key=lambda part: (-part.depth, OWN_WORDS.index(part.name)))
+        whole = self.parts[0].value
+        said = next((part.value for part in messages if part.value), whole if isinstance(whole, str) else self.body)
+        return " ".join(_without_page(str(said or "")[:MAX_BODY]).split())
 
     @cached_property
     def marks(self) -> list[Any]:
         """The codes and types of the error, the innermost first."""
-        return _marks(self.body)
+        return [part.value for part in self.fields if part.name in ("reason", "code", "type", "status", "status_code")]
 
     @cached_property
     def parameter(self) -> str:
         """The name in the field that OpenAI's errors have for the parameter that is refused."""
-        return next(filter(None, (text_at(level, "param") for level in _levels(self.body))), "")
+        return next((str(part.value) for part in self.fields if part.name == "param" and part.value), "")
 
     @cached_property
     def places(self) -> str:
@@ -137,12 +157,18 @@ class Refusal:
     @cached_property
     def overflow(self) -> Overflow | None:
         """What the refusal says of the context window; ``None`` where it is about something else."""
-        return classify_overflow(self.status, self.body)
+        return overflow_in(self.status, self.plain)
+
+    @property
+    def exceeds_size(self) -> bool:
+        """Whether the request has too many bytes or characters, or needs too much memory."""
+        return self.overflow is None and exceeds_size(self.status, self.plain)
 
     @cached_property
     def retry_after(self) -> float | None:
         """Seconds to wait, where the provider names them: in a header, in a field, or in words."""
-        found = (*_header_times(self.headers), *_field_times(self.body), _time_in_words(self.text))
+        named = [_time_of(part.value) for part in self.fields if part.name in TIME_FIELDS]
+        found = (*_header_times(self.headers), *named, _time_in_words(self.text))
         return next((seconds for seconds in found if seconds is not None), None)
 
     @cached_property
@@ -189,7 +215,7 @@ class Refusal:
         Where the refusal names no time, ``delay`` is for a busy server, ``unnamed`` for a rate limit.
         """
         passes = self.code in (429, *BUSY) and not (self.overflow or self.too_large or self.is_unpaid)
-        if not passes or exceeds_size(self.status, self.body):  # of memory, with a 500
+        if not passes or self.exceeds_size:  # of memory, with a 500
             return None
         if self.retry_after is not None:
             return self.retry_after if self.retry_after <= MAX_RETRY_WAIT else None
@@ -215,7 +241,7 @@ class Refusal:
             return BudgetExceededError(text, status=self.status)
         if self.too_large or self.code == 429:
             return self._limited(where, said)
-        if exceeds_size(self.status, self.body):
+        if self.exceeds_size:
             return ContextOverflowError(said, overflow=Overflow(), by_bytes=True)
         if self.code in (401, 403):
             another = f"%chat key {key_for or where}".partition("?")[0]
@@ -249,27 +275,6 @@ def _seconds(seconds: float) -> str:
     return f"{seconds:.0f} s" if seconds >= 1 else f"{seconds:.2g} s"
 
 
-def _message(body: Any) -> str:
-    """Return the message in a body, wherever it stands, else the whole body."""
-    while True:
-        if isinstance(body, dict):
-            raw = body.get("metadata")  # OpenRouter puts there what the provider behind it said
-            raw = raw.get("raw") if isinstance(raw, dict) else None
-            said = raw or next((body[name] for name in SAID if body.get(name) and body[name] is not True), None)
-            if said is None:
-                return str(body)
-            body = said
-        elif isinstance(body, list):
-            body = body[0] if body else ""
-        elif isinstance(body, str):
-            inner = _value(body)
-            if inner is None:
-                return body
-            body = inner
-        else:
-            return str(body or "")
-
-
 def _without_page(text: str) -> str:
     """Return a text as it is; a web page is replaced by its title."""
     if not re.search(HTML_PAGE, text):
@@ -277,45 +282,6 @@ def _without_page(text: str) -> str:
     title = re.search(TITLE, text)
     said = re.sub(r"<[^>]*>", " ", unescape(title[2][:MAX_SHOWN])).strip() if title else ""
     return f"a web page instead of an answer: {said}" if said else "a web page instead of an answer"
-
-
-def _value(text: str) -> Any:
-    """Return the object, list or text in a JSON text; ``None`` where it is not JSON."""
-    try:
-        found = json.loads(text) if text.lstrip()[:1] in ("{", "[", '"') else None
-    except (ValueError, RecursionError):
-        return None
-    return found if isinstance(found, dict | list | str) and found != text else None
-
-
-def _opened(body: Any) -> Any:
-    found = _value(body) if isinstance(body, str) else None
-    return body if found is None else found
-
-
-def _levels(body: Any) -> list[dict[str, Any]]:
-    """Yield the objects of an error, the innermost first."""
-    found: list[dict[str, Any]] = []
-    body = _opened(body)
-    while isinstance(body, list | dict) and body:
-        if isinstance(body, dict):
-            found.insert(0, body)
-        body = _opened(body[0] if isinstance(body, list) else body.get("error"))
-    return found
-
-
-def _marks(body: Any) -> list[Any]:
-    """Yield the codes and types of an error, the innermost first."""
-    found: list[Any] = []
-    for level in _levels(body):
-        reasons = [detail.get("reason") for detail in _details(level)]
-        found += [*reasons, *(level.get(name) for name in ("code", "type", "status", "status_code"))]
-    return found
-
-
-def _details(level: dict[str, Any]) -> list[dict[str, Any]]:
-    details = level.get("details")
-    return [detail for detail in details if isinstance(detail, dict)] if isinstance(details, list) else []
 
 
 def _as_status(mark: Any) -> int | None:
@@ -342,15 +308,6 @@ def _until(date: str) -> float | None:
     except ValueError:
         return None
     return max(0.0, (then - datetime.now(UTC)).total_seconds())
-
-
-def _field_times(body: Any) -> Iterator[float | None]:
-    """Seconds in the fields that name a time: Gemini's RetryInfo, and what others call it."""
-    for level in _levels(body):
-        for detail in _details(level):
-            yield _time_of(detail.get("retryDelay"))
-        for name in ("retry_after", "retryAfter", "retry_after_seconds"):
-            yield _time_of(level.get(name))
 
 
 def _time_of(value: Any) -> float | None:

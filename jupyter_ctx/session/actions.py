@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple, get_args
 
 from .. import wording as words
+from ..context.budget import HALF
 from ..context.compaction import is_shorter, keep_verbatim, summary_cap
 from ..context.context_info import ContextInfo, Plan
 from ..context.policy import trim as trim_by_size
@@ -501,7 +502,7 @@ def threshold_notice(session: Session, *, has_figure: bool = False) -> str | Non
         info = session.latest().info
     except ChatError:  # the cell used another model, and the conversation's own is not available
         return None
-    if not session.passes_half(info.fill):
+    if not session.is_first_above(HALF, info.fill):
         return None
     session.save()
     possible = plans(session)

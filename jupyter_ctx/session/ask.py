@@ -25,7 +25,7 @@ from ..providers.guests import guest
 from ..providers.lookup import given_address
 from ..runtime.notebook_purse import notebook_purse
 from ..runtime.redaction import Redactor, without_address_keys
-from .complete import Coming, Completion, as_answer, complete
+from .complete import Completion, StreamListener, as_answer, complete
 from .messages_sent import digested
 from .notices import notices_of
 from .planning import counted_plan, plan
@@ -102,13 +102,13 @@ class Asker:
         purse = None if self._purse is None or is_free(target) else self._purse
         return replace(target, schema=ask.schema, shared=ask.shared, waits=ask.waits, cache_key=cache_key, purse=purse)
 
-    def answered(self, ask: Ask, coming: Coming | None = None, schema: Schema | None = None) -> AskReply:
+    def answered(self, ask: Ask, coming: StreamListener | None = None, schema: Schema | None = None) -> AskReply:
         """Send a request and return the answer. Raises a ChatError, or KeyboardInterrupt.
 
         With a ``schema`` the answer is parsed, and asked for once more where it does not match.
         """
         planned = self.planned(ask)
-        coming = coming or Coming()
+        coming = coming or StreamListener()
         coming.begin()
         return with_notices(complete(self.models, planned, coming, schema))
 
@@ -158,7 +158,7 @@ def ask(
         )
         asked = asked if kind is None else replace(asked, schema=as_answer(kind))
         purse = Purse(chosen.max_cost, notebook_purse())
-        return Asker(models, purse).answered(asked, Coming(None, on_piece, on_thought), kind).reply
+        return Asker(models, purse).answered(asked, StreamListener(None, on_piece, on_thought), kind).reply
     except KeyboardInterrupt:
         raise ChatInterrupted("stopped; nothing was recorded.") from None
 

@@ -36,7 +36,7 @@ Previous: TypeAlias = Callable[[RequestPlan], Turn | None]
 
 
 @dataclass(slots=True)
-class Coming:
+class StreamListener:
     """A reply while it streams: who is shown it, what came so far, and when the request was sent.
 
     ``on_begin`` hears, before it is sent, the one line that should stand above it, or ``None``; ``on_first`` hears
@@ -122,7 +122,7 @@ class Completion(NamedTuple):
 def complete(
     models: Models,
     planned: RequestPlan,
-    coming: Coming,
+    coming: StreamListener,
     schema: Schema | None = None,
     *,
     turn_id: str | None = None,
@@ -158,7 +158,7 @@ def complete(
 
 
 def _completed(
-    models: Models, planned: RequestPlan, coming: Coming, turn_id: str | None, previous: Previous | None
+    models: Models, planned: RequestPlan, coming: StreamListener, turn_id: str | None, previous: Previous | None
 ) -> Completion:
     sent, refusal = planned, None
     try:
@@ -203,7 +203,7 @@ def _oldest(turns: int) -> str:
     return "the oldest turn" if turns == 1 else f"the {turns:,} oldest turns"
 
 
-def _streamed(models: Models, plan: RequestPlan, coming: Coming, previous: Previous | None) -> Verdict:
+def _streamed(models: Models, plan: RequestPlan, coming: StreamListener, previous: Previous | None) -> Verdict:
     """Send one request and show what comes; return the verdict on the reply."""
     coming.asked = time.monotonic()  # a request that was refused before is not this one
     with closing(paid_stream(models, plan.target, plan.request, plan.tokens)) as stream:

@@ -30,10 +30,7 @@ ABOUT_TOKENS = re.compile(r"\babout (?=[\d,]+ tokens?)")
 TABLES = (".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".txt")  # files that pandas may read
 LARGE_VALUES = 0.2  # of the limit, in one prompt
 SMALL_VALUES = 400  # characters: fewer than the tokens in a fifth of any window in use
-HANDED = "This answer was handed out with this notebook; nothing was sent. --ask asks the model."
 AFTER_OTHERS = "It was asked after other turns than those that stand before it here."
-STORED = "This is the stored answer; nothing was sent. Run the cell again to ask anew."
-WHERE_FROM = (STORED, HANDED)
 
 
 class Notice(NamedTuple):

@@ -208,7 +208,7 @@ def _counted(planned: RequestPlan) -> RequestPlan:
         if tokens is None:
             return planned
         if planned.request.schema is None:
-            planned.target.meter.told(planned.sent, tokens)
+            planned.target.meter.record_count(planned.sent, tokens)
         before = planned
         planned = _fitted(before, before.cut.start).because(before.decision)
         if planned.cut.start == before.cut.start:
@@ -229,7 +229,7 @@ def _shorter(refused: RequestPlan, target: Target, overflow: Overflow) -> Reques
     old = refused.target
     limit, size = target.budget().limit, _size_of(refused, overflow, target)
     if size is not None and refused.request.schema is None:
-        old.meter.told(refused.sent, size)
+        old.meter.record_count(refused.sent, size)
     tokens = size or refused.tokens
     goal = goal_after_refusal(tokens, limit, retry=refused.retry)
     if target.limit_is_stated and _shorter_reply(old, target) and tokens <= limit:

@@ -14,18 +14,19 @@ from ..errors import ChatError, ChatInterrupted, InvalidAnswerError, InvalidRequ
 from ..providers.base import Reply
 from ..runtime.interrupts import uninterrupted
 from .actions import Change, SummaryDraft, draft_summary, keep_summary, writer
-from .complete import Coming, Completion, as_answer, complete, parsed_reply
+from .complete import Completion, StreamListener, as_answer, complete, parsed_reply
 from .messages_sent import request_digest
-from .notices import AFTER_OTHERS, HANDED, STORED, nearly_full, notices_of
+from .notices import AFTER_OTHERS, nearly_full, notices_of
 from .prompt import Prompt
 from .reply_checks import INCOMPLETE, NO_ROOM_LEFT
 from .request_plan import RequestPlan
 from .session import Session
+from .state import NEARLY_FULL
 
 SUMMARY_FAILURES = 2
 
 
-def send_prompt(session: Session, prompt: Prompt, coming: Coming) -> Reply:
+def send_prompt(session: Session, prompt: Prompt, coming: StreamListener) -> Reply:
     """Send a prompt and record the turn; the reply lacks the notices of the memory file and the store."""
     with asking(session, prompt) as said:
         reply = _stored(session, said, prompt) if prompt.stored and prompt.record else None
@@ -35,13 +36,17 @@ def send_prompt(session: Session, prompt: Prompt, coming: Coming) -> Reply:
         if said.begins_anew(session.conversation):
             session.begin_anew()
         planned, before = _planned(session, said, prompt, coming)
-        is_nearly_full = prompt.record and session.nearly_full(planned.fill)
-        coming.begin(nearly_full(planned.fill) if is_nearly_full else None)
+        is_nearly_full = prompt.record and session.is_first_above(NEARLY_FULL, planned.fill)
+        warning = nearly_full(planned.fill) if is_nearly_full else None
+        coming.begin(warning)
         came = _recorded(session, said, prompt, planned, coming)
         try:
-            return _with_notices(session, came, coming, before, record=prompt.record)
+            reply = _with_notices(session, came, coming, before, record=prompt.record)
         except KeyboardInterrupt:
             raise ChatInterrupted("stopped after the answer, which is kept.") from None
+        if warning is None or coming.on_begin is not None:
+            return reply
+        return replace(reply, notices=(warning, *reply.notices))  # a script hears of it only so
 
 
 @contextmanager
@@ -64,13 +69,13 @@ def asking(session: Session, prompt: Prompt) -> Iterator[Said]:
 # before: what is sent
 
 
-def _planned(session: Session, said: Said, prompt: Prompt, coming: Coming) -> tuple[RequestPlan, str]:
+def _planned(session: Session, said: Said, prompt: Prompt, coming: StreamListener) -> tuple[RequestPlan, str]:
     """Return the request for a turn, and what to say of a summary that was written for it.
 
     Before anything is left out, a server that reports its window is asked for it anew.
     """
     options, schema = prompt.options, as_answer(prompt.schema)
-    coming.sent(session.asked(options))
+    coming.sent(str(options.get("model") or session.settings.model))
     system, target = session.system_for(options), session.target(options, ask=True, schema=schema)
     planned = session.plan(said, target, system, record=prompt.record)
     if planned.cut.start > planned.first:
@@ -87,7 +92,7 @@ def _planned(session: Session, said: Said, prompt: Prompt, coming: Coming) -> tu
     return shorter, str(Change(draft.text, before=round(planned.cut.before), after=round(shorter.cut.tokens)))
 
 
-def _drafted(session: Session, coming: Coming) -> SummaryDraft:
+def _drafted(session: Session, coming: StreamListener) -> SummaryDraft:
     """Write a summary without being asked; a failure is reported, not raised."""
     if session.summary_failures >= SUMMARY_FAILURES:
         return SummaryDraft("Two summaries failed, so the oldest turns are only left out")
@@ -172,7 +177,7 @@ def _handed(session: Session, said: Said, prompt: Prompt) -> Reply | None:
 # then: the answer
 
 
-def _recorded(session: Session, said: Said, prompt: Prompt, planned: RequestPlan, coming: Coming) -> Completion:
+def _recorded(session: Session, said: Said, prompt: Prompt, planned: RequestPlan, coming: StreamListener) -> Completion:
     """Complete the planned request, and record the turn: whole, or with a flag what came of it. Raises a ChatError."""
     turn_id, record = new_id(), prompt.record
     turn_to_be = turn_id if record else None
@@ -219,7 +224,7 @@ def _keep(session: Session, said: Said, sent: RequestPlan, *, counted: bool) -> 
     session.sent_at = session.clock() - (said.turn.record.seconds or 0.0)
 
 
-def _with_notices(session: Session, came: Completion, coming: Coming, before: str, *, record: bool) -> Reply:
+def _with_notices(session: Session, came: Completion, coming: StreamListener, before: str, *, record: bool) -> Reply:
     """Do what an answer calls for once its turn is recorded, and return it with what is to be said of it.
 
     A server that truncated the prompt is asked for its window anew. What the request left out is summarised as a
@@ -265,7 +270,7 @@ def stored_reply(turn: Turn, schema: Schema | None) -> Reply | None:
     if turn.stop_reason in NO_ROOM_LEFT and not turn.reply.strip():  # all thinking
         return None
     reply = Reply(
-        turn.reply, turn.usage, turn.stop_reason, turn.model, (HANDED if turn.record.handed else STORED,), stored=True,
+        turn.reply, turn.usage, turn.stop_reason, turn.model, source="handout" if turn.record.handed else "store",
         thinking=turn.thinking, seconds=turn.record.seconds, tokens=turn.record.tokens, citations=turn.record.citations,
     )  # fmt: skip
     try:

@@ -254,10 +254,6 @@ class Session:
         back = {name for name, value in changes.items() if name in named and is_default(name, value)}
         return {name: getattr(begun, name) if name in back else value for name, value in changes.items()}
 
-    def asked(self, options: Mapping[str, Any]) -> str:
-        """Return the model that a request with these options names; nothing is loaded for it."""
-        return str(options.get("model") or self.settings.model)
-
     def model_of(self, options: Mapping[str, Any]) -> str:
         """Return the full name of the model that a request with these options goes to; nothing is loaded for it."""
         return asked_model(self._settings_for(options))
@@ -331,18 +327,11 @@ class Session:
             lines, self.journal.notices = (*lines, *self.journal.notices), []
         return lines
 
-    def passes_half(self, fill: float) -> bool:
-        """Return whether this share of the limit is the first above half of it, and count that as announced."""
-        return self._is_first(HALF, fill)
+    def is_first_above(self, share: float, fill: float) -> bool:
+        """Return whether this share of the limit is the first above ``share``, and count that as announced.
 
-    def nearly_full(self, fill: float) -> bool:
-        """Return whether a request of this share of the limit is the first to warn of, and count it as announced.
-
-        The warning covers the line at half of the limit, too.
+        A warning at 0.85 covers the line at half of the limit, too.
         """
-        return self._is_first(NEARLY_FULL, fill)
-
-    def _is_first(self, share: float, fill: float) -> bool:
         with self._lock:
             announced = self.state.announced
             if fill < share or share in announced:

@@ -10,18 +10,17 @@ from functools import partial
 from itertools import islice
 from typing import Any, NamedTuple, Protocol
 
-from ..conversation.events import Kept, Offered, Said
+from ..conversation.events import Chosen, Kept, Offered, Said
 from ..conversation.messages import Alternative, Alternatives, new_id
-from ..conversation.schema import Schema
 from ..errors import ChatError, ChatInterrupted, InvalidAnswerError, InvalidRequestError, ProviderError, in_words
 from ..models.registry import Target
 from ..providers.base import Reply
 from ..runtime.interrupts import GRACE_SECONDS, POLL_SECONDS, uninterrupted
 from ..runtime.redaction import Redactor
 from .ask import with_notices
-from .complete import Coming, Completion, as_answer, complete
+from .complete import Completion, StreamListener, as_answer, complete
 from .messages_sent import digested, request_digest
-from .prompt import FromStore, Prompt
+from .prompt import Prompt
 from .reply_checks import INCOMPLETE, Verdict
 from .request_plan import RequestPlan
 from .send import asking, broke_off, record_of, stored_reply
@@ -81,107 +80,131 @@ class _StopError(KeyboardInterrupt):
 class _Request:
     """One column's request, and what became of it."""
 
-    options: Mapping[str, Any]
-    turn_id: str = field(default_factory=new_id)
     planned: RequestPlan | None = None
+    error: BaseException | None = None
+    known: Alternative | None = None
+    turn_id: str = field(default_factory=new_id)
     answered: tuple[RequestPlan, Verdict] | None = None
     billed: list[tuple[Target, Reply]] = field(default_factory=list)
     reply: Reply | None = None
-    error: BaseException | None = None
-    known: Alternative | None = None
+
+    @property
+    def digest(self) -> str | None:
+        """The fingerprint of the request."""
+        planned = self.planned
+        return None if planned is None else request_digest(planned.target, planned.request)
 
 
 def ask_each(session: Session, prompt: Prompt, columns: Sequence[Candidate], watcher: Watcher) -> Alternatives:
-    """Ask several models, or one several times, at once; the conversation stays as it is until one answer is chosen.
+    """Ask several models, or one several times, at once; the first whole answer is the turn, the others are versions.
 
-    Raises ChatError where none answers, and ChatInterrupted, which keeps what came.
+    A request that fails says so in its column. Where all answers are there already, stored for the same requests or
+    handed out with the notebook, they are shown, and nothing is asked. Raises ChatError where no answer is whole, and
+    ChatInterrupted, which keeps what came.
     """
     with asking(session, prompt) as said:
-        each = _SideBySide(session, watcher, prompt.schema)
-        return each.of(said, columns, record=prompt.record, stored=prompt.stored)
+        return _SideBySide(session, watcher, prompt).answers(said, columns)
 
 
 class _SideBySide:
     """Asks one prompt of several models for a session."""
 
-    def __init__(self, session: Session, watcher: Watcher, schema: Schema | None) -> None:
-        self._session, self._watcher, self._schema = session, watcher, schema
+    def __init__(self, session: Session, watcher: Watcher, prompt: Prompt) -> None:
+        self._session, self._watcher, self._schema = session, watcher, prompt.schema
+        self._record, self._stored = prompt.record, prompt.stored if prompt.record else None
         self._heard = queue.SimpleQueue[_News]()
         self._is_stopped = False
 
-    def of(
-        self,
-        said: Said,
-        columns: Sequence[Candidate],
-        *,
-        record: bool,
-        stored: FromStore | None,
-    ) -> Alternatives:
-        """Return the answers, one for each column, and keep them beside the conversation.
-
-        A request that fails says so in its column. Answers that are stored for the same requests are not asked for
-        again, nor those that were handed out for all of them. Raises ChatError where every column failed, and
-        ChatInterrupted.
-        """
-        offered = self._handed(said, columns) if stored is not None and record else None
-        known = offered.answers if offered is not None else (None,) * len(columns)
-        requests = [self._planned(said, *each, record=record) for each in zip(columns, known, strict=True)]
-        digest = self._digest(requests)
-        if offered is None and stored is not None and record:
-            offered = self._find(said, requests, digest, stored)
-        asked = [i for i, request in enumerate(requests) if request.known is None and request.error is None]
-        if offered is not None:
+    def answers(self, said: Said, columns: Sequence[Candidate]) -> Alternatives:
+        """Return the answers, one for each column, and record them."""
+        offered = self._of_cell(said) if self._stored is not None else None
+        handed = self._handed(said, columns) if self._stored is not None and offered is None else None
+        if handed is not None:
+            self._watcher.begin()
+            return self._shown(said, handed)
+        requests = [self._planned(said, column) for column in columns]
+        digest = digested([request.digest for request in requests], ())
+        if self._stored == "all" and self._session.journal is not None:
+            offered = _copied(self._session.journal.alternatives_to(digest), said)
+        if offered is not None and self._stored != "handed":
+            self._find(said, columns, requests, offered)
             self._session.notebook.seen.add(offered.id)
         self._watcher.begin()
+        if offered is not None and all(request.known for request in requests):
+            return self._shown(said, replace(offered, answers=tuple(each.known for each in requests if each.known)))
         for i, request in enumerate(requests):
             if request.known is not None and offered is not None:
-                request.reply = self._reply_of(offered, request.known)
-                self._watcher.done(i, request.reply)
+                self._watcher.done(i, self._reply_of(offered, request.known))
             elif request.error is not None:
                 self._watcher.failed(i, _words(request.error))
-        if offered is not None and not asked:
-            if offered.id not in self._session.conversation.offers:
-                self._session.record(Offered(offered))
-            self._keep_shown(said, offered)
-            return _checked(requests, offered)
+        asked = [i for i, request in enumerate(requests) if request.known is None and request.error is None]
         interrupted = self._ask(requests, asked)
         answers = tuple(map(partial(self._alternative, said), columns, requests))
         alternatives = Alternatives(said.turn, answers, said.append, said.new, digest)
-        if alternatives.turns and record:
-            self._session.record(Offered(alternatives))
+        is_kept = bool(alternatives.turns) and self._record
+        if is_kept:
+            self._keep(alternatives)
         if interrupted:
-            left = "the answers so far are kept." if alternatives.turns and record else "nothing was recorded."
+            left = "the answers so far are kept." if is_kept else "nothing was recorded."
             raise ChatInterrupted(f"stopped; {left}")
         return _checked(requests, alternatives)
 
-    def _planned(self, said: Said, column: Candidate, known: Alternative | None, *, record: bool) -> _Request:
-        """Return the request of a column, unless its answer is known; its error where it cannot be sent."""
-        session, request = self._session, _Request(column.options, known=known)
-        if known is not None:
-            return request
+    def _planned(self, said: Said, column: Candidate) -> _Request:
+        """Return the request of a column, or its error where it cannot be sent."""
+        session = self._session
         try:
             target = session.target(column.options, ask=True, schema=as_answer(self._schema))
             system = session.system_for(column.options)
-            request.planned = session.plan(said, target, system, record=record, offered=True)
+            return _Request(session.plan(said, target, system, record=self._record, offered=True))
         except ChatError as error:
-            request.error = error
-        return request
+            return _Request(error=error)
 
-    def _digest(self, requests: Sequence[_Request]) -> str:
-        """Return the fingerprint of all requests, in order."""
-        planned = [request.planned for request in requests]
-        return digested([each and request_digest(each.target, each.request) for each in planned], ())
+    def _keep(self, alternatives: Alternatives) -> None:
+        """Record answers: the first whole one is the turn, else the first that there is."""
+        there = [answer for answer in alternatives.answers if not answer.error]
+        first = next((answer for answer in there if not answer.problem), there[0])
+        self._session.record(Offered(alternatives), Chosen(alternatives.id, first.record.id))
 
     # answers that are there already
 
+    def _of_cell(self, said: Said) -> Alternatives | None:
+        """Return what the cell was answered before a restart of the kernel, the newest."""
+        now, cell = self._session.conversation, said.turn.record.cell
+        offers = (offer for offer in reversed(now.offers.values()) if cell and offer.asked.record.cell == cell)
+        newest = next(offers, None)
+        is_known = newest is None or newest.id in self._session.notebook.seen or said.begins_anew(now)
+        return None if is_known else newest
+
+    def _find(
+        self, said: Said, columns: Sequence[Candidate], requests: Sequence[_Request], offered: Alternatives
+    ) -> None:
+        """Find the stored answers to these requests: ``known`` of each request is set where there is one."""
+        left = [each for each in offered.answers if not each.error and each.record.stop_reason not in INCOMPLETE]
+        for column, request in zip(columns, requests, strict=True):
+            found = (each for each in left if self._answers(each, column, request, said, offered))
+            request.known = next(found, None)
+            left = [each for each in left if each is not request.known]
+
+    def _answers(
+        self, answer: Alternative, column: Candidate, request: _Request, said: Said, offered: Alternatives
+    ) -> bool:
+        """Return whether a stored answer is one to this request."""
+        session, digest = self._session, answer.record.digest
+        if request.planned is None or request.digest == digest or offered.id not in session.conversation.offers:
+            return request.planned is not None and request.digest == digest
+        turn, target = offered.turn(answer), request.planned.target
+        system = session.system_for(column.options, turn)
+        return any(
+            session.request_then(past, said, turn, past.position_of(offered), target, system) == digest
+            for past in (session.conversation, *session.conversation.earlier)
+        )
+
     def _handed(self, said: Said, columns: Sequence[Candidate]) -> Alternatives | None:
-        """Return the answers that were handed out for these requests, unless those of an earlier kernel are there."""
-        answers = list[Alternative]()
-        if self._of_cell(said) is not None:
-            return None
+        """Return the answers that were handed out for these prompts; ``None``: not all were."""
+        answers, session = list[Alternative](), self._session
         for column in columns:
-            model = self._session.model_of(column.options)
-            found = self._session.notebook.handout.turns(said, model, self._session.conversation, offered=True)
+            model = session.model_of(column.options)
+            found = session.notebook.handout.turns(said, model, session.conversation, offered=True)
             same = sum(column.options == earlier.options for earlier in columns[: len(answers)])
             turn, _ = next(islice(found, same, None), (None, None))
             if turn is None or stored_reply(turn, self._schema) is None:
@@ -189,64 +212,25 @@ class _SideBySide:
             answers.append(Alternative(column.label, turn.reply, turn.thinking, turn.record))
         return Alternatives(said.turn, tuple(answers), said.append, said.new)
 
-    def _find(self, said: Said, requests: Sequence[_Request], digest: str, stored: FromStore) -> Alternatives | None:
-        """Find stored answers to these requests; ``known`` of a request is set where there is one."""
-        session = self._session
-        if stored == "all":
-            offered = session.journal.alternatives_to(digest) if session.journal is not None else None
-        else:
-            offered = self._of_cell(said)
-        if offered is None:
-            return None
-        left = [answer for answer in offered.answers if not answer.error]
-        for request in requests:
-            request.known = next((answer for answer in left if self._answers(answer, request, said, offered)), None)
-            left = [answer for answer in left if answer is not request.known]
-        if not any(request.known for request in requests):
-            return None
-        if stored == "all":
-            offered = _copied(offered, said)
-            for request, answer in zip(requests, offered.answers, strict=False):
-                request.known = answer if request.known is not None else None
-        return offered
-
-    def _of_cell(self, said: Said) -> Alternatives | None:
-        """Return what the cell was answered before a restart of the kernel, the newest."""
-        cell, past = said.turn.record.cell, self._session.conversation
-        if cell is None or said.begins_anew(past):
-            return None
-        offers = (offer for offer in reversed(past.offers.values()) if offer.asked.record.cell == cell)
-        newest = next(offers, None)
-        return None if newest is None or newest.id in self._session.notebook.seen else newest
-
-    def _answers(self, answer: Alternative, request: _Request, said: Said, offered: Alternatives) -> bool:
-        """Return whether a stored answer is one to this request."""
-        planned, session = request.planned, self._session
-        if planned is None or answer.record.stop_reason in INCOMPLETE:
-            return False
-        if request_digest(planned.target, planned.request) == answer.record.digest:
-            return True
-        turn, now = offered.turn(answer), session.conversation
-        if offered.id not in now.offers:
-            return False
-        system = session.system_for(request.options, turn)
-        return any(
-            session.request_then(past, said, turn, past.position_of(offered), planned.target, system)
-            == answer.record.digest
-            for past in (now, *now.earlier)
-        )
+    def _shown(self, said: Said, known: Alternatives) -> Alternatives:
+        """Show answers that are all there already, and count the cell as run."""
+        session, asked = self._session, said.turn.record
+        for i, answer in enumerate(known.answers):
+            self._watcher.done(i, self._reply_of(known, answer))
+        session.notebook.seen.add(known.id)
+        if known.id not in session.conversation.offers:
+            self._keep(known)
+            return _checked((), known)
+        place = session.conversation.place_of(known)
+        if place is not None and place.run != asked.run:
+            session.record(Kept(place.id, asked.run or "", asked.execution))
+        return _checked((), known)
 
     def _reply_of(self, offered: Alternatives, answer: Alternative) -> Reply:
         reply = stored_reply(offered.turn(answer), self._schema)
         if reply is None:  # the schema has changed in a way that the request does not show
             raise InvalidRequestError("A stored answer does not match the schema: --ask asks again.")
         return reply
-
-    def _keep_shown(self, said: Said, offered: Alternatives) -> None:
-        """Count the cell as run where one of the answers is its turn."""
-        place, asked = self._session.conversation.place_of(offered), said.turn.record
-        if place is not None and place.run != asked.run:
-            self._session.record(Kept(place.id, asked.run or "", asked.execution))
 
     # asking
 
@@ -299,7 +283,7 @@ class _SideBySide:
         try:
             assert request.planned is not None
             watcher = self._watcher
-            coming = Coming(
+            coming = StreamListener(
                 on_piece=partial(self._tell, watcher.feed, column),
                 on_thought=partial(self._tell, watcher.think, column),
                 on_sent=partial(self._tell, watcher.sent, column),
@@ -388,11 +372,13 @@ def _checked(requests: Sequence[_Request], offered: Alternatives) -> Alternative
     errors = [request.error for request in requests if request.error is not None]
     if len(problems) == 1 and errors and isinstance(errors[0], ChatError):
         raise errors[0]
-    raise ChatError(f"None of the {len(requests)} gave a whole answer. {' '.join(problems)}")
+    raise ChatError(f"None of the {len(offered.answers)} gave a whole answer. {' '.join(problems)}")
 
 
-def _copied(offered: Alternatives, said: Said) -> Alternatives:
+def _copied(offered: Alternatives | None, said: Said) -> Alternatives | None:
     """Return stored answers of another conversation as answers to this cell."""
+    if offered is None:
+        return None
     asked = said.turn.record
 
     def own(answer: Alternative) -> Alternative:

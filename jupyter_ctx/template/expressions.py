@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from datetime import date, time, timedelta
 from functools import lru_cache, partial
 from itertools import islice
+from math import prod
 from numbers import Number
 from operator import lshift, mod, mul
 from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
@@ -24,12 +25,12 @@ from typing import Any
 
 from ..conversation.text_safety import lasting
 from ..wording import SLIP_SIMILARITY, did_you_mean
-from .methods import ACTING, LIBRARIES, METHODS, NAMED_METHODS, OF_ANYTHING, PADDING, TEXTS, WRITTEN_TO
+from .methods import ACTING, LIBRARIES, METHODS, NAMED_METHODS, OF_ANYTHING, PADDING, TEXTS, TO_PYTHON, WRITTEN_TO
 
 MOST_FILLED_IN = 4_000_000  # of a value's text, and items of a collection that an expression makes
 MOST_TYPED = 2_000  # characters of one expression
 MOST_COMPARED = 10_000  # names of items, with one that is not there
-NO_PYTHON = "it is no expression of Python's"
+NO_PYTHON = "it is not a valid Python expression"
 TOO_WIDE = "the width of a format is 9,999 at most"
 
 NODES = (
@@ -58,9 +59,13 @@ class RefusedError(Exception):
     """An expression does what a prompt may not do; the message says what."""
 
 
+class TooLargeError(RefusedError):
+    """An expression makes more than is sent."""
+
+
 def _check_size(size: int) -> None:
     if size > MOST_FILLED_IN:
-        raise RefusedError(
+        raise TooLargeError(
             f"it has {size:,} characters or items, and {MOST_FILLED_IN:,} at most are sent: fill in a part of it"
         )
 
@@ -93,6 +98,7 @@ class Expression:
     """An expression that was parsed and checked.
 
     text: as it was typed, without its braces
+    source: the same without its conversion and format
     reads: the names that it reads, without those of its own loops, each with the member that is read of it, as in
         ``name.x`` and ``name['x']``, or an empty text: it is read in another way
     problem: why it is refused; empty: it is not
@@ -101,6 +107,7 @@ class Expression:
     """
 
     text: str
+    source: str = ""
     reads: frozenset[tuple[str, str]] = frozenset()
     problem: str = NO_PYTHON
     code: CodeType | None = None
@@ -120,7 +127,7 @@ class Expression:
                 reads = _reads(nodes)
                 problem = next(filter(None, map(_problem, nodes)), "")
                 code = None if problem else _compiled(tree)
-                return cls(text, reads, problem, code, conversion, spec)
+                return cls(text, source.strip(), reads, problem, code, conversion, spec)
         return cls(text)
 
     @property
@@ -201,7 +208,7 @@ def _problem(node: ast.AST) -> str:
 def _argument_problem(call: ast.Call, method: str) -> str:
     keywords = {each.arg for each in call.keywords}
     if None in keywords:
-        return "keywords are written one by one in a prompt"
+        return "a prompt takes no **keywords"
     is_written_to = (method in TEXTS and call.args) or keywords & WRITTEN_TO
     return f"{method}() would write or change something here" if is_written_to else ""
 
@@ -298,6 +305,8 @@ def _call(value: Any, called: Any, /, *arguments: Any, **keywords: Any) -> Any:
         raise RefusedError(f"{called}() of a {type(value).__name__} is not called in a prompt")
     if _is_of(value, {"numpy"}) and any(hasattr(each, "__array_interface__") for each in _leaves(arguments[1:])):
         raise RefusedError(f"{called}() would write into an array")
+    if called in TEXTS | TO_PYTHON:  # of so many cells, each of one character at least
+        _check_size(prod(shape) if isinstance(shape := getattr(value, "shape", ()), tuple) else 0)
     if called in PADDING:
         _check_size(max((each for each in given if isinstance(each, int)), default=0))
     if called in NAMED_METHODS:

@@ -12,11 +12,12 @@ from ..errors import InvalidRequestError
 from ..runtime.redaction import Redactor
 from ..runtime.secret_texts import BLANKED, kind_of
 from ..wording import SLIP_SIMILARITY, did_you_mean
-from .expressions import NO_PYTHON, Expression, RefusedError
+from .expressions import NO_PYTHON, Expression, RefusedError, TooLargeError
 
 EXPRESSION = re.compile(r"(?<![{$\\])\{\{ ([^{}\n]*[^{}\s]) \}\}(?!\})")
 UNSPACED = re.compile(r"(?<![\w{}$\\])\{\{ ?([^\s{}](?:[^{}\n]*[^\s{}])?) ?\}\}(?!\})")
 NAMED_WORD = re.compile(r"[\w-]+")  # a name, an attribute or a key of an expression
+NESTED = re.compile(r"(?<![\w{}$\\])\{\{ ((?:[^{}\n]|\{[^{}\n]*\})*) \}\}(?!\})")  # with braces in it
 MOST_LOOKED_AT = 1_000  # parts of a value
 MOST_REPEATED = 100  # characters of an expression in a remedy
 LEAST_SHOWN = 8  # characters of a value that its text shows at least, if it shows it
@@ -116,7 +117,8 @@ def in_expression(typed: str, compute: Evaluate, redactor: Redactor, otherwise: 
         problem = f"{{{{ {typed} }}}} holds a key or a password{error}, so nothing was sent. {remedy}"
     except RefusedError as error:
         reason = str(error) if str(error).endswith("?") else f"{error}."
-        problem = f"{{{{ {typed} }}}} cannot be filled in: {reason}{_remedy(typed)} {otherwise}"
+        remedy = "" if isinstance(error, TooLargeError) else _remedy(typed)
+        problem = f"{{{{ {typed} }}}} cannot be filled in: {reason}{remedy} {otherwise}"
     except Exception as error:
         failure = ": ".join(filter(None, (type(error).__name__, " ".join(str(error).split())[:MOST_SAID])))
         hint = "".join(getattr(error, "__notes__", ()))
@@ -126,10 +128,11 @@ def in_expression(typed: str, compute: Evaluate, redactor: Redactor, otherwise: 
 
 
 def _remedy(typed: str) -> str:
-    """Return how to write in Python what a prompt may not have; nothing for what is no Python."""
-    value = typed if len(typed) <= MOST_REPEATED else "…"
-    is_python = Expression.of(typed).problem != NO_PYTHON
-    return f" Compute it in a cell, value = {value}, and write {{{{ value }}}}." if is_python else ""
+    """Return how to write in Python what a prompt may not call; nothing for what is no Python, or calls nothing."""
+    expression = Expression.of(typed)
+    value = expression.source if len(typed) <= MOST_REPEATED else "(…)"
+    can_be_computed = expression.problem != NO_PYTHON and "(" in value
+    return f" Compute it in a cell, value = {value}, and write {{{{ value }}}}." if can_be_computed else ""
 
 
 def unspaced(text: str, names: Mapping[str, Any]) -> Iterator[str]:
@@ -138,6 +141,11 @@ def unspaced(text: str, names: Mapping[str, Any]) -> Iterator[str]:
         expression = None if EXPRESSION.fullmatch(typed) else Expression.of(inner)
         if expression and expression.names and not expression.unknown(names):
             yield f"{typed} is sent as typed. To fill it in, put a space inside both braces: {{{{ {inner} }}}}."
+
+    for match in NESTED.finditer(text):
+        expression = Expression.of(match[1]) if "{" in match[1] else None
+        if expression and expression.problem != NO_PYTHON and not expression.unknown(names):
+            yield f"{match[0]} is sent as typed, because it has braces in it: compute it in a cell and name that."
 
 
 def expressions_in(text: str) -> Iterator[str | Expression]:

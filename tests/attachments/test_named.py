@@ -139,6 +139,15 @@ def test_ctrl_c_stops_a_slow_repr_in_a_plain_shell_and_sends_nothing(cells: Cell
     assert cells.run("print(42)") == "42\n"
 
 
+def test_an_expression_goes_as_its_value_and_what_acts_does_not(cells: Cells, asked: Seen) -> None:
+    cells.run("import pandas as pd\ndf = pd.DataFrame({'n': [1, 2, 33]})\nns = [1]")
+    cells.run('%%chat -a df.head(2) -a "df[df.n > 30]"\nWhat is it?')
+    assert "df.head(2):\n```\nDataFrame with 2 rows and 1 column" in sent(asked)
+    assert "df[df.n > 30]:\n```\nDataFrame with 1 row and 1 column" in sent(asked)
+    assert "no such variable" in str(cells.fail("%%chat -a ns.append(2)\nWhat is it?"))
+    assert cells.shell.user_ns["ns"] == [1]
+
+
 def test_tab_offers_variables_that_can_be_attached_and_files(cells: Cells, asked: Seen) -> None:
     Path("notes.txt").touch()
     cells.run(NOTEBOOK)

@@ -27,8 +27,10 @@ from jupyter_ctx.runtime.redaction import Redactor
 from jupyter_ctx.testing import ScriptedProvider, count_characters
 
 MENU = "<nav><a>Pricing</a></nav><div class=sidebar>Popular posts</div>"
-PAGE = f"""<!doctype html><title>Slow jobs | Acme</title><style>.x</style>{MENU}<article><h1>Slow jobs</h1>
-<p>{"The nightly job took nine hours. " * 9}</p><pre>for row in rows:\n    parse(row)</pre>
+PAGE = f"""<!doctype html><title>Slow jobs | Acme</title><style>.x</style>
+{MENU}<article><h1>Slow jobs</h1>
+<p>{"The nightly job took nine hours. " * 9}</p><ul><li>Scale first.</ul>
+<pre>for row in rows:\n    parse(row)</pre>
 <table><tr><th>Step<th>Seconds<tr><td>Parse<td>212</table></article><script>track()</script>"""
 PAGES: dict[str, tuple[str, bytes]] = {
     "/page": ("text/html; charset=utf-8", PAGE.encode()),
@@ -102,6 +104,7 @@ def test_a_page_goes_as_its_text_with_its_title_and_address(site: str) -> None:
     text = read(f"{site}/page").text
     assert text.startswith(f"Page Slow jobs | Acme ({site}/page):\n```\n")
     assert "for row in rows:\n    parse(row)\n" in text
+    assert "• Scale first.\n" in text
     assert "Step | Seconds\nParse | 212" in text
     for left_out in ("Pricing", "Popular", "track", ".x"):
         assert left_out not in text

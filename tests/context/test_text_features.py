@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jupyter_ctx.context.families import CHARACTER_KINDS, makeup
+from jupyter_ctx.context.families import CHARACTER_KINDS, text_features
 
 texts = st.text(st.characters(codec="utf-8"), max_size=80)
 
@@ -35,14 +35,14 @@ texts = st.text(st.characters(codec="utf-8"), max_size=80)
     ],
 )
 def test_each_kind_is_counted_by_its_characters(text: str, kind: str, count: int) -> None:
-    assert makeup(text)[CHARACTER_KINDS.index(kind)] == count
+    assert text_features(text)[CHARACTER_KINDS.index(kind)] == count
 
 
 def test_words_and_marks_count_by_their_runs() -> None:
     words = CHARACTER_KINDS.index("words")
-    assert makeup("one two three")[words] == pytest.approx(3 * 0.9 + 11 * 0.036)
-    assert makeup("internationalisation")[words] < makeup("in ter na tion al")[words]
-    assert makeup("a == b")[words] > makeup("a b")[words]
+    assert text_features("one two three")[words] == pytest.approx(3 * 0.9 + 11 * 0.036)
+    assert text_features("internationalisation")[words] < text_features("in ter na tion al")[words]
+    assert text_features("a == b")[words] > text_features("a b")[words]
 
 
 SEQUENCES = {"DNA": "ACGT", "proteins": "ACDEFGHIKLMNPQRSTVWY", "hashes": "0123456789abcdef", "letters": ascii_letters}
@@ -51,7 +51,7 @@ SEQUENCES = {"DNA": "ACGT", "proteins": "ACDEFGHIKLMNPQRSTVWY", "hashes": "01234
 @pytest.mark.parametrize("alphabet", SEQUENCES.values(), ids=SEQUENCES)
 def test_sequences_without_words_count_by_their_letters_and_are_no_words(alphabet: str) -> None:
     lines = ["".join(random.Random(seed).choices(alphabet, k=60)) for seed in range(50)]
-    words, runs = makeup(" ".join(lines))[0], makeup(" ".join(lines))[-1]
+    words, runs = text_features(" ".join(lines))[0], text_features(" ".join(lines))[-1]
     assert 0.5 * 60 * 50 < runs < 0.7 * 60 * 50
     assert words < 0.1 * runs
 
@@ -64,13 +64,13 @@ def test_sequences_without_words_count_by_their_letters_and_are_no_words(alphabe
     ],
 )  # fmt: skip
 def test_long_identifiers_compounds_and_repetitions_are_no_sequences(word: str) -> None:
-    assert makeup(f"the {word} of")[-1] == 0
-    assert makeup(f"the {word} of") != makeup("the of")
+    assert text_features(f"the {word} of")[-1] == 0
+    assert text_features(f"the {word} of") != text_features("the of")
 
 
 @given(texts)
 def test_nothing_is_negative_and_every_character_but_blanks_counts(text: str) -> None:
-    vector = makeup(text)
+    vector = text_features(text)
     assert len(vector) == len(CHARACTER_KINDS)
     assert min(vector) >= 0
     assert (sum(vector) > 0) or not text.strip(" \t\r\x00\x0b\x0c") or text.isascii()
@@ -78,10 +78,13 @@ def test_nothing_is_negative_and_every_character_but_blanks_counts(text: str) ->
 
 @given(texts, texts)
 def test_two_texts_on_two_lines_are_made_of_both(one: str, other: str) -> None:
-    joined, apart = makeup(f"{one}\n{other}"), [a + b for a, b in zip(makeup(one), makeup(other), strict=True)]
+    joined, apart = (
+        text_features(f"{one}\n{other}"),
+        [a + b for a, b in zip(text_features(one), text_features(other), strict=True)],
+    )
     assert joined[1:] == tuple(apart[1:])
     assert joined[0] - apart[0] == pytest.approx(0.7, abs=0.31)  # the line's end, and a blank that begins the next
 
 
 def test_a_damaged_text_is_read_too() -> None:
-    assert sum(makeup("a\ud800b")) > 0
+    assert sum(text_features("a\ud800b")) > 0

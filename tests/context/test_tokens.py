@@ -101,29 +101,18 @@ def test_a_refusals_size_scales_what_was_only_estimated() -> None:
     sent = guessed(meter, {"a": "one and another " * 25, "b": "one and another " * 75}, "and now?")
     before = {name: guess.tokens for name, guess in sent.guessed.items()} | {"now": meter.message("and now?")}
     total = round(2 * sum(before.values()))
-    meter.told(sent, total)
+    meter.record_count(sent, total)
     after = {name: meter.turn(name, "", "") for name in sent.guessed} | {"now": meter.message("and now?")}
     assert sum(after.values()) == pytest.approx(total)
     assert after["b"] == pytest.approx(2 * before["b"], rel=0.05)
     assert before["now"] < after["now"] < 3 * before["now"]
 
 
-def test_a_total_is_shared_out_by_what_is_known_of_each_script() -> None:
-    meter, english, thai = Meter(), "The ship sailed on through the night. " * 20, "เรือแล่นตลอดทั้งคืน " * 20
-    for turn in range(8):
-        prompt = SentRequest(Fixed(), english, 0.0)
-        meter.reported(prompt, english, Usage(180, 180), turn_id=f"known {turn}")
-    sent = guessed(meter, {"old": english, "new": thai}, "and now?")
-    meter.told(sent, round(sent.before + sent.guessed["new"].tokens))  # twice as much for Thai as was estimated
-    assert meter.turn("old", "", "") == pytest.approx(sent.guessed["old"].tokens, rel=0.1)
-    assert meter.turn("new", "", "") == pytest.approx(2 * sent.guessed["new"].tokens, rel=0.1)
-
-
 def test_a_refusal_changes_nothing_that_was_counted() -> None:
     meter, fixed = Meter(), Fixed("be brief")
     say(meter, {}, fixed, Usage(40, 20), name="a")
     counted = meter.fixed(fixed), meter.turn("a", "", "")
-    meter.told(sent_with(meter, fixed, {"a": counted[1]}, "@#$%^&*() " * 300), 2_500)
+    meter.record_count(sent_with(meter, fixed, {"a": counted[1]}, "@#$%^&*() " * 300), 2_500)
     assert (meter.fixed(fixed), meter.turn("a", "", "")) == counted
     assert meter.message("@#$%^&*() " * 300) == pytest.approx(2_440)
 

@@ -16,7 +16,7 @@ from jupyter_ctx import Chat
 from jupyter_ctx.runtime.interrupts import Stopper
 from jupyter_ctx.session import actions
 from jupyter_ctx.session.actions import Change, threshold_notice
-from jupyter_ctx.session.complete import Coming
+from jupyter_ctx.session.complete import StreamListener
 from jupyter_ctx.session.prompt import Prompt
 from jupyter_ctx.session.send import send_prompt
 
@@ -141,10 +141,15 @@ def test_half_of_the_limit_is_told_once_until_a_clear_with_what_makes_room(chat:
 def test_a_send_that_nearly_fills_the_context_is_told_before_it_is_sent_and_once(chat: Chat) -> None:
     told: list[str | None] = []
     for words in (150, 150, 60, 5):
-        send_prompt(chat.session, Prompt("word " * words), Coming(told.append))
+        send_prompt(chat.session, Prompt("word " * words), StreamListener(told.append))
     assert [line is not None for line in told] == [False, False, True, False]
     assert threshold_notice(chat.session) is None, "one line covers both"
     chat.clear()
     for words in (150, 150, 60):
-        send_prompt(chat.session, Prompt("word " * words), Coming(told.append))
+        send_prompt(chat.session, Prompt("word " * words), StreamListener(told.append))
     assert [line is not None for line in told[4:]] == [False, False, True]
+
+
+def test_a_script_reads_it_among_the_notices(chat: Chat) -> None:
+    said = [chat.send("word " * words).notices for words in (150, 150, 60, 5)]
+    assert [any("summarise, trim or clear" in line for line in lines) for lines in said] == [False, False, True, False]

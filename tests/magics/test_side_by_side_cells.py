@@ -58,7 +58,7 @@ def test_a_terminal_prints_one_after_the_other_and_takes_the_first(terminal: Cel
     assert [f"{i} · " in head for i, head in enumerate(heads, 1)] == [True] * 4
     order = [said.index(f"{model} at {t} heard 1.") for model in ("one", "two") for t in (0.0, 1.0)]
     assert order == sorted(order)
-    assert "The first whole answer is taken: %chat pick N takes another" in said
+    assert "The first whole answer is the turn: %chat pick N takes another" in said
     chat = terminal.shell.user_ns["_"]
     assert next(reply.text for reply in chat) == "one at 0.0 heard 1."
 
@@ -88,13 +88,12 @@ def test_one_that_fails_is_named_and_the_first_that_answers_is_taken_and_compare
 # in a kernel
 
 
-def test_nothing_is_a_turn_until_one_is_taken_and_the_next_cell_says_so_once(kernel: Kernel) -> None:
+def test_the_first_is_the_turn_and_goes_on_in_the_next_cell(kernel: Kernel) -> None:
     outputs = kernel.run("%%chat -m one -m two\nHello?", "a")
-    assert "No answer is used in the conversation yet" in twins(outputs)[-1]["text/plain"]
-    assert replies(kernel) == "[]"
-    reminder = "is part of the conversation: %chat pick N takes one"
-    assert reminder in shown(kernel.run("%%chat\nGo on.", "b"))
-    assert reminder not in shown(kernel.run("%%chat\nGo on.", "c"))
+    assert "Answer 1 is used" in "".join(twin["text/plain"] for twin in twins(outputs))
+    assert replies(kernel) == "['one at None heard 1.']"
+    kernel.run("%%chat\nGo on.", "b")
+    assert "one at None heard 3." in replies(kernel)
     kernel.run("%chat pick 2", "d")
     assert replies(kernel).count("two at None heard 1.") == 1
 
@@ -126,7 +125,7 @@ def test_an_interrupt_keeps_the_answers_that_are_whole(kernel: Kernel, manager: 
 def test_a_run_without_a_reader_has_one_output_with_headings_and_takes_the_first(kernel: Kernel) -> None:
     outputs = kernel.outputs(kernel.ask("%%chat -m one -m two\nHello?", None, stdin=False))
     assert len([each for each in outputs if each["msg_type"] == "display_data"]) == 1
-    assert "The first whole answer is taken" in shown(outputs)
+    assert "The first whole answer is the turn" in shown(outputs)
     assert replies(kernel) == "['one at None heard 1.']"
 
 
@@ -160,12 +159,3 @@ def test_the_answers_shown_last_are_those_that_are_taken(kernel: Kernel) -> None
     assert failed is not None
     assert "None of the answers shown last was kept" in failed["evalue"]
     assert replies(kernel) == "['one at None heard 1.']"
-
-
-def test_a_cell_whose_turn_has_an_older_answer_says_so(kernel: Kernel) -> None:
-    kernel.run("%%chat -m one -m two\nHello?", "a")
-    kernel.run("%chat pick 1", "p")
-    outputs = kernel.run("%%chat -m one -m two\nHello?", "a")
-    assert (
-        "Turn 1 has another answer of this cell" in twins(outputs)[-1]["text/plain"] + twins(outputs)[-2]["text/plain"]
-    )

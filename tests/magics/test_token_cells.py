@@ -15,7 +15,7 @@ from server import events, piece, send, serve, usage
 
 from jupyter_ctx import BudgetExceededError, ContextOverflowError, InvalidRequestError, get_chat
 from jupyter_ctx.display.token_page import MOST_DRAWN
-from jupyter_ctx.models.byte_pairs import ranks_of
+from jupyter_ctx.models.tokenizer import ranks_of
 
 TEXT = "Straße 😀 costs\n\n  <b>3</b> tokens"
 
@@ -44,7 +44,7 @@ def test_a_text_is_cut_as_the_model_s_own_server_cuts_it(cells: Cells, local_mod
 def test_openai_s_vocabularies_are_packaged_and_side_by_side_with_other_models(cells: Cells, local_model: str) -> None:
     html = page(cells, f"%%chat tokens -m {local_model} -m gpt-4o -m gpt-4\nstreet\n---\nStraße")
     assert [int(count) for count in re.findall(r"<strong>tokens: (\d+)", html)] == [1, 1, 1, 3, 2, 2]
-    assert ("Stra", ranks_of("o200k_base").rank(b"Stra"), b"Stra") in table(html)
+    assert ("Stra", ranks_of("o200k_base")[b"Stra"], b"Stra") in table(html)
     assert html.count('role="img"') == 6
 
 

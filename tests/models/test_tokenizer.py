@@ -9,9 +9,9 @@ import random
 import string
 import subprocess
 import sys
-import unicodedata
 from collections.abc import Callable
 from operator import itemgetter
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -40,13 +40,12 @@ from jupyter_ctx.context.families import (
     Family,
     family_of,
 )
-from jupyter_ctx.context.tokens import Meter
-from jupyter_ctx.models.byte_pairs import FOLDER, ranks_of, word_counter
-from jupyter_ctx.models.tokenizer import counter, encoding_of
+from jupyter_ctx.context.tokens import Fixed, Meter, SentRequest
+from jupyter_ctx.context.usage import Usage
+from jupyter_ctx.models.tokenizer import FOLDER, counter, encoding_of, ranks_of
 from scripts.vocabularies import packed
 
 VOCABULARIES = ("o200k_base", "cl100k_base")
-NO_CHARACTER = ("Cn", "Co", "Cs")  # not assigned, private, half of a pair
 
 
 TEXTS = (
@@ -59,43 +58,24 @@ TEXTS = (
 
 def theirs(name: str, monkeypatch: pytest.MonkeyPatch) -> Encoding:
     """tiktoken's own encoding, with the vocabulary that it would download."""
-    monkeypatch.setattr(tiktoken_own, "load_tiktoken_bpe", lambda *_, **__: ranks_of(name).by_token())  # type: ignore[arg-type]
+    monkeypatch.setattr(tiktoken_own, "load_tiktoken_bpe", lambda *_, **__: ranks_of(name))  # type: ignore[arg-type]
     return Encoding(**getattr(tiktoken_own, name)())
 
 
 @pytest.mark.parametrize("name", VOCABULARIES)
-def test_counts_are_tiktokens_own_by_words_and_by_the_vocabulary(name: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    encoding, by_words = theirs(name, monkeypatch), word_counter(name)
+def test_counts_are_tiktokens_own(name: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    encoding = theirs(name, monkeypatch)
 
     @given(TEXTS)
     def agree(text: str) -> None:
-        wanted = len(encoding.encode_ordinary(text))
-        assert len(encoding_of(name).encode_ordinary(text)) == wanted
-        assert by_words(text) in (wanted, None)
+        assert counter(name)(text) == len(encoding.encode_ordinary(text))
 
     agree()
 
 
-@pytest.mark.parametrize("what", ["some", pytest.param("all", marks=pytest.mark.load)])
-@pytest.mark.parametrize("name", VOCABULARIES)
-def test_every_character_is_split_as_tiktoken_splits_it_or_left_to_it(name: Any, what: str) -> None:
-    encoding, by_words = encoding_of(name), word_counter(name)
-    numbers, counts = set(range(0, 0x110000, 97)), []
-    if what == "all":
-        numbers |= {number for number in range(0x110000) if unicodedata.category(chr(number)) not in NO_CHARACTER}
-    for character in map(chr, sorted(numbers)):
-        text = "a?b ??1?\n A?'s'? ?\r?/x".replace("?", character)
-        counts.append(by_words(text))
-        assert counts[-1] in (len(encoding.encode_ordinary(text)), None), hex(ord(character))
-    assert counts.count(None) / len(counts) < 0.8  # three quarters of the numbers are no character yet
-    assert all(
-        by_words(text) is not None for text in ("Grüße, 日本語, привет", "“It’s” 5 € — naïve…", "😀 ✓ שלום नमस्ते")
-    )
-
-
 @pytest.mark.parametrize("name", VOCABULARIES)
 def test_the_vocabulary_is_the_one_that_tiktoken_expects(name: Any) -> None:
-    ranks = sorted(ranks_of(name).by_token().items(), key=itemgetter(1))
+    ranks = sorted(ranks_of(name).items(), key=itemgetter(1))
     data = b"".join(base64.b64encode(token) + b" %d\n" % rank for token, rank in ranks)
     assert hashlib.sha256(data).hexdigest() in inspect.getsource(getattr(tiktoken_own, name))
     assert packed(dict(ranks)) == (FOLDER / f"{name}.ranks").read_bytes()
@@ -129,17 +109,23 @@ def test_a_name_says_what_family_a_model_is_of_and_what_ratios_are_likely() -> N
         assert {family_of(model).ratios for model in models.split()} == {(ratios,)}
 
 
-def test_a_prompt_is_counted_by_its_models_vocabulary() -> None:
-    prompt = "An unbelievably straightforward sentence, repeated. " * 50
-    by_model = Chat("openai/gpt-4o").preview(prompt).input_tokens
-    guessed = Chat("openai/gpt-4o", token_counting="approximate").preview(prompt).input_tokens
-    assert by_model == pytest.approx(counter("o200k_base")(prompt), abs=8)
-    assert guessed == pytest.approx(by_model, rel=0.25)
-    assert guessed != by_model
-    claude = Chat("anthropic/claude-sonnet-5")
-    assert claude.preview(prompt).input_tokens == pytest.approx(1.6 * guessed, rel=0.05)
+PROMPT = "An unbelievably straightforward sentence, repeated. " * 50
+
+
+def test_a_prompt_is_estimated_by_the_models_family_and_counted_where_that_is_asked_for() -> None:
+    exact = counter("o200k_base")(PROMPT)
+    guessed, claude = Chat("openai/gpt-4o").preview(PROMPT).input_tokens, Chat("anthropic/claude-sonnet-5")
+    assert guessed == pytest.approx(exact, rel=0.25)
+    assert claude.preview(PROMPT).input_tokens == pytest.approx(1.6 * guessed, rel=0.05)
     claude.configure(token_counting="tiktoken")
-    assert claude.preview(prompt).input_tokens == pytest.approx(1.6 * by_model, rel=0.05)
+    assert claude.preview(PROMPT).input_tokens == pytest.approx(1.6 * exact, rel=0.05)
+
+
+def test_the_vocabulary_counts_from_the_first_report_on() -> None:
+    exact, meter = counter("o200k_base")(PROMPT), Meter(O200K, counter("o200k_base"), at_once=False)
+    assert meter.tokens(PROMPT) != exact
+    meter.reported(SentRequest(Fixed(), "Hi", 0.0), "Hello.", Usage(8, 3), turn_id="a")
+    assert meter.tokens(PROMPT) == exact
 
 
 ALPHANUMERIC = string.ascii_letters + string.digits
@@ -169,20 +155,22 @@ def test_runs_of_letters_are_estimated_within_a_third_before_any_report(kind: st
 
 
 SCRIPT = """
-import sys
+import sys, threading
+sys.path.insert(0, sys.argv[1])
+from server import events, piece, serve, usage
 from jupyter_ctx import Chat
-Chat({model!r}).preview("Hello, how are you? " * {times})
-print("tiktoken" in sys.modules)
+with serve(events(piece("Hi."), piece("", "stop"), usage(9, 2))) as (url, _):
+    chat = Chat(sys.argv[2], base_url=url)
+    chat.preview("Hello, how are you? " * 9_000)
+    print("tiktoken" in sys.modules)
+    chat.send("x")
+    [thread.join() for thread in threading.enumerate() if thread.name == "jupyter_ctx vocabulary"]
+    print("tiktoken" in sys.modules)
 """
 
 
-@pytest.mark.parametrize(
-    ("model", "times", "loaded"),
-    [("gpt-4o", 100, False), ("gpt-4o", 10_000, True), ("claude-sonnet-5", 10_000, False), ("local/smollm2", 1, False)],
-)
-def test_tiktoken_is_loaded_only_for_much_text_and_models_whose_vocabulary_it_has(
-    model: str, times: int, loaded: bool
-) -> None:
-    command = [sys.executable, "-c", SCRIPT.format(model=model, times=times)]
+@pytest.mark.parametrize(("model", "is_loaded"), [("gpt-4o", True), ("claude-sonnet-5", False)])
+def test_a_vocabulary_is_loaded_after_the_first_request_and_only_its_models(model: str, is_loaded: bool) -> None:
+    command = [sys.executable, "-c", SCRIPT, str(Path(__file__).parents[1] / "support"), model]
     run = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert run.stdout.strip() == str(loaded)
+    assert run.stdout.split() == ["False", str(is_loaded)]

@@ -96,8 +96,9 @@ def test_where_only_the_margin_for_estimates_does_not_fit_the_error_says_so() ->
 
 
 def test_a_summary_that_failed_beside_turns_left_out_does_not_say_that_nothing_changed() -> None:
-    chat = chat_of(500, window=500, on_overflow="summarise")
-    said = [notice for number in range(12) for notice in chat.send(f"x y z {number}" * 20).notices]
+    chat = chat_of(280, window=280, on_overflow="summarise")
+    prompts = [" ".join(f"{number}{row}.{row}" for row in range(14)) for number in range(12)]
+    said = [notice for prompt in prompts for notice in chat.send(prompt).notices]
     assert any(notice.startswith("Summary dropped: ") for notice in said)
     assert not any("as it was" in notice for notice in said)
 

@@ -10,7 +10,7 @@ from jupyter_ctx import Chat
 from jupyter_ctx.display.widgets.gauge import share_of
 from jupyter_ctx.magics.conversation_tables import replay_forms
 from jupyter_ctx.session import actions
-from jupyter_ctx.session.complete import Coming
+from jupyter_ctx.session.complete import StreamListener
 from jupyter_ctx.session.prompt import Prompt
 from jupyter_ctx.session.replay import Replayed, replayed
 from jupyter_ctx.session.send import send_prompt
@@ -30,7 +30,7 @@ def talk(**settings: Any) -> tuple[Chat, ScriptedProvider]:
 
 
 def said(chat: Chat, prompt: str, cell: str, run: str) -> None:
-    send_prompt(chat.session, Prompt(prompt, {}, cell=cell, run=run), Coming())
+    send_prompt(chat.session, Prompt(prompt, {}, cell=cell, run=run), StreamListener())
 
 
 def test_every_request_is_rebuilt_word_for_word_whatever_was_done_between_the_turns() -> None:

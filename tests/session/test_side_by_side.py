@@ -1,4 +1,4 @@
-"""Several answers to one prompt: none is a turn until one is taken, and all of them stay."""
+"""Several answers to one prompt: the first is the turn until another one is picked, and all of them stay."""
 
 from __future__ import annotations
 
@@ -79,27 +79,27 @@ def chat(provider: ScriptedProvider) -> Chat:
     return Chat(provider=provider)
 
 
-def test_nothing_is_a_turn_until_one_answer_is_taken(chat: Chat, provider: ScriptedProvider) -> None:
+def test_the_first_answer_is_the_turn_until_another_is_picked(chat: Chat, provider: ScriptedProvider) -> None:
     chat.send("Before")
     page = Page()
     found = asked(chat, page=page)
-    assert replies(chat) == ["At None: Before"]
-    assert chat.session.chosen(found.id) is None
+    assert replies(chat) == ["At None: Before", "At 0.0: Hello?"]
+    assert chat.session.chosen(found.id) == 1
     assert [answer.reply for answer in found.answers] == [f"At {t}: Hello?" for t in (0.0, 1.0, 2.0)]
     assert all(page.pieces[i] == page.replies[i].text == found.answers[i].reply for i in range(3))
     assert {tuple(m.content for m in r.messages) for r in provider.requests[1:]} == {
         ("Before", "At None: Before", "Hello?")
     }
-    assert str(chat.session.act(actions.choose_answer, 2)).startswith("Answer 2 (t 1.0) is taken: turn 2")
+    assert str(chat.pick(2)).startswith("Answer 2 (t 1.0) is taken: turn 2")
     assert replies(chat)[1] == "At 1.0: Hello?"
     assert chat.session.chosen(found.id) == 2
 
 
 def test_the_others_stay_as_versions_and_the_choice_can_be_changed_and_undone(chat: Chat) -> None:
     found = asked(chat)
-    chat.session.act(actions.choose_answer, 2)
+    chat.pick(2)
     assert [turn.reply for turn in versions_of(chat.session, 1)] == [answer.reply for answer in found.answers]
-    chat.session.act(actions.choose_answer, 3)
+    chat.pick(3)
     assert replies(chat) == ["At 2.0: Hello?"]
     assert len(versions_of(chat.session, 1)) == 3
     chat.pick(1, 1)
@@ -109,45 +109,46 @@ def test_the_others_stay_as_versions_and_the_choice_can_be_changed_and_undone(ch
     chat.undo()
     assert chat.session.chosen(found.id) == 2
     chat.undo()
+    chat.undo()
     assert chat.turns == ()
     assert chat.session.chosen(found.id) is None
     chat.redo()
-    assert replies(chat) == ["At 1.0: Hello?"]
-    assert not chat.session.act(actions.choose_answer, 2).changed
-
-
-def test_undo_of_an_earlier_turn_leaves_the_answers_to_be_taken(chat: Chat) -> None:
-    chat.send("Before")
-    found = asked(chat)
-    chat.undo()
-    assert chat.turns == ()
-    chat.session.act(actions.choose_answer, 1, found.id)
     assert replies(chat) == ["At 0.0: Hello?"]
+    assert not chat.pick(1).changed
+
+
+def test_undo_takes_the_turn_back_and_leaves_the_answers_to_be_picked(chat: Chat) -> None:
+    chat.send("Before")
+    asked(chat)
+    chat.undo()
+    assert replies(chat) == ["At None: Before"]
+    chat.pick(2)
+    assert replies(chat)[1] == "At 1.0: Hello?"
 
 
 def test_the_answer_taken_is_sent_with_what_follows_and_the_others_are_not(
     chat: Chat, provider: ScriptedProvider
 ) -> None:
     asked(chat)
-    chat.session.act(actions.choose_answer, 1)
+    chat.pick(1)
     chat.send("And then?")
     assert [message.content for message in provider.requests[-1].messages] == [
         "Hello?", "At 0.0: Hello?", "And then?"
     ]  # fmt: skip
 
 
-def test_a_cell_that_runs_again_keeps_its_turn_until_another_answer_is_taken(chat: Chat) -> None:
+def test_a_cell_that_runs_again_has_its_new_answers_in_the_same_place(chat: Chat) -> None:
     first = asked(chat, cell="a", run="1")
-    chat.session.act(actions.choose_answer, 1)
+    chat.pick(1)
     chat.send("Later", cell="b", run="2")
     second = asked(chat, "Hi?", cell="a", run="3")
-    assert replies(chat)[0] == "At 0.0: Hello?"
-    assert chat.session.chosen(first.id) == 1
-    assert chat.session.chosen(second.id) is None
-    chat.session.act(actions.choose_answer, 3)
+    assert chat.session.chosen(first.id) is None
+    assert chat.session.chosen(second.id) == 1
+    chat.pick(3)
     assert replies(chat) == ["At 2.0: Hi?", "At None: Later"]
     assert len(versions_of(chat.session, 1)) == 6
     assert chat.history()[1].states[-1] == "stale"
+    chat.undo()
     chat.undo()
     assert replies(chat)[0] == "At 0.0: Hello?"
 
@@ -164,8 +165,8 @@ def test_one_that_fails_says_so_and_harms_no_other() -> None:
     assert found.answers[1].reply == "Half"
     assert found.answers[1].record.stop_reason == "cut"
     with pytest.raises(InvalidRequestError, match=r"3 \(bad\)"):
-        chat.session.act(actions.choose_answer, 3)
-    chat.session.act(actions.choose_answer, 2)
+        chat.pick(3)
+    chat.pick(2)
     assert replies(chat) == ["Half"]
 
 
@@ -181,7 +182,7 @@ def test_bad_numbers_are_errors_that_say_which_there_are(chat: Chat) -> None:
     asked(chat)
     for number in (0, 4, 1.5, "2"):
         with pytest.raises(InvalidRequestError, match="1 to 3"):
-            chat.session.act(actions.choose_answer, number)  # type: ignore[arg-type]
+            chat.pick(number)  # type: ignore[arg-type]
 
 
 def test_a_prompt_that_is_not_recorded_leaves_nothing(chat: Chat, provider: ScriptedProvider) -> None:
@@ -201,7 +202,7 @@ def test_answers_are_stored_and_shown_again_after_a_restart(tmp_path: Path, prov
     chat = opened()
     chat.send("Before", cell="0", run="0")
     first = cell(chat, "1")
-    chat.session.act(actions.choose_answer, 2)
+    chat.pick(2)
     chat.close()
     chat, sent, page = opened(), len(provider.requests), Page()
     assert replies(chat)[1] == "At 1.0: Hello?"
@@ -216,7 +217,7 @@ def test_answers_are_stored_and_shown_again_after_a_restart(tmp_path: Path, prov
     chat.close()
 
 
-def test_answers_that_nobody_took_are_found_where_they_were_asked_and_only_what_failed_is_asked(tmp_path: Path) -> None:
+def test_answers_are_found_where_they_were_asked_and_only_what_failed_is_asked(tmp_path: Path) -> None:
     def answer(request: Request) -> str | Answer:
         return Answer((), error=ProviderError("Down.")) if request.temperature == 1.0 else "Yes."
 
@@ -230,7 +231,6 @@ def test_answers_that_nobody_took_are_found_where_they_were_asked_and_only_what_
             asked(chat, among=among, cell=cell, run=run, stored="cell")
         chat.send("After", cell="c", run=run, stored="cell")
         sent.append(len(provider.requests) - before)
-        assert {len(request.messages) for request in provider.requests[before:-1]} <= {1, 3}
         chat.close()
     assert sent == [7, 1, 1, 1]
 
@@ -248,19 +248,8 @@ def test_ctrl_c_keeps_what_has_come_of_each(chat: Chat) -> None:
     (offer,) = chat.conversation.offers.values()
     assert [answer.record.stop_reason for answer in offer.answers] == ["stop", "interrupted", "interrupted"]
     assert offer.answers[1].reply.startswith("Some more")
-    chat.session.act(actions.choose_answer, 1)
+    chat.pick(1)
     assert replies(chat) == ["Whole."]
-
-
-def test_a_turn_that_is_taken_late_stands_where_it_was_asked_for(chat: Chat) -> None:
-    chat.send("First", cell="0", run="0")
-    found = asked(chat, cell="a", run="1")
-    chat.send("Later", cell="b", run="2")
-    chat.session.act(actions.choose_answer, 2, found.id)
-    assert replies(chat) == ["At None: First", "At 1.0: Hello?", "At None: Later"]
-    assert [row.states for row in chat.history()] == [("sent",)] * 3
-    chat.undo()
-    assert replies(chat) == ["At None: First", "At None: Later"]
 
 
 def test_what_is_broken_off_or_refused_is_a_problem_and_where_nothing_else_came_an_error() -> None:
@@ -274,7 +263,7 @@ def test_what_is_broken_off_or_refused_is_a_problem_and_where_nothing_else_came_
         asked(chat, page=page, among=candidates(0.0, 1.0))
     (offer,) = chat.conversation.offers.values()
     assert [bool(each.problem) for each in offer.answers] == [True, True]
-    assert chat.session.act(actions.choose_answer, 2).changed
+    assert chat.pick(2).changed
     assert replies(chat) == ["I will not."]
 
 
@@ -284,7 +273,7 @@ def test_a_prompt_that_is_appended_is_not_asked_again_after_a_restart(
     path = tmp_path / "chats.sqlite"
     chat = Chat(provider=provider, store=path, name="one")
     asked(chat, cell="a", run="1", append=True, stored="cell")
-    chat.session.act(actions.choose_answer, 1)
+    chat.pick(1)
     chat.close()
     chat, sent = Chat(provider=provider, store=path, name="one"), len(provider.requests)
     found = asked(chat, cell="a", run="2", append=True, stored="cell")

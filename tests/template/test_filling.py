@@ -55,6 +55,7 @@ DATA: dict[str, Any] = {
     "hours": pd.Series(range(4), pd.date_range("2026", periods=4, freq="h")),
     "heads": {"t": "degrees"},
     "colour": Colour.RED, "queue": collections.deque([1, 2]), "nested": {"a": [1, {"b": (2, 3)}]}, "words": ["x", "yy"],
+    "many": pd.DataFrame(np.broadcast_to(1.0, (6_000_000, 2))),
     "reply": Reply("Because.", None, "stop", model="m"), "braces": "{{ x }}", "sum_of": 3,
 }  # fmt: skip
 PYTHON = [  # what Python prints is filled in
@@ -142,8 +143,10 @@ def test_what_was_filled_in_is_not_filled_in_again() -> None:
         ("zilch", "nothing in this notebook is named zilch. --raw"),
         ("wrods[0]", "nothing in this notebook is named wrods. Did you mean words? --raw"),
         ("df.haed()", "Did you mean head()?"),
-        ("x y", "no expression of Python's. --raw"),
-        ("df.head(", "no expression of Python's. --raw"),
+        ("x y", "not a valid Python expression. --raw"),
+        ("df.head(", "not a valid Python expression. --raw"),
+        ("open('x'):>9", "value = open('x'), and write {{ value }}."),
+        ("many.to_csv()", "12,000,000 characters or items, and 4,000,000 at most are sent: fill in a part of it."),
         ("rows[0]['nmae']", "KeyError: 'nmae'. Did you mean name?"),
         ("df['ctiy']", "Did you mean city?"),
         ("df.citty", "Did you mean city?"),
@@ -200,6 +203,8 @@ def test_a_cell_that_names_nothing_here_sends_nothing(cells: Cells) -> None:
     assert "Did you mean capital?" in str(error)
     assert "What of {{ capitl }}?" in cells.run("%%chat --preview --raw\nWhat of {{ capitl }}?")
     assert "put a space inside both braces: {{ n }}" in cells.run("%%chat --preview\nhow about {{n}}?")
+    assert "it has braces in it" in cells.run("%%chat --preview\nhow about {{ sorted({n: 'a'}) }}?")
+    assert "it has braces" not in cells.run("%%chat --preview\nthe template {{ {a} }} and {{ \\frac{1}{2} }}")
     assert "how about 5.0?" in cells.run("%%chat --preview\nhow about {{ n:.1f }}?")
 
 

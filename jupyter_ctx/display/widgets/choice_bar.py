@@ -20,8 +20,7 @@ class ChoiceBar:
     """A row of buttons, "Use 1", "Use 2" and so on, with a line that says what is used.
 
     ``heads`` name the answers; those whose indexes are ``missing`` have no button. ``on_pick`` takes the index, from
-    0, of the answer to use; a result other than ``None`` is shown until ``update`` says that the answer is used, and so
-    is an error.
+    0, of the answer to use; an error of it is shown.
     """
 
     def __init__(
@@ -32,7 +31,6 @@ class ChoiceBar:
     ) -> None:
         self._heads, self._on_pick = list(heads), on_pick
         self._chosen: int | None = None
-        self._unused = ""
         self._twin: Twin | None = None
         self._build(missing)
         self._draw()
@@ -42,13 +40,9 @@ class ChoiceBar:
         """Show the bar in the running cell, with its static twin above."""
         self._twin = show(self.widget, self._forms())
 
-    def update(self, chosen: int | None, unused: str = "") -> None:
-        """Show which answer the conversation uses now.
-
-        ``unused`` is the line where none is used; empty: the usual one.
-        """
-        changed = chosen != self._chosen or unused != self._unused
-        self._chosen, self._unused = chosen, unused
+    def update(self, chosen: int | None) -> None:
+        """Show which answer the conversation uses now."""
+        changed, self._chosen = chosen != self._chosen, chosen
         self._draw()
         if changed:
             self._say(self._choice(chosen))
@@ -63,16 +57,14 @@ class ChoiceBar:
             self._say(*tried(lambda: self._pick(number)))
 
     def _pick(self, number: int) -> str:
-        result = self._on_pick(number)
-        if result is None:
-            self.update(number)
-        # a result of an action that has to wait for a turn to end: the answer is not used yet
-        return self._choice(number) if self._chosen == number else str(result)
+        self._on_pick(number)
+        self.update(number)
+        return self._choice(number)
 
     # drawing
 
     def _choice(self, chosen: int | None) -> str:
-        return self._unused if chosen is None and self._unused else choice_line(chosen, len(self._heads))
+        return choice_line(chosen, len(self._heads))
 
     def _say(self, text: str, role: str = "status") -> None:
         """Show a line below the buttons, and announce it to screen readers."""

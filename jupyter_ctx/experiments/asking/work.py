@@ -22,7 +22,7 @@ from ...models.registry import Models
 from ...providers.error_mapping import BUSY
 from ...runtime.redaction import Redactor
 from ...session.ask import Ask, Asker, AskReply
-from ...session.complete import Coming
+from ...session.complete import StreamListener
 from ...session.paying import may_be_billed
 from ..row_request import Fault, Tried
 
@@ -84,7 +84,7 @@ def work(todo: Work) -> Tried:
     try:
         if here is None:
             return Tried(_own_asker(os.getpid()).answered(todo.ask))
-        coming = Coming(on_first=partial(here.begun, todo.number))
+        coming = StreamListener(on_first=partial(here.begun, todo.number))
         return Tried(here.asker.answered(todo.ask, coming))
     except Exception as error:
         return _failed(error, elsewhere=here is None)

@@ -73,7 +73,7 @@ def test_missing_cells_fill_in_nothing_wherever_their_text_is_needed() -> None:
         ("{{ first name }}", r"{{ first name }} is not the column 'first name': write {{ row\['first name'\] }}"),
         ("{{ id }}", r"there is no column, value of the grid or name of the notebook 'id'"),
         ("{{ text.strp() }}", r"Did you mean strip\(\)"),
-        ("{{ a b }}", "no expression of Python's"),
+        ("{{ a b }}", "not a valid Python expression"),
         ("{{ measure }}", "only data can be filled in, and measure is a function"),
         ("{{ style + 1 }}", "{{ style \\+ 1 }} failed"),
         ("{{ tone }} {{ n }}", "'tone' is both a column and a value of the grid"),
