@@ -360,7 +360,7 @@ def measure(browser: Any, server: Any, way: Way, url: str, ends: Sequence[int]) 
     _, late = lags(found["sent"], moments)
     changes = [(at, size) for at, kind, size in found["messages"] if kind.startswith(CHANGES)]
     whole = max(range(len(changes)), key=lambda number: changes[number][1])  # buttons may come after it
-    # the gauge's buttons change all at once where a turn begins: not updates of the answer
+    # what widgets change is no update of the answer
     updates = [at for at, kind, _ in found["messages"] if kind.startswith(CHANGES) and not kind.startswith("comm_")]
     return Run(
         len(found["messages"]), len(changes), sum(size for _, _, size in found["messages"]),

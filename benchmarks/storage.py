@@ -20,8 +20,10 @@ from typing import Any
 from jupyter_ctx import Chat
 from jupyter_ctx.context.usage import Usage
 from jupyter_ctx.display.widgets.gauge import gauge_forms
-from jupyter_ctx.display.widgets.gauge_panel import Controls, GaugePanel
+from jupyter_ctx.display.widgets.gauge_panel import GaugePanel
+from jupyter_ctx.display.widgets.pressing import Controls, Pressing
 from jupyter_ctx.providers.base import Reply, Request
+from jupyter_ctx.session.actions import plans
 from jupyter_ctx.testing import CHARACTERS, MESSAGE_TOKENS, ScriptedProvider
 
 TURNS = (100, 1_000, 10_000, 100_000)
@@ -124,7 +126,7 @@ def edit(chat: Chat, folder: Path) -> None:
 def panel_of(chat: Chat) -> GaugePanel:
     """Return the live gauge."""
     nothing: Any = None
-    return GaugePanel(Controls(chat.info, chat.session.actions.plans, *[nothing] * 3, {}))
+    return GaugePanel(Pressing(Controls(chat.info, lambda: plans(chat.session), *[nothing] * 3)))
 
 
 def messages() -> list[dict[str, str]]:

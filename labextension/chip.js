@@ -104,9 +104,6 @@ export async function chip(load) {
       const figures = this.link?.figures;
       this.setHidden(!figures);
       this.panel.node.classList.toggle('jctx-has-chip', Boolean(figures));
-      for (const { node, model } of this.panel.content.widgets) {
-        node.classList.toggle('jctx-newest', Boolean(figures?.cell) && model.id === figures.cell);
-      }
       if (!figures) return this.popup.close();
       const { shape, share = '', model, title = '', level = '', fill = 0, undo } = figures;
       this.node.dataset.level = level;

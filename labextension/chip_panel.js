@@ -17,7 +17,7 @@ export class ChipPanel {
     this.node.popover = 'auto';
     this.node.dataset.lmSuppressShortcuts = 'true';
     this.bar = element('div', 'jctx-popup-bar');
-    this.parts = element('p', 'jctx-popup-parts');
+    this.parts = element('div', 'jctx-popup-parts');
     this.lines = element('div', 'jctx-popup-lines');
     this.row = element('div', 'jctx-popup-row', { role: 'group', 'aria-label': 'Conversation' });
     this.buttons = Object.entries(SIGNS).map(([name, sign]) => {
@@ -100,31 +100,17 @@ export class ChipPanel {
     replace(this.bar, bar);
     replace(this.lines, lines);
     replace(this.request, request);
-    this.parts.replaceChildren(...parts.flatMap(([part, tokens]) => legend(part, tokens)));
-    for (const each of this.buttons) {
-      const [plan, isPossible] = buttons[nameOf(each, this.buttons)];
-      each.title = plan;
-      each.setAttribute('aria-disabled', String(!isPossible)); // not disabled: it says why it can do nothing
-    }
+    replace(this.parts, parts);
+    buttons.forEach(([plan, isPossible], index) => {
+      this.buttons[index].title = plan;
+      this.buttons[index].setAttribute('aria-disabled', String(!isPossible)); // not disabled: it says why
+    });
     this.place();
   }
 }
 
-function nameOf(each, buttons) {
-  return Object.keys(SIGNS)[buttons.indexOf(each)];
-}
-
 function name(each, verb, what) {
   each.setAttribute('aria-label', what ? `${verb}: ${what}` : verb);
-}
-
-function legend(part, tokens) {
-  const sign = element('span', `jctx-swatch jctx-${part.replaceAll(' ', '-')}`);
-  const text = element('span');
-  text.textContent = `${part} ${tokens}`;
-  const both = element('span', 'jctx-popup-part');
-  both.append(sign, text);
-  return [both, ' '];
 }
 
 /** Draw HTML anew only where it is another: what has the focus keeps it. */

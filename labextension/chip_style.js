@@ -68,8 +68,6 @@ export const CHIP_STYLE = `
   .jctx-popup .jctx-details { order: 1; --rows: 1; }
   .jctx-popup :is(.jctx-popup-said, .jctx-popup-waits) { order: 2; }
   .jctx-popup-parts { color: ${QUIET}; }
-  .jctx-popup-part { white-space: nowrap; margin-right: 8px; font-variant-numeric: tabular-nums; }
-  .jctx-swatch { display: inline-block; width: 8px; height: 8px; margin-right: 5px; border-radius: 2px; }
   .jctx-popup-row { display: flex; flex-wrap: wrap; gap: 6px; margin-top: 2px; }
   .jctx-press { height: 26px; line-height: 24px; padding: 0 12px; border-radius: 4px; background: ${RAISED}; }
   .jctx-press:hover { background: var(--jp-layout-color3, #e0e0e0); }
@@ -88,6 +86,5 @@ export const CHIP_STYLE = `
 
   @container jctx-panel (max-width: 560px) { .jctx-popup .jctx-details { --rows: 2; } }
 
-  /* where the chip is in sight, no cell repeats what it says; the newest answer has the wide bar */
-  .jctx-has-chip .jp-OutputArea-child:has(.jctx-follows) { display: none; }
-  .jctx-has-chip .jctx-newest .jctx-footer .jctx-fill { width: min(320px, 40%) !important; }`;
+  /* where the chip is in sight, no answer repeats what it says: a faint ▸ unfolds the figures */
+  .jctx-has-chip .jctx-figures { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }`;

@@ -4,9 +4,8 @@ import { copyButtons } from './copy.js';
 import { growingAnswers } from './growing.js';
 import { prompts } from './prompts.js';
 import { sharing } from './shared.js';
-import { toolbars } from './toolbars.js';
 
-const PARTS = { prompts, growingAnswers, copyButtons, toolbars, chip };
+const PARTS = { prompts, growingAnswers, copyButtons, chip };
 
 /** Return the plugins that this application can have. */
 export async function plugins(scope) {

@@ -69,7 +69,7 @@ def exercise_1_3(tokens: Real) -> str | None:
     if tokens == turns[-1].usage.output_tokens:
         return "that is the answer's figure. The prompt's is usage.input_tokens."
     if tokens != turns[-1].usage.input_tokens:
-        return "look at the grey line below the newest answer, or at usage of the newest turn."
+        return "unfold the line below the newest answer, or look at usage of the newest turn."
     return None
 
 

@@ -69,7 +69,7 @@ def test_the_line_below_an_answer_tells_the_share_of_the_model_that_was_asked_al
         "%%chat\nSay hello.",
         f"%%chat -m {local_model.partition('@')[0]}@1024\nSay hello.",
     )
-    assert ["jctx-fill" in outputs[0].data["text/html"] for outputs in (usual, other)] == [True, False]
+    assert [" % · " in outputs[0].data["text/html"] for outputs in (usual, other)] == [True, False]
 
 
 def test_papermill_runs_a_chat(local_model: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -161,7 +161,7 @@ class Settings:
         None, "dollars that the notebook may cost with all its conversations and runs, never passed; none: any amount"
     )
     gauge: Literal["auto", "on", "off"] = display(
-        "auto", "the gauge where there is no chip, and the figures below answers; auto: where somebody reads"
+        "auto", "whether figures stand below answers; auto: where somebody reads them"
     )
 
     def __post_init__(self) -> None:

@@ -2,7 +2,7 @@
 
 :func:`decide` is one pure function from an :class:`~.compaction.Occupancy` and the settings to a
 :class:`Decision`. The planner carries the decision out, the sender writes the summaries that it
-asks for, and the gauge shows it as "the next send leaves out …".
+asks for, and the gauge shows it as "the next request leaves out …".
 """
 
 from __future__ import annotations

@@ -14,6 +14,7 @@ from ..display.answer.json_block import is_json_like, json_forms
 from ..display.answer.markdown import AnswerForms, with_sources
 from ..errors import ChatError
 from ..providers.base import Reply
+from ..providers.lookup import is_self_hosted
 from ..runtime.frontend import Where
 from ..session.complete import StreamListener
 from ..wording import counted
@@ -91,7 +92,7 @@ def figures_below(chat: Chat, reply: Reply, place: Where, blocks: int = 0) -> Fo
 
 def figures_of(model: str, of: Reply | TurnRecord) -> Footer:
     """Return the figures of an answer of a model."""
-    return Footer(model, of.usage, of.seconds, of.cost, of.stop_reason)
+    return Footer(model, of.usage, of.seconds, of.cost, of.stop_reason, is_free=is_self_hosted(model))
 
 
 def broken_below(chat: Chat, coming: StreamListener, place: Where, how: str) -> Footer:

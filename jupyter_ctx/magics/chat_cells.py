@@ -100,7 +100,6 @@ class ChatCells:
             return None
         above += [*(asked.along.lines if place.kind == "terminal" else ()), *asked.lines]
         before, reply = chat.conversation.length, None
-        self.gauge.begin(chat, place)
         try:
             if asked.along.parts and place.kind != "terminal":  # in an output that no update of the answer repeats
                 display(along_bundle(asked.along, plain=options.plain), raw=True, display_id=True)
@@ -109,7 +108,6 @@ class ChatCells:
                 self._keep(reply, options.out)
             else:
                 self._ask_each(columns, asked.prompt, above, place)
-            self.gauge.end(chat, place)
         except (ChatError, ChatInterrupted):
             raise
         except KeyboardInterrupt:  # between the end of the answer and that of the cell, or before it was asked for
@@ -117,10 +115,6 @@ class ChatCells:
             raise ChatInterrupted(
                 "the answer had come whole." if is_whole else "stopped; %chat history shows what is kept."
             ) from None
-        finally:
-            if chat.conversation.length != before:  # also where the cell fails
-                with uninterrupted():
-                    self.gauge.end(chat, place)
         return reply
 
     def _ask_each(self, answers: SideBySideCell, prompt: Prompt, above: Sequence[str], place: Where) -> None:

@@ -6,7 +6,6 @@ asks for it, which it does when the panel is opened and, while that is open, whe
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
@@ -14,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 from ..chat import Chat
 from ..display.text import to_plain
 from ..display.widgets.clicks import tried
-from ..display.widgets.gauge import SHAPES, gauge_line, plan_line, share_of
+from ..display.widgets.gauge import SHAPES, gauge_line, legend_html, plan_line, share_of
 from ..display.widgets.gauge_page import BUTTONS, GAUGE_STYLE, PressResult, bar_html, lines_html
-from ..display.widgets.pressing import Controls, Pressing
+from ..display.widgets.pressing import Pressing
 from ..errors import in_words
 from ..session.session import Session
 from .conversation_tables import view_forms
@@ -29,39 +28,31 @@ if TYPE_CHECKING:
 class ChipFeed:
     """The state of a chip, and the buttons of its panel.
 
-    ``chat`` returns the current conversation, and ``controls`` do to it what buttons say.
+    ``chat`` returns the current conversation, and ``pressing`` does to it what buttons say.
     """
 
-    def __init__(self, chip: Chip, chat: Callable[[], Chat], controls: Controls) -> None:
-        self._chip, self._chat, self._controls = chip, chat, controls
-        self._lock = threading.RLock()
-        self._pressing = Pressing(controls, self._lock, self._say)
+    def __init__(self, chip: Chip, chat: Callable[[], Chat], pressing: Pressing) -> None:
+        self._chip, self._chat, self._pressing, self._controls = chip, chat, pressing, pressing.controls
+        pressing.listeners.append(self._say)
         self._sent: dict[str, Any] = {}
         self._followed: Session | None = None
-        self._cell = ""
 
-    @property
-    def has_page(self) -> bool:
-        """Whether a page shows the chip."""
-        return self._chip.has_page
-
-    def follow(self, cell: str | None = None) -> None:
-        """Show the current conversation from now on; ``cell`` is the one whose answer is its newest."""
+    def follow(self) -> None:
+        """Show the current conversation from now on."""
         self._chip.hear = self.hear
-        session, before = self._chat().session, self._followed
-        if session is before:
-            self._cell = cell or self._cell  # which the end of its turn tells
+        session = self._chat().session
+        if session is self._followed:
             return
         if self.update not in session.listeners:
             session.listeners.append(self.update)
-        self._followed, self._cell = session, cell or ""
+        self._followed = session
         self.update()
 
     def update(self) -> None:
         """Send what has changed."""
-        if not self.has_page or self._controls.busy():  # the end of the turn is told, too
+        if not self._chip.has_page or self._chat().session.running:  # the end of the turn is told, too
             return
-        with self._lock, suppress(Exception):  # a turn must not fail because of the chip
+        with self._pressing.lock, suppress(Exception):  # a turn must not fail because of the chip
             figures = self._figures()
             if figures != self._sent:
                 self._sent = figures
@@ -108,7 +99,6 @@ class ChipFeed:
             "title": gauge_line(info, self._controls.name()),
             "undo": info.undo or "",
             "redo": info.redo or "",
-            "cell": self._cell,
             "writing": self._pressing.writing,
         }
 
@@ -119,9 +109,9 @@ class ChipFeed:
             by_name = {name: plans[name.lower()] for name in BUTTONS}
             panel = {
                 "bar": bar_html(info),
-                "parts": [(part.name, f"{part.tokens:,}") for part in info.segments if part.tokens],
-                "lines": lines_html(info, by_name, PressResult(), name=self._controls.name()),
-                "buttons": {name: (plan_line(name, plan), plan.possible) for name, plan in by_name.items()},
+                "parts": legend_html(info),
+                "lines": lines_html(info, by_name, PressResult(), self._controls.name()),
+                "buttons": [(plan_line(name, plan), plan.possible) for name, plan in by_name.items()],
                 "request": view_forms(self._chat().preview())["text/html"],
             }
         except Exception as error:

@@ -17,7 +17,7 @@ from .help_pages import setting_text
 
 @command(ABOUT_WINDOW)
 def _status(call: Call) -> dict[str, str]:
-    """Show as a sum what fills the context window, then the settings that differ from the default, and the cost."""
+    """Show what fills the context window, then the settings that differ from the default, and the cost."""
     chat, name = call.chat, call.host.gauge.name_of(call.chat)
     return status_forms(Status(chat.info(), name, _changed_settings(chat), tuple(filter(None, _notes(chat)))))
 

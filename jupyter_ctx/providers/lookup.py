@@ -108,6 +108,12 @@ def is_billed(model: str, base_url: str | None) -> bool:
     return not SERVICES[provider].serves if provider in SERVICES else base_url is not None
 
 
+def is_self_hosted(model: str) -> bool:
+    """Return whether a model is of a provider that runs on the user's own computers, by its name alone."""
+    provider = model.partition("/")[0]
+    return provider == "local" or (provider in SERVICES and SERVICES[provider].serves)
+
+
 def check_known(name: str) -> None:
     """Raise InvalidRequestError where there is no provider of this name."""
     if name not in PROVIDER_NAMES and name not in provider_names():

@@ -16,14 +16,14 @@ ASK = "%%chat\nWhy is the sky blue?"
 
 @pytest.mark.parametrize("app", APPS)
 def test_restart_and_run_all_shows_stored_answers_and_asks_for_nothing(open_page: Open, app: str) -> None:
-    notebook = open_page(LOAD, ASK, "%%chat\nAnd at night?", "%chat history", app=app)
-    notebook.run(0, 1, 2)
+    notebook = open_page(LOAD, ASK, "%%chat\nAnd at night?", "%chat history", "%chat", app=app)
+    notebook.run(0, 1, 2, 4)
     answers = [notebook.answer(index).inner_text().split("\n")[0] for index in (1, 2)]
     used = notebook.used
     notebook.restart()
     notebook.run(0)
     expect(notebook.output(0)).to_contain_text("Going on with 2 turns")
-    notebook.run(1, 2, 3)
+    notebook.run(1, 2, 3, 4)
     for index, answer in zip((1, 2), answers, strict=True):
         expect(notebook.output(index)).to_contain_text("stored answer; nothing was sent")
         expect(notebook.answer(index)).to_contain_text(answer)

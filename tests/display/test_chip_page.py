@@ -96,21 +96,20 @@ def test_the_chip_shows_a_panel_that_is_used_by_pointer_and_by_keyboard(open_pag
     assert not notebook.errors
 
 
-def test_no_cell_repeats_the_chip_and_the_newest_answer_is_marked(open_page: Open, local_model: str) -> None:
+def test_no_answer_repeats_the_chip_and_its_figures_unfold(open_page: Open, local_model: str) -> None:
     prompts = [f"%%chat -m {local_model} --max-tokens 8\nSay hello."] * 3
     notebook = open_page("%load_ext jupyter_ctx", *prompts, "%chat")
     notebook.page.evaluate("() => { window.jupyterapp.commands.execute('notebook:run-all-cells') }")
     expect(notebook.output(4).locator(".jctx-meter")).to_be_visible()
-    chip = Chip(notebook)
-    expect(chip.main).to_contain_text("%")
-    expect(notebook.page.locator(".jctx-newest")).to_have_count(1)
-    expect(notebook.cell(3)).to_have_class(re.compile("jctx-newest"))
+    expect(Chip(notebook).main).to_contain_text("%")
     for index in (1, 2, 3):
         expect(notebook.output(index).locator(".jctx-answer")).to_be_visible()
-        expect(notebook.output(index).locator(".jctx-twin, .jctx-panel").locator("visible=true")).to_have_count(0)
-    notebook.run(2)
-    expect(notebook.cell(2)).to_have_class(re.compile("jctx-newest"))
-    expect(notebook.page.locator(".jctx-newest")).to_have_count(1)
+        expect(notebook.output(index).locator(".jctx-twin, .jctx-panel")).to_have_count(0)
+    summary = notebook.output(3).locator(".jctx-footer summary")
+    assert notebook.output(3).locator(".jctx-figures").evaluate("node => node.clientWidth") <= 1
+    summary.focus()
+    notebook.page.keyboard.press("Enter")
+    expect(notebook.output(3).get_by_text("Cost: free")).to_be_visible()
 
 
 def test_the_menu_changes_the_model_and_says_which_need_a_key(open_page: Open) -> None:

@@ -121,10 +121,11 @@ def test_everything_is_readable_in_every_theme_and_width_and_axe_finds_nothing(o
             "%chat preview",
             "%chat status",
             "get_chat()",
+            "%chat",
             app=app,
         )
-        notebook.run(*range(15))
-    structured, listed, foreign, columns, panel = map(notebook.output, (3, 5, 6, 7, 9))
+        notebook.run(*range(16))
+    structured, listed, foreign, columns, panel = map(notebook.output, (3, 5, 6, 7, 15))
     history, preview, status, transcript = map(notebook.output, (11, 12, 13, 14))
     expect(notebook.answer(9).locator("mjx-container")).to_have_count(2)
     expect(foreign.locator(".jctx-answer p").first).to_have_css("direction", "rtl")
@@ -134,13 +135,20 @@ def test_everything_is_readable_in_every_theme_and_width_and_axe_finds_nothing(o
     button(panel, "Trim").click()
     expect(panel.locator(".jctx-said")).to_contain_text("→")
     check_columns(notebook, columns)
-    resize(notebook, 1200, 9000)  # what is out of view has no colours to axe
+    resize(notebook, 1200, 12000)  # what is out of view has no colours to axe
+    notebook.cell(0).scroll_into_view_if_needed()
     notebook.page.mouse.move(0, 0)
     found = {}
     themes = THEMES if app == "notebook" else {name: THEMES[name] for name in ("dark", "light")}
     for name, theme in themes.items():
         notebook.use_theme(theme)
-        shown = {"structured": structured, "columns": columns, "answer": panel, "status": status}
+        shown = {
+            "structured": structured,
+            "columns": columns,
+            "answer": notebook.output(9),
+            "gauge": panel,
+            "status": status,
+        }
         tables = {"history": history, "preview": preview, "transcript": transcript}
         for what, output in (shown | tables).items():
             output.screenshot(path=SCREENSHOTS / f"{what}-{app}-{name}.png")

@@ -10,7 +10,7 @@ from cells import Cells
 
 from jupyter_ctx import Chat, get_chat
 from jupyter_ctx.display.tables import table
-from jupyter_ctx.display.widgets.gauge import gauge_terminal
+from jupyter_ctx.display.widgets.gauge import gauge_text
 from jupyter_ctx.errors import ChatInterrupted, ProviderError
 from jupyter_ctx.library import Library
 from jupyter_ctx.magics.registration import magics_of
@@ -48,7 +48,7 @@ def test_a_model_whose_name_has_escapes_is_shown_without_them(cells: Cells) -> N
     get_chat().configure(model=f"openai/{BAD}", window=2_000)
     for line in ("%chat", "%chat status", "%chat config model", "%chat use -t 0.5"):
         assert harmless(cells.run(line)), line
-    assert harmless(gauge_terminal(get_chat().info(), coloured=False))
+    assert harmless(gauge_text(get_chat().info()))
 
 
 def test_conversations_of_notebooks_with_such_paths_are_listed_without_escapes(cells: Cells) -> None:

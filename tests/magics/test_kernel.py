@@ -7,7 +7,7 @@ from itertools import dropwhile
 from typing import Any
 
 import pytest
-from kernels import VIEW, Kernel, answers, error, twins, widgets
+from kernels import Kernel, answers, error, twins
 
 from jupyter_ctx.display.answer.growing_answer import GROWING
 
@@ -22,7 +22,7 @@ def kernel(kernel: Kernel, local_model: str) -> Kernel:
 def test_an_answer_streams_and_stays_in_the_cell_in_three_forms(kernel: Kernel) -> None:
     outputs = kernel.run("%%chat\nSay hello.")
     shown = answers(outputs)
-    assert len([o for o in outputs if o["msg_type"] == "display_data"]) == 3  # the answer, the gauge and its twin
+    assert len([o for o in outputs if o["msg_type"] == "display_data"]) == 1
     assert all(set(forms) == {"text/html", *GROWING} for forms in shown[:-1])
     assert set(shown[-1]) == {"text/html", "text/markdown", "text/plain"}
     assert shown[-1]["text/plain"].split("\n[ctx] ")[0] == kernel.value("get_chat().turns[0].reply")
@@ -38,47 +38,21 @@ def test_a_turn_has_the_number_that_its_cell_shows(kernel: Kernel) -> None:
     assert kernel.value("[row.cell for row in get_chat().history()]") == str([first, loop, loop])
 
 
-def test_the_gauge_is_below_the_newest_chat_cell_and_leaves_nothing_in_older_ones(kernel: Kernel) -> None:
-    first = kernel.run("%%chat\nSay hello.")
-    assert len(widgets(first)) == 1
-    assert twins(first)[-1]["text/plain"].startswith("Context [")
-    assert ">after turn 1</div>" in twins(first)[-1]["text/html"]
-    second = kernel.run("%%chat\nAnd again?")
-    assert len(widgets(second)) == 1
-    assert [">after turn 2</div>" in twin["text/html"] for twin in twins(second)] == [True]
-    assert emptied(second) == 1
-    assert places(kernel) == "[0, 1]", "one place holds the panel"
-    assert len(widgets(kernel.run("%chat"))) == 1
-    kernel.run("%chat config gauge off")
-    assert not widgets(kernel.run("%%chat\nSay three."))
-
-
-def test_a_cell_that_failed_with_something_recorded_shows_the_gauge_and_another_does_not(kernel: Kernel) -> None:
-    kernel.run("%%chat\nSay hello.")
-    failed = kernel.run("%%chat --window 40 --on-overflow stop\n" + "word " * 100)
-    assert error(failed)
-    assert not widgets(failed)
-    assert places(kernel) == "[1]"
-
-
-def emptied(outputs: list[dict[str, Any]]) -> int:
-    """How many outputs of older cells were taken away."""
-    return sum(o["msg_type"] == "update_display_data" and not o["content"]["data"] for o in outputs)
-
-
-def test_a_gauge_is_a_snapshot_of_its_moment_after_the_next_turn(kernel: Kernel) -> None:
+def test_a_gauge_is_live_until_the_next_turn_and_then_a_snapshot(kernel: Kernel) -> None:
     kernel.run("%%chat\nSay hello.")
     (twin,) = twins(kernel.run("%chat"))
     assert twin["text/plain"].endswith("\n(after turn 1)")
+    clear = kernel.value("get_ipython()._jupyter_ctx.magic.gauge._panel._buttons['Clear'].model_id")
+    for outputs in (kernel.outputs(kernel.click_on(clear)), kernel.run("%chat undo\n%chat clear")):
+        assert [each["text/plain"].rpartition("\n")[2] for each in twins(outputs)][-1] == "(after clear)"
+        assert stills(outputs) == 0
     turn = kernel.run("%%chat\nAnd again?")
-    assert [each["text/plain"].rpartition("\n")[2] for each in twins(turn)] == ["(after turn 2)"], "the new gauge's"
-    assert stills(turn) == 1
-    assert stills(kernel.run("%%chat\nAnd again?")) == 0
+    assert (len(twins(turn)), stills(turn)) == (0, 1)
+    assert (len(twins(kernel.run("%chat"))), stills(kernel.run("%%chat\nAnd again?"))) == (1, 1)
 
 
 @pytest.mark.parametrize("shows", ["history", "preview", "status"])
 def test_a_table_never_changes(kernel: Kernel, shows: str) -> None:
-    kernel.run("%chat config gauge off")
     kernel.run("%%chat\nSay hello.")
     outputs = kernel.run(f"%chat {shows}")
     assert [set(o["content"]["data"]) for o in outputs if o["msg_type"] == "display_data"] == [
@@ -87,29 +61,9 @@ def test_a_table_never_changes(kernel: Kernel, shows: str) -> None:
     assert not [o for o in kernel.run("%chat trim 0") if o["msg_type"] in ("update_display_data", "comm_msg")]
 
 
-def test_an_action_of_another_cell_makes_a_gauge_a_snapshot_and_a_click_in_it_does_not(kernel: Kernel) -> None:
-    kernel.run("%chat config gauge off")
-    kernel.run("%%chat\nSay hello.")
-    kernel.run("%chat")
-    panel = "get_ipython()._jupyter_ctx.magic.gauge.panel()"
-    clear = kernel.value(f"{panel}._buttons['Clear'].model_id")
-    clicked = kernel.outputs(kernel.click_on(clear))
-    assert [twin["text/plain"].rpartition("\n")[2] for twin in twins(clicked)] == ["(after clear)"]
-    assert stills(clicked) == 0
-    acted = kernel.run("%chat undo")
-    assert (stills(acted), len(twins(acted))) == (1, 0)
-
-
 def stills(outputs: list[dict[str, Any]]) -> int:
     """How many outputs became snapshots."""
     return sum(o["msg_type"] == "comm_open" and "jctx-when" in str(o["content"]) for o in outputs)
-
-
-def places(kernel: Kernel) -> str:
-    """Whether each place holds the panel, the oldest first."""
-    kernel.run("import ipywidgets, ipywidgets.widgets.widget as w")
-    boxes = "[x for x in w._instances.values() if type(x) is ipywidgets.Box and 'jctx-place' in x._dom_classes]"
-    return kernel.value(f"[sum('jctx-panel' in held._dom_classes for held in box.children) for box in {boxes}]")
 
 
 def test_a_send_that_nearly_fills_the_context_says_so_once_above_its_answer(kernel: Kernel) -> None:
@@ -120,9 +74,7 @@ def test_a_send_that_nearly_fills_the_context_says_so_once_above_its_answer(kern
     shown = list(dropwhile(lambda data: "jctx-waiting" in str(data), shown))  # of a slow machine
     assert re.fullmatch(r"\[ctx\] (8[5-9]|9\d) % after this: %chat summarise, trim or clear.", shown[0]["text/plain"])
     assert re.search("jctx-(answer|waiting)", shown[1]["text/html"])
-    assert "jctx-twin" in shown[2]["text/html"]
-    assert VIEW in shown[3]
-    assert len(shown) == 4
+    assert len(shown) == 2
     kernel.run("%chat undo")
     assert "after this" not in str(kernel.run("%%chat\n" + "word " * 60)), "it is said once"
 
@@ -154,7 +106,7 @@ def test_an_interrupt_keeps_what_was_shown_and_stops_the_cells_behind_it(kernel:
     said = ": the text so far is kept. Run the cell again for another answer; %chat continue goes on with this one."
     assert line == f"\x1b[33mInterrupted\x1b[0m{said}"
     shown = answers(outputs)[-1]
-    assert re.search(r'class="jctx-footer"[^>]*>[\d.]+ s · interrupted</div>', shown["text/html"])
+    assert re.search(r'class="jctx-footer"[^>]*><span[^>]*>[\d.]+ s · </span>interrupted</div>', shown["text/html"])
     assert not any("interrupted" in shown[form].lower() for form in ("text/plain", "text/markdown")), "one line says so"
     kernel.outputs(second)
     assert kernel.value("'ran' in globals(), get_chat().turns[0].stop_reason") == "False interrupted"
@@ -173,7 +125,7 @@ def test_a_click_while_a_cell_runs_is_not_lost_and_the_turn_is_whole(kernel: Ker
     kernel.run("%%chat\nSay hello.")
     kernel.run(
         "from jupyter_ctx.magics.registration import magics_of\n"
-        "row = magics_of(get_ipython()).magic.gauge.panel().widget.children[1].children[1]"
+        "row = magics_of(get_ipython()).magic.gauge.panel(get_chat()).widget.children[1].children[1]"
     )
     clear = kernel.value("next(b for b in row.children if b.description == 'Clear').model_id")
     message = kernel.ask(f"%%chat -m {real_model} --max-tokens 150\nWrite a long story about a lighthouse.", "story")

@@ -33,12 +33,12 @@ def test_a_conversation_goes_on_from_cell_to_cell(talk: Ask, cells: Cells) -> No
     assert len(get_chat().turns) == 2
 
 
-def test_the_answer_is_printed_as_text_and_the_gauge_once(cells: Cells, local_model: str) -> None:
+def test_the_answer_is_printed_as_text_with_a_line_of_figures(cells: Cells, local_model: str) -> None:
     cells.run(f"%chat use {local_model} --max-tokens 16")
     said = cells.run("%%chat\nSay hello.")
     assert get_chat().turns[0].reply in said
-    assert said.count("Context [") == 1
-    assert "Context [" not in cells.run("%%chat\nAnd again?")
+    assert re.search(r"\n\d+ % · \d+ in · \d+ out · [\d.]+ s\n$", said)
+    assert "Context [" not in said
     assert "Context [" in cells.run("%chat")
 
 
@@ -89,7 +89,8 @@ def test_a_verb_may_head_a_cell_with_its_text(talk: Ask, cells: Cells) -> None:
 def test_status_shows_the_whole_calculation(talk: Ask, cells: Cells) -> None:
     talk("Say hello.")
     said, info = cells.run("%chat status"), get_chat().info()
-    for figure in (512, 16, info.limit, info.used, info.budget.headroom):
+    parts = (16, *(part.tokens for part in info.segments if part.tokens))
+    for figure in (512, info.limit, info.used, *parts):
         assert f"{figure:,}" in said
     assert "from the server" in said
 

@@ -28,7 +28,7 @@ STYLES = {ANSWER_STYLE, NOTE_STYLE, BADGE_STYLE, FOOTER_STYLE, THOUGHT_STYLE, LI
 )}  # fmt: skip
 VALUES = {
     "class": (
-        r"highlight|jp-toc-ignore|[a-z][a-z0-9]{0,2}|jctx-(answer|note|badge|footer|thinking|waiting|kept|sources)"
+        r"highlight|jp-toc-ignore|[a-z][a-z0-9]{0,2}|jctx-(answer|note|badge|footer|figures|thinking|waiting|kept|sources)"
     ),
     "dir": "auto|ltr|rtl",
     "tabindex": "0",

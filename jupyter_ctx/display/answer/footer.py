@@ -9,12 +9,6 @@ from ...wording import dollars, share
 from ..text import QUIET, text_html
 
 FOOTER_STYLE = f"font-size:85%;margin:.4em 0;{QUIET}"
-# the bar of fullness: a sanitiser keeps the plain colours, and the sign ~ of what is only a guess
-FILL_STYLE = (
-    "display:inline-block;width:60px;height:5px;border-radius:3px;overflow:hidden;vertical-align:middle;"
-    "margin-right:6px;background-color:rgba(128,128,128,0.3)"
-)
-HATCHED = "background-image:repeating-linear-gradient(45deg,transparent 0 3px,rgba(255,255,255,0.6) 3px 5px)"
 MAX_GROWING = 2_000  # characters shown while the text grows: its end, and up to a step more
 GROWING_STEP = 1_000  # characters that are left out at once: in between, what is shown only gets longer
 # the mark of an element that the JupyterLab extension leaves as it was, since its text is not sent again
@@ -33,6 +27,7 @@ class Footer:
     context window's limit that is used after the reply, ``guess``: by an estimate. ``notes`` are routine remarks,
     such as where the reply ended, as phrases without a period: they stay readable where no figure is known. ``broken``
     says of a reply that is not whole what ended it; where it is shown as text, the error below it says the same.
+    ``is_free``: nobody bills the model.
     """
 
     model: str = ""
@@ -45,47 +40,32 @@ class Footer:
     guess: bool = False
     notes: tuple[str, ...] = ()
     broken: str = ""
+    is_free: bool = False
 
 
 def footer_html(footer: Footer, *, priced: bool = False) -> str:
-    """Return the line with what it unfolds to; ``""`` when there is nothing to say. ``priced``: as footer_line."""
-    figures, rows = _figures(footer, priced=priced), _rows(footer)
-    words = text_html(" · ".join(filter(None, (figures, footer.broken, *footer.notes))))
-    line = f"{_fill(footer, alone=not words)}{words}"
+    """Return the line with what it unfolds to; ``""`` when there is nothing to say. ``priced``: as footer_line.
+
+    The figures are apart from the words: where the chip is in sight, the labextension hides them.
+    """
+    figures, rows = footer_line(footer, priced=priced), _rows(footer)
+    words = " · ".join(filter(None, (footer.broken, *footer.notes)))
+    between = " · " if figures and words else ""
+    line = f'<span class="jctx-figures">{text_html(figures)}{between}</span>' if figures else ""
+    line += text_html(words)
     if not line:
         return ""
-    if not ((figures or footer.fill is not None) and rows):
+    if not (figures and rows):
         return f'<div class="jctx-footer" style="{FOOTER_STYLE}">{line}</div>'
     body = "".join(f"<div>{text_html(f'{name}: {value}')}</div>" for name, value in rows)
     return f'<details class="jctx-footer" style="{FOOTER_STYLE}"><summary>{line}</summary>{body}</details>'
 
 
-def _fill(footer: Footer, *, alone: bool) -> str:
-    """Return how full the context window is as a bar and a share, which CSS hides where a gauge says it."""
-    if footer.fill is None:
-        return ""
-    colour = f"background-color:#1565c0;{HATCHED if footer.guess else ''}"
-    width = 100 * min(1.0, footer.fill)
-    bar = (
-        f'<span class="jctx-fill" role="img" aria-label="context window" style="{FILL_STYLE}">'
-        f'<span style="display:block;width:{width:.0f}%;height:5px;{colour}"></span></span>'
-    )
-    end = "" if alone else " · "
-    return f'{bar}<span class="jctx-percent">{_share(footer)}{end}</span>'
-
-
-def _share(footer: Footer) -> str:
-    return "" if footer.fill is None else share(footer.fill, about=footer.guess)
-
-
 def footer_line(footer: Footer, *, priced: bool = False) -> str:
     """Return the share and the figures of the line, as far as they are known; ``priced``: the cost, too."""
-    return " · ".join(filter(None, (_share(footer), _figures(footer, priced=priced))))
-
-
-def _figures(footer: Footer, *, priced: bool) -> str:
     usage = footer.usage
-    parts = [f"{usage.input_tokens:,} in", f"{usage.output_tokens:,} out"] if usage else []
+    parts = [] if footer.fill is None else [share(min(1.0, footer.fill), about=footer.guess)]
+    parts += [f"{usage.input_tokens:,} in", f"{usage.output_tokens:,} out"] if usage else []
     parts += [] if footer.seconds is None else [_seconds(footer.seconds)]
     parts += [dollars(footer.cost)] if priced and footer.cost is not None else []
     parts += [f"{footer.blocks:,} code blocks: %chat code"] if footer.blocks else []
@@ -102,8 +82,11 @@ def _rows(footer: Footer) -> list[tuple[str, str]]:
     usage = footer.usage or Usage(0, 0)
     cached, share = usage.cache_read_tokens, usage.cache_read_tokens / max(1, usage.input_tokens)
     about = "~" if usage.guessed else ""
+    cost = "free" if footer.is_free else "unknown" if footer.usage else ""
     rows = [
-        ("Cost", dollars(footer.cost) if footer.cost is not None else "unknown" if footer.usage else ""),
+        ("Tokens", f"{usage.input_tokens:,} in, {usage.output_tokens:,} out" if footer.usage else ""),
+        ("Time", _seconds(footer.seconds) if footer.usage and footer.seconds is not None else ""),
+        ("Cost", cost if footer.cost is None else dollars(footer.cost)),
         ("Read from the cache", f"{cached:,} tokens ({100 * share:.0f} % of the input)" if cached else ""),
         ("Written to the cache", f"{usage.cache_write_tokens:,} tokens" if usage.cache_write_tokens else ""),
         ("Thinking", f"{about}{usage.reasoning_tokens:,} tokens of the output" if usage.reasoning_tokens else ""),

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from threading import Lock
 
 from ..text import note_html, note_plain, to_plain
-from .footer import Footer, remarks
+from .footer import Footer, footer_line, remarks
 from .growing_answer import GROWING, GrowingAnswer
 from .json_block import is_json_like, json_forms
 from .live_output import LiveOutput
@@ -198,7 +198,7 @@ class TerminalView:
         self._forms = forms
 
     def close(self, below: Sequence[str] = (), footer: Footer | None = None) -> None:
-        """End the line, print the notices below and the footer's remarks; its figures need a place that folds."""
+        """End the line, and print the notices below and the footer's remarks and figures."""
         self.leave()
         if self.started:
             print(to_plain(self._tail))
@@ -206,6 +206,9 @@ class TerminalView:
         if self._forms is not None and self._forms.beside_text:
             print(f"\n{self._forms.beside_text}")
         self._say([*below, *remarks(footer)])
+        figures = footer_line(footer) if footer is not None else ""
+        if figures:
+            print(f"\x1b[2m{figures}\x1b[0m" if self._erases else figures)
 
     def _say(self, lines: Sequence[str]) -> None:
         with self._lock:

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from contextvars import ContextVar
 from typing import Any
 
 from ...errors import in_words
-
-_CLICKED: ContextVar[Any] = ContextVar("clicked", default=None)
 
 
 def button(act: Callable[[], object], classes: Iterable[str], layout: Any, **shown: str) -> Any:
@@ -29,23 +26,10 @@ def low_layout(margin: str | None = None) -> Any:
     return ipywidgets.Layout(width="auto", height="24px", padding="0 8px", margin=margin)
 
 
-def set_class(widget: Any, name: str, *, on: bool) -> None:
-    """Give a widget a CSS class, or take it away."""
-    (widget.add_class if on else widget.remove_class)(name)
-
-
-def clicked_widget() -> Any:
-    """Return the widget whose click is being done in this thread; ``None``: nothing was clicked."""
-    return _CLICKED.get()
-
-
-def tried(act: Callable[[], object], widget: Any = None) -> tuple[str, str]:
-    """Return the result of a click in a widget as (text, "status"), or its error as (text, "alert")."""
-    before = _CLICKED.set(widget)
+def tried(act: Callable[[], object]) -> tuple[str, str]:
+    """Return the result of a click as (text, "status"), or its error as (text, "alert")."""
     try:
         result = act()
     except Exception as error:  # no cell would show it
         return in_words(error), "alert"
-    finally:
-        _CLICKED.reset(before)
     return "" if result is None else str(result), "status"

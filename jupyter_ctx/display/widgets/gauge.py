@@ -11,30 +11,33 @@ from ...context.context_info import ContextInfo, Plan
 from ...context.windows import ContextWindow
 from ...errors import in_words
 from ...wording.budget_line import budget_line
-from ...wording.layout import line_width, wrapped
 from ..text import WRAPS, attribute_html, markdown_block, text_html, to_plain
-from .gauge_bar import SEGMENT_KINDS, bar_parts, terminal_bar, text_bar
+from .gauge_bar import SEGMENT_KINDS, GaugePart, bar_parts, text_bar
 
 SHAPES = {"ok": "●", "half": "◐", "high": "▲", "full": "■", "over": "✖"}
+LEGEND_STYLE = "display:inline-block;white-space:nowrap;margin-right:8px;font-variant-numeric:tabular-nums"
+SWATCH_STYLE = "display:inline-block;width:8px;height:8px;margin-right:5px;border-radius:2px"
 SINCE = ("clear", "trim", "summary", "pin", "exclude", "include all", "system prompt", "memory file", "pick", "choice")
 
 
 def gauge_line(info: ContextInfo, name: str = "") -> str:
-    """Return the gauge in words: tokens used, what the next send does, model, window and its source, cost and cache.
+    """Return the gauge in words: tokens used, what the next request does, model, window and its source, cost and cache.
 
     ``name`` is the conversation's, where there is more than one.
     """
-    return _joined(f"Context {used_of(info)}", *_acts(info), *_asked(info, name), *_further(info))
+    return _joined(f"Context {used_of(info)}", next_request(info), model_line(info, name), _further(info))
 
 
 def used_lines(info: ContextInfo) -> tuple[str, str]:
     """Return the figures, and what follows from them: the first line of the live gauge."""
-    return f"Context {used_of(info)}", _joined(*_acts(info), *_further(info))
+    return f"Context {used_of(info)}", _joined(next_request(info), _further(info))
 
 
 def model_line(info: ContextInfo, name: str = "") -> str:
-    """Return the model and its window: the second of the live gauge's two lines."""
-    return _joined(*_asked(info, name))
+    """Return the conversation's name, the model, and its window: the second of the live gauge's two lines."""
+    conversation = f"conversation {name!r}" if name else ""
+    reserve = "" if info.budget.window.is_of_prompts else f", {info.budget.reserve:,} kept for the reply"
+    return _joined(conversation, info.model, f"{_window(info.budget.window)}{reserve}")
 
 
 def used_of(info: ContextInfo) -> str:
@@ -45,36 +48,28 @@ def used_of(info: ContextInfo) -> str:
 
 
 def _joined(*parts: str) -> str:
-    return to_plain(" · ".join(parts))
+    return to_plain(" · ".join(filter(None, parts)))
 
 
-def _acts(info: ContextInfo) -> list[str]:
-    """Return what the next send does about a full window."""
+def next_request(info: ContextInfo) -> str:
+    """Return what the next request does about a full window; empty: nothing."""
     if info.will_stop:
-        return ["the next prompt is not sent (on_overflow is stop)"]
-    if not info.will_leave:
-        return []
+        return "the next prompt is not sent (on_overflow is stop)"
     verb = "summarises" if info.on_overflow == "summarise" else "leaves out"
-    return [f"the next send {verb} {words.turns(info.will_leave)}"]
-
-
-def _asked(info: ContextInfo, name: str) -> list[str]:
-    """Return the conversation's name, the model, and its window with the source of it."""
-    reserve = "" if info.budget.window.is_of_prompts else f", {info.budget.reserve:,} kept for the reply"
-    conversation = [f"conversation {name!r}"] if name else []
-    return [*conversation, info.model, f"{_window(info.budget.window)}{reserve}"]
+    return f"the next request {verb} {words.turns(info.will_leave)}" if info.will_leave else ""
 
 
 def _window(window: ContextWindow) -> str:
-    """Return the window and its source."""
-    return f"window {window.tokens:,} {window.origin}"
+    """Return the window and its source in few words; ``%chat status`` has all of them."""
+    origin = "learned from a refusal" if window.source == "learned" else window.origin
+    return f"window {window.tokens:,} {origin}"
 
 
-def _further(info: ContextInfo) -> list[str]:
-    """Return the cost, the share that a cache had, and what is left to spend."""
-    parts = [cost_text(info)] if info.cost is not None else []
-    parts += [f"{100 * info.cached / info.sent:.0f} % cached"] if info.cached and info.sent else []
-    return parts + ([budget_line(info.allowance)] if info.allowance else [])
+def _further(info: ContextInfo) -> str:
+    """Return the cost, the share that a cache had where something is paid, and what is left to spend."""
+    cost = cost_text(info) if info.cost is not None else ""
+    cached = f"{100 * info.cached / info.sent:.0f} % cached" if cost and info.cached and info.sent else ""
+    return _joined(cost, cached, budget_line(info.allowance) if info.allowance else "")
 
 
 def cost_text(info: ContextInfo) -> str:
@@ -102,14 +97,8 @@ def moment(info: ContextInfo) -> str:
 
 
 def gauge_text(info: ContextInfo, name: str = "") -> str:
-    """Return the gauge as plain text, in characters that every font has."""
+    """Return the gauge as plain text."""
     return f"Context [{text_bar(info)}] {gauge_line(info, name).removeprefix('Context ')}"
-
-
-def gauge_terminal(info: ContextInfo, *, coloured: bool, name: str = "") -> str:
-    """Return the gauge for a terminal, in block characters and, where ``coloured``, ANSI colours."""
-    lines = wrapped(gauge_text(info, name), line_width(), "  ")
-    return lines.replace(text_bar(info), terminal_bar(info, coloured=coloured), 1)
 
 
 def gauge_forms(info: ContextInfo, name: str = "") -> dict[str, str]:
@@ -129,7 +118,7 @@ def share_of(info: ContextInfo) -> str:
 
 
 def _share(info: ContextInfo, about: bool) -> str:
-    return words.share(info.fill, about=about) if info.limit else "no room"
+    return words.share(min(1.0, info.fill), about=about) if info.limit else "no room"
 
 
 def gauge_static(info: ContextInfo, name: str = "") -> str:
@@ -144,8 +133,22 @@ def gauge_static(info: ContextInfo, name: str = "") -> str:
 def bar_static(info: ContextInfo, width: str = "max-width:480px") -> str:
     """Return the bar alone, in plain colours."""
     parts = "".join(
-        f'<div title="{attribute_html(part.tip)}" style="width:{100 * part.share:.2f}%;'
-        f'background-color:{SEGMENT_KINDS[part.name].colour}"></div>'
+        f'<div title="{attribute_html(part.tip)}" style="width:{100 * part.share:.2f}%;{_painted(part)}"></div>'
         for part in bar_parts(info)
     )
     return f'<div style="display:flex;{width};height:6px;margin:4px 0;border-radius:3px;overflow:hidden">{parts}</div>'
+
+
+def legend_html(info: ContextInfo) -> str:
+    """Return the parts of the bar with their colours and tokens, in plain colours."""
+    shown = ((f'<span style="{SWATCH_STYLE};{_painted(part)}"></span>', part.text) for part in bar_parts(info))
+    return " ".join(f'<span style="{LEGEND_STYLE}">{swatch}{text_html(text)}</span>' for swatch, text in shown)
+
+
+def legend_text(info: ContextInfo) -> str:
+    """Return the parts of the bar with their signs and tokens, as text."""
+    return ", ".join(f"{SEGMENT_KINDS[part.name].sign} {part.text}" for part in bar_parts(info))
+
+
+def _painted(part: GaugePart) -> str:
+    return f"background-color:{SEGMENT_KINDS[part.name].colour}"

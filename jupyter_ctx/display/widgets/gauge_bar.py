@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import groupby
 
 from ...context.budget import HALF
 from ...context.context_info import ContextInfo
@@ -13,8 +12,8 @@ TEXT_WIDTH = 30  # characters of the bar
 ROOM = ("free", "margin", "reserve")  # parts that hold nothing yet
 HALF_TIP = "50 % of the limit: from about here answers tend to get worse (RULER, arXiv 2404.06654)"
 ACTS = {
-    "trim": "from here the next send leaves turns out",
-    "summarise": "from here the next send puts a summary in place of turns",
+    "trim": "from here the next request leaves turns out",
+    "summarise": "from here the next request puts a summary in place of turns",
     "stop": "from here nothing is sent (on_overflow is stop)",
 }
 
@@ -26,23 +25,19 @@ class SegmentKind:
     label: str  # in the tip
     change: str  # what to type to change the part, for the tip
     colour: str  # in HTML: hex, or rgba of what holds nothing
-    sign: str  # in plain text: a character that every font has, another one for each kind
-    glyph: str  # in a terminal
-    ansi: int  # colour code, in a terminal
+    sign: str  # in plain text: a character of its own
 
 
 SEGMENT_KINDS = {
-    "template": SegmentKind("the model's template", "what its server adds to every request", "#546e7a", "t", "▒", 37),
-    "system": SegmentKind("system and memory", "change with %%chat system or %chat memory", "#6d4c41", "s", "▚", 33),
-    "pinned": SegmentKind("pinned turns", "unpin with %chat unpin N", "#8e24aa", "p", "▞", 35),
-    "summary": SegmentKind("summary of older turns", "rewrite with %chat summarise", "#00796b", "=", "▤", 36),
-    "earlier turns": SegmentKind("earlier turns", "reduce with %chat summarise or trim", "#1565c0", "#", "█", 34),
-    "this turn": SegmentKind("this turn, the newest", "leave out with %chat exclude", "#4f97e0", "+", "▓", 94),
-    "free": SegmentKind("free", "available to the next prompt", GRAY.format(0.15), ".", "·", 90),
-    "margin": SegmentKind(
-        "margin", "left free for what is only estimated, and by compact_at", GRAY.format(0.3), ":", "┄", 90
-    ),
-    "reserve": SegmentKind("kept for the reply", "change with %chat config max_tokens", GRAY.format(0.5), "-", "░", 90),
+    "template": SegmentKind("the model's template", "what its server adds to every request", "#546e7a", "▒"),
+    "system": SegmentKind("system and memory", "change with %%chat system or %chat memory", "#6d4c41", "▚"),
+    "pinned": SegmentKind("pinned turns", "unpin with %chat unpin N", "#8e24aa", "▞"),
+    "summary": SegmentKind("summary of older turns", "rewrite with %chat summarise", "#00796b", "▤"),
+    "earlier turns": SegmentKind("earlier turns", "reduce with %chat summarise or trim", "#1565c0", "█"),
+    "this turn": SegmentKind("this turn, the newest", "leave out with %chat exclude", "#4f97e0", "▓"),
+    "free": SegmentKind("free", "available to the next prompt", GRAY.format(0.15), "·"),
+    "margin": SegmentKind("margin", "left free for what is only estimated, and by compact_at", GRAY.format(0.3), "┄"),
+    "reserve": SegmentKind("kept for the reply", "change with %chat config max_tokens", GRAY.format(0.5), "░"),
 }
 
 
@@ -54,6 +49,11 @@ class GaugePart:
     tokens: int
     share: float
     end: float
+
+    @property
+    def text(self) -> str:
+        """What the part is, in few words, and how large it is."""
+        return f"{'kept for the reply' if self.name == 'reserve' else self.name} {self.tokens:,}"
 
     @property
     def tip(self) -> str:
@@ -99,7 +99,7 @@ def bar_marks(info: ContextInfo) -> tuple[GaugeMark, ...]:
 
 
 def room_ends(info: ContextInfo) -> int:
-    """Return the tokens above which the next send makes room or is refused; the limit where that is not known."""
+    """Return the tokens above which the next request makes room or is refused; the limit where that is not known."""
     return info.limit if info.room_ends is None else min(info.room_ends, info.limit)
 
 
@@ -122,18 +122,4 @@ def text_bar(info: ContextInfo) -> str:
         line = "|" if at < limit <= end or (limit == at == 0) else ""
         bar += kind.sign * (mark - at) + line + kind.sign * (end - mark)
         at = max(at, end)
-    return bar
-
-
-def terminal_bar(info: ContextInfo, *, coloured: bool) -> str:
-    """Return the same bar in block characters and, where ``coloured``, ANSI colours."""
-    kinds = {kind.sign: kind for kind in SEGMENT_KINDS.values()}
-    bar = ""
-    for sign, run in groupby(text_bar(info)):
-        kind = kinds.get(sign)
-        if kind is None:  # the line at the limit
-            bar += sign
-            continue
-        glyphs = kind.glyph * len(list(run))
-        bar += f"\x1b[{kind.ansi}m{glyphs}\x1b[0m" if coloured else glyphs
     return bar

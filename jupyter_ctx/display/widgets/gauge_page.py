@@ -17,7 +17,6 @@ from .gauge import SHAPES, gauge_line, model_line, plan_line, used_lines
 from .gauge_bar import SEGMENT_KINDS, bar_marks, bar_parts
 
 BUTTONS = ("Summarise", "Trim", "Clear", "Undo", "Redo")  # of the panel, each with its plan
-TURN_RUNS = "A turn is running: the buttons work again when it has ended."
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,24 +47,22 @@ def bar_html(info: ContextInfo) -> str:
     )
 
 
-def lines_html(
-    info: ContextInfo, plans: Mapping[str, Plan], result: PressResult, *, name: str = "", busy: bool = False
-) -> str:
+def lines_html(info: ContextInfo, plans: Mapping[str, Plan], result: PressResult, name: str = "") -> str:
     """Return the two lines below the bar; ``plans`` tells, by button, what it would do.
 
-    ``name`` is the conversation's, where there is more than one; ``busy``: a turn is running.
+    ``name`` is the conversation's, where there is more than one.
     """
     line, further = used_lines(info)
     of_button = f" jctx-of-{result.button.lower()}" if result.button else ""  # shown while that is pointed at, too
-    details = [_detail(f"rest jctx-said jctx-{result.role}{of_button}", result.text or TURN_RUNS)]
-    if not busy and not result.text:  # a narrow pane has no room for all in one row
+    details = [_detail(f"rest jctx-said jctx-{result.role}{of_button}", result.text)]
+    if not result.text:  # a narrow pane has no room for all in one row
         beside = f'<span class="jctx-narrow">{text_html(f"{further} · ")}</span>' if further else ""
         details = [_detail("rest jctx-model", model_line(info, name), beside)]
     details += [_detail(f"of-{_css(part.name)}", part.tip) for part in bar_parts(info)]
     details += [_detail(f"of-{mark.name}", mark.tip) for mark in bar_marks(info)]
     for button, plan in plans.items():
         if not result.text or button != result.button:
-            details.append(_detail(f"of-{button.lower()}", TURN_RUNS if busy else plan_line(button, plan)))
+            details.append(_detail(f"of-{button.lower()}", plan_line(button, plan)))
     further = f" · {further}" if further else ""
     return (
         f'<div class="{_classes(info)}"><div class="jctx-line" title="{attribute_html(line + further)}">'
@@ -192,9 +189,8 @@ GAUGE_STYLE = (
     ".jctx-panel .jctx-do-undo .fa::before{content:'\\f0e2';content:'\\f0e2' / ''}"
     ".jctx-panel .jctx-do-redo .fa::before{content:'\\f01e';content:'\\f01e' / ''}"
     + _widths()
-    + ".jctx-panel .jctx-do:is(:hover,:focus-visible):enabled{background-color:var(--jp-layout-color3,#bdbdbd)}"
-    f".jctx-panel .jctx-do:is(.jctx-off,:disabled){{background-color:transparent;color:{_QUIET}}}"
-    ".jctx-panel .jctx-do:disabled{opacity:.6}"
+    + ".jctx-panel .jctx-do:is(:hover,:focus-visible){background-color:var(--jp-layout-color3,#bdbdbd)}"
+    f".jctx-panel .jctx-do.jctx-off{{background-color:transparent;color:{_QUIET}}}"
     ".jctx-panel .jctx-do:focus-visible{outline:2px solid var(--jp-brand-color1,#1976d2);outline-offset:-1px}"
     ".jctx-hidden{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}"
     "@container jctx-panel (min-width:561px){.jctx-narrow{display:none}}"
@@ -208,7 +204,7 @@ GAUGE_STYLE = (
     "transparent 1px 4px)}.jctx-bar{outline:1px solid CanvasText;outline-offset:-3px}"
     ".jctx-mark{background:linear-gradient(CanvasText,CanvasText) center/2px 16px no-repeat}"
     ".jctx-panel .jctx-do{border:1px solid ButtonText;line-height:22px}"
-    ".jctx-panel .jctx-do:is(.jctx-off,:disabled){color:GrayText;border:1px dashed GrayText}}"
+    ".jctx-panel .jctx-do.jctx-off{color:GrayText;border:1px dashed GrayText}}"
     "body:not(:has(.jp-Notebook)) .jctx-twin{display:none}"
     "</style>"
 )

@@ -105,7 +105,7 @@ class NextTokens:
         return f"{token.label} is appended."
 
     def _tell(self, act: Callable[[], str]) -> None:
-        self._line.value = spoken_html(*tried(act, self.widget))
+        self._line.value = spoken_html(*tried(act))
         self._draw()
 
     def _slid(self, _change: object) -> None:

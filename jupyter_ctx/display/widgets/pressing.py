@@ -11,7 +11,6 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 from ...context.context_info import ContextInfo, Plan
 from ...runtime.interrupts import Stopper
@@ -33,20 +32,17 @@ class Controls:
     summarise: Callable[[Stopper], object]  # may take long; the Stopper ends it
     writer: Callable[[], str]  # the model that writes summaries, or ""
     name: Callable[[], str] = str  # the conversation's, or "" where it is the only one
-    busy: Callable[[], bool] = bool  # whether a turn is running
 
 
 class Pressing:
-    """Does what a button says, and tells ``say`` each result, error and progress: no cell would show it.
+    """Does what a button says, and tells ``listeners`` each result, error and progress: no cell would show it.
 
-    ``say`` takes the line and whether to announce it; it is called with ``lock`` held. ``pressed`` is the button that
-    was pressed last, ``widget`` the one in a cell that has it; ``None``: it is in no cell.
+    A listener takes the line and whether to announce it; it is called with ``lock`` held.
     """
 
-    def __init__(self, controls: Controls, lock: Any, say: Callable[[PressResult, bool], object]) -> None:
-        self.pressed = ""
-        self.widget: Any = None
-        self._controls, self._lock, self._say = controls, lock, say
+    def __init__(self, controls: Controls) -> None:
+        self.controls, self.lock = controls, threading.RLock()
+        self.listeners: list[Callable[[PressResult, bool], object]] = []
         self._work: Stopper | None = None
         self._turned = 0.0  # when a summary was begun or ended
 
@@ -57,24 +53,21 @@ class Pressing:
 
     def press(self, name: str) -> None:
         """Do what a button does."""
-        with self._lock:
-            self.pressed = name
-            if self.writing and name != "Summarise":
-                self._tell(WRITING, button=name)
-                return
         if name == "Summarise":
             self._begin_or_end()
-            return
-        result, role = tried(lambda: self._controls.act(name.lower()), self.widget)
-        with self._lock:
-            self._tell(result, role, name)
+        elif self.writing:
+            self._tell(WRITING, button=name)
+        else:
+            self._tell(*tried(lambda: self.controls.act(name.lower())), name)
 
-    def _tell(self, text: str, role: str = "status", button: str = "") -> None:
-        self._say(PressResult(text, role, button), True)
+    def _tell(self, text: str, role: str = "status", button: str = "", *, aloud: bool = True) -> None:
+        with self.lock:
+            for listener in self.listeners:
+                listener(PressResult(text, role, button), aloud)
 
     def _begin_or_end(self) -> None:
         """Write a summary in a thread of its own; cancel the one that is being written."""
-        with self._lock:
+        with self.lock:
             twice, self._turned = time.monotonic() - self._turned < TWICE_SECONDS, time.monotonic()
             if twice:
                 return
@@ -88,16 +81,16 @@ class Pressing:
     def _summarise(self, stopper: Stopper) -> None:
         ticker = Ticker(partial(self._show_progress, time.monotonic()), lambda: TICK_SECONDS)
         ticker.start()
-        result, role = tried(lambda: self._controls.summarise(stopper), self.widget)
+        result, role = tried(lambda: self.controls.summarise(stopper))
         ticker.stop()
-        with self._lock:
+        with self.lock:
             self._work, self._turned = None, time.monotonic()
             self._tell(result, role, "Summarise")
 
     def _show_progress(self, begun: float) -> None:
         """Show the seconds that the summary has taken."""
-        seconds, writer = time.monotonic() - begun, self._controls.writer()
+        seconds, writer = time.monotonic() - begun, self.controls.writer()
         by = f" with {writer}" if writer else ""
-        with self._lock:
+        with self.lock:
             if self.writing and seconds >= TICK_SECONDS:
-                self._say(PressResult(f"Summarising{by}… {seconds:.0f} s", button="Summarise"), False)
+                self._tell(f"Summarising{by}… {seconds:.0f} s", button="Summarise", aloud=False)

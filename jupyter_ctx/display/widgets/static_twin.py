@@ -7,7 +7,8 @@ untrusted notebook, which has no stylesheets, the widget's output is empty.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Any
 
 from IPython.display import display
@@ -15,7 +16,6 @@ from IPython.display import display
 Forms = Mapping[str, str]  # of an output, by type
 LIVE = "jctx-live"  # the class of every widget that has a twin
 BOX = "jctx-place"  # the class of a box that a widget may leave
-FOLLOWS = "jctx-follows"  # the class of what follows the newest answer
 VIEW = "application/vnd.jupyter.widget-view+json"
 _OUTPUT = ".jp-OutputArea-child"
 _TWIN = f"{_OUTPUT}:has(.jctx-twin)"
@@ -24,11 +24,7 @@ TWIN_STYLE = (
     "<style>"
     f"{_TWIN}:has(+ {_OUTPUT} {_ALIVE}){{display:none}}"
     f"{_TWIN} + {_OUTPUT}:not(:has({_ALIVE},[data-mime-type])){{display:none}}"  # a widget's output names no type
-    f"{_OUTPUT}:has(.{BOX}:empty){{display:none}}"
     f".{BOX}>*{{width:100%}}"
-    # below the same answer the gauge says how full the window is; a page loaded anew takes no twin away
-    f".jp-OutputArea:not(.jctx-has-chip *):is(:has(.{BOX}.{FOLLOWS}:not(:empty)),:has(.{FOLLOWS}):not(:has(.{BOX})))"
-    " :is(.jctx-fill,.jctx-percent){display:none!important}"
     "</style>"
 )
 
@@ -36,30 +32,51 @@ TWIN_STYLE = (
 class Twin:
     """The static output above a widget, kept up to date with it."""
 
-    def __init__(self, forms: Forms, kind: str = "") -> None:
-        self._forms, self._kind = forms, kind
+    def __init__(self, forms: Forms) -> None:
+        self.forms = forms
         self._handle: Any = display(self._styled(), raw=True, display_id=True)
 
     def update(self, forms: Forms) -> None:
         """Replace the output if its forms have changed."""
-        if forms != self._forms and self._handle is not None:
-            self._forms = forms
+        if forms != self.forms and self._handle is not None:
+            self.forms = forms
             self._handle.update(self._styled(), raw=True)
 
-    def withdraw(self) -> None:
-        """Take the output from the page."""
-        if self._handle is not None:
-            self._handle.update({}, raw=True)
-
     def _styled(self) -> dict[str, str]:
-        kind = f" {self._kind}" if self._kind else ""
-        page = f'{TWIN_STYLE}<div class="jctx-twin{kind}">{self._forms["text/html"]}</div>'
-        return {**self._forms, "text/html": page}
+        page = f'{TWIN_STYLE}<div class="jctx-twin">{self.forms["text/html"]}</div>'
+        return {**self.forms, "text/html": page}
 
 
-def show(widget: Any, forms: Forms, *, follows: bool = False) -> Twin:
+class GaugeOutput:
+    """An output that shows the live gauge until it is frozen, and then the gauge as it was last.
+
+    ``read`` returns the gauge in static forms.
+    """
+
+    def __init__(self, widget: Any, read: Callable[[], Forms]) -> None:
+        import ipywidgets
+
+        self._read = read
+        self._box = ipywidgets.Box([widget], layout=ipywidgets.Layout(overflow="visible"))
+        self._box.add_class(BOX)
+        self._twin = show(self._box, read())
+
+    def update(self) -> None:
+        """Draw the static forms anew."""
+        with suppress(Exception):  # a turn must not fail because of a drawing
+            self._twin.update(self._read())
+
+    def freeze(self) -> None:
+        """Show the static forms from now on: where the twin is not to be seen, the box shows them."""
+        import ipywidgets
+
+        with suppress(Exception):
+            self._box.children = (ipywidgets.HTML(self._twin.forms["text/html"]),)
+
+
+def show(widget: Any, forms: Forms) -> Twin:
     """Show a widget of the CSS class LIVE in the running cell, with its twin above, and return the twin."""
-    twin = Twin(forms, FOLLOWS if follows else "")
+    twin = Twin(forms)
     view = widget._repr_mimebundle_()
     display({VIEW: view[VIEW], "text/plain": ""}, raw=True)
     return twin
