@@ -20,8 +20,8 @@ from .attached import Attached, Blanks, TextRoom
 from .attached_files import attached_data, attached_file
 from .errors import attached_error, failure_of
 from .figures import pictures_in
-from .guarded import call_user_code
 from .media import SIGNATURE_BYTES, as_attachment, media_type_of
+from .user_code import call_user_code
 from .values import about_tokens, fenced_block, fit_text, value_text
 from .web_pages import attached_address
 

@@ -16,10 +16,10 @@ from typing import Any, NamedTuple
 
 from ..context.vision import image_size
 from ..errors import InvalidRequestError
-from .guarded import call_user_code
 from .kinds import module_of
 from .media import IMAGE_TYPES, ImageFile, media_type_of, modest, of_pil
 from .printing import Verbatim
+from .user_code import call_user_code
 
 MOST_PICTURES = 10  # of one value
 PICTURE_DEPTH, LOOKED_AT = 2, 100  # of collections in collections, and members of each, that are searched for pictures

@@ -8,8 +8,8 @@ from typing import Any
 
 from ..conversation.text_safety import clean
 from ..errors import MissingDependencyError
-from .guarded import call_user_code
 from .kinds import module_of
+from .user_code import call_user_code
 
 MOST_HTML = 1_000_000  # characters that are read
 MOST_SVG = 8_000  # characters of a picture whose source is sent; of a larger one its labels are

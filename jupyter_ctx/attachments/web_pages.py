@@ -20,9 +20,9 @@ from ..runtime.redaction import Redactor
 from .addresses import PRIVATE, PRIVATE_HOST, Address
 from .attached import Attached, TextRoom
 from .attached_files import MOST_BYTES, attached_data, attached_text, text_encoding
-from .guarded import format_error
 from .media import media_type_of
 from .rich_text import page_text
+from .user_code import format_error
 
 SECONDS = 20  # in all
 MOST_PAGE = 2_000_000  # bytes of a page; images and PDFs may have as many as files

@@ -15,7 +15,7 @@ from typing import Any
 from ..attachments.addresses import Address, is_address
 from ..attachments.attached import MOST_SHARE, Attached
 from ..attachments.attached_files import exists
-from ..attachments.guarded import call_user_code, format_error
+from ..attachments.user_code import call_user_code, format_error
 from ..errors import InvalidRequestError
 from ..template.expressions import Expression, described
 from ..wording import did_you_mean, nearest_name

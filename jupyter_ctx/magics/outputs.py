@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 from ..attachments.attached import Attached
 from ..attachments.figures import pictures_in
-from ..attachments.guarded import silent
 from ..attachments.rich_text import shown_text
+from ..attachments.user_code import silent
 from ..chat import Chat
 from ..conversation.text_safety import lasting
 from ..errors import InvalidRequestError
