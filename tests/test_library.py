@@ -311,6 +311,16 @@ def test_a_conversation_comes_back_from_a_file_as_it_was(page: Cells, form: str)
     assert get_chat().turns == ()
 
 
+def test_no_redact_writes_all_but_keys_in_use_into_a_file(page: Cells) -> None:
+    page.run("%chat use gpt-4o")
+    get_chat().session.models.set_key("openai", "own-key-that-is-in-use")
+    say("password = Kite77zebra, and own-key-that-is-in-use")
+    assert "--no-redact writes all" in page.run("%chat export a.md")
+    page.run("%chat export --no-redact b.md")
+    assert "Kite77zebra" not in Path("a.md").read_text()
+    assert "Kite77zebra, and ***" in Path("b.md").read_text()
+
+
 def test_conversations_in_memory_are_listed_where_the_store_cannot_be_opened(
     opened: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 from IPython.core.error import UsageError
 
 from ..display.text import to_plain
+from ..runtime.redaction import KeyRedactor, Redactor
 from .line_options import ONE_CONVERSATION, OPTIONS, Option
 
 if TYPE_CHECKING:
@@ -48,6 +49,11 @@ class Call:
             return int(word)
         except ValueError:
             raise UsageError(f"%chat {self.name} takes {what}, not {word!r}{remedy}.") from None
+
+    def redactor(self) -> Redactor:
+        """Return what blanks secrets in a file that is written; keys in use are never written."""
+        session = self.chat.session
+        return KeyRedactor(session.models.secrets) if self.options.no_redact else session.redactor()
 
 
 CommandRun = Callable[..., object]

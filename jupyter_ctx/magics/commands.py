@@ -294,10 +294,11 @@ def _memory(call: Call, file: str | None = None) -> object:
 @command(ABOUT_CONVERSATIONS, "%chat export talk.md")
 def _export(call: Call, file: str) -> object:
     """Write the conversation to a file that ends in .md, .json or .ipynb."""
-    path, redactor = path_of(file), call.chat.session.redactor()
-    path = export(call.chat.conversation, path, redactor, call.chat.session.notebook_file)
+    redactor = call.redactor()
+    path = export(call.chat.conversation, path_of(file), redactor, call.chat.session.notebook_file)
     wrote = f"Wrote {words_of.turns(len(call.chat.turns))} to {path}."
-    return f"{wrote} {blanked_line(path.name, redactor.blanked)}".rstrip()
+    blanked = blanked_line(path.name, redactor.blanked)
+    return f"{wrote} {blanked} --no-redact writes all as it is." if blanked else wrote
 
 
 command_of(Chat.load, ABOUT_CONVERSATIONS, "%chat import talk.json", name="import")

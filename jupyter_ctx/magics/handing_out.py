@@ -50,9 +50,8 @@ def _handout(call: Call, file: str) -> str:
     if path.suffix != ".ipynb" or path.resolve() == saved.resolve():
         raise InvalidRequestError(f"{file} must be the name of another notebook than this one, ending in .ipynb.")
     notebook = _carried(notebook_in(saved), clear=call.options.clear)
-    redactor = call.chat.session.redactor()
-    if not call.options.no_redact:
-        _check_no_secret(notebook, redactor)
+    redactor = call.redactor()
+    _check_no_secret(notebook, redactor)
     texts = cell_texts(notebook)
     handout = gathered([chat.conversation for chat in call.host.library.chats], texts, redactor.hold)
     for source in texts.keys() & call.host.maps.keys():

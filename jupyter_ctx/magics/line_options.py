@@ -121,8 +121,8 @@ OPTIONS = (
     Option("--raw", "leave {{ expressions }} as typed", (A_PROMPT, "preview")),
     Option("--plain", "show the answer as text only", ASKING),
     Option(
-        "--no-redact", "send what -a, --error and {{ }} read as it is, keys and passwords included",
-        (*ASKING, "handout"),
+        "--no-redact", "send or write all as it is, keys and passwords included",
+        (*ASKING, "handout", "export"),
     ),
     Option("--allow-local", "let -a read pages of this machine and its network, and at http:// addresses", ASKING),
     _setting("--on-overflow", "HOW"),

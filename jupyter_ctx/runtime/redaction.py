@@ -66,10 +66,24 @@ class Redactor:
         return self.redacted(text).text
 
     def _spans(self, text: str) -> Iterator[Span]:
+        yield from self._keys_in(text)
+        yield from secrets_in(text)
+
+    def _keys_in(self, text: str) -> Iterator[Span]:
         for key in self._known:
             if key in text:
                 yield from (match.span() for match in re.finditer(re.escape(key), text))
-        yield from secrets_in(text)
+
+
+class KeyRedactor(Redactor):
+    """A redactor of known keys and those of the environment alone, for a file that a user writes as it is."""
+
+    def is_secret(self, *_: object) -> bool:
+        """Return False."""
+        return False
+
+    def _spans(self, text: str) -> Iterator[Span]:
+        return self._keys_in(text)
 
 
 class Unredacted(Redactor):
