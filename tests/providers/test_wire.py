@@ -255,7 +255,7 @@ def test_a_reply_ended_by_the_window_before_its_first_word_is_recovered_like_a_r
         chat.send("one", max_tokens=50)
         reply = chat.send("two", max_tokens=50)
     assert reply.text == "Hi"
-    assert "sent again without" in reply.notices[0]
+    assert any("sent again without" in line for line in reply.notices)
     assert len(seen[2]["messages"]) < len(seen[1]["messages"])
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from jupyter_ctx import Chat
+from jupyter_ctx import Chat, Reply
 from jupyter_ctx.errors import ContextOverflowError
 from jupyter_ctx.testing import ScriptedProvider
 from jupyter_ctx.wording import named_turns
@@ -15,6 +15,10 @@ from jupyter_ctx.wording import named_turns
 
 def chat_of(serves: int | None = 400, answer: str = "y" * 40, **settings: Any) -> Chat:
     return Chat(provider=ScriptedProvider(answer, window=serves, model="log/m"), **settings)
+
+
+def is_cut(reply: Reply) -> bool:
+    return any(line.startswith("Left out") for line in reply.notices)
 
 
 def refusal(chat: Chat, prompt: str, *, times: int = 30) -> ContextOverflowError:
@@ -31,7 +35,7 @@ def test_room_is_made_once_compact_at_is_passed_and_well_below_it(share: float) 
     limit, turn = chat.info().limit, 119
     before, fills, cuts = 0, [0], list[int]()
     for number in range(60):
-        cut = bool(chat.send(f"{number} {'x' * 420}").notices)
+        cut = is_cut(chat.send(f"{number} {'x' * 420}"))
         used = chat.info().used
         if cut:
             cuts.append(number)
@@ -50,7 +54,7 @@ def test_a_cut_for_the_usual_shares_goes_to_six_tenths_of_the_limit() -> None:
     for share in (0.8, 1.0):
         chat = chat_of(4_000, "part one", window=4_000, compact_at=share)
         number = 0
-        while not chat.send(f"{number} {'x' * 420}").notices:
+        while not is_cut(chat.send(f"{number} {'x' * 420}")):
             number += 1
         assert chat.info().used == pytest.approx(0.6 * chat.info().limit, abs=120)
 
