@@ -314,7 +314,7 @@ def test_no_redact_writes_all_but_keys_in_use_into_a_file(page: Cells) -> None:
     page.run("%chat use gpt-4o")
     get_chat().session.models.set_key("openai", "own-key-that-is-in-use")
     say("password = Kite77zebra, and own-key-that-is-in-use")
-    assert "--no-redact writes all" in page.run("%chat export a.md")
+    assert "--no-redact blanks keys in use alone" in page.run("%chat export a.md")
     page.run("%chat export --no-redact b.md")
     assert "Kite77zebra" not in Path("a.md").read_text()
     assert "Kite77zebra, and ***" in Path("b.md").read_text()

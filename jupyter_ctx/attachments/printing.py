@@ -14,6 +14,7 @@ from typing import Any
 
 from ..conversation.text_safety import lasting
 from ..runtime.secret_texts import BLANKED
+from ..template.expressions import shape_of
 from .attached import Blanks
 from .kinds import module_of
 
@@ -134,12 +135,6 @@ def own_text(value: Any) -> str:
     is_text = isinstance(value, AS_TEXT) or module_of(kind) in ("numpy", "pandas", "jupyter_ctx")
     text = str(value) if is_text or kind.__repr__ is object.__repr__ else repr(value)
     return text if len(text) > LONG_TEXT else lasting(text)
-
-
-def shape_of(value: Any) -> tuple[int, ...]:
-    """Return the shape of an array or a table; empty for any other value."""
-    shape = getattr(value, "shape", ())
-    return shape if isinstance(shape, tuple) else ()
 
 
 def sides(shape: Iterable[int]) -> str:

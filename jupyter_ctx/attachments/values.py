@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 from ..context.summary_facts import fenced
 from ..conversation.text_safety import lasting
 from ..errors import InvalidRequestError
+from ..template.expressions import shape_of
 from ..wording import counted
 from .attached import Blanks, TextRoom
 from .kinds import module_of
@@ -27,7 +28,6 @@ from .printing import (
     array_text,
     is_collection,
     own_text,
-    shape_of,
     sides,
 )  # fmt: skip
 from .rich_text import markup_text

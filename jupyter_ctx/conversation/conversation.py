@@ -41,11 +41,6 @@ class Conversation(Places):
         return tuple(self._events)
 
     @property
-    def standing(self) -> tuple[Event, ...]:
-        """What happened and was not undone, oldest first."""
-        return (*self._before, *(event for step in self._done for event in step.events))
-
-    @property
     def length(self) -> int:
         """How many events there are."""
         return len(self._events)

@@ -87,7 +87,7 @@ def with_handout(notebook: Mapping[str, Any], handout: Handout) -> str:
     """Return the text of a notebook that carries these answers."""
     import msgspec
 
-    metadata = carried_metadata(notebook)
+    metadata = find(dict, notebook, "metadata")
     ours = {**find(dict, metadata, EXPORT_KEY), HANDOUT: msgspec.to_builtins(handout)}
     return dumped({**notebook, "metadata": {**metadata, EXPORT_KEY: ours}})
 

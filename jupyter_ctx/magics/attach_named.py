@@ -17,7 +17,7 @@ from ..attachments.attached import MOST_SHARE, Attached
 from ..attachments.attached_files import exists
 from ..attachments.user_code import call_user_code, format_error
 from ..errors import InvalidRequestError
-from ..template.expressions import Expression, described
+from ..template.expressions import Expression, RefusedError, described
 from ..wording import did_you_mean, nearest_name
 from .variables import variables_of
 
@@ -70,19 +70,26 @@ def _value(word: str, variables: Mapping[str, Any]) -> Any:
     except NoPartError as error:
         problem = f"-a {word}: {error} Nothing was sent."
     if value is ABSENT and not exists(word):
-        value = call_user_code(word, lambda: _computed(word, variables))
+        try:
+            value = call_user_code(word, lambda: _computed(word, variables))
+        except NoPartError as error:
+            raise InvalidRequestError(problem or f"-a {word}: {error}. Nothing was sent.") from None
         if value is ABSENT:
             raise InvalidRequestError(problem or _no_such(word, variables))
     return value
 
 
 def _computed(word: str, variables: Mapping[str, Any]) -> Any:
-    """Return the value of an expression, as ``{{ }}`` reads it; ``ABSENT``: the word is none, or it fails."""
+    """Return the value of an expression, as ``{{ }}`` reads it; ``ABSENT``: the word is none. Raises NoPartError."""
     expression = Expression.of(word)
-    if expression.names and not expression.unknown(variables):
-        with suppress(Exception):
-            return expression.value(variables)
-    return ABSENT
+    if not expression.names or expression.unknown(variables):
+        return ABSENT
+    try:
+        return expression.value(variables)
+    except RefusedError as error:
+        raise NoPartError(str(error)) from None
+    except Exception as error:
+        raise NoPartError(format_error(error)) from None
 
 
 def part_named(word: str, variables: Mapping[str, Any]) -> Any:

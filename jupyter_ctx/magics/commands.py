@@ -298,7 +298,7 @@ def _export(call: Call, file: str) -> object:
     path = export(call.chat.conversation, path_of(file), redactor, call.chat.session.notebook_file)
     wrote = f"Wrote {words_of.turns(len(call.chat.turns))} to {path}."
     blanked = blanked_line(path.name, redactor.blanked)
-    return f"{wrote} {blanked} --no-redact writes all as it is." if blanked else wrote
+    return f"{wrote} {blanked} --no-redact blanks keys in use alone." if blanked else wrote
 
 
 command_of(Chat.load, ABOUT_CONVERSATIONS, "%chat import talk.json", name="import")

@@ -121,7 +121,7 @@ OPTIONS = (
     Option("--raw", "leave {{ expressions }} as typed", (A_PROMPT, "preview")),
     Option("--plain", "show the answer as text only", ASKING),
     Option(
-        "--no-redact", "send or write all as it is, keys and passwords included",
+        "--no-redact", "blank nothing; only keys in use are never written into a file",
         (*ASKING, "handout", "export"),
     ),
     Option("--allow-local", "let -a read pages of this machine and its network, and at http:// addresses", ASKING),

@@ -73,8 +73,7 @@ class HandedOut:
         answers = [each for each in self._answers.get(prompt_key(said.turn, model), ()) if each.kind == "prompt"]
         if not answers:
             return
-        at = 0 if said.begins_anew(past) else past.position(asked.cell, asked.run, append=said.append, offered=offered)
-        before = _fingerprint(place.turn for place in past.places[:at])
+        before = _before(past, said, offered=offered)
         for answer in sorted(answers, key=lambda each: (each.asked != asked.source, each.before != before)):
             record = replace(
                 asked, id=new_id(), model=model, stop_reason=answer.stop_reason, stored=True, handed=True,
@@ -168,9 +167,7 @@ def _answer(turn: Turn, before: str) -> HandoutAnswer:
     )  # fmt: skip
 
 
-def _summaries(
-    past: Places, cells: Container[str], is_secret: Callable[[str], bool]
-) -> Iterator[HandoutAnswer]:  # fmt: skip
+def _summaries(past: Places, cells: Container[str], is_secret: Callable[[str], bool]) -> Iterator[HandoutAnswer]:
     """Yield the summaries that these cells asked for, whose turns stand in the conversation."""
     for summary in past.summaries.values():
         turns = {at: place.turn for at, place in enumerate(past.places) if place.turn.id in summary.covers}

@@ -63,7 +63,9 @@ def plan(
 
     Where even the smallest seems too large it is that one: the provider decides.
     """
-    basis = _basis(message, target, past, at, system, lasting=lasting, apart=apart)
+    scope = scope_at(past, at, system)
+    start = _view_start(target, past, scope, apart=apart)
+    basis = RequestPlan(message, target, past, scope, start, lasting, apart)
     planned = _fitted(basis, basis.first)
     if planned.cut.start > planned.first and target.trial is not None:
         trial = _fitted(replace(basis, target=target.trial), basis.first)
@@ -73,7 +75,8 @@ def plan(
 
 def next_plan(target: Target, past: Conversation, system: str) -> RequestPlan:
     """Return the next request with an empty prompt, for readers: whole, with the decision on what it will leave out."""
-    basis = _decided(_basis(Message("user", ""), target, past, len(past.places), system))
+    scope = scope_at(past, len(past.places), system)
+    basis = _decided(RequestPlan(Message("user", ""), target, past, scope, _view_start(target, past, scope)))
     if target.trial is None:  # a learned limit that the next request retries leaves nothing out
         return basis
     return replace(basis, decision=_decided(replace(basis, target=target.trial)).decision)
@@ -136,21 +139,6 @@ def _view_start(target: Target, past: Conversation, scope: Scope, *, apart: bool
         if comes_back(fixed + ledger.between(scope.floor, scope.at), target.budget().limit):
             return scope.floor
     return start
-
-
-def _basis(
-    message: Message,
-    target: Target,
-    past: Conversation,
-    at: int,
-    system: str,
-    *,
-    lasting: bool = False,
-    apart: bool = False,
-) -> RequestPlan:
-    """Return a request before anything is decided."""
-    scope = scope_at(past, at, system)
-    return RequestPlan(message, target, past, scope, _view_start(target, past, scope, apart=apart), lasting, apart)
 
 
 def _fitted(basis: RequestPlan, start: int, goal: float | None = None) -> RequestPlan:

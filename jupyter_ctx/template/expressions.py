@@ -250,6 +250,12 @@ def described(value: Any) -> str:
     return next(words, "an iterator, which reading would use up" if is_iterator else "")
 
 
+def shape_of(value: Any) -> tuple[int, ...]:
+    """Return the shape of an array or a table; empty for any other value."""
+    shape = getattr(value, "shape", ())
+    return shape if isinstance(shape, tuple) else ()
+
+
 def _data(value: Any, name: str) -> Any:
     """Return a value that was read. Raises RefusedError where it is no data."""
     kind = described(value)
@@ -305,8 +311,8 @@ def _call(value: Any, called: Any, /, *arguments: Any, **keywords: Any) -> Any:
         raise RefusedError(f"{called}() of a {type(value).__name__} is not called in a prompt")
     if _is_of(value, {"numpy"}) and any(hasattr(each, "__array_interface__") for each in _leaves(arguments[1:])):
         raise RefusedError(f"{called}() would write into an array")
-    if called in TEXTS | TO_PYTHON:  # of so many cells, each of one character at least
-        _check_size(prod(shape) if isinstance(shape := getattr(value, "shape", ()), tuple) else 0)
+    if called in TEXTS | TO_PYTHON:  # each cell has a character at least
+        _check_size(prod(shape_of(value)))
     if called in PADDING:
         _check_size(max((each for each in given if isinstance(each, int)), default=0))
     if called in NAMED_METHODS:

@@ -144,7 +144,7 @@ def test_an_expression_goes_as_its_value_and_what_acts_does_not(cells: Cells, as
     cells.run('%%chat -a df.head(2) -a "df[df.n > 30]"\nWhat is it?')
     assert "df.head(2):\n```\nDataFrame with 2 rows and 1 column" in sent(asked)
     assert "df[df.n > 30]:\n```\nDataFrame with 1 row and 1 column" in sent(asked)
-    assert "no such variable" in str(cells.fail("%%chat -a ns.append(2)\nWhat is it?"))
+    assert "append() is not called" in str(cells.fail("%%chat -a ns.append(2)\nWhat is it?"))
     assert cells.shell.user_ns["ns"] == [1]
 
 
