@@ -476,7 +476,7 @@ def compare(names: Sequence[str], url: str, answer: Sequence[str], speed: float,
     runs: dict[str, list[Run]] = {name: [] for name in names}
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, chromium_sandbox=False)
-        server = Server(Path(folder))
+        server = Server(Path(folder), Path(folder))
         try:
             server.wait()
             for turn in range(rounds):
