@@ -117,9 +117,9 @@ def _providers() -> Iterator[str]:
 def _provider(name: str) -> tuple[str, ...]:
     service = SERVICES[name]
     keys = ", else ".join(f"`{key}`" for key in service.keys)
-    if keys and service.serves:
+    if keys and service.self_hosted:
         keys += ", where the server wants one"
-    address = f"`{service.address}`" if service.address else ""
+    address = f"`{service.variable}`" if service.variable else ""
     example = f"none; such as `{service.example}`" if service.example else "the provider's own"
     return f"`{name}`", keys or "none", address, f"`{service.base_url}`" if service.base_url else example
 

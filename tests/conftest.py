@@ -65,7 +65,7 @@ def own_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """No test reads or writes the user's own settings or keys."""
     for name in ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR"):
         monkeypatch.setenv(name, str(tmp_path / name.lower()))
-    addresses = (service.address for service in SERVICES.values() if service.address)
+    addresses = (service.variable for service in SERVICES.values() if service.variable)
     for name in (*key_variables(), *addresses, *OURS):
         monkeypatch.delenv(name, raising=False)
 

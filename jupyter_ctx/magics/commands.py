@@ -65,7 +65,7 @@ def _missing_server(chat: Chat) -> str:
     """Ask a server of the user's own whether it is there; return what to do where it is not."""
     settings = chat.config
     service = None if settings.base_url else SERVICES.get(split_model(settings.model)[0])
-    is_own = service.serves if service is not None else settings.base_url is not None
+    is_own = service.self_hosted if service is not None else settings.base_url is not None
     if not is_own or not chat.session.notebook.handout.is_empty:  # which shows answers without a server
         return ""
     try:

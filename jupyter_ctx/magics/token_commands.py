@@ -21,7 +21,7 @@ from ..errors import ContextOverflowError, ProviderError
 from ..models.registry import Target
 from ..models.tokenizer import vocabulary_tokens
 from ..providers.base import Reply
-from ..providers.llama_cpp import next_tokens, text_tokens
+from ..providers.logprobs import next_tokens, text_tokens
 from ..runtime.frontend import where
 from ..session.paying import paid_stream
 from .command_table import ABOUT_ANSWERS, ABOUT_WINDOW, Call, command

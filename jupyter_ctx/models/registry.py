@@ -27,7 +27,7 @@ from ..providers.base import AnswerSchema, Provider, Reply, Request
 from ..providers.catalog import clean_key, key_variables
 from ..providers.guests import Guest, shadowed
 from ..providers.lookup import bills, check_known, get_provider, key_holder, missing_key, split_model
-from ..providers.unsupported import unsupported_at
+from ..providers.parameters import refused_at
 from ..storage.serialization import EndpointState, MeterState, Sizes, StoredState
 from .model_names import near_models
 from .pricing import CACHE_SECONDS, CACHE_WRITES, CACHED_FOR_30M, given_prices, has_listed_price, price
@@ -307,7 +307,7 @@ class Models:
             end: {
                 "learned_limit": self._limits.get(end, NO_LIMIT),
                 "served": self._served_names.get(end, ""),
-                "unsupported": sorted(unsupported_at(end).names),
+                "unsupported": sorted(refused_at(end).names),
             }
             for end in {*self._limits, *self._served_names}
         }
@@ -326,7 +326,7 @@ class Models:
                 limit = replace(known["learned_limit"], heavy=None)
                 self._limits[end] = limit.aged() if time.time() - limit.since > LONG_AGO else limit
             self._served_names.setdefault(end, known.get("served", ""))
-            unsupported_at(end).names |= set(known.get("unsupported", ()))
+            refused_at(end).names |= set(known.get("unsupported", ()))
         counted: dict[tuple[str, str], Counted] = {}
         for told in sizes:
             parts = counted.setdefault(told["meter"], Counted({}, {}))

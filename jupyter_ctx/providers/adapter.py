@@ -10,17 +10,18 @@ from __future__ import annotations
 import re
 import threading
 import weakref
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from abc import abstractmethod
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar, TypeVar
+from urllib.parse import urlsplit
+from urllib.request import getproxies
 
 from ..context.context_info import MoneyLeft
 from ..context.windows import ContextWindow, Fact
 from ..conversation.schema_forms import OPENAI_FORM, strict_form
-from ..conversation.text_safety import clean
 from ..errors import (
     AuthenticationError,
     ChatError,
@@ -31,26 +32,15 @@ from ..errors import (
 from ..runtime.importing import quick_imports
 from ..runtime.redaction import without_address_keys
 from ..wording.budget_line import budget_line
-from .base import Card, Reply, Request, Thought
+from .base import Card, Piece, Provider, Reply, Request
 from .credit import allowance_in, gateway_of
-from .effort import BESIDE_THINKING, Effort, Form, effort_for, refused_levels
-from .endings import Ending, Parts
 from .error_mapping import TOO_LATE, Refusal
-from .http_client import Connections, OpenResponses, new_http
+from .http_client import Connections, Sdk, ResponseError, answer_bytes, cut_of, is_this_machine, new_http
 from .model_lists import find_card, read_cards
-from .reply_bounds import PART, BodyError, answer_bytes, cut_of, too_long
-from .request_body import (
-    OF_A_PARAMETER,
-    encoded,
-    in_prompt,
-    refuses_schema,
-    schema_text,
-    unwritable,
-    with_parameters,
-)
-from .sdk import Sdk
+from .parameters import Effort, Form, refused_at, without
+from .reply_builder import ReplyBuilder
+from .request_body import OF_A_PARAMETER, encoded, in_prompt, schema_text, unwritable, with_parameters
 from .stream_events import AnswerParts, EventError
-from .unsupported import named_field, says_not_taken, unsupported_at, without
 
 NO_KEY = "none"  # what servers without keys are sent: the SDKs want something
 BY_ENVIRONMENT = "environment"  # the SDK finds its own way in
@@ -58,77 +48,88 @@ SECRET_LENGTH = 6  # what is shorter is no key, and may be a word of the message
 T = TypeVar("T")
 DELAYS = (0.5, 2.0)  # seconds before a busy server is asked again, while no text has come
 ASK_SECONDS = 2.0  # for what a server says of its models, or of what is left to spend
-EMPTY_PIECES = ("", Thought(""))
 ASK_TIMES = 3  # some know a window only once the model is loaded
+NOT_THERE = (404, 405, 501)  # statuses of a path that a server has not
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Endpoint:
-    """Where a model is served, and the peculiarities of that server.
+    """Where a model is served, and the peculiarities of that server; without a model, a service.
 
     ``name``: what messages call the server.
     ``model``: the model's name there.
     ``base_url``: the address; ``None``: the SDK's own.
     ``api_key``: the key; empty: there is none.
     ``other``: another address to try where the first has no such API.
-    ``no_key``: the message where a key is needed and missing.
-    ``timeout``: seconds that the server may be silent.
-    ``serves``: whether the server runs the model itself and may report its window.
+    ``keys``: environment variables that may hold the key.
+    ``adapter``: the class that talks to it; ``None``: that of Chat Completions.
+    ``variable``: an environment variable that may hold another address, with ``path`` appended.
+    ``example``: such an address, where there is no other.
+    ``self_hosted``: whether it is a server of the user's own, which needs no key and may report its window.
     ``loaded_at``: the path of the list of loaded models, where that is not the usual list.
     ``truncates``: how to end the server's silent truncation.
-    ``own``: parameters sent with every request.
+    ``prices``: its name in the table of prices.
+    ``extra_body``: parameters sent with every request.
     ``converts``: the kinds of files that a host of others' models turns into text for those that read text only.
+    ``timeout``: seconds that the server may be silent.
     """
 
     name: str
-    model: str
+    model: str = ""
     base_url: str | None = None
     api_key: str = field(default="", repr=False)
     other: str = ""
-    no_key: str = ""
-    timeout: float = 600.0
-    serves: bool = False
+    keys: tuple[str, ...] = ()
+    adapter: type[Adapter] | None = None
+    variable: str = ""
+    path: str = ""
+    example: str = ""
+    self_hosted: bool = False
     loaded_at: str = ""
     truncates: str = ""
-    own: dict[str, Any] = field(default_factory=dict)
+    prices: str | None = None
+    extra_body: Mapping[str, Any] = field(default_factory=dict)
     converts: frozenset[str] = frozenset()
+    timeout: float = 600.0
 
     @property
-    def address(self) -> str:
+    def shown_name(self) -> str:
         """The server's name in messages: its address for a server of the user's own, without what may be a key."""
-        shown = self.base_url if self.base_url and self.serves else self.name
+        shown = self.base_url if self.base_url and self.self_hosted else self.name
         return re.sub(r"(?<=://)[^/@]*@", "", shown).partition("?")[0]
 
+    @property
+    def no_key(self) -> str:
+        """What to do where the key is needed and missing."""
+        return f"{self.name} needs a key: set {' or '.join(self.keys)}, or enter one with %chat key {self.name}."
 
-class Adapter(ABC):
+
+class Adapter(Provider):
     """A model behind one provider's SDK."""
 
     sdk: ClassVar[Sdk]
-    sends_reserve = False
     takes = frozenset({"image", "pdf"})
     takes_schema = True
-    reports_odds = False
 
     def __init__(self, at: Endpoint) -> None:
         self.at = at
         self.model = f"{at.name}/{at.model}"
         self.endpoint = self.tokenizer = without_address_keys(f"{at.base_url or at.name} {at.model}")
         self.truncates, self.converts = at.truncates, at.converts
-        self._facts: dict[Fact, bool | None] = {}
-        self.catalogue = "" if at.serves else (at.base_url or at.name)
+        self.catalogue = "" if at.self_hosted else (at.base_url or at.name)
         self._client: Any = None
         self._close: Callable[[], object] | None = None
-        self._responses = OpenResponses()
         self._connecting = threading.Lock()  # the first requests may be several at once
-        self._window: ContextWindow | None = None
-        self._asked = 0
         self._closed = threading.Event()  # what ends for that is not asked again; each close sets up another
         self._moved = False
+        self._window: ContextWindow | None = None
+        self._facts: dict[Fact, bool | None] = {}
+        self._asked = 0
         self._gateway = gateway_of(at.name, {})  # which tells what is left to spend
-        self._unsupported = unsupported_at(self.endpoint)
+        self._refused = refused_at(self.endpoint)
         self._forms: dict[str, dict[str, Any] | None] = {}  # of schemas, as they are sent
 
-    # what each adapter implements
+    # what each adapter implements: messages into a body, and events into pieces
 
     @abstractmethod
     def _new_client(self, http: Any) -> Any:
@@ -139,18 +140,17 @@ class Adapter(ABC):
         """The ways in which this API is told how much to think, the newest first."""
         return ()
 
+    @abstractmethod
     def body(self, request: Request) -> dict[str, Any]:
-        """Return a request as the API takes it; where it is empty, nothing that is refused can be left out."""
-        del request
-        return {}
+        """Return a request as the API takes it."""
 
     @abstractmethod
     def _start(self, client: Any, request: Request) -> Any:
         """Send a request and return the HTTP response, unread."""
 
     @abstractmethod
-    def _read(self, events: Iterator[dict[str, Any]], ending: Ending) -> Iterator[str | Thought]:
-        """Yield the text and thoughts in the events; fill in ``ending`` on the way."""
+    def _read(self, events: Iterator[dict[str, Any]], reply: ReplyBuilder) -> Iterator[Piece]:
+        """Yield the pieces in the events, some of them empty; tell ``reply`` the rest on the way."""
 
     @abstractmethod
     def _listing(self, client: Any) -> Any:
@@ -170,94 +170,59 @@ class Adapter(ABC):
         return strict_form(schema, OPENAI_FORM)
 
     def _learn(self, refusal: Refusal, request: Request) -> None:
-        """Learn from a refusal which field, level of effort or schema the model does not take."""
-        names = self._not_taken(refusal, request)
-        self._unsupported.names |= names
-        if not names and request.schema is not None and refuses_schema(refusal):
-            self._unsupported.schemas.add(schema_text(request.schema))
+        """Learn from a refusal what the model does not take."""
+        self._refused.learn(refusal, request, self.body(request), self._efforts)
 
-    def _not_taken(self, refusal: Refusal, request: Request) -> set[str]:
-        """Return what a refusal says that the model does not take of a request; nothing where it says other things."""
-        if not says_not_taken(refusal):
-            return set()
-        name, effort = named_field(refusal, self.body(request)), self._effort(request)
-        if effort is not None and effort.is_meant(name, refusal.places):
-            return refused_levels(refusal.places, effort, self._efforts)
-        if name is None:
-            return set()
-        is_for_thinking = effort is not None and effort.level != "none" and effort.is_meant(None, refusal.places)
-        return {f"{name}{BESIDE_THINKING}" if is_for_thinking else name}
+    # what all adapters share
 
-    def _effort(self, request: Request) -> Effort | None:
-        """Return how much a request says to think, as the model takes it."""
-        return effort_for(request.effort, self._efforts, self._unsupported.names)
-
-    def _with_options(self, body: Mapping[str, Any], request: Request) -> dict[str, Any]:
-        """Return a body with effort and the user's own parameters, without what is refused here."""
-        effort = self._effort(request)
-        body = with_parameters(body, effort.fields) if effort is not None else body
-        return without(with_parameters(body, {**self.at.own, **request.parameters}), self._left_out(effort))
-
-    def _left_out(self, effort: Effort | None) -> set[str]:
-        """Return the names of the fields that are not sent, some of them only beside thinking."""
-        names = self._unsupported.names
-        is_off = effort is None or effort.level == "none"
-        return names if is_off else names | {name.removesuffix(BESIDE_THINKING) for name in names}
+    def stream(self, request: Request) -> Generator[Piece | Reply, None, None]:
+        """Yield thoughts and text as they arrive, then exactly one Reply."""
+        delays = list(DELAYS) if request.waits else []
+        while True:
+            reply, closed, known = ReplyBuilder(self.at.model), self._closed, len(self._refused)
+            try:
+                with closing(self._start(self._connect(), request)) as response:
+                    self._gateway = gateway_of(self.at.name, response.headers) or self._gateway
+                    answer = AnswerParts(answer_bytes(response), reply.note)
+                    for piece in self._read(iter(answer), reply):
+                        shown = reply.add(piece)
+                        if shown is not None:
+                            yield shown
+                if not reply.pieces and reply.stop_reason is None and answer.words is not None:
+                    raise EventError(answer.words)
+                break
+            except Exception as error:
+                refusal, is_over = self._refusal_in(error), bool(reply.pieces) or closed.is_set()
+                wait = None if is_over else self._wait(error, refusal, delays, request, known)
+                if wait is None or (wait and closed.wait(wait)):
+                    raise self._translated(error, refusal, begun=bool(reply.pieces)) from None
+        yield replace(reply.reply(), notices=self._refused.untold(self.differences(request)))
 
     def differences(self, request: Request) -> list[str]:
         """Return what of a request is not sent as it is asked for, a line each."""
-        effort, asked = self._effort(request), {"temperature"} if request.temperature is not None else set[str]()
+        effort = self._effort(request)
+        asked = {"temperature"} if request.temperature is not None else set[str]()
         asked |= request.parameters.keys()
-        left_out = sorted(name for name in self._left_out(effort) if name.partition(".")[0] in asked)
+        left_out = sorted([name for name in self._refused.left_out(effort) if name.partition(".")[0] in asked])
         lines = [f"{self.at.model} does not take {name}: sent without it." for name in left_out]
         if request.effort is not None and (effort is None or not effort.is_as_asked(request.effort)):
             instead = "sent without it" if effort is None else f"{effort.level} was sent"
             lines.append(f"{self.at.model} does not take effort {request.effort}: {instead}.")
         return lines
 
-    def _structured(self, request: Request) -> tuple[Request, dict[str, Any] | None]:
-        """Return a request with the form of its schema; where there is none, its last message tells the schema."""
-        if request.schema is None:
-            return request, None
-        text = schema_text(request.schema)
-        if text not in self._forms:
-            self._forms[text] = self._form(request.schema.json)
-        form = None if text in self._unsupported.schemas else self._forms[text]
-        return (request if form is not None else in_prompt(request)), form
-
-    # what all adapters share
-
-    def stream(self, request: Request) -> Generator[str | Thought | Reply, None, None]:
-        """Yield thoughts and text as they arrive, then exactly one Reply."""
-        pieces: list[str | Thought] = []
-        delays = list(DELAYS) if request.waits else []
-        with self._translating():
-            while True:
-                ending, closed, known = Ending(self.at.model), self._closed, len(self._unsupported)
-                try:
-                    response = self._start(self._connect(), request)
-                    self._gateway = gateway_of(self.at.name, response.headers) or self._gateway
-                    for piece in self._pieces(answer_bytes(response), ending):
-                        pieces.append(_clean(piece))
-                        yield pieces[-1]
-                    break
-                except Exception as error:
-                    refusal, left = self._refused(error), pieces or closed.is_set()
-                    wait = None if left else self._wait(error, refusal, delays, request, known)
-                    self._responses.release()
-                    if wait is None or (wait and closed.wait(wait)):
-                        raise self._translated(error, refusal, begun=bool(pieces)) from None
-        yield replace(ending.reply(pieces), notices=self._unsupported.untold(self.differences(request)))
-
     def served_window(self, *, ask: bool) -> ContextWindow | None:
         """Return the window that the server reports for the model it runs; hosted services report none."""
-        if ask and self.at.serves and self._window is None and self._asked < ASK_TIMES:
+        if ask and self.at.self_hosted and self._window is None and self._asked < ASK_TIMES:
             self._asked += 1
-            with suppress(ChatError):
+            try:
                 cards = self._asked_twice(self._loaded)
-                card = find_card(cards, self.at.model, among_many=bool(self.at.loaded_at))
-                self._window = card.served if card else None
-                self._facts = card.facts if card else {}
+            except Exception as error:  # whatever it answers, the window stays unknown
+                cards = ()
+                if getattr(error, "status_code", None) in NOT_THERE:
+                    self._asked = ASK_TIMES
+            card = find_card(cards, self.at.model, among_many=bool(self.at.loaded_at))
+            self._window = card.served if card else None
+            self._facts = card.facts if card else {}
         return self._window
 
     def says(self, fact: Fact, *, ask: bool) -> bool | None:
@@ -271,18 +236,13 @@ class Adapter(ABC):
 
     def cards(self) -> tuple[Card, ...]:
         """Return the models there are, in one request."""
-        return self._asked_twice(lambda client: read_cards(self._listing(client)))
+        return self._ask(lambda client: read_cards(self._listing(client)))
 
     def count_tokens(self, request: Request) -> int | None:
         """Return the tokens of a request as the provider counts them; ``None`` where it does not, or fails."""
         with suppress(ChatError):
-            return self._asked_twice(lambda client: self._count(client, request))
+            return self._ask(lambda client: self._count(client, request))
         return None
-
-    def beside(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
-        """Return what a server of the user's own answers at a path beside its API; empty: nothing."""
-        del path, body
-        return {}
 
     def allowance(self) -> MoneyLeft | None:
         """Return what is left to spend with the key, as its gateway says when it is asked; ``None``: unknown."""
@@ -290,54 +250,43 @@ class Adapter(ABC):
             return allowance_in(self._gateway, self._fetched(self._gateway.path)) if self._gateway else None
         return None
 
-    def _fetched(self, path: str) -> bytes:
-        """Return what the server answers at a path, on a connection of its own; no redirect is followed."""
-        if self.at.api_key in ("", NO_KEY, BY_ENVIRONMENT):
-            return b""
-        address = f"{(self.at.base_url or '').partition('?')[0].rstrip('/').removesuffix('/v1')}{path}"
-        headers = {"Authorization": f"Bearer {self.at.api_key}"}
-        with new_http(self.http, self.at.base_url, ASK_SECONDS, OpenResponses(), Connections()) as http:
-            response = http.get(address, headers=headers, follow_redirects=False)
-            return bytes(response.content) if response.status_code == 200 else b""
-
     def close(self) -> None:
         """End every open response and close the connections, from any thread; the next request opens new ones."""
         ended, self._closed = self._closed, threading.Event()
         ended.set()
         closes, self._client, self._close = self._close, None, None
-        self._responses.end()
         if closes is not None:
             with suppress(Exception):  # another thread may be reading
                 closes()
-
-    def _asked_twice(self, ask: Callable[[Any], T]) -> T:
-        """Return what ``ask`` gets through the client; on a connection that the server had closed it asks again."""
-        with self._translating():
-            try:
-                return ask(self._connect())
-            except Exception as error:
-                if not self._is_reset(error):
-                    raise
-                return ask(self._connect())
 
     @cached_property
     def http(self) -> Any:
         """The HTTP library that the installed SDK is built on. Raises MissingDependencyError."""
         return self.sdk.http_library()
 
-    def _pieces(self, chunks: Iterable[bytes], ending: Ending) -> Iterator[str | Thought]:
-        """Yield the non-empty pieces of one answer."""
-        answer = AnswerParts(chunks)
-        length, text = 0, Parts()
-        for read in self._read(map(ending.noted, answer), ending):
-            piece = text.next(read, ending.calls) if isinstance(read, str) else read
-            if piece not in EMPTY_PIECES:
-                length += len(piece if isinstance(piece, str) else piece.text)
-                if length > PART:
-                    raise too_long("a text", PART)
-                yield piece
-        if not length and ending.stop_reason is None and answer.words is not None:
-            raise EventError(answer.words)
+    # what is sent
+
+    def _effort(self, request: Request) -> Effort | None:
+        """Return how much a request says to think, as the model takes it."""
+        return self._refused.effort(request, self._efforts)
+
+    def _with_options(self, body: Mapping[str, Any], request: Request) -> dict[str, Any]:
+        """Return a body with effort and the user's own parameters, without what is refused here."""
+        effort = self._effort(request)
+        given = {name: value for name, value in body.items() if value is not None}
+        body = with_parameters(given, effort.fields) if effort is not None else given
+        body = with_parameters(body, {**self.at.extra_body, **request.parameters})
+        return without(body, self._refused.left_out(effort))
+
+    def _structured(self, request: Request) -> tuple[Request, dict[str, Any] | None]:
+        """Return a request with the form of its schema; where there is none, its last message tells the schema."""
+        if request.schema is None:
+            return request, None
+        text = schema_text(request.schema)
+        if text not in self._forms:
+            self._forms[text] = self._form(request.schema.json)
+        form = None if text in self._refused.schemas else self._forms[text]
+        return (request if form is not None else in_prompt(request)), form
 
     def _post(self, client: Any, path: str, body: Mapping[str, Any], messages: str = "messages") -> Any:
         """Send a request through the client of OpenAI or Anthropic; ``messages`` names its list of messages.
@@ -355,6 +304,34 @@ class Adapter(ABC):
             if not names:
                 raise
             raise InvalidRequestError(f"{names} cannot be sent as JSON: {error}.") from None
+
+    # connecting, and asking again
+
+    def _ask(self, ask: Callable[[Any], T]) -> T:
+        """Return what ``ask`` gets through the client. Raises a ChatError."""
+        try:
+            return self._asked_twice(ask)
+        except Exception as error:
+            raise self._translated(error, self._refusal_in(error)) from None
+
+    def _asked_twice(self, ask: Callable[[Any], T]) -> T:
+        """Return what ``ask`` gets through the client; on a connection that the server had closed it asks again."""
+        try:
+            return ask(self._connect())
+        except Exception as error:
+            if not self._is_reset(error):
+                raise
+            return ask(self._connect())
+
+    def _fetched(self, path: str) -> bytes:
+        """Return what the server answers at a path, on a connection of its own; no redirect is followed."""
+        if self.at.api_key in ("", NO_KEY, BY_ENVIRONMENT):
+            return b""
+        address = f"{(self.at.base_url or '').partition('?')[0].rstrip('/').removesuffix('/v1')}{path}"
+        headers = {"Authorization": f"Bearer {self.at.api_key}"}
+        with new_http(self.http, self.at.base_url, ASK_SECONDS, Connections()) as http:
+            response = http.get(address, headers=headers, follow_redirects=False)
+            return bytes(response.content) if response.status_code == 200 else b""
 
     def _wait(
         self, error: Exception, refusal: Refusal | None, delays: list[float], request: Request, known: int
@@ -384,11 +361,21 @@ class Adapter(ABC):
         if refusal.is_unpaid or refusal.overflow:
             return False
         if refusal.code in OF_A_PARAMETER:
-            if len(self._unsupported) == known:  # else it is about a request as it would not be sent any more
+            if len(self._refused) == known:  # else it is about a request as it would not be sent any more
                 self._learn(refusal, request)
-            if len(self._unsupported) > known:
+            if len(self._refused) > known:
                 return True
         return refusal.is_misplaced(self.at.model) and self._moves()
+
+    def _moves(self) -> bool:
+        """Switch to the other address and return True; the second time, switch back and return False."""
+        if not self.at.other:
+            return False
+        self.close()
+        self.forget_window()
+        self.at = replace(self.at, base_url=self.at.other, other=self.at.base_url or "")
+        self._moved = not self._moved
+        return self._moved
 
     def _connect(self) -> Any:
         if not self.at.api_key:
@@ -406,60 +393,22 @@ class Adapter(ABC):
         """Return a new client, and what closes its connections."""
         connections = Connections()
         with quick_imports():  # of the SDK
-            http = new_http(self.http, self.at.base_url, self.at.timeout, self._responses, connections)
+            http = new_http(self.http, self.at.base_url, self.at.timeout, connections)
             try:
                 client = self._new_client(http)
             except (AttributeError, TypeError) as error:  # of a version that was not known here
                 raise self.sdk.misfit(error) from None
         return client, weakref.finalize(self, connections.close, http)
 
-    def _moves(self) -> bool:
-        """Switch to the other address and return True; the second time, switch back and return False."""
-        if not self.at.other:
-            return False
-        self.close()
-        self.at = replace(self.at, base_url=self.at.other, other=self.at.base_url or "")
-        self._moved = not self._moved
-        return self._moved
-
-    @contextmanager
-    def _translating(self) -> Iterator[None]:
-        """Raise every error as a ChatError without the key in it."""
-        try:
-            yield
-        except ChatError as error:
-            raise self._without_key(error) from None
-        except Exception as error:
-            raise self._without_key(self._translated(error, self._refused(error))) from None
-        finally:
-            self._responses.release()
-
-    def _without_key(self, error: ChatError) -> ChatError:
-        if len(self.at.api_key) >= SECRET_LENGTH and self.at.api_key != BY_ENVIRONMENT:
-            error.args = tuple(str(said).replace(self.at.api_key, "***") for said in error.args)
-        return error
+    # errors
 
     def _translated(self, error: Exception, refusal: Refusal | None, *, begun: bool = False) -> ChatError:
-        where = self.at.address
-        if isinstance(error, ChatError):
-            return error
-        if refusal is not None:
-            return self._refusal_error(refusal)
-        cause = self._cause(error)
-        if isinstance(cause, BodyError):
-            return ProviderError(f"{where} {cause}")
-        if not isinstance(cause, self.http.HTTPError | OSError):
-            if self.sdk.is_unknown():
-                return self.sdk.misfit()
-            text = f"{where} sent a response that {self.sdk.installed} cannot read ({type(error).__name__})."
-            return ProviderError(text)
-        if begun:
-            return ProviderConnectionError(f"The connection to {where} broke in the middle of the reply.")
-        if isinstance(cause, self.http.TimeoutException):
-            return ProviderConnectionError(f"{where} did not answer in time.")
-        return ProviderConnectionError(
-            f"No connection to {where}. Check the address, and that the server is running (%chat help servers)."
-        )
+        """Return an error as a ChatError without the key in it."""
+        if not isinstance(error, ChatError):
+            error = self._refusal_error(refusal) if refusal is not None else self._connection_error(error, begun=begun)
+        if len(self.at.api_key) >= SECRET_LENGTH and self.at.api_key != BY_ENVIRONMENT:
+            error.args = tuple(str(text).replace(self.at.api_key, "***") for text in error.args)
+        return error
 
     def _refusal_error(self, refusal: Refusal) -> ChatError:
         at, left = self.at, ""
@@ -467,9 +416,46 @@ class Adapter(ABC):
             self._gateway = gateway_of(at.name, refusal.headers, str(refusal.body)) or self._gateway
             found = self.allowance()
             left = budget_line(found) if found is not None else ""
-        return refusal.error(at.address, at.model, at.name, own=at.serves, keyless=at.api_key == NO_KEY, left=left)
+        return refusal.error(
+            at.shown_name, at.model, at.name, own=at.self_hosted, keyless=at.api_key == NO_KEY, left=left
+        )
 
-    def _refused(self, error: Exception) -> Refusal | None:
+    def _connection_error(self, error: Exception, *, begun: bool) -> ChatError:
+        where, cause = self.at.shown_name, self._cause(error)
+        if isinstance(cause, ResponseError):
+            return ProviderError(f"{where} {cause}")
+        if not isinstance(cause, self.http.HTTPError | OSError):
+            if self.sdk.is_unknown():
+                return self.sdk.misfit()
+            kind = type(error).__name__
+            return ProviderError(f"{where} sent a response that {self.sdk.installed} cannot read ({kind}).")
+        if begun:
+            return ProviderConnectionError(f"The connection to {where} broke in the middle of the reply.")
+        if "CERTIFICATE_VERIFY_FAILED" in str(cause):
+            return ProviderConnectionError(
+                f"The certificate of {where} is not trusted ({cause}): name the one that signed it in SSL_CERT_FILE."
+            )
+        if isinstance(cause, self.http.TimeoutException):
+            return ProviderConnectionError(f"{where} did not answer in time.")
+        proxy = self._proxy
+        if proxy:
+            return ProviderConnectionError(
+                f"No connection to {where} through the proxy that {proxy} names ({cause}). Check both addresses."
+            )
+        return ProviderConnectionError(
+            f"No connection to {where}. Check the address, and that the server is running (%chat help servers)."
+        )
+
+    @property
+    def _proxy(self) -> str:
+        """The variable of the environment that names a proxy on the way to the server; empty: none does."""
+        address = urlsplit(self.at.base_url or "https://")
+        named = getproxies()
+        if is_this_machine(address.hostname or ""):
+            return ""
+        return next((f"{name.upper()}_PROXY" for name in (address.scheme, "all") if named.get(name)), "")
+
+    def _refusal_in(self, error: Exception) -> Refusal | None:
         """Return the provider's refusal in an error, or ``None`` for any other error."""
         if isinstance(error, EventError):
             return Refusal(None, error.body)
@@ -480,14 +466,10 @@ class Adapter(ABC):
 
     def _cause(self, error: Exception) -> BaseException | None:
         """Return the HTTP or system error inside an SDK's error; OpenAI's and Anthropic's clients wrap them."""
-        own = isinstance(error, self.http.HTTPError | OSError | BodyError)
+        own = isinstance(error, self.http.HTTPError | OSError | ResponseError)
         return error if own else error.__cause__
 
     def _is_reset(self, error: Exception) -> bool:
         """Return whether the server hung up. One that cannot be reached, or is silent, is not asked again."""
         resets = self.http.ReadError | self.http.WriteError | self.http.RemoteProtocolError
         return isinstance(self._cause(error), resets)
-
-
-def _clean(piece: str | Thought) -> str | Thought:
-    return clean(piece) if isinstance(piece, str) else Thought(clean(piece.text))

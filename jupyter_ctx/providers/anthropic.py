@@ -9,12 +9,12 @@ from ..context.usage import Usage
 from ..conversation.messages import Attachment
 from ..conversation.schema_forms import ANTHROPIC_FORM, strict_form
 from .adapter import ASK_SECONDS, Adapter
-from .base import Request, Thought
-from .effort import CLAUDE_FORMS
-from .endings import Ending
+from .base import Piece, Request, Thought
+from .http_client import Sdk
+from .parameters import CLAUDE_FORMS
+from .reply_builder import ReplyBuilder
 from .request_body import as_base64, content
-from .sdk import Sdk
-from .stream_events import count, dict_at, dicts_at, text_at
+from .stream_events import count, dict_at, dicts_in, text_at
 
 SENT = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
 MAX_TOKENS = 4_096  # the API demands one
@@ -46,7 +46,7 @@ class Anthropic(Adapter):
         """Return a request as the API takes it."""
         told, form = self._structured(request)
         messages, system, whole = _cached(told)
-        optional = {
+        body = {
             "max_tokens": request.max_tokens or MAX_TOKENS,
             "messages": messages,
             "model": self.at.model,
@@ -56,8 +56,7 @@ class Anthropic(Adapter):
             "system": system or None,
             "temperature": request.temperature,
         }
-        given = {name: value for name, value in optional.items() if value is not None}
-        return _within_length(self._with_options(given, request))
+        return _within_length(self._with_options(body, request))
 
     def _count(self, client: Any, request: Request) -> int:
         told, form = self._structured(request)
@@ -69,21 +68,21 @@ class Anthropic(Adapter):
     def _form(self, schema: Mapping[str, Any]) -> dict[str, Any] | None:
         return strict_form(schema, ANTHROPIC_FORM)
 
-    def _read(self, events: Iterator[dict[str, Any]], ending: Ending) -> Iterator[str | Thought]:
+    def _read(self, events: Iterator[dict[str, Any]], reply: ReplyBuilder) -> Iterator[Piece]:
         reported: dict[str, Any] = {}
         for event in events:
-            kind = text_at(event, "type")
+            kind = event.get("type")
             message = event if kind == "message" else dict_at(event, "message")  # whole, where it is not streamed
-            ending.model = text_at(message, "model") or ending.model
-            for block in (*dicts_at(message, "content"), dict_at(event, "content_block"), dict_at(event, "delta")):
-                if (piece := _piece(block)) is not None:
-                    yield piece
+            reply.model = text_at(message, "model") or reply.model
+            for block in (*dicts_in(message.get("content")), event.get("content_block"), event.get("delta")):
+                if isinstance(block, dict):
+                    yield _piece(block)
             for place in (message, event):
                 if "usage" in place:
                     reported = _reported(reported, dict_at(place, "usage"))
-            _end(dict_at(event, "delta") if kind == "message_delta" else message, ending)
-            ending.whole = ending.whole or kind == "message_stop"
-        ending.usage = _usage(reported)
+            _end(dict_at(event, "delta") if kind == "message_delta" else message, reply)
+            reply.whole = reply.whole or kind == "message_stop"
+        reply.usage = _usage(reported)
 
     def _listing(self, client: Any) -> Any:
         return client.with_options(timeout=ASK_SECONDS).get("/v1/models?limit=1000", cast_to=object)
@@ -136,20 +135,19 @@ def _parted(text: str, shared: int, mark: dict[str, Any]) -> list[dict[str, Any]
     return [{"type": "text", "text": text[:shared], "cache_control": mark}, {"type": "text", "text": text[shared:]}]
 
 
-def _piece(block: dict[str, Any]) -> str | Thought | None:
+def _piece(block: dict[str, Any]) -> Piece:
     """Return text or a thought; signatures and redacted thinking have nothing to show."""
-    kind = text_at(block, "type")
-    if kind in ("text", "text_delta"):
-        return text_at(block, "text")
-    return Thought(text_at(block, "thinking")) if kind in ("thinking", "thinking_delta") else None
+    kind = block.get("type")
+    if kind in ("thinking", "thinking_delta"):
+        return Thought(text_at(block, "thinking"))
+    return text_at(block, "text") if kind in ("text", "text_delta") else ""
 
 
-def _end(said: dict[str, Any], ending: Ending) -> None:
-    if text_at(said, "stop_reason"):
-        details = dict_at(said, "stop_details")
-        ending.end(
-            said["stop_reason"], ": ".join(filter(None, (text_at(details, n) for n in ("category", "explanation"))))
-        )
+def _end(place: dict[str, Any], reply: ReplyBuilder) -> None:
+    why = text_at(place, "stop_reason")
+    if why:
+        details = dict_at(place, "stop_details")
+        reply.end(why, ": ".join(filter(None, (text_at(details, name) for name in ("category", "explanation")))))
 
 
 def _part(attachment: Attachment) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -80,6 +80,7 @@ class Thought:
     text: str
 
 
+Piece = str | Thought  # what a stream yields before its reply
 ReplySource = Literal["model", "store", "handout"]
 
 
@@ -170,12 +171,12 @@ class SupportsStream(Protocol):
     """What ``Chat(provider=…)`` takes: any object with the method ``stream`` of a :class:`Provider`."""
 
     @abstractmethod
-    def stream(self, request: Request, /) -> Iterable[str | Thought | Reply]:
+    def stream(self, request: Request, /) -> Iterable[Piece | Reply]:
         """Return thoughts and text, then exactly one Reply, as :meth:`Provider.stream` does."""
         ...
 
 
-class Provider(SupportsStream, Protocol):
+class Provider(ABC):
     """Where a model answers. Inherit from it and write :meth:`stream`; all else has a default.
 
     ``Chat(provider=…)`` takes any object that has ``stream``, and uses the other members where they are there. A
@@ -227,7 +228,7 @@ class Provider(SupportsStream, Protocol):
     catalogue: str = ""
 
     @abstractmethod
-    def stream(self, request: Request) -> Iterator[str | Thought | Reply]:
+    def stream(self, request: Request) -> Iterator[Piece | Reply]:
         """Send a request; yield thoughts and text as they arrive, then exactly one Reply. Raise a ChatError."""
         ...
 
@@ -272,7 +273,7 @@ class Provider(SupportsStream, Protocol):
 
 
 @contextmanager
-def streaming(provider: SupportsStream, request: Request) -> Iterator[Iterable[str | Thought | Reply]]:
+def streaming(provider: SupportsStream, request: Request) -> Iterator[Iterable[Piece | Reply]]:
     """Open a provider's stream and close it at the end, whichever kind of iterable it is."""
     stream = provider.stream(request)
     try:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass
+from typing import Any
 from urllib.parse import urlsplit
 
 from ..runtime.redaction import checked_address
-from .adapter import Adapter
+from .adapter import Adapter, Endpoint
 from .anthropic import Anthropic
 from .google import Google
 from .openai_chat import OLLAMA_LOADED, ChatCompletions
@@ -25,76 +25,51 @@ LM_STUDIO_TRUNCATES = (
 )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Service:
-    """One service.
-
-    ``base_url``: its address; ``None``: the SDK's own.
-    ``keys``: environment variables that may hold its key.
-    ``adapter``: the class that talks to it.
-    ``address``: an environment variable that may hold another address, with ``path`` appended.
-    ``example``: such an address, where there is no other.
-    ``serves``: whether it is a server of the user's own, which needs no key and may report its window.
-    ``loaded_at``: the path of the list of loaded models, where that is not the usual list.
-    ``truncates``: how to end the server's silent truncation.
-    ``prices``: its name in the table of prices.
-    ``converts``: the kinds of files that a host of others' models turns into text for those that read text only.
-    """
-
-    base_url: str | None = None
-    keys: tuple[str, ...] = ()
-    adapter: type[Adapter] = ChatCompletions
-    address: str | None = None
-    path: str = ""
-    example: str = ""
-    serves: bool = False
-    loaded_at: str = ""
-    truncates: str = ""
-    prices: str | None = None
-    converts: frozenset[str] = frozenset()
+def _hosted(name: str, base_url: str, key: str, **more: Any) -> Endpoint:
+    return Endpoint(name, base_url=base_url, keys=(key,), **{"prices": name, **more})
 
 
-SERVICES: dict[str, Service] = {
-    "openai": Service(None, ("OPENAI_API_KEY",), Responses, "OPENAI_BASE_URL", prices="openai"),
-    "azure": Service(
-        None, ("AZURE_OPENAI_API_KEY",), Responses, "AZURE_OPENAI_ENDPOINT", "/openai/v1",
-        example="https://NAME.openai.azure.com", prices="azure",
+_ROWS = (
+    Endpoint("openai", keys=("OPENAI_API_KEY",), adapter=Responses, variable="OPENAI_BASE_URL", prices="openai"),
+    Endpoint(
+        "azure", keys=("AZURE_OPENAI_API_KEY",), adapter=Responses, variable="AZURE_OPENAI_ENDPOINT",
+        path="/openai/v1", example="https://NAME.openai.azure.com", prices="azure",
     ),
-    "anthropic": Service(None, ("ANTHROPIC_API_KEY",), Anthropic, "ANTHROPIC_BASE_URL", prices="anthropic"),
-    "google": Service(None, ("GEMINI_API_KEY", "GOOGLE_API_KEY"), Google, prices="google"),
+    Endpoint(
+        "anthropic", keys=("ANTHROPIC_API_KEY",), adapter=Anthropic, variable="ANTHROPIC_BASE_URL", prices="anthropic"
+    ),
+    Endpoint("google", keys=("GEMINI_API_KEY", "GOOGLE_API_KEY"), adapter=Google, prices="google"),
     # hosted, compatible with OpenAI's Chat Completions
-    "openrouter": Service(
-        "https://openrouter.ai/api/v1", ("OPENROUTER_API_KEY",), prices="openrouter", converts=frozenset({"pdf"})
-    ),
-    "groq": Service("https://api.groq.com/openai/v1", ("GROQ_API_KEY",), prices="groq"),
-    "mistral": Service("https://api.mistral.ai/v1", ("MISTRAL_API_KEY",), prices="mistral"),
-    "deepseek": Service("https://api.deepseek.com", ("DEEPSEEK_API_KEY",), prices="deepseek"),
-    "xai": Service("https://api.x.ai/v1", ("XAI_API_KEY",), prices="x-ai"),
-    "together": Service("https://api.together.xyz/v1", ("TOGETHER_API_KEY",), prices="together"),
-    "fireworks": Service(
-        "https://api.fireworks.ai/inference/v1", ("FIREWORKS_API_KEY",), prices="fireworks"
-    ),
-    "cerebras": Service("https://api.cerebras.ai/v1", ("CEREBRAS_API_KEY",), prices="cerebras"),
-    "moonshot": Service("https://api.moonshot.ai/v1", ("MOONSHOT_API_KEY",), prices="moonshotai"),
-    "zai": Service("https://api.z.ai/api/paas/v4", ("ZAI_API_KEY",), prices="zai"),
-    "nvidia": Service("https://integrate.api.nvidia.com/v1", ("NVIDIA_API_KEY",)),
-    "perplexity": Service("https://api.perplexity.ai", ("PERPLEXITY_API_KEY",), prices="perplexity"),
-    "huggingface": Service("https://router.huggingface.co/v1", ("HF_TOKEN",)),
-    "github": Service("https://models.github.ai/inference", ("GITHUB_TOKEN",)),
+    _hosted("openrouter", "https://openrouter.ai/api/v1", "OPENROUTER_API_KEY", converts=frozenset({"pdf"})),
+    _hosted("groq", "https://api.groq.com/openai/v1", "GROQ_API_KEY"),
+    _hosted("mistral", "https://api.mistral.ai/v1", "MISTRAL_API_KEY"),
+    _hosted("deepseek", "https://api.deepseek.com", "DEEPSEEK_API_KEY"),
+    _hosted("xai", "https://api.x.ai/v1", "XAI_API_KEY", prices="x-ai"),
+    _hosted("together", "https://api.together.xyz/v1", "TOGETHER_API_KEY"),
+    _hosted("fireworks", "https://api.fireworks.ai/inference/v1", "FIREWORKS_API_KEY"),
+    _hosted("cerebras", "https://api.cerebras.ai/v1", "CEREBRAS_API_KEY"),
+    _hosted("moonshot", "https://api.moonshot.ai/v1", "MOONSHOT_API_KEY", prices="moonshotai"),
+    _hosted("zai", "https://api.z.ai/api/paas/v4", "ZAI_API_KEY"),
+    _hosted("nvidia", "https://integrate.api.nvidia.com/v1", "NVIDIA_API_KEY", prices=None),
+    _hosted("perplexity", "https://api.perplexity.ai", "PERPLEXITY_API_KEY"),
+    _hosted("huggingface", "https://router.huggingface.co/v1", "HF_TOKEN", prices=None),
+    _hosted("github", "https://models.github.ai/inference", "GITHUB_TOKEN", prices=None),
     # a gateway, as a hub puts it into the environment of its users
-    "litellm": Service(None, ("LITELLM_API_KEY",), address="LITELLM_API_BASE", example="https://HOST"),
+    Endpoint("litellm", keys=("LITELLM_API_KEY",), variable="LITELLM_API_BASE", example="https://HOST"),
     # servers of one's own
-    "ollama": Service(
-        "http://127.0.0.1:11434/v1", address="OLLAMA_HOST", path="/v1",
-        serves=True, loaded_at=OLLAMA_LOADED, truncates=OLLAMA_TRUNCATES,
+    Endpoint(
+        "ollama", base_url="http://127.0.0.1:11434/v1", variable="OLLAMA_HOST", path="/v1",
+        self_hosted=True, loaded_at=OLLAMA_LOADED, truncates=OLLAMA_TRUNCATES,
     ),
-    "lmstudio": Service(
-        "http://127.0.0.1:1234/v1", serves=True, loaded_at="/api/v0/models", truncates=LM_STUDIO_TRUNCATES
+    Endpoint(
+        "lmstudio", base_url="http://127.0.0.1:1234/v1",
+        self_hosted=True, loaded_at="/api/v0/models", truncates=LM_STUDIO_TRUNCATES,
     ),
-    "vllm": Service("http://127.0.0.1:8000/v1", ("VLLM_API_KEY",), serves=True),
-    "llamacpp": Service("http://127.0.0.1:8080/v1", ("LLAMA_API_KEY",), serves=True),
-}  # fmt: skip
-ELSEWHERE = Service(serves=True)  # an address that the user gives
+    Endpoint("vllm", base_url="http://127.0.0.1:8000/v1", keys=("VLLM_API_KEY",), self_hosted=True),
+    Endpoint("llamacpp", base_url="http://127.0.0.1:8080/v1", keys=("LLAMA_API_KEY",), self_hosted=True),
+)  # fmt: skip
+SERVICES = {service.name: service for service in _ROWS}
+ELSEWHERE = Endpoint("", self_hosted=True)  # an address that the user gives
 PROVIDER_NAMES = ("local", *SERVICES)
 BARE = (  # names that say who serves them
     (r"gpt-(?!oss)|o\d|chatgpt-|codex-|ft:gpt-", "openai"),
@@ -108,7 +83,7 @@ def key_variables() -> tuple[str, ...]:
     return tuple([name for service in SERVICES.values() for name in service.keys])
 
 
-def key_of(service: Service) -> str:
+def key_of(service: Endpoint) -> str:
     """Return the key in the environment, or an empty text."""
     return next(filter(None, (clean_key(os.environ.get(name, "")) for name in service.keys)), "")
 
@@ -119,17 +94,17 @@ def clean_key(key: str) -> str:
     return "".join(sign for sign in key if sign.isprintable() and not sign.isspace()).strip("'\"")
 
 
-def address_of(service: Service) -> str | None:
+def address_of(service: Endpoint) -> str | None:
     """Return the address of a service: from the environment, else from the table."""
-    said = os.environ.get(service.address or "", "").strip().strip("'\"").rstrip("/")
+    said = os.environ.get(service.variable, "").strip().strip("'\"").rstrip("/")
     if not said:
         return service.base_url
-    if service.address == "OLLAMA_HOST":
+    if service.variable == "OLLAMA_HOST":
         return _ollama(said)  # which may hold a user
     if "://" not in said:
         place = said.partition("/")[0]
         said = f"{'https' if '.' in place and ':' not in place else 'http'}://{said}"
-    said = _base_of(checked_address(said, service.address or ""))
+    said = _base_of(checked_address(said, service.variable))
     return said if said.endswith(service.path) else said + service.path
 
 

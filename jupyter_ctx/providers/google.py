@@ -11,13 +11,13 @@ from ..conversation.messages import Attachment, Message
 from ..conversation.schema_forms import GEMINI_FORM, strict_form
 from ..errors import AuthenticationError, InvalidRequestError, ProviderError
 from .adapter import ASK_SECONDS, BY_ENVIRONMENT, Adapter
-from .base import Request, Thought
-from .effort import GEMINI_FORMS
-from .endings import Ending
+from .base import Piece, Request, Thought
 from .error_mapping import Refusal
-from .http_client import trusted
-from .sdk import Sdk
-from .stream_events import count, dict_at, dicts_at, text_at, tokens_written
+from .http_client import Sdk, trusted
+from .logprobs import reported_tokens
+from .parameters import GEMINI_FORMS
+from .reply_builder import ReplyBuilder
+from .stream_events import count, dict_at, dicts_in, text_at
 
 GEMINI_ROLES = {"user": "user", "assistant": "model"}
 PLACE = "-"  # stands where the SDK wants a text
@@ -49,16 +49,17 @@ class Google(Adapter):
     def body(self, request: Request) -> dict[str, Any]:
         """Return the configuration of a request, as the SDK takes it."""
         _, form = self._structured(request)
-        structured = {} if form is None else {"response_mime_type": "application/json", "response_json_schema": form}
-        given = {
+        body = {
             "system_instruction": request.system or None,
             "max_output_tokens": request.max_tokens,
             "temperature": request.temperature,
             "automatic_function_calling": {"disable": True},
-            **structured,
-            **({"response_logprobs": True, "logprobs": request.likeliest} if request.likeliest else {}),
+            "response_mime_type": None if form is None else "application/json",
+            "response_json_schema": form,
+            "response_logprobs": True if request.likeliest else None,
+            "logprobs": request.likeliest or None,
         }
-        return self._with_options(given, request)
+        return self._with_options(body, request)
 
     def _start(self, client: Any, request: Request) -> Any:
         from google.genai import types
@@ -88,31 +89,25 @@ class Google(Adapter):
         config = {"http_options": _with_contents({}, (*system, *request.said))}
         return int(client.models.count_tokens(model=self.at.model, contents=PLACE, config=config).total_tokens)
 
-    def _read(self, events: Iterator[dict[str, Any]], ending: Ending) -> Iterator[str | Thought]:
+    def _read(self, events: Iterator[dict[str, Any]], reply: ReplyBuilder) -> Iterator[Piece]:
         for chunk in events:
-            ending.usage = _usage(dict_at(chunk, "usageMetadata")) or ending.usage
-            ending.model = text_at(chunk, "modelVersion") or ending.model
-            blocked = text_at(dict_at(chunk, "promptFeedback"), "blockReason")
-            if blocked:
-                ending.stop_reason, ending.detail = "refusal", blocked
-            for candidate in dicts_at(chunk, "candidates")[:1]:
-                for part in dicts_at(dict_at(candidate, "content"), "parts"):
+            reply.usage = _usage(dict_at(chunk, "usageMetadata")) or reply.usage
+            reply.model = text_at(chunk, "modelVersion") or reply.model
+            reply.refuse(text_at(dict_at(chunk, "promptFeedback"), "blockReason"))
+            for candidate in dicts_in(chunk.get("candidates"))[:1]:
+                for part in dicts_in(dict_at(candidate, "content").get("parts")):
                     text = text_at(part, "text")
                     yield Thought(text) if part.get("thought") else text
-                told = dict_at(candidate, "logprobsResult")
-                pairs = zip(dicts_at(told, "chosenCandidates"), dicts_at(told, "topCandidates"), strict=False)
-                ending.tokens += tokens_written(
-                    {**chosen, "top_logprobs": top.get("candidates")} for chosen, top in pairs
-                )
+                reply.logprobs += reported_tokens(_logprobs(candidate))
                 if text_at(candidate, "finishReason"):
-                    ending.end(candidate["finishReason"], text_at(candidate, "finishMessage"))
+                    reply.end(candidate["finishReason"], text_at(candidate, "finishMessage"))
 
-    def _refused(self, error: Exception) -> Refusal | None:
+    def _refusal_in(self, error: Exception) -> Refusal | None:
         from google.auth.exceptions import GoogleAuthError
 
         if isinstance(error, GoogleAuthError):  # on the way into Vertex
             return Refusal(401, str(error))
-        return super()._refused(error)
+        return super()._refusal_in(error)
 
     def _listing(self, client: Any) -> Any:
         options = {"http_options": {"timeout": round(ASK_SECONDS * 1_000)}, "page_size": 1_000}
@@ -154,6 +149,13 @@ def _content(message: Message) -> dict[str, Any]:
 def _part(attachment: Attachment) -> dict[str, Any]:
     data = base64.urlsafe_b64encode(attachment.data).decode()  # both as the SDK writes them
     return {"inlineData": {"data": data, "mime_type": attachment.media_type}}
+
+
+def _logprobs(candidate: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the tokens that are reported with their probabilities, as OpenAI writes them."""
+    result = dict_at(candidate, "logprobsResult")
+    pairs = zip(dicts_in(result.get("chosenCandidates")), dicts_in(result.get("topCandidates")), strict=False)
+    return [{**chosen, "top_logprobs": top.get("candidates")} for chosen, top in pairs]
 
 
 def _usage(reported: dict[str, Any]) -> Usage | None:

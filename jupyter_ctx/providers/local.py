@@ -139,7 +139,7 @@ class _Server:
         self._server: Any = _start(spec, key)
         address = f"{self._server.listening_address}/v1"
         self.provider = ChatCompletions(
-            Endpoint("local", "local", address, key, serves=True, own={"repeat_penalty": 1.1})
+            Endpoint("local", "local", address, key, self_hosted=True, extra_body={"repeat_penalty": 1.1})
         )
 
     def lives(self) -> bool:

@@ -13,7 +13,7 @@ from ..runtime.redaction import checked_address
 from ..wording import did_you_mean
 from .adapter import BY_ENVIRONMENT, NO_KEY, Adapter, Endpoint
 from .base import Provider
-from .catalog import BARE, ELSEWHERE, PROVIDER_NAMES, SERVICES, Service, address_of, clean_key, key_of, tidied
+from .catalog import BARE, ELSEWHERE, PROVIDER_NAMES, SERVICES, address_of, clean_key, key_of, tidied
 from .guests import guest_names, invite
 from .local import LocalProvider
 from .openai_chat import ChatCompletions
@@ -51,7 +51,7 @@ def bills(provider: str, address: str | None = None) -> str | None:
 
 
 @cache
-def _host(service: Service) -> str | None:
+def _host(service: Endpoint) -> str | None:
     """Return the host of a service; that of an SDK's own address has the usual form."""
     return urlsplit(service.base_url or f"https://api.{service.prices}.com").hostname
 
@@ -98,20 +98,20 @@ def key_holders() -> tuple[str, ...]:
 def given_address(provider: str) -> str:
     """Return the address that the environment gives for a provider instead of its own; empty: none."""
     service = SERVICES.get(provider)
-    is_given = service is not None and bool(os.environ.get(service.address or "", "").strip())
+    is_given = service is not None and bool(os.environ.get(service.variable, "").strip())
     return (address_of(service) or "") if service is not None and is_given else ""
 
 
 def is_billed(model: str, base_url: str | None) -> bool:
     """Return whether somebody may bill what a model of a built-in provider, or at an address, answers."""
     provider = split_model(model)[0] if base_url is None else model.partition("/")[0]
-    return not SERVICES[provider].serves if provider in SERVICES else base_url is not None
+    return not SERVICES[provider].self_hosted if provider in SERVICES else base_url is not None
 
 
 def is_self_hosted(model: str) -> bool:
     """Return whether a model is of a provider that runs on the user's own computers, by its name alone."""
     provider = model.partition("/")[0]
-    return provider == "local" or (provider in SERVICES and SERVICES[provider].serves)
+    return provider == "local" or (provider in SERVICES and SERVICES[provider].self_hosted)
 
 
 def check_known(name: str) -> None:
@@ -136,26 +136,22 @@ def _elsewhere(model: str, base_url: str, api_key: str, timeout: float) -> Provi
     return _make(SERVICES[provider], base_url, name, base_url, api_key, timeout)
 
 
-def _make(service: Service, provider: str, name: str, base_url: str | None, key: str, timeout: float) -> Adapter:
-    adapter = service.adapter
+def _make(service: Endpoint, provider: str, name: str, base_url: str | None, key: str, timeout: float) -> Adapter:
+    adapter = service.adapter or ChatCompletions
     if service is SERVICES["openai"] and base_url is not None:  # compatible servers know the older API
-        adapter, service = ChatCompletions, replace(service, serves=True)
+        adapter, service = ChatCompletions, replace(service, self_hosted=True)
     other = ""
     if base_url is not None and base_url != service.base_url:
         base_url, other = tidied(base_url, adapter)
     return adapter(
-        Endpoint(
-            provider, name, base_url, key, other, no_key=_no_key(provider, service),
-            timeout=timeout, serves=service.serves, loaded_at=service.loaded_at, truncates=service.truncates,
-            converts=service.converts,
-        )
-    )  # fmt: skip
+        replace(service, name=provider, model=name, base_url=base_url, api_key=key, other=other, timeout=timeout)
+    )
 
 
 def missing_key(provider: str) -> str:
     """Return what to do where a provider needs a key and the environment has none, else an empty text."""
     service = SERVICES.get(provider)
-    return "" if service is None or _key(service) else _no_key(provider, service)
+    return "" if service is None or _key(service) else service.no_key
 
 
 NO_PROVIDER = "Unknown provider (not shown here, because it may be a key; %chat key asks for the key itself)."
@@ -179,21 +175,17 @@ def key_holder(name: str) -> str:
     return provider
 
 
-def _no_key(provider: str, service: Service) -> str:
-    return f"{provider} needs a key: set {' or '.join(service.keys)}, or enter one with %chat key {provider}."
-
-
-def _address(provider: str, service: Service) -> str | None:
+def _address(provider: str, service: Endpoint) -> str | None:
     """Return the address of a service. Raises InvalidRequestError where the user must name it first."""
     address = address_of(service)
     if address is None and service.example:
-        raise InvalidRequestError(f"{provider} needs an address: set {service.address}, such as {service.example}.")
+        raise InvalidRequestError(f"{provider} needs an address: set {service.variable}, such as {service.example}.")
     return address
 
 
-def _key(service: Service) -> str:
+def _key(service: Endpoint) -> str:
     """Return the key in the environment; servers of the user's own and Vertex need none."""
     found = key_of(service)
     if service is SERVICES["google"] and any(os.environ.get(name, "").lower() in ("1", "true") for name in VERTEX):
         return BY_ENVIRONMENT
-    return found or (NO_KEY if service.serves else "")
+    return found or (NO_KEY if service.self_hosted else "")

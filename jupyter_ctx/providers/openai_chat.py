@@ -9,17 +9,17 @@ from typing import Any
 from ..context.usage import Usage
 from ..context.windows import ContextWindow, Fact
 from ..errors import ChatError
-from .adapter import ASK_SECONDS, EMPTY_PIECES, Adapter, Endpoint
-from .base import Card, Request, Thought
-from .effort import COMPATIBLE_FORMS, EFFORT_ALONE, OWN_SERVER_FORMS, Form
-from .endings import Ending
+from .adapter import ASK_SECONDS, Adapter, Endpoint
+from .base import Card, Piece, Request, Thought
 from .error_mapping import Refusal
+from .http_client import Sdk
+from .logprobs import reported_tokens
 from .model_lists import read_cards
+from .parameters import COMPATIBLE_FORMS, EFFORT_ALONE, OWN_SERVER_FORMS, Form, says_not_taken
+from .reply_builder import ReplyBuilder
 from .request_body import as_part, content, in_prompt
-from .sdk import Sdk
-from .stream_events import DONE, EventError, count, dict_at, dicts_at, text_at, tokens_written
+from .stream_events import DONE, EventError, count, dict_at, dicts_in, text_at
 from .think_tags import Splitter, begins_inside
-from .unsupported import says_not_taken
 
 
 class OpenAIAdapter(Adapter):
@@ -86,38 +86,33 @@ class ChatCompletions(OpenAIAdapter):
     def body(self, request: Request) -> dict[str, Any]:
         """Return a request as the API takes it."""
         _, form = self._structured(request)
-        optional = {
-            NEWER_LENGTH if LENGTH in self._unsupported.names else LENGTH: request.max_tokens,
+        body = {
+            "model": self.at.model,
+            "stream": True,
+            "messages": _messages(request),
+            NEWER_LENGTH if LENGTH in self._refused.names else LENGTH: request.max_tokens,
             "response_format": _response_format(request, form),
             "stream_options": {"include_usage": True},
             "temperature": request.temperature,
             "logprobs": True if request.likeliest else None,
             "top_logprobs": request.likeliest or None,
         }
-        given = {name: value for name, value in optional.items() if value is not None}
-        body = {"model": self.at.model, "stream": True, **self._asked_for(request), **given}
         return self._with_options(body, request)
 
     @property
     def _efforts(self) -> Sequence[Form]:
-        return COMPATIBLE_FORMS.get(self.at.name) or (OWN_SERVER_FORMS if self.at.serves else (EFFORT_ALONE,))
-
-    def _asked_for(self, request: Request) -> dict[str, Any]:
-        """Return the part of the body that takes tokens."""
-        request = in_prompt(request)  # many servers constrain the answer only, or do not heed the schema
-        messages = [{"role": m.role, "content": content(m, as_part)} for m in request.messages]
-        return {"model": self.at.model, "messages": messages}
+        return COMPATIBLE_FORMS.get(self.at.name) or (OWN_SERVER_FORMS if self.at.self_hosted else (EFFORT_ALONE,))
 
     def _form(self, schema: Mapping[str, Any]) -> dict[str, Any] | None:
         """Return a schema as it is for a server of the user's own: these know all keywords, or pass over some."""
-        return dict(schema) if self.at.serves else super()._form(schema)
+        return dict(schema) if self.at.self_hosted else super()._form(schema)
 
     def _count(self, client: Any, request: Request) -> int | None:
         """Return the count of a server of the user's own: llama.cpp and vLLM have a path for it."""
         counted, tokenized = f"{self._root}/v1/chat/completions/input_tokens", f"{self._root}/tokenize"
         for path, name in ((counted, "input_tokens"), (tokenized, "count")):
-            if self.at.serves and path not in self._missing:
-                said = self._posted(client, path, self._asked_for(request))
+            if self.at.self_hosted and path not in self._missing:
+                said = self._posted(client, path, {"model": self.at.model, "messages": _messages(request)})
                 if isinstance(said.get(name), int):
                     return int(said[name])
                 self._missing.add(path)
@@ -125,9 +120,9 @@ class ChatCompletions(OpenAIAdapter):
 
     def beside(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
         """Return what a server of the user's own answers at a path beside OpenAI's API; empty: nothing."""
-        if not self.at.serves:
+        if not self.at.self_hosted:
             return {}
-        return self._asked_twice(lambda client: self._posted(client, self._root + path, body, self.at.timeout))
+        return self._ask(lambda client: self._posted(client, self._root + path, body, self.at.timeout))
 
     def _posted(self, client: Any, path: str, body: dict[str, Any], seconds: float = ASK_SECONDS) -> dict[str, Any]:
         import openai
@@ -138,53 +133,54 @@ class ChatCompletions(OpenAIAdapter):
             return {}
         return said if isinstance(said, dict) else {}
 
-    def _read(self, events: Iterator[dict[str, Any]], ending: Ending) -> Iterator[str | Thought]:
-        splitter, refused, empty = Splitter(inside=self._inside), "", True
+    def _read(self, events: Iterator[dict[str, Any]], reply: ReplyBuilder) -> Iterator[Piece]:
+        splitter, reports, refused = Splitter(inside=self._inside), list[dict[str, Any]](), ""
         for event in events:
-            ending.whole = event is DONE and ending.usage is not None
-            ending.model = text_at(event, "model") or ending.model
-            choices = dicts_at(event, "choices")
-            for place in (event, dict_at(event, "x_groq"), *choices):  # Moonshot reports in a choice
-                ending.usage = usage_of(dict_at(place, "usage")) or ending.usage
-            for choice in choices:
-                said = _said(choice, whole=empty)
-                refused += text_at(said, "refusal")
-                for piece in _pieces(said):
-                    empty = empty and piece in EMPTY_PIECES
-                    if isinstance(piece, str):
-                        yield from splitter.feed(piece)
-                    elif piece.text:
-                        splitter.apart()
-                        yield piece
-                ending.tokens += tokens_written(dicts_at(choice.get("logprobs"), "content"))
-                if text_at(choice, "finish_reason"):
-                    ending.end(choice["finish_reason"])
+            choice = _choice(event)
+            for place in (event, event.get("x_groq"), choice):  # Groq's, and Moonshot's
+                if isinstance(place, dict) and isinstance(place.get("usage"), dict):
+                    reports.append(place["usage"])
+            reply.whole = event is DONE and bool(reports)
+            reply.model = text_at(event, "model") or reply.model
+            delta = _delta(choice, is_first=not reply.pieces) if choice else {}
+            refused += delta.get("refusal") or ""
+            for piece in _pieces(delta):
+                if isinstance(piece, str):
+                    yield from splitter.feed(piece)
+                else:
+                    splitter.apart()
+                    yield piece
+            if choice.get("logprobs"):
+                reply.logprobs += reported_tokens(dict_at(choice, "logprobs").get("content"))
+            if choice.get("finish_reason"):
+                reply.end(str(choice["finish_reason"]))
+        reply.usage = next(filter(None, map(usage_of, reversed(reports))), None)
         yield splitter.end()
-        yield self._corrected(splitter, ending)
-        if refused:
-            ending.stop_reason, ending.detail = "refusal", refused
+        yield self._corrected(splitter, reply)
+        reply.refuse(refused)
 
-    def _corrected(self, splitter: Splitter, ending: Ending) -> str:
+    def _corrected(self, splitter: Splitter, reply: ReplyBuilder) -> str:
         """Learn how this model marks thoughts. Return the text that was taken for a thought."""
-        thinks, said = not splitter.assumed, splitter.corrected()
-        if said is None or not (thinks or ending.stop_reason == "stop"):
+        thinks, corrected = not splitter.assumed, splitter.corrected()
+        if corrected is None or not (thinks or reply.stop_reason == "stop"):
             return ""
-        self._inside, ending.said = thinks, said
-        return "" if thinks else said[1]
+        self._inside, reply.corrected = thinks, corrected
+        return "" if thinks else corrected[1]
 
-    def _not_taken(self, refusal: Refusal, request: Request) -> set[str]:
-        """Return what the model does not take; where that is the usual name of the reply's length, a newer is sent."""
+    def _learn(self, refusal: Refusal, request: Request) -> None:
+        """Learn what the model does not take; where that is the usual name of the reply's length, a newer is sent."""
         if NEWER_LENGTH in refusal.words or (says_not_taken(refusal) and LENGTH in refusal.words):
-            return {LENGTH}
-        return super()._not_taken(refusal, request)
+            self._refused.names.add(LENGTH)
+        else:
+            super()._learn(refusal, request)
 
     def says(self, fact: Fact, *, ask: bool) -> bool | None:
         """Return whether a fact holds of the model, as the server's list of models said; Ollama is asked for it."""
         path = f"{self._root}/api/show"
         if ask and self.at.loaded_at == OLLAMA_LOADED and self._shown is None:
             with suppress(ChatError):
-                said = self._asked_twice(lambda client: self._posted(client, path, {"model": self.at.model}))
-                self._shown, *_ = read_cards([{**said, "id": self.at.model}])
+                shown = self._ask(lambda client: self._posted(client, path, {"model": self.at.model}))
+                self._shown, *_ = read_cards([{**shown, "id": self.at.model}])
         return super().says(fact, ask=ask) if self._shown is None else self._shown.facts[fact]
 
     def _loaded(self, client: Any) -> tuple[Card, ...]:
@@ -220,36 +216,54 @@ def _response_format(request: Request, form: dict[str, Any] | None) -> dict[str,
     return {"type": "json_schema", "json_schema": {"name": request.schema.name, "schema": form, "strict": True}}
 
 
-def _said(choice: dict[str, Any], *, whole: bool) -> dict[str, Any]:
-    """Return a piece of the answer, or the ``whole`` answer of a server that does not stream.
+def _messages(request: Request) -> list[dict[str, Any]]:
+    """Return the messages; the last tells the schema, since many servers constrain the answer only, or heed it not."""
+    return [{"role": message.role, "content": content(message, as_part)} for message in in_prompt(request).messages]
+
+
+def _choice(event: dict[str, Any]) -> dict[str, Any]:
+    """Return the first of the answers in an event, else an empty object. Raises EventError where it is an error."""
+    choices = event.get("choices")
+    for choice in choices if isinstance(choices, list) else ():
+        if isinstance(choice, dict) and not choice.get("index"):
+            if choice.get("error"):  # OpenRouter
+                raise EventError(choice)
+            return choice
+    return {}
+
+
+def _delta(choice: dict[str, Any], *, is_first: bool) -> dict[str, Any]:
+    """Return a piece of the answer, or the whole answer of a server that does not stream.
 
     MiniMax repeats the whole answer after the pieces.
     """
-    if choice.get("error"):  # OpenRouter
-        raise EventError(choice)
-    return dict_at(choice, "delta") or (dict_at(choice, "message") if whole else {})
+    delta = choice.get("delta")
+    if delta and isinstance(delta, dict):
+        return delta
+    return dict_at(choice, "message") if is_first else {}
 
 
-def _pieces(said: dict[str, Any]) -> Iterator[str | Thought]:
-    """Yield the thoughts and texts in a piece of the answer; Mistral sends both in lists of parts."""
-    yield Thought(_thought(said))
-    yield text_at(said, "content")
-    for part in dicts_at(said, "content"):
-        thought = part.get("thinking")
-        yield _texts([part]) if thought is None else Thought(_texts(thought))
+def _pieces(delta: dict[str, Any]) -> list[Piece]:
+    """Return the thoughts and texts in a piece of the answer; Mistral sends both in lists of parts.
 
-
-def _thought(extra: Mapping[str, Any]) -> str:
-    """Return the reasoning, which DeepSeek and llama.cpp name differently from OpenRouter, Groq and vLLM.
-
-    OpenRouter repeats it in parts, some of them encrypted.
+    Reasoning has one name at DeepSeek and llama.cpp, another at OpenRouter, Groq and vLLM; OpenRouter repeats it in
+    parts, some of them encrypted.
     """
-    found = extra.get("reasoning_content") or extra.get("reasoning") or extra.get("reasoning_details")
-    return found if isinstance(found, str) else _texts(found)
+    pieces = list[Piece]()
+    thought = delta.get("reasoning_content") or delta.get("reasoning") or delta.get("reasoning_details")
+    if thought:
+        pieces.append(Thought(thought if isinstance(thought, str) else _texts(thought)))
+    text = delta.get("content")
+    if text and isinstance(text, str):
+        pieces.append(text)
+    elif text:
+        for part in dicts_in(text):
+            thinking = part.get("thinking")
+            pieces.append(_texts([part]) if thinking is None else Thought(_texts(thinking)))
+    return pieces
 
 
 def _texts(parts: Any) -> str:
     """Return the text in a list of parts."""
-    held = [part for part in parts if isinstance(part, dict)] if isinstance(parts, list) else []
-    texts = [part.get("text") or part.get("summary") for part in held]
-    return "".join(text for text in texts if isinstance(text, str))
+    texts = [part.get("text") or part.get("summary") for part in dicts_in(parts)]
+    return "".join([text for text in texts if isinstance(text, str)])

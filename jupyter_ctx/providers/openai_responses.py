@@ -6,12 +6,13 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..conversation.messages import Attachment
-from .base import Request, Thought
-from .effort import RESPONSES_FORMS
-from .endings import Ending, Parts
+from .base import Piece, Request, Thought
+from .logprobs import reported_tokens
 from .openai_chat import OpenAIAdapter, usage_of
+from .parameters import RESPONSES_FORMS
+from .reply_builder import ReplyBuilder
 from .request_body import content, data_url
-from .stream_events import EventError, dict_at, dicts_at, text_at, tokens_written
+from .stream_events import EventError, dict_at, dicts_in, text_at
 
 ENDS = frozenset({"response.completed", "response.incomplete", "response.failed", "response.cancelled"})
 FAILED = {"message": "the response failed, and no reason was given"}
@@ -32,7 +33,11 @@ class Responses(OpenAIAdapter):
     def body(self, request: Request) -> dict[str, Any]:
         """Return a request as the API takes it."""
         told, form = self._structured(request)
-        optional = {
+        body = {
+            "model": self.at.model,
+            "stream": True,
+            "input": _input(told),
+            "instructions": told.system or None,
             "max_output_tokens": request.max_tokens,
             "prompt_cache_key": request.cache_key,
             "store": False,
@@ -41,40 +46,38 @@ class Responses(OpenAIAdapter):
             "top_logprobs": request.likeliest or None,
             "text": _text_format(request, form),
         }
-        given = {name: value for name, value in optional.items() if value is not None}
-        body = {"model": self.at.model, "stream": True, **self._asked_for(told), **given}
         return self._with_options(body, request)
-
-    def _asked_for(self, request: Request) -> dict[str, Any]:
-        """Return the part of the body that takes tokens."""
-        said = [{"role": m.role, "content": content(m, _part, "input_text")} for m in request.said]
-        return {"model": self.at.model, "input": said, **({"instructions": request.system} if request.system else {})}
 
     def _count(self, client: Any, request: Request) -> int:
         told, form = self._structured(request)
-        text = {"text": _text_format(request, form)} if form is not None else {}
-        return int(client.responses.input_tokens.count(**self._asked_for(told), **text).input_tokens)
+        optional = {"instructions": told.system or None, "text": _text_format(request, form)}
+        given = {name: value for name, value in optional.items() if value is not None}
+        return int(client.responses.input_tokens.count(model=self.at.model, input=_input(told), **given).input_tokens)
 
-    def _read(self, events: Iterator[dict[str, Any]], ending: Ending) -> Iterator[str | Thought]:
-        text, thought, refused = Parts(), Parts(), ""
+    def _read(self, events: Iterator[dict[str, Any]], reply: ReplyBuilder) -> Iterator[Piece]:
+        refused = ""
         for event in events:
-            kind = text_at(event, "type")
+            kind = event.get("type")
             if kind == "response.output_text.delta":
-                ending.tokens += tokens_written(dicts_at(event, "logprobs"))
-                yield text.next(text_at(event, "delta"), event.get("output_index"))
+                reply.place = event.get("output_index")
+                reply.logprobs += reported_tokens(event.get("logprobs"))
+                yield text_at(event, "delta")
             elif kind in THOUGHTS:
-                place = kind, event.get("output_index"), event.get(THOUGHTS[kind])
-                yield Thought(thought.next(text_at(event, "delta"), place))
+                reply.place = kind, event.get("output_index"), event.get(THOUGHTS[kind])
+                yield Thought(text_at(event, "delta"))
             elif kind == "response.refusal.delta":
                 refused += text_at(event, "delta")
             elif kind in ENDS or event.get("object") == "response":  # a whole one, from servers that do not stream
                 response = dict_at(event, "response") or event
                 if kind == "response.failed" or response.get("status") == "failed":
                     raise EventError(response.get("error") or FAILED)
-                yield from () if text.last else _whole(response, ending, thought)
-                _end(response, ending)
-        if refused:
-            ending.stop_reason, ending.detail = "refusal", refused
+                yield from _whole(response, reply)
+                _end(response, reply)
+        reply.refuse(refused)
+
+
+def _input(request: Request) -> list[dict[str, Any]]:
+    return [{"role": message.role, "content": content(message, _part, "input_text")} for message in request.said]
 
 
 def _text_format(request: Request, form: dict[str, Any] | None) -> dict[str, Any] | None:
@@ -83,26 +86,29 @@ def _text_format(request: Request, form: dict[str, Any] | None) -> dict[str, Any
     return {"format": {"type": "json_schema", "name": request.schema.name, "schema": form, "strict": True}}
 
 
-def _end(response: dict[str, Any], ending: Ending) -> None:
-    ending.usage = usage_of(dict_at(response, "usage")) or ending.usage
-    ending.model = text_at(response, "model") or ending.model
+def _end(response: dict[str, Any], reply: ReplyBuilder) -> None:
+    reply.usage = usage_of(dict_at(response, "usage")) or reply.usage
+    reply.model = text_at(response, "model") or reply.model
     why = text_at(dict_at(response, "incomplete_details"), "reason")
-    if ending.stop_reason is None:
-        ending.end(why or text_at(response, "status") or "completed")
+    if reply.stop_reason is None:
+        reply.end(why or text_at(response, "status") or "completed")
 
 
-def _whole(response: dict[str, Any], ending: Ending, thought: Parts) -> Iterator[str | Thought]:
-    """Yield what a response holds, where none of its text arrived in pieces."""
-    text, thinks = Parts(), thought.last is None
-    for number, item in enumerate(dicts_at(response, "output")):
-        for part in (*dicts_at(item, "summary"), *dicts_at(item, "content")):
-            kind, said = text_at(part, "type"), text_at(part, "text")
+def _whole(response: dict[str, Any], reply: ReplyBuilder) -> Iterator[Piece]:
+    """Yield what a response holds of text and thoughts, where none arrived in pieces."""
+    kinds = {type(piece) for piece in reply.pieces}
+    if str in kinds:
+        return
+    for number, item in enumerate(dicts_in(response.get("output"))):
+        for part in (*dicts_in(item.get("summary")), *dicts_in(item.get("content"))):
+            kind, text = text_at(part, "type"), text_at(part, "text")
+            reply.place = number if kind == "output_text" else (number, kind)
             if kind == "refusal":
-                ending.stop_reason, ending.detail = "refusal", text_at(part, "refusal")
+                reply.refuse(text_at(part, "refusal"))
             elif kind == "output_text":
-                yield text.next(said, number)
-            elif thinks and kind in ("summary_text", "reasoning_text"):
-                yield Thought(thought.next(said, (number, kind)))
+                yield text
+            elif Thought not in kinds and kind in ("summary_text", "reasoning_text"):
+                yield Thought(text)
 
 
 def _part(attachment: Attachment) -> dict[str, Any]:

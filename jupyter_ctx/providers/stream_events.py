@@ -9,22 +9,24 @@ an array, or one value a line. What is neither is kept as the server's own words
 
 from __future__ import annotations
 
-import codecs
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from math import isfinite
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import chain
 from typing import Any
 
-from ..context.odds import Token, Written
-from .reply_bounds import PART, too_long
+from .http_client import PART, too_long
 
-FIELDS = frozenset({"data", "event", "id", "retry"})
+LINE_END = re.compile(rb"\r\n|\r|\n")
 DONE: dict[str, Any] = {"type": "[DONE]"}  # the mark that ends a stream of Chat Completions
 NOT_JSON = object()  # what is no JSON
 LEAST_LINE = 64  # characters that a line counts for: a short one takes as much memory
 MESSAGE_FIELDS = frozenset({"message", "msg", "detail", "error_msg", "error_message", "errorMessage", "title"})
 MINIMAX = {1000: 500, 1002: 429, 1004: 401, 1008: 402, 1013: 500, 1033: 500, 1039: 429, 2049: 401}  # HTTP statuses
+# texts of events that may tell of tools, or of pages that a search has found
+MAY_TELL = re.compile(
+    r"tool|_call|functionCall|executableCode|web_search|citation|annotation|search_results|groundingChunks|urlMetadata"
+)
 
 
 class EventError(Exception):
@@ -39,65 +41,86 @@ class AnswerParts:
     """The JSON objects in an answer, one at a time.
 
     Iterating raises EventError where one of them is an error, and ValueError where one is broken.
+    ``note`` is called with each object whose text may tell of tools or pages.
     ``words`` is what the server said that is no part of a reply: text, a page, or an object that
     holds a message; it counts only where no reply came.
     """
 
-    def __init__(self, chunks: Iterable[bytes]) -> None:
+    def __init__(self, chunks: Iterable[bytes], note: Callable[[dict[str, Any]], object] | None = None) -> None:
         self.words: Any = None
-        self._chunks = chunks
+        self._chunks, self._note = chunks, note
+        self._line: list[bytes] = []  # the beginning of a line
+        self._after_return = False
+        self._length = 0  # bytes since the last event
         self._event = ""
         self._data: list[str] = []
         self._other: list[str] = []
-        self._length = 0  # characters since the last event
         self._next_try = 1  # lines of JSON after which it may be whole
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
-        for event in self._events():
-            if (error := _error_in(event)) is not None:
-                raise EventError(error)
-            if not MESSAGE_FIELDS.isdisjoint(event) and _has_words(event):
-                self.words = event
+        for line in chain.from_iterable(map(self._split, chain(self._chunks, (None,)))):
+            if line.strip():
+                events = self._take(line)
+            elif self._data:
+                events = self._dispatch()
+            else:
+                self._event = ""
+                continue
+            for event in events:
+                self._check(event)
+                yield event
+                if event is DONE:
+                    return
+        for event in self._end():
+            self._check(event)
             yield event
-            if event is DONE:
-                return
 
-    def _events(self) -> Iterator[dict[str, Any]]:
-        for line in _lines(self._chunks):
-            self._length += max(len(line), LEAST_LINE)
-            if self._length > PART:
-                self._data, self._other = [], []
-                raise too_long("an event", PART)
-            field, colon, value = line.partition(":")
-            if field in FIELDS and (colon or field == "data"):
-                yield from self._field(field, value.removeprefix(" "))
-            elif not line.strip():
-                yield from self._dispatch()
-            elif field:  # else a comment
-                yield from self._line(line)
-        yield from self._end()
+    def _split(self, chunk: bytes | None) -> list[bytes]:
+        """Return the lines that a chunk completes, which end in CR, LF or CRLF; ``None``: there are no more chunks."""
+        if chunk is None:
+            return [b"".join(self._line)]
+        if self._after_return:  # the other half of a CRLF
+            chunk = chunk.removeprefix(b"\n")
+        self._after_return = chunk.endswith(b"\r")
+        first, *lines = LINE_END.split(chunk)
+        self._line.append(first)
+        self._length += len(chunk) + LEAST_LINE * len(lines)
+        if self._length > PART:
+            self._line, self._data, self._other = [], [], []  # the error's traceback would keep them
+            raise too_long("an event", PART)
+        if not lines:
+            return []
+        whole = [b"".join(self._line), *lines[:-1]]
+        self._line = lines[-1:]
+        return whole
 
-    def _field(self, name: str, value: str) -> Sequence[dict[str, Any]]:
-        """Take one field. An object that is whole is an event even where no empty line ends it."""
-        if name == "event":
-            self._event = value
-        elif name == "data":
-            whole = NOT_JSON if self._data or not value.endswith(("}", "[DONE]")) else _parsed(value)
-            if whole is not NOT_JSON:
-                return self._given(whole)
+    def _take(self, line: bytes) -> list[dict[str, Any]]:
+        """Take one line; return the objects that it completes."""
+        text = line.decode("utf-8", "replace").removeprefix("\ufeff")
+        field, colon, value = text.partition(":")
+        value = value.removeprefix(" ")
+        if field == "data":
+            # an object that is whole is an event even where no empty line ends it
+            may_be_whole = not self._data and value.endswith(("}", "[DONE]"))
+            parsed = _parsed(value) if may_be_whole else NOT_JSON
+            if parsed is not NOT_JSON:
+                return self._given(parsed, value)
             self._data.append(value)
-        return ()
+        elif colon and field in ("event", "id", "retry"):
+            self._event = value if field == "event" else self._event
+        elif field:  # else a comment
+            return self._outside(text)
+        return []
 
-    def _dispatch(self) -> Sequence[dict[str, Any]]:
+    def _dispatch(self) -> list[dict[str, Any]]:
         """Return what the event that has just ended holds."""
         text, self._data = "\n".join(self._data).strip(), []
-        self._length = 0
         if text:
             return self._given(_parsed(text), text)
         self._event = ""
-        return ()
+        return []
 
-    def _given(self, value: Any, text: str = "") -> Sequence[dict[str, Any]]:
+    def _given(self, value: Any, text: str) -> list[dict[str, Any]]:
         """Return the objects in a value. Raises EventError for an error, ValueError for broken JSON."""
         name, self._event = self._event, ""
         self._length = 0
@@ -107,18 +130,24 @@ class AnswerParts:
             raise ValueError("broken JSON")
         if value is NOT_JSON or isinstance(value, str):
             self.words = text if value is NOT_JSON else value
-        return [item for item in (value if isinstance(value, list) else [value]) if isinstance(item, dict)]
+        objects = [value] if isinstance(value, dict) else dicts_in(value)
+        if self._note is not None and MAY_TELL.search(text):
+            for each in objects:
+                self._note(each)
+        return objects
 
-    def _line(self, line: str) -> Iterator[dict[str, Any]]:
+    def _outside(self, line: str) -> list[dict[str, Any]]:
         """Take a line that belongs to no event: JSON by itself, or a part of it."""
         self._other.append(line)
         lines = len(self._other)
         if lines == 1 or (line[0] in "}]" and lines >= self._next_try):  # where what began in the first column ends
-            value = _parsed("\n".join(self._other))
+            text = "\n".join(self._other)
+            value = _parsed(text)
             self._next_try = 2 * lines  # the time for an answer without end grows with its length, not faster
             if value is not NOT_JSON:
                 self._other, self._next_try = [], 1
-                yield from self._given(value)
+                return self._given(value, text)
+        return []
 
     def _end(self) -> Iterator[dict[str, Any]]:
         """Yield what is left when the answer ends; half an event is dropped."""
@@ -129,6 +158,20 @@ class AnswerParts:
             elif text and self.words is None:
                 self.words = text
 
+    def _check(self, event: dict[str, Any]) -> None:
+        """Raise EventError where an object is an error; keep one that has words."""
+        error = event if event.get("error") or "error" in (event.get("object"), event.get("type")) else None
+        base = event.get("base_resp") or {}  # MiniMax sends it with every answer
+        code = base.get("status_code") if isinstance(base, dict) else None
+        if code:
+            error = {"message": base.get("status_msg"), "code": MINIMAX.get(code, code) if type(code) is int else code}
+        if error is not None:
+            raise EventError(error)
+        if not MESSAGE_FIELDS.isdisjoint(event):
+            has_text = any(isinstance(event.get(name), str) for name in MESSAGE_FIELDS)
+            if has_text or isinstance(event.get("detail"), list):
+                self.words = event
+
 
 def dict_at(value: Any, *names: str) -> dict[str, Any]:
     """Return the object under these names, one inside the other, else an empty one."""
@@ -137,68 +180,24 @@ def dict_at(value: Any, *names: str) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def dicts_at(value: Any, name: str) -> list[dict[str, Any]]:
-    """Return the objects in the list under a name."""
-    found = value.get(name) if isinstance(value, dict) else None
-    return [item for item in found if isinstance(item, dict)] if isinstance(found, list) else []
+def dicts_in(value: Any) -> list[dict[str, Any]]:
+    """Return the objects in a list; of any other value there are none."""
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
-def text_at(value: Any, name: str) -> str:
+def text_at(value: Mapping[str, Any], name: str) -> str:
     """Return the text under a name, else an empty one."""
-    found = value.get(name) if isinstance(value, dict) else None
+    found = value.get(name)
     return found if isinstance(found, str) else ""
 
 
 def count(reported: Mapping[str, Any], *names: str) -> int:
     """Return the first positive whole number under these names, else 0; servers send values of every type."""
-    values = (reported.get(name) for name in names)
-    return next((value for value in values if type(value) is int and value > 0), 0)
-
-
-def tokens_written(reported: Iterable[Mapping[str, Any]]) -> Iterator[Written]:
-    """Yield the tokens of an answer that are reported with their probabilities, as OpenAI or Gemini does."""
-    for each in reported:
-        for token in tokens_told([each]):
-            others = sorted(tokens_told(dicts_at(each, "top_logprobs")), key=lambda other: -other.probability)
-            yield Written(token, tuple(others))
-
-
-def tokens_told(reported: Iterable[Mapping[str, Any]]) -> Iterator[Token]:
-    """Yield the tokens whose probabilities are told; some servers leave out the bytes."""
-    for each in reported:
-        logprob, data = each.get("logprob", each.get("logProbability")), each.get("bytes")
-        text = text_at(each, "token").encode("utf-8", "replace")
-        if isinstance(logprob, int | float) and isfinite(logprob):
-            number = each.get("id", each.get("tokenId"))
-            yield Token(bytes(data) if isinstance(data, list) else text, number, float(logprob))
-
-
-def _lines(chunks: Iterable[bytes]) -> Iterator[str]:
-    """Yield the lines of UTF-8 chunks, which end in CR, LF or CRLF, without a byte order mark."""
-    decoder = codecs.getincrementaldecoder("utf-8-sig")("replace")
-    held: list[str] = []
-    after_return = False
-    length = 0
-    for chunk in chunks:
-        text = decoder.decode(chunk)
-        if text and after_return:  # the other half of a CRLF
-            text, after_return = text.removeprefix("\n"), False
-        after_return = after_return or text.endswith("\r")
-        *lines, rest = re.split(r"\r\n|\r|\n", text)
-        for line in lines:
-            yield "".join([*held, line])
-            held = []
-        held.append(rest)
-        length = len(rest) if lines else length + len(rest)
-        if length > PART:
-            held.clear()  # the error's traceback would keep it
-            raise too_long("a line", PART)
-    if last := "".join(held) + decoder.decode(b"", True):
-        yield last
-
-
-def _has_words(event: dict[str, Any]) -> bool:
-    return any(isinstance(event.get(name), str) for name in MESSAGE_FIELDS) or isinstance(event.get("detail"), list)
+    for name in names:
+        value = reported.get(name)
+        if type(value) is int and value > 0:
+            return value
+    return 0
 
 
 def _parsed(text: str) -> Any:
@@ -206,14 +205,3 @@ def _parsed(text: str) -> Any:
         return DONE if text == "[DONE]" else json.loads(text)
     except (ValueError, RecursionError):
         return NOT_JSON
-
-
-def _error_in(event: dict[str, Any]) -> Any:
-    """Return the part of an event that says that it is an error, or ``None``."""
-    if event.get("error") or event.get("object") == "error" or event.get("type") == "error":
-        return event
-    base = dict_at(event, "base_resp")  # MiniMax sends it with every answer
-    code = base.get("status_code")
-    if code:
-        return {"message": base.get("status_msg"), "code": MINIMAX.get(code, code) if type(code) is int else code}
-    return None

@@ -8,10 +8,10 @@ Some templates put the first tag into the prompt, so that a reply has only the s
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Sequence
 from typing import Literal
 
-from .base import Thought
+from .base import Piece, Thought
 
 OPEN, CLOSE = "<think>", "</think>"
 # models whose templates open the thinking themselves: what such a reply begins with is a thought
@@ -26,15 +26,6 @@ def begins_inside(model: str) -> bool:
     return re.search(BEGINS_INSIDE, model) is not None
 
 
-def without_thought(text: str) -> tuple[str, str] | None:
-    """Return the thought that a text begins with, where only its end is marked, and the rest."""
-    before, tag, after = text.partition(CLOSE)
-    if not tag or OPEN in before or len(CODE_FENCE.findall(before)) % 2:
-        return None
-    line = before.rpartition("\n")[2] + tag + after[:1]
-    return (before.strip(), after.lstrip()) if LATE.search(line) else None
-
-
 class Splitter:
     """Tells what was thought from the text, in the same way however both are cut into pieces.
 
@@ -47,59 +38,65 @@ class Splitter:
         self._held = ""
         self._came: list[str] = []
         self._apart = False
-        self._at: Literal["begin", "open", "thinking", "closed", "text"] = "begin"
+        self._has_begun = False  # to think
+        self._at: Literal["begin", "thinking", "closed", "text"] = "begin"
 
-    def feed(self, piece: str) -> Iterator[str | Thought]:
-        """Yield what is certain once this piece has arrived."""
+    def feed(self, piece: str) -> Sequence[Piece]:
+        """Return what is certain once this piece has arrived."""
         self._came.append(piece)
+        if self._at == "text":
+            return (piece,)
         self._held += piece
+        found: list[Piece] = []
         if self._at == "begin":
             self._begin()
-        if self._at == "open":
-            self._skip("thinking")
         if self._at == "thinking":
-            yield self._think()
+            found.append(Thought(self._thought()))
         if self._at == "closed":
-            self._skip("text")
+            self._held = self._held.lstrip()
+            self._at = "text" if self._held else "closed"
         if self._at == "text":
-            yield self._taken(len(self._held))
+            found.append(self._held)
+            self._held = ""
+        return found
 
     def apart(self) -> None:
         """Take note that the server sends thoughts apart: the text holds none."""
         self._apart, self.assumed = True, False
 
-    def end(self) -> str | Thought:
+    def end(self) -> Piece:
         """Return what was held back, at the end of the stream; an unclosed thought is all thought."""
-        rest = self._taken(len(self._held))
-        return rest if self._at == "begin" else Thought(rest.rstrip())
+        return self._held if self._at == "begin" else Thought(self._held.rstrip())
 
     def corrected(self) -> tuple[str, str] | None:
         """Thinking and text, where only the whole reply shows that they are not what they were taken for."""
         text = "".join(self._came)
         if self.assumed:
             return ("", text.strip()) if text.strip() else None
-        return without_thought(text) if self._at == "text" and not self._apart else None
+        before, tag, after = text.partition(CLOSE)
+        is_open = self._at == "text" and not self._apart and tag and OPEN not in before
+        if not is_open or len(CODE_FENCE.findall(before)) % 2:
+            return None
+        line = before.rpartition("\n")[2] + tag + after[:1]
+        return (before.strip(), after.lstrip()) if LATE.search(line) else None
 
     def _begin(self) -> None:
         begun = self._held.lstrip()
         if begun.startswith(OPEN):
-            self._held, self._at, self.assumed = begun.removeprefix(OPEN), "open", False
+            self._held, self._at, self.assumed = begun.removeprefix(OPEN), "thinking", False
         elif not OPEN.startswith(begun):
-            self._at = "open" if self.assumed else "text"
+            self._at = "thinking" if self.assumed else "text"
 
-    def _skip(self, then: Literal["thinking", "text"]) -> None:
-        self._held = self._held.lstrip()
-        if self._held:
-            self._at = then
-
-    def _think(self) -> Thought:
+    def _thought(self) -> str:
+        """Return what is certainly thought of what is held, without the white space at its beginning and end."""
+        if not self._has_begun:
+            self._held = self._held.lstrip()
         before, tag, after = self._held.partition(CLOSE)
         if tag:
             self._held, self._at, self.assumed = after, "closed", False
-            return Thought(before.rstrip())
+            return before.rstrip()
         begun = max(n for n in range(len(CLOSE)) if self._held.endswith(CLOSE[:n]))
-        return Thought(self._taken(len(self._held[: len(self._held) - begun].rstrip())))
-
-    def _taken(self, length: int) -> str:
-        taken, self._held = self._held[:length], self._held[length:]
-        return taken
+        sure = self._held[: len(self._held) - begun].rstrip()
+        self._held = self._held[len(sure) :]
+        self._has_begun = self._has_begun or bool(sure)
+        return sure

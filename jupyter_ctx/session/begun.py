@@ -36,7 +36,7 @@ def _address(settings: Settings, named: Collection[str]) -> tuple[str, str]:
         return settings.base_url, "" if "base_url" in named else ADDRESS_VARIABLE
     provider = split_model(settings.model)[0]
     address = given_address(provider)
-    return address, (SERVICES[provider].address or "") if address else ""
+    return address, SERVICES[provider].variable if address else ""
 
 
 def _offer() -> str:
@@ -45,7 +45,7 @@ def _offer() -> str:
         address = given_address(provider) if key_of(service) else ""
         if address:
             return (
-                f"{service.address} and its key are in the environment: %chat models {provider} lists the models at "
+                f"{service.variable} and its key are in the environment: %chat models {provider} lists the models at "
                 f"{address}, %chat use {provider}/MODEL asks one."
             )
     return ""

@@ -51,7 +51,7 @@ class Served:
 
     def adapter(self, **other: str) -> Adapter:
         told = {"model": self.model, "base_url": self.base_url, "api_key": self.key, **other}
-        return self.kind(Endpoint(self.kind.__name__, serves=True, **told))  # type: ignore[arg-type]
+        return self.kind(Endpoint(self.kind.__name__, keys=("THE_KEY",), self_hosted=True, **told))  # type: ignore[arg-type]
 
 
 @pytest.fixture(scope="module")
@@ -160,7 +160,7 @@ def test_a_bad_key_is_an_authentication_error(served: Served) -> None:
 
 def test_without_a_key_nothing_is_sent(served: Served) -> None:
     with pytest.raises(AuthenticationError, match="set THE_KEY"):
-        last(served.adapter(api_key="", no_key="set THE_KEY"), asks())
+        last(served.adapter(api_key=""), asks())
 
 
 def test_nobody_there_is_a_connection_error(served: Served) -> None:

@@ -14,7 +14,9 @@ from strict_models import MODELS, StrictModel, at, strict
 
 from jupyter_ctx import Chat, InvalidRequestError, ProviderError, Reply, judge, sweep
 from jupyter_ctx.config.settings import typed_value
-from jupyter_ctx.providers.effort import (
+from jupyter_ctx.providers.error_mapping import Refusal
+from jupyter_ctx.providers.openai_chat import ChatCompletions
+from jupyter_ctx.providers.parameters import (
     CLAUDE_FORMS,
     EFFORT,
     EFFORT_ALONE,
@@ -23,10 +25,11 @@ from jupyter_ctx.providers.effort import (
     RESPONSES_FORMS,
     Form,
     effort_for,
+    named_field,
+    refused_at,
+    says_not_taken,
+    without,
 )
-from jupyter_ctx.providers.error_mapping import Refusal
-from jupyter_ctx.providers.openai_chat import ChatCompletions
-from jupyter_ctx.providers.unsupported import named_field, says_not_taken, unsupported_at, without
 from jupyter_ctx.storage.conversation_writer import close_stores
 
 BY_NAME = {model.name: model for model in MODELS}
@@ -127,7 +130,7 @@ def test_what_was_refused_is_remembered_by_another_kernel(tmp_path: Path) -> Non
         Chat(provider=provider, store=store, name="a", **GIVEN).send("Why?")
         refused_once = len(seen)
         close_stores()
-        unsupported_at(provider.endpoint).names.clear()  # as in another process
+        refused_at(provider.endpoint).names.clear()  # as in another process
         Chat(provider=provider, store=store, name="a", **GIVEN).send("Why?")
     assert (refused_once, len(seen)) == (3, 4)
 

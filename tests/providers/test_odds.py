@@ -14,7 +14,7 @@ from server import send, serve
 from jupyter_ctx import Chat, InvalidRequestError
 from jupyter_ctx.context.odds import Token, Written, as_one, in_pieces, kept_by, shares_at
 from jupyter_ctx.display.answer.certainty import certainty_forms
-from jupyter_ctx.providers.llama_cpp import next_tokens, text_tokens
+from jupyter_ctx.providers.logprobs import next_tokens, text_tokens
 from jupyter_ctx.providers.lookup import get_provider
 
 TEXTS = ("It", " is", " blue", " 🌪")

@@ -291,34 +291,30 @@ def test_a_server_that_is_busy_is_asked_again_in_whatever_form_it_says_so(
 # keys and addresses
 
 
-def test_a_key_stays_when_a_server_points_to_another_host(dialect: Dialect) -> None:
-    got: list[dict[str, str]] = []
+def test_a_prompt_is_not_taken_to_another_origin(dialect: Dialect) -> None:
+    def away(handler: BaseHTTPRequestHandler, request: dict[str, Any]) -> None:
+        if handler.path.startswith("/here"):
+            send(handler, 307, "", Location=handler.path.replace("/here", ""))
+        elif len(there) < 1:
+            send(handler, 307, "", Location=url.replace("127.0.0.1", "localhost") + handler.path)
+        else:
+            send(handler, 200, dialect.answer("Home"), STREAM)
 
-    class Elsewhere(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            got.append({name.lower(): value for name, value in self.headers.items()})
-            self.rfile.read(int(self.headers.get("Content-Length", 0)))
-            send(self, 200, dialect.answer("Hi"), STREAM)
+    there: list[str] = []
+    with serve(away, path="") as (url, seen):
+        with pytest.raises(ProviderError, match="redirects to http://localhost"):
+            dialect.chat(url).send("x")
+        assert len(seen) == 1
+        there.append("now")
+        assert dialect.chat(f"{url}/here").send("x").text == "Home"  # within one origin it goes along
 
-        def log_message(self, *_: Any) -> None:
-            pass
 
-    with running(Elsewhere) as other:
-        away = other.replace("127.0.0.1", "localhost")
-
-        def points(handler: BaseHTTPRequestHandler, request: dict[str, Any]) -> None:
-            there = away if len(seen) == 1 else url
-            if len(seen) == 3:
-                send(handler, 200, dialect.answer("Home"), STREAM)
-            else:
-                send(handler, 307, "", Location=there + handler.path)
-
-        with serve(points, path="") as (url, seen):
-            chat = dialect.chat(url)
-            assert chat.send("x").text == "Hi"
-            assert chat.send("x").text == "Home"  # within one host it goes along
-    assert KEY not in json.dumps(got)
-    assert len(got) == 1
+def test_a_redirect_that_would_lose_the_prompt_names_the_right_address(server: Steps) -> None:
+    moved = refuses(301, "", Location="https://models.example/v1?key=secret")
+    with pytest.raises(ProviderError, match=r"redirects to https://models\.example/v1") as raised:
+        server.does(COMPLETIONS, moved).send("x")
+    assert "secret" not in str(raised.value)
+    assert len(server.seen) == 1
 
 
 @pytest.mark.parametrize(

@@ -1,17 +1,17 @@
-"""Why a reply ended, in one vocabulary, and what is known of a reply while it arrives."""
+"""A reply while it arrives: its pieces, why it ended in one vocabulary, and what it tells of tools and pages."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 from ..context.odds import Written
 from ..context.usage import Usage
 from ..conversation.messages import StopReason
 from ..conversation.text_safety import clean
-from .base import Reply, Thought
+from .base import Piece, Reply, Thought
+from .http_client import PART, too_long
 from .stream_events import text_at
 
 REASON_NAMES: dict[StopReason, str] = {  # what servers call it, in small letters
@@ -48,8 +48,7 @@ WEB_PAGE = re.compile(r"https?://[^\s<>\"\\\x00-\x1f\ud800-\udfff]{1,2000}", re.
 MOST_CITED, TITLE_MAX = 50, 200  # pages, characters of a title
 
 
-@dataclass(slots=True)
-class Ending:
+class ReplyBuilder:
     """What is known of a reply while it arrives. A reply that never says why it ended is cut.
 
     ``model``: what the provider calls the model.
@@ -57,21 +56,47 @@ class Ending:
     ``stop_reason``: why it ended, once known.
     ``detail``: the provider's own reason.
     ``whole``: whether the server marked the end, even without a reason.
-    ``tokens``: those that were reported with their probabilities.
-    ``said``: thinking and text of the whole reply, where they were told apart only at its end.
-    ``calls``: how often it has told of a tool.
-    ``citations``: the titles of the pages that it cites, by their addresses.
+    ``logprobs``: the tokens that were reported with their probabilities.
+    ``corrected``: thinking and text of the whole reply, where they were told apart only at its end.
+    ``place``: which part of the answer the next piece belongs to.
     """
 
-    model: str
-    usage: Usage | None = None
-    stop_reason: StopReason | None = None
-    detail: str = ""
-    whole: bool = False
-    said: tuple[str, str] | None = None
-    tokens: list[Written] = field(default_factory=list)
-    calls: int = 0
-    citations: dict[str, str] = field(default_factory=dict)
+    def __init__(self, model: str) -> None:
+        self.model = model
+        self.usage: Usage | None = None
+        self.stop_reason: StopReason | None = None
+        self.detail = ""
+        self.whole = False
+        self.logprobs: list[Written] = []
+        self.corrected: tuple[str, str] | None = None
+        self.place: object = None
+        self.pieces: list[Piece] = []
+        self._length = 0
+        self._tool_events = 0
+        self._titles: dict[str, str] = {}  # of the pages that it cites, by their addresses
+        self._last: dict[type, tuple[object, str]] = {}  # the place of the last text and thought, and its end
+
+    def add(self, piece: Piece) -> Piece | None:
+        """Take a piece and return it as it is shown; ``None``: it is empty.
+
+        A blank line stands between texts of two parts, and before and after a tool, where no white space does. A part
+        is known by its place, not by its item_id, for which Azure has made up new ones.
+        """
+        kind = type(piece)
+        text = clean(piece if isinstance(piece, str) else piece.text)
+        if not text:
+            return None
+        place = (self.place, self._tool_events)
+        before, end = self._last.get(kind, (place, text))
+        if before != place and not (end.isspace() or text[0].isspace()):
+            text = f"\n\n{text}"
+        self._last[kind] = place, text[-1]
+        self._length += len(text)
+        if self._length > PART:
+            raise too_long("a text", PART)
+        shown = text if kind is str else Thought(text)
+        self.pieces.append(shown)
+        return shown
 
     def end(self, why: str, detail: str = "") -> None:
         """Set the stop reason from the server's word for it; an unknown word is kept as the detail."""
@@ -80,53 +105,38 @@ class Ending:
         if known in (None, "refusal", "cut") or "tool" in why.lower() or "function" in why.lower():
             self.detail = detail or why
 
-    def noted(self, event: dict[str, Any]) -> dict[str, Any]:
-        """Return a part of the answer; keep what it tells of tools, and of pages that a search has found."""
+    def refuse(self, detail: str) -> None:
+        """Set that the model refused to answer, where ``detail`` says so."""
+        if detail:
+            self.stop_reason, self.detail = "refusal", detail
+
+    def note(self, event: dict[str, Any]) -> None:
+        """Keep what an event tells of tools, and of pages that a search has found."""
         inside: list[tuple[Any, bool]] = [(event, False)]
         for each, cited in inside:  # which grows
             if isinstance(each, list):
                 inside += (({"url": item} if isinstance(item, str) else item, cited) for item in each)
             elif isinstance(each, dict):
-                self.calls += bool(TOOL_TYPES.search(text_at(each, "type")) or any(map(each.get, TOOL_FIELDS)))
+                self._tool_events += bool(TOOL_TYPES.search(text_at(each, "type")) or any(map(each.get, TOOL_FIELDS)))
                 address = text_at(each, "url") or text_at(each, "uri") or text_at(each, "retrievedUrl")
                 if cited and WEB_PAGE.fullmatch(address):
-                    self.citations[address] = self.citations.get(address) or clean(text_at(each, "title"))[:TITLE_MAX]
+                    self._titles[address] = self._titles.get(address) or clean(text_at(each, "title"))[:TITLE_MAX]
                 else:
                     inside += ((part, cited or name in CITING) for name, part in each.items() if name != "images")
-        return event
 
-    def reply(self, pieces: Sequence[str | Thought]) -> Reply:
-        """Return the reply made of these pieces."""
-        thinking = "".join(piece.text for piece in pieces if isinstance(piece, Thought))
-        text = "".join(piece for piece in pieces if isinstance(piece, str))
-        if self.said is not None:
-            thinking, text = map(clean, self.said)
+    def reply(self) -> Reply:
+        """Return the reply made of all pieces."""
+        thinking = "".join([piece.text for piece in self.pieces if isinstance(piece, Thought)])
+        text = "".join([piece for piece in self.pieces if isinstance(piece, str)])
+        if self.corrected is not None:
+            thinking, text = map(clean, self.corrected)
         usage = self.usage
         if usage is not None and thinking and not usage.reasoning_tokens:
             usage = usage.with_reasoning(len(thinking) / len(thinking + text))
-        if usage is not None and (self.calls or self.citations):
+        if usage is not None and (self._tool_events or self._titles):
             usage = replace(usage, includes_tools=True)
         reason = self.stop_reason or ("stop" if self.whole and text else "cut")
         return Reply(
-            text, usage, reason, self.model, detail=self.detail, thinking=thinking, tokens=tuple(self.tokens),
-            citations=tuple(self.citations.items())[:MOST_CITED],
+            text, usage, reason, self.model, detail=self.detail, thinking=thinking, tokens=tuple(self.logprobs),
+            citations=tuple(self._titles.items())[:MOST_CITED],
         )  # fmt: skip
-
-
-class Parts:
-    """Text that comes in several parts, with a blank line between two that no white space separates.
-
-    A part is known by its place, or by the calls before it; not by its item_id, for which Azure has made up new ones.
-    """
-
-    def __init__(self) -> None:
-        self.last: object = None
-        self._end = ""
-
-    def next(self, text: str, place: object) -> str:
-        """Return what to show of one more piece."""
-        if not text:
-            return ""
-        is_apart = self.last not in (None, (place,)) and not (self._end.isspace() or text[0].isspace())
-        self.last, self._end = (place,), text[-1]
-        return f"\n\n{text}" if is_apart else text

@@ -1,0 +1,244 @@
+"""What of a request a model takes: how much it thinks, as each service is told it, and which parameters it refuses.
+
+Few tables say which levels and parameters a model takes, and they change by the week. So all is sent as asked for, and
+a refusal teaches what to leave out, or the nearest level that the model takes. A refusal is told by its own field for
+the parameter, by its code, and by the class of its words. Ranges of values are not adapted to: a temperature of 3 is an
+error for whoever gave it.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from .base import Request
+from .error_mapping import Refusal
+from .request_body import refuses_schema, schema_text
+
+NEEDED_FIELDS = frozenset((  # a request without these would be another one; schemas and lengths have ways of their own
+    "model", "messages", "input", "contents", "stream", "system", "instructions", "system_instruction", "tools",
+    "tool_choice", "max_tokens", "max_completion_tokens", "max_output_tokens", "response_format", "text", "format",
+    "response_json_schema", "response_mime_type", "http_options",
+))  # fmt: skip
+TELLING = frozenset({"temperature", "thinking", "reasoning", "effort", "seed"})  # words that mean nothing else
+CODES = frozenset({"unsupported_parameter", "unsupported_value", "unknown_parameter"})
+NOT_TAKEN = (
+    r"(?i)unsupported|deprecated|unknown|unrecogni[sz]ed|unexpected|no longer|incompatible|\bremove\b|is invalid"
+    r"|only (?:the default|works|enabled|supported|\S+ is (?:allowed|supported))|may only be|extra (?:inputs|fields)"
+    r"|不支持|(?:n['o]t|cannot|never) (?:both )?(?:be |have )?"
+    r"(?:support|permit|allow|accept|available|recogni[sz]e|valid|find|compatible|enabled|used\b|set\b|specified|take)"
+)
+OF_A_RANGE = r"(?i)\b(?:between|range|less than|greater than|at (?:least|most)|maximum|minimum)\b"
+LEVELS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
+EFFORT = "effort"  # what is refused where a model takes no level at all
+BESIDE_THINKING = "+thinking"  # behind the name of a field that is refused only where the model thinks
+THINKING_OFF = {"thinking": {"type": "disabled"}}
+CLAUDE_BUDGETS = {"low": 4_000, "medium": 12_000, "high": 20_000, "max": 32_000}  # tokens, of models before 4.6
+GEMINI_BUDGETS = {"none": 0, "minimal": 512, "low": 4_096, "medium": 12_288, "high": 24_576}  # of models before 3
+THINKING_SHOWN = frozenset({"summary", "display", "include_thoughts"})  # fields for what is shown of the thinking
+
+
+class Form(NamedTuple):
+    """One way to say a level: the levels that it has, and the fields of a request that say one of them."""
+
+    levels: Collection[str]
+    fields: Callable[[str], Mapping[str, Any]]
+
+
+def _claude(level: str) -> Mapping[str, Any]:
+    adaptive = {"thinking": {"type": "adaptive", "display": "summarized"}, "output_config": {"effort": level}}
+    return THINKING_OFF if level == "none" else adaptive
+
+
+def _older_claude(level: str) -> Mapping[str, Any]:
+    if level == "none":
+        return THINKING_OFF
+    return {"thinking": {"type": "enabled", "budget_tokens": CLAUDE_BUDGETS[level]}}
+
+
+def _gemini(level: str) -> Mapping[str, Any]:
+    return {"thinking_config": {"thinking_level": level, "include_thoughts": True}}
+
+
+def _older_gemini(level: str) -> Mapping[str, Any]:
+    return {"thinking_config": {"thinking_budget": GEMINI_BUDGETS[level], "include_thoughts": level != "none"}}
+
+
+def _switch(level: str) -> Mapping[str, Any]:
+    return THINKING_OFF if level == "none" else {"thinking": {"type": "enabled"}, "reasoning_effort": level}
+
+
+def _template(level: str) -> Mapping[str, Any]:
+    """Return what servers hand to a model's template, which knows one of the two names."""
+    thinks = level != "none"
+    return {"reasoning_effort": level, "chat_template_kwargs": {"enable_thinking": thinks, "thinking": thinks}}
+
+
+EFFORT_ALONE = Form(LEVELS, lambda level: {"reasoning_effort": level})
+SWITCH = Form(("none", "low", "high", "max"), _switch)
+RESPONSES_FORMS = (
+    Form(LEVELS, lambda level: {"reasoning": {"effort": level, "summary": None if level == "none" else "auto"}}),
+)
+CLAUDE_FORMS = (Form(("none", *LEVELS[2:]), _claude), Form(("none", *CLAUDE_BUDGETS), _older_claude))
+GEMINI_FORMS = (Form(LEVELS[1:5], _gemini), Form(GEMINI_BUDGETS, _older_gemini))
+OWN_SERVER_FORMS = (Form(LEVELS, _template), EFFORT_ALONE)
+COMPATIBLE_FORMS: Mapping[str, tuple[Form, ...]] = {  # services with a form of their own for Chat Completions
+    "openrouter": (Form(LEVELS[:-1], lambda level: {"reasoning": {"effort": level}}),),
+    **dict.fromkeys(("deepseek", "moonshot", "zai"), (SWITCH, EFFORT_ALONE)),
+}
+
+
+class Effort(NamedTuple):
+    """A level as it is sent: the number of its form, and the fields that say it."""
+
+    level: str
+    form: int
+    fields: Mapping[str, Any]
+
+    def is_as_asked(self, level: str) -> bool:
+        """Return whether this is the level that was asked for; ``xhigh`` is the most that some models have."""
+        return self.level == level or (self.level, level) == ("xhigh", "max")
+
+    def is_meant(self, name: str | None, words: str) -> bool:
+        """Return whether a refusal that names a field, or none, is about how much the model thinks."""
+        if name is None:
+            return re.search(rf"(?i)\b(?:thinking|reasoning|effort)|['\"`]{self.level}['\"`]", words) is not None
+        outer, *inner = name.split(".")
+        return outer in self.fields and THINKING_SHOWN.isdisjoint(inner)
+
+
+def effort_for(level: str | None, forms: Sequence[Form], refused: Collection[str]) -> Effort | None:
+    """Return the nearest level that the model takes; ``None``: none is sent.
+
+    ``refused``: names as :func:`refused_levels` returns them. Thinking is turned off only where that was asked for.
+    """
+    if level is None or EFFORT in refused:
+        return None
+    for number, form in enumerate(forms):
+        levels = [each for each in form.levels if f"effort={each}" not in refused and (each != "none" or level == each)]
+        if levels and f"effort/{number}" not in refused:
+            nearest = min(levels, key=lambda each: (abs(LEVELS.index(each) - LEVELS.index(level)), -LEVELS.index(each)))
+            return Effort(nearest, number, form.fields(nearest))
+    return None
+
+
+def refused_levels(words: str, effort: Effort, forms: Sequence[Form]) -> set[str]:
+    """Return what a refusal of a level teaches: all levels that it does not list, this level, its form, or effort."""
+    listed = set(re.findall(rf"['\"`]({'|'.join(LEVELS)})['\"`]", words)) - {effort.level}
+    if listed:
+        return {f"effort={level}" for level in LEVELS if level not in listed}
+    values = re.findall(rf"\b(?:\d+|disabled|{'|'.join(LEVELS)})\b", str(effort.fields))
+    if not set(values).isdisjoint(re.findall(r"\w+", words.lower())):
+        return {f"effort={effort.level}"}
+    return {f"effort/{effort.form}"} if effort.form + 1 < len(forms) else {EFFORT}
+
+
+class RefusedParameters:
+    """What one endpoint does not take, as long as the process lives, and what was told of that.
+
+    ``names``: dotted names of fields, such as ``reasoning.summary``, and those of :func:`refused_levels`; a name that
+    ends in ``+thinking`` is refused only where the model thinks.
+    ``schemas``: texts of schemas of answers.
+    """
+
+    def __init__(self) -> None:
+        self.names: set[str] = set()
+        self.schemas: set[str] = set()
+        self._told: set[str] = set()
+        self._lock = threading.Lock()
+
+    def __len__(self) -> int:
+        return len(self.names) + len(self.schemas)
+
+    def learn(self, refusal: Refusal, request: Request, body: Mapping[str, Any], forms: Sequence[Form]) -> None:
+        """Learn from a refusal which field, level of effort or schema the model does not take."""
+        names = self._not_taken(refusal, body, self.effort(request, forms), forms)
+        self.names |= names
+        if not names and request.schema is not None and refuses_schema(refusal):
+            self.schemas.add(schema_text(request.schema))
+
+    def effort(self, request: Request, forms: Sequence[Form]) -> Effort | None:
+        """Return how much a request says to think, as the model takes it."""
+        return effort_for(request.effort, forms, self.names)
+
+    def left_out(self, effort: Effort | None) -> set[str]:
+        """Return the names of the fields that are not sent, some of them only beside thinking."""
+        is_off = effort is None or effort.level == "none"
+        return self.names if is_off else self.names | {name.removesuffix(BESIDE_THINKING) for name in self.names}
+
+    def untold(self, lines: Iterable[str]) -> tuple[str, ...]:
+        """Return the lines that nobody was told before: of many threads, one is told."""
+        with self._lock:
+            new = tuple([line for line in lines if line not in self._told])
+            self._told.update(new)
+        return new
+
+    @staticmethod
+    def _not_taken(refusal: Refusal, body: Mapping[str, Any], effort: Effort | None, forms: Sequence[Form]) -> set[str]:
+        if not says_not_taken(refusal):
+            return set()
+        name = named_field(refusal, body)
+        if effort is not None and effort.is_meant(name, refusal.places):
+            return refused_levels(refusal.places, effort, forms)
+        if name is None:
+            return set()
+        is_for_thinking = effort is not None and effort.level != "none" and effort.is_meant(None, refusal.places)
+        return {f"{name}{BESIDE_THINKING}" if is_for_thinking else name}
+
+
+_refused: dict[str, RefusedParameters] = {}
+
+
+def refused_at(endpoint: str) -> RefusedParameters:
+    """Return what an endpoint does not take; all adapters for it share that."""
+    return _refused.setdefault(endpoint, RefusedParameters())
+
+
+def says_not_taken(refusal: Refusal) -> bool:
+    """Return whether a refusal says that the model does not take something, whatever its value."""
+    is_coded = not CODES.isdisjoint(map(str, refusal.marks))
+    return is_coded or (bool(re.search(NOT_TAKEN, refusal.places)) and not re.search(OF_A_RANGE, refusal.places))
+
+
+def named_field(refusal: Refusal, body: Mapping[str, Any]) -> str | None:
+    """Return the field of a body that a refusal names: in its own field for that, else the first in its words."""
+    found = dict[int, str]()
+    for name in _names(body):
+        if refusal.parameter.rpartition(".")[2] == name.rpartition(".")[2]:
+            return name
+        match = re.search(_pattern(name.rpartition(".")[2]), refusal.places)
+        if match is not None:
+            found.setdefault(match.start(), name)
+    return found[min(found)] if found else None
+
+
+def without(body: Mapping[str, Any], names: Collection[str]) -> dict[str, Any]:
+    """Return a body without the fields of these dotted names, and without objects that are empty then."""
+    left = {name: value for name, value in body.items() if name not in names}
+    for name, value in body.items():
+        inner = {each.removeprefix(f"{name}.") for each in names if each.startswith(f"{name}.")}
+        if name in left and inner and isinstance(value, Mapping):
+            left[name] = without(value, inner)
+            if not left[name]:
+                del left[name]
+    return left
+
+
+def _names(body: Mapping[str, Any], before: str = "") -> Iterator[str]:
+    """Yield the dotted names of the fields that may be left out, the inner ones first."""
+    for name, value in body.items():
+        inner = value if isinstance(value, Mapping) else {}
+        if name not in NEEDED_FIELDS:
+            yield from _names(inner, f"{before}{name}.")
+        if name not in NEEDED_FIELDS and NEEDED_FIELDS.isdisjoint(inner):
+            yield f"{before}{name}"
+
+
+def _pattern(name: str) -> str:
+    """Return a pattern for a field in words: one that may be a usual word only in quotes or as a field."""
+    spelled = name.replace("_", "[ _-]?")
+    if "_" in name or name in TELLING:
+        return rf"(?i)\b{spelled}(?![a-z0-9_])"
+    return rf"(?i)(?:['\"`.]|parameter:? |argument:? ){spelled}\b|\b{spelled}: "
