@@ -35,7 +35,7 @@ from jupyter_ctx.context.families import family_of, text_features
 from jupyter_ctx.context.tokens import Fixed, Meter, SentRequest
 from jupyter_ctx.context.usage import Usage
 from jupyter_ctx.models.tokenizer import SPLITS, counter
-from jupyter_ctx.providers.local import _serve
+from jupyter_ctx.providers.local import _serving
 from jupyter_ctx.providers.lookup import get_provider
 
 SEED, CONVERSATIONS, TURNS = 4, 20, 12
@@ -99,7 +99,8 @@ def smollm2() -> Count:
     """Count by the local model's tokenizer, through its server."""
     provider: Any = get_provider("local/smollm2")
     provider.served_window(ask=True)
-    endpoint = _serve(provider.spec).provider.at
+    with _serving(provider.spec) as server:
+        endpoint = server.provider.at
     line = http.client.HTTPConnection(str(endpoint.base_url).split("/")[2])
     headers = {"Authorization": f"Bearer {endpoint.api_key}", "Content-Type": "application/json"}
 

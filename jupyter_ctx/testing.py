@@ -26,7 +26,7 @@ from .context.windows import ContextWindow
 from .conversation.messages import Message, StopReason
 from .errors import ChatError, ContextOverflowError, ProviderConnectionError, in_words
 from .providers.base import Card, Provider, Reply, Request, Thought, streaming
-from .providers.guests import Guest, breach, stray
+from .providers.plugins import PluginProvider, breach, stray
 
 MESSAGE_TOKENS = 4  # that every message takes beside its text
 CHARACTERS = 4  # of a token
@@ -190,7 +190,7 @@ def _check(provider: object, kept: Provider, request: Request, too_long: Request
         _check_refusal(kept, too_long)
 
 
-class _Checked(Guest):
+class _Checked(PluginProvider):
     """A guest that takes an error of any other kind than ChatError for a breach of the contract."""
 
     @contextmanager

@@ -13,7 +13,7 @@ from ..errors import AuthenticationError, InvalidRequestError
 from ..models.purse import Purse
 from ..models.registry import Models, key_owner, settings_with
 from ..providers.base import SupportsStream
-from ..providers.guests import guest
+from ..providers.plugins import plugin
 from ..runtime.notebook_purse import notebook_purse
 from ..storage.database import MEMORY
 from ..storage.stored_answers import AnswerKey, Answers, StoredAnswer
@@ -48,7 +48,7 @@ def sweep(
     for what cannot be asked, before anything is sent.
     """
     chosen, given = parted(options, Options())
-    answers = guest(provider, model) if provider is not None else None
+    answers = plugin(provider, model) if provider is not None else None
     asked = {"model": answers.model if answers else model, **given}
     settings = default_settings({}, {name: value for name, value in asked.items() if value is not None})
     models = Models(answers)

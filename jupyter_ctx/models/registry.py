@@ -25,9 +25,9 @@ from ..errors import InvalidRequestError
 from ..providers.anthropic import Anthropic
 from ..providers.base import AnswerSchema, Provider, Reply, Request
 from ..providers.catalog import clean_key, key_variables
-from ..providers.guests import Guest, shadowed
 from ..providers.lookup import bills, check_known, get_provider, key_holder, missing_key, split_model
 from ..providers.parameters import refused_at
+from ..providers.plugins import PluginProvider, shadowed
 from ..storage.serialization import EndpointState, MeterState, Sizes, StoredState
 from .model_names import near_models
 from .pricing import CACHE_SECONDS, CACHE_WRITES, CACHED_FOR_30M, given_prices, has_listed_price, price
@@ -186,7 +186,7 @@ class Models:
     models that may not be asked.
     """
 
-    def __init__(self, guest: Guest | None = None, check: Callable[[str], None] | None = None) -> None:
+    def __init__(self, guest: PluginProvider | None = None, check: Callable[[str], None] | None = None) -> None:
         self._guest, self._check = guest, check
         self._keys: dict[str, str] = {}
         self._providers: dict[tuple[object, ...], Provider] = {}

@@ -35,7 +35,7 @@ from ..wording.budget_line import budget_line
 from .base import Card, Piece, Provider, Reply, Request
 from .credit import allowance_in, gateway_of
 from .error_mapping import TOO_LATE, Refusal
-from .http_client import Connections, Sdk, ResponseError, answer_bytes, cut_of, is_this_machine, new_http
+from .http_client import Connections, ResponseError, Sdk, answer_bytes, cut_of, is_this_machine, new_http
 from .model_lists import find_card, read_cards
 from .parameters import Effort, Form, refused_at, without
 from .reply_builder import ReplyBuilder
@@ -288,14 +288,14 @@ class Adapter(Provider):
         form = None if text in self._refused.schemas else self._forms[text]
         return (request if form is not None else in_prompt(request)), form
 
-    def _post(self, client: Any, path: str, body: Mapping[str, Any], messages: str = "messages") -> Any:
-        """Send a request through the client of OpenAI or Anthropic; ``messages`` names its list of messages.
+    def _post(self, client: Any, path: str, body: Mapping[str, Any]) -> Any:
+        """Send a request through the client of OpenAI or Anthropic.
 
         Their methods for a chat would walk every message, and make an object of every event, which is slow.
         """
         try:
             try:
-                written: dict[str, Any] = {"content": encoded(body, messages)}
+                written: dict[str, Any] = {"content": encoded(body)}
             except TypeError:  # a parameter that only the SDK knows how to write, such as a date
                 written = {"body": body}
             return client.post(path, **written, cast_to=self.http.Response, stream=True, stream_cls=object)

@@ -111,14 +111,13 @@ def address_of(service: Endpoint) -> str | None:
 def _ollama(said: str) -> str:
     """Return the address in OLLAMA_HOST, read as Ollama does (envconfig.Host); 0.0.0.0 becomes this machine."""
     scheme, mark, rest = said.partition("://") if "://" in said else ("http", "", said)
-    usual = {"http": "80", "https": "443"}.get(scheme, "11434") if mark else "11434"
     place, _, path = rest.partition("/")
     user, at, place = place.rpartition("@")
-    found = re.fullmatch(r"(\[[^]]*\]|[^:]*):([^:]*)", place)
-    host, port = found.groups() if found else (place, usual)
+    host, _, port = place.rpartition(":") if re.fullmatch(r"(\[[^]]*\]|[^:]*):[^:]*", place) else (place, "", "")
+    if not re.fullmatch(r"\d{1,5}", port) or int(port) > MOST_PORT:
+        port = {"http": "80", "https": "443"}.get(scheme, "11434") if mark else "11434"
     host = host.strip("[]")
     host = {"": "127.0.0.1", "0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
-    port = port if re.fullmatch(r"\d{1,5}", port) and int(port) <= MOST_PORT else usual
     host = f"[{host}]" if ":" in host else host
     path = path.removesuffix("/v1").removesuffix("v1").rstrip("/")
     return f"{scheme}://{user}{at}{host}:{port}{'/' * bool(path)}{path}/v1"

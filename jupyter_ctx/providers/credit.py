@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import calendar
 import json
-import math
 from collections.abc import Mapping
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
@@ -49,22 +48,22 @@ def gateway_of(provider: str, headers: Mapping[str, str], body: str = "") -> Gat
 
 def allowance_in(gateway: Gateway, answer: bytes) -> MoneyLeft | None:
     """Return what is left by a gateway's answer; ``None``: it does not say. Raises ValueError, RecursionError."""
-    said = json.loads(answer)
-    limit, spent, until = (_field(said, name) for name in (gateway.limit, gateway.spent, gateway.until))
-    told = [_dollars(_field(said, name)) for name in gateway.left]
-    most, less = _dollars(limit), _dollars(spent)
-    if told and told[0] is not None:
-        return MoneyLeft(sum(filter(None, told)), most, _time(until))
-    return None if most is None or less is None else MoneyLeft(max(0.0, most - less), most, _time(until))
+    body = json.loads(answer)
+    left = [_dollars(_field(body, name)) for name in gateway.left]
+    most, spent = _dollars(_field(body, gateway.limit)), _dollars(_field(body, gateway.spent))
+    until = _time(_field(body, gateway.until))
+    if left and left[0] is not None:
+        return MoneyLeft(sum(filter(None, left)), most, until)
+    return None if most is None or spent is None else MoneyLeft(max(0.0, most - spent), most, until)
 
 
-def _field(said: Any, name: str) -> Any:
+def _field(body: Any, name: str) -> Any:
     """Return a field of an answer; of a list of balances, that in US dollars has it."""
     for step in name.split("."):
-        if isinstance(said, list):
-            said = next((row for row in said if isinstance(row, dict) and row.get("currency") == "USD"), None)
-        said = said.get(step) if isinstance(said, dict) else None
-    return said
+        if isinstance(body, list):
+            body = next((row for row in body if isinstance(row, dict) and row.get("currency") == "USD"), None)
+        body = body.get(step) if isinstance(body, dict) else None
+    return body
 
 
 def _dollars(value: Any) -> float | None:
@@ -73,8 +72,7 @@ def _dollars(value: Any) -> float | None:
         return None
     with suppress(ValueError, OverflowError):
         number = float(value)
-        if math.isfinite(number) and abs(number) <= MOST_DOLLARS:
-            return max(0.0, number)
+        return max(0.0, number) if abs(number) <= MOST_DOLLARS else None
     return None
 
 
@@ -85,14 +83,9 @@ def _time(value: Any) -> float | None:
     """
     now = datetime.now(UTC)
     last_of_month = calendar.monthrange(now.year, now.month)[1]
-    days = {"daily": 0, "weekly": 6 - now.weekday(), "monthly": last_of_month - now.day}
-    if not isinstance(value, str):
-        return None
-    if value in days:
-        value = (now + timedelta(days=days[value] + 1)).date().isoformat()
-    try:
-        then = datetime.fromisoformat(value)
-    except ValueError:
-        return None
-    then = then if then.tzinfo is not None else then.replace(tzinfo=UTC)
-    return then.timestamp() if then > now else None
+    days = {"daily": 0, "weekly": 6 - now.weekday(), "monthly": last_of_month - now.day}.get(str(value))
+    with suppress(TypeError, ValueError):
+        then = datetime.fromisoformat(value if days is None else (now + timedelta(days + 1)).date().isoformat())
+        then = then if then.tzinfo is not None else then.replace(tzinfo=UTC)
+        return then.timestamp() if then > now else None
+    return None

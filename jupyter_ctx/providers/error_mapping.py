@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from functools import cached_property
 from html import unescape
 from typing import Any
@@ -292,29 +294,20 @@ def _as_status(mark: Any) -> int | None:
 
 
 def _header_times(headers: Mapping[str, str]) -> Iterator[float | None]:
-    """Seconds in the headers that name a time."""
-    milliseconds, said = headers.get("retry-after-ms", "").strip(), headers.get("retry-after", "").strip()
-    yield float(milliseconds) / 1_000 if re.fullmatch(r"\d{1,9}(\.\d+)?", milliseconds) else None
-    if re.fullmatch(r"\d{1,6}(\.\d+)?", said):
-        yield float(said)
-    else:
-        yield _until(said) if said else None
-
-
-def _until(date: str) -> float | None:
-    """Seconds until a date as HTTP writes it."""
-    try:
-        then = datetime.strptime(date, "%a, %d %b %Y %H:%M:%S GMT").replace(tzinfo=UTC)
-    except ValueError:
-        return None
-    return max(0.0, (then - datetime.now(UTC)).total_seconds())
+    """Yield the seconds in the headers that name a time, or a date as HTTP writes it."""
+    milliseconds = _time_of(headers.get("retry-after-ms", ""))
+    yield None if milliseconds is None else milliseconds / 1_000
+    after = headers.get("retry-after", "")
+    yield _time_of(after)
+    with suppress(ValueError):
+        yield max(0.0, (parsedate_to_datetime(after) - datetime.now(UTC)).total_seconds())
 
 
 def _time_of(value: Any) -> float | None:
     if isinstance(value, str) and re.fullmatch(SPAN, value[:MAX_SHOWN]):
         return _sum(value)
-    text = str(value) if type(value) in (int, float, str) else ""
-    return float(text) if re.fullmatch(r"\d{1,6}(\.\d+)?", text) else None
+    text = str(value).strip() if type(value) in (int, float, str) else ""
+    return float(text) if re.fullmatch(r"\d{1,9}(\.\d+)?", text) else None
 
 
 def _time_in_words(text: str) -> float | None:

@@ -176,7 +176,7 @@ def _trusted(library: Any, files: tuple[str | None, ...]) -> Any:
 
 
 def _begun(response: Any) -> None:
-    """Bound the body of a response that has just begun. Raises ResponseError for a redirect that takes a prompt away."""
+    """Bound the body of a response. Raises ResponseError for a redirect that would take the prompt away."""
     library = type(response).__module__.partition(".")[0]
     response.stream = _stream_class(library)(response)
     if response.has_redirect_location:

@@ -17,9 +17,10 @@ from collections import OrderedDict
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from http.client import HTTPConnection, HTTPException
 from pathlib import Path
+from socket import create_connection
 from typing import Any, NamedTuple
+from urllib.parse import urlsplit
 
 from ..context.windows import ContextWindow, Fact
 from ..errors import (
@@ -30,14 +31,13 @@ from ..errors import (
     ProviderError,
 )
 from .adapter import Endpoint
-from .base import Card, Provider, Reply, Request, Thought
-from .gguf import check_whole, trained_window
+from .base import Card, Piece, Provider, Reply, Request
+from .model_files import FETCH, MODEL_PACKAGES, find_weights, trained_window
 from .openai_chat import ChatCompletions
-from .weights import FETCH, MODEL_PACKAGES, find_weights
 
 DEFAULT_N_CTX = 2_048
 MOST_SERVERS = 2
-HEALTH_SECONDS = 2.0  # a server that lives says so at once, even while it writes
+HEALTH_SECONDS = 2.0  # a server that lives takes a connection at once, even while it writes
 CACHE_RAM_MIB = 64  # for prompts of other conversations; the server's default is up to 8 GiB
 TEMPERATURE = 0.2
 LEAST_N_CTX, MOST_N_CTX, BLOCK = 256, 131_072, 256  # the server rounds up to whole blocks
@@ -71,7 +71,7 @@ class LocalProvider(Provider):
         self.endpoint = f"local {name if packaged else self.spec.path}@{self.spec.n_ctx}"
         self.tokenizer = f"local {self.spec.path}"
 
-    def stream(self, request: Request) -> Generator[str | Thought | Reply, None, None]:
+    def stream(self, request: Request) -> Generator[Piece | Reply, None, None]:
         """Yield thoughts and text as they arrive, then exactly one Reply."""
         if request.temperature is None:
             request = replace(request, temperature=TEMPERATURE)
@@ -127,10 +127,7 @@ class LocalProvider(Provider):
 
 
 class _Server:
-    """One running server, the adapter that talks to it, and who waits for its answers.
-
-    The key is nobody else's.
-    """
+    """One running server, the adapter that talks to it with a key of its own, and who waits for its answers."""
 
     def __init__(self, spec: Spec) -> None:
         key = os.urandom(24).hex()
@@ -143,16 +140,13 @@ class _Server:
         )
 
     def lives(self) -> bool:
-        """Return whether the server still answers."""
-        where = str(self.provider.at.base_url).removeprefix("http://").removesuffix("/v1")
-        connection = HTTPConnection(where, timeout=HEALTH_SECONDS)
+        """Return whether the server still takes connections."""
+        address = urlsplit(self.provider.at.base_url or "")
         try:
-            connection.request("GET", "/health")
-            return connection.getresponse().status < 500
-        except (OSError, HTTPException):
+            create_connection((address.hostname, address.port), HEALTH_SECONDS).close()
+        except OSError:
             return False
-        finally:
-            connection.close()
+        return True
 
     def close(self) -> None:
         self.provider.close()
@@ -165,10 +159,13 @@ _free = threading.Condition()  # whenever a server has no user any more
 
 @contextmanager
 def _serving(spec: Spec) -> Iterator[_Server]:
-    """Hold the server for this file and window while the block runs."""
+    """Hold the server for this file and window while the block runs, started where it is not running yet."""
     me = threading.get_ident()
     with _free:
-        server = _serve(spec)
+        while spec not in _running and not _has_room():
+            _free.wait()
+        server = _running.pop(spec, None) or _Server(spec)
+        _running[spec] = server
         server.users.append(me)
     try:
         yield server
@@ -176,16 +173,6 @@ def _serving(spec: Spec) -> Iterator[_Server]:
         with _free:
             server.users.remove(me)
             _free.notify_all()
-
-
-def _serve(spec: Spec) -> _Server:
-    """Return the server for this file and window, started where it is not running yet."""
-    with _free:
-        while spec not in _running and not _has_room():
-            _free.wait()
-        server = _running.pop(spec, None) or _Server(spec)
-        _running[spec] = server
-        return server
 
 
 def _has_room() -> bool:
@@ -243,13 +230,13 @@ def _start(spec: Spec, key: str) -> Any:
     params.cpuparams_batch.n_threads, params.cpuparams_batch.poll = max(1, _cores() - 1), 0
     params.hostnames, params.port, params.api_keys = ["127.0.0.1"], 0, [key]
     params.endpoint_slots, params.ui = False, False
-    check_whole(spec.path)
     try:
         return xllamacpp.Server(params)
     except (RuntimeError, ValueError) as error:
         raise ProviderError(
-            f"{spec.path.name} could not be loaded ({str(error).rstrip('.')}): the file is damaged, of a kind of"
-            f" model that this xllamacpp does not know, or too large for the memory with a window of {spec.n_ctx:,}."
+            f"{spec.path.name} could not be loaded ({str(error).rstrip('.')}): the file is incomplete or damaged, of a"
+            " kind of model that this xllamacpp does not know, or too large for the memory with a window of"
+            f" {spec.n_ctx:,}."
         ) from None
 
 

@@ -14,9 +14,9 @@ from ..wording import did_you_mean
 from .adapter import BY_ENVIRONMENT, NO_KEY, Adapter, Endpoint
 from .base import Provider
 from .catalog import BARE, ELSEWHERE, PROVIDER_NAMES, SERVICES, address_of, clean_key, key_of, tidied
-from .guests import guest_names, invite
 from .local import LocalProvider
 from .openai_chat import ChatCompletions
+from .plugins import load_plugin, plugin_names
 
 VERTEX = ("GOOGLE_GENAI_USE_VERTEXAI", "GOOGLE_GENAI_USE_ENTERPRISE")
 TIMEOUT = 600.0  # seconds
@@ -78,16 +78,16 @@ def get_provider(
         return LocalProvider(name, n_ctx=n_ctx)
     service = SERVICES.get(provider)
     if service is None:
-        invited = invite(provider, name, api_key=api_key or None, timeout=timeout)
-        if invited is None:
+        loaded = load_plugin(provider, name, api_key=api_key or None, timeout=timeout)
+        if loaded is None:
             raise _no_provider(provider, f"/{name}")
-        return invited
+        return loaded
     return _make(service, provider, name, _address(provider, service), api_key or _key(service), timeout)
 
 
 def provider_names() -> tuple[str, ...]:
     """Return the names of all providers: the built-in ones, then those that installed packages have registered."""
-    return (*PROVIDER_NAMES, *guest_names())
+    return (*PROVIDER_NAMES, *plugin_names())
 
 
 def key_holders() -> tuple[str, ...]:

@@ -28,7 +28,7 @@ class Responses(OpenAIAdapter):
     _efforts = RESPONSES_FORMS
 
     def _start(self, client: Any, request: Request) -> Any:
-        return self._post(client, "/responses", self.body(request), "input")
+        return self._post(client, "/responses", self.body(request))
 
     def body(self, request: Request) -> dict[str, Any]:
         """Return a request as the API takes it."""

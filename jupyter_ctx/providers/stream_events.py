@@ -17,7 +17,7 @@ from typing import Any
 
 from .http_client import PART, too_long
 
-LINE_END = re.compile(rb"\r\n|\r|\n")
+ANY_LINE_END = re.compile(rb"\r\n|\r|\n")
 DONE: dict[str, Any] = {"type": "[DONE]"}  # the mark that ends a stream of Chat Completions
 NOT_JSON = object()  # what is no JSON
 LEAST_LINE = 64  # characters that a line counts for: a short one takes as much memory
@@ -82,7 +82,7 @@ class AnswerParts:
         if self._after_return:  # the other half of a CRLF
             chunk = chunk.removeprefix(b"\n")
         self._after_return = chunk.endswith(b"\r")
-        first, *lines = LINE_END.split(chunk)
+        first, *lines = ANY_LINE_END.split(chunk)
         self._line.append(first)
         self._length += len(chunk) + LEAST_LINE * len(lines)
         if self._length > PART:

@@ -21,8 +21,8 @@ from ..models.purse import Purse
 from ..models.registry import Models, Target, full_name, key_owner
 from ..models.request_price import is_free
 from ..providers.base import AnswerSchema, Reply, Request, SupportsStream
-from ..providers.guests import guest
 from ..providers.lookup import given_address
+from ..providers.plugins import plugin
 from ..runtime.notebook_purse import notebook_purse
 from ..runtime.redaction import Redactor, without_address_keys
 from .complete import Completion, StreamListener, as_answer, complete
@@ -146,7 +146,7 @@ def ask(
     ``schema``.
     """
     kind = None if schema is None else Schema.of(schema)
-    answers = guest(provider, model) if provider is not None else None
+    answers = plugin(provider, model) if provider is not None else None
     given = {"model": answers.model if answers else model, **settings}
     chosen = default_settings({}, {name: value for name, value in given.items() if value is not None})
     models = Models(answers) if answers or api_key is not None else _shared_models()

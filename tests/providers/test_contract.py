@@ -29,7 +29,7 @@ from jupyter_ctx.providers.adapter import Adapter, Endpoint
 from jupyter_ctx.providers.anthropic import Anthropic
 from jupyter_ctx.providers.base import Request, Thought
 from jupyter_ctx.providers.google import Google
-from jupyter_ctx.providers.local import LocalProvider, _serve
+from jupyter_ctx.providers.local import LocalProvider, _serving
 from jupyter_ctx.providers.lookup import get_provider
 from jupyter_ctx.providers.openai_chat import ChatCompletions
 from jupyter_ctx.providers.openai_responses import Responses
@@ -58,8 +58,8 @@ class Served:
 def servers() -> Iterator[dict[str, Served]]:
     """The local model serves three of the formats itself; Gemini's is put before it."""
     local = LocalProvider(f"smollm2@{WINDOW}")
-    server = _serve(local.spec)
-    key, address = server.provider.at.api_key, server._server.listening_address
+    with _serving(local.spec) as server:
+        key, address = server.provider.at.api_key, server._server.listening_address
     with ExitStack() as stack:
         google = stack.enter_context(gemini(local, KEY, WINDOW))
         yield {

@@ -47,14 +47,14 @@ sys.path.append(sys.argv[3])
 from jupyter_ctx.library import Library
 from jupyter_ctx.runtime.frontend import Origin
 from priced import Priced
-from jupyter_ctx.providers.guests import guest
+from jupyter_ctx.providers.plugins import plugin
 
 class Killed(Priced):
     def stream(self, request):
         os._exit(9)
 
 library = Library(Origin(sys.argv[2], "first"), {"max_cost": 1, "max_tokens": 1_000}, store=sys.argv[1])
-library._models._guest = guest(Killed("Yes."), None)
+library._models._guest = plugin(Killed("Yes."), None)
 library.current.send("Hello.", model="anthropic/claude-sonnet-4-6")
 """
 SUPPORT = Path(__file__).resolve().parents[1] / "support"

@@ -7,12 +7,12 @@ from collections.abc import Generator, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import cache
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from ..context.windows import ContextWindow, Fact
 from ..conversation.text_safety import clean
 from ..errors import ChatError, InvalidRequestError, ProviderError, in_words
-from .base import Card, Provider, Reply, Request, Thought, streaming
+from .base import Card, Piece, Provider, Reply, Request, Thought, streaming
 from .catalog import PROVIDER_NAMES
 from .request_body import in_prompt
 
@@ -21,10 +21,9 @@ if TYPE_CHECKING:
 
 GROUP = "jupyter_ctx.providers"
 ATTRIBUTES = ("sends_reserve", "takes", "takes_schema", "reports_odds", "truncates", "catalogue")
-T = TypeVar("T")
 
 
-class Guest(Provider):
+class PluginProvider(Provider):
     """A provider from elsewhere: what it lacks has a default, and what it raises is a ChatError that names it."""
 
     def __init__(self, given: Any, model: str, where: str = "") -> None:
@@ -40,29 +39,27 @@ class Guest(Provider):
         for name in ATTRIBUTES:
             setattr(self, name, getattr(given, name, getattr(Provider, name)))
 
-    def stream(self, request: Request) -> Generator[str | Thought | Reply, None, None]:
+    def stream(self, request: Request) -> Generator[Piece | Reply, None, None]:
         """Yield what the provider does, without characters that no text may have; a Reply alone is a piece, too.
 
         Raises ProviderError where the stream is of another kind or has no Reply.
         """
-        empty, replied = True, False
-        request = request if self.takes_schema else in_prompt(request)
-        with self._naming(), streaming(self._given, request) as stream:
+        item: Piece | Reply | None = None
+        with self._naming(), streaming(self._given, self._asked(request)) as stream:
             if wrong := breach(stream):
                 raise ProviderError(f"{self._where} failed: {wrong}")
-            for item in stream:
-                cleaned = _cleaned(item)
-                replied = isinstance(cleaned, Reply)
-                if isinstance(cleaned, Reply) and empty and cleaned.text:
-                    yield cleaned.text
-                empty = False
-                yield cleaned
-            if not replied:
+            for each in stream:
+                is_alone = item is None and isinstance(each, Reply) and each.text
+                item = _cleaned(each)
+                if is_alone and isinstance(item, Reply):
+                    yield item.text
+                yield item
+            if not isinstance(item, Reply):
                 raise ProviderError(f"{self._where} sent no reply: stream() must end with one Reply.")
 
     def served_window(self, *, ask: bool) -> ContextWindow | None:
         """Return the window that the provider says it serves, or ``None``."""
-        return self._said("served_window", None, ask=ask)
+        return self._answer("served_window", None, ask=ask)  # type: ignore[no-any-return]
 
     def says(self, fact: Fact, *, ask: bool) -> bool | None:
         """Return that the model reads images: of one that reads none, ``takes`` says so."""
@@ -71,23 +68,26 @@ class Guest(Provider):
 
     def forget_window(self) -> None:
         """Tell the provider to ask for its window again."""
-        self._said("forget_window", None)
+        self._answer("forget_window", None)
 
     def cards(self) -> tuple[Card, ...]:
         """Return the models that the provider lists. Raise a ChatError."""
-        return tuple(self._said("cards", ()))
+        return tuple(self._answer("cards", ()))
 
     def count_tokens(self, request: Request) -> int | None:
         """Return the provider's count, or ``None``."""
         with suppress(ChatError):
-            return self._said("count_tokens", None, request if self.takes_schema else in_prompt(request))
+            return self._answer("count_tokens", None, self._asked(request))  # type: ignore[no-any-return]
         return None
 
     def close(self) -> None:
         """Close the provider."""
-        self._said("close", None)
+        self._answer("close", None)
 
-    def _said(self, name: str, default: T, *given: Any, **named: Any) -> T:
+    def _asked(self, request: Request) -> Request:
+        return request if self.takes_schema else in_prompt(request)
+
+    def _answer(self, name: str, default: Any, *given: Any, **named: Any) -> Any:
         """Return what the provider's method of this name does, or the default where there is none."""
         method = getattr(self._given, name, None)
         with self._naming():
@@ -95,12 +95,19 @@ class Guest(Provider):
 
     @contextmanager
     def _naming(self) -> Iterator[None]:
-        try:
+        with _raising(f"{self._where} failed"):
             yield
-        except ChatError:
-            raise
-        except Exception as error:
-            raise ProviderError(f"{self._where} failed: {in_words(error)}") from error
+
+
+@contextmanager
+def _raising(failed: str) -> Iterator[None]:
+    """Raise ProviderError, which begins with ``failed``, for an error of any other kind than ChatError."""
+    try:
+        yield
+    except ChatError:
+        raise
+    except Exception as error:
+        raise ProviderError(f"{failed}: {in_words(error)}") from error
 
 
 def breach(stream: object) -> str:
@@ -112,20 +119,25 @@ def breach(stream: object) -> str:
     return f"stream() {did}, but must be a generator (def and yield) that ends with one Reply."
 
 
-def guest(given: Any, model: str | None) -> Guest:
+def stray(item: object) -> str:
+    """Return what is wrong with an item that no stream may yield."""
+    return f"stream() yielded {type(item).__name__}, not str, Thought or Reply"
+
+
+def plugin(given: Any, model: str | None) -> PluginProvider:
     """Return a provider that was handed to a Chat, under the full name of its model."""
     name = model or str(getattr(given, "model", "") or "")
     if "/" not in name.strip("/"):
         name = f"{type(given).__name__.lower()}/{name.strip('/') or 'model'}"
-    return Guest(given, name)
+    return PluginProvider(given, name)
 
 
-def guest_names() -> tuple[str, ...]:
+def plugin_names() -> tuple[str, ...]:
     """Return the names that installed packages have registered, without those that are taken."""
     return tuple(sorted({entry.name for entry in _entry_points()} - set(PROVIDER_NAMES)))
 
 
-def invite(name: str, model: str, **options: Any) -> Guest | None:
+def load_plugin(name: str, model: str, **options: Any) -> PluginProvider | None:
     """Load and make the provider that a package has registered under a name, or return ``None``: there is none.
 
     Raises ProviderError, which names the entry point and its package.
@@ -137,15 +149,11 @@ def invite(name: str, model: str, **options: Any) -> Guest | None:
     if len({entry.value for entry in found}) > 1:
         raise ProviderError(f"Two packages register a provider {name!r}: {where}. Uninstall one of them.")
     where = f"The provider {name!r} ({where})"
-    try:
+    with _raising(f"{where} cannot be loaded"):
         made = found[0].load()(model, **options)
-    except ChatError:
-        raise
-    except Exception as error:
-        raise ProviderError(f"{where} cannot be loaded: {in_words(error)}") from error
-    invited = Guest(made, f"{name}/{model}", where)
-    invited.catalogue = invited.catalogue and name  # under which Tab looks for its models
-    return invited
+    loaded = PluginProvider(made, f"{name}/{model}", where)
+    loaded.catalogue = loaded.catalogue and name  # under which Tab looks for its models
+    return loaded
 
 
 def shadowed() -> tuple[str, ...]:
@@ -174,7 +182,7 @@ def _package(entry: EntryPoint) -> str:
     return f"{entry.dist.name} {entry.dist.version}" if entry.dist is not None else "an unknown package"
 
 
-def _cleaned(item: Any) -> str | Thought | Reply:
+def _cleaned(item: Any) -> Piece | Reply:
     """Return a piece or a reply without what no text may have. Raises TypeError for anything else."""
     if isinstance(item, str):
         return clean(item)
@@ -183,8 +191,3 @@ def _cleaned(item: Any) -> str | Thought | Reply:
     if isinstance(item, Reply):
         return replace(item, text=clean(item.text), thinking=clean(item.thinking))
     raise TypeError(stray(item))
-
-
-def stray(item: object) -> str:
-    """Return what is wrong with an item that no stream may yield."""
-    return f"stream() yielded {type(item).__name__}, not str, Thought or Reply"

