@@ -45,15 +45,18 @@ def bills(provider: str, address: str | None = None) -> str | None:
     ``address``: where the user names that instead; it may be a provider's own.
     """
     if address is not None:
-        host = urlsplit(address).hostname or ""
-        provider = OTHER_HOSTS.get(host) or next((name for name in SERVICES if host == _host(SERVICES[name])), "")
+        provider = _providers_by_host().get(urlsplit(address).hostname or "", "")
     return SERVICES[provider].prices if provider in SERVICES else None
 
 
 @cache
-def _host(service: Endpoint) -> str | None:
-    """Return the host of a service; that of an SDK's own address has the usual form."""
-    return urlsplit(service.base_url or f"https://api.{service.prices}.com").hostname
+def _providers_by_host() -> dict[str, str]:
+    """Return the services by their hosts; that of an SDK's own address has the usual form."""
+    hosts = {
+        str(urlsplit(service.base_url or f"https://api.{service.prices}.com").hostname): name
+        for name, service in SERVICES.items()
+    }
+    return {**hosts, **OTHER_HOSTS}
 
 
 def get_provider(

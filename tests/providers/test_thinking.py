@@ -19,7 +19,6 @@ from jupyter_ctx import Chat, ChatInterrupted, ContextOverflowError, ProviderCon
 from jupyter_ctx.context.usage import Usage
 from jupyter_ctx.providers.base import Thought
 from jupyter_ctx.providers.think_tags import Splitter
-from jupyter_ctx.storage.conversation_writer import close_stores
 
 THOUGHTS = ("Blue is", " scattered.")
 COMPLETIONS, RESPONSES = DIALECTS["completions"], DIALECTS["responses"]
@@ -136,11 +135,6 @@ def test_parts_of_a_summary_stand_apart() -> None:
         assert chat.send("x").thinking == "One more.\n\nTwo.\n\nThree."
 
 
-def test_what_no_store_takes_is_replaced_in_thoughts_too() -> None:
-    with answering(COMPLETIONS, COMPLETIONS.answer("Hi", thoughts=["a\0b"])) as (chat, _):
-        assert chat.send("x").thinking == "a�b"
-
-
 def test_an_answer_that_is_all_thinking_fails_and_is_kept_and_paid(dialect: Dialect) -> None:
     answers = (
         dialect.answer(thoughts=THOUGHTS, why="max_tokens", sent=20, said=900, thought=900),
@@ -161,13 +155,6 @@ def test_thinking_that_nobody_shows_is_known_by_its_tokens() -> None:
     answer = COMPLETIONS.answer(why="max_tokens", said=900, thought=900)
     with answering(COMPLETIONS, answer) as (chat, _), pytest.raises(ProviderError, match="900 tokens, max_tokens not"):
         chat.send("x")
-
-
-def test_a_structured_answer_that_is_all_thinking_is_asked_for_once() -> None:
-    answer, schema = COMPLETIONS.answer(thoughts=THOUGHTS, why="max_tokens"), {"type": "object", "properties": {}}
-    with answering(COMPLETIONS, answer) as (chat, seen), pytest.raises(ProviderError, match="all thinking"):
-        chat.send("x", schema=schema)
-    assert len(seen) == 1
 
 
 def test_an_answer_sent_as_thinking_is_shown_as_the_answer(dialect: Dialect) -> None:
@@ -244,22 +231,6 @@ def test_a_break_while_only_thoughts_have_come_records_nothing(dialect: Dialect)
     assert (thoughts, chat.turns) == (list(THOUGHTS), ())
 
 
-def test_a_stored_answer_comes_with_what_was_thought(tmp_path: Path) -> None:
-    shown, store = list[str](), tmp_path / "it.sqlite"
-    with answering(COMPLETIONS, COMPLETIONS.answer("Hi", thoughts=THOUGHTS), store=store, name="it") as (chat, _):
-        first = chat.send("x", cell="a", run="1")
-        close_stores()
-        again = Chat("m", base_url=chat.config.base_url, store=store, name="it")
-        assert (again.turns[0].thinking, again.turns[0].record.seconds) == (first.thinking, first.seconds)
-        reply = again.send("x", cell="a", run="2", stored="cell", on_thought=shown.append, on_piece=shown.append)
-        other = Chat("m", base_url=chat.config.base_url, store=store, name="other")
-        copy = other.send("x", stored="all")
-    assert shown == ["Blue is scattered.", "Hi"]
-    assert (reply.stored, reply.thinking) == (True, "Blue is scattered.")
-    assert (copy.stored, copy.thinking) == (False, "Blue is scattered.")  # another conversation's answer is not shown
-    assert (len(again.usage()), len(other.usage())) == (1, 1)  # what was shown again took nothing
-
-
 def test_seconds_are_those_of_the_request_that_was_answered_and_of_waiting_for_a_busy_server() -> None:
     refusal = json.dumps({"error": {"message": "prompt is too long: 900 tokens > 800 maximum"}})
     answers = [
@@ -286,31 +257,3 @@ def test_seconds_are_those_of_the_request_that_was_answered_and_of_waiting_for_a
         assert second is not None
         assert second >= 0.5
     assert [turn.record.seconds for turn in chat.turns[-2:]] == [first, second]
-
-
-def test_usage_tells_what_every_answer_took() -> None:
-    answers = (COMPLETIONS.answer("Hi", sent=sent, said=9, cached=3, written=2, thought=5) for sent in (10, 20, 30))
-    with answering(COMPLETIONS, *answers) as (chat, _):
-        chat.add_messages([{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}])
-        chat.send("x", cell="one", run="1", execution=4)
-        chat.send("y")
-        chat.send("x", cell="one", run="2", execution=5)
-        with pytest.raises(ChatInterrupted):
-            chat.send("z", on_piece=interrupt)
-        table = chat.usage()
-        assert [row[:10] for row in table] == [
-            (2, 1, "[5]", "m", 10, 9, 3, 2, 5, None),
-            (2, 2, "[5]", "m", 30, 9, 3, 2, 5, None),
-            (3, 1, "", "m", 20, 9, 3, 2, 5, None),
-            (4, 1, "", "m", None, None, None, None, None, None),
-        ]
-        assert [row.stop_reason for row in table] == ["stop", "stop", "stop", "interrupted"]
-        assert all(row.seconds is not None and row.seconds > 0 for row in table)
-        assert table.total[:6] == (60, 27, 9, 6, 15, None)
-        assert table.total.seconds == sum(row.seconds or 0 for row in table)
-        frame = table.to_dataframe()
-        assert list(frame.columns[:3]) == ["turn", "version", "cell"]
-        assert frame.output_tokens.sum() == 27
-        chat.clear()
-    assert chat.usage() == ()
-    assert chat.usage().total[:6] == (0, 0, 0, 0, 0, None)
