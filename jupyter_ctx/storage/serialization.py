@@ -15,7 +15,7 @@ from dataclasses import fields
 from functools import cache
 from typing import Any, NamedTuple, TypedDict
 
-from ..context.calibration import Reports, Vector
+from ..context.calibration import Reports
 from ..context.learned_limit import LearnedLimit
 from ..context.usage import Spending
 from ..conversation.conversation import Conversation
@@ -46,8 +46,6 @@ class MeterState(TypedDict):
     meter: tuple[str, str]
     calibration: Reports
     overhead: float | None
-    floor: float
-    settled: Vector
 
 
 class EndpointState(TypedDict, total=False):
