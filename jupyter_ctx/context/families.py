@@ -23,8 +23,8 @@ SCRIPTS = (  # the first character beyond ASCII that is of a kind, up to the nex
     (0x1E80, "Latin letters with marks"), (0x1F00, "other scripts"), (0x2000, "symbols"), (0x3040, "kana"),
     (0x4000, "Chinese characters"), (0xA000, "Hangul"), (0xE000, "symbols"), (0x10000, "emoji"),
 )  # fmt: skip
-STARTS = [start for start, _ in SCRIPTS]
-KINDS = [CHARACTER_KINDS.index(kind) for _, kind in SCRIPTS]
+SCRIPT_STARTS = [start for start, _ in SCRIPTS]
+SCRIPT_KINDS = [CHARACTER_KINDS.index(kind) for _, kind in SCRIPTS]
 
 
 def _only(wanted: str) -> bytes:
@@ -46,10 +46,10 @@ ALTERNATION = 0.47  # of a run's letters, those after which a vowel follows a co
 FEW_LETTERS = 7  # that a sequence of nucleotides is made of; no word as long as a run has so few
 WORD_LETTERS = 7  # letters of each word in an identifier or a compound
 ONE_CASE, BOTH_CASES = 0.52, 0.69  # tokens of o200k_base a letter of other runs, by their case
-REMEMBERED = 512  # texts: a turn asks for the same few again and again
+TEXTS_CACHED = 512  # texts: a turn asks for the same few again and again
 
 
-@lru_cache(REMEMBERED)
+@lru_cache(TEXTS_CACHED)
 def text_features(text: str) -> Features:
     """Return the features of a text: the tokens of its words, then the count of each other kind of character.
 
@@ -65,7 +65,7 @@ def text_features(text: str) -> Features:
     features[0], features[1], features[-1] = words + marks + lines, len(data.translate(None, NO_DIGITS)), long_runs
     for character, count in Counter("" if text.isascii() else text).items():
         if character > "\x7f":
-            features[KINDS[bisect_right(STARTS, ord(character)) - 1]] += count
+            features[SCRIPT_KINDS[bisect_right(SCRIPT_STARTS, ord(character)) - 1]] += count
     return tuple(features)
 
 
