@@ -7,6 +7,8 @@ one endpoint, makes of each kind of text.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from math import fsum
+from operator import mul
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -87,10 +89,14 @@ class Counted(NamedTuple):
 
 
 class Learned(NamedTuple):
-    """How a model counts: what reports told, and the tokens of its chat template."""
+    """How a model counts: what reports told, and the tokens of its chat template.
+
+    ``settled``: the weights by which turns are estimated.
+    """
 
     calibration: Reports
     overhead: float | None
+    settled: Vector
 
 
 class Meter:
@@ -116,6 +122,7 @@ class Meter:
         self._count = count if at_once else None
         self._later = None if at_once else count
         self.calibration = _calibration(family, counted=self._count is not None)
+        self._settled = self.calibration.weights  # by which turns are estimated: see _settle
         self._turns: dict[str, float] = {}
         self._fixed: dict[Fixed, float] = {}
         self._unsaved = Counted({}, {})
@@ -170,7 +177,7 @@ class Meter:
             return size
         if turn_id not in self._estimates:
             texts = _joined(self._vector(prompt, 1.0 if prompt else 0.0), self._vector(reply))
-            self._estimates[turn_id] = self.calibration.estimate(texts)
+            self._estimates[turn_id] = fsum(map(mul, self._settled, texts))
         return self._estimates[turn_id] + attached
 
     def turn_parts(self, turn_id: str, prompt: str, reply: str, attached: float = 0.0) -> tuple[float, float]:
@@ -281,13 +288,14 @@ class Meter:
             self._count, self._later = self._later, None
             self.calibration = _calibration(self._family, counted=True)
         if self._reports.bit_count() == 1:
+            self._settled = self.calibration.weights
             self.revision += 1
             self._estimates.clear()
 
     @property
     def learned(self) -> Learned:
         """How the model counts, as far as that is known."""
-        return Learned(self.calibration.reports, self._overhead)
+        return Learned(self.calibration.reports, self._overhead, self._settled)
 
     @property
     def counted_parts(self) -> Counted:
@@ -304,8 +312,8 @@ class Meter:
         reports, vocabularies = learned.calibration, self.calibration.vocabularies
         if self._overhead is None:
             self._overhead = learned.overhead
-            if len(reports.misses) == len(vocabularies) and len(reports.seen) == len(vocabularies[0]):
-                self.calibration = Calibration.after(vocabularies, reports)
+            if len(reports.misses) == len(vocabularies) and len(learned.settled) == len(vocabularies[0]):
+                self.calibration, self._settled = Calibration.after(vocabularies, reports), learned.settled
         self._turns = {**counted.turns, **self._turns}
         self._fixed = {**counted.fixed, **self._fixed}
         self._estimates.clear()

@@ -15,7 +15,7 @@ from dataclasses import fields
 from functools import cache
 from typing import Any, NamedTuple, TypedDict
 
-from ..context.calibration import Reports
+from ..context.calibration import Reports, Vector
 from ..context.learned_limit import LearnedLimit
 from ..context.usage import Spending
 from ..conversation.conversation import Conversation
@@ -46,6 +46,7 @@ class MeterState(TypedDict):
     meter: tuple[str, str]
     calibration: Reports
     overhead: float | None
+    settled: Vector
 
 
 class EndpointState(TypedDict, total=False):
