@@ -107,7 +107,7 @@ class Adapter(ABC):
     sends_reserve = False
     takes = frozenset({"image", "pdf"})
     takes_schema = True
-    reports_odds = False
+    reports_logprobs = False
 
     def __init__(self, at: Endpoint) -> None:
         self.at = at

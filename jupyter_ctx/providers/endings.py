@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ..context.odds import Written
+from ..context.logprobs import TokenLogprob
 from ..context.usage import Usage
 from ..conversation.messages import StopReason
 from ..conversation.text_safety import clean
@@ -69,7 +69,7 @@ class Ending:
     detail: str = ""
     whole: bool = False
     said: tuple[str, str] | None = None
-    tokens: list[Written] = field(default_factory=list)
+    tokens: list[TokenLogprob] = field(default_factory=list)
     calls: int = 0
     citations: dict[str, str] = field(default_factory=dict)
 

@@ -27,7 +27,7 @@ class Google(Adapter):
     """A model behind generate_content."""
 
     sdk = Sdk("google-genai", oldest=(1, 46), newest=3, on_httpx2=3)
-    reports_odds = True
+    reports_logprobs = True
     _efforts = GEMINI_FORMS
 
     def _new_client(self, http: Any) -> Any:
@@ -56,7 +56,7 @@ class Google(Adapter):
             "temperature": request.temperature,
             "automatic_function_calling": {"disable": True},
             **structured,
-            **({"response_logprobs": True, "logprobs": request.likeliest} if request.likeliest else {}),
+            **({"response_logprobs": True, "logprobs": request.top_logprobs} if request.top_logprobs else {}),
         }
         return self._with_options(given, request)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..context.odds import Token
+from ..context.logprobs import Token
 from .base import Provider
 from .stream_events import dicts_at, tokens_told
 

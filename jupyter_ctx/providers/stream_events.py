@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import isfinite
 from typing import Any
 
-from ..context.odds import Token, Written
+from ..context.logprobs import Token, TokenLogprob
 from .reply_bounds import PART, too_long
 
 FIELDS = frozenset({"data", "event", "id", "retry"})
@@ -155,12 +155,12 @@ def count(reported: Mapping[str, Any], *names: str) -> int:
     return next((value for value in values if type(value) is int and value > 0), 0)
 
 
-def tokens_written(reported: Iterable[Mapping[str, Any]]) -> Iterator[Written]:
+def tokens_written(reported: Iterable[Mapping[str, Any]]) -> Iterator[TokenLogprob]:
     """Yield the tokens of an answer that are reported with their probabilities, as OpenAI or Gemini does."""
     for each in reported:
         for token in tokens_told([each]):
             others = sorted(tokens_told(dicts_at(each, "top_logprobs")), key=lambda other: -other.probability)
-            yield Written(token, tuple(others))
+            yield TokenLogprob(token, tuple(others))
 
 
 def tokens_told(reported: Iterable[Mapping[str, Any]]) -> Iterator[Token]:
