@@ -45,20 +45,18 @@ class Reports:
     noise: float = NOISE**2
     observations: float = NOISE_WEIGHT
 
-    def factors(self) -> list[float]:
-        """Return the tokens that were reported for each that a vocabulary makes."""
-        return [(self.reported + PRIOR_TOKENS) / (made + PRIOR_TOKENS) for made in self.estimated]
-
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
     """What is known of one tokenizer: ``weights``, in tokens for each unit of a text's vector.
 
     ``vocabularies``: the ratios of each vocabulary that it may have.
+    ``factors``: the tokens that were reported for each that a vocabulary makes.
     """
 
     vocabularies: tuple[Vector, ...]
     reports: Reports
+    factors: Vector
     weights: Vector
 
     @classmethod
@@ -83,11 +81,12 @@ class Calibration:
     @classmethod
     def after(cls, vocabularies: tuple[Vector, ...], reports: Reports) -> Calibration:
         """Return what is known after these reports."""
-        best = min(reports.misses)
+        best, reported = min(reports.misses), reports.reported + PRIOR_TOKENS
+        factors = tuple([reported / (made + PRIOR_TOKENS) for made in reports.estimated])
         fits = [math.exp(best - miss) for miss in reports.misses]
-        shares = [fit / sum(fits) * factor for fit, factor in zip(fits, reports.factors(), strict=True)]
-        weights = [math.fsum(map(mul, shares, ratios)) for ratios in zip(*vocabularies, strict=True)]
-        return cls(vocabularies, reports, tuple(weights))
+        total = sum(fits)
+        weights = [math.fsum(map(mul, map(mul, fits, factors), ratios)) for ratios in zip(*vocabularies, strict=True)]
+        return cls(vocabularies, reports, factors, tuple([weight / total for weight in weights]))
 
     def estimate(self, text: Vector) -> float:
         """Return the estimated tokens of a text."""
@@ -116,7 +115,7 @@ class Calibration:
         telling = min(1.0, expected / 100)  # short texts tell little
         kept = 1 - telling / MOST_OBSERVATIONS
         misses, estimated = [], []
-        for miss, before, now, factor in zip(old.misses, old.estimated, made, old.factors(), strict=True):
+        for miss, before, now, factor in zip(old.misses, old.estimated, made, self.factors, strict=True):
             error = min(abs(math.log(tokens / (factor * now))) / fit, OUTLIER)
             misses.append(kept * miss + telling * error**2 / 2)
             estimated.append(kept * before + now)
