@@ -7,24 +7,20 @@ those count whose estimates have been nearest to the reports; a model's name onl
 from __future__ import annotations
 
 import math
-import operator
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from operator import add, mul
 
 from .budget import LEAST_MARGIN, MARGIN
 
 Vector = tuple[float, ...]
 
 MESSAGE = 8.0  # tokens that common chat templates add to a prompt and its reply
-MESSAGES = range(2, 13)  # what a template may add, where all else is known
+MESSAGES = tuple(map(float, range(2, 13)))  # what a template may add, where all else is known
 PRIOR_TOKENS = 30.0  # tokens that the estimate before any report counts as
-ODDS = 6.0  # natural logarithm: how much likelier a vocabulary is that the model's name suggests
+UNLIKELY = 6.0  # how badly a vocabulary fits that the model's name does not suggest, before any report
 FIT, KNOWN_FIT = 0.1, 0.02  # relative error of estimates by the right ratios, and of counts with the right template
-NOISE, KNOWN_NOISE, LEAST_NOISE = (
-    0.135,
-    0.07,
-    0.01,
-)  # relative error of an estimate: by ratios, by the vocabulary itself
+NOISE, KNOWN_NOISE, LEAST_NOISE = 0.135, 0.07, 0.01  # relative error: by ratios, by the vocabulary itself, and least
 NOISE_WEIGHT = 2.0  # observations that the initial noise counts as
 MOST_OBSERVATIONS = 12.0  # that count, so that another tokenizer behind the same name is learned, too
 OUTLIER = 4.0  # standard deviations: later errors count as at most this large
@@ -55,38 +51,46 @@ class Calibration:
     """What is known of one tokenizer: ``weights``, in tokens for each unit of a text's vector.
 
     ``vocabularies``: the ratios of each vocabulary that it may have.
+    ``factors``: the tokens that were reported for each that a vocabulary makes.
     """
 
     vocabularies: tuple[Vector, ...]
     reports: Reports
+    factors: Vector
     weights: Vector
 
     @classmethod
-    def of(cls, likely: Sequence[Vector], others: Sequence[Vector] = (), noise: float = NOISE) -> Calibration:
-        """Return the calibration before any report, from the ratios of the likely vocabularies and of others."""
-        rows = [*likely, *(row for row in others if row not in likely)]
-        odds = tuple(0.0 if row in likely else ODDS for row in rows)
-        nothing = Reports(0.0, (0.0,) * len(rows), odds, (0.0,) * (len(rows[0]) + 1), noise**2)
-        return cls.told(tuple((*row, MESSAGE) for row in rows), nothing)
+    def of(
+        cls,
+        likely: Sequence[Vector],
+        others: Sequence[Vector] = (),
+        noise: float = NOISE,
+        messages: Iterable[float] = (MESSAGE,),
+    ) -> Calibration:
+        """Return the calibration before any report, from the ratios of the likely vocabularies and of others.
+
+        ``messages``: the tokens that a template may add to a prompt and its reply.
+        """
+        likely = [(*row, message) for row in likely for message in messages]
+        misses = dict.fromkeys(likely, 0.0)
+        for row in others:
+            misses.setdefault((*row, MESSAGE), UNLIKELY)
+        nothing = Reports(0.0, (0.0,) * len(misses), tuple(misses.values()), (0.0,) * len(likely[0]), noise**2)
+        return cls.after(tuple(misses), nothing)
 
     @classmethod
-    def counted(cls) -> Calibration:
-        """Return the calibration for texts that the model's own vocabulary counts: only the template is unknown."""
-        known = cls.of([(1.0,)] * len(MESSAGES), noise=KNOWN_NOISE)
-        return cls.told(tuple((1.0, float(message)) for message in MESSAGES), known.reports)
-
-    @classmethod
-    def told(cls, vocabularies: tuple[Vector, ...], reports: Reports) -> Calibration:
+    def after(cls, vocabularies: tuple[Vector, ...], reports: Reports) -> Calibration:
         """Return what is known after these reports."""
-        best = min(reports.misses)
+        best, reported = min(reports.misses), reports.reported + PRIOR_TOKENS
+        factors = tuple([reported / (made + PRIOR_TOKENS) for made in reports.estimated])
         fits = [math.exp(best - miss) for miss in reports.misses]
-        shares = [fit / sum(fits) * _factor(reports, made) for fit, made in zip(fits, reports.estimated, strict=True)]
-        weights = tuple(_dot(shares, ratios) for ratios in zip(*vocabularies, strict=True))
-        return cls(vocabularies, reports, weights)
+        total = sum(fits)
+        weights = [math.fsum(map(mul, map(mul, fits, factors), ratios)) for ratios in zip(*vocabularies, strict=True)]
+        return cls(vocabularies, reports, factors, tuple([weight / total for weight in weights]))
 
     def estimate(self, text: Vector) -> float:
         """Return the estimated tokens of a text."""
-        return _dot(self.weights, text)
+        return math.fsum(map(mul, self.weights, text))
 
     def margin(self, text: Vector) -> float:
         """Return the share of an estimate to keep free: from 20 % down to 3 % as the estimates prove right."""
@@ -96,7 +100,7 @@ class Calibration:
     def unseen(self, text: Vector) -> float:
         """Return the tokens of an estimate that rest on kinds of text of which reports have told little."""
         shares = [SEEN / (SEEN + tokens) for tokens in self.reports.seen]
-        return _dot(map(operator.mul, self.weights, text), shares)
+        return math.fsum(map(mul, map(mul, self.weights, text), shares))
 
     def learned(self, text: Vector, tokens: float) -> Calibration:
         """Return the calibration after a report of this many tokens for a text."""
@@ -106,30 +110,18 @@ class Calibration:
         if old.observations > NOISE_WEIGHT + 1:  # an odd one does not outweigh a conversation
             most = OUTLIER * math.sqrt(max(old.noise, LEAST_NOISE**2) * expected**2 + expected)
             tokens = min(max(tokens, expected - most, 1.0), expected + most)
-        made = [_dot(row, text) for row in self.vocabularies]
+        made = [math.fsum(map(mul, row, text)) for row in self.vocabularies]
+        fit = FIT if len(text) > 2 else KNOWN_FIT
         telling = min(1.0, expected / 100)  # short texts tell little
         kept = 1 - telling / MOST_OBSERVATIONS
-        fit = FIT if len(text) > 2 else KNOWN_FIT
-        misses = tuple(
-            kept * miss + telling * min((math.log(tokens / (_factor(old, before) * now)) / fit) ** 2, OUTLIER**2) / 2
-            for miss, before, now in zip(old.misses, old.estimated, made, strict=True)
-        )
-        seen = old.observations + telling
-        noise = (old.noise * old.observations + (tokens / expected - 1) ** 2 * telling) / seen
-        reports = Reports(
-            kept * old.reported + tokens,
-            tuple(kept * before + now for before, now in zip(old.estimated, made, strict=True)),
-            misses,
-            tuple(before + weight * count for before, weight, count in zip(old.seen, self.weights, text, strict=True)),
-            noise,
-            min(seen, MOST_OBSERVATIONS),
-        )
-        return Calibration.told(self.vocabularies, reports)
-
-
-def _factor(reports: Reports, estimated: float) -> float:
-    return (reports.reported + PRIOR_TOKENS) / (estimated + PRIOR_TOKENS)
-
-
-def _dot(one: Iterable[float], other: Iterable[float]) -> float:
-    return math.fsum(map(operator.mul, one, other))
+        misses, estimated = [], []
+        for miss, before, now, factor in zip(old.misses, old.estimated, made, self.factors, strict=True):
+            error = min(abs(math.log(tokens / (factor * now))) / fit, OUTLIER)
+            misses.append(kept * miss + telling * error**2 / 2)
+            estimated.append(kept * before + now)
+        observations = old.observations + telling
+        noise = (old.noise * old.observations + (tokens / expected - 1) ** 2 * telling) / observations
+        seen = tuple(map(add, old.seen, map(mul, self.weights, text)))
+        latest = min(observations, MOST_OBSERVATIONS)
+        reports = Reports(kept * old.reported + tokens, tuple(estimated), tuple(misses), seen, noise, latest)
+        return Calibration.after(self.vocabularies, reports)

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import re
 import string
+from bisect import bisect_right
+from collections import Counter
+from functools import lru_cache
 from typing import Literal, NamedTuple
 
 Features = tuple[float, ...]
@@ -13,6 +16,15 @@ CHARACTER_KINDS = (
     "Chinese characters", "Hangul", "Thai", "Devanagari", "other Indic scripts", "other scripts", "symbols", "emoji",
     "long runs",
 )  # fmt: skip
+SCRIPTS = (  # the first character beyond ASCII that is of a kind, up to the next one
+    (0x80, "Latin letters with marks"), (0x380, "Greek"), (0x400, "Cyrillic"), (0x500, "other scripts"),
+    (0x5C0, "Hebrew"), (0x600, "Arabic"), (0x800, "other Indic scripts"), (0x900, "Devanagari"),
+    (0x980, "other Indic scripts"), (0xE00, "Thai"), (0xE80, "other Indic scripts"), (0x1000, "other scripts"),
+    (0x1E80, "Latin letters with marks"), (0x1F00, "other scripts"), (0x2000, "symbols"), (0x3040, "kana"),
+    (0x4000, "Chinese characters"), (0xA000, "Hangul"), (0xE000, "symbols"), (0x10000, "emoji"),
+)  # fmt: skip
+SCRIPT_STARTS = [start for start, _ in SCRIPTS]
+SCRIPT_KINDS = [CHARACTER_KINDS.index(kind) for _, kind in SCRIPTS]
 
 
 def _only(wanted: str) -> bytes:
@@ -20,27 +32,13 @@ def _only(wanted: str) -> bytes:
     return bytes(byte if byte in wanted.encode() else 32 for byte in range(256))
 
 
-def _but(*wanted: int) -> bytes:
+def _but(wanted: str) -> bytes:
     """Return every byte but these, for ``bytes.translate`` to delete."""
-    return bytes(set(range(256)).difference(wanted))
+    return bytes(set(range(256)).difference(wanted.encode()))
 
 
 LETTERS, PUNCTUATION = _only(string.ascii_letters), _only(string.punctuation)
-NO_LETTERS, NO_MARKS = _but(*string.ascii_letters.encode()), _but(*string.punctuation.encode())
-NO_DIGITS = _but(*string.digits.encode())
-FOLLOWING = bytes(range(0xC2))  # ASCII, and the bytes after the first one of a character
-# First bytes of characters, in the order of CHARACTER_KINDS from the third on; Thai, Devanagari and Indic share one
-LEADS = tuple(
-    _but(*lead)
-    for lead in (
-        range(0xC2, 0xCE), (0xCE, 0xCF), range(0xD0, 0xD4), (0xD7,), range(0xD8, 0xE0),
-        (0xE3,), range(0xE4, 0xEA), range(0xEA, 0xEE), (0xE0,), (0xD4, 0xD5, 0xD6, 0xE1), (0xE2, 0xEE, 0xEF),
-        range(0xF0, 0xF5),
-    )
-)  # fmt: skip
-THAI, DEVANAGARI = (b"\xe0\xb8", b"\xe0\xb9"), (b"\xe0\xa4", b"\xe0\xa5")
-VIETNAMESE, IDEOGRAPHIC_MARKS = (b"\xe1\xba", b"\xe1\xbb"), b"\xe3\x80"
-ASCII_ONLY = (0,) * (len(CHARACTER_KINDS) - 3)
+NO_LETTERS, NO_MARKS, NO_DIGITS = _but(string.ascii_letters), _but(string.punctuation), _but(string.digits)
 LONG_RUN = b"x" * 20  # letters and digits without a break: an identifier, or a sequence, a hash and such
 RUNS = bytes(ord("x" if chr(byte).isalnum() and byte < 128 else " ") for byte in range(256))
 VOWELS = bytes(ord("v" if byte in b"AEIOUaeiou" else "c") for byte in range(256))
@@ -48,8 +46,10 @@ ALTERNATION = 0.47  # of a run's letters, those after which a vowel follows a co
 FEW_LETTERS = 7  # that a sequence of nucleotides is made of; no word as long as a run has so few
 WORD_LETTERS = 7  # letters of each word in an identifier or a compound
 ONE_CASE, BOTH_CASES = 0.52, 0.69  # tokens of o200k_base a letter of other runs, by their case
+TEXTS_CACHED = 512  # texts: a turn asks for the same few again and again
 
 
+@lru_cache(TEXTS_CACHED)
 def text_features(text: str) -> Features:
     """Return the features of a text: the tokens of its words, then the count of each other kind of character.
 
@@ -58,15 +58,15 @@ def text_features(text: str) -> Features:
     The last number, of DNA, hashes, base64 and such, is in tokens, too.
     """
     data, long_runs = _without_long(text.encode("utf-8", "surrogatepass"))
-
-    def count(deleted: bytes) -> int:
-        return len(data.translate(None, deleted))
-
-    words = 0.9 * len(data.translate(LETTERS).split()) + 0.036 * count(NO_LETTERS)
-    marks = 0.75 * len(data.translate(PUNCTUATION).split()) + 0.12 * count(NO_MARKS)
+    words = 0.9 * len(data.translate(LETTERS).split()) + 0.036 * len(data.translate(None, NO_LETTERS))
+    marks = 0.75 * len(data.translate(PUNCTUATION).split()) + 0.12 * len(data.translate(None, NO_MARKS))
     lines = 0.7 * data.count(b"\n") + 0.3 * (data.count(b"\n  ") + data.count(b"\n\t"))
-    others = ASCII_ONLY if text.isascii() else _by_script(data)
-    return (words + marks + lines, count(NO_DIGITS), *others, long_runs)
+    features = [0.0] * len(CHARACTER_KINDS)
+    features[0], features[1], features[-1] = words + marks + lines, len(data.translate(None, NO_DIGITS)), long_runs
+    for character, count in Counter("" if text.isascii() else text).items():
+        if character > "\x7f":
+            features[SCRIPT_KINDS[bisect_right(SCRIPT_STARTS, ord(character)) - 1]] += count
+    return tuple(features)
 
 
 def _without_long(data: bytes) -> tuple[bytes, float]:
@@ -77,7 +77,7 @@ def _without_long(data: bytes) -> tuple[bytes, float]:
         end = runs.index(b" ", start)
         run = data[start:end]
         if run.isdigit() or _is_wordlike(run):
-            rest += (run[at : at + WORD_LETTERS] for at in range(0, len(run), WORD_LETTERS))
+            rest += [run[at : at + WORD_LETTERS] for at in range(0, len(run), WORD_LETTERS)]
         else:
             tokens += (ONE_CASE if run.isupper() or run.islower() else BOTH_CASES) * len(run)
     return b" ".join((*rest, data[end:])), tokens
@@ -88,22 +88,6 @@ def _is_wordlike(run: bytes) -> bool:
     letters, vowels = len(set(run)), run.translate(VOWELS)
     alternates = vowels.count(b"vc") + vowels.count(b"cv") > ALTERNATION * len(run)
     return letters <= 2 or (alternates and letters > FEW_LETTERS)
-
-
-def _by_script(data: bytes) -> tuple[int, ...]:
-    """Return the count of each kind of character beyond ASCII."""
-    leads = data.translate(None, FOLLOWING)
-    marked, greek, cyrillic, hebrew, arabic, kana, chinese, hangul, indic, other, symbols, emoji = (
-        len(leads.translate(None, deleted)) for deleted in LEADS
-    )
-    devanagari = sum(map(data.count, DEVANAGARI)) if indic else 0
-    thai = sum(map(data.count, THAI)) if indic > devanagari else 0
-    vietnamese = sum(map(data.count, VIETNAMESE)) if other else 0
-    ideographic = data.count(IDEOGRAPHIC_MARKS) if kana else 0
-    return (
-        marked + vietnamese, greek, cyrillic, hebrew, arabic, kana - ideographic, chinese, hangul, thai, devanagari,
-        indic - thai - devanagari, other - vietnamese, symbols + ideographic, emoji,
-    )  # fmt: skip
 
 
 Vocabulary = Literal["o200k_base", "cl100k_base"]

@@ -7,12 +7,13 @@ one endpoint, makes of each kind of text.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
+from math import fsum
+from operator import mul
 from types import MappingProxyType
 from typing import NamedTuple
 
 from .budget import MARGIN
-from .calibration import Calibration, Reports, Vector
+from .calibration import KNOWN_NOISE, MESSAGES, Calibration, Reports, Vector
 from .families import ALL_RATIOS, O200K_RATIOS, UNKNOWN, Family, text_features
 from .usage import Usage
 from .vision import UNKNOWN_VISION, Vision
@@ -22,7 +23,6 @@ OVERHEAD_AT_MOST = 32.0  # tokens of a chat template; what a first report has be
 READ_WHOLE = 0.8  # of the tokens that were expected: a server that read as many has read all
 FIRST_REPORTS = 2  # before so many, too little is known to tell from the size that a server has cut a prompt
 MOSTLY_TEXT = 10  # times the largest template: of a longer prompt the template is a small part
-FLOOR = 0.31  # least tokens a character, while nothing at all is known of a model
 FOREIGN_DOUBT = 0.3  # relative doubt of counts by a vocabulary that is not the model's own
 GENERIC = Calibration.of(UNKNOWN.ratios)
 
@@ -37,283 +37,6 @@ class Fixed(NamedTuple):
 
     system: str = ""
     summary: str = ""
-
-
-class Counted(NamedTuple):
-    """Sizes known from reports, in tokens: of turns by their ids, and of the fixed texts."""
-
-    turns: dict[str, float]
-    fixed: dict[Fixed, float]
-
-
-class Learned(NamedTuple):
-    """How a model counts: what reports told, the tokens of its chat template and the least tokens a character.
-
-    ``settled``: the weights by which turns are estimated.
-    """
-
-    calibration: Reports
-    overhead: float | None
-    floor: float
-    settled: Vector
-
-
-class Meter:
-    """The sizes of texts, fixed parts and turns for one model at one endpoint.
-
-    After every report the sizes of the fixed part and of the turns in that view sum to the reported
-    tokens, so that the size of every smaller view is known at once.
-    """
-
-    def __init__(
-        self,
-        family: Family = UNKNOWN,
-        count: Callable[[str], float] | None = None,
-        vision: Vision = UNKNOWN_VISION,
-        *,
-        at_once: bool = True,
-    ) -> None:
-        """Start from a family; ``count`` counts by its vocabulary, or by o200k_base where that is not public.
-
-        ``at_once``: it counts from now on, rather than from the first report on.
-        """
-        self._family, self.vision, self._later = family, vision, None if at_once else count
-        self._turns: dict[str, float] = {}
-        self._fixed: dict[Fixed, float] = {}
-        self._unsaved = Counted({}, {})
-        self._prompt: tuple[str, float] = ("", 0.0)  # the last one whose size was counted before it was accepted
-        self._overhead: float | None = None  # tokens of the chat template; some templates add a system prompt
-        self._surplus = 1.0  # the most that a request had for each token of its estimate as it is known now
-        self._reports = 0
-        self.revision = 0  # another number after each change of a size that was known or estimated before
-        self._begin(count if at_once else None)
-
-    def _begin(self, count: Callable[[str], float] | None) -> None:
-        """Estimate by the family's ratios, or count from now on."""
-        self._count, self.calibration = count, _calibration(self._family, counted=count is not None)
-        self._settled = self.calibration  # by which turns are estimated: see _settle
-        self._floor = FLOOR if self._family is UNKNOWN and count is None else 0.0
-        self._estimates: dict[str, float] = {}  # of turns that no report has counted, by id
-        self.revision += 1
-
-    def tokens(self, text: str) -> float:
-        """Return the estimated tokens of a text alone."""
-        return self._estimate(text, 0.0)
-
-    def message(self, text: str) -> float:
-        """Return the tokens that a message with this text adds, those around it included; 0 for an empty text."""
-        if text and text == self._prompt[0]:
-            return self._prompt[1]
-        return self._estimate(text, 1.0) if text else 0.0
-
-    def margin(self, text: str) -> float:
-        """Return the share of a message's estimate to keep free; 0 where the message was counted."""
-        return self.calibration.margin(self._vector(text, 1.0)) if text != self._prompt[0] else 0.0
-
-    def most(self, tokens: float, texts: Iterable[str]) -> float:
-        """Return the most tokens of a request of so many: what reports have not told of its texts may be twice that."""
-        unseen = sum(self.calibration.unseen(self._vector(text, 1.0)) for text in texts)
-        return self._surplus * max(tokens + unseen, tokens / (1 - MARGIN)) + OVERHEAD_AT_MOST
-
-    def fixed(self, fixed: Fixed) -> float:
-        """Return the tokens of what is always sent: as last reported, else estimated."""
-        known = self._fixed.get(fixed)
-        if known is not None:
-            return known
-        return (self._overhead or 0.0) + self.message(fixed.system) + self.message(fixed.summary)
-
-    def fixed_parts(self, fixed: Fixed) -> tuple[float, float, float]:
-        """Return the tokens of what the model's template adds, of the system prompt, and of the summary."""
-        total = self.fixed(fixed)
-        summary = max(0.0, total - self.fixed(Fixed(fixed.system))) if fixed.summary else 0.0
-        template = min(total - summary, self._overhead or 0.0) if fixed.system else total - summary
-        return template, total - summary - template, summary
-
-    def turn(self, turn_id: str, prompt: str, reply: str, attached: float = 0.0) -> float:
-        """Return the tokens of a turn: as last reported, else estimated with ``attached`` tokens for its files."""
-        size = self._turns.get(turn_id)
-        if size is not None:
-            return size
-        if turn_id not in self._estimates:
-            texts = ((prompt, 1.0 if prompt else 0.0), (reply, 0.0))
-            self._estimates[turn_id] = sum(self._estimate(text, count, self._settled) for text, count in texts)
-        return self._estimates[turn_id] + attached
-
-    def turn_parts(self, turn_id: str, prompt: str, reply: str, attached: float = 0.0) -> tuple[float, float]:
-        """Return the tokens of a turn's two messages: its size, divided as the messages are estimated."""
-        asked, said = self.message(prompt) + attached, self.tokens(reply)
-        weight = self.turn(turn_id, prompt, reply, attached) / max(asked + said, 1.0)
-        return asked * weight, said * weight
-
-    def counted(self, part: Fixed | str) -> bool:
-        """Return whether the size of a turn (by its id), or of the fixed texts, comes from a report."""
-        return part in (self._fixed if isinstance(part, Fixed) else self._turns)
-
-    def reported(
-        self, sent: SentRequest, reply: str, usage: Usage, *, turn_id: str | None, is_cut: bool = False
-    ) -> None:
-        """Learn from the usage of one reply, which becomes a turn with a ``turn_id``; ``is_cut``: it has no end.
-
-        The reported input, less the parts that were counted before, is shared out among the estimated
-        parts, the prompt included, as they are estimated after it was learned from. Where the shares
-        would be implausible, all parts are scaled to sum to the report; one of far too many tokens is not believed.
-        """
-        most = PLAUSIBLE * (sent.before + sent.attached) + sent.most_text
-        if self._overhead is not None and usage.input_tokens > most:
-            return  # before the first report a server may add a system prompt of its own
-        said = usage.output_tokens - usage.reasoning_tokens
-        answer = min(said - (0 if is_cut else 1), 2 * self.tokens(reply))  # one ends it; thoughts may be counted, too
-        self._learn(self._vector(reply), answer)
-        if turn_id is not None:
-            self._keep({turn_id: self._reported_prompt(sent, usage.input_tokens) + said})
-            self._prompt = ("", 0.0)  # that prompt is a turn now
-        else:
-            self._learn_apart(sent, usage.input_tokens)
-        expected = sent.before + self.message(sent.prompt) + sent.attached
-        most = min(usage.input_tokens, sent.before + sent.attached + sent.most_text) - OVERHEAD_AT_MOST
-        self._surplus = max(self._surplus, most / max(expected, 1.0))
-        self._settle()
-
-    def _learn_apart(self, sent: SentRequest, total: int) -> None:
-        """Learn how this model counts from a request of which no size is kept.
-
-        A first report may be large for the template, and a later one small for what a server has cut.
-        """
-        asked = self.message(sent.prompt) + sum(guess.tokens for guess in sent.guessed.values())
-        left = total - self.fixed(sent.fixed) - sent.counted
-        is_text = self._overhead is not None or asked > MOSTLY_TEXT * OVERHEAD_AT_MOST
-        least = READ_WHOLE if self._reports >= FIRST_REPORTS else 1 / PLAUSIBLE
-        if is_text and not sent.attached and least * asked < left < max(PLAUSIBLE * asked, sent.most_text):
-            self._learn(self._sent_text(sent), left)
-
-    def _reported_prompt(self, sent: SentRequest, total: int) -> float:
-        """Make the parts of a request sum to its reported total, and return the prompt's share."""
-        first, alone = self._overhead is None, not sent.counted and not sent.guessed
-        if first:
-            surplus = total - sent.before - self.message(sent.prompt) - sent.attached
-            self._overhead = min(max(surplus, 0.0), OVERHEAD_AT_MOST) if alone else 0.0
-        # in a first prompt, tokens beyond the estimate may be the template's
-        asked = self._share_out(sent, total, learn=not (first and alone))
-        return self._scale_all(sent, total) if asked is None else asked
-
-    def record_count(self, sent: SentRequest, total: int) -> None:
-        """Learn from the total of a request that was counted but not answered. Parts counted before keep their size."""
-        asked = self._share_out(sent, total, learn=True)
-        if asked is not None:
-            self._prompt = (sent.prompt, max(asked - sent.attached, 0.0))
-            self._settle()
-
-    def _share_out(self, sent: SentRequest, total: int, *, learn: bool) -> float | None:
-        """Fit the estimated parts to a total and return the prompt's share; ``None`` where that is implausible."""
-        fixed = 0.0 if sent.fixed in self._fixed else self.fixed(sent.fixed)
-        asked = self.message(sent.prompt) + sent.attached
-        sizes = {turn: guess.tokens for turn, guess in sent.guessed.items()}
-        guessed = asked + fixed + sum(sizes.values())
-        left = total - (self.fixed(sent.fixed) - fixed) - sent.counted
-        if not max(guessed / PLAUSIBLE, 1) <= left <= max(guessed * PLAUSIBLE, sent.most_text):
-            return None
-        if learn and not sent.attached:  # tokens of images say nothing about text
-            self._learn(self._sent_text(sent), left - fixed * left / guessed)
-        factor = left / guessed
-        if fixed or sent.fixed not in self._fixed:
-            self._keep_fixed(sent.fixed, fixed * factor)
-        self._rescale(sizes, factor)
-        return asked * factor
-
-    def _sent_text(self, sent: SentRequest) -> Vector:
-        """Return the vector of a prompt and of the turns that were estimated."""
-        texts = (text for guess in sent.guessed.values() for text in (guess.prompt, guess.reply) if text)
-        return _joined(self._vector(sent.prompt, 1.0), *map(self._vector, texts))
-
-    def _scale_all(self, sent: SentRequest, total: int) -> float:
-        turns, fixed, asked = sent.turns(), self.fixed(sent.fixed), self.message(sent.prompt) + sent.attached
-        factor = total / max(fixed + asked + sum(turns.values()), 1.0)
-        self._keep_fixed(sent.fixed, fixed * factor)
-        self._rescale(turns, factor)
-        return asked * factor
-
-    def _estimate(self, text: str, messages: float, known: Calibration | None = None) -> float:
-        return max((known or self.calibration).estimate(self._vector(text, messages)), self._floor * len(text))
-
-    def _vector(self, text: str, messages: float = 0.0) -> Vector:
-        kinds = text_features(text) if self._count is None else (float(self._count(text)),)
-        return (*kinds, messages)
-
-    def _learn(self, text: Vector, tokens: float) -> None:
-        self.calibration = self.calibration.learned(text, tokens)
-        self._floor = 0.0
-
-    def _settle(self) -> None:
-        """Estimate turns anew after the first report, the second, the fourth and so on, each of which teaches less.
-
-        After every report it would cost as much as there are turns.
-        """
-        self._reports += 1
-        if self._later is not None:
-            self._begin(self._later)
-            self._later = None
-        elif self._reports.bit_count() == 1:
-            self._settled = self.calibration
-            self._forget_estimates()
-
-    def _rescale(self, turns: Mapping[str, float], factor: float) -> None:
-        self._keep({turn: size * factor for turn, size in turns.items()})
-        self.revision += bool(turns)
-
-    def _forget_estimates(self) -> None:
-        self.revision += bool(self._estimates)
-        self._estimates.clear()
-
-    def _keep(self, turns: Mapping[str, float]) -> None:
-        self._turns.update(turns)
-        self._unsaved.turns.update(turns)
-        for turn in turns:
-            self._estimates.pop(turn, None)
-
-    def _keep_fixed(self, fixed: Fixed, tokens: float) -> None:
-        self._fixed[fixed] = self._unsaved.fixed[fixed] = tokens
-
-    @property
-    def learned(self) -> Learned:
-        """How the model counts, as far as that is known."""
-        return Learned(self.calibration.reports, self._overhead, self._floor, self._settled.weights)
-
-    @property
-    def counted_parts(self) -> Counted:
-        """All sizes known from reports."""
-        return Counted(dict(self._turns), dict(self._fixed))
-
-    def pop_unsaved(self) -> Counted:
-        """Return the sizes learned from reports since the last call."""
-        unsaved, self._unsaved = self._unsaved, Counted({}, {})
-        return unsaved
-
-    def restore(self, learned: Learned, counted: Counted) -> None:
-        """Restore what was learned before a restart; what was learned since is kept."""
-        reports, known = learned.calibration, self.calibration
-        is_alike = len(learned.settled) == len(known.weights) and len(reports.misses) == len(known.vocabularies)
-        if self._overhead is None:
-            self._overhead, self._floor = learned.overhead, learned.floor if self._count is None else 0.0
-            self.calibration = Calibration.told(known.vocabularies, reports) if is_alike else known
-            self._settled = replace(self.calibration, weights=learned.settled) if is_alike else known
-        self._turns = {**counted.turns, **self._turns}
-        self._fixed = {**counted.fixed, **self._fixed}
-        self._estimates.clear()
-        self.revision += 1
-
-
-def _calibration(family: Family, *, counted: bool) -> Calibration:
-    """Return the calibration of a tokenizer before its first report."""
-    if not counted:
-        return Calibration.of(family.ratios, ALL_RATIOS)
-    if family.vocabulary:
-        return Calibration.counted()
-    words = [ratios[0] / O200K_RATIOS[0] for ratios in family.ratios]
-    return Calibration.of([(sum(words) / len(words),)], noise=FOREIGN_DOUBT)
-
-
-def _joined(*texts: Vector) -> Vector:
-    return tuple(map(sum, zip(*texts, strict=True)))
 
 
 class Guess(NamedTuple):
@@ -348,7 +71,264 @@ class SentRequest(NamedTuple):
     attached: float = 0.0
 
     @property
+    def uncounted(self) -> list[str]:
+        """The texts that no report has counted: the prompt, and those of the estimated turns."""
+        return [self.prompt, *[text for guess in self.guessed.values() for text in (guess.prompt, guess.reply) if text]]
+
+    @property
     def most_text(self) -> float:
-        """The most tokens of its prompt and estimated turns: no tokenizer makes more tokens than bytes of a text."""
-        texts = [self.prompt, *(text for guess in self.guessed.values() for text in (guess.prompt, guess.reply))]
-        return OVERHEAD_AT_MOST + sum(len(text.encode("utf-8", "surrogatepass")) for text in texts)
+        """The most tokens of those: no tokenizer makes more tokens than bytes of a text."""
+        return OVERHEAD_AT_MOST + sum([len(text.encode("utf-8", "surrogatepass")) for text in self.uncounted])
+
+
+class Counted(NamedTuple):
+    """Sizes known from reports, in tokens: of turns by their ids, and of the fixed texts."""
+
+    turns: dict[str, float]
+    fixed: dict[Fixed, float]
+
+
+class Learned(NamedTuple):
+    """How a model counts: what reports told, and the tokens of its chat template.
+
+    ``settled``: the weights by which turns are estimated.
+    """
+
+    calibration: Reports
+    overhead: float | None
+    settled: Vector
+
+
+class Meter:
+    """The sizes of texts, fixed parts and turns for one model at one endpoint.
+
+    After every report the sizes of the fixed part and of the turns in that view sum to the reported
+    tokens, so that the size of every smaller view is known at once.
+    """
+
+    def __init__(
+        self,
+        family: Family = UNKNOWN,
+        count: Callable[[str], float] | None = None,
+        vision: Vision = UNKNOWN_VISION,
+        *,
+        at_once: bool = True,
+    ) -> None:
+        """Start from a family; ``count`` counts by its vocabulary, or by o200k_base where that is not public.
+
+        ``at_once``: it counts from now on, rather than from the first report on.
+        """
+        self._family, self.vision = family, vision
+        self._count = count if at_once else None
+        self._later = None if at_once else count
+        self.calibration = _calibration(family, counted=self._count is not None)
+        self._settled = self.calibration.weights  # by which turns are estimated: see _settle
+        self._turns: dict[str, float] = {}
+        self._fixed: dict[Fixed, float] = {}
+        self._unsaved = Counted({}, {})
+        self._estimates: dict[str, float] = {}  # of turns that no report has counted, by id
+        self._prompt: tuple[str, float] = ("", 0.0)  # the last one whose size was counted before it was accepted
+        self._overhead: float | None = None  # tokens of the chat template; some templates add a system prompt
+        self._surplus = 1.0  # the most that a request had for each token of its estimate as it is known now
+        self._reports = 0
+        self.revision = 0  # another number after each change of a size that was known or estimated before
+
+    def _vector(self, text: str, messages: float = 0.0) -> Vector:
+        kinds = text_features(text) if self._count is None else (float(self._count(text)),)
+        return (*kinds, messages)
+
+    def tokens(self, text: str) -> float:
+        """Return the estimated tokens of a text alone."""
+        return self.calibration.estimate(self._vector(text))
+
+    def message(self, text: str) -> float:
+        """Return the tokens that a message with this text adds, those around it included; 0 for an empty text."""
+        if text and text == self._prompt[0]:
+            return self._prompt[1]
+        return self.calibration.estimate(self._vector(text, 1.0)) if text else 0.0
+
+    def margin(self, text: str) -> float:
+        """Return the share of a message's estimate to keep free; 0 where the message was counted."""
+        return self.calibration.margin(self._vector(text, 1.0)) if text != self._prompt[0] else 0.0
+
+    def most(self, tokens: float, texts: Iterable[str]) -> float:
+        """Return the most tokens of a request of so many: what reports have not told of its texts may be twice that."""
+        unseen = sum([self.calibration.unseen(self._vector(text, 1.0)) for text in texts])
+        return self._surplus * max(tokens + unseen, tokens / (1 - MARGIN)) + OVERHEAD_AT_MOST
+
+    def fixed(self, fixed: Fixed) -> float:
+        """Return the tokens of what is always sent: as last reported, else estimated."""
+        known = self._fixed.get(fixed)
+        if known is not None:
+            return known
+        return (self._overhead or 0.0) + self.message(fixed.system) + self.message(fixed.summary)
+
+    def fixed_parts(self, fixed: Fixed) -> tuple[float, float, float]:
+        """Return the tokens of what the model's template adds, of the system prompt, and of the summary."""
+        total = self.fixed(fixed)
+        summary = max(0.0, total - self.fixed(Fixed(fixed.system))) if fixed.summary else 0.0
+        template = min(total - summary, self._overhead or 0.0) if fixed.system else total - summary
+        return template, total - summary - template, summary
+
+    def turn(self, turn_id: str, prompt: str, reply: str, attached: float = 0.0) -> float:
+        """Return the tokens of a turn: as last reported, else estimated with ``attached`` tokens for its files."""
+        size = self._turns.get(turn_id)
+        if size is not None:
+            return size
+        if turn_id not in self._estimates:
+            texts = _joined(self._vector(prompt, 1.0 if prompt else 0.0), self._vector(reply))
+            self._estimates[turn_id] = fsum(map(mul, self._settled, texts))
+        return self._estimates[turn_id] + attached
+
+    def turn_parts(self, turn_id: str, prompt: str, reply: str, attached: float = 0.0) -> tuple[float, float]:
+        """Return the tokens of a turn's two messages: its size, divided as the messages are estimated."""
+        asked, answered = self.message(prompt) + attached, self.tokens(reply)
+        weight = self.turn(turn_id, prompt, reply, attached) / max(asked + answered, 1.0)
+        return asked * weight, answered * weight
+
+    def counted(self, part: Fixed | str) -> bool:
+        """Return whether the size of a turn (by its id), or of the fixed texts, comes from a report."""
+        return part in (self._fixed if isinstance(part, Fixed) else self._turns)
+
+    def reported(
+        self, sent: SentRequest, reply: str, usage: Usage, *, turn_id: str | None, is_cut: bool = False
+    ) -> None:
+        """Learn from the usage of one reply, which becomes a turn with a ``turn_id``; ``is_cut``: it has no end.
+
+        The reported input, less the parts that were counted before, is shared out among the estimated
+        parts, the prompt included, as they are estimated after it was learned from. Where the shares
+        would be implausible, all parts are scaled to sum to the report; one of far too many tokens is not believed.
+        """
+        total, known, most_text = usage.input_tokens, sent.before + sent.attached, sent.most_text
+        if self._overhead is not None and total > PLAUSIBLE * known + most_text:
+            return  # before the first report a server may add a system prompt of its own
+        answered = usage.output_tokens - usage.reasoning_tokens
+        text = self._vector(reply)
+        ends = 0 if is_cut else 1  # a token ends the reply; thoughts may be counted in it, too
+        self.calibration = self.calibration.learned(text, min(answered - ends, 2 * self.calibration.estimate(text)))
+        if turn_id is None:  # no size is kept, and what a server has cut teaches nothing
+            least = READ_WHOLE if self._reports >= FIRST_REPORTS else 1 / PLAUSIBLE
+            is_text = self._overhead is not None or self.message(sent.prompt) > MOSTLY_TEXT * OVERHEAD_AT_MOST
+            self._share_out(sent, total, least=least, learn=is_text, keep=False)
+        else:
+            self._keep({turn_id: self._reported_prompt(sent, total) + answered})
+            self._prompt = ("", 0.0)  # that prompt is a turn now
+        most = min(total, known + most_text) - OVERHEAD_AT_MOST
+        self._surplus = max(self._surplus, most / max(known + self.message(sent.prompt), 1.0))
+        self._settle()
+
+    def record_count(self, sent: SentRequest, total: int) -> None:
+        """Learn from the total of a request that was counted but not answered. Parts counted before keep their size."""
+        asked = self._share_out(sent, total, learn=True)
+        if asked is not None:
+            self._prompt = (sent.prompt, max(asked - sent.attached, 0.0))
+            self._settle()
+
+    def _reported_prompt(self, sent: SentRequest, total: int) -> float:
+        """Make the parts of a request sum to its reported total, and return the prompt's share."""
+        is_first = self._overhead is None and not sent.counted and not sent.guessed
+        if self._overhead is None:
+            surplus = total - sent.before - self.message(sent.prompt) - sent.attached
+            self._overhead = min(max(surplus, 0.0), OVERHEAD_AT_MOST) if is_first else 0.0
+        # in a first prompt, tokens beyond the estimate may be the template's
+        asked = self._share_out(sent, total, learn=not is_first)
+        if asked is not None:
+            return asked
+        turns, asked = sent.turns(), self.message(sent.prompt) + sent.attached
+        fixed = self.fixed(sent.fixed)
+        factor = total / max(fixed + asked + sum(turns.values()), 1.0)
+        self._keep_view(sent.fixed, fixed * factor, turns, factor)
+        return asked * factor
+
+    def _share_out(
+        self, sent: SentRequest, total: int, *, learn: bool, least: float = 1 / PLAUSIBLE, keep: bool = True
+    ) -> float | None:
+        """Fit the estimated parts to a total and return the prompt's share; ``None`` where that is implausible.
+
+        ``learn``: from the text; ``least``: the share of the estimate that a total is at least; ``keep`` the sizes.
+        """
+        known = self.fixed(sent.fixed)
+        fixed = 0.0 if sent.fixed in self._fixed else known
+        asked = self.message(sent.prompt) + sent.attached
+        turns = {turn: guess.tokens for turn, guess in sent.guessed.items()}
+        guessed = asked + fixed + sum(turns.values())
+        left = total - (known - fixed) - sent.counted
+        if not max(least * guessed, 1) <= left <= max(guessed * PLAUSIBLE, sent.most_text):
+            return None
+        factor = left / guessed
+        if learn and not sent.attached:  # tokens of images say nothing about text
+            prompt, *others = sent.uncounted
+            text = _joined(self._vector(prompt, 1.0), *[self._vector(other) for other in others])
+            self.calibration = self.calibration.learned(text, left - fixed * factor)
+        if keep:
+            self._keep_view(sent.fixed, fixed * factor if fixed else known, turns, factor)
+        return asked * factor
+
+    def _keep_view(self, fixed: Fixed, tokens: float, turns: Mapping[str, float], factor: float) -> None:
+        """Keep the size of the fixed texts, and those of turns times a factor."""
+        if self._fixed.get(fixed) != tokens:
+            self._fixed[fixed] = self._unsaved.fixed[fixed] = tokens
+        if turns:
+            self._keep({turn: size * factor for turn, size in turns.items()})
+            self.revision += 1
+
+    def _keep(self, turns: Mapping[str, float]) -> None:
+        self._turns.update(turns)
+        self._unsaved.turns.update(turns)
+        for turn in turns:
+            self._estimates.pop(turn, None)
+
+    def _settle(self) -> None:
+        """Estimate turns anew after the first report, the second, the fourth and so on, each of which teaches less.
+
+        After every report it would cost as much as there are turns.
+        """
+        self._reports += 1
+        if self._later is not None:
+            self._count, self._later = self._later, None
+            self.calibration = _calibration(self._family, counted=True)
+        if self._reports.bit_count() == 1:
+            self._settled = self.calibration.weights
+            self.revision += 1
+            self._estimates.clear()
+
+    @property
+    def learned(self) -> Learned:
+        """How the model counts, as far as that is known."""
+        return Learned(self.calibration.reports, self._overhead, self._settled)
+
+    @property
+    def counted_parts(self) -> Counted:
+        """All sizes known from reports."""
+        return Counted(dict(self._turns), dict(self._fixed))
+
+    def pop_unsaved(self) -> Counted:
+        """Return the sizes learned from reports since the last call."""
+        unsaved, self._unsaved = self._unsaved, Counted({}, {})
+        return unsaved
+
+    def restore(self, learned: Learned, counted: Counted) -> None:
+        """Restore what was learned before a restart; what was learned since is kept."""
+        reports, vocabularies = learned.calibration, self.calibration.vocabularies
+        if self._overhead is None:
+            self._overhead = learned.overhead
+            if len(reports.misses) == len(vocabularies) and len(learned.settled) == len(vocabularies[0]):
+                self.calibration, self._settled = Calibration.after(vocabularies, reports), learned.settled
+        self._turns = {**counted.turns, **self._turns}
+        self._fixed = {**counted.fixed, **self._fixed}
+        self._estimates.clear()
+        self.revision += 1
+
+
+def _calibration(family: Family, *, counted: bool) -> Calibration:
+    """Return the calibration of a tokenizer before its first report."""
+    if not counted:
+        return Calibration.of(family.ratios, ALL_RATIOS)
+    if family.vocabulary:  # only the template is unknown
+        return Calibration.of([(1.0,)], noise=KNOWN_NOISE, messages=MESSAGES)
+    words = [ratios[0] / O200K_RATIOS[0] for ratios in family.ratios]
+    return Calibration.of([(sum(words) / len(words),)], noise=FOREIGN_DOUBT)
+
+
+def _joined(*texts: Vector) -> Vector:
+    return tuple(map(sum, zip(*texts, strict=True)))

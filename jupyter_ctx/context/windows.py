@@ -12,7 +12,7 @@ import json
 import re
 from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property, lru_cache
+from functools import cache, lru_cache
 from typing import Any, Literal, NamedTuple, get_args
 
 from .usage import Prices
@@ -98,7 +98,7 @@ class WindowTable:
     A row of any other table answers for names that add nothing that may change the window, such as
     a date. For other names, and for a family's row (``claude-``), the window is assumed.
     ``problem`` is a sentence on why a file, or a row of it, is not used. ``prices``: those of rows that have any.
-    ``facts``: of which models each holds, by names as :func:`spell` writes them.
+    ``facts``: of which models each holds.
     """
 
     rows: Mapping[str, WindowRow]
@@ -109,28 +109,30 @@ class WindowTable:
 
     @lru_cache(4_096)  # noqa: B019  # a turn asks for the same few names again and again
     def find(self, model: str) -> ContextWindow | None:
-        """Return the window of a model's own row, else of the longest row that its name begins with."""
-        names = list(candidates(model))
-        name = self._own_row(names, self._spelled)
+        """Return the window of a model's own row, else the assumed one of its family's row or of a relative's."""
+        rows, names = self._spelled("windows"), list(candidates(model))
+        name = self._own_row(names, rows)
         if name is not None:
-            row = self._spelled[name]
-            return ContextWindow(*self.rows[row], self.source, row)
-        return None if self._by_prefix else self._likely(name for name, _ in names)
+            return ContextWindow(*self.rows[rows[name]], self.source, rows[name])
+        if self._by_prefix:
+            return None
+        row = next(filter(None, (rows.get(f"{name}-") or rows.get(name) for name, _ in names)), None)
+        return ContextWindow(*self.rows[row], matched=row.rstrip("-")) if row else None
 
     @lru_cache(4_096)  # noqa: B019
     def find_prices(self, model: str) -> Prices | None:
         """Return the prices of the row that answers for a model itself."""
-        spelled = {spell(name): prices for name, prices in self.prices.items()} | {**self.prices}
-        row = self._own_row(candidates(model), spelled) if spelled else None
-        return None if row is None else spelled[row]
+        rows = self._spelled(PRICES)
+        name = self._own_row(candidates(model), rows) if rows else None
+        return None if name is None else self.prices[rows[name]]
 
     @lru_cache(4_096)  # noqa: B019
     def says(self, fact: Fact, model: str) -> bool | None:
         """Return whether a fact holds of a model, by its own row, else its family's; ``None``: the table is silent."""
-        rows = self.facts.get(fact, {})
+        rows = self._spelled(fact)
         names = list(candidates(model)) if rows else []
-        row = self._own_row(names, rows) or next((f"{name}-" for name, _ in names if f"{name}-" in rows), "")
-        return rows.get(row)
+        name = self._own_row(names, rows) or next((f"{name}-" for name, _ in names if f"{name}-" in rows), "")
+        return self.facts[fact][rows[name]] if name else None
 
     @property
     def _by_prefix(self) -> bool:
@@ -144,19 +146,19 @@ class WindowTable:
             known.sort(key=lambda found: len(found[1]))  # the row that leaves the least of the name over is nearest
         return known[0][0] if known else None
 
-    def _likely(self, names: Iterable[str]) -> ContextWindow | None:
-        """Return the assumed window of a name without a row: from its family's row, else from a relative's."""
-        likely = (self._spelled.get(f"{name}-") or self._spelled.get(name) for name in names)
-        row = next(filter(None, likely), None)
-        return ContextWindow(*self.rows[row], matched=row.rstrip("-")) if row else None
-
-    @cached_property
-    def _spelled(self) -> dict[str, str]:
-        """The rows by their spelling, looked up at the first question: most tables are never asked."""
-        pairs = list(zip(spell_all(self.rows), self.rows, strict=True)) if self.rows else []
-        parts = ((name.split("/"), row) for name, row in pairs)
+    @cache  # noqa: B019
+    def _spelled(self, kind: str) -> dict[str, str]:
+        """Return the rows of a kind by their spelling, made at the first question: most tables are never asked."""
+        kinds: list[tuple[str, Mapping[str, Any]]] = [
+            ("windows", self.rows),
+            (PRICES, self.prices),
+            *self.facts.items(),
+        ]
+        rows = dict(kinds).get(kind, {})
+        spelled = dict(zip(spell("\n".join(rows)).split("\n"), rows, strict=False))
+        parts = [(name.split("/"), row) for name, row in spelled.items()]
         anywhere = {f"{name[0]}//{name[-1]}": row for name, row in parts if len(name) > 2}
-        return anywhere | dict(pairs) | {row: row for row in self.rows}
+        return anywhere | spelled | {row: row for row in rows}
 
 
 # For an installation without models.json. Where members of a family differ, the figure is the smaller one.
@@ -256,11 +258,6 @@ def spell(name: str) -> str:
     return name
 
 
-def spell_all(names: Iterable[str]) -> list[str]:
-    """Return the one spelling of each of many names, in a fraction of the time that one after the other takes."""
-    return spell("\n".join(names)).split("\n")
-
-
 def same_window(rest: str) -> bool:
     """Return whether an ending leaves the window as it is: a date, a file format, a way to be served.
 
@@ -289,49 +286,42 @@ def read_table(text: str, source: Source, path: str) -> WindowTable:
     if not isinstance(data, dict):
         return WindowTable({}, source, f"{path} must hold an object of names and windows, not a {type(data).__name__}.")
     problems: list[str] = []
-    facts = {fact: _holds(fact, data.pop(fact, {}), path, problems) for fact in FACTS}
-    rows, prices = dict[str, WindowRow](), dict[str, Prices]()
-    for names, value in _with_members(data):
-        keys = [name.lower() for name in names]
+    rows, prices, facts = dict[str, WindowRow](), dict[str, Prices](), dict[Fact, dict[str, bool | None]]()
+    for fact in FACTS:
+        facts[fact] = {}
+        for name, value in _by_name(data.pop(fact, {})):
+            if value is None or type(value) is bool:
+                facts[fact][name] = value
+            else:
+                problems.append(f"{path}: ignored {name!r} in {fact!r}: it must be true or false.")
+    for name, value in _by_name(data):
         try:
             if not isinstance(value, dict) or value.keys() != {PRICES}:
-                rows.update(dict.fromkeys(keys, _row(value)))
+                rows[name] = _row(value)
             if isinstance(value, dict) and PRICES in value:
-                prices.update(dict.fromkeys(keys, Prices.of(value[PRICES])))
+                prices[name] = Prices.of(value[PRICES])
         except ValueError as error:
-            problems.append(f"{path}: ignored {names[0]!r}: {error}")
+            problems.append(f"{path}: ignored {name!r}: {error}")
     return WindowTable(rows, source, problems[0] if problems else None, prices, facts)
 
 
-def _holds(fact: Fact, said: Any, path: str, problems: list[str]) -> dict[str, bool | None]:
-    """Return of which models a fact holds, as a models file says; ``problems`` gets what is wrong, a line each."""
-    members = _with_members(said if isinstance(said, dict) else {"": said})
-    stated = [(name.lower(), value) for names, value in members for name in names]
-    spelled = spell_all(name.replace("\n", " ") for name, _ in stated)
-    holds = {name: value for name, (_, value) in zip(spelled, stated, strict=False)}
-    odd = [name for name, value in holds.items() if value not in (True, False, None) or type(value) is int]
-    problems += [f"{path}: ignored {name!r} in {fact!r}: it must be true or false." for name in odd]
-    return {name: value for name, value in holds.items() if name not in odd}
-
-
-def _with_members(data: Mapping[str, Any]) -> Iterator[tuple[list[str], Any]]:
+def _by_name(data: Any) -> Iterator[tuple[str, Any]]:
     """Yield all names with their values. A family's object holds its members by the rest of their names."""
-    for name, value in data.items():
+    for name, value in data.items() if isinstance(data, dict) else [("", data)]:
+        family = name.lower().replace("\n", " ")
         if isinstance(value, dict) and value and not value.keys() & {*WindowRow._fields, PRICES}:
-            yield from (([name + more for more in key.split(" ")], columns) for key, columns in value.items())
+            for members, columns in value.items():
+                yield from ((family + member.lower(), columns) for member in members.split(" "))
         else:
-            yield [name], value
+            yield family, value
 
 
 def _row(value: Any) -> WindowRow:
-    if type(value) is int and value > 0:  # as most are
-        return WindowRow(value)
     if isinstance(value, dict):
         value = [value.get(column) for column in WindowRow._fields]
     window, *caps = value if isinstance(value, list) and value else [value]
     row = WindowRow(window, *caps[:2])
-    valid = window is not None and all(type(n) is int and n > 0 for n in row if n is not None)
-    if not valid:
+    if window is None or not all(type(tokens) is int and tokens > 0 for tokens in row if tokens is not None):
         raise ValueError("the window must be a positive integer.")
     return row
 

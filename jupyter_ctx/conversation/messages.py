@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from ..context.odds import Written
+from ..context.logprobs import TokenLogprob
 from ..context.usage import Usage
 from ..context.vision import Vision, image_size
 
@@ -105,7 +105,7 @@ class TurnRecord:
     sources: tuple[str, ...] = ()
     typed: int | None = None
     extents: tuple[tuple[int, int], ...] = ()
-    tokens: tuple[Written, ...] = ()
+    tokens: tuple[TokenLogprob, ...] = ()
     citations: tuple[tuple[str, str], ...] = ()
     id: str = field(default_factory=new_id)
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import chain
 from typing import NamedTuple
 
-from ..context.odds import Token
+from ..context.logprobs import Token
 from .tables import first_words, table_html, table_text
 from .text import attribute_html, markdown_block, text_html, to_plain
 

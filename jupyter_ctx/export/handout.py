@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from ..context.odds import Written
+from ..context.logprobs import TokenLogprob
 from ..conversation.messages import StopReason
 from ..conversation.text_safety import clean
 from ..errors import InvalidRequestError
@@ -52,7 +52,7 @@ class HandoutAnswer:
     truncated: bool = False
     method: Literal["", "extractive", "model"] = ""
     covers: tuple[int, ...] = ()
-    tokens: tuple[Written, ...] = ()
+    tokens: tuple[TokenLogprob, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +115,7 @@ def answers_in(notebook: Mapping[str, Any]) -> tuple[HandoutAnswer, ...]:
 
 def _checked(answer: HandoutAnswer) -> HandoutAnswer:
     """Return an answer in whose texts and figures nothing is that none has."""
-    logprobs = (token.logprob for written in answer.tokens for token in (written.token, *written.likeliest))
+    logprobs = (token.logprob for written in answer.tokens for token in (written.token, *written.top_logprobs))
     are_finite = all(logprob is not None and math.isfinite(logprob) for logprob in logprobs)
     tokens = answer.tokens if are_finite else ()
     return replace(answer, text=clean(answer.text), thinking=clean(answer.thinking), tokens=tokens)

@@ -12,7 +12,7 @@ from IPython.core.error import UsageError
 from IPython.display import display
 
 from ..context.families import family_of
-from ..context.odds import Token, text_of
+from ..context.logprobs import Token, text_of
 from ..conversation.messages import Message
 from ..conversation.text_safety import checked
 from ..display.token_page import CutText, tokens_forms
@@ -80,9 +80,9 @@ def _likely(call: Call, target: Target, text: str, more: Sequence[Token]) -> Lik
     following = None if target.is_capped else next_tokens(target.provider, text, more)  # what that costs is not told
     if following is not None:
         return following, f"{target.model} continues the text"
-    target.check_odds()
+    target.check_logprobs()
     messages = (Message("user", text + text_of(more)),)
-    request = target.request(messages, max_tokens=SHORTEST_ANSWER, likeliest=MOST_LIKELIEST, cache_key=None)
+    request = target.request(messages, max_tokens=SHORTEST_ANSWER, top_logprobs=MOST_LIKELIEST, cache_key=None)
     try:
         with closing(paid_stream(call.chat.models, target, request, target.meter.tokens(text))) as stream:
             reply = next(item for item in stream if isinstance(item, Reply))
@@ -92,7 +92,7 @@ def _likely(call: Call, target: Target, text: str, more: Sequence[Token]) -> Lik
         raise ContextOverflowError(f"{holds}: {remedy}", overflow=error.overflow) from None
     cost = call.chat.models.cost(target, reply.usage, reply.model)
     call.chat.session.spend(target, replace(reply, cost=cost))
-    first = reply.tokens[0].likeliest if reply.tokens else ()
+    first = reply.tokens[0].top_logprobs if reply.tokens else ()
     if not first:
         raise ProviderError(f"{target.model} answered, and told no probabilities.")
     return first, f"{target.model} begins its answer to the text"

@@ -122,7 +122,7 @@ class Target:
             "max_tokens": self.max_tokens, "temperature": settings.temperature, "parameters": settings.parameters,
             "cache_key": self.cache_key, "cache_ttl": settings.cache_ttl, "shared": self.shared,
             "schema": self.schema, "waits": self.waits, "once": self.is_capped,
-            "likeliest": LIKELIEST if settings.certainty == "on" else 0,
+            "top_logprobs": LIKELIEST if settings.certainty == "on" else 0,
             "effort": None if self.thinks is False else settings.effort,
         }  # fmt: skip
         return Request(messages, **{**usual, **other})
@@ -159,9 +159,9 @@ class Target:
             return [f"{self.model} does not think: effort {effort} is not sent."]
         return self.provider.differences(self.request(()))
 
-    def check_odds(self) -> None:
+    def check_logprobs(self) -> None:
         """Raise InvalidRequestError where nobody there tells how likely tokens are."""
-        if not self.provider.reports_odds:
+        if not self.provider.reports_logprobs:
             raise InvalidRequestError(
                 f"{self.model} does not tell how likely its tokens are: local models do, OpenAI's that do not reason, "
                 "Gemini, and most OpenAI-compatible servers (-m). Nothing was sent."
@@ -333,7 +333,7 @@ class Models:
             parts.turns.update(told["turns"])
             parts.fixed.update({Fixed(system, summary): tokens for system, summary, tokens in told["fixed"]})
         for meter in state.get("meters", []):
-            learned = Learned(meter["calibration"], meter["overhead"], meter["floor"], meter["settled"])
+            learned = Learned(meter["calibration"], meter["overhead"], meter["settled"])
             self._restore_meter(meter["meter"], learned, counted.get(meter["meter"], Counted({}, {})))
 
     def _restore_meter(self, key: tuple[str, str], learned: Learned, counted: Counted) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..context.families import Vocabulary
-from ..context.odds import Token
+from ..context.logprobs import Token
 from ..errors import MissingDependencyError
 
 if TYPE_CHECKING:

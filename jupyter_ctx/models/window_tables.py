@@ -24,7 +24,6 @@ from ..context.windows import (
     WindowTable,
     choose_window,
     read_table,
-    spell,
 )
 from ..errors import ChatError, InvalidRequestError, check_whole_number
 from ..providers.base import Card, Provider
@@ -96,7 +95,7 @@ def kept_table(name: str, cards: Collection[Card]) -> WindowTable:
     """
     stated = ((card.id.lower(), card.stated) for card in cards)
     rows = {model: WindowRow(w.tokens, w.max_input_tokens, w.max_output_tokens) for model, w in stated if w}
-    facts = {fact: {spell(card.id.lower()): card.facts[fact] for card in cards} for fact in FACTS}
+    facts = {fact: {card.id.lower(): card.facts[fact] for card in cards} for fact in FACTS}
     if name and os.environ.get("JUPYTER_CTX_STORE") != "memory":
         with suppress(OSError):
             write_own(_list_path(name), json.dumps({**rows, **facts}))

@@ -7,17 +7,19 @@ from contextlib import suppress
 from math import isfinite
 from typing import Any
 
-from ..context.odds import Token, Written
+from ..context.logprobs import Token, TokenLogprob
 from .base import Provider
 from .stream_events import dicts_in, text_at
 
 LIKELIEST_NEXT = 20_000  # tokens: more than 99.9 % of what may follow, as a rule, read in a quarter of a second
 
 
-def reported_tokens(reported: Any) -> list[Written]:
+def reported_tokens(reported: Any) -> list[TokenLogprob]:
     """Return the tokens of an answer that are reported with their probabilities, as OpenAI or Gemini does."""
     return [
-        Written(token, tuple(sorted(_tokens(dicts_in(each.get("top_logprobs"))), key=lambda top: -top.probability)))
+        TokenLogprob(
+            token, tuple(sorted(_tokens(dicts_in(each.get("top_logprobs"))), key=lambda top: -top.probability))
+        )
         for each in dicts_in(reported)
         for token in _tokens([each])
     ]

@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 from typing import Any
 
-from ..context.odds import Written
+from ..context.logprobs import TokenLogprob
 from ..context.usage import Usage
 from ..conversation.messages import StopReason
 from ..conversation.text_safety import clean
@@ -67,7 +67,7 @@ class ReplyBuilder:
         self.stop_reason: StopReason | None = None
         self.detail = ""
         self.whole = False
-        self.logprobs: list[Written] = []
+        self.logprobs: list[TokenLogprob] = []
         self.corrected: tuple[str, str] | None = None
         self.place: object = None
         self.pieces: list[Piece] = []

@@ -222,6 +222,8 @@ def _shorter(refused: RequestPlan, target: Target, overflow: Overflow) -> Reques
     goal = goal_after_refusal(tokens, limit, retry=refused.retry)
     if target.limit_is_stated and _shorter_reply(old, target) and tokens <= limit:
         goal = float(limit)
+    elif refused.retry and not target.limit_is_stated:
+        goal = 1.0  # nobody has said how much fits: the last try sends the least that may be sent
     shorter = _less(refused, target, goal)
     if not _sends_less(shorter, refused):
         shorter = _without_summary(shorter, refused.cut.start, goal)

@@ -294,7 +294,7 @@ class Session:
         message = said.turn.messages[0]
         target.check_files(message.attachments)
         if target.settings.certainty == "on":
-            target.check_odds()
+            target.check_logprobs()
         asked, usual = target.settings, self.settings
         differs = {name for name in FITS_BY if getattr(asked, name) != getattr(usual, name)}
         lasting = (

@@ -46,7 +46,6 @@ class MeterState(TypedDict):
     meter: tuple[str, str]
     calibration: Reports
     overhead: float | None
-    floor: float
     settled: Vector
 
 

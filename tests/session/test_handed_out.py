@@ -13,7 +13,7 @@ import nbformat
 import pytest
 
 from jupyter_ctx import Chat, ChatError, Reply
-from jupyter_ctx.context.odds import Token, Written
+from jupyter_ctx.context.logprobs import Token, TokenLogprob
 from jupyter_ctx.export.handout import Handout, notebook_in, with_handout
 from jupyter_ctx.providers.base import Request, Thought
 from jupyter_ctx.runtime.frontend import fingerprint
@@ -30,7 +30,7 @@ SHIPS = [
 ]
 
 
-TOLD = (Written(Token(b"Well", 5, -0.5), (Token(b"No", 6, -0.25),)), Written(Token(b".", 7, -0.125)))
+TOLD = (TokenLogprob(Token(b"Well", 5, -0.5), (Token(b"No", 6, -0.25),)), TokenLogprob(Token(b".", 7, -0.125)))
 
 
 class Telling(ScriptedProvider):

@@ -73,7 +73,7 @@ def test_an_answer_that_does_not_match_is_asked_for_once_more_in_the_same_turn()
     assert [turn.reply for turn in chat.turns] == [VALID]
     first, second = provider.requests
     assert [message.content for message in second.messages[:2]] == ["Which film?", INVALID]
-    assert "year: Expected `int`, got `str`" in second.messages[2].content
+    assert "year: Input should be a valid integer" in second.messages[2].content
     assert second.schema == first.schema
     sizes = [provider.size(request) for request in provider.requests]
     assert reply.usage is not None
@@ -245,7 +245,7 @@ def test_an_answer_of_a_row_is_parsed_asked_for_once_more_or_an_error_of_its_row
         reply = results[row].reply
         assert reply is not None
         assert reply.parsed == UP
-    assert "year: Expected `int`, got `str`" in results["never"].error
+    assert "year: Input should be a valid integer" in results["never"].error
     assert "asked for twice" in results["never"].error
     assert "asked for twice" not in results["cut"].error
     assert len(provider.requests) == 6

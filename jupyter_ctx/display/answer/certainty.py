@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...context.odds import Token, Written, as_one, in_pieces
+from ...context.logprobs import Token, TokenLogprob, as_one, in_pieces
 from ...wording import counted
 from ..tables import table
 from ..text import attribute_html, text_html, to_plain
@@ -26,7 +26,7 @@ CERTAINTY_SHEET = (
 )
 
 
-def certainty_forms(text: str, tokens: Sequence[Written]) -> AnswerForms:
+def certainty_forms(text: str, tokens: Sequence[TokenLogprob]) -> AnswerForms:
     """Return an answer with its tokens shaded, and a table of the least certain ones."""
     pieces = in_pieces(text, tokens)
     body = "".join(_shaded(piece, as_one(told)) if told else text_html(piece) for piece, told in pieces)
@@ -43,7 +43,7 @@ def certainty_forms(text: str, tokens: Sequence[Written]) -> AnswerForms:
     return AnswerForms(page, markdown, f"{to_plain(text)}\n\n{forms['text/plain']}", forms["text/plain"])
 
 
-def _shaded(piece: str, told: Written) -> str:
+def _shaded(piece: str, told: TokenLogprob) -> str:
     """Return a piece of an answer, the darker the less likely it was."""
     probability = told.token.probability
     title = attribute_html("; ".join(filter(None, (share_of_token(told.token), _others(told)))))
@@ -54,17 +54,19 @@ def _shaded(piece: str, told: Written) -> str:
     return f'<span class="jctx-unsure" tabindex="0" title="{title}" style="{style}">{text_html(piece)}</span>'
 
 
-def _row(before: str, told: Written) -> tuple[str, ...]:
+def _row(before: str, told: TokenLogprob) -> tuple[str, ...]:
     """Return the cells of a token below LEAST_CERTAIN_HEAD, in brackets behind what stands ``before`` it."""
     cut = "…" if len(before) > SEEN_BEFORE else ""
     place = f"{cut}{before[-SEEN_BEFORE:]}[{told.token.label}]"
     return place, share_of_token(told.token), _others(told)
 
 
-def _others(told: Written) -> str:
+def _others(told: TokenLogprob) -> str:
     """Return what else was likely, with its probabilities."""
     own = told.token
-    others = [token for token in told.likeliest if token.data != own.data and (token.id is None or token.id != own.id)]
+    others = [
+        token for token in told.top_logprobs if token.data != own.data and (token.id is None or token.id != own.id)
+    ]
     return " · ".join(f"{token.label} {share_of_token(token)}" for token in others[:MOST_OTHERS])
 
 

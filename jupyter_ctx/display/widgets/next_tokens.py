@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
-from ...context.odds import Token, kept_by, shares_at, text_of
+from ...context.logprobs import Token, kept_by, shares_at, text_of
 from ..tables import table
 from ..text import spoken_html, text_html
 from .clicks import button, low_layout, tried

@@ -51,11 +51,11 @@ def text_of(tokens: Sequence[Token]) -> str:
     return b"".join(token.data for token in tokens).decode("utf-8", "replace")
 
 
-class Written(NamedTuple):
+class TokenLogprob(NamedTuple):
     """A token of an answer, and the likeliest tokens in its place, the likeliest first."""
 
     token: Token
-    likeliest: tuple[Token, ...] = ()
+    top_logprobs: tuple[Token, ...] = ()
 
     @property
     def is_last_of_several(self) -> bool:
@@ -63,31 +63,31 @@ class Written(NamedTuple):
 
         Then the likeliest tokens begin within a character, and the text begins with a whole one.
         """
-        return _is_within(b"".join(each.data for each in self.likeliest[:1])) and not _is_within(self.token.data)
+        return _is_within(b"".join(each.data for each in self.top_logprobs[:1])) and not _is_within(self.token.data)
 
 
 def _is_within(data: bytes) -> bool:
     return b"\x80" <= data[:1] < b"\xc0"
 
 
-AnswerPiece = tuple[str, tuple[Written, ...]]
+AnswerPiece = tuple[str, tuple[TokenLogprob, ...]]
 
 
-def as_one(tokens: Sequence[Written]) -> Written:
+def as_one(tokens: Sequence[TokenLogprob]) -> TokenLogprob:
     """Return the tokens of a piece as one; what was likely in the place of each is nothing in the place of them all."""
     if len(tokens) == 1:
         return tokens[0]
     data = b"".join(each.token.data for each in tokens)
-    return Written(Token(data, logprob=sum(each.token.logprob or 0.0 for each in tokens)))
+    return TokenLogprob(Token(data, logprob=sum(each.token.logprob or 0.0 for each in tokens)))
 
 
-def in_pieces(text: str, tokens: Sequence[Written]) -> list[AnswerPiece]:
+def in_pieces(text: str, tokens: Sequence[TokenLogprob]) -> list[AnswerPiece]:
     """Return an answer's text in pieces of whole characters, each with its tokens; none where some were not reported.
 
     The tokens are found from the end: those of thoughts come first, and are in no piece.
     """
     data = text.encode("utf-8", "replace")
-    spans: list[tuple[bytes, Written | None]] = []
+    spans: list[tuple[bytes, TokenLogprob | None]] = []
     end = len(data)
     for written in reversed(tokens):
         token = written.token.data
@@ -97,7 +97,7 @@ def in_pieces(text: str, tokens: Sequence[Written]) -> list[AnswerPiece]:
             end = start
     spans.append((data[:end], None))
     pieces: list[AnswerPiece] = []
-    held, told = b"", list[Written | None]()
+    held, told = b"", list[TokenLogprob | None]()
     for span, whose in reversed(spans):
         held += span
         told += [whose] if span else []

@@ -12,7 +12,7 @@ from dialects import DIALECTS
 from server import send, serve
 
 from jupyter_ctx import Chat, InvalidRequestError
-from jupyter_ctx.context.odds import Token, Written, as_one, in_pieces, kept_by, shares_at
+from jupyter_ctx.context.logprobs import Token, TokenLogprob, as_one, in_pieces, kept_by, shares_at
 from jupyter_ctx.display.answer.certainty import certainty_forms
 from jupyter_ctx.providers.logprobs import next_tokens, text_tokens
 from jupyter_ctx.providers.lookup import get_provider
@@ -81,7 +81,7 @@ def test_probabilities_are_the_softmax_of_what_the_server_sent(
     differences = [
         abs(found.probability - expected)
         for told, text in zip(reply.tokens, TEXTS, strict=True)
-        for found, expected in zip(told.likeliest, softmax(LOGITS[text]), strict=True)
+        for found, expected in zip(told.top_logprobs, softmax(LOGITS[text]), strict=True)
     ]
     assert len(differences) == 12
     assert max(differences) < 1e-15
@@ -102,7 +102,7 @@ def test_the_local_model_s_answers_and_next_tokens_have_the_same_probabilities(r
     known = {each.id: each.probability for each in following}
     assert 0.95 < sum(known.values()) < 1.001
     assert (
-        max(abs(known[each.id] - each.probability) for each in reply.tokens[0].likeliest) < 1e-4
+        max(abs(known[each.id] - each.probability) for each in reply.tokens[0].top_logprobs) < 1e-4
     )  # one is computed behind the other
     second = next_tokens(provider, prompt, [reply.tokens[0].token])
     assert second is not None
@@ -117,7 +117,7 @@ def test_a_model_without_probabilities_is_refused_before_anything_is_sent() -> N
 
 def test_pieces_are_whole_characters_and_thoughts_are_in_none() -> None:
     smiley = "😀".encode()
-    tokens = [Written(Token(data, logprob=-1.0)) for data in (b"hm", b"So", b" ", smiley[3:], b"!", b"")]
+    tokens = [TokenLogprob(Token(data, logprob=-1.0)) for data in (b"hm", b"So", b" ", smiley[3:], b"!", b"")]
     pieces = [(piece, [each.token.data for each in told]) for piece, told in in_pieces("So 😀! ", tokens)]
     assert pieces == [("So", [b"So"]), (" ", [b" "]), ("😀", []), ("!", [b"!"]), (" ", [])]
     assert in_pieces("as it was", ()) == [("as it was", ())]
@@ -125,12 +125,12 @@ def test_pieces_are_whole_characters_and_thoughts_are_in_none() -> None:
 
 def test_a_character_of_several_tokens_has_their_product_and_nothing_likely_in_its_place() -> None:
     smiley, other = "😀".encode(), (Token(b"No", logprob=-2.0),)
-    tokens = [Written(Token(data, logprob=-0.5), other) for data in (b"So", smiley[:2], smiley[2:3], smiley[3:])]
+    tokens = [TokenLogprob(Token(data, logprob=-0.5), other) for data in (b"So", smiley[:2], smiley[2:3], smiley[3:])]
     (_, so), (_, face) = in_pieces("So😀", tokens)
     assert as_one(so) is tokens[0]
-    assert as_one(face) == Written(Token(smiley, logprob=-1.5))
+    assert as_one(face) == TokenLogprob(Token(smiley, logprob=-1.5))
     assert "of 4 tokens" in certainty_forms("So😀", tokens).plain
-    last_alone = Written(Token(smiley, 111, -0.1), (Token(smiley[3:], 111, -0.1),))  # as llama.cpp reports it
+    last_alone = TokenLogprob(Token(smiley, 111, -0.1), (Token(smiley[3:], 111, -0.1),))  # as llama.cpp reports it
     assert in_pieces("So😀", [tokens[0], last_alone]) == [("So", (tokens[0],)), ("😀", ())]
 
 
