@@ -280,3 +280,14 @@ def test_a_store_that_fails_later_is_named_in_the_next_reply_once(tmp_path: Path
     (notice,) = chat.send("Two?").notices
     assert notice.startswith(f"{file} is a folder: name a file in it")
     assert (chat.send("Three?").notices, chat.session.notices()) == ((), ())
+
+
+def test_undo_names_the_turn_and_says_that_the_model_stays() -> None:
+    chat = Chat(provider=ScriptedProvider(["One.", "Two."]))
+    chat.send("What is first?")
+    assert "turn 1 ('What is first?')" in chat.undo().text
+    chat.redo()
+    chat.configure(model="openai/gpt-4o")
+    change = chat.undo()
+    assert "turn 1" in change.text
+    assert "openai/gpt-4o" in change.note

@@ -22,6 +22,7 @@ from ..runtime.redaction import blanked_line, without_address_keys
 from ..session import actions
 from ..session.prompt import Prompt
 from ..session.replay import replayed
+from ..session.summarizer import Method
 from ..wording.layout import line_width, wrapped
 from . import code_commands, handing_out, status, token_commands  # noqa: F401  # which declare commands, too
 from .command_table import ABOUT_ANSWERS, ABOUT_CONVERSATIONS, ABOUT_SETUP, ABOUT_WINDOW, Call, command, command_of, say
@@ -161,7 +162,7 @@ def _summarise(call: Call, turns: int | None = None) -> object:
     if instructions and extractive:
         raise UsageError("--extractive asks no model, so nobody would read the text below: leave one of them out.")
     place = where(call.host.shell)
-    method: actions.Method | None = "extractive" if extractive else "model" if instructions else None
+    method: Method | None = "extractive" if extractive else "model" if instructions else None
     by = f"{place.cell or ''} {place.source}" if place.source else ""
     change = call.chat.session.act(actions.summarize, instructions, method, turns=turns, by=by)
     say(change)
