@@ -33,6 +33,7 @@ from .cell_gauge import CellGauge
 from .cell_prompts import CellPrompts
 from .conversation_tables import view_forms
 from .line_options import is_several
+from .questions import asked_first
 from .sent_parts import along_bundle
 from .shown import Shown
 from .variables import check_new_name
@@ -59,7 +60,8 @@ class ChatCells:
         self._side_by_side: dict[str, SideBySideCell] = {}  # by cell
         self._newest_columns: SideBySideCell | None = None
         notebook = NotebookState(handout=HandedOut(partial(notebook_files, shell)))
-        self.library: Library = Library(origin(shell), dict(shell.config.get("Chat", {})), notebook=notebook)
+        config = dict(shell.config.get("Chat", {}))
+        self.library: Library = Library(origin(shell), config, notebook=notebook, confirm=asked_first)
 
     @property
     def places(self) -> Sequence[Place]:
