@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -25,12 +25,40 @@ from .session.begun import told_of_environment
 from .session.course import COURSE_FILE, course_in
 from .session.session import Session
 from .session.state import NotebookState
+from .session.tabular import Table
 from .storage.conversation_writer import ConversationWriter, OpenedConversation, forget
 from .storage.database import TakenError
 from .storage.ownership import is_held_elsewhere
 from .storage.spending import Sum
 from .storage.store import ConversationRow, store_address
 from .storage.stored_answers import Answers
+
+
+class Conversations(Table[ConversationRow]):
+    """Conversations with their size and when they were last used; in a notebook, ``here``, with the ``current`` one."""
+
+    columns = ConversationRow._fields
+    here: str | None = None
+    current: str = ""
+
+    def _cells(self) -> list[list[str]]:
+        head = ["conversation", "turns", "last used", "state", "notebook"]
+        several, now = any(row.notebook != self.here for row in self), time.time()
+        cells = [head] + [
+            [row.name, words.turns(row.turns), words.ago(now - row.updated), self._state(row), self._notebook(row)]
+            for row in self
+        ]
+        return cells if several else [line[:-1] for line in cells]
+
+    def _notebook(self, row: ConversationRow) -> str:
+        return "this one" if row.notebook == self.here else row.notebook or "scripts"
+
+    def _state(self, row: ConversationRow) -> str:
+        is_current = row.notebook == self.here and row.name == self.current
+        return "current" if is_current else "in another kernel" if is_held_elsewhere(row) else ""
+
+    def _below(self) -> str:
+        return "%chat switch NAME talks in another one"
 
 
 class Library:
@@ -84,10 +112,15 @@ class Library:
             return None
         return self.current.session.purse_for(self.current.config)
 
-    def rows(self, *, everywhere: bool = False) -> list[ConversationRow]:
+    def rows(self, *, everywhere: bool = False) -> Conversations:
         """Return the rows of this notebook's conversations, or of all; last opened first. Raises StoreError."""
         rows = self._journal().store.rows()
-        return [row for row in rows if everywhere or row.notebook == self.origin.scope]
+        return self._listed(row for row in rows if everywhere or row.notebook == self.origin.scope)
+
+    def _listed(self, rows: Iterable[ConversationRow]) -> Conversations:
+        listed = Conversations(rows)
+        listed.here, listed.current = self.origin.scope, self._current.name if self._current is not None else ""
+        return listed
 
     @property
     def chats(self) -> list[Chat]:
@@ -95,9 +128,9 @@ class Library:
         return list(dict.fromkeys((self.current, *self._chats.values())))
 
     @property
-    def in_memory(self) -> list[ConversationRow]:
+    def in_memory(self) -> Conversations:
         """The rows of the conversations that are open in this kernel."""
-        return [journal_of(chat).row for chat in self._chats.values()]
+        return self._listed(journal_of(chat).row for chat in self._chats.values())
 
     @property
     def names(self) -> list[str]:

@@ -63,8 +63,7 @@ def test_conversations_are_listed_switched_forked_and_renamed(page: Cells) -> No
     assert page.run("%chat rename first") == "'main' is now 'first'.\n"
     assert page.run("%chat switch travel plans") == "Talking in 'travel plans': 1 turn.\n"
     assert said() == ["Say two."]
-    head, names, *rows = page.run("%chat list").strip().splitlines()
-    assert head == "Conversations: %chat switch NAME talks in another one"
+    names, *rows, _ = page.run("%chat list").strip().splitlines()
     assert names.split() == ["conversation", "turns", "last", "used", "state"]
     assert [re.split(" {2,}", row) for row in rows] == [
         ["travel plans", "1 turn", "just now", "current"],

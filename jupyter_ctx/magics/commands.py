@@ -27,7 +27,7 @@ from ..wording.layout import line_width, wrapped
 from . import code_commands, handing_out, status, token_commands  # noqa: F401  # which declare commands, too
 from .command_table import ABOUT_ANSWERS, ABOUT_CONVERSATIONS, ABOUT_SETUP, ABOUT_WINDOW, Call, command, command_of, say
 from .command_table import COMMANDS as COMMANDS  # whole only with the declarations below
-from .conversation_tables import conversations_table, replay_forms
+from .conversation_tables import replay_forms
 from .help_pages import all_commands, all_settings, one_command, setting_lines, unknown_topic
 from .help_topics import TOPICS, topic_forms
 from .line_options import settings_of
@@ -221,13 +221,12 @@ def _list(call: Call, scope: str = "") -> object:
     """List the conversations of this notebook, or of all notebooks."""
     if scope.lower() not in ("", "all"):
         raise UsageError(f"%chat list takes nothing or all, not {scope!r}.")
-    library, current = call.host.library, call.host.library.current.name
+    library, _ = call.host.library, call.host.library.current
     try:
-        rows = library.rows(everywhere=bool(scope))
+        return library.rows(everywhere=bool(scope))
     except StoreError as error:
         say(f"{error} These are the conversations in memory:")
-        rows = library.in_memory
-    return conversations_table(rows, current, library.origin)
+        return library.in_memory
 
 
 @command(ABOUT_CONVERSATIONS, "%chat rename plans", every_conversation=True)
