@@ -170,17 +170,12 @@ def summarize(
         raise InvalidRequestError(f"instructions is {instructions!r}: it must be text.")
     if instructions and method == "extractive":
         raise InvalidRequestError("instructions are for a model: an extractive summary consists of your own lines.")
-    cell, _, source = by.rpartition(" ")
+    cell = by.rpartition(" ")[0]
     before, seen = session.conversation.summary_by(by) if cell else None, session.notebook.seen
     if before is not None and before.id not in seen:
         seen.add(before.id)
         return _unchanged("The summary is stored; nothing was sent")
-    recorded = session.notebook.handout.summary(session.conversation, source)
-    if recorded is not None:
-        text = f"Summarised {words.turns(len(recorded.covers))} as handed out with this notebook"
-        draft = SummaryDraft(text, recorded)
-    else:
-        draft = draft_summary(session, method, instructions, stopper, turns)
+    draft = draft_summary(session, method, instructions, stopper, turns)
     return keep_summary(session, draft._replace(summary=draft.summary and replace(draft.summary, by=by)))
 
 
