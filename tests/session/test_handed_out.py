@@ -151,19 +151,6 @@ def test_another_model_and_a_script_are_asked(path: Path) -> None:
     assert len(provider.requests) == 1
 
 
-def test_views_that_left_turns_out_are_found_whatever_the_reader_believes_of_the_window(tmp_path: Path) -> None:
-    prompts = [f"{number} " + "word " * 100 for number in range(6)]
-    teacher, refusing = talker("Yes.", window=500)
-    for prompt in prompts:
-        say(teacher, prompt)
-    assert refusing.refused
-    path = saved(tmp_path, handout_of(teacher, *prompts), *prompts)
-    student, provider = talker("No.", window=500)
-    opened(student, path)
-    assert {say(student, prompt, handed=True).text for prompt in prompts} == {"Yes."}
-    assert provider.requests == []
-
-
 def test_answers_that_a_clear_or_an_undo_of_the_notebook_took_out_of_view_are_handed_out(tmp_path: Path) -> None:
     def run_all(chat: Chat, *, handed: bool) -> list[str]:
         replies = [say(chat, SHIPS[0], handed=handed), say(chat, SHIPS[1], handed=handed)]
