@@ -292,20 +292,21 @@ class Library:
         """Ask once whether prompts may go where only the course's file says; else its model is not used."""
         model, provider = self._course.begun.model, self._course.unchosen_provider(self._usual)
         asked = f"{COURSE_FILE}: {provider}"
-        answer = told.get(asked, "") if provider else "yes"
-        if not answer:
-            question = (
-                f"{COURSE_FILE} beside this notebook sets the model {model}. Send prompts to {provider}, with your key?"
-            )
+        if not provider or told.get(asked) == "yes":
+            return
+        note = ""
+        if asked not in told:
+            sets = f"{COURSE_FILE} beside this notebook sets the model {model}"
+            question = f"{sets}. Send prompts to {provider}, with your key?"
             is_agreed = self._confirm(question) if self._confirm is not None else None
-            answer = {True: "yes", False: "no", None: ""}[is_agreed]
-            self._notebook.told.update({asked: answer} if answer else {})
-        if answer != "yes":
-            self._course = course_in(self._folder, self._usual, self._config.keys(), has_model=False)
-            why = "as you chose" if answer else "since nobody can be asked here whether your key may be"
-            self.notes.append(
-                f"{COURSE_FILE} sets the model {model}, which is not used, {why}: %chat use {model} uses it."
-            )
+            if is_agreed is not None:
+                self._notebook.told[asked] = "yes" if is_agreed else "no"
+            if is_agreed:
+                return
+            why = "and nobody can be asked here whether your key may go there" if is_agreed is None else "as you chose"
+            note = f"{sets}. It is not used, {why}: %chat use {model} uses it."
+        self._course = course_in(self._folder, self._usual, self._config.keys(), has_model=False)
+        self.notes += [note] if note else []
 
     def _capped(self, chat: Chat) -> Chat:
         """Return a conversation with the cap of the notebook, which is that of the current one."""
