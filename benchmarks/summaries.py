@@ -16,7 +16,7 @@ from jupyter_ctx.context.summary_facts import Exchange
 from jupyter_ctx.conversation.messages import Turn
 from jupyter_ctx.models.registry import Target
 from jupyter_ctx.providers.local import stop_servers
-from jupyter_ctx.session.summarizer import Older, completed_summary, extractive_summary, model_summary
+from jupyter_ctx.session.summarizer import SummaryInput, completed_summary, extractive_summary, model_summary
 
 SEEDS, CAP, TURNS = (1, 2, 3, 4, 5), 600, 60
 PLANTED = (
@@ -66,7 +66,7 @@ def held(text: str) -> int:
     return sum(fact in text for _, fact in PLANTED)
 
 
-def summaries(older: Older, target: Target) -> dict[str, str]:
+def summaries(older: SummaryInput, target: Target) -> dict[str, str]:
     """Summarise the same turns in every way."""
     model = model_summary(older, target, CAP, None, lambda _: None)
     return {
@@ -83,14 +83,14 @@ def main() -> None:
     print(f"of {len(PLANTED)} planted facts in a summary of {CAP} tokens, {TURNS} turns, seeds {SEEDS}")
     for seed in SEEDS:
         said = conversation(seed)
-        older = Older(tuple(Turn(prompt, reply) for prompt, reply in said))
+        older = SummaryInput(tuple(Turn(prompt, reply) for prompt, reply in said))
         whole = sum(target.meter.tokens(text) for exchange in said for text in exchange)
         begun = time.perf_counter()
         extractive = extractive_summary(older, target, CAP)
         took = time.perf_counter() - begun
         size = target.meter.tokens(extractive)
         print(f"seed {seed}, {whole:,.0f} tokens: extractive {held(extractive)} in {size:.0f} tokens, {took:.2f} s")
-    texts = summaries(Older(tuple(Turn(prompt, reply) for prompt, reply in conversation(SEEDS[0]))), target)
+    texts = summaries(SummaryInput(tuple(Turn(prompt, reply) for prompt, reply in conversation(SEEDS[0]))), target)
     print(f"local/smollm2, seed {SEEDS[0]}: " + ", ".join(f"{name} {held(text)}" for name, text in texts.items()))
     stop_servers()
 

@@ -22,7 +22,7 @@ from .providers.plugins import PluginProvider, plugin
 from .runtime.files import path_of
 from .runtime.frontend import Origin
 from .session import actions
-from .session.actions import Change, Method
+from .session.actions import Change
 from .session.attaching import attachments_given, left_out
 from .session.complete import StreamListener
 from .session.history import History, history
@@ -30,6 +30,7 @@ from .session.preview import View
 from .session.prompt import Prompt
 from .session.send import send_prompt
 from .session.session import Session
+from .session.summarizer import Method
 from .session.system_prompt import prompt_text
 from .session.usage_table import Usages, usages
 from .shown_as import mimebundle

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -22,9 +22,10 @@ from .runtime.frontend import Origin
 from .session import actions
 from .session.actions import Change
 from .session.begun import told_of_environment
-from .session.course import course_in
+from .session.course import COURSE_FILE, course_in
 from .session.session import Session
 from .session.state import NotebookState
+from .session.tabular import Table
 from .storage.conversation_writer import ConversationWriter, OpenedConversation, forget
 from .storage.database import TakenError
 from .storage.ownership import is_held_elsewhere
@@ -33,11 +34,39 @@ from .storage.store import ConversationRow, store_address
 from .storage.stored_answers import Answers
 
 
+class Conversations(Table[ConversationRow]):
+    """Conversations with their size and when they were last used; in a notebook, ``here``, with the ``current`` one."""
+
+    columns = ConversationRow._fields
+    here: str | None = None
+    current: str = ""
+
+    def _cells(self) -> list[list[str]]:
+        head = ["conversation", "turns", "last used", "state", "notebook"]
+        several, now = any(row.notebook != self.here for row in self), time.time()
+        cells = [head] + [
+            [row.name, words.turns(row.turns), words.ago(now - row.updated), self._state(row), self._notebook(row)]
+            for row in self
+        ]
+        return cells if several else [line[:-1] for line in cells]
+
+    def _notebook(self, row: ConversationRow) -> str:
+        return "this one" if row.notebook == self.here else row.notebook or "scripts"
+
+    def _state(self, row: ConversationRow) -> str:
+        is_current = row.notebook == self.here and row.name == self.current
+        return "current" if is_current else "in another kernel" if is_held_elsewhere(row) else ""
+
+    def _below(self) -> str:
+        return "%chat switch NAME talks in another one"
+
+
 class Library:
     """The conversations of one notebook; without an ``origin``, those of scripts and terminals.
 
     Nothing is opened before it is needed. ``store`` is as for :class:`Chat`. ``notebook`` is what the conversations
-    share, such as a course's file. ``notes`` are notices to show once.
+    share, such as a course's file. ``confirm`` puts a question to the user, and returns ``None`` where nobody can be
+    asked. ``notes`` are notices to show once.
     """
 
     def __init__(
@@ -47,19 +76,20 @@ class Library:
         *,
         store: str | Path = "default",
         notebook: NotebookState | None = None,
+        confirm: Callable[[str], bool | None] | None = None,
     ) -> None:
         if not isinstance(origin, Origin | None):
             raise InvalidRequestError(f"origin is {origin!r}: it must be an Origin; store= says where the store is.")
         self.origin, self.notes = origin or Origin(), list[str]()
         self._notebook = notebook or NotebookState()
         self._address, self._is_named = store_address(store), store != "default"
-        config = config or {}
-        self._course = course_in(self.origin.folder or Path.cwd(), default_settings(config, {}), config.keys())
-        self._begun, self._models = self._course.begun, Models(check=self._course.check_model)
+        self._config, self._confirm = config or {}, confirm
+        self._folder = self.origin.folder or Path.cwd()
+        self._usual = default_settings(self._config, {})  # without a course's file
+        self._course = course_in(self._folder, self._usual, self._config.keys())
+        self._models = Models(check=lambda model: self._course.check_model(model))
         self.notes += self._course.problems
-        named = config.keys() | self._course.named
-        self._told: tuple[str, ...] = (told_of_environment(self._begun, named), self._course.line)
-        self._troubles: set[str] = set()  # of the store that a notice has named
+        self._told, self._troubles = set[str](), set[str]()  # lines, and troubles of the store, that a notice has named
         self._chats: dict[str, Chat] = {}
         self._current: Chat | None = None
         self._total: Sum | None = None  # what all conversations have spent
@@ -78,14 +108,19 @@ class Library:
 
     def purse(self) -> Purse | None:
         """Return what pays for requests apart from conversations; ``None``: nothing was spent yet, without a cap."""
-        if self._current is None and self._begun.max_cost is None:
+        if self._current is None and self._course.begun.max_cost is None:
             return None
         return self.current.session.purse_for(self.current.config)
 
-    def rows(self, *, everywhere: bool = False) -> list[ConversationRow]:
+    def rows(self, *, everywhere: bool = False) -> Conversations:
         """Return the rows of this notebook's conversations, or of all; last opened first. Raises StoreError."""
         rows = self._journal().store.rows()
-        return [row for row in rows if everywhere or row.notebook == self.origin.scope]
+        return self._listed(row for row in rows if everywhere or row.notebook == self.origin.scope)
+
+    def _listed(self, rows: Iterable[ConversationRow]) -> Conversations:
+        listed = Conversations(rows)
+        listed.here, listed.current = self.origin.scope, self._current.name if self._current is not None else ""
+        return listed
 
     @property
     def chats(self) -> list[Chat]:
@@ -93,9 +128,9 @@ class Library:
         return list(dict.fromkeys((self.current, *self._chats.values())))
 
     @property
-    def in_memory(self) -> list[ConversationRow]:
+    def in_memory(self) -> Conversations:
         """The rows of the conversations that are open in this kernel."""
-        return [journal_of(chat).row for chat in self._chats.values()]
+        return self._listed(journal_of(chat).row for chat in self._chats.values())
 
     @property
     def names(self) -> list[str]:
@@ -136,7 +171,7 @@ class Library:
 
     def new(self, name: str | None = None) -> Chat:
         """Begin a conversation and make it the current one; the others stay as they are."""
-        settings, journal = self._current.config if self._current else self._begun, self._journal()
+        settings, journal = self._current.config if self._current else None, self._journal()
         if name is not None:
             self._free(checked_name(name))
         opened = journal.open(name, afresh=True)
@@ -214,7 +249,7 @@ class Library:
         journal = self._journal()
         opened = journal.open()
         self.notes += filter(None, (opened.note, opened.offer))
-        return self._take(journal, opened, self._begun)
+        return self._take(journal, opened)
 
     def _next(self, settings: Settings) -> Chat:
         """Return the conversation that was used before, if no other kernel holds it, else a new one."""
@@ -235,15 +270,43 @@ class Library:
     def _journal(self) -> ConversationWriter:
         return ConversationWriter(self._address, self.origin, self._troubles, strict=self._is_named)
 
-    def _take(self, journal: ConversationWriter, opened: OpenedConversation, settings: Settings) -> Chat:
-        notebook = replace(self._notebook, folder=self.origin.folder or Path.cwd(), course=self._course)
+    def _take(self, journal: ConversationWriter, opened: OpenedConversation, settings: Settings | None = None) -> Chat:
+        """Take in a conversation that was opened, with these settings, else those that the notebook begins with."""
+        self._agree({**opened.state.get("told", {}), **self._notebook.told})
+        course = self._course
+        notebook = replace(self._notebook, folder=self._folder, course=course)
         self._total = self._total or journal.sum()
-        session = Session(settings, self._models, journal, defaults=self._begun, notebook=notebook, total=self._total)
+        session = Session(
+            settings or course.begun, self._models, journal, defaults=course.begun, notebook=notebook, total=self._total
+        )
         session.restore(opened)
-        self.notes += session.once(*filter(None, self._told))
-        self._told = ()  # once for all conversations
+        environment = told_of_environment(course.begun, self._config.keys() | course.named)
+        is_new = session.once(course.line(course.begun, course.begun.system or ""))
+        lines = [*session.once(environment), *([course.line(session.settings, session.own_system)] if is_new else [])]
+        self.notes += [line for line in lines if line and line not in self._told]
+        self._told.update(lines)
         chat = self._chats[journal.name] = self._capped(chat_of(session))
         return chat
+
+    def _agree(self, told: Mapping[str, str]) -> None:
+        """Ask once whether prompts may go where only the course's file says; else its model is not used."""
+        model, provider = self._course.begun.model, self._course.unchosen_provider(self._usual)
+        asked = f"{COURSE_FILE}: {provider}"
+        if not provider or told.get(asked) == "yes":
+            return
+        note = ""
+        if asked not in told:
+            sets = f"{COURSE_FILE} beside this notebook sets the model {model}"
+            question = f"{sets}. Send prompts to {provider}, with your key?"
+            is_agreed = self._confirm(question) if self._confirm is not None else None
+            if is_agreed is not None:
+                self._notebook.told[asked] = "yes" if is_agreed else "no"
+            if is_agreed:
+                return
+            why = "and nobody can be asked here whether your key may go there" if is_agreed is None else "as you chose"
+            note = f"{sets}. It is not used, {why}: %chat use {model} uses it."
+        self._course = course_in(self._folder, self._usual, self._config.keys(), has_model=False)
+        self.notes += [note] if note else []
 
     def _capped(self, chat: Chat) -> Chat:
         """Return a conversation with the cap of the notebook, which is that of the current one."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -93,18 +92,6 @@ def test_the_server_is_asked_for_its_window(local_model: str) -> None:
     assert Chat("local/smollm2", window=1_024).info().source == "given"
 
 
-def test_a_view_that_cannot_fit_is_cut_before_it_is_sent(chat: Chat) -> None:
-    replies = [chat.send(long_prompt(number)) for number in range(8)]
-    notices = [line for reply in replies for line in reply.notices]
-    cuts = [line for line in notices if line.startswith("Left out turn")]
-    assert cuts
-    assert all(" to fit 496 tokens" in line for line in cuts)
-    assert len(notices) <= len(cuts) + 1, "and once that the window is nearly full"
-    assert len(cuts) <= len(replies) / 2
-    assert len(chat.turns) == 8
-    assert chat.info().left_out > 0
-
-
 def test_a_refused_request_is_fitted_and_sent_again(local_model: str) -> None:
     chat = Chat(local_model, window=4_096, max_tokens=16)
     notices = [notice for number in range(7) for notice in chat.send(long_prompt(number)).notices]
@@ -128,16 +115,6 @@ def test_a_prompt_that_is_too_big_alone_fails_with_the_figures_and_leaves_nothin
     assert error.prompt == prompt
     assert error.largest[0][0] == "this prompt"
     assert len(chat.turns) == 1
-    assert chat.send("And now?").text
-
-
-def test_a_prompt_that_only_the_server_finds_too_big_fails_with_its_figures(local_model: str) -> None:
-    chat = Chat(local_model, window=8_000, max_tokens=16)
-    with pytest.raises(ContextOverflowError) as raised:
-        chat.send(PADDING * 40)
-    assert raised.value.overflow is not None
-    assert raised.value.overflow.context_window == 512
-    assert chat.turns == ()
     assert chat.send("And now?").text
 
 
@@ -200,17 +177,6 @@ def test_an_interrupted_reply_is_kept_and_flagged(chat: Chat) -> None:
     assert turn.stop_reason == "interrupted"
     assert turn.reply.startswith("".join(pieces))
     assert chat.send("Go on.").text
-
-
-def test_an_interrupt_before_any_text_leaves_nothing(chat: Chat, monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupted(*_: object) -> Iterator[str]:
-        raise KeyboardInterrupt
-        yield ""
-
-    monkeypatch.setattr(LocalProvider, "stream", interrupted)
-    with pytest.raises(ChatInterrupted):
-        chat.send("Tell me a story.")
-    assert chat.turns == ()
 
 
 def test_actions_from_another_thread_wait_for_the_turn_and_its_own_are_refused(chat: Chat) -> None:
@@ -280,3 +246,14 @@ def test_a_store_that_fails_later_is_named_in_the_next_reply_once(tmp_path: Path
     (notice,) = chat.send("Two?").notices
     assert notice.startswith(f"{file} is a folder: name a file in it")
     assert (chat.send("Three?").notices, chat.session.notices()) == ((), ())
+
+
+def test_undo_names_the_turn_and_says_that_the_model_stays() -> None:
+    chat = Chat(provider=ScriptedProvider(["One.", "Two."]))
+    chat.send("What is first?")
+    assert "turn 1 ('What is first?')" in chat.undo().text
+    chat.redo()
+    chat.configure(model="openai/gpt-4o")
+    change = chat.undo()
+    assert "turn 1" in change.text
+    assert "openai/gpt-4o" in change.note

@@ -63,8 +63,7 @@ def test_conversations_are_listed_switched_forked_and_renamed(page: Cells) -> No
     assert page.run("%chat rename first") == "'main' is now 'first'.\n"
     assert page.run("%chat switch travel plans") == "Talking in 'travel plans': 1 turn.\n"
     assert said() == ["Say two."]
-    head, names, *rows = page.run("%chat list").strip().splitlines()
-    assert head == "Conversations: %chat switch NAME talks in another one"
+    names, *rows, _ = page.run("%chat list").strip().splitlines()
     assert names.split() == ["conversation", "turns", "last", "used", "state"]
     assert [re.split(" {2,}", row) for row in rows] == [
         ["travel plans", "1 turn", "just now", "current"],
@@ -126,22 +125,6 @@ def test_a_notebook_is_known_by_what_its_front_end_calls_it(
 
 
 # what comes through
-
-
-def test_costs_are_remembered(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
-    body = DIALECTS["anthropic"].answer("Hi", sent=10_000, said=100, cached=8_000)
-    with serve(body, path="") as (url, seen):
-        monkeypatch.setenv("ANTHROPIC_BASE_URL", url)
-        monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
-        page = opened()
-        page.run("%chat use claude-sonnet-4-6")
-        page.run("%%chat\nHello.")
-        before = page.run("%chat status")
-        page = opened()
-        after = page.run("%chat status")
-    assert "$0.0099" in before
-    assert after.partition("\n")[2] == before
-    assert len(seen) == 1
 
 
 def test_what_is_stored_is_shown_where_nobody_answers(
@@ -279,35 +262,6 @@ def test_a_memory_file_takes_at_most_a_fifth_and_one_line_says_so(page: Cells, t
 
 
 # files in and out, and other notebooks
-
-
-@pytest.mark.parametrize("form", FORMS)
-def test_a_conversation_comes_back_from_a_file_as_it_was(page: Cells, form: str) -> None:
-    prompts = [f"Crate {n} weighs {100 + n} kilograms. {'It is made of wood. ' * 20}" for n in range(5)]
-    page.run("%chat use gpt-4o --window 900 --max-tokens 100")
-    page.run("%%chat system\nBe kind.")
-    say(*prompts, "```python\nx = 1\n```\n# Not a heading\n> nor a quote")
-    get_chat().summarize(method="extractive")
-    page.run("%chat pin 2\n%chat exclude 6")
-    parts = get_chat().preview()
-    assert {"pinned", "summary", "system"} <= {part.state for part in parts.messages}
-    Path("out").mkdir()
-    assert re.fullmatch(rf"Wrote 6 turns to .*/out/a\{form}\.\n", page.run(f"%chat export out/a{form}"))
-    page.run("%chat new key")
-    get_chat().add_messages(
-        [
-            {"role": "user", "content": "My key is sk-proj-Zq3vX9bN2mK7tR5wY8pL4dF6."},
-            {"role": "assistant", "content": "Oh."},
-        ]
-    )
-    assert f"b{form}: 1 part that looks like a key was blanked" in page.run(f"%chat export out/b{form}")
-    page.run("%chat new again")
-    assert page.run(f"%chat import out/a{form}").startswith("Added 6 turns (")
-    again = get_chat().preview()
-    assert [(p.role, p.text, p.state) for p in again.messages] == [(p.role, p.text, p.state) for p in parts.messages]
-    assert [(p.role, p.text, p.state) for p in again.omitted] == [(p.role, p.text, p.state) for p in parts.omitted]
-    assert page.run("%chat undo").startswith("Undid the added messages")
-    assert get_chat().turns == ()
 
 
 def test_no_redact_writes_all_but_keys_in_use_into_a_file(page: Cells) -> None:

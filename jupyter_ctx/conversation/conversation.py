@@ -51,6 +51,11 @@ class Conversation(Places):
         return self._done[-1].label if self._done else None
 
     @property
+    def undo_events(self) -> tuple[Event, ...]:
+        """The events that undo would take back."""
+        return self._done[-1].events if self._done else ()
+
+    @property
     def redo_label(self) -> str | None:
         """What redo would do again, in a word."""
         return self._undone[-1].label if self._undone else None

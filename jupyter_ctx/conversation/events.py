@@ -161,7 +161,7 @@ class MemorySet(Event):
 
 @dataclass(frozen=True, slots=True)
 class Added(Event):
-    """Turns of another conversation, at the end of this one, with what it had beside them.
+    """Turns of another conversation, with what it had beside them: where their cell had added some, else at the end.
 
     ``pinned`` and ``excluded`` are ids of those turns.
     """
@@ -178,11 +178,10 @@ class Added(Event):
         if self.system is not None:
             past.set_system(self.system)
         for turn in self.turns:
-            past.say(turn, append=True, new=False)
-        if self.pinned:
-            past.mark(self.pinned, pinned=True)
-        if self.excluded:
-            past.mark(self.excluded, pinned=False)
+            past.say(turn, append=False, new=False)
+        for ids, pinned in ((self.pinned, True), (self.excluded, False)):
+            if ids:
+                past.mark(tuple(place.id for place in past.places if place.turn.id in ids), pinned=pinned)
         if self.summary is not None:
             past.stand_in(self.summary)
 

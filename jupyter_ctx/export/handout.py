@@ -10,7 +10,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from ..context.logprobs import TokenLogprob
 from ..conversation.messages import StopReason
@@ -22,36 +22,29 @@ from .openai_messages import EXPORT_KEY, dumped, find, found_in
 
 HANDOUT = "handout"
 MOST_READ = 200_000_000  # bytes of a notebook
-_NOT_CARRIED = ("papermill", "widgets")  # of a notebook's metadata: paths of files, and what no output shows
+NOT_CARRIED = ("papermill", "widgets")  # of a notebook's metadata: paths of files, and what no output shows
 
 
 @dataclass(frozen=True, slots=True)
 class HandoutAnswer:
-    """An answer, or a summary, and what it answers.
+    """An answer, and what it answers.
 
-    key: fingerprint of a prompt with its files and its model's name; of a row of a map, the digest of its request; of a
-        summary, the fingerprint of the cell that asked for it
-    kind: what the key is of
+    key: fingerprint of a prompt with its files and its model's name; of a row of a map, the digest of its request
     asked: fingerprint of the cell that asked
+    before: fingerprint of the turns that stood before the prompt
     repeat: number of the answer among those to the same row
-    before: fingerprint of the turns that stood before the prompt; of a summary, of the turns that it stands for
     text, thinking, stop_reason, truncated: as of a StoredAnswer
-    method: how a summary was written
-    covers: the positions of a summary's turns
     tokens: the answer's tokens with their probabilities, where these were asked for
     """
 
     key: str
-    kind: Literal["prompt", "row", "summary"] = "prompt"
     asked: str = ""
-    repeat: int = 0
     before: str = ""
+    repeat: int = 0
     text: str = ""
     thinking: str = ""
     stop_reason: StopReason = "stop"
     truncated: bool = False
-    method: Literal["", "extractive", "model"] = ""
-    covers: tuple[int, ...] = ()
     tokens: tuple[TokenLogprob, ...] = ()
 
 
@@ -76,11 +69,6 @@ def cell_texts(notebook: Mapping[str, Any]) -> dict[str, str]:
     """Return the texts of a notebook's cells by their fingerprints."""
     texts = (whole_text(cell, "source") for cell in find(list, notebook, "cells"))
     return {fingerprint(text): text for text in texts}
-
-
-def carried_metadata(notebook: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a copy keeps of a notebook's metadata."""
-    return {name: each for name, each in find(dict, notebook, "metadata").items() if name not in _NOT_CARRIED}
 
 
 def with_handout(notebook: Mapping[str, Any], handout: Handout) -> str:

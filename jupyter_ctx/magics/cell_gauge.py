@@ -19,6 +19,7 @@ from ..errors import ChatError
 from ..library import Library
 from ..runtime.frontend import where
 from ..session import actions
+from ..session.summarizer import writer
 from ..wording.layout import line_width, wrapped
 from .chip_feed import ChipFeed
 
@@ -120,6 +121,6 @@ class CellGauge:
             plans=lambda: actions.plans(chat().session),
             act=lambda name: getattr(chat(), name)(),
             summarise=lambda stopper: chat().session.act(actions.summarize, stopper=stopper),
-            writer=lambda: actions.writer(chat().session),
+            writer=lambda: writer(chat().session),
             name=lambda: self.name_of(chat()),
         )

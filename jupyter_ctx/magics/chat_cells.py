@@ -31,8 +31,9 @@ from ..session.state import NotebookState
 from .answer_parts import blocks_below, broken_below, ending, figures_below, shown_forms
 from .cell_gauge import CellGauge
 from .cell_prompts import CellPrompts
-from .conversation_tables import view_forms
+from .conversation_tables import parts_bundle
 from .line_options import is_several
+from .questions import asked_first
 from .sent_parts import along_bundle
 from .shown import Shown
 from .variables import check_new_name
@@ -59,7 +60,8 @@ class ChatCells:
         self._side_by_side: dict[str, SideBySideCell] = {}  # by cell
         self._newest_columns: SideBySideCell | None = None
         notebook = NotebookState(handout=HandedOut(partial(notebook_files, shell)))
-        self.library: Library = Library(origin(shell), dict(shell.config.get("Chat", {})), notebook=notebook)
+        config = dict(shell.config.get("Chat", {}))
+        self.library: Library = Library(origin(shell), config, notebook=notebook, confirm=asked_first)
 
     @property
     def places(self) -> Sequence[Place]:
@@ -96,7 +98,7 @@ class ChatCells:
             tell((*above, *asked.lines))
             each_asked = columns.prompts(asked.prompt) if columns is not None else ()
             prices = [chat.session.view(each).price for each in each_asked]
-            display(view_forms(chat.session.view(asked.prompt), prices), raw=True)
+            display(parts_bundle(chat.session.view(asked.prompt).shown(prices)), raw=True)
             return None
         above += [*(asked.along.lines if place.kind == "terminal" else ()), *asked.lines]
         before, reply = chat.conversation.length, None

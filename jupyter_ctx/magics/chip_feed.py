@@ -18,7 +18,7 @@ from ..display.widgets.gauge_page import BUTTONS, GAUGE_STYLE, PressResult, bar_
 from ..display.widgets.pressing import Pressing
 from ..errors import in_words
 from ..session.session import Session
-from .conversation_tables import view_forms
+from .conversation_tables import parts_bundle
 from .model_menu import offered_models
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ class ChipFeed:
                 "parts": legend_html(info),
                 "lines": lines_html(info, by_name, PressResult(), self._controls.name()),
                 "buttons": [(plan_line(name, plan), plan.possible) for name, plan in by_name.items()],
-                "request": view_forms(self._chat().preview())["text/html"],
+                "request": parts_bundle(self._chat().preview().shown())["text/html"],
             }
         except Exception as error:
             self._say(PressResult(in_words(error), "alert"))

@@ -22,11 +22,12 @@ from ..runtime.redaction import blanked_line, without_address_keys
 from ..session import actions
 from ..session.prompt import Prompt
 from ..session.replay import replayed
+from ..session.summarizer import Method
 from ..wording.layout import line_width, wrapped
 from . import code_commands, handing_out, status, token_commands  # noqa: F401  # which declare commands, too
 from .command_table import ABOUT_ANSWERS, ABOUT_CONVERSATIONS, ABOUT_SETUP, ABOUT_WINDOW, Call, command, command_of, say
 from .command_table import COMMANDS as COMMANDS  # whole only with the declarations below
-from .conversation_tables import conversations_table, replay_forms
+from .conversation_tables import replay_forms
 from .help_pages import all_commands, all_settings, one_command, setting_lines, unknown_topic
 from .help_topics import TOPICS, topic_forms
 from .line_options import settings_of
@@ -161,7 +162,7 @@ def _summarise(call: Call, turns: int | None = None) -> object:
     if instructions and extractive:
         raise UsageError("--extractive asks no model, so nobody would read the text below: leave one of them out.")
     place = where(call.host.shell)
-    method: actions.Method | None = "extractive" if extractive else "model" if instructions else None
+    method: Method | None = "extractive" if extractive else "model" if instructions else None
     by = f"{place.cell or ''} {place.source}" if place.source else ""
     change = call.chat.session.act(actions.summarize, instructions, method, turns=turns, by=by)
     say(change)
@@ -220,13 +221,12 @@ def _list(call: Call, scope: str = "") -> object:
     """List the conversations of this notebook, or of all notebooks."""
     if scope.lower() not in ("", "all"):
         raise UsageError(f"%chat list takes nothing or all, not {scope!r}.")
-    library, current = call.host.library, call.host.library.current.name
+    library, _ = call.host.library, call.host.library.current
     try:
-        rows = library.rows(everywhere=bool(scope))
+        return library.rows(everywhere=bool(scope))
     except StoreError as error:
         say(f"{error} These are the conversations in memory:")
-        rows = library.in_memory
-    return conversations_table(rows, current, library.origin)
+        return library.in_memory
 
 
 @command(ABOUT_CONVERSATIONS, "%chat rename plans", every_conversation=True)

@@ -1,9 +1,6 @@
-"""Tables of a conversation: its turns, what each was sent, the next request with its price, and all conversations."""
+"""Tables of a conversation on a page: its turns, what each was sent, and the next request."""
 
 from __future__ import annotations
-
-import time
-from collections.abc import Sequence
 
 from .. import wording as words_of
 from ..conversation.messages import Message
@@ -12,14 +9,8 @@ from ..display.tables import column_sides, first_words, page_html, row_html, tab
 from ..display.text import WRAPS, text_html
 from ..display.widgets.gauge import bar_static, share_of
 from ..display.widgets.gauge_bar import text_bar
-from ..models.request_price import RequestPrice
-from ..runtime.frontend import Origin
-from ..session.history import TURN_COLUMNS, History
-from ..session.preview import VIEW_COLUMNS, View
-from ..session.prompt_parts import PART_MARK, PromptPart, RowWithParts
+from ..session.prompt_parts import PART_MARK, PromptPart, TableWithParts
 from ..session.replay import Replayed
-from ..storage.ownership import is_held_elsewhere
-from ..storage.store import ConversationRow
 from .sent_parts import attachment_summary
 
 _REPLAY_HEAD, _BAR, _HAPPENED = ("turn", "context", "tokens", "share", "what happened"), 1, 4
@@ -28,41 +19,14 @@ _MOST_UNFOLDED = 60_000  # characters of all messages
 _BAR_WIDTH = "width:60px;width:clamp(60px,15vw,160px)"  # a sanitiser knows the first alone
 
 
-def conversations_table(rows: Sequence[ConversationRow], current: str, origin: Origin) -> dict[str, str]:
-    """Return conversations with their size and when they were last used."""
-    now, cells = time.time(), list[Sequence[str]]()
-    for row in rows:
-        here = row.notebook == origin.scope
-        state = "current" if here and row.name == current else "in another kernel" if is_held_elsewhere(row) else ""
-        notebook = "this one" if here else row.notebook or "scripts"
-        cells.append((row.name, words_of.turns(row.turns), words_of.ago(now - row.updated), state, notebook))
-    head: Sequence[str] = ("conversation", "turns", "last used", "state", "notebook")
-    if all(row.notebook == origin.scope for row in rows):
-        head, cells = head[:-1], [cell[:-1] for cell in cells]
-    caption = "Conversations: %chat switch NAME talks in another one"
-    return table(head, cells, caption if cells else "No conversations yet.")
-
-
-def history_forms(turns: History) -> dict[str, str]:
-    """Return a table of turns, each with its state in the next request."""
-    return _forms_with_parts(TURN_COLUMNS, [row.shown for row in turns], turns.caption)
-
-
-def view_forms(view: View, prices: Sequence[RequestPrice] = ()) -> dict[str, str]:
-    """Return a request part by part; above its first line, the turns that are not sent.
-
-    ``prices``: of all requests that are sent at once, where this is the first of several.
-    """
-    return _forms_with_parts(VIEW_COLUMNS, view.rows(), view.caption(prices))
-
-
-def _forms_with_parts(head: Sequence[str], rows: Sequence[RowWithParts], caption: str) -> dict[str, str]:
+def parts_bundle(shown: TableWithParts) -> dict[str, str]:
+    """Return a table of messages as HTML, where their parts unfold, as Markdown and as plain text."""
     parts = {
         index: [PartRow(cells, _unfolded(part)) for cells, part in row.parts]
-        for index, row in enumerate(rows)
+        for index, row in enumerate(shown.rows)
         if row.parts
     }
-    return table_with_parts(head, [row.cells for row in rows], caption, parts)
+    return table_with_parts(shown.head, [row.cells for row in shown.rows], shown.caption, parts)
 
 
 def _unfolded(part: PromptPart) -> AttachmentSummary:

@@ -10,15 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..display.tables import first_words
 from ..errors import InvalidRequestError
-from ..export.handout import (
-    Handout,
-    HandoutAnswer,
-    carried_metadata,
-    cell_texts,
-    is_handout,
-    notebook_in,
-    with_handout,
-)
+from ..export.handout import NOT_CARRIED, Handout, HandoutAnswer, cell_texts, is_handout, notebook_in, with_handout
 from ..export.notebook_file import CHAT_MAGICS, whole_text
 from ..export.openai_messages import find
 from ..runtime.files import path_of, write_export
@@ -32,7 +24,7 @@ from .command_table import ABOUT_CONVERSATIONS, Call, command
 if TYPE_CHECKING:
     from ..experiments.run import Run
 
-_HANDS_OUT = (["%chat", "handout"], ["%ctx", "handout"])
+HANDS_OUT = (["%chat", "handout"], ["%ctx", "handout"])
 
 
 @command(
@@ -49,8 +41,7 @@ def _handout(call: Call, file: str) -> str:
     saved = Path(files[0])
     if path.suffix != ".ipynb" or path.resolve() == saved.resolve():
         raise InvalidRequestError(f"{file} must be the name of another notebook than this one, ending in .ipynb.")
-    notebook = _carried(notebook_in(saved), clear=call.options.clear)
-    redactor = call.redactor()
+    notebook, redactor = _carried(notebook_in(saved), clear=call.options.clear), call.redactor()
     _check_no_secret(notebook, redactor)
     texts = cell_texts(notebook)
     handout = gathered([chat.conversation for chat in call.host.library.chats], texts, redactor.hold)
@@ -64,33 +55,39 @@ def _handout(call: Call, file: str) -> str:
     text = with_handout(notebook, handout)
     size = megabytes(len(text.encode("utf-8", "replace")))
     written = f"Wrote {write_export(path, text, is_handout)} ({size}) with {counted(len(handout.answers), 'answer')}."
-    missing = [text for source, text in texts.items() if source not in handout.cells and _asks(text)]
+    missing = [text for source, text in texts.items() if source not in handout.cells and _asks(_words(text))]
     if missing:
         count, first = counted(len(missing), "cell"), first_words(missing[0])
         written += f" Without an answer: {count}, such as {first!r}: the model is asked."
-    return written + _other_model(call, list(texts.values()))
+    if not _sets_model(map(_words, texts.values())):
+        written += (
+            f" No cell above the first prompt sets the model: put %chat use {call.chat.config.model} there, or a "
+            "reader whose default is another model is asked for a key."
+        )
+    return written
 
 
 def _carried(notebook: Mapping[str, Any], *, clear: bool) -> dict[str, Any]:
     """Return a notebook without the cells that hand it out, and where ``clear``, without outputs."""
     cleared: dict[str, Any] = {"outputs": [], "execution_count": None} if clear else {}
     cells = [({**cell, **cleared} if "outputs" in cell else cell) for cell in find(list, notebook, "cells")]
-    kept = [cell for cell in cells if whole_text(cell, "source").split()[:2] not in _HANDS_OUT]
-    return {**notebook, "metadata": carried_metadata(notebook), "cells": kept}
+    kept = [cell for cell in cells if whole_text(cell, "source").split()[:2] not in HANDS_OUT]
+    metadata = {name: each for name, each in find(dict, notebook, "metadata").items() if name not in NOT_CARRIED}
+    return {**notebook, "metadata": metadata, "cells": kept}
 
 
 def _check_no_secret(notebook: Mapping[str, Any], redactor: Redactor) -> None:
     """Raise InvalidRequestError for the first part of a notebook that holds a secret."""
-    remedy = "take it out and save, or add --no-redact where it is none. Nothing was written."
-    if redactor.hold(json.dumps(notebook["metadata"])):
-        raise InvalidRequestError(f"The notebook's metadata holds what looks like a key or a password: {remedy}")
+    holder = "The notebook's metadata" if redactor.hold(json.dumps(notebook["metadata"])) else ""
     for number, cell in enumerate(notebook["cells"], 1):
-        if any(map(redactor.hold, _texts(cell))):
+        if not holder and any(map(redactor.hold, _texts(cell))):
             begins = first_words(redactor.masked(whole_text(cell, "source")))
-            raise InvalidRequestError(
-                f"Cell {number} of the copy ({begins!r}), or its output, holds what looks like a key or a password: "
-                f"{remedy}"
-            )
+            holder = f"Cell {number} of the copy ({begins!r}), or its output,"
+    if holder:
+        raise InvalidRequestError(
+            f"{holder} holds what looks like a key or a password: take it out and save, or add --no-redact where it is "
+            "none. Nothing was written."
+        )
 
 
 def _texts(cell: object) -> Iterator[str]:
@@ -108,7 +105,7 @@ def _with_map(handout: Handout, source: str, run: Run, is_secret: Callable[[str]
     """Add the answers of a map."""
     rows = tuple(
         HandoutAnswer(
-            key, "row", repeat=repeat, text=each.text, thinking=each.thinking, stop_reason=each.stop_reason,
+            key, repeat=repeat, text=each.text, thinking=each.thinking, stop_reason=each.stop_reason,
             truncated=each.truncated,
         )
         for (key, repeat), each in run.stored().items()
@@ -117,29 +114,25 @@ def _with_map(handout: Handout, source: str, run: Run, is_secret: Callable[[str]
     return Handout((*handout.cells, source), (*handout.answers, *rows))
 
 
-def _other_model(call: Call, texts: list[str]) -> str:
-    """Return a sentence where the copy, run from top to bottom, first asks a model that no cell above sets."""
-    for text in texts:
-        words = _words(text)
-        if words[:2] in (["%chat", "use"], ["%ctx", "use"]) or {"-m", "--model"} & {*words}:
-            return ""
-        if _asks(text):
-            break
-    model = call.chat.config.model
-    return (
-        f" No cell above the first prompt sets the model: put %chat use {model} there, or a reader whose default is "
-        "another model is asked for a key."
-    )
+def _sets_model(cells: Iterator[list[str]]) -> bool:
+    """Return whether a cell sets the model before another one asks, of a notebook that is run from top to bottom."""
+    for words in cells:
+        if words[1:2] == ["use"] or {"-m", "--model"} & {*words}:
+            return True
+        if _asks(words):
+            return False
+    return False
 
 
-def _asks(cell: str) -> bool:
-    """Return whether a cell asks a model."""
-    magic, *words = _words(cell) or [""]
-    is_prompt = not words or words[0] in ("map", "next") or words[0].startswith("-")
-    return magic in CHAT_MAGICS and is_prompt and "--preview" not in words
+def _asks(words: list[str]) -> bool:
+    """Return whether a cell whose first line has these words asks a model."""
+    magic, *rest = words or [""]
+    is_prompt = not rest or rest[0] in ("map", "next") or rest[0].startswith("-")
+    return magic in CHAT_MAGICS and is_prompt and "--preview" not in rest
 
 
 def _words(cell: str) -> list[str]:
+    """Return the words of a cell's first magic; none in a cell without one."""
     first = next((line for line in cell.splitlines() if line.lstrip().startswith("%") and "load_ext" not in line), "")
     try:
         return shlex.split(first)

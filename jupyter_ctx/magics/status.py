@@ -9,7 +9,6 @@ from ..config.settings import DEFAULT, SETTING_NAMES
 from ..display.status_card import Status, status_forms
 from ..display.tables import first_words
 from ..models.request_price import is_free, price_of
-from ..session.usage_table import saved_by_caching
 from ..wording.budget_line import budget_line
 from .command_table import ABOUT_WINDOW, Call, command
 from .help_pages import setting_text
@@ -23,7 +22,7 @@ def _status(call: Call) -> dict[str, str]:
 
 
 def _notes(chat: Chat) -> Iterator[str]:
-    """Yield what tokens cost, what is left with the key, what caches have saved, and what can be undone."""
+    """Yield what tokens cost, what is left with the key, and what can be undone."""
     info, target = chat.info(), chat.models.target(chat.config, ask=False)
     price, left = price_of(chat.models, target), target.provider.allowance()
     if price is not None:
@@ -31,7 +30,6 @@ def _notes(chat: Chat) -> Iterator[str]:
     elif not is_free(target):
         yield "Price: unknown (%chat config prices gives it)"
     yield "" if left is None else f"Key: {budget_line(left)}."
-    yield saved_by_caching(chat.usage(), chat.session.token_prices)
     undo = f"%chat undo takes back: {info.undo}" if info.undo else ""
     redo = f"%chat redo does again: {info.redo}" if info.redo else ""
     yield "; ".join(filter(None, (undo, redo)))

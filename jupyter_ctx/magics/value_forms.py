@@ -25,7 +25,7 @@ from ..export.markdown_text import without_marks
 from ..providers.base import Reply
 from ..wording import turns
 from .answer_parts import figures_of, shown_forms
-from .conversation_tables import history_forms, view_forms
+from .conversation_tables import parts_bundle
 
 if TYPE_CHECKING:
     from ..experiments.run import Run
@@ -122,6 +122,6 @@ DRAWN: Mapping[str, Callable[[Any], dict[str, str]]] = MappingProxyType({  # by 
     "Usage": _usage,
     "Change": lambda change: {**plain_forms(str(change)), "text/plain": repr(change)},
     "Run": _run,
-    "History": history_forms,
-    "View": view_forms,
+    "History": lambda turns: parts_bundle(turns.shown()),
+    "View": lambda view: parts_bundle(view.shown()),
 })  # fmt: skip

@@ -7,6 +7,7 @@ import json
 import os
 import re
 import secrets
+import sys
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path, PureWindowsPath
@@ -60,6 +61,13 @@ def where(shell: Any) -> Where:
     execution = shell.displayhook.prompt_count if kind == "notebook" else None
     source = fingerprint(code) if isinstance(code, str) else None
     return Where(kind, cell, run, execution, source, isinstance(code, str) and ONE_MAGIC.match(code) is not None)
+
+
+def here() -> Where:
+    """Return the place where code runs that knows of no shell: in a cell of a notebook its own; a script has none."""
+    module = sys.modules.get("IPython.core.interactiveshell")
+    is_running = module is not None and module.InteractiveShell.initialized()
+    return where(module.InteractiveShell.instance()) if module is not None and is_running else Where("terminal")
 
 
 def fingerprint(source: str) -> str:

@@ -5,18 +5,16 @@ An action that changes nothing records no event, and says so. Callers do them by
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Literal, NamedTuple, get_args
 
 from .. import wording as words
 from ..context.budget import HALF
-from ..context.compaction import is_shorter, keep_verbatim, summary_cap
-from ..context.context_info import ContextInfo, Plan
+from ..context.context_info import Plan
 from ..context.policy import trim as trim_by_size
 from ..context.summary_facts import SUMMARY_ANSWER, summary_message
-from ..context.tokens import Fixed
 from ..conversation.events import (
     Added,
     Chosen,
@@ -24,39 +22,41 @@ from ..conversation.events import (
     Event,
     Excluded,
     IncludedAll,
+    Kept,
     MemorySet,
     Picked,
     Pinned,
     Redone,
+    Said,
     Summarized,
     SystemSet,
     Trimmed,
     Undone,
 )
-from ..conversation.messages import Summary, Turn
+from ..conversation.messages import Turn
 from ..conversation.places import Place
 from ..conversation.text_safety import checked
+from ..display.tables import shortened
 from ..errors import ChatError, InvalidRequestError, check_whole_number
-from ..models.registry import Target
-from ..providers.base import Reply
+from ..runtime.frontend import Where, here
 from ..runtime.interrupts import Stopper, uninterrupted
 from ..shown_as import mimebundle
 from .notices import ROOM_MAKERS, makes_room, threshold
 from .request_plan import RequestPlan
 from .session import Session
 from .summarizer import (
-    Older,
-    completed_summary,
-    extractive_summary,
-    keeps_enough,
-    model_summary,
+    NO_MORE_TURNS,
+    NOT_ONE_TURN,
+    Method,
+    SummaryDraft,
+    SummaryInput,
+    draft_summary,
+    summary_plan,
+    write_summary,
 )
 from .system_prompt import memory_text, prompt_text
 
-Method = Literal["extractive", "model"]
-NOTHING_OLDER = "the newest turns stay as they are"
-NOT_ONE_TURN = "there are no turns"
-NO_MORE_TURNS = "no more turns than these are in view"
+MAX_NAMED = 40  # characters of a prompt that names its turn
 
 
 class Change(NamedTuple):
@@ -81,15 +81,41 @@ class Change(NamedTuple):
         return f"{line} {self.note}".rstrip()
 
 
-class SummaryDraft(NamedTuple):
-    """A summary that is not recorded yet, with a sentence about it; where there is none, the sentence says why.
+def _unchanged(text: str) -> Change:
+    return Change(text, changed=False)
 
-    ``failed``: one was tried, and came to nothing.
-    """
 
-    text: str
-    summary: Summary | None = None
-    failed: bool = False
+def _apply(session: Session, event: Event, text: str, note: str = "") -> Change:
+    """Record an event, and return what it did to the size of the next request."""
+    before = _used(session)
+    with uninterrupted():
+        session.record(event)
+    return Change(text, True, before, _used(session), note)
+
+
+def _used(session: Session) -> int:
+    try:
+        return session.latest().info.used
+    except ChatError:  # an action needs no model
+        return 0
+
+
+def plans(session: Session) -> dict[str, Plan]:
+    """Return what each action would do now, by command. No model is asked."""
+    now = session.latest()
+    info, clear_to = now.info, now.info.segments[0].tokens
+    nothing = Plan(NOT_ONE_TURN, possible=False)
+    clears = Plan(f"begin anew without {words.turns(info.turns)}", before=info.used, after=clear_to)
+    return {
+        "summarise": summary_plan(now.plan, info.used),
+        "trim": _cut_to(now.plan, None).plan,
+        "clear": clears if info.turns else nothing,
+        "undo": Plan(f"take back {_last(session)}") if info.undo else Plan("nothing was done yet", possible=False),
+        "redo": Plan(f"repeat the {info.redo}") if info.redo else Plan("nothing was undone", possible=False),
+    }
+
+
+# what is sent of the turns
 
 
 class _Cut(NamedTuple):
@@ -100,45 +126,13 @@ class _Cut(NamedTuple):
     gone: str = ""
 
 
-class _Older(NamedTuple):
-    """What a summary would stand for: turns by their ``numbers``, and the summary before them.
-
-    ``material`` are both. ``covered`` are the turn versions that this summary stands for. ``instead_of`` are the
-    tokens of the turns with all that is fixed now, ``beside`` those of turns that stay as they are.
-    """
-
-    numbers: tuple[int, ...]
-    material: Older
-    covered: frozenset[str]
-    instead_of: float
-    beside: float
-
-    @property
-    def covers(self) -> frozenset[str]:
-        """The turn versions that the new summary stands for."""
-        return self.covered | {turn.id for turn in self.material.turns}
-
-
-def plans(session: Session) -> dict[str, Plan]:
-    """Return what each action would do now, by command. No model is asked."""
-    now = session.latest()
-    info = now.info
-    return {
-        "summarise": _summary_plan(now.plan, info),
-        "trim": _cut_to(now.plan, None).plan,
-        "clear": _clear_plan(info),
-        "undo": Plan(f"take back the {info.undo}") if info.undo else Plan("nothing was done yet", possible=False),
-        "redo": Plan(f"repeat the {info.redo}") if info.redo else Plan("nothing was undone", possible=False),
-    }
-
-
 def trim_turns(session: Session, turns: int | None) -> Change:
     """Leave out the oldest turns: down to about 0.6 of the limit, or to the newest ``turns``."""
     if turns is not None:
         check_whole_number("turns", turns)
     cut = _cut_to(session.next_plan(), turns)
     if not cut.plan.possible:
-        return Change(f"Nothing to trim: {cut.plan.text}", changed=False)
+        return _unchanged(f"Nothing to trim: {cut.plan.text}")
     return _apply(session, Trimmed(cut.first), f"Left out {cut.gone}")
 
 
@@ -151,8 +145,7 @@ def _cut_to(planned: RequestPlan, turns: int | None) -> _Cut:
     cut = now.ledger.last(turns, start, end) if turns is not None else trim_by_size(now, planned.target.settings)
     if cut is None:
         return _Cut(Plan("the view is within 60 % of the limit", possible=False))
-    count = now.ledger.count(start, cut)
-    if not count:
+    if not now.ledger.count(start, cut):
         near = "the view is as near to 60 % of the limit as whole turns can be"
         return _Cut(Plan(near if turns is None else NO_MORE_TURNS, possible=False))
     gone = words.named_turns(scope.loose(past, start, cut))
@@ -177,16 +170,11 @@ def summarize(
         raise InvalidRequestError(f"instructions is {instructions!r}: it must be text.")
     if instructions and method == "extractive":
         raise InvalidRequestError("instructions are for a model: an extractive summary consists of your own lines.")
-    cell, _, source = by.rpartition(" ")
+    cell = by.rpartition(" ")[0]
     before, seen = session.conversation.summary_by(by) if cell else None, session.notebook.seen
     if before is not None and before.id not in seen:
         seen.add(before.id)
-        return Change("The summary is stored; nothing was sent", changed=False)
-    handed = session.notebook.handout.summary(session.conversation, source)
-    if handed is not None:
-        handed = replace(handed, by=by)
-        count = words.turns(len(handed.covers))
-        return keep_summary(session, SummaryDraft(f"Summarised {count} as handed out with this notebook", handed))
+        return _unchanged("The summary is stored; nothing was sent")
     draft = draft_summary(session, method, instructions, stopper, turns)
     return keep_summary(session, draft._replace(summary=draft.summary and replace(draft.summary, by=by)))
 
@@ -195,108 +183,8 @@ def keep_summary(session: Session, draft: SummaryDraft, automatic: Literal["afte
     """Record a summary that was drafted, where there is one."""
     if draft.summary is None:
         unchanged = draft.failed and automatic is None  # what was sent may lack turns all the same
-        return Change(draft.text, changed=False, note="The conversation is as it was." if unchanged else "")
+        return _unchanged(draft.text)._replace(note="The conversation is as it was." if unchanged else "")
     return _apply(session, Summarized(draft.summary, automatic), draft.text)
-
-
-def draft_summary(
-    session: Session,
-    method: Method | None = None,
-    instructions: str | None = None,
-    stopper: Stopper | None = None,
-    kept: int | None = None,
-) -> SummaryDraft:
-    """Write a summary of the older turns and check it; nothing is recorded.
-
-    The newest ``kept`` turns stay word for word.
-    """
-    stopper = stopper or Stopper()
-    planned = session.next_plan()
-    target = planned.target
-    older, limit = _older(planned, kept), target.budget().limit
-    if not older.numbers:
-        return SummaryDraft(f"Nothing to summarise: {_why_no_summary(planned, kept)}")
-    material, cap = older.material, summary_cap(limit)
-    before = session.state.spent.dollars or 0.0
-    text, method, note = _written(session, material, target, cap, instructions, method, stopper)
-    spent = (session.state.spent.dollars or 0.0) - before
-    cost = f", although the model's text cost {words.dollars(spent)}" if spent else ""
-    if stopper.stopped:
-        return SummaryDraft(f"Stopped: no summary was written, and everything is as it was{cost}")
-    text, kept, wanted = completed_summary(text, material, target, cap)
-    fixed = target.meter.fixed(Fixed(session.system, summary_message(text) + SUMMARY_ANSWER))
-    problem = _summary_problem(text, kept, wanted)
-    if not is_shorter(fixed, older.instead_of, older.beside, limit):
-        problem = problem or "it is no smaller than what it stands for, or leaves no room"
-    if problem:
-        return SummaryDraft(f"Summary dropped: {problem}{cost}", failed=True)
-    named, paid = words.named_turns(older.numbers), f" for {words.dollars(spent)}" if spent else ""
-    return SummaryDraft(f"Summarised {named}{paid}{note}", Summary(text, older.covers, method))
-
-
-def _older(planned: RequestPlan, kept: int | None = None) -> _Older:
-    """Return the turns that a summary written now would stand for; the newest ``kept`` in view stay."""
-    past, scope, start = planned.past, planned.scope, planned.first
-    target, ledger = planned.target, planned.ledger
-    first, keep = scope.floor, keep_verbatim(ledger, target.budget().limit, start, scope.at)
-    keep = keep if kept is None else ledger.last(kept, start, scope.at)
-    before = past.summary if scope.covers else None
-    numbers = tuple(scope.loose(past, first, keep))
-    turns = tuple(past.places[number - 1].turn for number in numbers)
-    instead_of = target.meter.fixed(scope.fixed) + ledger.between(first, keep)
-    beside = ledger.pinned(scope.at) + ledger.between(keep, scope.at)
-    return _Older(numbers, Older(turns, before.text if before else ""), scope.covers, instead_of, beside)
-
-
-def _why_no_summary(planned: RequestPlan, kept: int | None = None) -> str:
-    if not planned.past.places:
-        return NOT_ONE_TURN
-    return NOTHING_OLDER if kept is None else NO_MORE_TURNS
-
-
-def _summary_plan(planned: RequestPlan, info: ContextInfo) -> Plan:
-    older, fixed = _older(planned), planned.scope.fixed
-    if not older.numbers:
-        return Plan(_why_no_summary(planned), possible=False)
-    empty = planned.target.meter.fixed(Fixed(fixed.system, summary_message("") + SUMMARY_ANSWER))
-    most = min(empty + summary_cap(info.limit), older.instead_of) + older.beside
-    text = f"send {words.named_turns(older.numbers)} as a summary"
-    return Plan(text, before=info.used, after=round(most), at_most=True)
-
-
-def _written(
-    session: Session, older: Older, target: Target, cap: int, instructions: str | None, method: Method | None,
-    stopper: Stopper,
-) -> tuple[str, Method, str]:  # fmt: skip
-    """Return the text of a summary, how it was written, and what to say of that.
-
-    Where the model fails, the user's own lines stand for the turns.
-    """
-    session, settings = session, session.settings
-    name = settings.summary_model or settings.model
-    if (method or ("model" if writer(session) else "extractive")) == "extractive":
-        return extractive_summary(older, target, cap), "extractive", ""
-    try:
-        by = session.target({"model": settings.summary_model}, ask=True)
-
-        def replied(reply: Reply) -> None:
-            session.spend(by, replace(reply, cost=session.models.cost(by, reply.usage, reply.model)))
-            stopper.check()
-
-        with stopper.ends(by.provider.close):
-            stopper.check()
-            text = model_summary(session.models, older, by, cap, instructions, replied)
-    except ChatError as error:
-        lines = extractive_summary(older, target, cap)
-        return lines, "extractive", f" by your own lines, for {name} wrote no summary: {error}"
-    return text, "model", ""
-
-
-def writer(session: Session) -> str:
-    """Return the model that is asked for summaries; empty: none, as with the small local model."""
-    settings = session.settings
-    writer = settings.summary_model or settings.model
-    return "" if writer.startswith("local/") else writer
 
 
 def clear(session: Session) -> Change:
@@ -304,32 +192,8 @@ def clear(session: Session) -> Change:
     session.begin_anew()
     count = len(session.conversation.places)
     if not count:
-        return Change(f"Nothing to clear: {NOT_ONE_TURN}", changed=False)
+        return _unchanged(f"Nothing to clear: {NOT_ONE_TURN}")
     return _apply(session, Cleared(), f"Cleared {words.turns(count)}")
-
-
-def undo(session: Session) -> Change:
-    """Undo the last action, whole."""
-    label = session.conversation.undo_label
-    return _apply(session, Undone(), f"Undid the {label}") if label else Change("Nothing to undo", changed=False)
-
-
-def redo(session: Session) -> Change:
-    """Redo the action that was last undone."""
-    label = session.conversation.redo_label
-    return _apply(session, Redone(), f"Redid the {label}") if label else Change("Nothing to redo", changed=False)
-
-
-def pin(session: Session, numbers: Sequence[int], *, on: bool) -> Change:
-    """Keep these turns in every view, or no longer."""
-    places = [place.id for place in _places(session, numbers) if place.pinned != on]
-    return _mark(session, Pinned(tuple(places), on), numbers, "pinned" if on else "unpinned")
-
-
-def exclude(session: Session, numbers: Sequence[int], *, on: bool) -> Change:
-    """Leave these turns out of every view, or no longer."""
-    places = [place.id for place in _places(session, numbers) if place.excluded != on]
-    return _mark(session, Excluded(tuple(places), on), numbers, "excluded" if on else "included")
 
 
 def include_all(session: Session) -> Change:
@@ -337,8 +201,88 @@ def include_all(session: Session) -> Change:
     past = session.conversation
     excluded = any(place.excluded for place in past.places)
     if not past.trimmed_to and not excluded and not session.snapshot().info.left_out:
-        return Change("Nothing to include: no turn is left out", changed=False)
+        return _unchanged("Nothing to include: no turn is left out")
     return _apply(session, IncludedAll(), "Included all turns")
+
+
+def pin(session: Session, numbers: Sequence[int], *, on: bool) -> Change:
+    """Keep these turns in every view, or no longer."""
+    places = _places(session, numbers)
+    changed = tuple(place.id for place in places if place.pinned != on)
+    excluded = [place for place in places if place.excluded]
+    empty = [place for place in places if not place.turn.reply]
+    notes = [f"No longer excluded: {_numbers(session, excluded)}."] if excluded else []
+    notes += [f"Pinned or not, a turn without an answer is not sent: {_numbers(session, empty)}."] if empty else []
+    return _mark(session, Pinned(changed, on), places, "pinned" if on else "unpinned", notes)
+
+
+def exclude(session: Session, numbers: Sequence[int], *, on: bool) -> Change:
+    """Leave these turns out of every view, or no longer."""
+    places = _places(session, numbers)
+    changed = tuple(place.id for place in places if place.excluded != on)
+    pinned = _numbers(session, [place for place in places if place.pinned])
+    back = f"No longer pinned: {pinned}; %chat pin {pinned} brings it back and keeps it in view."
+    return _mark(session, Excluded(changed, on), places, "excluded" if on else "included", [back] if pinned else [])
+
+
+def _mark(session: Session, event: Pinned | Excluded, places: Sequence[Place], done: str, notes: list[str]) -> Change:
+    """Record a mark of turns; ``notes`` say what it takes away, and where it has no effect."""
+    several = len(places) > 1
+    named = f"turn{'s' if several else ''} {_numbers(session, places).replace(' ', ', ')}"
+    if not event.places:
+        return _unchanged(f"Nothing to do: {named} {'are' if several else 'is'} {done} already")
+    return _apply(session, event, f"{done.capitalize()} {named}", " ".join(notes) if event.on else "")
+
+
+def _named(session: Session, places: Sequence[Place]) -> str:
+    return words.named_turns([session.conversation.index(place.id) + 1 for place in places])
+
+
+def _numbers(session: Session, places: Sequence[Place]) -> str:
+    return " ".join(str(session.conversation.index(place.id) + 1) for place in places)
+
+
+# undo
+
+
+def undo(session: Session) -> Change:
+    """Undo the last action, whole."""
+    if not session.conversation.undo_label:
+        return _unchanged("Nothing to undo")
+    last, turn = _last(session), _last_turn(session)
+    is_other = turn is not None and turn.model not in ("", session.model_of({}))
+    note = f"The model stays {session.model_of({})}: undo does not change models." if is_other else ""
+    return _apply(session, Undone(), f"Undid {last}", note)
+
+
+def redo(session: Session) -> Change:
+    """Redo the action that was last undone."""
+    label = session.conversation.redo_label
+    return _apply(session, Redone(), f"Redid the {label}") if label else _unchanged("Nothing to redo")
+
+
+def _last(session: Session) -> str:
+    """Return what undo takes back now, in words; a turn is named."""
+    label, turn = f"the {session.conversation.undo_label}", _last_turn(session)
+    position = next((at for at, each in enumerate(session.conversation.places) if each.turn is turn), None)
+    if turn is None or position is None:
+        return label
+    named = f"turn {position + 1} ({shortened(turn.typed, MAX_NAMED)!r})"
+    return named if label == "the turn" else f"{label} of {named}"
+
+
+def _last_turn(session: Session) -> Turn | None:
+    """Return the turn that undo takes back, or whose earlier answer it restores."""
+    for event in session.conversation.undo_events:
+        if isinstance(event, Said):
+            return event.turn
+        if isinstance(event, Chosen):
+            place = session.conversation.place_of(session.conversation.offers[event.alternatives])
+            return place.turn if place is not None else None
+    return None
+
+
+# answers
 
 
 def pick(session: Session, number: int, version: int) -> Change:
@@ -348,7 +292,7 @@ def pick(session: Session, number: int, version: int) -> Change:
         raise InvalidRequestError(f"Turn {number} has no answer {version!r}: there are 1 to {len(place.versions)}.")
     turn = place.versions[version - 1]
     if turn is place.turn:
-        return Change(f"Turn {number} has answer {version} already", changed=False)
+        return _unchanged(f"Turn {number} has answer {version} already")
     return _apply(session, Picked(place.id, turn.id), f"Turn {number} has answer {version} again")
 
 
@@ -365,7 +309,7 @@ def choose_answer(session: Session, number: int, alternatives: str | None = None
         raise InvalidRequestError(f"Answer {number} ({answer.label}) failed, and cannot be taken: {answer.error}")
     place = past.place_of(offered)
     if place is not None and place.turn.id == answer.record.id:
-        return Change(f"Answer {number} is turn {past.index(place.id) + 1} already", changed=False)
+        return _unchanged(f"Answer {number} is turn {past.index(place.id) + 1} already")
     change = _apply(session, Chosen(offered.id, answer.record.id), f"Answer {number} ({answer.label}) is taken")
     place = past.place_of(offered)
     if place is None:
@@ -375,12 +319,15 @@ def choose_answer(session: Session, number: int, alternatives: str | None = None
     return change._replace(text=f"{change.text}: turn {turn}", note=note)
 
 
+# what stands beside the turns
+
+
 def set_memory(session: Session, path: str | Path | None) -> Change:
     """Add a file's text to the system prompt; an empty path: no file's."""
     path = str(path or "")
     memory, chosen = session.memory, session.conversation.memory
     if path == chosen or (not path and memory.path(chosen) is None):
-        return Change("There is no memory file" if not path else "That is the memory file already", changed=False)
+        return _unchanged("There is no memory file" if not path else "That is the memory file already")
     file = memory.path(path)
     if file is not None:
         memory_text(file)  # raises where it is no text
@@ -394,47 +341,83 @@ def set_system(session: Session, text: str) -> Change:
         raise InvalidRequestError(f"The system prompt is {text!r}: it must be text, empty for none.")
     prompt_text(text)  # raises for a file that cannot be read
     if checked(text) == session.own_system:
-        return Change("The system prompt is that already", changed=False)
+        return _unchanged("The system prompt is that already")
     return _apply(session, SystemSet(text), "System prompt set" if text else "System prompt taken away")
+
+
+# turns from elsewhere
 
 
 def add(session: Session, added: Added, source: str = "", *, summary: bool = False) -> Change:
     """Take in turns of another conversation, with what it had beside them, or a ``summary`` of it as a turn.
 
-    ``source`` names it in messages.
+    They belong to the cell that runs: run again, it replaces what it added, and what is the same stays as it is.
+    ``source`` names the other conversation in messages.
     """
+    if not added.turns and (summary or added.system is None):
+        return _unchanged(f"Nothing to add: {f'nothing was said in {source}' if summary else 'there are no messages'}")
+    cell, past, seen = here(), session.conversation, session.notebook.seen
+    older = past.older(cell.cell, cell.run)
+    same = _same(session, added, cell, source if summary else "")
+    if same:
+        seen.update(place.turn.id for place in same)
+        session.record(*(Kept(place.id, cell.run or "", cell.execution) for place in same))
+        if added.system is not None and not summary and added.system != past.system:
+            return _apply(session, SystemSet(added.system), "System prompt set; this cell's messages are there already")
+        return _unchanged("Nothing to add: this cell added the same before")
+    text, note = f"Added {words.turns(len(added.turns))}", ""
     if summary:
-        return _add_summary(session, added, source)
-    if added.system is None and not added.turns:
-        return Change("Nothing to add: there are no messages", changed=False)
-    return _apply(session, added, f"Added {words.turns(len(added.turns))}")
+        written = write_summary(session, _input(added), session.target({}, ask=False))
+        if written.problem:
+            dropped = f"Summary dropped: {written.problem}{written.cost_of_nothing}"
+            return _unchanged(f"{dropped}. The conversation is as it was")
+        text = f"Added a summary of {words.turns(len(added.turns))} of {source}{written.note}"
+        added = Added((Turn(f"{source}:\n{summary_message(written.text)}", SUMMARY_ANSWER),))
+    if older:
+        note = f"They replace what this cell added before: {_named(session, older)}."
+    added = replace(added, turns=tuple(_of_cell(turn, cell) for turn in added.turns))
+    seen.update(turn.id for turn in added.turns)
+    return _apply(session, added, text, note)
 
 
-def _add_summary(session: Session, added: Added, source: str) -> Change:
-    if not added.turns:
-        return Change(f"Nothing to add: nothing was said in {source}", changed=False)
-    target = session.target({}, ask=False)
-    older, cap = Older(added.turns, added.summary.text if added.summary else ""), summary_cap(target.budget().limit)
-    before = session.state.spent.dollars or 0.0
-    text, _, note = _written(session, older, target, cap, None, None, Stopper())
-    spent = (session.state.spent.dollars or 0.0) - before
-    text, kept, wanted = completed_summary(text, older, target, cap)
-    problem = _summary_problem(text, kept, wanted)
-    if problem:
-        cost = f", although the model's text cost {words.dollars(spent)}" if spent else ""
-        return Change(f"Summary dropped: {problem}{cost}. The conversation is as it was", changed=False)
-    turn = Turn(f"{source}:\n{summary_message(text)}", SUMMARY_ANSWER)
-    return _apply(session, Added((turn,)), f"Added a summary of {words.turns(len(added.turns))} of {source}{note}")
+def _input(added: Added) -> SummaryInput:
+    return SummaryInput(added.turns, added.summary.text if added.summary else "")
 
 
-def _mark(session: Session, event: Pinned | Excluded, numbers: Sequence[int], done: str) -> Change:
-    numbers = tuple(dict.fromkeys(numbers))
-    named = f"turn{'s' if len(numbers) > 1 else ''} {', '.join(map(str, numbers))}"
-    if not event.places:
-        verb = "are" if len(numbers) > 1 else "is"
-        return Change(f"Nothing to do: {named} {verb} {done} already", changed=False)
-    note = _also(event, dict(zip(numbers, _places(session, numbers), strict=True)))
-    return _apply(session, event, f"{done.capitalize()} {named}")._replace(note=note)
+def _of_cell(turn: Turn, cell: Where) -> Turn:
+    record = replace(turn.record, cell=cell.cell, run=cell.run, execution=cell.execution, source=cell.source)
+    return replace(turn, record=record)
+
+
+def _same(session: Session, added: Added, cell: Where, source: str) -> Sequence[Place]:
+    """Return the places that the unchanged cell filled with the same turns when it ran before; none: it adds others.
+
+    A summary of ``source`` is the same after a restart. Cells above one that began anew are as they were then.
+    """
+    past, seen = session.conversation, session.notebook.seen
+    older = past.older(cell.cell, cell.run)
+    for earlier in () if older else reversed(past.earlier):
+        older = older or [place for place in earlier.older(cell.cell, cell.run) if place.turn.id not in seen]
+    if not older or older[0].turn.record.source != cell.source:
+        return ()
+    first = older[0].turn
+    if source:
+        return older[:1] if first.id not in seen and first.prompt.startswith(f"{source}:\n") else ()
+    same = older[: len(added.turns)]
+    return same if tuple(place.turn for place in same) == added.turns else ()
+
+
+# turns by their numbers
+
+
+def turn_of(session: Session, number: int) -> Turn:
+    """Return a turn by its number, from 1."""
+    return _places(session, (number,))[0].turn
+
+
+def versions_of(session: Session, number: int) -> tuple[Turn, ...]:
+    """Return all answers to a turn in the order in which they were written, the current one among them."""
+    return tuple(_places(session, (number,))[0].versions)
 
 
 def _places(session: Session, numbers: Sequence[int]) -> list[Place]:
@@ -446,51 +429,7 @@ def _places(session: Session, numbers: Sequence[int]) -> list[Place]:
         if not words.is_whole(number, 1, len(places)):
             there = f"there are 1 to {len(places)}" if places else "there are none yet"
             raise InvalidRequestError(f"There is no turn {number!r}: {there}.")
-    return [places[number - 1] for number in numbers]
-
-
-def _apply(session: Session, event: Event, text: str) -> Change:
-    before = _used(session)
-    with uninterrupted():
-        session.record(event)
-    return Change(text, True, before, _used(session))
-
-
-def _used(session: Session) -> int:
-    try:
-        return session.latest().info.used
-    except ChatError:  # an action needs no model
-        return 0
-
-
-def _clear_plan(info: ContextInfo) -> Plan:
-    if not info.turns:
-        return Plan(NOT_ONE_TURN, possible=False)
-    return Plan(f"begin anew without {words.turns(info.turns)}", before=info.used, after=info.segments[0].tokens)
-
-
-def _also(event: Pinned | Excluded, turns: Mapping[int, Place]) -> str:
-    """Return what a mark takes away, since no turn is both pinned and excluded, and where it has no effect."""
-    if not event.on:
-        return ""
-
-    def named(*, excluded: bool) -> str:
-        return " ".join(str(n) for n, place in turns.items() if (place.excluded if excluded else place.pinned))
-
-    if isinstance(event, Excluded):
-        pinned = named(excluded=False)
-        return f"No longer pinned: {pinned}; %chat pin {pinned} brings it back and keeps it in view." if pinned else ""
-    out, empty = named(excluded=True), " ".join(str(n) for n, place in turns.items() if not place.turn.reply)
-    notes = [f"No longer excluded: {out}."] if out else []
-    notes += [f"Pinned or not, a turn without an answer is not sent: {empty}."] if empty else []
-    return " ".join(notes)
-
-
-def _summary_problem(text: str, kept: int, wanted: int) -> str | None:
-    """Return why a summary cannot stand for the turns, or ``None``."""
-    if not text.strip():
-        return "it is empty"
-    return None if keeps_enough(kept, wanted) else f"it kept {kept} of {wanted} numbers and names"
+    return [places[number - 1] for number in dict.fromkeys(numbers)]
 
 
 def threshold_notice(session: Session, *, has_figure: bool = False) -> str | None:
@@ -508,13 +447,3 @@ def threshold_notice(session: Session, *, has_figure: bool = False) -> str | Non
     possible = plans(session)
     room = makes_room([name for name in ROOM_MAKERS if possible[name].possible])
     return " ".join(filter(None, ["" if has_figure else threshold(info), room])) or None
-
-
-def turn_of(session: Session, number: int) -> Turn:
-    """Return a turn by its number, from 1."""
-    return _places(session, (number,))[0].turn
-
-
-def versions_of(session: Session, number: int) -> tuple[Turn, ...]:
-    """Return all answers to a turn in the order in which they were written, the current one among them."""
-    return tuple(_places(session, (number,))[0].versions)

@@ -15,16 +15,17 @@ from typing import Any
 from ..config.settings import MODEL_SETTINGS, Settings, typed_value
 from ..display.tables import shortened
 from ..errors import InvalidRequestError
-from ..providers.lookup import check_known, split_model
+from ..providers.lookup import check_known, given_address, is_self_hosted, missing_key, split_model
 from ..runtime.files import reason_of
 
 COURSE_FILE = "jupyter_ctx.toml"
 MOST_COURSE_BYTES = 65_536  # bytes of the file
-MOST_TOLD = 200  # characters of what stands in the file
+MOST_TOLD = 200  # characters of what is ignored
 GIVEN = (
     "model", "system", "temperature", "effort", "max_tokens", "window", "n_ctx", "on_overflow", "compact_at",
     "min_turns", "max_turns", "budget_share", "attach_share", "gauge", "prices", "confirm_cost", "max_cost",
 )  # fmt: skip
+CAPS = ("confirm_cost", "max_cost")
 MODEL_NAME = re.compile(r"local/[\w-]+(@\d+)?|(?!local/)[\w.:@/+-]{1,200}")  # never the path of a file
 OF_A_MODEL = tuple(name for name in MODEL_SETTINGS if name != "base_url")
 
@@ -44,12 +45,28 @@ class Course:
     locked: frozenset[str] = frozenset()
     problems: tuple[str, ...] = ()
 
-    @property
-    def line(self) -> str:
-        """One line of what the file sets and locks; empty: nothing."""
-        parts = [f"{name} {self._told(name)}" for name in sorted(self.named)]
+    def line(self, now: Settings, system: str) -> str:
+        """Return one line, whole, of what the file sets in a conversation with these settings and this system prompt.
+
+        What the conversation has of its own is named apart. Empty: the file says nothing.
+        """
+        now = replace(now, system=system or None)
+        own = [name for name in sorted(self.named) if getattr(now, name) != getattr(self.begun, name)]
+        parts = [f"{name} {_typed(name, self.begun)}" for name in sorted(self.named.difference(own))]
         parts += [f"locked {', '.join(sorted(self.locked))}"] if self.locked else []
-        return f"{COURSE_FILE} beside this notebook sets: {'; '.join(parts)}." if parts else ""
+        line = f"{COURSE_FILE} beside this notebook sets: {'; '.join(parts) or 'nothing here'}."
+        if own:
+            line += f" This conversation keeps its own {', '.join(f'{name} {_typed(name, now)}' for name in own)}."
+        return line if parts or own else ""
+
+    def unchosen_provider(self, before: Settings) -> str:
+        """Return the provider of the file's model, if the user's key would go to one that the user has not chosen."""
+        if "model" not in self.named or self.begun.base_url is not None:
+            return ""
+        provider = split_model(self.begun.model)[0]
+        is_chosen = provider in ("local", before.model.partition("/")[0]) or bool(given_address(provider))
+        is_chosen = is_chosen or is_self_hosted(self.begun.model) or bool(missing_key(provider))  # typing one chooses
+        return "" if is_chosen else provider
 
     def check_model(self, model: str) -> None:
         """Raise InvalidRequestError for another model, where the file locks one."""
@@ -62,8 +79,9 @@ class Course:
             raise self._refusal(name)
 
     def _refusal(self, name: str) -> InvalidRequestError:
+        value = shortened(_typed(name, self.begun), MOST_TOLD)
         return InvalidRequestError(
-            f"{name} is locked at {self._told(name)}: to change that, remove {COURSE_FILE} beside this notebook and "
+            f"{name} is locked at {value}: to change that, remove {COURSE_FILE} beside this notebook and "
             "restart the kernel. Nothing has changed."
         )
 
@@ -79,28 +97,30 @@ class Course:
         forbidden = self.locked - {"model"} if is_asked else self.locked.union(OF_A_MODEL)
         return {name: value for name, value in kept.items() if name not in forbidden}
 
-    def _told(self, name: str) -> str:
-        value = shortened(typed_value(getattr(self.begun, name), name), MOST_TOLD)
-        return repr(value) if name == "system" and self.begun.system else value
+
+def _typed(name: str, settings: Settings) -> str:
+    value = typed_value(getattr(settings, name), name)
+    return repr(value) if name == "system" and settings.system else value
 
 
-def course_in(folder: Path, settings: Settings, given: Collection[str]) -> Course:
+def course_in(folder: Path, settings: Settings, given: Collection[str], *, has_model: bool = True) -> Course:
     """Return what a folder's file decides, as :func:`course_of`; one that cannot be read decides nothing."""
     path = folder / COURSE_FILE
     if path.is_symlink() or not path.is_file():
         return Course(settings)
     try:
         with path.open("rb") as file:
-            return course_of(file.read(MOST_COURSE_BYTES).decode("utf-8-sig"), settings, given)
+            return course_of(file.read(MOST_COURSE_BYTES).decode("utf-8-sig"), settings, given, has_model=has_model)
     except (OSError, ValueError, RecursionError) as error:
         return Course(settings, problems=(f"{COURSE_FILE} beside this notebook is ignored: {reason_of(error)}.",))
 
 
-def course_of(text: str, settings: Settings, given: Collection[str] = ()) -> Course:
+def course_of(text: str, settings: Settings, given: Collection[str] = (), *, has_model: bool = True) -> Course:
     """Return what a file's text decides, where conversations would begin with these settings without it.
 
     What is valid holds though another line is not. Settings ``given`` by IPython's configuration hold, unless the file
-    locks them; the address always does. A cap that is locked locks the prices that it is kept by.
+    locks them; the address always does. A cap that is locked locks the prices that it is kept by. ``has_model``: what
+    it says of a model counts.
     """
     import tomllib  # not before there is a file
 
@@ -120,12 +140,13 @@ def course_of(text: str, settings: Settings, given: Collection[str] = ()) -> Cou
     if unknown:
         may_hold = f"It may hold lock, and the settings {', '.join(GIVEN)}. An address or a key never comes from it."
         problems.append(f"ignored {shortened(', '.join(unknown), MOST_TOLD)}. {may_hold}")
-    locked = {name for name in GIVEN if name in names or (name == "prices" and "max_cost" in names)}
+    may_be_set = [name for name in GIVEN if has_model or name not in ("model", *OF_A_MODEL)]
+    locked = {name for name in may_be_set if name in names or (name == "prices" and "max_cost" in names)}
     kept = {*given, *(OF_A_MODEL if "model" in given else ())} - locked
     if settings.max_cost is not None:  # a cap set outside of the file, which its prices would loosen
         kept.add("prices")
     named = set[str]()
-    for name in GIVEN:  # the model first, which drops what belongs to another one
+    for name in may_be_set:  # the model first, which drops what belongs to another one
         try:
             if name in table and name not in kept:
                 settings = _with(settings, name, table[name])
@@ -148,6 +169,6 @@ def _with(settings: Settings, name: str, value: Any) -> Settings:
     elif name == "model":  # asked at the address that holds without the file
         changed = replace(changed, base_url=settings.base_url)
     now, then = getattr(settings, name), getattr(changed, name)
-    if name in ("confirm_cost", "max_cost") and now is not None and (then is None or then > now):
+    if name in CAPS and now is not None and (then is None or then > now):
         raise InvalidRequestError(f"{name} stays at {typed_value(now)}, because that file may only lower it.")
     return changed

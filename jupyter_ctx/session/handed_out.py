@@ -10,13 +10,12 @@ from collections import defaultdict
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
 from ..conversation.conversation import Conversation
 from ..conversation.events import Offered, Said
-from ..conversation.messages import Summary, Turn, new_id
+from ..conversation.messages import Turn, new_id
 from ..conversation.places import Places
 from ..errors import InvalidRequestError
 from ..export.handout import Handout, HandoutAnswer, answers_in, notebook_in
@@ -60,8 +59,8 @@ class HandedOut:
             (each.key, each.repeat): StoredAnswer(
                 each.text, each.thinking, stop_reason=each.stop_reason, truncated=each.truncated
             )
-            for each in chain.from_iterable(self._answers.values())
-            if each.kind == "row"
+            for answers in self._answers.values()
+            for each in answers
         }
 
     def turns(self, said: Said, model: str, past: Places, *, offered: bool = False) -> Iterator[tuple[Turn, bool]]:
@@ -69,11 +68,8 @@ class HandedOut:
 
         Those that a cell with the same text asked for come first, of these those that were asked after the same turns.
         """
-        asked = said.turn.record
-        answers = [each for each in self._answers.get(prompt_key(said.turn, model), ()) if each.kind == "prompt"]
-        if not answers:
-            return
-        before = _before(past, said, offered=offered)
+        asked, answers = said.turn.record, self._answers.get(prompt_key(said.turn, model), ())
+        before = _before(past, said, offered=offered) if answers else ""
         for answer in sorted(answers, key=lambda each: (each.asked != asked.source, each.before != before)):
             record = replace(
                 asked, id=new_id(), model=model, stop_reason=answer.stop_reason, stored=True, handed=True,
@@ -81,16 +77,6 @@ class HandedOut:
             )  # fmt: skip
             turn = replace(said.turn, reply=answer.text, thinking=answer.thinking, record=record)
             yield turn, answer.before == before
-
-    def summary(self, past: Places, source: str) -> Summary | None:
-        """Return the newest summary that a cell with this text asked for and that goes further than the one in use."""
-        covered = past.summary.covers if past.summary is not None else frozenset()
-        for each in reversed(self._answers.get(source, ()) if source else ()):
-            turns = [past.places[at].turn for at in each.covers if 0 <= at < len(past.places)]
-            covers = frozenset(turn.id for turn in turns)
-            if each.method and not covers <= covered and _fingerprint(turns) == each.before:
-                return Summary(each.text, covers, each.method, new_id())
-        return None
 
 
 class _CellAnswers(NamedTuple):
@@ -106,19 +92,16 @@ def gathered(conversations: Sequence[Conversation], cells: Container[str], is_se
     Of a cell that was answered several times, the answer counts that stands in its conversation now, else the newest:
     a cell of a lesson may be cleared or taken back by one further down.
     """
-    found = list[HandoutAnswer]()
-    sources, keys = set[str](), set[str]()
-    for conversation in conversations:
-        for answers in _newest(conversation):
-            record = answers.turns[0].record
-            cell, source = record.cell or record.run or "", record.source or ""
-            is_whole = all(turn.record.stop_reason not in INCOMPLETE for turn in answers.turns)
-            is_open = not any(is_secret(turn.reply + turn.thinking) for turn in answers.turns)
-            if source in cells and cell not in keys and is_whole and is_open:
-                keys.add(cell)
-                sources.add(source)
-                found += (_answer(turn, answers.before) for turn in answers.turns)
-        found += _summaries(conversation, cells, is_secret)
+    found, seen, sources = list[HandoutAnswer](), set[str](), set[str]()
+    for answers in (answers for conversation in conversations for answers in _newest(conversation)):
+        record = answers.turns[0].record
+        cell, source = record.cell or record.run or "", record.source or ""
+        is_whole = all(turn.record.stop_reason not in INCOMPLETE for turn in answers.turns)
+        is_open = not any(is_secret(turn.reply + turn.thinking) for turn in answers.turns)
+        if source in cells and cell not in seen and is_whole and is_open:
+            seen.add(cell)
+            sources.add(source)
+            found += (_answer(turn, answers.before) for turn in answers.turns)
     return Handout(tuple(sorted(sources)), tuple(found))
 
 
@@ -128,30 +111,24 @@ def _newest(conversation: Conversation) -> Iterator[_CellAnswers]:
     for event in conversation.events:
         if isinstance(event, Said):
             every.append(_CellAnswers((event.turn,), _before(past, event, offered=False)))
-        elif isinstance(event, Offered) and event.alternatives.turns:
+        elif isinstance(event, Offered) and not any(each.error or each.problem for each in event.alternatives.answers):
             offer = event.alternatives
-            asked = Said(offer.asked, offer.append, offer.new)
-            are_whole = not any(answer.error or answer.problem for answer in offer.answers)
-            every += [_CellAnswers(offer.turns, _before(past, asked, offered=True))] if are_whole else []
+            every.append(
+                _CellAnswers(offer.turns, _before(past, Said(offer.asked, offer.append, offer.new), offered=True))
+            )
         past.append(event)
-    now = {place.turn.id for place in conversation.places} | {
-        turn.id for offer in conversation.offers.values() for turn in offer.turns
-    }
+    now = {place.turn.id for place in conversation.places}
+    now |= {turn.id for offer in conversation.offers.values() for turn in offer.turns}
     every.reverse()
     yield from sorted(every, key=lambda each: each.turns[0].id not in now)
 
 
 def _before(past: Places, said: Said, *, offered: bool) -> str:
     """Return the fingerprint of the turns that stand before a prompt that is asked now."""
-    record = said.turn.record
-    if said.begins_anew(past):
-        return _fingerprint(())
-    at = past.position(record.cell, record.run, append=said.append, offered=offered)
-    return _fingerprint(place.turn for place in past.places[:at])
-
-
-def _fingerprint(turns: Iterable[Turn]) -> str:
-    return digested("", (message for turn in turns for message in turn.messages))
+    record, at = said.turn.record, 0
+    if not said.begins_anew(past):
+        at = past.position(record.cell, record.run, append=said.append, offered=offered)
+    return digested("", (message for place in past.places[:at] for message in place.turn.messages))
 
 
 def prompt_key(turn: Turn, model: str) -> str:
@@ -165,15 +142,3 @@ def _answer(turn: Turn, before: str) -> HandoutAnswer:
         prompt_key(turn, record.model), asked=record.source or "", before=before, text=turn.reply,
         thinking=turn.thinking, stop_reason=record.stop_reason, tokens=record.tokens,
     )  # fmt: skip
-
-
-def _summaries(past: Places, cells: Container[str], is_secret: Callable[[str], bool]) -> Iterator[HandoutAnswer]:
-    """Yield the summaries that these cells asked for, whose turns stand in the conversation."""
-    for summary in past.summaries.values():
-        turns = {at: place.turn for at, place in enumerate(past.places) if place.turn.id in summary.covers}
-        source = summary.by.rpartition(" ")[2]
-        if source in cells and len(turns) == len(summary.covers) and not is_secret(summary.text):
-            before = _fingerprint(turns.values())
-            yield HandoutAnswer(
-                source, "summary", before=before, text=summary.text, method=summary.method, covers=tuple(turns)
-            )

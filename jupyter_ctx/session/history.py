@@ -10,7 +10,7 @@ from ..context.tokens import Meter
 from ..conversation.messages import StopReason, Turn, file_tokens
 from ..conversation.places import Place
 from ..display.tables import first_words
-from .prompt_parts import PromptPart, RowWithParts, prompt_parts, text_with_parts
+from .prompt_parts import PromptPart, RowWithParts, TableWithParts, prompt_parts
 from .snapshot import Snapshot
 from .tabular import Table
 from .view import part_states, turn_tokens
@@ -29,14 +29,10 @@ ENDINGS: dict[StopReason, str] = {
 class HistoryRow(NamedTuple):
     """One turn.
 
-    ``turn``: its number, from 1.
-    ``cell``: its cell, as :func:`cell_of` names one.
-    ``prompt``, ``reply``: both texts.
-    ``tokens``: its size.
-    ``exact``: whether ``tokens`` comes from the provider's reports.
+    ``turn``: its number, from 1; ``cell``: its cell, as :func:`cell_of` names one.
+    ``tokens``: its size; ``exact``: whether that comes from the provider's reports.
     ``states``: what becomes of it in the next request, then what else is to be said of it.
     ``versions``: how many answers the cell has had.
-    ``model``: who answered.
     ``attached``: what went with the prompt, such as ``df (40 of 12,000 rows), plot.png``.
     ``typed``: how many characters of the prompt were typed, where texts that went with it follow; ``None``: all.
     ``parts``: the prompt in parts, whose tokens sum to its share of ``tokens``; none where nothing went with it.
@@ -88,8 +84,12 @@ class History(Table[HistoryRow]):
         kept_out = f" since the last clear; {self.cleared:,} before it {is_} left out" if self.cleared else ""
         return f"{counted}{kept_out}{'' if self else '.'}"
 
+    def shown(self) -> TableWithParts:
+        """Return the table as it is shown."""
+        return TableWithParts(TURN_COLUMNS, [row.shown for row in self], self.caption)
+
     def __repr__(self) -> str:
-        return text_with_parts(TURN_COLUMNS, [row.shown for row in self], self.caption)
+        return str(self.shown())
 
     _repr_pretty_ = Table._repr_pretty_  # IPython takes the first class that has either
 
@@ -99,20 +99,23 @@ def history(now: Snapshot) -> History:
     plan = now.plan
     past, stale, meter = plan.past, plan.past.stale(), plan.target.meter
 
-    def row(number: int, place: Place, state: str) -> HistoryRow:
-        turn = place.turn
-        marks = (ENDINGS[turn.stop_reason], "stale" if place.id in stale else "")
-        size, exact = round(turn_tokens(turn, meter)), meter.counted(turn.id)
-        states, versions = (state, *filter(None, marks)), len(place.versions)
-        cell, attached = cell_of(place), ", ".join(turn.sources)
-        return HistoryRow(
-            number, cell, turn.prompt, turn.reply, size, exact, states, versions, turn.model, attached,
-            turn.record.typed, _parts(turn, meter),
-        )  # fmt: skip
-
-    rows = History(map(row, count(1), past.places, part_states(past, plan.scope, plan.first)))
+    states = part_states(past, plan.scope, plan.first)
+    rows = History(
+        _row(number, place, state, meter, stale=place.id in stale)
+        for number, place, state in zip(count(1), past.places, states, strict=False)
+    )
     rows.cleared = len(past.cleared)
     return rows
+
+
+def _row(number: int, place: Place, state: str, meter: Meter, *, stale: bool) -> HistoryRow:
+    turn, record = place.turn, place.turn.record
+    marks = (ENDINGS[turn.stop_reason], "stale" if stale else "")
+    return HistoryRow(
+        number, cell_of(place), turn.prompt, turn.reply, round(turn_tokens(turn, meter)), meter.counted(turn.id),
+        (state, *filter(None, marks)), len(place.versions), turn.model, ", ".join(turn.sources), record.typed,
+        _parts(turn, meter),
+    )  # fmt: skip
 
 
 def _parts(turn: Turn, meter: Meter) -> tuple[PromptPart, ...]:

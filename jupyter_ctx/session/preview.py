@@ -15,20 +15,18 @@ from ..display.tables import first_words
 from ..models.request_price import RequestPrice, price_range, sending_text, unknown_prices
 from ..providers.base import Request
 from ..shown_as import mimebundle
-from .prompt_parts import PromptPart, RowWithParts, prompt_parts, text_with_parts
+from .prompt_parts import PromptPart, RowWithParts, TableWithParts, prompt_parts
 from .request_plan import RequestPlan
-from .tabular import Table
+from .tabular import data_frame
 from .view import PartStatus, part_states
 
 
 class ViewPart(NamedTuple):
     """One message of a request, or one that the request leaves out.
 
-    ``role``, ``text``: as sent.
-    ``tokens``: its size.
+    ``tokens``: its size; ``exact``: whether that comes from the provider's reports.
     ``state``: what becomes of it in the request.
-    ``number``: the number of its turn, from 1; ``None`` for a part of no turn.
-    ``exact``: whether ``tokens`` comes from the provider's reports.
+    ``turn``: the number of its turn, from 1; ``None`` for a part of no turn.
     ``stale``: whether its answer was written after an older answer than the one that stands before it now.
     ``share``: its share of the request, 0 where it is left out.
     ``attached``: what goes with it, such as ``df (40 of 12,000 rows), plot.png``; ``tokens`` has that, too.
@@ -40,7 +38,7 @@ class ViewPart(NamedTuple):
     text: str
     tokens: int
     state: PartStatus
-    number: int | None = None
+    turn: int | None = None
     exact: bool = False
     stale: bool = False
     share: float = 0.0
@@ -48,17 +46,8 @@ class ViewPart(NamedTuple):
     typed: int | None = None
     parts: tuple[PromptPart, ...] = ()
 
-    @property
-    def turn(self) -> int | None:
-        """The number of its turn, as tables call it."""
-        return self.number
 
-
-class _Parts(Table[ViewPart]):
-    __slots__ = ()
-    columns = ("turn", "role", "text", "tokens", "exact", "stale", "share", "state", "attached")
-
-
+PART_COLUMNS = ("turn", "role", "text", "tokens", "exact", "stale", "share", "state", "attached")
 OMITTED = 20  # messages that a preview lists of those that are not sent
 VIEW_COLUMNS = ("turn", "role", "text", "tokens", "share", "state")
 
@@ -83,15 +72,18 @@ class View:
     _repr_mimebundle_ = mimebundle
 
     def __repr__(self) -> str:
-        return text_with_parts(VIEW_COLUMNS, self.rows(), self.caption())
+        return str(self.shown())
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
         """Write the messages; in a list, only their total."""
         alone = len(getattr(printer, "stack", ())) <= 1
         printer.text(repr(self) if alone and not cycle else f"View({self.caption()})")
 
-    def rows(self) -> list[RowWithParts]:
-        """Return what is shown: the newest messages that stay out, then all that adds up to the whole."""
+    def shown(self, prices: Sequence[RequestPrice] = ()) -> TableWithParts:
+        """Return what is shown: the newest messages that stay out, then all that adds up to the whole.
+
+        ``prices``: of all requests that are sent at once, where this is the first of several.
+        """
         more, total = self.omitted[: max(0, len(self.omitted) - OMITTED)], max(1, self.input_tokens)
         rows = [_row(part, "–", total) for part in self.omitted[len(more) :]]
         if more:
@@ -103,7 +95,7 @@ class View:
         if self.template:
             added, share = "what the model's server adds to the messages", _percent(self.template, total)
             rows.append(RowWithParts(("", "", added, f"~{self.template:,}", share, "template")))
-        return rows
+        return TableWithParts(VIEW_COLUMNS, rows, self.caption(prices))
 
     def caption(self, prices: Sequence[RequestPrice] = ()) -> str:
         """Return the size of the whole, and what it costs; ``prices``: of all requests, where it is one of several."""
@@ -114,7 +106,7 @@ class View:
 
     def to_dataframe(self) -> Any:
         """Return a DataFrame with a row for each message, those that stay out last. Raises MissingDependencyError."""
-        return _Parts((*self.messages, *self.omitted)).to_dataframe().astype({"turn": "Int64"})
+        return data_frame((*self.messages, *self.omitted), PART_COLUMNS).astype({"turn": "Int64"})
 
 
 def _row(part: ViewPart, share: str, total: int) -> RowWithParts:
@@ -122,7 +114,7 @@ def _row(part: ViewPart, share: str, total: int) -> RowWithParts:
     parts = tuple(
         (("", "", each.line, f"~{each.tokens:,}", _percent(each.tokens, total), ""), each) for each in part.parts
     )
-    cells = (str(part.number or ""), part.role, first_words(part.text[: part.typed]), tokens, share, state)
+    cells = (str(part.turn or ""), part.role, first_words(part.text[: part.typed]), tokens, share, state)
     return RowWithParts(cells, parts)
 
 
@@ -176,7 +168,7 @@ def _both(place: Place, number: int, state: PartStatus, meter: Meter, *, stale: 
     if is_reported:
         asked, said = asked + said - answered, answered
     return (
-        _asked(turn, asked, state, meter)._replace(number=number, exact=is_reported, stale=stale),
+        _asked(turn, asked, state, meter)._replace(turn=number, exact=is_reported, stale=stale),
         ViewPart("assistant", turn.reply, round(said), state, number, is_reported, stale),
     )
 

@@ -1,9 +1,9 @@
-"""The parts of a prompt: what was typed, and each thing that went with it, with its tokens."""
+"""The parts of a prompt: what was typed, and each thing that went with it, with its tokens; and tables with them."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from ..context.context_info import segments_of
@@ -44,10 +44,16 @@ class RowWithParts(NamedTuple):
     parts: tuple[tuple[Sequence[str], PromptPart], ...] = ()
 
 
-def text_with_parts(head: Sequence[str], rows: Iterable[RowWithParts], caption: str) -> str:
-    """Return a table as plain text, with its caption above it; without rows, its caption alone."""
-    lines = [line for row in rows for line in (row.cells, *(cells for cells, _ in row.parts))]
-    return f"{caption}\n{table_text(head, lines, line_width())}" if lines else caption
+class TableWithParts(NamedTuple):
+    """A table as it is shown in every form: its heads, its rows and the caption above it."""
+
+    head: Sequence[str]
+    rows: Sequence[RowWithParts]
+    caption: str
+
+    def __str__(self) -> str:
+        lines = [line for row in self.rows for line in (row.cells, *(cells for cells, _ in row.parts))]
+        return f"{self.caption}\n{table_text(self.head, lines, line_width())}" if lines else self.caption
 
 
 def prompt_parts(turn: Turn, tokens: int, meter: Meter) -> tuple[PromptPart, ...]:

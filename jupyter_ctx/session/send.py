@@ -13,7 +13,7 @@ from ..conversation.schema import Schema
 from ..errors import ChatError, ChatInterrupted, InvalidAnswerError, InvalidRequestError, ProviderError
 from ..providers.base import Reply
 from ..runtime.interrupts import uninterrupted
-from .actions import Change, SummaryDraft, draft_summary, keep_summary, writer
+from .actions import Change, keep_summary
 from .complete import Completion, StreamListener, as_answer, complete, parsed_reply
 from .messages_sent import request_digest
 from .notices import AFTER_OTHERS, nearly_full, notices_of
@@ -22,6 +22,7 @@ from .reply_checks import INCOMPLETE, NO_ROOM_LEFT
 from .request_plan import RequestPlan
 from .session import Session
 from .state import NEARLY_FULL
+from .summarizer import SummaryDraft, draft_summary, writer
 
 SUMMARY_FAILURES = 2
 

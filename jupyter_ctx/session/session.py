@@ -16,10 +16,10 @@ from ..context.budget import HALF
 from ..conversation.conversation import Conversation
 from ..conversation.events import Event, MemorySet, Offered, Said, Summarized, SystemSet
 from ..conversation.messages import Summary, Turn, new_id
-from ..errors import ChatError, ChatInterrupted, InvalidRequestError
+from ..errors import ChatInterrupted, InvalidRequestError
 from ..models.purse import Purse
 from ..models.registry import Models, Target, asked_model, settings_with
-from ..models.request_price import Price, RequestPrice, is_free, price_of, request_price, worst_case
+from ..models.request_price import RequestPrice, is_free, request_price, worst_case
 from ..providers.base import AnswerSchema, Reply
 from ..runtime.frontend import fingerprint
 from ..runtime.interrupts import uninterrupted
@@ -370,15 +370,6 @@ class Session:
             return price
         reserved = target.purse.needed(worst_case(self.models, target, planned.tokens, planned.request.messages) or 0.0)
         return price._replace(high=max(price.high, reserved))
-
-    def token_prices(self, model: str) -> Price | None:
-        """Return what tokens of a model cost, by its full name; ``None``: unknown."""
-        target = self.target({}, ask=False)
-        try:
-            other = target if model == target.model else self.target({"model": model}, ask=False)
-        except ChatError:
-            return None
-        return price_of(self.models, other)
 
     def _cached(self, planned: RequestPlan) -> tuple[int, float | None]:
         """Return how many tokens of a request a cache holds, as the last report shows, and until when, if known."""

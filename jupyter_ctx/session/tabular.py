@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, TypeVar
 
 from ..display.tables import first_words, table_html, table_text
@@ -60,11 +60,7 @@ class Table(tuple[RowT, ...]):
 
     def to_dataframe(self) -> Any:
         """Return a DataFrame with a row for each row and the columns of the table. Raises MissingDependencyError."""
-        try:
-            import pandas
-        except ImportError:
-            raise MissingDependencyError("A DataFrame needs pandas: pip install pandas") from None
-        return pandas.DataFrame({name: [getattr(row, name) for row in self] for name in self.columns})
+        return data_frame(self, self.columns)
 
     def _cells(self) -> list[list[str]]:
         """Return the heads of the columns, then the rows that are shown, each cell in one short line."""
@@ -84,6 +80,15 @@ class Table(tuple[RowT, ...]):
         which = "newest" if self.newest else "first"
         more = f"… the {which} {MAX_SHOWN_ROWS} of {len(self):,}; to_dataframe() has all"
         return more if len(self) > MAX_SHOWN_ROWS else ""
+
+
+def data_frame(rows: Sequence[object], columns: Sequence[str]) -> Any:
+    """Return a DataFrame of these attributes of rows. Raises MissingDependencyError."""
+    try:
+        import pandas
+    except ImportError:
+        raise MissingDependencyError("A DataFrame needs pandas: pip install pandas") from None
+    return pandas.DataFrame({name: [getattr(row, name) for row in rows] for name in columns})
 
 
 def cell_text(value: object) -> str:

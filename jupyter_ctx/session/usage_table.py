@@ -1,15 +1,13 @@
-"""What answers took, in tokens, dollars and seconds, and what prompt caches have saved of it."""
+"""What answers took, in tokens, dollars and seconds."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, ClassVar, NamedTuple
 
 from .. import wording as words
 from ..conversation.conversation import Conversation
 from ..conversation.messages import StopReason, Turn
 from ..conversation.places import Place
-from ..models.request_price import Price
 from .history import cell_of
 from .tabular import Table
 
@@ -19,15 +17,10 @@ TOKENS = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tok
 class UsageRow(NamedTuple):
     """One answer; token counts, cost and seconds are ``None`` where unknown, as after an interrupt.
 
-    ``turn``: the number of its turn, from 1.
-    ``version``: its number among the answers to that turn, from 1.
-    ``cell``: the turn's cell.
-    ``model``: who answered.
-    ``input_tokens``, ``output_tokens``, ``cache_read_tokens``, ``cache_write_tokens``, ``reasoning_tokens``: as in
-    :class:`~jupyter_ctx.context.usage.Usage`, where cached tokens are part of the input and reasoning of the output.
-    ``cost``: in US dollars.
-    ``seconds``: from the request to the end of the reply.
-    ``stop_reason``: why the reply ended.
+    ``turn``, ``version``: the number of its turn, and its own among the answers to that turn, from 1.
+    ``input_tokens`` to ``reasoning_tokens``: as in :class:`~jupyter_ctx.context.usage.Usage`, where cached tokens are
+    part of the input and reasoning of the output.
+    ``cost``, ``seconds``: in US dollars; from the request to the end of the reply.
     """
 
     turn: int
@@ -96,24 +89,3 @@ def _row(number: int, version: int, place: Place, turn: Turn) -> UsageRow:
     took: dict[str, Any] = {name: getattr(turn.usage, name, None) for name in TOKENS}
     took |= {"cost": turn.cost, "seconds": turn.record.seconds}
     return UsageRow(number, version, cell_of(place), turn.model, **took, stop_reason=turn.stop_reason)
-
-
-def saved_by_caching(usages: Usages, price_of: Callable[[str], Price | None]) -> str:
-    """Return a line on what prompt caches saved of these answers, at the prices of today; empty: they had no part.
-
-    Dollars are those of the answers whose price is known, less what writing to caches cost more than usual input.
-    """
-    total = usages.total
-    if not (total.cache_read_tokens or total.cache_write_tokens):
-        return ""
-    prices = {model: price_of(model) for model in {row.model for row in usages}}
-    dollars = sum(_saved(price, row) for row in usages if (price := prices[row.model]) is not None)
-    sign = "−" if dollars < 0 else ""
-    money = f"{sign}{words.dollars(abs(dollars))}; " if dollars else ""
-    read = f"{total.cache_read_tokens:,} of {total.input_tokens:,} input tokens"
-    return f"Saved by caching: {money}{read} were read from caches"
-
-
-def _saved(price: Price, row: UsageRow) -> float:
-    read, written = row.cache_read_tokens or 0, row.cache_write_tokens or 0
-    return read * (price.input - price.read) - written * (price.written - price.input)

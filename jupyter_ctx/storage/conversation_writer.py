@@ -39,8 +39,6 @@ from .serialization import (
 from .spending import NotebookSum
 from .store import Claim, ConversationRow, Store
 
-ATTEMPTS = 3  # at a name that somebody else has taken meanwhile
-
 
 class OpenedConversation(NamedTuple):
     """A conversation as it was found.
@@ -144,7 +142,7 @@ class ConversationWriter:
     ) -> OpenedConversation:  # fmt: skip
         me, now = ownership.this_process(), time.time()
         request = ownership.OpenRequest(self.origin, me, now, name, afresh, frozenset(sharing))
-        claim = self._claim(lambda rows: decide(rows, request))
+        claim = self.store.claim(lambda rows: decide(rows, request))
         self.row, self._next = claim.row, 0
         _open_writers.add(self)
         self._collect()
@@ -155,14 +153,6 @@ class ConversationWriter:
         self._next, self._sizes = opened.next, opened.state.get("sizes", [])
         self._collect()
         return opened._replace(note=ownership.opened_note(claim) if opened.conversation.events else "")
-
-    def _claim(self, decide: Callable[[Sequence[ConversationRow]], Claim]) -> Claim:
-        for _ in range(ATTEMPTS):
-            try:
-                return self.store.claim(decide)
-            except TakenError as error:
-                taken = error
-        raise taken
 
     def read(self, row: ConversationRow) -> OpenedConversation:
         """Return the content of a conversation without taking hold of it. Raises StoreError."""
@@ -245,7 +235,7 @@ class ConversationWriter:
         assert self._unsaved is not None
         events = self._unsaved.conversation.events
         rows = [to_row(event, self._unsaved.sizes() if event is events[-1] else []) for event in events]
-        self.row = self._claim(self._claim_anew).row
+        self.row = self.store.claim(self._claim_anew).row
         self.store.append(self.row, 0, rows)
         self._next = len(rows)
         self._waiting.clear()

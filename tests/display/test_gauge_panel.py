@@ -17,6 +17,7 @@ from jupyter_ctx.display.widgets.gauge_panel import OFF, GaugePanel
 from jupyter_ctx.display.widgets.pressing import TWICE_SECONDS, WRITING, Controls, Pressing
 from jupyter_ctx.runtime.interrupts import Stopper
 from jupyter_ctx.session import actions
+from jupyter_ctx.session.summarizer import writer
 
 TALK = [
     {"role": role, "content": f"In line {n} there are {n} words."} for n in range(8) for role in ("user", "assistant")
@@ -34,7 +35,7 @@ def panel_of(chat: Chat) -> GaugePanel:
     controls = Controls(
         chat.info, lambda: actions.plans(chat.session), lambda name: getattr(chat, name)(),
         lambda stopper: chat.session.act(actions.summarize, stopper=stopper),
-        writer=lambda: actions.writer(chat.session),
+        writer=lambda: writer(chat.session),
     )  # fmt: skip
     panel = GaugePanel(Pressing(controls))
     chat.session.listeners.append(lambda: None if chat.session.running else panel.update())

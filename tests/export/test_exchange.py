@@ -195,14 +195,6 @@ def test_files_of_other_tools_are_taken_with_the_size_of_the_largest() -> None:
     )
 
 
-def test_an_edited_text_keeps_its_marks() -> None:
-    found = json.loads(written(TALK, ".json"))
-    found["messages"][1]["content"] = "Why is the sea blue?"
-    del found["messages"][0]
-    want = replace(TALK, system=None, turns=(replace(ONE, prompt="Why is the sea blue?"), TWO))
-    assert plain(read(json.dumps(found), ".json")) == plain(want)
-
-
 def test_an_assistants_greeting_is_a_turn_without_a_prompt() -> None:
     hello = {"role": "assistant", "content": "Hello! What is it?"}
     got = from_messages([{"role": "system", "content": "s"}, hello, {"role": "user", "content": "Why?"}])
@@ -427,14 +419,6 @@ def test_any_text_is_read_or_refused(text: str) -> None:
         read_or_refused(f'<!-- jupyter_ctx conversation {{"version": 1}} -->\n{text}', suffix)
 
 
-@pytest.mark.parametrize("depth", [50, 500, 700, 800, 850, 900, 950, 970])
-def test_brackets_within_brackets_are_read_or_refused(depth: int) -> None:
-    deep = "[" * depth + "]" * depth
-    for holder in ('"role": {}', '"role": "user", "content": {}', '"role": "user", "content": [{{"type": {}}}]'):
-        read_or_refused(f"[{{{holder.format(deep)}}}]", ".json")
-    read_or_refused(f'[{{"role": "user", "content": [{{"image_url": {{"url": {deep}}}}}]}}]', ".json")
-
-
 def places(value: Any) -> list[tuple[Any, Any]]:
     """Every key and index in a JSON value, with what it is in."""
     inner = list(value) if isinstance(value, dict) else list(range(len(value))) if isinstance(value, list) else []
@@ -449,10 +433,3 @@ def test_whatever_is_changed_in_a_file_it_is_read_or_refused(suffix: str, data: 
         holder, key = data.draw(st.sampled_from(places(found)))
         holder[key] = data.draw(VALUES)
     read_or_refused(json.dumps(found), suffix)
-
-
-@given(data=st.data())
-def test_whatever_is_changed_in_markdown_it_is_read_or_refused(data: st.DataObject) -> None:
-    text = written(TALK, ".md")
-    start, end = sorted((data.draw(st.integers(0, len(text))), data.draw(st.integers(0, len(text)))))
-    read_or_refused(text[:start] + data.draw(TEXTS) + text[end:], ".md")

@@ -111,7 +111,8 @@ def test_the_file_is_read_at_the_first_use_told_once_and_named_as_the_source(
     assert "jupyter_ctx.toml" not in opened().run("%%chat\nAnd the sea?")
     assert get_chat().config.max_tokens == 200, "what the conversation has of its own comes first"
     course(tmp_path, "max_tokens = 50\nbudget_share = 0.5\n")
-    assert "sets: budget_share 0.5; max_tokens 50" in opened().run("%chat config gauge")
+    said = opened().run("%chat config gauge")
+    assert "sets: budget_share 0.5. This conversation keeps its own max_tokens 200." in said
 
 
 def test_a_course_caps_what_a_conversation_costs_and_only_without_its_file_is_that_raised(
@@ -223,3 +224,49 @@ def test_a_real_kernel_reads_it_and_loading_the_extension_does_not(kernel: Kerne
     assert "sets: max_tokens 100; locked max_tokens." in said
     assert "max_tokens is locked" in str(error(kernel.run("%chat config max_tokens 200")))
     kernel.run("os.chdir('/')")
+
+
+PROMPT = "Be a tutor.\n" + "Ask before you answer. " * 40
+
+
+def test_a_conversation_is_told_all_that_is_sent_before_it_and_what_is_its_own(
+    opened: Open, hub: Asked, tmp_path: Path
+) -> None:
+    cells = opened()
+    cells.run("%chat use litellm/mine --max-tokens 300\n%chat config temperature 0.5")
+    cells.run("%%chat\nWhich colour is the sky?")
+    course(tmp_path, f'model = "litellm/a"\ntemperature = 0.1\nmin_turns = 2\nsystem = {json.dumps(PROMPT)}\n')
+    said = opened().run("%%chat\nAnd the sea?")
+    assert f"sets: min_turns 2; system {PROMPT!r}." in said
+    assert "keeps its own model litellm/mine, temperature 0.5." in said
+    assert said.index("sets:") < said.index("Blue.")
+    sent = hub.requests[-1]
+    assert (sent["model"], sent["temperature"], sent["messages"][0]["content"]) == ("mine", 0.5, PROMPT)
+
+
+@pytest.mark.parametrize(("answer", "model"), [("y", "openai/gpt-5.4-mini"), ("n", "local/smollm2")])
+def test_a_provider_that_only_the_file_names_is_asked_about_once(
+    kernel: Kernel, tmp_path: Path, answer: str, model: str
+) -> None:
+    course(tmp_path, 'model = "openai/gpt-5.4-mini"\nmax_tokens = 100\nlock = ["model"]\n')
+    kernel.run(f"import os; os.chdir({str(tmp_path)!r}); os.environ['OPENAI_API_KEY'] = {KEY!r}")
+    said = str(kernel.run("%chat config max_tokens", typed=[answer]))
+    assert "openai/gpt-5.4-mini" in kernel.asked[-1]
+    assert "max_tokens = 100" in said
+    assert ("%chat use openai/gpt-5.4-mini" in said) == (answer == "n")
+    assert kernel.value("get_chat().config.model") == model
+    assert error(kernel.run("%chat new other")) is None
+    assert kernel.value("get_chat().config.model") == model
+    assert len(kernel.asked) == 1
+    kernel.run("os.chdir('/'); del os.environ['OPENAI_API_KEY']")
+
+
+def test_where_nobody_can_be_asked_that_provider_is_not_used(
+    opened: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    course(tmp_path, 'model = "openai/gpt-5.4-mini"\nsystem = "Be a tutor."\n')
+    said = opened().run("%chat config gauge")
+    assert "%chat use openai/gpt-5.4-mini" in said
+    assert "sets: system 'Be a tutor.'." in said
+    assert get_chat().config.model == "local/smollm2"

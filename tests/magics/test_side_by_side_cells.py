@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 from cells import Cells
-from jupyter_client import KernelManager
 from kernels import Kernel, answers, error, shown, twins
 from server import events, piece, send, serve, usage
 
@@ -106,20 +105,6 @@ def test_a_reason_why_no_answer_came_is_told_once(kernel: Kernel) -> None:
     assert failed is not None
     assert failed["ename"] == "BudgetExceededError"
     assert shown(outputs).count("max_cost is") == 1, shown(outputs)
-
-
-def test_an_interrupt_keeps_the_answers_that_are_whole(kernel: Kernel, manager: KernelManager) -> None:
-    message = kernel.ask("%%chat -m one -m sleeps\nHello?", "a")
-    time.sleep(1.2)
-    manager.interrupt_kernel()
-    begun = time.monotonic()
-    outputs = kernel.outputs(message)
-    assert time.monotonic() - begun < 2
-    failed = error(outputs)
-    assert failed is not None
-    assert "the answers so far are kept" in failed["evalue"]
-    kernel.run("%chat pick 1", "p")
-    assert replies(kernel) == "['one at None heard 1.']"
 
 
 def test_a_run_without_a_reader_has_one_output_with_headings_and_takes_the_first(kernel: Kernel) -> None:

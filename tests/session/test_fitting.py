@@ -45,7 +45,7 @@ def test_a_view_keeps_to_the_limit_in_order_without_holes_with_all_pins(
     loose = [n for n, row in enumerate(rows, 1) if row[2] == "."]
     view = chat.preview((WORDS * 8)[:asked])
     if view.input_tokens > chat.info().limit:  # then it is the smallest there is: the provider's word counts
-        assert [part.number for part in view.messages if part.number in loose] == []
+        assert [part.turn for part in view.messages if part.turn in loose] == []
         return
     assert sum(part.tokens for part in view.messages) + view.template == pytest.approx(
         view.input_tokens, abs=len(view.messages)
@@ -55,12 +55,12 @@ def test_a_view_keeps_to_the_limit_in_order_without_holes_with_all_pins(
         *["user", "assistant"] * (len(view.messages) // 2 - 1),
         "user",
     ]
-    sent = [part.number for part in view.messages[1:-1:2] if part.number is not None]
+    sent = [part.turn for part in view.messages[1:-1:2] if part.turn is not None]
     kept = [n for n in sent if n in loose]
     assert set(pinned) <= set(sent)
     assert kept == loose[len(loose) - len(kept) :]
     assert max_turns is None or len(kept) <= max(max_turns, min_turns, 1)
-    assert {part.number for part in view.omitted} == set(range(1, len(rows) + 1)) - set(sent)
+    assert {part.turn for part in view.omitted} == set(range(1, len(rows) + 1)) - set(sent)
     verbatim = sent[sent.index(kept[0]) :] if kept else []
     assert verbatim == sorted(verbatim)
     assert view.messages[-1].state == "prompt"

@@ -17,7 +17,6 @@ from jupyter_ctx.context.logprobs import Token, TokenLogprob
 from jupyter_ctx.export.handout import Handout, notebook_in, with_handout
 from jupyter_ctx.providers.base import Request, Thought
 from jupyter_ctx.runtime.frontend import fingerprint
-from jupyter_ctx.session import actions
 from jupyter_ctx.session.handed_out import HandedOut, gathered
 from jupyter_ctx.session.notices import AFTER_OTHERS
 from jupyter_ctx.session.state import NotebookState
@@ -152,39 +151,6 @@ def test_another_model_and_a_script_are_asked(path: Path) -> None:
     assert len(provider.requests) == 1
 
 
-def test_views_that_left_turns_out_are_found_whatever_the_reader_believes_of_the_window(tmp_path: Path) -> None:
-    prompts = [f"{number} " + "word " * 100 for number in range(6)]
-    teacher, refusing = talker("Yes.", window=500)
-    for prompt in prompts:
-        say(teacher, prompt)
-    assert refusing.refused
-    path = saved(tmp_path, handout_of(teacher, *prompts), *prompts)
-    student, provider = talker("No.", window=500)
-    opened(student, path)
-    assert {say(student, prompt, handed=True).text for prompt in prompts} == {"Yes."}
-    assert provider.requests == []
-
-
-def test_a_summary_that_a_cell_asked_a_model_for_is_not_written_again(tmp_path: Path) -> None:
-    prompts, source = SHIPS[:3], fingerprint("%chat summarise")
-    teacher, _ = talker("Noted.")
-    for prompt in prompts:
-        say(teacher, prompt)
-    teacher.session.act(actions.summarize, turns=1, method="extractive", by=f"s {source}")
-    cells = {source, *(fingerprint(f"%%chat\n{prompt}") for prompt in prompts)}
-    path = saved(tmp_path, gathered([teacher.conversation], cells, lambda _: False), *prompts)
-    for by in (f"t {source}", f" {source}"):  # the front end names the cell, or does not
-        student, provider = talker("No.")
-        opened(student, path)
-        for prompt in prompts:
-            say(student, prompt, handed=True)
-        assert student.session.act(actions.summarize, turns=1, method="model", by=by).changed
-        assert provider.requests == []
-        say(student, SHIPS[3])
-        student.session.act(actions.summarize, turns=1, method="model", by=by)
-        assert len(provider.requests) == 2, "the summary in use goes as far"
-
-
 def test_answers_that_a_clear_or_an_undo_of_the_notebook_took_out_of_view_are_handed_out(tmp_path: Path) -> None:
     def run_all(chat: Chat, *, handed: bool) -> list[str]:
         replies = [say(chat, SHIPS[0], handed=handed), say(chat, SHIPS[1], handed=handed)]
@@ -268,7 +234,6 @@ def with_answers(body: dict[str, Any], **fields: Any) -> dict[str, Any]:
     [
         lambda body: "text",
         lambda body: {**body, "answers": {"a": 1}},
-        lambda body: with_answers(body, covers=[["deep"]]),
         lambda body: {**body, "cells": ["another notebook's"]},
         lambda body: {},
         lambda body: with_answers(body, text=5),
@@ -291,8 +256,6 @@ def test_what_cannot_be_read_is_one_line_and_prompts_are_asked(path: Path, chang
     ("fields", "answered"),
     [
         ({"key": ""}, False),
-        ({"kind": "row"}, False),
-        ({"kind": "summary", "covers": [-1, 10**40]}, False),
         ({"before": "7", "asked": ""}, True),
     ],
 )

@@ -60,3 +60,8 @@ def test_a_reply_alone_is_read_whole_with_its_figures() -> None:
     reply = Reply("One line.\nAnother\x1b[31m.", Usage(1_200, 34), model="m/x", seconds=2.04)
     assert pretty(reply) == "One line.\nAnother�[31m.\n\n[m/x · 1,200 in · 34 out · 2.0 s]"
     assert repr(reply).startswith("Reply('One line.")
+
+
+def test_history_counts_the_turns_since_the_last_clear_and_those_before_it(chat: Chat) -> None:
+    chat.clear()
+    assert repr(chat.history()) == "No turns yet since the last clear; 2 before it are left out."

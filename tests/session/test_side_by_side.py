@@ -117,26 +117,6 @@ def test_the_others_stay_as_versions_and_the_choice_can_be_changed_and_undone(ch
     assert not chat.pick(1).changed
 
 
-def test_undo_takes_the_turn_back_and_leaves_the_answers_to_be_picked(chat: Chat) -> None:
-    chat.send("Before")
-    asked(chat)
-    chat.undo()
-    assert replies(chat) == ["At None: Before"]
-    chat.pick(2)
-    assert replies(chat)[1] == "At 1.0: Hello?"
-
-
-def test_the_answer_taken_is_sent_with_what_follows_and_the_others_are_not(
-    chat: Chat, provider: ScriptedProvider
-) -> None:
-    asked(chat)
-    chat.pick(1)
-    chat.send("And then?")
-    assert [message.content for message in provider.requests[-1].messages] == [
-        "Hello?", "At 0.0: Hello?", "And then?"
-    ]  # fmt: skip
-
-
 def test_a_cell_that_runs_again_has_its_new_answers_in_the_same_place(chat: Chat) -> None:
     first = asked(chat, cell="a", run="1")
     chat.pick(1)
@@ -183,13 +163,6 @@ def test_bad_numbers_are_errors_that_say_which_there_are(chat: Chat) -> None:
     for number in (0, 4, 1.5, "2"):
         with pytest.raises(InvalidRequestError, match="1 to 3"):
             chat.pick(number)  # type: ignore[arg-type]
-
-
-def test_a_prompt_that_is_not_recorded_leaves_nothing(chat: Chat, provider: ScriptedProvider) -> None:
-    chat.send("Before")
-    asked(chat, record=False)
-    assert not chat.conversation.offers
-    assert len(provider.requests[-1].messages) == 1
 
 
 def test_answers_are_stored_and_shown_again_after_a_restart(tmp_path: Path, provider: ScriptedProvider) -> None:

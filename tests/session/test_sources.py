@@ -14,7 +14,7 @@ from images import PIXEL
 from jupyter_ctx import Chat
 from jupyter_ctx.attachments.attached import Attached
 from jupyter_ctx.conversation.messages import Attachment, Turn, TurnRecord
-from jupyter_ctx.session.summarizer import Older, with_names
+from jupyter_ctx.session.summarizer import SummaryInput, with_names
 from jupyter_ctx.testing import ScriptedProvider
 
 PLOT = Attachment("plot.png", "image/png", PIXEL, 1_024)
@@ -101,8 +101,8 @@ def test_a_summary_keeps_what_was_typed_and_not_the_figures_of_a_long_table() ->
     for kept in ("4,200 euros", "[attached: df]", "sales_q3", "77 km/h"):
         assert kept in text
     assert "| 300 | 2100 |" not in text
-    older = Older(chat.turns[:1])
-    assert "| 300 | 2100 |" in older.exchanges[0][0]
+    older = SummaryInput(chat.turns[:1])
+    assert "| 300 | 2100 |" in older.turns[0].prompt
     assert "| 300 | 2100 |" not in "".join(older.prompts)
 
 

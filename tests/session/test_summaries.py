@@ -13,7 +13,7 @@ from crates import FACTS, PADDING, crates
 from jupyter_ctx import Chat, ChatError, ContextOverflowError, Overflow, ProviderError
 from jupyter_ctx.conversation.messages import Turn
 from jupyter_ctx.providers.base import Request
-from jupyter_ctx.session.summarizer import Older, extractive_summary
+from jupyter_ctx.session.summarizer import SummaryInput, extractive_summary
 from jupyter_ctx.testing import Answer, ScriptedProvider
 
 KEPT = f"Facts and figures\n{FACTS}"
@@ -174,7 +174,7 @@ def test_two_failures_in_a_row_and_turns_are_only_left_out() -> None:
 
 def test_the_users_lines_need_no_model_at_all(chat: Chat) -> None:
     turns = (Turn("The budget is 4,200 euros.", "Noted."), Turn("Use sales_q3, not sales_q2.", "Sure."))
-    text = extractive_summary(Older(turns), chat.session.target({}, ask=False), 150)
+    text = extractive_summary(SummaryInput(turns), chat.session.target({}, ask=False), 150)
     assert text.splitlines()[:2] == ["The budget is 4,200 euros.", "Use sales_q3, not sales_q2."]
 
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jupyter_ctx.runtime.frontend import Origin, cells_of, fingerprint
-from jupyter_ctx.storage.ownership import Holder, OpenRequest, choose, fork, free_name
+from jupyter_ctx.storage.ownership import Holder, OpenRequest, choose, free_name
 from jupyter_ctx.storage.store import Claim, ConversationRow
 
 HERE, THERE = "/n/a.ipynb", "/n/b.ipynb"
@@ -108,14 +108,6 @@ def test_what_a_kernel_goes_on_with(case: Case) -> None:
     if case.how == "forked":
         assert source is not None
         assert (got.turns, got.state) == (source.turns, source.state)
-
-
-def test_a_fork_takes_the_next_free_name_and_holds_all_that_was_said() -> None:
-    original = row("x")._replace(state="{}")
-    claim = fork(original, None, [original], ask())
-    assert (claim.how, claim.row.name, claim.row.turns, claim.row.state) == ("forked", "x-2", 3, "{}")
-    assert claim.source == original
-    assert fork(original, "y", [original], ask()).row.name == "y"
 
 
 @pytest.mark.parametrize(

@@ -11,11 +11,10 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from cells import Open
 from dialects import DIALECTS
 from server import serve
 
-from jupyter_ctx import Chat, StoreError, get_chat
+from jupyter_ctx import Chat, StoreError
 from jupyter_ctx.library import Library
 from jupyter_ctx.runtime.frontend import Origin, fingerprint, origin
 from jupyter_ctx.storage.conversation_writer import close_stores
@@ -118,29 +117,6 @@ def test_cells_that_only_one_window_names_are_no_sign(desk: Desk) -> None:
     cells = {"vscode-notebook-cell:/x.ipynb#W1 4711": "%%chat\nSecret?"}
     desk.talk(write(desk.folder / "a.ipynb", {"a": "%%chat\nSecret?"}), cells)
     assert desk.asked(write(desk.folder / "b.ipynb", {"a": "%%chat\nSecret?"})) == (FRESH, [])
-
-
-@pytest.mark.parametrize("cells", [{"c": "%%chat\nGamma?"}, None], ids=["other", "no file"])
-def test_the_same_path_goes_on_whatever_has_become_of_its_cells(desk: Desk, cells: dict[str, str] | None) -> None:
-    path = write(desk.folder / "a.ipynb", CELLS)
-    desk.talk(path)
-    path.unlink() if cells is None else write(path, cells)
-    sent, (note,) = desk.asked(path)
-    assert (sent, note.partition(",")[0]) == (["Alpha?", "Beta?", "New?"], "Going on with 2 turns of 'main'")
-
-
-def test_the_line_comes_before_anything_is_sent(
-    opened: Open, tmp_path: Path, server: tuple[str, list[dict[str, Any]]]
-) -> None:
-    url, seen = server
-    page = opened("a.ipynb")
-    write(tmp_path / "a.ipynb", CELLS)
-    page.run(f"%chat use m --base-url {url}")
-    get_chat().send("Alpha?", cell="a", run="1", source=fingerprint(CELLS["a"]))
-    (tmp_path / "a.ipynb").rename(tmp_path / "b.ipynb")
-    page, count = opened("b.ipynb"), len(seen)
-    assert page.run(f"%chat use m --base-url {url}").startswith("This notebook begins anew: 1 turn of 'main' ")
-    assert len(seen) == count
 
 
 # stored answers

@@ -169,7 +169,7 @@ def test_restart_and_run_all_costs_nothing(notebook: Notebook) -> None:
     numbers = notebook.value("[row.cell for row in get_chat().history()]")
     assert numbers == ["[4]", "[5]", "[5]", "[5]", "[6]", "[7]", "[8]"], "they are those of the kernel that runs"
 
-    assert notebook.run("%chat undo").startswith("Undid the turn")
+    assert notebook.run("%chat undo").startswith("Undid turn ")
     assert notebook.value("[row.cell for row in get_chat().history()]") == numbers[:-1]
     assert STORED not in notebook.run(cells["one"], "one")
     assert STORED not in notebook.run(cells["side"], HANDLE)

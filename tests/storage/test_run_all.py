@@ -21,6 +21,7 @@ SETUP = """
 %matplotlib inline
 %chat use one --base-url {url} --window 60000
 import matplotlib.pyplot as plt, pandas as pd, threading
+from jupyter_ctx import get_chat
 from typing import TypedDict
 class City(TypedDict):
     name: str
@@ -37,6 +38,7 @@ CELLS = {  # by name; <name> is the number of another cell
     "words": "words = {'one', 'two', 'three', 'four', Thing()}\nwords",
     "failing": "deep('a cell')",
     "wrong": "1 +",
+    "adds": "added = get_chat().add_messages([{'role': role, 'content': role} for role in ('user', 'assistant')])",
 }
 ASKING = {
     "prompt": "%%chat\nHello?",
@@ -132,6 +134,7 @@ def test_run_all_after_a_restart_asks_nothing_of_any_kind(manager: KernelManager
         )
         again = Kernel(manager)
         asked = run_all(again, cells, seen, 2)
+        assert again.value("added.changed") == "False"
         again.client.stop_channels()
     never = "-m -m, one failed"  # its other column is asked again, and refuses again
     assert [name for name in ASKING if not first[name]] == []

@@ -217,17 +217,6 @@ def test_the_cap_of_the_current_conversation_holds_in_all_of_them(notebooks: Not
     assert library.get("side").send("Hello.").text == "Yes."
 
 
-def test_two_kernels_of_a_notebook_have_one_cap(notebooks: Notebooks) -> None:
-    one, two = notebooks.open().current, notebooks.open("second").current
-    one.send("Hello.")
-    two.send("Hello.")
-    one.send("Hello.")
-    for chat in (one, two):
-        with pytest.raises(BudgetExceededError):
-            chat.send("Hello.")
-    assert len(notebooks.posts) == 3
-
-
 def test_runs_and_requests_apart_from_conversations_count_as_well(notebooks: Notebooks) -> None:
     library = notebooks.open()
     pay_with(library.purse)

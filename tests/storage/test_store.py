@@ -9,7 +9,6 @@ import sqlite3
 import stat
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
@@ -37,11 +36,11 @@ from jupyter_ctx.conversation.events import (
     Said,
     Undone,
 )
-from jupyter_ctx.conversation.messages import Attachment, Turn, TurnRecord
+from jupyter_ctx.conversation.messages import Turn, TurnRecord
 from jupyter_ctx.errors import InvalidRequestError
 from jupyter_ctx.library import Library
 from jupyter_ctx.runtime.frontend import Origin
-from jupyter_ctx.session.actions import pick, set_memory, versions_of
+from jupyter_ctx.session.actions import set_memory
 from jupyter_ctx.session.session import Session
 from jupyter_ctx.storage.conversation_writer import ConversationWriter, close_stores
 from jupyter_ctx.storage.database_tables import CONVERSATIONS, EVENTS, SCHEMA_VERSION
@@ -88,22 +87,6 @@ def test_the_fold_of_the_stored_events_is_the_live_state(
     assert state(stored) == state(live)
     assert (stored.undo_label, stored.redo_label) == (live.undo_label, live.redo_label)
     assert session.notices() == ()
-
-
-def test_files_versions_and_odd_characters_are_kept(address: str, tmp_path: Path) -> None:
-    odd = 'ß 😀 " \\ \x00 \u2028 \x1b[0m \ufffd'
-    image = Attachment("a.png", "image/png", bytes(range(256)), 85)
-    first = Turn("one", odd, (image,), record=TurnRecord("m", cell="a", run="1", cost=0.25, execution=3))
-    second = Turn("one", "again", record=TurnRecord("m", "interrupted", cell="a", run="2"))
-    journal = ConversationWriter(address, Origin())
-    session = Session(default_settings({}, {"model": MODEL}), journal=journal)
-    session.restore(journal.open("c"))
-    session.record(Said(first))
-    session.record(Said(second))
-    chat = reopen(address)
-    assert [asdict(turn) for turn in versions_of(chat.session, 1)] == [asdict(first), asdict(second)]
-    chat.session.act(pick, 1, 1)
-    assert [asdict(turn) for turn in reopen(address).turns] == [asdict(first)]
 
 
 def test_what_no_database_takes_as_text_is_replaced_and_fails_nothing(address: str, tmp_path: Path) -> None:
@@ -159,16 +142,6 @@ def test_no_key_and_no_password_is_ever_stored(address: str, content: Content, m
     assert [secret for secret in secrets if secret in found] == []
 
 
-def test_a_turn_with_no_history_is_not_stored(address: str, content: Content, local_model: str) -> None:
-    chat = Chat(local_model, store=address, name="c", max_tokens=4)
-    say(chat, "kept")
-    chat.send("Say apricot.", record=False)
-    chat.configure(temperature=0.3)
-    close_stores()
-    assert "kept" in content()
-    assert "apricot" not in content()
-
-
 def test_memory_as_a_store_writes_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("JUPYTER_CTX_STORE", "memory")
     monkeypatch.chdir(tmp_path)
@@ -180,11 +153,6 @@ def test_memory_as_a_store_writes_no_file(tmp_path: Path, monkeypatch: pytest.Mo
     assert prompts(lib.switch("main")) == ["one"]
     assert lib.current.session.notices() == ()
     assert sorted(tmp_path.rglob("*")) == before
-
-
-def test_without_a_store_nothing_is_kept(tmp_path: Path) -> None:
-    say(Chat(MODEL), "one")
-    assert list(tmp_path.rglob("*.sqlite*")) == []
 
 
 def test_on_a_disk_that_machines_share_there_is_no_shared_memory_file(
@@ -549,17 +517,6 @@ def test_another_file_put_in_the_place_of_a_store_in_use_is_left_as_it_is(tmp_pa
 
 
 # who holds a conversation
-
-
-def test_turns_may_come_from_any_thread(address: str) -> None:
-    chat = open_chat(address)
-    threads = [threading.Thread(target=say, args=(chat, *numbered(5))) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert chat.session.notices() == ()
-    assert sorted(prompts(reopen(address))) == sorted(numbered(5) * 4)
 
 
 def test_a_conversation_that_another_process_has_gone_on_with_is_kept_apart(address: str, sql: Sql) -> None:
