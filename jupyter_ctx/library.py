@@ -21,10 +21,9 @@ from .runtime.files import path_of
 from .runtime.frontend import Origin
 from .session import actions
 from .session.actions import Change
-from .session.begun import told_of_environment
 from .session.course import course_in
 from .session.session import Session
-from .session.state import NotebookState
+from .session.state import NotebookState, told_of_environment
 from .storage.conversation_writer import ConversationWriter, OpenedConversation, forget
 from .storage.database import TakenError
 from .storage.ownership import is_held_elsewhere

@@ -15,9 +15,9 @@ from ..display.widgets.gauge_bar import text_bar
 from ..models.request_price import RequestPrice
 from ..runtime.frontend import Origin
 from ..session.history import TURN_COLUMNS, History
+from ..session.info import Replayed
 from ..session.preview import VIEW_COLUMNS, View
 from ..session.prompt_parts import PART_MARK, PromptPart, RowWithParts
-from ..session.replay import Replayed
 from ..storage.ownership import is_held_elsewhere
 from ..storage.store import ConversationRow
 from .sent_parts import attachment_summary

@@ -8,7 +8,7 @@ from ..chat import Chat
 from ..config.settings import DEFAULT, SETTING_NAMES
 from ..display.status_card import Status, status_forms
 from ..display.tables import first_words
-from ..models.request_price import is_free, price_of
+from ..models.request_price import price_of
 from ..session.usage_table import saved_by_caching
 from ..wording.budget_line import budget_line
 from .command_table import ABOUT_WINDOW, Call, command
@@ -28,7 +28,7 @@ def _notes(chat: Chat) -> Iterator[str]:
     price, left = price_of(chat.models, target), target.provider.allowance()
     if price is not None:
         yield f"Price: {price}"
-    elif not is_free(target):
+    elif not target.is_free:
         yield "Price: unknown (%chat config prices gives it)"
     yield "" if left is None else f"Key: {budget_line(left)}."
     yield saved_by_caching(chat.usage(), chat.session.token_prices)

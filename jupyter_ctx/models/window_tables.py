@@ -168,9 +168,11 @@ class StatedWindows:
 
 def kept_list(name: str, seconds: float = KEEP_SECONDS) -> WindowTable | None:
     """Return the provider's list that was kept at most so long ago; ``None`` where there is none."""
+    if not name:
+        return None
     path = _list_path(name)
     with suppress(OSError):
-        if name and 0 <= time.time() - path.stat().st_mtime < seconds:
+        if 0 <= time.time() - path.stat().st_mtime < seconds:
             table = _read(path, "provider")
             return table if table is not None and table.problem is None else None
     return None

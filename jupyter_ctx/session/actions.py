@@ -13,8 +13,8 @@ from typing import Literal, NamedTuple, get_args
 from .. import wording as words
 from ..context.budget import HALF
 from ..context.compaction import is_shorter, keep_verbatim, summary_cap
+from ..context.compaction import trim as trim_by_size
 from ..context.context_info import ContextInfo, Plan
-from ..context.policy import trim as trim_by_size
 from ..context.summary_facts import SUMMARY_ANSWER, summary_message
 from ..context.tokens import Fixed
 from ..conversation.events import (
@@ -147,7 +147,7 @@ def _cut_to(planned: RequestPlan, turns: int | None) -> _Cut:
     past, scope, start, end = planned.past, planned.scope, planned.first, planned.scope.at
     if not past.places:
         return _Cut(Plan(NOT_ONE_TURN, possible=False))
-    now = planned.occupancy()
+    now = planned.size
     cut = now.ledger.last(turns, start, end) if turns is not None else trim_by_size(now, planned.target.settings)
     if cut is None:
         return _Cut(Plan("the view is within 60 % of the limit", possible=False))
@@ -156,7 +156,7 @@ def _cut_to(planned: RequestPlan, turns: int | None) -> _Cut:
         near = "the view is as near to 60 % of the limit as whole turns can be"
         return _Cut(Plan(near if turns is None else NO_MORE_TURNS, possible=False))
     gone = words.named_turns(scope.loose(past, start, cut))
-    plan = Plan(f"leave out {gone}", before=round(now.tokens), after=round(now.tokens_from(cut)))
+    plan = Plan(f"leave out {gone}", before=round(now.tokens_from(start)), after=round(now.tokens_from(cut)))
     return _Cut(plan, past.places[cut].id if cut < end else None, gone)
 
 
@@ -213,7 +213,7 @@ def draft_summary(
     stopper = stopper or Stopper()
     planned = session.next_plan()
     target = planned.target
-    older, limit = _older(planned, kept), target.budget().limit
+    older, limit = _older(planned, kept), target.limit
     if not older.numbers:
         return SummaryDraft(f"Nothing to summarise: {_why_no_summary(planned, kept)}")
     material, cap = older.material, summary_cap(limit)
@@ -238,7 +238,7 @@ def _older(planned: RequestPlan, kept: int | None = None) -> _Older:
     """Return the turns that a summary written now would stand for; the newest ``kept`` in view stay."""
     past, scope, start = planned.past, planned.scope, planned.first
     target, ledger = planned.target, planned.ledger
-    first, keep = scope.floor, keep_verbatim(ledger, target.budget().limit, start, scope.at)
+    first, keep = scope.floor, keep_verbatim(ledger, target.limit, start, scope.at)
     keep = keep if kept is None else ledger.last(kept, start, scope.at)
     before = past.summary if scope.covers else None
     numbers = tuple(scope.loose(past, first, keep))
@@ -414,7 +414,7 @@ def _add_summary(session: Session, added: Added, source: str) -> Change:
     if not added.turns:
         return Change(f"Nothing to add: nothing was said in {source}", changed=False)
     target = session.target({}, ask=False)
-    older, cap = Older(added.turns, added.summary.text if added.summary else ""), summary_cap(target.budget().limit)
+    older, cap = Older(added.turns, added.summary.text if added.summary else ""), summary_cap(target.limit)
     before = session.state.spent.dollars or 0.0
     text, _, note = _written(session, older, target, cap, None, None, Stopper())
     spent = (session.state.spent.dollars or 0.0) - before

@@ -19,18 +19,17 @@ from ..errors import ChatInterrupted, InvalidRequestError
 from ..export.openai_messages import joined, together
 from ..models.purse import Purse
 from ..models.registry import Models, Target, full_name, key_owner
-from ..models.request_price import is_free
 from ..providers.base import AnswerSchema, Reply, Request, SupportsStream
 from ..providers.guests import guest
 from ..providers.lookup import given_address
 from ..runtime.notebook_purse import notebook_purse
 from ..runtime.redaction import Redactor, without_address_keys
 from .complete import Completion, StreamListener, as_answer, complete
-from .messages_sent import digested
 from .notices import notices_of
 from .planning import counted_plan, plan
 from .prompt import attached_parts, text_room
 from .request_plan import RequestPlan
+from .view import digested
 
 CUT_SHORT = ("max_tokens", "context_window", "cut", "interrupted")
 NO_PAST = Conversation()
@@ -99,7 +98,7 @@ class Asker:
         """Return where the request goes. ``server``: it may be asked for its window, and started."""
         target = self.models.target(ask.settings, ask=server)
         cache_key = "jupyter_ctx" if ask.shared is not None else None
-        purse = None if self._purse is None or is_free(target) else self._purse
+        purse = None if self._purse is None or target.is_free else self._purse
         return replace(target, schema=ask.schema, shared=ask.shared, waits=ask.waits, cache_key=cache_key, purse=purse)
 
     def answered(self, ask: Ask, coming: StreamListener | None = None, schema: Schema | None = None) -> AskReply:

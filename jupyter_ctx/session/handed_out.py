@@ -21,8 +21,8 @@ from ..conversation.places import Places
 from ..errors import InvalidRequestError
 from ..export.handout import Handout, HandoutAnswer, answers_in, notebook_in
 from ..storage.stored_answers import AnswerKey, StoredAnswer
-from .messages_sent import digested
 from .reply_checks import INCOMPLETE
+from .view import digested
 
 
 class HandedOut:
@@ -64,7 +64,7 @@ class HandedOut:
             if each.kind == "row"
         }
 
-    def turns(self, said: Said, model: str, past: Places, *, offered: bool = False) -> Iterator[tuple[Turn, bool]]:
+    def turns(self, said: Said, model: str, past: Places) -> Iterator[tuple[Turn, bool]]:
         """Yield a prompt's turns with the answers handed out for it, and whether the same turns stand before it.
 
         Those that a cell with the same text asked for come first, of these those that were asked after the same turns.
@@ -73,7 +73,7 @@ class HandedOut:
         answers = [each for each in self._answers.get(prompt_key(said.turn, model), ()) if each.kind == "prompt"]
         if not answers:
             return
-        before = _before(past, said, offered=offered)
+        before = _before(past, said)
         for answer in sorted(answers, key=lambda each: (each.asked != asked.source, each.before != before)):
             record = replace(
                 asked, id=new_id(), model=model, stop_reason=answer.stop_reason, stored=True, handed=True,
@@ -127,12 +127,12 @@ def _newest(conversation: Conversation) -> Iterator[_CellAnswers]:
     past, every = Conversation(), list[_CellAnswers]()
     for event in conversation.events:
         if isinstance(event, Said):
-            every.append(_CellAnswers((event.turn,), _before(past, event, offered=False)))
+            every.append(_CellAnswers((event.turn,), _before(past, event)))
         elif isinstance(event, Offered) and event.alternatives.turns:
             offer = event.alternatives
             asked = Said(offer.asked, offer.append, offer.new)
             are_whole = not any(answer.error or answer.problem for answer in offer.answers)
-            every += [_CellAnswers(offer.turns, _before(past, asked, offered=True))] if are_whole else []
+            every += [_CellAnswers(offer.turns, _before(past, asked))] if are_whole else []
         past.append(event)
     now = {place.turn.id for place in conversation.places} | {
         turn.id for offer in conversation.offers.values() for turn in offer.turns
@@ -141,12 +141,12 @@ def _newest(conversation: Conversation) -> Iterator[_CellAnswers]:
     yield from sorted(every, key=lambda each: each.turns[0].id not in now)
 
 
-def _before(past: Places, said: Said, *, offered: bool) -> str:
+def _before(past: Places, said: Said) -> str:
     """Return the fingerprint of the turns that stand before a prompt that is asked now."""
     record = said.turn.record
     if said.begins_anew(past):
         return _fingerprint(())
-    at = past.position(record.cell, record.run, append=said.append, offered=offered)
+    at = past.position(record.cell, record.run, append=said.append)
     return _fingerprint(place.turn for place in past.places[:at])
 
 

@@ -17,9 +17,9 @@ from ..errors import InvalidRequestError
 from ..models.registry import KINDS_OF_FILES, Target
 from ..wording import named_turns
 from .complete import Completion
-from .messages_sent import megabytes
 from .reply_checks import Verdict
 from .request_plan import RequestPlan
+from .view import megabytes
 
 KEPT = (  # what was left out once: one thing, and several
     ", which is kept. %chat history shows it, %chat pin {} keeps it in view.",
@@ -183,7 +183,7 @@ def _fitted(planned: RequestPlan, gone: str) -> str:
     before, settings = planned.cut.before + planned.asked, planned.target.settings
     few = planned.scope.at - planned.cut.start < settings.min_turns
     note = f" min_turns={settings.min_turns} could not be kept." if few and settings.min_turns > 1 else ""
-    decision, limit = planned.decision, planned.budget.limit
+    decision, limit = planned.decision, planned.target.limit
     margin = "" if before > limit else " with the margin for estimates"
     is_for_the_limit = planned.cut.fits and (decision.too_large or not decision.reasons)
     causes = [f"to fit {limit:,} tokens{margin}"] if is_for_the_limit else []
@@ -239,7 +239,7 @@ def large_values(values: Sequence[tuple[str, str]], target: Target) -> str | Non
     sizes = Counter[str]()
     for name, text in values:
         sizes[name] += math.ceil(target.meter.tokens(text))
-    limit, total = target.budget().limit, sizes.total()
+    limit, total = target.limit, sizes.total()
     if total <= LARGE_VALUES * limit:
         return None
     ((name, most),) = sizes.most_common(1)
@@ -255,7 +255,7 @@ def sized(parts: Sequence[Attached], target: Target) -> Along:
 
     Raises InvalidRequestError where one text alone takes more than the limit, and for a file that cannot be sent.
     """
-    limit = target.budget().limit
+    limit = target.limit
     target.check_files(file for part in parts for file in part.files)
     tokens = [math.ceil(target.meter.tokens(part.text)) if part.text else 0 for part in parts]
     for part, count in zip(parts, tokens, strict=True):
@@ -278,7 +278,7 @@ def _told(part: Attached, tokens: int, target: Target) -> Attached:
 
 def _too_large(part: Attached, tokens: int, target: Target) -> str:
     size = f"{part.name} has about {tokens:,} tokens, and a prompt to {target.settings.model} may have "
-    size += f"{target.budget().limit:,}"
+    size += f"{target.limit:,}"
     assumed = " (its window is assumed: --window N says how large it is)" if target.window.source == "assumed" else ""
     remedy = "attach a part of it"
     if not part.what and part.name.lower().endswith(TABLES):

@@ -19,13 +19,13 @@ from ..runtime.interrupts import GRACE_SECONDS, POLL_SECONDS, uninterrupted
 from ..runtime.redaction import Redactor
 from .ask import with_notices
 from .complete import Completion, StreamListener, as_answer, complete
-from .messages_sent import digested, request_digest
 from .prompt import Prompt
 from .reply_checks import INCOMPLETE, Verdict
 from .request_plan import RequestPlan
 from .send import asking, broke_off, record_of, stored_reply
 from .session import Session
 from .threads import Threads
+from .view import digested, request_digest
 
 NOT_BEGUN = "It was stopped before any text came."
 MOST_AT_A_TIME = 12  # answers at once: more do not fit a page
@@ -155,7 +155,7 @@ class _SideBySide:
         try:
             target = session.target(column.options, ask=True, schema=as_answer(self._schema))
             system = session.system_for(column.options)
-            return _Request(session.plan(said, target, system, record=self._record, offered=True))
+            return _Request(session.plan(said, target, system, record=self._record))
         except ChatError as error:
             return _Request(error=error)
 
@@ -204,7 +204,7 @@ class _SideBySide:
         answers, session = list[Alternative](), self._session
         for column in columns:
             model = session.model_of(column.options)
-            found = session.notebook.handout.turns(said, model, session.conversation, offered=True)
+            found = session.notebook.handout.turns(said, model, session.conversation)
             same = sum(column.options == earlier.options for earlier in columns[: len(answers)])
             turn, _ = next(islice(found, same, None), (None, None))
             if turn is None or stored_reply(turn, self._schema) is None:

@@ -25,7 +25,7 @@ from ..conversation.messages import Message, Turn
 from ..errors import ContextOverflowError
 from ..models.registry import Models, Target
 from ..providers.base import Reply
-from .paying import paid_stream
+from .complete import paid_stream
 
 MOST_ATTACHED = 1_000  # characters of attached text whose figures and names a summary must keep as the user's own
 LEAST_ROOM = 64  # tokens of transcript that are worth a request

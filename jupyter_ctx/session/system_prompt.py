@@ -78,7 +78,7 @@ class MemoryFile:
             self._read = None
             return None, ""
         where = target()
-        cap = int(where.budget().limit * MEMORY_SHARE * (1 - MARGIN))
+        cap = int(where.limit * MEMORY_SHARE * (1 - MARGIN))
         try:
             written = path.stat().st_mtime_ns if path.exists() else 0
             key = (path, written, cap, where.provider.tokenizer)

@@ -69,7 +69,6 @@ class StoredState(TypedDict, total=False):
     """
 
     settings: dict[str, Any]
-    announced: list[float]
     warned: list[str]
     spent: Spending
     told: dict[str, str]
