@@ -33,7 +33,7 @@ from .model_names import near_models
 from .pricing import CACHE_SECONDS, CACHE_WRITES, CACHED_FOR_30M, given_prices, has_listed_price, price
 from .purse import Purse
 from .tokenizer import counter, load_soon
-from .window_tables import StatedWindows, load_tables
+from .window_tables import StatedWindows, Tables, load_tables
 
 NO_LIMIT = LearnedLimit()
 LIKELIEST = 5  # tokens to report in the place of each token of an answer
@@ -257,10 +257,11 @@ class Models:
             self._check(settings.model)
         provider = self._provider(settings)
         names = self._names(settings, provider)
-        claimed = self._stated.window(provider, names, given=settings.window, ask=ask)
-        thinks = self._stated.says("thinking", provider, names, ask=ask)
-        takes, meter = self._takes(provider, names), self.meter(provider, settings)
-        given = given_prices(settings)
+        tables = load_tables()
+        claimed = self._stated.window(provider, names, given=settings.window, ask=ask, tables=tables)
+        thinks = self._stated.says("thinking", provider, names, ask=ask, tables=tables)
+        takes, meter = self._takes(provider, names, tables), self.meter(provider, settings)
+        given = given_prices(settings, file=tables[0])
         is_free = not (any(given[0]) if given else provider.catalogue or is_billed(settings.model, settings.base_url))
         target = Target(
             settings, asked_model(settings), provider, meter, claimed, 0, 0, claimed,
@@ -452,14 +453,15 @@ class Models:
             provider.says("images", ask=True)
         return "image" in self._takes(provider, self._names(settings, provider))
 
-    def _takes(self, provider: Provider, names: tuple[str, ...]) -> frozenset[str]:
+    def _takes(self, provider: Provider, names: tuple[str, ...], tables: Tables | None = None) -> frozenset[str]:
         """Return the kinds of files that a model takes: less than its provider where it is known to read text only."""
-        reads = self._stated.says("images", provider, names, ask=False)
+        reads = self._stated.says("images", provider, names, ask=False, tables=tables)
         return provider.takes & provider.converts if reads is False else provider.takes
 
     def _names(self, settings: Settings, provider: Provider) -> tuple[str, ...]:
         """Return the names of a model: as asked for, and as its server calls it."""
-        return tuple(name for name in (settings.model, self._served_names.get(provider.endpoint)) if name)
+        served = self._served_names.get(provider.endpoint)
+        return (settings.model, served) if served else (settings.model,)
 
     def _provider(self, settings: Settings) -> Provider:
         if settings.base_url is None and self._guest is not None and settings.model == self._guest.model:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from ..context.budget import LEAST_MARGIN, Budget
 from ..context.compaction import Ledger, compact_share
@@ -15,6 +15,7 @@ from ..conversation.conversation import Conversation
 from ..conversation.events import Offered, Said
 from ..conversation.messages import Message, Turn
 from ..errors import ChatError
+from ..models.registry import Target
 from .planning import ledger_of
 from .request_plan import RequestPlan
 from .state import SessionState
@@ -30,8 +31,8 @@ from .view import (
     view_key,
 )
 
-if TYPE_CHECKING:
-    from .session import Session
+TargetOf = Callable[[str], Target]  # where a model is asked, by its full name; empty: the usual one
+SystemOf = Callable[[str | None, str | None], str]  # the text that requests begin with, by system prompt and memory
 
 
 class NextRequest(NamedTuple):
@@ -101,30 +102,30 @@ class Replayed(NamedTuple):
     messages: Sequence[Message]
 
 
-def replayed(session: Session) -> list[Replayed]:
+def replayed(conversation: Conversation, target_of: TargetOf, system_of: SystemOf) -> list[Replayed]:
     """Return the requests of the turns since the last clear; turns for which nothing was sent have none."""
-    number_of = {place.turn.id: number for number, place in enumerate(session.conversation.places, 1)}
+    number_of = {place.turn.id: number for number, place in enumerate(conversation.places, 1)}
     past, sent = Conversation(), dict[int, Replayed]()
-    for event in session.conversation.events:
+    for event in conversation.events:
         came = event.alternatives if isinstance(event, Offered) else event if isinstance(event, Said) else None
         if came is not None:
             asked, turns = (came.turn, (came.turn,)) if isinstance(came, Said) else (came.asked, came.turns)
             cell, run = asked.record.cell, asked.record.run
             before = Conversation() if past.begins_anew(cell, new=came.new) else past
-            at, system = before.position(cell, run, append=came.append), session.system_of(past.system, past.memory)
+            at, system = before.position(cell, run, append=came.append), system_of(past.system, past.memory)
             for turn in turns:
                 number = number_of.get(turn.id)
                 if number is not None and turn.record.digest and not turn.record.stored:
-                    sent[number] = _replayed(session, number, turn, before, at, system)
+                    sent[number] = _replayed(target_of, number, turn, before, at, system)
         past.append(event)
     return [step for _, step in sorted(sent.items())]
 
 
-def _replayed(session: Session, number: int, turn: Turn, before: Conversation, at: int, system: str) -> Replayed:
-    target, record = session.target({}, ask=False), turn.record
+def _replayed(target_of: TargetOf, number: int, turn: Turn, before: Conversation, at: int, system: str) -> Replayed:
+    target, record = target_of(""), turn.record
     usage = turn.usage if turn.usage and not turn.usage.includes_tools else None
     with suppress(ChatError):  # a model that is not known any more: the usual one counts
-        target = session.target_of(turn.model)
+        target = target_of(turn.model)
     scope, start = scope_then(before, at, system, turn)
     ledger = ledger_of(before, target.meter, scope)
     others = target.meter.fixed(scope.fixed) + ledger.in_view(start, at)

@@ -90,7 +90,7 @@ class RequestPlan:
         """The turns that it carries: pinned ones from before the view, and the rest."""
         return self.scope.in_view(self.past, self.cut.start)
 
-    @property
+    @cached_property
     def places(self) -> list[Place]:
         """The turns that it carries."""
         return [*self.view[0], *self.view[1]]
@@ -107,7 +107,7 @@ class RequestPlan:
             return self.target.request((*messages, *self.again), cache_key=None, shared=None), dropped
         return self.target.request(messages), dropped
 
-    @property
+    @cached_property
     def request(self) -> Request:
         """What the provider is sent."""
         return self._sent[0]

@@ -240,16 +240,10 @@ def _with_notices(session: Session, came: Completion, coming: StreamListener, be
         session.models.ask_again(sent.target.provider)
     if sent.decision.means == "summarise after":
         after = str(keep_summary(session, _drafted(session, coming), "after"))
-    lines = notices_of(
-        came,
-        problems=(*session.models.problems, *session.memory.problems),
-        files=session.conversation.files.values(),
-        before=before,
-        after=after,
-        outdated=_outdated(session, sent) if record else (),
-    )
-    new = (line.text for line in lines if not line.once or session.once(line.once))
-    return replace(verdict.reply, notices=(*verdict.reply.notices, *new))
+    problems = session.once(*session.models.problems, *session.memory.problems)
+    lines = notices_of(came, outdated=_outdated(session, sent) if record else ())
+    new = [line.text for line in lines if not line.once or session.once(line.once)]
+    return replace(verdict.reply, notices=(*verdict.reply.notices, *problems, *filter(None, (before, *new, after))))
 
 
 def _outdated(session: Session, sent: RequestPlan) -> tuple[int, ...]:

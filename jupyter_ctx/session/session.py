@@ -28,7 +28,7 @@ from ..storage.conversation_writer import ConversationWriter, OpenedConversation
 from ..storage.spending import Sum
 from .complete import as_answer
 from .course import COURSE_FILE
-from .info import NextRequest, info_of
+from .info import NextRequest, Replayed, info_of, replayed
 from .planning import counted_plan, next_plan, plan
 from .preview import View, preview
 from .prompt import Prompt, text_room
@@ -240,7 +240,7 @@ class Session:
         file, version = fingerprint(str(path)), fingerprint(text)
         before = self.notebook.memories.get(file)
         self.notebook.memories[file] = version
-        return self.memory.notice(changed=before is not None) if before != version else None
+        return self.memory.notice(path, changed=before is not None) if before != version else None
 
     # where it goes, and what it carries
 
@@ -380,9 +380,9 @@ class Session:
             return None
 
     def target_of(self, model: str) -> Target:
-        """Return where a model is asked, by its full name, with the settings of the conversation otherwise."""
+        """Return where a model, by its full name (empty: the usual), is asked with the settings of the conversation."""
         target = self.target({}, ask=False)
-        return target if model == target.model else self.target({"model": model}, ask=False)
+        return target if model in ("", target.model) else self.target({"model": model}, ask=False)
 
     def _cached(self, planned: RequestPlan) -> tuple[int, float | None]:
         """Return how many tokens of a request a cache holds, as the last report shows, and until when, if known."""
@@ -424,6 +424,10 @@ class Session:
         return preview(
             planned, said.turn, is_counted=counted, price=self.price(planned, tries=1 if schema is None else 2)
         )
+
+    def replayed(self) -> list[Replayed]:
+        """Return the requests of the turns since the last clear; turns for which nothing was sent have none."""
+        return replayed(self.conversation, self.target_of, self.system_of)
 
     # reading
 

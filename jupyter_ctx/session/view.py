@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from operator import attrgetter
 from typing import Literal, NamedTuple
 
 from ..context.summary_facts import SUMMARY_ANSWER, summary_message
@@ -29,6 +30,7 @@ PartStatus = Literal[
     "summary of older answers",
 ]
 ENCODED = 4 / 3  # base64
+VERSION = attrgetter("turn.record.id")  # of the turn that a place shows
 SETTINGS_DIGEST = 8  # bytes of a digest that are of the settings
 
 
@@ -67,8 +69,8 @@ class Scope(NamedTuple):
         if self.covers:
             start = next(iter(self.loose(past, start, self.at)), self.at + 1) - 1
         start = min(start, self.at)
-        pinned = [place for place in past.pins if past.index(place.id) < start] if past.pins else []
-        return self.held(pinned), self.held(past.places[start : self.at])
+        pinned = self.held(place for place in past.pins if past.index(place.id) < start) if past.pins else []
+        return pinned, self.held(past.places[start : self.at])
 
 
 def scope_at(past: Conversation, at: int, system: str) -> Scope:
@@ -101,7 +103,7 @@ def view_key(tokenizer: str, fixed: Fixed, places: Iterable[Place], *added: str)
 
     The ids of turns that are ``added`` come last.
     """
-    parts = "\0".join((tokenizer, *fixed, *[place.turn.record.id for place in places], *added))
+    parts = "\0".join((tokenizer, *fixed, *map(VERSION, places), *added))
     return hashlib.blake2b(parts.encode("utf-8", "replace"), digest_size=16).hexdigest()
 
 
@@ -139,12 +141,13 @@ def messages_before(
     Pinned turns from before the ``view`` and the summary stand before the turns that are sent as they are.
     """
     messages = [Message("system", scope.fixed.system)] if scope.fixed.system.strip() else []
-    pinned, rest = ([m for place in places for m in place.messages or place.as_messages()] for places in view)
-    messages += pinned
+    for place in view[0]:
+        messages += place.messages or place.as_messages()
     if scope.summary is not None:
         messages.append(Message("user", summary_message(scope.summary.text)))
         messages.append(Message("assistant", SUMMARY_ANSWER))
-    messages += rest
+    for place in view[1]:
+        messages += place.messages or place.as_messages()
     return [target.sendable(message) for message in messages] if past.files else messages
 
 
