@@ -95,11 +95,11 @@ class Ledger:
 
         Each estimated token counts as ``1 + guess_weight`` tokens.
         """
-
-        def weight(i: int) -> float:
-            return self._sums[i] + guess_weight * self._guesses[i]
-
-        return bisect_left(range(len(self._sums)), weight(end) - max(room, 0.0), start, end, key=weight)
+        sums, guesses, room = self._sums, self._guesses, max(room, 0.0)
+        if not guess_weight:
+            return bisect_left(sums, sums[end] - room, start, end)
+        most = sums[end] + guess_weight * guesses[end] - room
+        return bisect_left(range(end), most, start, key=lambda i: sums[i] + guess_weight * guesses[i])
 
     def last(self, turns: int, start: int, end: int) -> int:
         """Return the latest start from which there are this many unpinned turns up to ``end``, else ``start``."""

@@ -42,6 +42,7 @@ from ..providers.base import Reply
 from ..runtime.interrupts import Stopper, uninterrupted
 from ..shown_as import mimebundle
 from .notices import ROOM_MAKERS, makes_room, threshold
+from .prompt import memory_text, prompt_text
 from .request_plan import RequestPlan
 from .session import Session
 from .summarizer import (
@@ -51,7 +52,6 @@ from .summarizer import (
     keeps_enough,
     model_summary,
 )
-from .system_prompt import memory_text, prompt_text
 
 Method = Literal["extractive", "model"]
 NOTHING_OLDER = "the newest turns stay as they are"

@@ -198,9 +198,9 @@ def _completed(
 
 def _sent_again(plan: RequestPlan, refusal: ContextOverflowError) -> str:
     """Return what a request lacks that is sent after a refusal, while its answer is waited for."""
-    parts = ["the summary"] if plan.lacks_summary else []
-    if plan.left_out:
-        parts.insert(0, "the oldest turn" if plan.left_out == 1 else f"the {plan.left_out:,} oldest turns")
+    left_out, parts = plan.decision.left_out, ["the summary"] if plan.lacks_summary else []
+    if left_out:
+        parts.insert(0, "the oldest turn" if left_out == 1 else f"the {left_out:,} oldest turns")
     if not parts and not refusal.by_bytes:
         return "Too long; sending again with less room for the reply"
     gone = " and ".join(parts) or "files of earlier turns"

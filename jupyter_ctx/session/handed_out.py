@@ -76,7 +76,7 @@ class HandedOut:
         before = _before(past, said)
         for answer in sorted(answers, key=lambda each: (each.asked != asked.source, each.before != before)):
             record = replace(
-                asked, id=new_id(), model=model, stop_reason=answer.stop_reason, stored=True, handed=True,
+                asked, id=new_id(), model=model, stop_reason=answer.stop_reason, stored=True,
                 digest=answer.key, tokens=answer.tokens,
             )  # fmt: skip
             turn = replace(said.turn, reply=answer.text, thinking=answer.thinking, record=record)

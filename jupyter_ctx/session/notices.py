@@ -104,7 +104,7 @@ def _of_the_fit(came: Completion, *, apart: bool) -> Iterator[Notice]:
     elif gone:
         yield Notice(_fitted(planned, gone))
     if refusal is not None and refusal.by_bytes:
-        lacks = named_turns(sent.gone()) if sent.left_out else "files of earlier turns"
+        lacks = named_turns(sent.gone()) if sent.decision.left_out else "files of earlier turns"
         yield Notice(f"Too large for the server: sent again without {lacks}.")
     elif refusal is not None:
         again = _recovered(planned, refusal.overflow or Overflow(), sent)

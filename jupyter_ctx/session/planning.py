@@ -19,8 +19,7 @@ from ..conversation.messages import Message
 from ..errors import ContextOverflowError
 from ..models.registry import Models, Target
 from ..providers.request_body import schema_text
-from .overflow_errors import heavy_error, overflow_error
-from .request_plan import RequestPlan
+from .request_plan import RequestPlan, heavy_error, overflow_error
 from .view import Scope, request_bytes, scope_at, turn_tokens
 
 COUNTS = 3  # times that a provider is asked for the size of one request
@@ -44,7 +43,7 @@ def ledger_of(past: Conversation, meter: Meter, scope: Scope) -> Ledger:
             held = {place.id for place in scope.held(new)}
             for place in new:
                 tokens = turn_tokens(place.turn, meter) if place.id in held else None
-                ledger.append(tokens, pinned=place.pinned, counted=meter.counted(place.turn.id))
+                ledger.append(tokens, pinned=place.pinned, counted=meter.counted(place.turn.record.id))
     return ledger
 
 
@@ -263,7 +262,7 @@ def _lighter(refused: RequestPlan, target: Target, error: ContextOverflowError) 
 
 def _sends_less(shorter: RequestPlan, refused: RequestPlan) -> bool:
     """Return whether a request is smaller than the one that was refused, or asks for a shorter reply."""
-    fewer = shorter.scope is not refused.scope or shorter.left_out > refused.left_out
+    fewer = shorter.scope is not refused.scope or shorter.decision.left_out > refused.decision.left_out
     return fewer or _shorter_reply(refused.target, shorter.target)
 
 

@@ -11,7 +11,7 @@ from ..conversation.events import Kept, Said, Summarized
 from ..conversation.messages import Turn, TurnRecord, new_id
 from ..conversation.schema import Schema
 from ..errors import ChatError, ChatInterrupted, InvalidAnswerError, InvalidRequestError, ProviderError
-from ..providers.base import Reply
+from ..providers.base import Reply, ReplySource
 from ..runtime.interrupts import uninterrupted
 from .actions import Change, SummaryDraft, draft_summary, keep_summary, writer
 from .complete import Completion, StreamListener, as_answer, complete, parsed_reply
@@ -125,7 +125,7 @@ def _handed(session: Session, said: Said, prompt: Prompt) -> Reply | None:
     """Return the answer to a prompt that was handed out with the notebook."""
     past, schema = session.conversation, prompt.schema
     turn, in_place = next(session.notebook.handout.turns(said, session.model_of(prompt.options), past), (None, True))
-    reply = stored_reply(turn, schema) if turn is not None else None
+    reply = stored_reply(turn, schema, "handout") if turn is not None else None
     if turn is None or reply is None:
         return None
     reply = reply if in_place else replace(reply, notices=(*reply.notices, AFTER_OTHERS))
@@ -265,12 +265,12 @@ def record_of(asked: TurnRecord, sent: RequestPlan, reply: Reply, turn_id: str) 
     )  # fmt: skip
 
 
-def stored_reply(turn: Turn, schema: Schema | None) -> Reply | None:
+def stored_reply(turn: Turn, schema: Schema | None, source: ReplySource = "store") -> Reply | None:
     """Return an answer that is there already; it costs nothing. ``None``: it does not match its schema, or is none."""
     if turn.stop_reason in NO_ROOM_LEFT and not turn.reply.strip():  # all thinking
         return None
     reply = Reply(
-        turn.reply, turn.usage, turn.stop_reason, turn.model, source="handout" if turn.record.handed else "store",
+        turn.reply, turn.usage, turn.stop_reason, turn.model, source=source,
         thinking=turn.thinking, seconds=turn.record.seconds, tokens=turn.record.tokens, citations=turn.record.citations,
     )  # fmt: skip
     try:

@@ -31,10 +31,9 @@ from .course import COURSE_FILE
 from .info import NextRequest, Replayed, info_of, replayed
 from .planning import counted_plan, next_plan, plan
 from .preview import View, preview
-from .prompt import Prompt, text_room
+from .prompt import MemoryFile, Prompt, joined_system, text_room
 from .request_plan import RequestPlan
 from .state import ABOVE, NEARLY_FULL, NotebookState, SessionState
-from .system_prompt import MemoryFile, joined_system
 from .view import request_digest, request_in, scope_then
 
 T = TypeVar("T")
@@ -92,7 +91,8 @@ class Session:
 
         Raises InvalidRequestError for a turn inside a turn.
         """
-        with self._between_turns():
+        with self._turns:
+            self._check_no_turn_runs()
             self.running, before = True, self.conversation.length
             try:
                 with suppress(Exception):  # of a drawing
@@ -106,7 +106,8 @@ class Session:
 
     def act(self, action: Callable[..., T], *args: Any, **options: Any) -> T:
         """Do something to the conversation once no turn runs, and notify the listeners. Raises ChatInterrupted."""
-        with self._between_turns():
+        with self._turns:
+            self._check_no_turn_runs()
             before = self.conversation.length
             try:
                 result = action(self, *args, **options)
@@ -118,12 +119,9 @@ class Session:
         self.notify()
         return result
 
-    @contextmanager
-    def _between_turns(self) -> Iterator[None]:
-        with self._turns:
-            if self.running:
-                raise InvalidRequestError("A turn is running: do this when it has ended.")
-            yield
+    def _check_no_turn_runs(self) -> None:
+        if self.running:
+            raise InvalidRequestError("A turn is running: do this when it has ended.")
 
     def notify(self) -> None:
         """Call the listeners."""

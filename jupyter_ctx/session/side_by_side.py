@@ -14,7 +14,7 @@ from ..conversation.events import Chosen, Kept, Offered, Said
 from ..conversation.messages import Alternative, Alternatives, new_id
 from ..errors import ChatError, ChatInterrupted, InvalidAnswerError, InvalidRequestError, ProviderError, in_words
 from ..models.registry import Target
-from ..providers.base import Reply
+from ..providers.base import Reply, ReplySource
 from ..runtime.interrupts import GRACE_SECONDS, POLL_SECONDS, uninterrupted
 from ..runtime.redaction import Redactor
 from .ask import with_notices
@@ -227,7 +227,8 @@ class _SideBySide:
         return _checked((), known)
 
     def _reply_of(self, offered: Alternatives, answer: Alternative) -> Reply:
-        reply = stored_reply(offered.turn(answer), self._schema)
+        source: ReplySource = "store" if offered.digest else "handout"
+        reply = stored_reply(offered.turn(answer), self._schema, source)
         if reply is None:  # the schema has changed in a way that the request does not show
             raise InvalidRequestError("A stored answer does not match the schema: --ask asks again.")
         return reply

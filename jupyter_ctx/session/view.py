@@ -58,7 +58,9 @@ class Scope(NamedTuple):
 
     def loose(self, past: Conversation, start: int, end: int) -> list[int]:
         """Return the numbers, from 1, of the turns between two positions that a cut behind them leaves out."""
-        return [past.index(place.id) + 1 for place in self.held(past.places[start:end]) if not place.pinned]
+        places = past.places[start:end]
+        held = {place.id for place in self.held(places)}
+        return [number for number, place in enumerate(places, start + 1) if place.id in held and not place.pinned]
 
     def in_view(self, past: Conversation, start: int) -> tuple[list[Place], list[Place]]:
         """Return the turns of a view that begins at ``start``: pinned turns from before it, and the rest.
@@ -109,8 +111,10 @@ def view_key(tokenizer: str, fixed: Fixed, places: Iterable[Place], *added: str)
 
 def turn_tokens(turn: Turn, meter: Meter) -> float:
     """Return the tokens of a turn as one model counts them."""
-    files = file_tokens(turn.attachments, meter.vision) if turn.attachments and not meter.counted(turn.id) else 0.0
-    return meter.turn(turn.record.id, turn.prompt, turn.reply, files)
+    turn_id, files = turn.record.id, 0.0
+    if turn.attachments and not meter.counted(turn_id):
+        files = file_tokens(turn.attachments, meter.vision)
+    return meter.turn(turn_id, turn.prompt, turn.reply, files)
 
 
 def part_states(past: Conversation, scope: Scope, start: int) -> list[PartStatus]:
