@@ -52,9 +52,6 @@ class Place:
     messages: tuple[Message, ...] = field(init=False, default=())
 
     def __post_init__(self) -> None:
-        self._note_text()
-
-    def _note_text(self) -> None:
         turn, self.messages = self.turn, ()
         self.has_text = bool((turn.prompt.strip() or turn.attachments) and turn.reply.strip())
 
@@ -69,20 +66,12 @@ class Place:
         """Make this version the current one."""
         self.turn = turn
         self.shown.append((now, turn.id))
-        self._note_text()
+        self.__post_init__()
 
     def as_messages(self) -> tuple[Message, ...]:
         """Return the turn's two messages, and keep them for later requests."""
         self.messages = self.turn.messages
         return self.messages
-
-    def ran(self, run: str | None, execution: int | None) -> None:
-        """Record that the cell was run again."""
-        self.run, self.execution = run, execution
-
-    def shown_at(self, then: int) -> str | None:
-        """Return the id of the version that was the current one, or ``None`` before the first."""
-        return next((turn for since, turn in reversed(self.shown) if since < then), None)
 
     def mark(self, now: int, *, pinned: bool, on: bool) -> None:
         """Pin or exclude the place, or take that back; no place is both."""
@@ -198,7 +187,8 @@ class Places:
         """Return whether an earlier place had another answer when this one was written, and was in view."""
         if other.shown[-1][0] < written or self._index[other.id] < self.index(place.turn.record.start):
             return False
-        return other.shown_at(written) not in (None, other.turn.id)
+        before = next((turn for since, turn in reversed(other.shown) if since < written), None)
+        return before not in (None, other.turn.id)
 
     def as_marked_at(self, turn: Turn) -> Self:
         """Return the places as they are now, but pinned and excluded as when this turn was written, if it was."""
@@ -282,8 +272,7 @@ class Places:
 
     def mark(self, places: tuple[str, ...], *, pinned: bool, on: bool = True) -> None:
         """Pin places (else exclude them), or take that back."""
-        chosen = self._chosen(places)
-        for place in chosen:
+        for place in self._chosen(places):
             place.mark(self._now, pinned=pinned, on=on)
             self._marked[place.id] = place
         self._find_pins()
@@ -356,7 +345,7 @@ class Places:
     def ran(self, place: str, run: str, execution: int | None) -> None:
         """Record that a place's cell ran again and showed the same answer."""
         for there in self._chosen((place,)):
-            there.ran(run, execution)
+            there.run, there.execution = run, execution
 
     def lose(self, *, turn: bool) -> None:
         """Record that a step cannot be read, which may have been a ``turn``."""
@@ -373,12 +362,11 @@ class Places:
         first, rest = older[0], older[1:]
         first.versions = [v for place in older for v in place.versions] + [turn]
         first.show(turn, self._now)
-        first.ran(turn.record.run, turn.record.execution)
+        first.run, first.execution = turn.record.run, turn.record.execution
         if rest:
             gone = {place.id for place in rest}
-            before = sum(self._index[place] < self.trimmed_to for place in gone)
+            self.trimmed_to -= sum(self._index[place] < self.trimmed_to for place in gone)
             self.places = [place for place in self.places if place.id not in gone]
-            self.trimmed_to -= before
             self._moved.update(dict.fromkeys(gone, first.id))
             self._find_pins()
             self._reindex()

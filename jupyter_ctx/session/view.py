@@ -30,7 +30,7 @@ PartStatus = Literal[
     "summary of older answers",
 ]
 ENCODED = 4 / 3  # base64
-VERSION = attrgetter("turn.record.id")  # of the turn that a place shows
+VERSION_ID = attrgetter("turn.record.id")  # of the turn that a place shows
 SETTINGS_DIGEST = 8  # bytes of a digest that are of the settings
 
 
@@ -105,7 +105,7 @@ def view_key(tokenizer: str, fixed: Fixed, places: Iterable[Place], *added: str)
 
     The ids of turns that are ``added`` come last.
     """
-    parts = "\0".join((tokenizer, *fixed, *map(VERSION, places), *added))
+    parts = "\0".join((tokenizer, *fixed, *map(VERSION_ID, places), *added))
     return hashlib.blake2b(parts.encode("utf-8", "replace"), digest_size=16).hexdigest()
 
 
