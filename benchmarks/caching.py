@@ -16,13 +16,10 @@ import statistics
 from collections.abc import Callable
 from dataclasses import dataclass
 
-import jupyter_ctx.context.policy
+import jupyter_ctx.context.compaction
 from jupyter_ctx import Chat
 from jupyter_ctx.config.settings import Settings
-from jupyter_ctx.context.budget import Budget
-from jupyter_ctx.context.compaction import Ledger, Occupancy
-from jupyter_ctx.context.policy import TRIM_TO, decide
-from jupyter_ctx.context.windows import ContextWindow
+from jupyter_ctx.context.compaction import TRIM_TO, Ledger, RequestSize, decide
 from jupyter_ctx.providers import local
 
 TURNS, WINDOW, REPLY = 60, 1_024, 40
@@ -54,7 +51,7 @@ class Work:
 
 def cut_to(share: float) -> None:
     """Set the share of the limit that cuts go down to."""
-    jupyter_ctx.context.policy.TRIM_TO = share  # type: ignore[misc]
+    jupyter_ctx.context.compaction.TRIM_TO = share  # type: ignore[misc]
 
 
 def on_the_local_model(share: float) -> Work:
@@ -93,11 +90,11 @@ def at_anthropics_prices(share: float, draw: Callable[[random.Random], float]) -
     cut_to(share)
     paid = whole = 0.0
     cached, fill = 0.0, []
-    budget, settings = Budget(ContextWindow(LIMIT), 0, fixed=SYSTEM), Settings()
+    settings = Settings()
     for _ in range(SIMULATED):
         turn = draw(rng)
         prompt = turn / 4
-        cut = decide(Occupancy(ledger, budget, start, len(ledger), prompt=prompt), settings).cut
+        cut = decide(RequestSize(ledger, LIMIT, start, len(ledger), fixed=SYSTEM, prompt=prompt), settings).cut
         if cut.start != start:
             start, cached = cut.start, 0.0
         size = cut.tokens + prompt

@@ -19,18 +19,14 @@ from importlib.metadata import version
 from typing import Any
 
 from jupyter_ctx.config.settings import Settings
-from jupyter_ctx.context.budget import Budget
-from jupyter_ctx.context.compaction import Ledger, Occupancy
-from jupyter_ctx.context.policy import decide
+from jupyter_ctx.context.compaction import Ledger, RequestSize, decide
 from jupyter_ctx.context.tokens import estimate_tokens
-from jupyter_ctx.context.windows import ContextWindow
 from jupyter_ctx.conversation.conversation import Conversation
 from jupyter_ctx.conversation.events import Added
 from jupyter_ctx.conversation.messages import Turn
 from jupyter_ctx.models.registry import Models
 from jupyter_ctx.providers.plugins import plugin
-from jupyter_ctx.session.messages_sent import messages_before
-from jupyter_ctx.session.view import scope_at
+from jupyter_ctx.session.view import messages_before, scope_at
 from jupyter_ctx.testing import ScriptedProvider
 
 SIZES = (100, 1_000, 10_000, 100_000)
@@ -72,8 +68,7 @@ def ours(messages: int, share: float) -> Work:
     """Cut as the package does, with sums kept between turns."""
     sums = ledger(messages)
     total = sums.between(0, len(sums)) + sums.pinned(len(sums))
-    budget = Budget(ContextWindow(int(total * share)), 0)
-    return lambda: decide(Occupancy(sums, budget, 0, len(sums), prompt=20.0), Settings())
+    return lambda: decide(RequestSize(sums, int(total * share), 0, len(sums), prompt=20.0), Settings())
 
 
 def append_us(messages: int) -> float:
@@ -88,7 +83,7 @@ def request_us(messages: int) -> float:
     past.append(Added(tuple(Turn(TEXT, TEXT) for _ in range(messages // 2)), None))
     scope, start = scope_at(past, len(past.places), "Be brief."), len(past.places) // 2
     target = Models(plugin(ScriptedProvider(), None)).target(Settings(model="scripted/model"), ask=False)
-    milliseconds = median_ms(lambda: messages_before(target, past, scope, start), 1)
+    milliseconds = median_ms(lambda: messages_before(target, past, scope, scope.in_view(past, start)), 1)
     return 1_000 * milliseconds / (messages // 2)
 
 

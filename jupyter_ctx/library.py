@@ -21,10 +21,9 @@ from .runtime.files import path_of
 from .runtime.frontend import Origin
 from .session import actions
 from .session.actions import Change
-from .session.begun import told_of_environment
 from .session.course import COURSE_FILE, course_in
 from .session.session import Session
-from .session.state import NotebookState
+from .session.state import NotebookState, told_of_environment
 from .session.tabular import Table
 from .storage.conversation_writer import ConversationWriter, OpenedConversation, forget
 from .storage.database import TakenError
@@ -272,7 +271,7 @@ class Library:
 
     def _take(self, journal: ConversationWriter, opened: OpenedConversation, settings: Settings | None = None) -> Chat:
         """Take in a conversation that was opened, with these settings, else those that the notebook begins with."""
-        self._agree({**opened.state.get("told", {}), **self._notebook.told})
+        self._agree({**opened.state.get("told", {}), **self._notebook.notes})
         course = self._course
         notebook = replace(self._notebook, folder=self._folder, course=course)
         self._total = self._total or journal.sum()
@@ -300,7 +299,7 @@ class Library:
             question = f"{sets}. Send prompts to {provider}, with your key?"
             is_agreed = self._confirm(question) if self._confirm is not None else None
             if is_agreed is not None:
-                self._notebook.told[asked] = "yes" if is_agreed else "no"
+                self._notebook.notes[asked] = "yes" if is_agreed else "no"
             if is_agreed:
                 return
             why = "and nobody can be asked here whether your key may go there" if is_agreed is None else "as you chose"

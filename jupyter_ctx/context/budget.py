@@ -32,6 +32,14 @@ def default_reserve(window: ContextWindow, *, reasoning: bool | None = False, ef
     return max(1, min(most, window.tokens // 4, window.max_output_tokens or most))
 
 
+def prompt_limit(window: ContextWindow, reserve: int, share: float = 1.0) -> int:
+    """Return the tokens a prompt may have, beside a reply of ``reserve`` tokens, in a share of the window."""
+    room, cap = window.tokens - reserve, window.max_input_tokens
+    if cap is not None:
+        room = cap if window.is_of_prompts else min(room, cap)
+    return max(0, math.floor(room * share))
+
+
 def state_of(fill: float) -> FillState:
     """Return the state's name for a share of the limit."""
     if fill > 1:
@@ -55,17 +63,12 @@ class Budget(NamedTuple):
     fixed: int = 0
     used: int = 0
     exact: bool = False
-    margin: float = MARGIN
     share: float = 1.0
 
     @property
     def limit(self) -> int:
         """Tokens a prompt may have."""
-        window = self.window
-        room, cap = window.tokens - self.reserve, window.max_input_tokens
-        if cap is not None:
-            room = cap if window.is_of_prompts else min(room, cap)
-        return max(0, math.floor(room * self.share))
+        return prompt_limit(self.window, self.reserve, self.share)
 
     @property
     def available(self) -> int:
@@ -75,7 +78,7 @@ class Budget(NamedTuple):
     @property
     def target(self) -> int:
         """Tokens of turns that may be planned while nothing has been counted."""
-        return math.floor(self.available * (1 - self.margin) + 1e-9)
+        return math.floor(self.available * (1 - MARGIN) + 1e-9)
 
     @property
     def headroom(self) -> int:
@@ -85,13 +88,10 @@ class Budget(NamedTuple):
     @property
     def fill(self) -> float:
         """Used share of the limit; above 1 the next request leaves something out."""
-        return self.used / self.limit if self.limit else math.inf
+        limit = self.limit
+        return self.used / limit if limit else math.inf
 
     @property
     def state(self) -> FillState:
         """ok, half, high, full or over."""
         return state_of(self.fill)
-
-    def fits(self, counted: float, estimated: float, share: float = 1.0) -> bool:
-        """Return whether a request fits in ``share`` of the limit; the margin is on the estimated part alone."""
-        return counted + estimated / (1 - self.margin) <= self.limit * share

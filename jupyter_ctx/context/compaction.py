@@ -1,12 +1,42 @@
-"""Making a view smaller: what a request occupies, where to cut it, and what a summary leaves as it is."""
+"""Making a request smaller: what it carries, when it must shrink, where it is cut, and what a summary leaves.
+
+:func:`decide` is one pure function from a :class:`RequestSize` and the settings to a :class:`Decision`. The planner
+carries the decision out, the sender writes the summaries that it asks for, and the gauge shows it.
+"""
 
 from __future__ import annotations
 
 import math
 from bisect import bisect_left, bisect_right
-from typing import NamedTuple
+from typing import Literal, NamedTuple, Protocol
 
-from .budget import Budget
+from .budget import MARGIN
+
+Means = Literal["send", "trim", "summarise before", "summarise after", "refuse"]
+
+TRIM_TO = 0.6  # of the limit: a deep cut keeps the beginning of later prompts, and so provider caches, for long
+BELOW = 0.75  # of compact_at, where that is less than TRIM_TO: a cut ends well below what causes the next one
+GO_BACK = 0.8  # of the limit: turns left out for another model or window come back where all takes no more than that
+MIN_SUMMARY = 150  # tokens
+SUMMARY_SHARE = 0.1  # of the limit
+KEEP_SHARE = 0.25  # of the limit stays verbatim beside a summary
+KEEP_TURNS = 2
+
+
+class CompactionSettings(Protocol):
+    """The settings that demands for room read; ``config.settings.Settings`` declares and explains each of them."""
+
+    @property
+    def on_overflow(self) -> Literal["trim", "summarise", "stop"]: ...  # noqa: D102
+
+    @property
+    def compact_at(self) -> float: ...  # noqa: D102
+
+    @property
+    def min_turns(self) -> int: ...  # noqa: D102
+
+    @property
+    def max_turns(self) -> int | None: ...  # noqa: D102
 
 
 class Ledger:
@@ -40,6 +70,10 @@ class Ledger:
         """Return the tokens of the unpinned turns from ``start`` up to ``end``."""
         return self._sums[end] - self._sums[start]
 
+    def in_view(self, start: int, end: int) -> float:
+        """Return the tokens of the turns in a view from ``start`` up to ``end``, pinned turns before it included."""
+        return self._sums[end] - self._sums[start] + self._pinned[end]
+
     def count(self, start: int, end: int) -> int:
         """Return how many unpinned turns a view from ``start`` up to ``end`` holds."""
         return self._counts[end] - self._counts[start]
@@ -48,9 +82,9 @@ class Ledger:
         """Return the tokens of the pinned turns before ``end``."""
         return self._pinned[end]
 
-    def pins(self, start: int, end: int) -> int:
-        """Return how many pinned turns there are from ``start`` up to ``end``."""
-        return self._pins[end] - self._pins[start]
+    def pins(self, end: int) -> int:
+        """Return how many pinned turns there are before ``end``."""
+        return self._pins[end]
 
     def guessed(self, start: int, end: int) -> float:
         """Return how many of a view's tokens, pinned turns included, are estimated."""
@@ -61,73 +95,46 @@ class Ledger:
 
         Each estimated token counts as ``1 + guess_weight`` tokens.
         """
-
-        def weight(i: int) -> float:
-            return self._sums[i] + guess_weight * self._guesses[i]
-
-        return bisect_left(range(len(self._sums)), weight(end) - max(room, 0.0), start, end, key=weight)
+        sums, guesses, room = self._sums, self._guesses, max(room, 0.0)
+        if not guess_weight:
+            return bisect_left(sums, sums[end] - room, start, end)
+        most = sums[end] + guess_weight * guesses[end] - room
+        return bisect_left(range(end), most, start, key=lambda i: sums[i] + guess_weight * guesses[i])
 
     def last(self, turns: int, start: int, end: int) -> int:
         """Return the latest start from which there are this many unpinned turns up to ``end``, else ``start``."""
         return max(start, bisect_right(self._counts, self._counts[end] - turns, start, end + 1) - 1)
 
 
-MIN_SUMMARY = 150  # tokens
-SUMMARY_SHARE = 0.1  # of the limit
-KEEP_SHARE = 0.25  # of the limit stays verbatim beside a summary
-KEEP_TURNS = 2
-
-
-class Occupancy(NamedTuple):
+class RequestSize(NamedTuple):
     """What a request carries if nothing more is left out. Positions are indexes of turns, sizes are tokens.
 
     ledger: the sizes of all turns of the conversation
-    budget: the limit, the tokens that are always sent and the margin for estimates
+    limit: the tokens that the request may have
     start: the first turn in view
     end: the position of the new prompt
     first: the first turn that was in view before any refusal; ``None`` where that is ``start``
+    fixed: the tokens of the system prompt and the summary
+    guessed: how many of these are only estimated
     prompt: the estimated size of the new prompt
-    guessed: how many of the tokens that are always sent are only estimated
+    margin: the share to keep free of every estimated token
     lasting: whether later requests go on from this one, so that a summary would serve them too
     """
 
     ledger: Ledger
-    budget: Budget
+    limit: int
     start: int
     end: int
     first: int | None = None
-    prompt: float = 0.0
+    fixed: float = 0.0
     guessed: float = 0.0
+    prompt: float = 0.0
+    margin: float = MARGIN
     lasting: bool = False
-
-    @property
-    def limit(self) -> int:
-        """Return the tokens that the request may have."""
-        return self.budget.limit
-
-    @property
-    def turns(self) -> int:
-        """Return how many unpinned turns are in view."""
-        return self.ledger.count(self.start, self.end)
-
-    @property
-    def tokens(self) -> float:
-        """Return the tokens of all but the new prompt."""
-        return self.tokens_from(self.start)
-
-    @property
-    def fixed(self) -> float:
-        """Return the tokens that no cut can leave out: what is always sent, and pinned turns."""
-        return self.budget.fixed + self.ledger.pinned(self.end)
 
     def tokens_from(self, start: int) -> float:
         """Return the tokens of all but the new prompt in a view that begins at ``start``."""
-        return self.fixed + self.ledger.between(start, self.end)
-
-    @property
-    def begun(self) -> int:
-        """Return where the view began before any refusal."""
-        return self.start if self.first is None else self.first
+        return self.fixed + self.ledger.in_view(start, self.end)
 
     def fits(self, share: float = 1.0, *, start: int | None = None) -> bool:
         """Return whether a view from ``start`` (default: the current one) fits in ``share`` of the limit.
@@ -135,19 +142,17 @@ class Occupancy(NamedTuple):
         The margin is on all that is only estimated, the new prompt included.
         """
         start = self.start if start is None else start
-        estimated = self._estimated(start)
-        return self.budget.fits(self.tokens_from(start) - estimated, estimated + self.prompt, share)
+        estimated = self.guessed + self.ledger.guessed(start, self.end)
+        counted = self.tokens_from(start) - estimated
+        return counted + (estimated + self.prompt) / (1 - self.margin) <= self.limit * share
 
     def most(self, share: float = 1.0) -> int:
         """Return the tokens up to which this request may grow by a new prompt and still fit in ``share`` of the limit.
 
         The margin is kept free of what is only estimated, which the new prompt always is.
         """
-        counted = self.tokens - self._estimated(self.start)
-        return max(0, math.floor(counted + (1 - self.budget.margin) * (share * self.limit - counted) + 1e-6))
-
-    def _estimated(self, start: int) -> float:
-        return self.guessed + self.ledger.guessed(start, self.end)
+        counted = self.tokens_from(self.start) - self.guessed - self.ledger.guessed(self.start, self.end)
+        return max(0, math.floor(counted + (1 - self.margin) * (share * self.limit - counted) + 1e-6))
 
 
 class Cut(NamedTuple):
@@ -159,28 +164,83 @@ class Cut(NamedTuple):
     fits: bool
 
 
-def cut_at(now: Occupancy, start: int) -> Cut:
-    """Return the cut at a given turn."""
+class Decision(NamedTuple):
+    """What is done to a request before it is sent.
+
+    ``means`` is "send" (nothing is left out), "trim" (the oldest turns are left out), "summarise before" (a summary
+    is written first and stands for older turns), "summarise after" (the turns are left out now and summarised once
+    the reply is there) or "refuse" (nothing is sent: ``on_overflow`` is "stop"). ``cut`` says where the view begins,
+    ``left_out`` how many turns that costs, ``reasons`` which settings demanded room, and ``too_large`` whether the
+    whole request did not fit in the limit.
+    """
+
+    means: Means
+    cut: Cut
+    left_out: int = 0
+    reasons: tuple[str, ...] = ()
+    too_large: bool = False
+
+
+def compact_share(settings: CompactionSettings, limit: int) -> float:
+    """Return ``compact_at`` as a share of the limit: up to 1 it is one, and above that it is a number of tokens."""
+    at = settings.compact_at
+    return at if at <= 1 else min(1.0, at / max(1, limit))
+
+
+def decide(now: RequestSize, settings: CompactionSettings, *, goal: float | None = None) -> Decision:
+    """Return what is done to a request. ``goal``, in tokens, goes before the shares that are demanded.
+
+    A request above ``compact_at`` is cut to 0.6 of the limit, or to well below ``compact_at`` where that is less; one
+    with more than ``max_turns`` turns to 0.6 of these, so that it happens rarely.
+    """
+    share, reasons = compact_share(settings, now.limit), list[str]()
+    too_large, down_to, turns = False, TRIM_TO, None
+    if not now.fits(share):
+        too_large, down_to = not now.fits(), min(TRIM_TO, BELOW * share)
+        reasons += [] if too_large else [f"compact_at {settings.compact_at:,.15g}"]
+    most = settings.max_turns
+    if most is not None and now.ledger.count(now.start, now.end) > most:
+        turns = max(1, int(most * TRIM_TO))
+        reasons.append(f"max_turns {most}")
+    if too_large or reasons or goal is not None:
+        cut = _cut_down(now, goal or down_to * now.limit, settings.min_turns, turns)
+    else:
+        cut = _cut_at(now, now.start)
+    first = now.start if now.first is None else now.first
+    if settings.on_overflow == "stop" and (cut.start > first or not cut.fits):
+        return Decision("refuse", cut, now.ledger.count(first, cut.start), tuple(reasons), too_large)
+    left_out = now.ledger.count(first, cut.start) if cut.start > first else 0
+    means: Means = "send"
+    if left_out:
+        means = "summarise after" if share == 1 else "summarise before"
+        means = means if settings.on_overflow == "summarise" and now.lasting else "trim"
+    return Decision(means, cut, left_out, tuple(reasons), too_large)
+
+
+def _cut_at(now: RequestSize, start: int) -> Cut:
     tokens = now.tokens_from(start)
-    return Cut(start, now.tokens_from(now.begun), tokens, fits=tokens + now.prompt <= now.limit)
+    before = tokens if now.first in (None, start) else now.tokens_from(now.first or 0)
+    return Cut(start, before, tokens, fits=tokens + now.prompt <= now.limit)
 
 
-def cut_down(now: Occupancy, goal: float, *, min_turns: int = 1, max_turns: int | None = None) -> Cut:
+def _cut_down(now: RequestSize, goal: float, min_turns: int, max_turns: int | None) -> Cut:
     """Return the cut at the turn that brings the request nearest to ``goal`` tokens and within the limit.
 
     At most ``max_turns`` turns stay in view, and at least ``min_turns`` as long as these fit. O(log n).
     """
     ledger, start, end = now.ledger, now.start, now.end
-    cut = _nearest(ledger, goal - now.fixed - now.prompt, start, end)
+    others = now.fixed + ledger.pinned(end) + now.prompt
+    cut = _nearest(ledger, goal - others, start, end)
     if not now.fits(start=cut):
-        weight = 1 / (1 - now.budget.margin) - 1
+        weight = 1 / (1 - now.margin) - 1
         estimated = now.guessed + now.prompt + ledger.guessed(end, end)
-        room = now.limit - now.fixed - now.prompt - weight * estimated
+        room = now.limit - others - weight * estimated
         cut = max(cut, ledger.first_within(room, start, end, guess_weight=weight))
     if max_turns is not None:
         cut = max(cut, ledger.last(max_turns, start, end))
     wanted = ledger.last(min_turns, start, end)
-    return cut_at(now, wanted if wanted < cut and now.fits(start=wanted) else cut)
+    cut = wanted if wanted < cut and now.fits(start=wanted) else cut
+    return _cut_at(now._replace(first=start if now.first is None else now.first), cut)
 
 
 def _nearest(ledger: Ledger, room: float, start: int, end: int) -> int:
@@ -189,6 +249,21 @@ def _nearest(ledger: Ledger, room: float, start: int, end: int) -> int:
     above = max(below - 1, start)
     nearer = abs(ledger.between(above, end) - room) < abs(ledger.between(below, end) - room)
     return above if nearer else below
+
+
+def trim(now: RequestSize, settings: CompactionSettings) -> int | None:
+    """Return where the view begins once the user trims it; ``None``: it takes at most 0.6 of the limit already."""
+    goal = TRIM_TO * now.limit
+    return None if now.tokens_from(now.start) <= goal else decide(now, settings, goal=goal).cut.start
+
+
+def goal_after_refusal(tokens: float, limit: int, *, retry: int) -> float:
+    """Return the tokens that the request after a refused one of ``tokens`` may have.
+
+    0.6 of the limit, and after a second refusal (``retry`` is 1) no more than half of what was refused.
+    """
+    goal = TRIM_TO * min(limit, tokens)
+    return min(goal, 0.5 * tokens) if retry else goal
 
 
 def keep_verbatim(ledger: Ledger, limit: int, start: int, end: int) -> int:

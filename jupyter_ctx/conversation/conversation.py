@@ -24,10 +24,11 @@ class Step(NamedTuple):
 
 
 class Conversation(Places):
-    """The fold of ``events``. Appending a turn is O(1); undo and redo fold again."""
+    """The fold of ``events``, of which there are ``length``. Appending a turn is O(1); undo and redo fold again."""
 
     def __init__(self, events: Iterable[Event] = ()) -> None:
         super().__init__()
+        self.length = 0
         self._events: list[Event] = []
         self._done: list[Step] = []
         self._before: list[Event] = []  # what came before the first step
@@ -39,11 +40,6 @@ class Conversation(Places):
     def events(self) -> tuple[Event, ...]:
         """All that happened, oldest first."""
         return tuple(self._events)
-
-    @property
-    def length(self) -> int:
-        """How many events there are."""
-        return len(self._events)
 
     @property
     def undo_label(self) -> str | None:
@@ -75,6 +71,7 @@ class Conversation(Places):
             took_back = self._fold(event)
             self._add_step(event, event.label_off if took_back else event.label)
         self._events.append(event)
+        self.length += 1
 
     def _undo(self) -> None:
         if not self._done:  # what it took back is lost

@@ -47,11 +47,11 @@ class Said(Event):
     new: bool = False
 
     def fold(self, past: Places) -> bool:
-        return past.say(self.turn, append=self.append, new=self.begins_anew(past))
+        return past.say(self.turn, append=self.append, new=self.new and self.begins_anew(past))
 
     def begins_anew(self, past: Places) -> bool:
         """Return whether this turn clears first: a re-run of a cell that did so already does not."""
-        return past.begins_anew(self.turn.record.cell, new=self.new)
+        return self.new and past.begins_anew(self.turn.record.cell, new=True)
 
 
 class Cleared(Event):

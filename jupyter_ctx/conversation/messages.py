@@ -66,8 +66,7 @@ class TurnRecord:
     ``cost``: US dollars; ``None`` where unknown.
     ``seconds``: from the request to the end of the reply.
     ``at``: when the turn was recorded, in seconds since 1970; ``None``: it was added, or is of an earlier release.
-    ``stored``: the reply was copied from another turn of the store, and nothing was sent.
-    ``handed``: the reply was handed out with the notebook.
+    ``stored``: the reply was there already, in the store or handed out with the notebook, and nothing was sent.
     ``start``: id of the place at which the request's view began; ``None``: at the first turn.
     ``apart``: the request had settings of its own, so that later ones do not go on from its view.
     ``summary``: id of the summary in that view.
@@ -93,7 +92,6 @@ class TurnRecord:
     seconds: float | None = None
     at: float | None = None
     stored: bool = False
-    handed: bool = False
     start: str | None = None
     apart: bool = False
     summary: str | None = None

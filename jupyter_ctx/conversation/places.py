@@ -52,9 +52,6 @@ class Place:
     messages: tuple[Message, ...] = field(init=False, default=())
 
     def __post_init__(self) -> None:
-        self._note_text()
-
-    def _note_text(self) -> None:
         turn, self.messages = self.turn, ()
         self.has_text = bool((turn.prompt.strip() or turn.attachments) and turn.reply.strip())
 
@@ -62,27 +59,19 @@ class Place:
     def of(cls, turn: Turn, start: str | None, now: int, *, fresh: bool = False) -> Place:
         """Return the place that a turn takes when it is first said."""
         record = turn.record
-        own, shown = record.start if record.apart else start, [(now, turn.id)]
-        return cls(turn.id, [turn], start, turn, record.run, shown, record.execution, own, fresh)
+        own, shown = record.start if record.apart else start, [(now, record.id)]
+        return cls(record.id, [turn], start, turn, record.run, shown, record.execution, own, fresh)
 
     def show(self, turn: Turn, now: int) -> None:
         """Make this version the current one."""
         self.turn = turn
         self.shown.append((now, turn.id))
-        self._note_text()
+        self.__post_init__()
 
     def as_messages(self) -> tuple[Message, ...]:
         """Return the turn's two messages, and keep them for later requests."""
         self.messages = self.turn.messages
         return self.messages
-
-    def ran(self, run: str | None, execution: int | None) -> None:
-        """Record that the cell was run again."""
-        self.run, self.execution = run, execution
-
-    def shown_at(self, then: int) -> str | None:
-        """Return the id of the version that was the current one, or ``None`` before the first."""
-        return next((turn for since, turn in reversed(self.shown) if since < then), None)
 
     def mark(self, now: int, *, pinned: bool, on: bool) -> None:
         """Pin or exclude the place, or take that back; no place is both."""
@@ -97,11 +86,6 @@ class Place:
         marks = ((pinned, excluded) for since, pinned, excluded in reversed(self.marks) if since < then)
         pinned, excluded = next(marks, (False, False))
         return replace(self, pinned=pinned, excluded=excluded)
-
-    @property
-    def sendable(self) -> bool:
-        """Whether a view may hold the turn."""
-        return self.has_text and not self.excluded
 
 
 class Places:
@@ -135,7 +119,6 @@ class Places:
         self.offers: dict[str, Alternatives] = {}
         self.earlier: list[Self] = []
         self._prompts: list[tuple[int, str | None, str | None]] = []  # system and memory, since when
-        self._asked_after: dict[str, str | None] = {}  # the last place when each of them came
         self._index: dict[str, int] = {}
         self._cells: dict[str, list[Place]] = {}
         self._moved: dict[str, str] = {}  # places that went into another one
@@ -163,25 +146,25 @@ class Places:
         """Return the places that a cell has filled."""
         return self._cells.get(cell, []) if cell is not None else []
 
-    def position(self, cell: str | None, run: str | None, *, append: bool = False, offered: bool = False) -> int:
+    def position(self, cell: str | None, run: str | None, *, append: bool = False) -> int:
         """Return where a turn sent now by this cell's execution will stand.
 
-        After the turns of the same execution (a loop), else in the place of the cell's
-        older execution, else at the end; ``offered``: where it asked for answers of which none was taken.
+        After the turns of the same execution (a loop), else in the place of the cell's older execution, else at the
+        end.
         """
-        mine = [] if append else self.of_cell(cell)
+        mine = [] if append or cell is None else self._cells.get(cell, [])
         if not mine:
-            return self._place_asked(self._offered_before(cell)) if offered and not append else len(self.places)
+            return len(self.places)
         same = [place for place in mine if place.run == run]
         return self.index(same[-1].id) + 1 if same else self.index(mine[0].id)
 
     def covered_to(self, covers: frozenset[str]) -> int:
         """Return the position after the last turn whose current version is in ``covers`` and may be sent, else 0."""
-        ends = range(len(self.places), 0, -1)
-        return next((end for end in ends if self._is_covered(self.places[end - 1], covers)), 0)
-
-    def _is_covered(self, place: Place, covers: frozenset[str]) -> bool:
-        return place.turn.id in covers and not place.excluded
+        for end in range(len(self.places), 0, -1):
+            place = self.places[end - 1]
+            if place.turn.id in covers and not place.excluded:
+                return end
+        return 0
 
     def stale(self) -> frozenset[str]:
         """Return the ids of the places whose answer was written after an answer that was replaced since."""
@@ -204,7 +187,8 @@ class Places:
         """Return whether an earlier place had another answer when this one was written, and was in view."""
         if other.shown[-1][0] < written or self._index[other.id] < self.index(place.turn.record.start):
             return False
-        return other.shown_at(written) not in (None, other.turn.id)
+        before = next((turn for since, turn in reversed(other.shown) if since < written), None)
+        return before not in (None, other.turn.id)
 
     def as_marked_at(self, turn: Turn) -> Self:
         """Return the places as they are now, but pinned and excluded as when this turn was written, if it was."""
@@ -246,8 +230,9 @@ class Places:
 
     def say(self, turn: Turn, *, append: bool, new: bool) -> bool:
         """Put a turn in its place, after a clear where it is ``new``; return whether it replaced an older answer."""
-        self._written[turn.id] = self._now
-        self._note_files(turn)
+        self._written[turn.record.id] = self._now
+        for file in turn.attachments:
+            self.files[file.kind] = file
         if new:
             self.clear((*self.earlier, copy(self)))
         cell, run = turn.record.cell, turn.record.run
@@ -260,7 +245,7 @@ class Places:
             return True
         at = self.position(cell, run, append=append) if mine else len(self.places)
         if at == len(self.places):
-            self._index[turn.id] = at
+            self._index[turn.record.id] = at
             before = self.places[-1].start if self.places else None
             start = before if turn.record.apart else turn.record.start
             self.places.append(Place.of(turn, start, self._now, fresh=new))
@@ -287,8 +272,7 @@ class Places:
 
     def mark(self, places: tuple[str, ...], *, pinned: bool, on: bool = True) -> None:
         """Pin places (else exclude them), or take that back."""
-        chosen = self._chosen(places)
-        for place in chosen:
+        for place in self._chosen(places):
             place.mark(self._now, pinned=pinned, on=on)
             self._marked[place.id] = place
         self._find_pins()
@@ -320,69 +304,27 @@ class Places:
                     there.show(version, self._now)
 
     def offer(self, alternatives: Alternatives) -> None:
-        """Keep answers of which none is a turn yet."""
-        cell, last = alternatives.asked.record.cell, self.places[-1].id if self.places else None
-        before = None if alternatives.append or self.of_cell(cell) else self._offered_before(cell)
+        """Keep several answers, of which one becomes the turn."""
         self.offers[alternatives.id] = alternatives
-        self._asked_after[alternatives.id] = self._asked_after[before] if before is not None else last
         for turn in alternatives.turns:
             self._written.setdefault(turn.id, self._now)
 
     def choose(self, alternatives: str, chosen: str) -> bool:
-        """Make one of several answers the turn; the others, and those that its cell had before, are versions of it.
-
-        Return whether another of them was the turn before.
-
-        A turn that is new stands where it was asked for: before the turns that were said since then.
-        """
+        """Make one of several answers the turn, and the others versions of it; return whether another one was it."""
         offered = self.offers.get(alternatives)
-        turn = next((turn for turn in offered.turns if turn.id == chosen), None) if offered is not None else None
-        if offered is None or turn is None:  # the row that held them is lost
+        turns = {turn.id: turn for turn in offered.turns} if offered is not None else {}
+        if offered is None or chosen not in turns:  # the row that held them is lost
             return False
         is_there = self.place_of(offered) is not None
         if not is_there:
-            self._say_chosen(offered, turn)
+            new = self.begins_anew(offered.asked.record.cell, new=offered.new)
+            self.say(turns[chosen], append=offered.append, new=new)
         there = self.place_of(offered)
         assert there is not None
-        mine = {each.id: each for others in self._offers_of(offered) for each in others.turns}
-        ids = {each.id for each in offered.turns}
-        before = [each for each in (*there.versions, *mine.values()) if each.id not in ids]
-        there.versions = [*{each.id: each for each in before}.values(), *offered.turns]
-        if there.turn is not turn:
-            there.show(turn, self._now)
+        there.versions = [*(each for each in there.versions if each.id not in turns), *offered.turns]
+        if there.turn is not turns[chosen]:
+            there.show(turns[chosen], self._now)
         return is_there
-
-    def _note_files(self, turn: Turn) -> None:
-        self.files.update({file.kind: file for file in turn.attachments})
-
-    def _say_chosen(self, offered: Alternatives, turn: Turn) -> None:
-        cell = turn.record.cell
-        new, at = self.begins_anew(cell, new=offered.new), self._place_asked(offered.id)
-        if new or self.of_cell(cell) or at >= len(self.places):
-            self.say(turn, append=offered.append, new=new)
-            return
-        self._note_files(turn)
-        self._insert(at, turn, self._cells.setdefault(cell, []) if cell is not None else [])
-
-    def _offered_before(self, cell: str | None) -> str | None:
-        """Return the id of the newest answers that a cell was offered since the last clear, if there are any."""
-        offers = (offer for offer in reversed(self.offers.values()) if cell is not None)
-        newest = next((offer for offer in offers if offer.asked.record.cell == cell), None)
-        is_here = newest is not None and (not self.cleared or self._asked_after[newest.id] in self._index)
-        return newest.id if newest is not None and is_here else None
-
-    def _place_asked(self, alternatives: str | None) -> int:
-        """Return the position that a turn had taken when its answers came; the end where that is not known."""
-        after = self._asked_after.get(alternatives) if alternatives is not None else None
-        if after is None:
-            return len(self.places) if self.cleared or alternatives is None else 0
-        return self._index[after] + 1 if after in self._index else len(self.places)
-
-    def _offers_of(self, offered: Alternatives) -> list[Alternatives]:
-        """Return the answers that the same cell was offered, oldest first, these ones last."""
-        cell, all_offers = offered.asked.record.cell, list(self.offers.values())
-        earlier = all_offers[: all_offers.index(offered)]
-        return [*(each for each in earlier if cell is not None and each.asked.record.cell == cell), offered]
 
     def place_of(self, offered: Alternatives) -> Place | None:
         """Return the place of which one of these answers is a version; ``None``: none is."""
@@ -391,11 +333,9 @@ class Places:
         return next((place for place in reversed(places) if any(turn.id in ids for turn in place.versions)), None)
 
     def position_of(self, offered: Alternatives) -> int:
-        """Return where the turn is that one of these answers became, else where it would have stood."""
-        place, cell = self.place_of(offered), offered.asked.record.cell
-        if place is None and not offered.append:
-            place = next(iter(self.of_cell(cell)), None)
-        return self._place_asked(offered.id) if place is None else self.index(place.id)
+        """Return where the turn is that one of these answers became, else where it would stand."""
+        place, asked = self.place_of(offered), offered.asked.record
+        return self.position(asked.cell, None, append=offered.append) if place is None else self.index(place.id)
 
     def begins_anew(self, cell: str | None, *, new: bool) -> bool:
         """Return whether a ``new`` turn of a cell clears first: a re-run of a cell that did so already does not."""
@@ -405,7 +345,7 @@ class Places:
     def ran(self, place: str, run: str, execution: int | None) -> None:
         """Record that a place's cell ran again and showed the same answer."""
         for there in self._chosen((place,)):
-            there.ran(run, execution)
+            there.run, there.execution = run, execution
 
     def lose(self, *, turn: bool) -> None:
         """Record that a step cannot be read, which may have been a ``turn``."""
@@ -422,12 +362,11 @@ class Places:
         first, rest = older[0], older[1:]
         first.versions = [v for place in older for v in place.versions] + [turn]
         first.show(turn, self._now)
-        first.ran(turn.record.run, turn.record.execution)
+        first.run, first.execution = turn.record.run, turn.record.execution
         if rest:
             gone = {place.id for place in rest}
-            before = sum(self._index[place] < self.trimmed_to for place in gone)
+            self.trimmed_to -= sum(self._index[place] < self.trimmed_to for place in gone)
             self.places = [place for place in self.places if place.id not in gone]
-            self.trimmed_to -= before
             self._moved.update(dict.fromkeys(gone, first.id))
             self._find_pins()
             self._reindex()

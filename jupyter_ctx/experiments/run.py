@@ -17,7 +17,7 @@ from ..config.settings import Settings, kept_settings
 from ..errors import ChatError, ChatInterrupted, InvalidRequestError, in_words
 from ..models.purse import Purse
 from ..models.registry import Models
-from ..models.request_price import is_free, worst_case
+from ..models.request_price import worst_case
 from ..session.ask import Ask, Asker
 from ..shown_as import mimebundle
 from ..storage.stored_answers import AnswerKey, Answers, StoredAnswer
@@ -78,7 +78,7 @@ class Run(ReadableRun):
         self._progress = Progress(len(plan))
         self._wordless = [0] * len(plan.arms)
         targets = {arm.label: self._models.target(arm.settings, ask=False) for arm in plan.arms}
-        self._free = {label for label, target in targets.items() if is_free(target)}
+        self._free = {label for label, target in targets.items() if target.is_free}
         self._lanes: dict[tuple[object, ...], str] = {}
         self._engine = Engine(self._asker, answers, options, self.purse, lambda: self._bar.show())
         self._delivery = Delivery(plan, self._scorers, self._send, self._keep)

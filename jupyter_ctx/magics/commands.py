@@ -21,7 +21,6 @@ from ..runtime.frontend import where
 from ..runtime.redaction import blanked_line, without_address_keys
 from ..session import actions
 from ..session.prompt import Prompt
-from ..session.replay import replayed
 from ..session.summarizer import Method
 from ..wording.layout import line_width, wrapped
 from . import code_commands, handing_out, status, token_commands  # noqa: F401  # which declare commands, too
@@ -83,7 +82,7 @@ def _history(call: Call) -> object:
     """List every turn with its number, tokens and state; --replay: turn by turn, how full the window was, what fell
     out, and what was sent.
     """
-    return replay_forms(replayed(call.chat.session)) if call.options.replay else call.chat.history()
+    return replay_forms(call.chat.session.replayed()) if call.options.replay else call.chat.history()
 
 
 command_of(Chat.usage, ABOUT_ANSWERS, "%chat usage")

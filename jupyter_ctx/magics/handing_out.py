@@ -17,7 +17,7 @@ from ..runtime.files import path_of, write_export
 from ..runtime.frontend import notebook_files
 from ..runtime.redaction import Redactor
 from ..session.handed_out import gathered
-from ..session.messages_sent import megabytes
+from ..session.view import megabytes
 from ..wording import counted
 from .command_table import ABOUT_CONVERSATIONS, Call, command
 

@@ -8,7 +8,7 @@ from ..chat import Chat
 from ..config.settings import DEFAULT, SETTING_NAMES
 from ..display.status_card import Status, status_forms
 from ..display.tables import first_words
-from ..models.request_price import is_free, price_of
+from ..models.request_price import price_of
 from ..wording.budget_line import budget_line
 from .command_table import ABOUT_WINDOW, Call, command
 from .help_pages import setting_text
@@ -27,7 +27,7 @@ def _notes(chat: Chat) -> Iterator[str]:
     price, left = price_of(chat.models, target), target.provider.allowance()
     if price is not None:
         yield f"Price: {price}"
-    elif not is_free(target):
+    elif not target.is_free:
         yield "Price: unknown (%chat config prices gives it)"
     yield "" if left is None else f"Key: {budget_line(left)}."
     undo = f"%chat undo takes back: {info.undo}" if info.undo else ""

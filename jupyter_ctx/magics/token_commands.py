@@ -23,7 +23,7 @@ from ..models.tokenizer import vocabulary_tokens
 from ..providers.base import Reply
 from ..providers.logprobs import next_tokens, text_tokens
 from ..runtime.frontend import where
-from ..session.paying import paid_stream
+from ..session.complete import paid_stream
 from .command_table import ABOUT_ANSWERS, ABOUT_WINDOW, Call, command
 from .line_options import settings_of
 

@@ -13,11 +13,11 @@ from typing import Any
 
 from ..config.aliases import model_of
 from ..config.settings import DEFAULT_MODEL, Settings
-from ..context.budget import Budget, default_reserve
+from ..context.budget import Budget, default_reserve, prompt_limit
 from ..context.families import family_of
 from ..context.learned_limit import LearnedLimit, Refused
 from ..context.tokens import Counted, Fixed, Learned, Meter, SentRequest
-from ..context.usage import Usage
+from ..context.usage import Prices, Usage
 from ..context.vision import vision_of
 from ..context.windows import ASSUMED_TOKENS, ContextWindow, choose_window
 from ..conversation.messages import Attachment, Message, file_tokens
@@ -25,7 +25,7 @@ from ..errors import InvalidRequestError
 from ..providers.anthropic import Anthropic
 from ..providers.base import AnswerSchema, Provider, Reply, Request
 from ..providers.catalog import clean_key, key_variables
-from ..providers.lookup import bills, check_known, get_provider, key_holder, missing_key, split_model
+from ..providers.lookup import bills, check_known, get_provider, is_billed, key_holder, missing_key, split_model
 from ..providers.parameters import refused_at
 from ..providers.plugins import PluginProvider, shadowed
 from ..storage.serialization import EndpointState, MeterState, Sizes, StoredState
@@ -33,7 +33,7 @@ from .model_names import near_models
 from .pricing import CACHE_SECONDS, CACHE_WRITES, CACHED_FOR_30M, given_prices, has_listed_price, price
 from .purse import Purse
 from .tokenizer import counter, load_soon
-from .window_tables import StatedWindows, load_tables
+from .window_tables import StatedWindows, Tables, load_tables
 
 NO_LIMIT = LearnedLimit()
 LIKELIEST = 5  # tokens to report in the place of each token of an answer
@@ -43,43 +43,46 @@ LONG_AGO = 3_600.0  # seconds after which a new kernel tries a limit again that 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Target:
-    """Where a request goes, and what is known of that place.
+    """Where a request goes, and what is known of that place: resolved once, and handed on.
 
     settings: of the conversation, with the options of this request
+    model: the model's full name; at an address of the user's own, the name used there
     provider: who is asked
     meter: counts tokens as the model does
     window: the window that is planned with
     reserve: tokens kept free for the reply
+    limit: tokens that a prompt may have beside it
     claimed: the window as the user, the server or a table says, before refusals taught a smaller one
     thinks: whether the model thinks before it answers, which takes tokens too; ``None``: unknown
     takes: the kinds of files that the model can be sent, as far as is known
     learned_limit: what the endpoint's refusals have taught
     read: tokens that the server read of a prompt that it truncated; 0 where it truncated none
+    given: the prices that the user gives for the model, and where; ``None``: none are given
+    is_free: whether nobody bills the requests
     cache_key: names the conversation to prompt caches; ``None``: nothing is cached
     purse: what pays, up to its caps; ``None``: nobody bills it, or who asks has paid
     shared, schema, waits: as of a :class:`~jupyter_ctx.providers.base.Request`
     """
 
     settings: Settings
+    model: str
     provider: Provider
     meter: Meter
     window: ContextWindow
     reserve: int
+    limit: int
     claimed: ContextWindow
     thinks: bool | None = None
     takes: frozenset[str] = frozenset()
     learned_limit: LearnedLimit = NO_LIMIT
     read: int = 0
+    given: tuple[Prices, str] | None = None
+    is_free: bool = False
     cache_key: str | None = None
     purse: Purse | None = None
     shared: int | None = None
     schema: AnswerSchema | None = None
     waits: bool = True
-
-    @property
-    def model(self) -> str:
-        """Return the model's full name; at an address of the user's own, the name used there."""
-        return asked_model(self.settings)
 
     @property
     def is_capped(self) -> bool:
@@ -108,7 +111,13 @@ class Target:
             or self.settings.on_overflow == "stop"
         ):
             return None
-        return replace(self, window=self.claimed, reserve=_reserve(self.settings, self.claimed, self.thinks))
+        return self.with_window(self.claimed)
+
+    def with_window(self, window: ContextWindow, **changes: Any) -> Target:
+        """Return the same planned with this window, and with other ``changes``."""
+        reserve = _reserve(self.settings, window, self.thinks)
+        limit = prompt_limit(window, reserve, self.settings.budget_share)
+        return replace(self, window=window, reserve=reserve, limit=limit, **changes)
 
     @property
     def limit_is_stated(self) -> bool:
@@ -248,18 +257,23 @@ class Models:
             self._check(settings.model)
         provider = self._provider(settings)
         names = self._names(settings, provider)
-        claimed = self._stated.window(provider, names, given=settings.window, ask=ask)
-        thinks = self._stated.says("thinking", provider, names, ask=ask)
-        takes, meter = self._takes(provider, names), self.meter(provider, settings)
-        return self.renewed(Target(settings, provider, meter, claimed, 0, claimed, thinks, takes))
+        tables = load_tables()
+        claimed = self._stated.window(provider, names, given=settings.window, ask=ask, tables=tables)
+        thinks = self._stated.says("thinking", provider, names, ask=ask, tables=tables)
+        takes, meter = self._takes(provider, names, tables), self.meter(provider, settings)
+        given = given_prices(settings, file=tables[0])
+        is_free = not (any(given[0]) if given else provider.catalogue or is_billed(settings.model, settings.base_url))
+        target = Target(
+            settings, asked_model(settings), provider, meter, claimed, 0, 0, claimed,
+            thinks, takes, given=given, is_free=is_free,
+        )  # fmt: skip
+        return self.renewed(target)
 
     def renewed(self, target: Target) -> Target:
         """Return the same with what was learned of its limit since."""
-        provider = target.provider
-        limit, read = self._limit(provider), self._read.get(provider.endpoint, 0)
-        window = limit.apply_to(target.claimed)
-        reserve = _reserve(target.settings, window, target.thinks)
-        return replace(target, window=window, reserve=reserve, learned_limit=limit, read=read)
+        end = target.provider.endpoint
+        limit = self._limits.get(end, NO_LIMIT)
+        return target.with_window(limit.apply_to(target.claimed), learned_limit=limit, read=self._read.get(end, 0))
 
     def meter(self, provider: Provider, settings: Settings) -> Meter:
         """Return what counts tokens as this provider does, in the way that the settings choose."""
@@ -352,9 +366,7 @@ class Models:
         target.provider.forget_window()
         claimed = self._claimed(target.settings, target.provider, ask=True)
         limit = self._learned(target, lambda limit: limit.after_refusal(refusal, claimed, time.time()))
-        window = limit.apply_to(claimed)
-        reserve = _reserve(target.settings, window, target.thinks)
-        return replace(target, window=window, reserve=reserve, claimed=claimed, learned_limit=limit)
+        return target.with_window(limit.apply_to(claimed), claimed=claimed, learned_limit=limit)
 
     def too_heavy(self, target: Target, size: int) -> Target:
         """Learn that a request of so many bytes was refused for them, and return the target as it is known now."""
@@ -374,7 +386,8 @@ class Models:
 
     def _learned(self, target: Target, learn: Callable[[LearnedLimit], LearnedLimit]) -> LearnedLimit:
         with self._learning:
-            limit = self._limits[target.provider.endpoint] = learn(self._limit(target.provider))
+            limit = learn(self._limits.get(target.provider.endpoint, NO_LIMIT))
+            self._limits[target.provider.endpoint] = limit
         return limit
 
     def confirm(self, target: Target) -> None:
@@ -403,21 +416,18 @@ class Models:
         provider = self._provider(settings)
         self._limits.pop(provider.endpoint, None)
 
-    def _limit(self, provider: Provider) -> LearnedLimit:
-        return self._limits.get(provider.endpoint, NO_LIMIT)
-
     def cost(self, target: Target, usage: Usage | None, served: str = "") -> float | None:
         """Return the US dollars that one request cost; ``None``: the price is not known."""
         settings, address = target.settings, target.settings.base_url
         if usage is None:
             return None
-        given = given_prices(settings, served)
+        given = target.given or (given_prices(settings, served) if served not in ("", target.model) else None)
         if given is not None:
             writes = CACHE_WRITES.get(settings.cache_ttl or "", 1.0) if isinstance(target.provider, Anthropic) else 1.0
             return given[0].cost(usage, writes)
         if address is None and not target.provider.catalogue:
             return None  # nobody knows what a server of one's own costs
-        if not has_listed_price(settings.parameters):
+        if settings.parameters and not has_listed_price(settings.parameters):
             return None
         provider, name = split_model(settings.model) if address is None else ("", settings.model)
         names = [*filter(None, (name, "" if address is None else name.partition("/")[2], served))]
@@ -443,14 +453,15 @@ class Models:
             provider.says("images", ask=True)
         return "image" in self._takes(provider, self._names(settings, provider))
 
-    def _takes(self, provider: Provider, names: tuple[str, ...]) -> frozenset[str]:
+    def _takes(self, provider: Provider, names: tuple[str, ...], tables: Tables | None = None) -> frozenset[str]:
         """Return the kinds of files that a model takes: less than its provider where it is known to read text only."""
-        reads = self._stated.says("images", provider, names, ask=False)
+        reads = self._stated.says("images", provider, names, ask=False, tables=tables)
         return provider.takes & provider.converts if reads is False else provider.takes
 
     def _names(self, settings: Settings, provider: Provider) -> tuple[str, ...]:
         """Return the names of a model: as asked for, and as its server calls it."""
-        return tuple(name for name in (settings.model, self._served_names.get(provider.endpoint)) if name)
+        served = self._served_names.get(provider.endpoint)
+        return (settings.model, served) if served else (settings.model,)
 
     def _provider(self, settings: Settings) -> Provider:
         if settings.base_url is None and self._guest is not None and settings.model == self._guest.model:

@@ -13,9 +13,7 @@ from ..context.budget import whole
 from ..context.usage import MILLION, Usage
 from ..conversation.messages import Message
 from ..errors import InvalidRequestError
-from ..providers.lookup import is_billed
 from ..wording import dollars
-from .pricing import given_prices
 from .registry import Models, Target
 
 TIERED = 100_000  # tokens of a request from which prices may be higher: providers' steps are at 128,000 and more
@@ -61,20 +59,9 @@ def price_of(models: Models, target: Target) -> Price | None:
         return None
     read, written = cost(Usage(tokens, 0, cache_read_tokens=tokens)), cost(Usage(tokens, 0, cache_write_tokens=tokens))
     read, written = (alone if each is None else each for each in (read, written))
-    _, source = given_prices(target.settings) or (None, "from price tables")
+    _, source = target.given or (None, "from price tables")
     read, written = min(read, alone), max(written, alone)
     return Price(alone / tokens, (both - alone) / tokens, read / tokens, written / tokens, source)
-
-
-def is_free(target: Target) -> bool:
-    """Return whether nobody bills the requests: the user says so, or the model runs on a server of one's own.
-
-    What is behind an address is not known: a gateway on this machine bills, too.
-    """
-    settings, given = target.settings, given_prices(target.settings)
-    if given is not None:
-        return not any(given[0])
-    return not target.provider.catalogue and not is_billed(settings.model, settings.base_url)
 
 
 def worst_case(
@@ -85,7 +72,7 @@ def worst_case(
     The input is counted with what the meter may miss of its messages, and as written to a prompt cache; the output is
     ``output``, else ``max_tokens``.
     """
-    if is_free(target):
+    if target.is_free:
         return 0.0
     if models.cost(target, Usage(1, 1)) is None:
         return None
@@ -156,7 +143,7 @@ def request_price(
     output, size, largest = target.max_tokens or target.reserve, round(tokens), whole(most)
     read, until = min(cached[0], size), cached[1]
     written = size if target.cache_seconds and size >= LEAST_CACHED else 0
-    price = RequestPrice(target.model, size, most <= tokens, read, until, output, is_limited, is_free=is_free(target))
+    price = RequestPrice(target.model, size, most <= tokens, read, until, output, is_limited, is_free=target.is_free)
     if price.is_free:
         return price._replace(input=0.0, low=0.0, high=0.0)
     alone = models.cost(target, Usage(size, 0, cache_write_tokens=written)) if size else 0.0

@@ -12,6 +12,7 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import cache, lru_cache
 from pathlib import Path
+from typing import TypeAlias
 
 from ..context.learned_limit import LEAST_WINDOW
 from ..context.windows import (
@@ -31,6 +32,7 @@ from ..runtime.files import config_file, data_file, write_own
 
 USER_FILE_VARIABLE = "JUPYTER_CTX_MODELS"
 KEEP_SECONDS = 86_400
+Tables: TypeAlias = tuple[WindowTable, WindowTable]  # the user's, and the package's
 NO_LIST = WindowTable({}, "provider")
 NO_FILE = WindowTable({}, "user file")
 PACKAGE = Path(__file__).resolve().parents[1]
@@ -51,7 +53,7 @@ def resolve_window(model: str, *, window: int | None = None, models_file: str | 
     return choose_window(model, load_tables(models_file), given=window)
 
 
-def load_tables(models_file: str | Path | None = None) -> tuple[WindowTable, ...]:
+def load_tables(models_file: str | Path | None = None) -> Tables:
     """Return the tables in order of precedence: the user's, and the package's."""
     named = models_file or os.environ.get(USER_FILE_VARIABLE)
     path = Path(named).expanduser() if named else config_file("models.json")
@@ -116,33 +118,37 @@ class StatedWindows:
         """Ask for providers' lists anew: one may have been refused with another key."""
         self._lists.clear()
 
-    def window(self, provider: Provider, names: Iterable[str], *, given: int | None, ask: bool) -> ContextWindow:
+    def window(
+        self, provider: Provider, names: Iterable[str], *, given: int | None, ask: bool, tables: Tables | None = None
+    ) -> ContextWindow:
         """Return the window of the first of the ``names`` that is known, else a guess.
 
         ``given`` is the user's own figure. ``ask``: the provider may be asked, for its list, too, where no table
         knows the model.
         """
-        tables, names = load_tables(), tuple(names)
-        self.problems.update({table.problem: None for table in tables if table.problem})
+        tables, names = tables or load_tables(), tuple(names)
+        for table in tables:
+            self.problems.update({table.problem: None} if table.problem else {})
         served = provider.served_window(ask=ask)
         if served is not None and served.tokens < LEAST_WINDOW:
             served = None  # servers have printed what was left instead of the window
 
-        def among(tables: tuple[WindowTable, ...]) -> ContextWindow:
+        def among(*tables: WindowTable) -> ContextWindow:
             windows = [choose_window(name, tables, given=given, served=served) for name in names]
             return next((window for window in windows if not window.is_guess), windows[0])
 
-        found = among(tables)
-        return among((*tables, self._listed(provider, ask=ask))) if found.is_guess else found
+        found = among(*tables)
+        return among(*tables, self._listed(provider, ask=ask)) if found.is_guess else found
 
-    def says(self, fact: Fact, provider: Provider, names: Iterable[str], *, ask: bool) -> bool | None:
+    def says(
+        self, fact: Fact, provider: Provider, names: Iterable[str], *, ask: bool, tables: Tables | None = None
+    ) -> bool | None:
         """Return whether a fact holds of a model, as its server says, else the tables; ``None``: unknown."""
         if (by_server := provider.says(fact, ask=ask)) is not None:
             return by_server
-        own, ours = load_tables()
-        tables = (own, self._listed(provider, ask=False), ours)
+        own, ours = tables or load_tables()
         for name in names:
-            for table in tables:
+            for table in (own, self._listed(provider, ask=False), ours):
                 if (answer := table.says(fact, name)) is not None:
                     return answer
         return None
@@ -167,9 +173,11 @@ class StatedWindows:
 
 def kept_list(name: str, seconds: float = KEEP_SECONDS) -> WindowTable | None:
     """Return the provider's list that was kept at most so long ago; ``None`` where there is none."""
+    if not name:
+        return None
     path = _list_path(name)
     with suppress(OSError):
-        if name and 0 <= time.time() - path.stat().st_mtime < seconds:
+        if 0 <= time.time() - path.stat().st_mtime < seconds:
             table = _read(path, "provider")
             return table if table is not None and table.problem is None else None
     return None

@@ -12,8 +12,8 @@ from typing import Literal, NamedTuple, get_args
 
 from .. import wording as words
 from ..context.budget import HALF
+from ..context.compaction import trim as trim_by_size
 from ..context.context_info import Plan
-from ..context.policy import trim as trim_by_size
 from ..context.summary_facts import SUMMARY_ANSWER, summary_message
 from ..conversation.events import (
     Added,
@@ -42,6 +42,7 @@ from ..runtime.frontend import Where, here
 from ..runtime.interrupts import Stopper, uninterrupted
 from ..shown_as import mimebundle
 from .notices import ROOM_MAKERS, makes_room, threshold
+from .prompt import memory_text, prompt_text
 from .request_plan import RequestPlan
 from .session import Session
 from .summarizer import (
@@ -54,7 +55,6 @@ from .summarizer import (
     summary_plan,
     write_summary,
 )
-from .system_prompt import memory_text, prompt_text
 
 MAX_NAMED = 40  # characters of a prompt that names its turn
 
@@ -141,7 +141,7 @@ def _cut_to(planned: RequestPlan, turns: int | None) -> _Cut:
     past, scope, start, end = planned.past, planned.scope, planned.first, planned.scope.at
     if not past.places:
         return _Cut(Plan(NOT_ONE_TURN, possible=False))
-    now = planned.occupancy()
+    now = planned.size
     cut = now.ledger.last(turns, start, end) if turns is not None else trim_by_size(now, planned.target.settings)
     if cut is None:
         return _Cut(Plan("the view is within 60 % of the limit", possible=False))
@@ -149,7 +149,7 @@ def _cut_to(planned: RequestPlan, turns: int | None) -> _Cut:
         near = "the view is as near to 60 % of the limit as whole turns can be"
         return _Cut(Plan(near if turns is None else NO_MORE_TURNS, possible=False))
     gone = words.named_turns(scope.loose(past, start, cut))
-    plan = Plan(f"leave out {gone}", before=round(now.tokens), after=round(now.tokens_from(cut)))
+    plan = Plan(f"leave out {gone}", before=round(now.tokens_from(start)), after=round(now.tokens_from(cut)))
     return _Cut(plan, past.places[cut].id if cut < end else None, gone)
 
 

@@ -19,18 +19,17 @@ from ..errors import ChatInterrupted, InvalidRequestError
 from ..export.openai_messages import joined, together
 from ..models.purse import Purse
 from ..models.registry import Models, Target, full_name, key_owner
-from ..models.request_price import is_free
 from ..providers.base import AnswerSchema, Reply, Request, SupportsStream
 from ..providers.lookup import given_address
 from ..providers.plugins import plugin
 from ..runtime.notebook_purse import notebook_purse
 from ..runtime.redaction import Redactor, without_address_keys
 from .complete import Completion, StreamListener, as_answer, complete
-from .messages_sent import digested
 from .notices import notices_of
 from .planning import counted_plan, plan
 from .prompt import attached_parts, text_room
 from .request_plan import RequestPlan
+from .view import digested
 
 CUT_SHORT = ("max_tokens", "context_window", "cut", "interrupted")
 NO_PAST = Conversation()
@@ -80,35 +79,35 @@ class AskReply(NamedTuple):
     truncated: bool
 
 
-class Asker:
-    """Asks models; several threads may ask at once. ``purse`` pays; ``None``: who asks has paid."""
+class Asker(NamedTuple):
+    """Who asks models; several threads may ask at once. ``purse`` pays; ``None``: who asks has paid."""
 
-    def __init__(self, models: Models, purse: Purse | None = None) -> None:
-        self.models, self._purse = models, purse
-
-    def planned(self, ask: Ask) -> RequestPlan:
-        """Return the request as it is sent; its server is asked for its window, and started."""
-        target = self.target(ask, server=True)
-        past, question = _past(ask), ask.messages[-1]
-        if question.attachments and target.provider.says("images", ask=True) is not None:
-            target = self.target(ask, server=True)
-        target.check_files(question.attachments)
-        return counted_plan(plan(question, target, past, len(past.places), ask.system))
+    models: Models
+    purse: Purse | None = None
 
     def target(self, ask: Ask, *, server: bool) -> Target:
         """Return where the request goes. ``server``: it may be asked for its window, and started."""
         target = self.models.target(ask.settings, ask=server)
         cache_key = "jupyter_ctx" if ask.shared is not None else None
-        purse = None if self._purse is None or is_free(target) else self._purse
+        purse = None if target.is_free else self.purse
         return replace(target, schema=ask.schema, shared=ask.shared, waits=ask.waits, cache_key=cache_key, purse=purse)
+
+    def planned(self, ask: Ask) -> RequestPlan:
+        """Return the request as it is sent; its server is asked for its window, and started."""
+        target, question = self.target(ask, server=True), ask.messages[-1]
+        if question.attachments:
+            if target.provider.says("images", ask=True) is not None:
+                target = self.target(ask, server=True)
+            target.check_files(question.attachments)
+        past = _past(ask)
+        return counted_plan(plan(question, target, past, len(past.places), ask.system))
 
     def answered(self, ask: Ask, coming: StreamListener | None = None, schema: Schema | None = None) -> AskReply:
         """Send a request and return the answer. Raises a ChatError, or KeyboardInterrupt.
 
         With a ``schema`` the answer is parsed, and asked for once more where it does not match.
         """
-        planned = self.planned(ask)
-        coming = coming or StreamListener()
+        planned, coming = self.planned(ask), coming or StreamListener()
         coming.begin()
         return with_notices(complete(self.models, planned, coming, schema))
 
@@ -119,7 +118,7 @@ def with_notices(came: Completion) -> AskReply:
     reply = verdict.reply
     notices = (*reply.notices, *(intern(notice.text) for notice in notices_of(came, apart=True)))
     reply = replace(reply, notices=notices, model=intern(reply.model))  # many rows are told the same
-    is_less = bool(sent.left_out or sent.dropped or verdict.truncated)
+    is_less = bool(sent.decision.left_out or sent.dropped or verdict.truncated)
     return AskReply(reply, is_less or reply.stop_reason in CUT_SHORT)
 
 
@@ -153,12 +152,11 @@ def ask(
     if api_key is not None:
         models.set_key(key_owner(chosen), api_key)
     try:
-        asked = ask_of(
-            request, chosen, attached_parts(attachments, partial(text_room, models, chosen), Redactor(models.secrets))
-        )
+        attached = attached_parts(attachments, partial(text_room, models, chosen), Redactor(models.secrets))
+        asked = ask_of(request, chosen, attached)
         asked = asked if kind is None else replace(asked, schema=as_answer(kind))
-        purse = Purse(chosen.max_cost, notebook_purse())
-        return Asker(models, purse).answered(asked, StreamListener(None, on_piece, on_thought), kind).reply
+        asker = Asker(models, Purse(chosen.max_cost, notebook_purse()))
+        return asker.answered(asked, StreamListener(None, on_piece, on_thought), kind).reply
     except KeyboardInterrupt:
         raise ChatInterrupted("stopped; nothing was recorded.") from None
 

@@ -1,4 +1,4 @@
-"""Complete a planned request: sent, sent again smaller after a refusal, checked, learned from, and priced.
+"""One planned request, completed: paid for, streamed, sent again smaller after a refusal, checked and parsed.
 
 Cells, scripts, rows of a table, judges and columns side by side are all answered here; nothing is recorded.
 """
@@ -6,23 +6,25 @@ Cells, scripts, rows of a table, judges and columns side by side are all answere
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from contextlib import closing
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Literal, NamedTuple, TypeAlias
 
 from ..context.usage import Usage
 from ..conversation.messages import Message, Turn
 from ..conversation.schema import Schema
-from ..errors import ChatError, ContextOverflowError, InvalidAnswerError, ProviderError
-from ..models.registry import Models
-from ..providers.base import AnswerSchema, Reply, Thought
+from ..errors import REFUSED, BudgetExceededError, ChatError, ContextOverflowError, InvalidAnswerError, ProviderError
+from ..models.registry import Models, Target
+from ..models.request_price import with_unknown_price, worst_case
+from ..providers.base import AnswerSchema, Reply, Request, Thought, streaming
+from ..providers.error_mapping import TOO_LATE
 from ..runtime.interrupts import interruptible, uninterrupted
-from .messages_sent import request_bytes
-from .paying import paid_stream
 from .planning import given_up, smaller
 from .reply_checks import INCOMPLETE, Verdict, all_thinking, verdict_on
 from .request_plan import RequestPlan
+from .view import request_bytes
 
 RETRIES = 2  # requests that are sent after refusals
 BETWEEN = "\n\n"  # two tries at a structured answer, where both are shown
@@ -58,11 +60,10 @@ class StreamListener:
         """Keep and show a piece that came."""
         if self.on_first is not None and not self.pieces and not self.thoughts:
             self.on_first()
-        if isinstance(item, Thought):
-            text, parts, show = item.text, self.thoughts, self.on_thought
-        else:
-            text, parts, show = item, self.pieces, self.on_piece
-        parts.append(text)
+        is_thought = isinstance(item, Thought)
+        text = item.text if isinstance(item, Thought) else item
+        (self.thoughts if is_thought else self.pieces).append(text)
+        show = self.on_thought if is_thought else self.on_piece
         if show is not None:
             show(text)
 
@@ -139,12 +140,15 @@ def complete(
     the turn that a request continues: see :func:`~jupyter_ctx.session.reply_checks.verdict_on`.
     """
     first = _completed(models, planned, coming, turn_id, previous)
-    parsed = _parsed(first, schema)
-    wrong, verdict = parsed.error, first.verdict
-    if schema is None or verdict is None or not isinstance(wrong, InvalidAnswerError):
-        return parsed
+    verdict = first.verdict
+    if schema is None or verdict is None or first.error is not None or verdict.reply.stop_reason in INCOMPLETE:
+        return first
+    try:
+        return first._replace(verdict=verdict._replace(reply=parsed_reply(verdict.reply, schema)))
+    except InvalidAnswerError as error:
+        wrong = error
     if verdict.reply.stop_reason != "stop":  # asking again does not mend that
-        return parsed
+        return first._replace(error=wrong)
     try:
         if coming.on_piece is not None:
             coming.on_piece(BETWEEN)
@@ -152,9 +156,11 @@ def complete(
         return first._replace(error=error)
     messages = asked_again(verdict.reply.text, wrong)
     added = sum(first.sent.target.meter.message(message.content) for message in messages)
-    again = replace(first.sent, again=messages, asked=first.sent.asked + added, counted=None)
+    size = first.sent.size._replace(prompt=first.sent.asked + added)
+    tokens = first.sent.cut.tokens + size.prompt
+    again = replace(first.sent, again=messages, size=size, tokens=tokens, counted=None)
     second = _completed(models, again, replace(coming, pieces=[], thoughts=[]), turn_id, previous)
-    return _of_both(first, second, schema)
+    return _of_both(first, verdict, second, schema)
 
 
 def _completed(
@@ -176,7 +182,7 @@ def _completed(
                         raise given_up(models, sent, error) from None
                     sent = smaller(models, sent, error)
                     coming.sent(sent.target.model, _sent_again(sent, error))
-        came = _learned(models, Completion(planned, sent, verdict, refusal=refusal), turn_id)
+        came = _learned(models, Completion(planned, sent, refusal=refusal), verdict, turn_id)
         return came._replace(error=all_thinking(sent, came.whole().reply))
     except BaseException as error:  # whatever it is, the text that came is returned
         came = Completion(planned, sent, refusal=refusal, error=error)
@@ -184,7 +190,7 @@ def _completed(
             return came
         broken = coming.broken("interrupted" if isinstance(error, KeyboardInterrupt) else "cut")
         with uninterrupted():
-            came = _learned(models, came._replace(verdict=Verdict(broken)), turn_id)
+            came = _learned(models, came, Verdict(broken), turn_id)
             if isinstance(error, ContextOverflowError):
                 return came._replace(error=given_up(models, sent, error, kept=True))
             return came
@@ -192,15 +198,13 @@ def _completed(
 
 def _sent_again(plan: RequestPlan, refusal: ContextOverflowError) -> str:
     """Return what a request lacks that is sent after a refusal, while its answer is waited for."""
-    parts = [*([_oldest(plan.left_out)] if plan.left_out else []), *(["the summary"] * plan.lacks_summary)]
+    left_out, parts = plan.decision.left_out, ["the summary"] if plan.lacks_summary else []
+    if left_out:
+        parts.insert(0, "the oldest turn" if left_out == 1 else f"the {left_out:,} oldest turns")
+    if not parts and not refusal.by_bytes:
+        return "Too long; sending again with less room for the reply"
     gone = " and ".join(parts) or "files of earlier turns"
-    lacks = bool(plan.left_out or plan.lacks_summary or refusal.by_bytes)
-    how = f"without {gone}" if lacks else "with less room for the reply"
-    return f"{'Too large' if refusal.by_bytes else 'Too long'}; sending again {how}"
-
-
-def _oldest(turns: int) -> str:
-    return "the oldest turn" if turns == 1 else f"the {turns:,} oldest turns"
+    return f"{'Too large' if refusal.by_bytes else 'Too long'}; sending again without {gone}"
 
 
 def _streamed(models: Models, plan: RequestPlan, coming: StreamListener, previous: Previous | None) -> Verdict:
@@ -218,22 +222,65 @@ def _streamed(models: Models, plan: RequestPlan, coming: StreamListener, previou
     raise ProviderError("The provider sent no reply.")
 
 
-def _learned(models: Models, came: Completion, turn_id: str | None) -> Completion:
-    """Learn from an answer what it tells of sizes and limits, and return it with its model and cost."""
-    plan, verdict = came.sent, came.verdict
-    assert verdict is not None
-    target, reply, counted = plan.target, verdict.reply, verdict.counted
+def _learned(models: Models, came: Completion, verdict: Verdict, turn_id: str | None) -> Completion:
+    """Learn from an answer what it tells of sizes and limits, and return it with its model."""
+    plan, reply, counted = came.sent, verdict.reply, verdict.counted
     if reply.stop_reason == "cut" and not reply.text:
-        return came
-    size = request_bytes(plan.request.messages) if target.learned_limit.heavy is not None else 0
-    models.accepted(target, verdict.reply, plan.tokens, size)
+        return came._replace(verdict=verdict)
+    size = request_bytes(plan.request.messages) if plan.target.learned_limit.heavy is not None else 0
+    models.accepted(plan.target, reply, plan.tokens, size)
     if verdict.truncated and reply.usage is not None:
-        models.truncated(target, reply.usage.input_tokens)
-    cost = models.cost(target, reply.usage, reply.model)
-    reply = replace(reply, model=target.model, cost=cost)
+        models.truncated(plan.target, reply.usage.input_tokens)
+    reply = replace(reply, model=plan.target.model)
     if counted is not None:
-        models.counted(target, plan.sent, reply, counted, turn_id=turn_id)
+        models.counted(plan.target, plan.sent, reply, counted, turn_id=turn_id)
     return came._replace(verdict=verdict._replace(reply=reply), replies=(reply,))
+
+
+# money
+
+
+def paid_stream(
+    models: Models, target: Target, request: Request, tokens: float
+) -> Generator[str | Thought | Reply, None, None]:
+    """Send a request of so many estimated tokens, and yield what comes, the reply with its cost; to be closed.
+
+    What it may cost is reserved before, and what it did cost is charged at its end; what nobody knows is charged at
+    its worst case. Raises a ChatError: BudgetExceededError where a cap has no room for it, and InvalidRequestError
+    where there is a cap and its price is unknown.
+    """
+    purse, cost, has_begun, is_reported = target.purse, None, False, False
+    most = partial(worst_case, models, target, tokens, request.messages, output=request.max_tokens)
+    worst = most() if target.is_capped else None
+    if purse is not None and not purse.reserve(worst):
+        if worst is None:
+            raise with_unknown_price([target.model])
+        raise BudgetExceededError(f"{purse.said(worst)} The request was not sent.")
+    try:
+        with streaming(target.provider, request) as stream:
+            for item in stream:
+                has_begun = True
+                if isinstance(item, Reply):
+                    cost, is_reported = models.cost(target, item.usage, item.model), item.usage is not None
+                    yield replace(item, cost=cost)
+                else:
+                    yield item
+    except BaseException as error:
+        if not has_begun and not may_be_billed(error):
+            cost = 0.0
+        raise
+    finally:
+        if purse is not None:
+            with uninterrupted():
+                is_unknown = cost is None and worst is None and not is_reported
+                purse.settle(worst, most() if is_unknown else cost)
+
+
+def may_be_billed(error: BaseException) -> bool:
+    """Return whether a request that failed so, before any text came, may cost money all the same."""
+    if isinstance(error, ProviderError):
+        return error.status is None or error.status in TOO_LATE
+    return not isinstance(error, REFUSED)
 
 
 # structured answers
@@ -287,32 +334,24 @@ def _sum(first: Usage, second: Usage) -> Usage:
     )
 
 
-def _of_both(first: Completion, second: Completion, schema: Schema) -> Completion:
-    """Return what came of two tries at one answer."""
-    assert first.verdict is not None
-    reply, verdict, error = first.verdict.reply, first.verdict, second.error
+def _of_both(first: Completion, verdict: Verdict, second: Completion, schema: Schema) -> Completion:
+    """Return what came of two tries at one answer, of which ``verdict`` is on the first."""
+    invalid, error = verdict.reply, second.error
     if second.verdict is not None and second.replies:
-        verdict = second.verdict._replace(reply=billed(reply, second.verdict.reply))
+        verdict = second.verdict._replace(reply=billed(invalid, second.verdict.reply))
     elif error is None:
         error = ProviderError("the reply broke off")
     both = first._replace(verdict=verdict, replies=(*first.replies, *second.replies))
-    if error is None:
-        return _parsed(both, schema, is_second=True)
-    if isinstance(error, ChatError):
-        error = _parsed(first, schema, f"Asking once more failed: {error}").error
-    return both._replace(error=error)
-
-
-def _parsed(came: Completion, schema: Schema | None, *more: str, is_second: bool = False) -> Completion:
-    """Return a completion with the parsed value of its answer, or the error where that does not match."""
-    verdict = came.verdict
-    if schema is None or verdict is None or came.error is not None or verdict.reply.stop_reason in INCOMPLETE:
-        return came
+    if error is None and verdict.reply.stop_reason in INCOMPLETE:
+        return both
     try:
-        reply = parsed_reply(verdict.reply, schema, *(["It was asked for twice."] if is_second else more))
-    except InvalidAnswerError as error:
-        return came._replace(error=error)
-    if is_second:
-        notice = f"The first answer was not a valid {schema.name}, so it was asked for once more."
-        reply = replace(reply, notices=(*reply.notices, notice))
-    return came._replace(verdict=verdict._replace(reply=reply))
+        if isinstance(error, ChatError):
+            parsed_reply(invalid, schema, f"Asking once more failed: {error}")  # raises
+        if error is not None:
+            return both._replace(error=error)
+        reply = parsed_reply(verdict.reply, schema, "It was asked for twice.")
+    except InvalidAnswerError as wrong:
+        return both._replace(error=wrong)
+    notice = f"The first answer was not a valid {schema.name}, so it was asked for once more."
+    reply = replace(reply, notices=(*reply.notices, notice))
+    return both._replace(verdict=verdict._replace(reply=reply))

@@ -20,8 +20,8 @@ from ..conversation.places import Places
 from ..errors import InvalidRequestError
 from ..export.handout import Handout, HandoutAnswer, answers_in, notebook_in
 from ..storage.stored_answers import AnswerKey, StoredAnswer
-from .messages_sent import digested
 from .reply_checks import INCOMPLETE
+from .view import digested
 
 
 class HandedOut:
@@ -63,16 +63,16 @@ class HandedOut:
             for each in answers
         }
 
-    def turns(self, said: Said, model: str, past: Places, *, offered: bool = False) -> Iterator[tuple[Turn, bool]]:
+    def turns(self, said: Said, model: str, past: Places) -> Iterator[tuple[Turn, bool]]:
         """Yield a prompt's turns with the answers handed out for it, and whether the same turns stand before it.
 
         Those that a cell with the same text asked for come first, of these those that were asked after the same turns.
         """
         asked, answers = said.turn.record, self._answers.get(prompt_key(said.turn, model), ())
-        before = _before(past, said, offered=offered) if answers else ""
+        before = _before(past, said) if answers else ""
         for answer in sorted(answers, key=lambda each: (each.asked != asked.source, each.before != before)):
             record = replace(
-                asked, id=new_id(), model=model, stop_reason=answer.stop_reason, stored=True, handed=True,
+                asked, id=new_id(), model=model, stop_reason=answer.stop_reason, stored=True,
                 digest=answer.key, tokens=answer.tokens,
             )  # fmt: skip
             turn = replace(said.turn, reply=answer.text, thinking=answer.thinking, record=record)
@@ -110,12 +110,10 @@ def _newest(conversation: Conversation) -> Iterator[_CellAnswers]:
     past, every = Conversation(), list[_CellAnswers]()
     for event in conversation.events:
         if isinstance(event, Said):
-            every.append(_CellAnswers((event.turn,), _before(past, event, offered=False)))
+            every.append(_CellAnswers((event.turn,), _before(past, event)))
         elif isinstance(event, Offered) and not any(each.error or each.problem for each in event.alternatives.answers):
             offer = event.alternatives
-            every.append(
-                _CellAnswers(offer.turns, _before(past, Said(offer.asked, offer.append, offer.new), offered=True))
-            )
+            every.append(_CellAnswers(offer.turns, _before(past, Said(offer.asked, offer.append, offer.new))))
         past.append(event)
     now = {place.turn.id for place in conversation.places}
     now |= {turn.id for offer in conversation.offers.values() for turn in offer.turns}
@@ -123,11 +121,11 @@ def _newest(conversation: Conversation) -> Iterator[_CellAnswers]:
     yield from sorted(every, key=lambda each: each.turns[0].id not in now)
 
 
-def _before(past: Places, said: Said, *, offered: bool) -> str:
+def _before(past: Places, said: Said) -> str:
     """Return the fingerprint of the turns that stand before a prompt that is asked now."""
     record, at = said.turn.record, 0
     if not said.begins_anew(past):
-        at = past.position(record.cell, record.run, append=said.append, offered=offered)
+        at = past.position(record.cell, record.run, append=said.append)
     return digested("", (message for place in past.places[:at] for message in place.turn.messages))
 
 

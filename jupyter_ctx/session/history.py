@@ -10,8 +10,8 @@ from ..context.tokens import Meter
 from ..conversation.messages import StopReason, Turn, file_tokens
 from ..conversation.places import Place
 from ..display.tables import first_words
+from .info import NextRequest
 from .prompt_parts import PromptPart, RowWithParts, TableWithParts, prompt_parts
-from .snapshot import Snapshot
 from .tabular import Table
 from .view import part_states, turn_tokens
 
@@ -94,7 +94,7 @@ class History(Table[HistoryRow]):
     _repr_pretty_ = Table._repr_pretty_  # IPython takes the first class that has either
 
 
-def history(now: Snapshot) -> History:
+def history(now: NextRequest) -> History:
     """Return every turn since the last clear."""
     plan = now.plan
     past, stale, meter = plan.past, plan.past.stale(), plan.target.meter

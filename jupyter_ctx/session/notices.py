@@ -5,31 +5,29 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
 from ..attachments.attached import Attached
 from ..context.context_info import ContextInfo
 from ..context.overflow import Overflow
-from ..conversation.messages import Attachment, file_tokens
+from ..conversation.messages import file_tokens
 from ..errors import InvalidRequestError
 from ..models.registry import KINDS_OF_FILES, Target
+from ..providers.base import Reply
 from ..wording import named_turns
 from .complete import Completion
-from .messages_sent import megabytes
 from .reply_checks import Verdict
 from .request_plan import RequestPlan
+from .view import megabytes
 
-KEPT = (  # what was left out once: one thing, and several
-    ", which is kept. %chat history shows it, %chat pin {} keeps it in view.",
-    ", which are kept. %chat history shows them, %chat pin N keeps one in view.",
-)
 ROOM_MAKERS = ("summarise", "trim", "clear")
 ABOUT_TOKENS = re.compile(r"\babout (?=[\d,]+ tokens?)")
 TABLES = (".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".txt")  # files that pandas may read
 LARGE_VALUES = 0.2  # of the limit, in one prompt
 SMALL_VALUES = 400  # characters: fewer than the tokens in a fifth of any window in use
+READ_MORE = "Its own settings say how much it reads: look for a context length."
 AFTER_OTHERS = "It was asked after other turns than those that stand before it here."
 
 
@@ -59,53 +57,40 @@ class Along(NamedTuple):
         return (" ".join([self.line, *(f"{part.more}." for part in self.parts if part.more)]),) if self.parts else ()
 
 
-def notices_of(
-    came: Completion,
-    *,
-    problems: Sequence[str] = (),
-    files: Iterable[Attachment] = (),
-    before: str = "",
-    after: str = "",
-    outdated: Sequence[int] = (),
-    apart: bool = False,
-) -> tuple[Notice, ...]:
-    """Return the lines that stand below an answer, in order.
+def notices_of(came: Completion, *, outdated: Sequence[int] = (), apart: bool = False) -> Iterator[Notice]:
+    """Yield the lines that an answer calls for.
 
-    problems: of files that were read for the request
-    files: one attachment of each kind that earlier turns have
-    before, after: what to say of a summary that was written before the request, or after the answer
     outdated: the numbers of later turns that answered the version which this answer replaces
     apart: whether the request belongs to no conversation, so that there is no history
     """
-    return (
-        *(Notice(problem, once=problem) for problem in problems),
-        *_of_the_model(came, files),
-        *([Notice(before)] if before else []),
-        *_of_the_fit(came, apart=apart),
-        *_of_the_report(came.sent, came.whole()),
-        *_of_the_future(came.sent, outdated),
-        *([Notice(after)] if after else []),
-    )
+    verdict = came.whole()
+    yield from _of_the_model(came, verdict.reply)
+    yield from _of_the_fit(came, apart=apart)
+    yield from _of_the_report(came.sent, verdict)
+    if came.sent.scope.at < came.sent.past.trimmed_to:
+        yield Notice(f"Turn {came.sent.scope.at + 1} stands before your trim: later requests leave it out.")
+    if outdated:
+        later, are = (f"{len(outdated):,} later turns", "are") if len(outdated) > 1 else ("1 later turn", "is")
+        yield Notice(f"{later} answered the older version: {named_turns(outdated)} {are} stale in %chat history.")
 
 
-def _of_the_model(came: Completion, files: Iterable[Attachment]) -> Iterator[Notice]:
+def _of_the_model(came: Completion, reply: Reply) -> Iterator[Notice]:
     """Yield what the user should know of the model."""
-    target = came.planned.target
+    target, lines = came.planned.target, list[str]()
     if target.window.source == came.sent.target.window.source == "assumed":
-        text = (
+        lines.append(
             f"The window of {target.model} is not known: {target.window.tokens:,} tokens are {target.window.origin}. "
             f"Set it with %chat use {target.model} --window N, or in models.json."
         )
-        yield Notice(text, once=text)
     if target.thinks is False:
-        yield from (Notice(line, once=line) for line in target.differences())
-    if came.sent.request.top_logprobs and not came.whole().reply.tokens:
+        lines += target.differences()
+    yield from (Notice(line, once=line) for line in lines)
+    if came.sent.request.top_logprobs and not reply.tokens:
         yield Notice(f"{target.model} told no probabilities of its tokens.")
-    unsent = [KINDS_OF_FILES[file.kind] for file in files if target.unsendable(file)]
+    unsent = [KINDS_OF_FILES[file.kind] for file in came.planned.past.files.values() if target.unsendable(file)]
     if unsent:
-        what = " and ".join(unsent) if target.takes else "text only"
-        does = "does not take" if target.takes else "takes"
-        text = f"{target.model} {does} {what}: these files of earlier turns are not sent to it."
+        what = f"does not take {' and '.join(unsent)}" if target.takes else "takes text only"
+        text = f"{target.model} {what}: these files of earlier turns are not sent to it."
         yield Notice(text, once=text)
 
 
@@ -114,15 +99,16 @@ def _of_the_fit(came: Completion, *, apart: bool) -> Iterator[Notice]:
     planned, sent, refusal = came.planned, came.sent, came.refusal
     gone = _gone(planned.gone(), summary=planned.lacks_summary)
     if gone and planned.most_bytes is not None:
-        yield Notice(
-            f"Left out {gone} to stay below {megabytes(planned.most_bytes)}, the most that the server may take."
-        )
+        most = megabytes(planned.most_bytes)
+        yield Notice(f"Left out {gone} to stay below {most}, the most that the server may take.")
     elif gone:
         yield Notice(_fitted(planned, gone))
-    if refusal is not None:
-        done = _lighter(sent) if refusal.by_bytes else _recovered(planned, refusal.overflow or Overflow(), sent)
-        where = "." if apart or refusal.by_bytes else _kept(sent.gone(planned.cut.start))
-        yield Notice(done + where)
+    if refusal is not None and refusal.by_bytes:
+        lacks = named_turns(sent.gone()) if sent.decision.left_out else "files of earlier turns"
+        yield Notice(f"Too large for the server: sent again without {lacks}.")
+    elif refusal is not None:
+        again = _recovered(planned, refusal.overflow or Overflow(), sent)
+        yield Notice(again + ("." if apart else _kept(sent.gone(planned.cut.start))))
     if sent.dropped:
         names = " and ".join(dict.fromkeys(file.name for file in sent.dropped))
         size = megabytes(sum(len(file.data) for file in sent.dropped))
@@ -137,12 +123,9 @@ def _of_the_report(sent: RequestPlan, verdict: Verdict) -> Iterator[Notice]:
         return
     if verdict.truncated:
         cure = target.provider.truncates
-        remedy = (
-            f"To end that, {cure}." if cure else "Its own settings say how much it reads: look for a context length."
-        )
         yield Notice(
-            f"The server read {usage.input_tokens:,} of about {sent.tokens:,.0f} tokens and left out the rest "
-            f"without saying so. {remedy}",
+            f"The server read {usage.input_tokens:,} of about {sent.tokens:,.0f} tokens and left out the rest without "
+            f"saying so. {f'To end that, {cure}.' if cure else READ_MORE}",
             once=f"reads only a part: {target.provider.endpoint}",
         )
     elif usage.input_tokens > target.window.tokens and not usage.includes_tools:
@@ -153,43 +136,30 @@ def _of_the_report(sent: RequestPlan, verdict: Verdict) -> Iterator[Notice]:
         )
 
 
-def _of_the_future(sent: RequestPlan, outdated: Sequence[int]) -> Iterator[Notice]:
-    """Yield what becomes of the turn, and of older ones, in later requests."""
-    scope, past = sent.scope, sent.past
-    if scope.at < past.trimmed_to:
-        yield Notice(f"Turn {scope.at + 1} stands before your trim: later requests leave it out.")
-    if outdated:
-        count, named = len(outdated), named_turns(outdated)
-        later, are = ("1 later turn", "is") if count == 1 else (f"{count:,} later turns", "are")
-        yield Notice(f"{later} answered the older version: {named} {are} stale in %chat history.")
-
-
 def _gone(turns: Sequence[int], *, summary: bool) -> str:
     """Return what a request lacks, in words; ``turns`` are numbers."""
-    parts = [*([named_turns(turns)] if turns else []), *(["the summary"] if summary else [])]
-    return " and ".join(parts)
+    return " and ".join([*([named_turns(turns)] if turns else []), *(["the summary"] if summary else [])])
 
 
 def _kept(numbers: Sequence[int]) -> str:
     """Return the end of a sentence: where turns are that were left out."""
-    one, several = KEPT
-    if not numbers:
-        return "."
-    return one.format(*numbers) if len(numbers) == 1 else several
+    if len(numbers) == 1:
+        return f", which is kept. %chat history shows it, %chat pin {numbers[0]} keeps it in view."
+    return ", which are kept. %chat history shows them, %chat pin N keeps one in view." if numbers else "."
 
 
 def _fitted(planned: RequestPlan, gone: str) -> str:
     """Return what was left out before the request was sent."""
-    before, settings = planned.cut.before + planned.asked, planned.target.settings
-    few = planned.scope.at - planned.cut.start < settings.min_turns
-    note = f" min_turns={settings.min_turns} could not be kept." if few and settings.min_turns > 1 else ""
-    decision, limit = planned.decision, planned.budget.limit
+    before, limit = planned.cut.before + planned.asked, planned.target.limit
+    decision, least = planned.decision, planned.target.settings.min_turns
+    few = least > 1 and planned.scope.at - planned.cut.start < least
+    note = f" min_turns={least} could not be kept." if few else ""
     margin = "" if before > limit else " with the margin for estimates"
     is_for_the_limit = planned.cut.fits and (decision.too_large or not decision.reasons)
     causes = [f"to fit {limit:,} tokens{margin}"] if is_for_the_limit else []
     causes += [f"because of {' and '.join(decision.reasons)}"] if decision.reasons else []
-    why = f" {' and '.join(causes)}" if causes else ""
     over = "" if planned.cut.fits else f": still more than the limit of {limit:,}; %chat preview shows each part"
+    why = " ".join(["", " and ".join(causes)] if causes else [""])
     return f"Left out {gone}{why} ({before:,.0f} → {planned.tokens:,.0f}){over}.{note}"
 
 
@@ -213,12 +183,6 @@ def _recovered(refused: RequestPlan, overflow: Overflow, sent: RequestPlan) -> s
     return f"Too long{figures}: sent again without {gone}"
 
 
-def _lighter(sent: RequestPlan) -> str:
-    """Return how a request was made smaller that was refused for its bytes, characters or memory."""
-    gone = named_turns(sent.gone()) if sent.left_out else "files of earlier turns"
-    return f"Too large for the server: sent again without {gone}"
-
-
 def threshold(info: ContextInfo) -> str:
     """Return the line that says how full the context window is."""
     about = "" if info.exact else "~"
@@ -239,7 +203,7 @@ def large_values(values: Sequence[tuple[str, str]], target: Target) -> str | Non
     sizes = Counter[str]()
     for name, text in values:
         sizes[name] += math.ceil(target.meter.tokens(text))
-    limit, total = target.budget().limit, sizes.total()
+    limit, total = target.limit, sizes.total()
     if total <= LARGE_VALUES * limit:
         return None
     ((name, most),) = sizes.most_common(1)
@@ -255,32 +219,26 @@ def sized(parts: Sequence[Attached], target: Target) -> Along:
 
     Raises InvalidRequestError where one text alone takes more than the limit, and for a file that cannot be sent.
     """
-    limit = target.budget().limit
     target.check_files(file for part in parts for file in part.files)
-    tokens = [math.ceil(target.meter.tokens(part.text)) if part.text else 0 for part in parts]
-    for part, count in zip(parts, tokens, strict=True):
-        if count > limit:
-            raise InvalidRequestError(_too_large(part, count, target))
-    told = tuple(_told(part, count, target) for part, count in zip(parts, tokens, strict=True))
-    large = [
-        f"{part.name} is large: about {count:,} tokens, {100 * count / limit:,.0f} % of the {limit:,} that a prompt "
-        "may have."
-        for part, count in zip(parts, tokens, strict=True)
-        if count > LARGE_VALUES * limit and not part.what
-    ]
-    return Along(told, tuple(large))
-
-
-def _told(part: Attached, tokens: int, target: Target) -> Attached:
-    whole = f"about {tokens + file_tokens(part.files, target.meter.vision):,} tokens"
-    return part if part.what else replace(part, what=whole)
+    told, large, limit = list[Attached](), list[str](), target.limit
+    for part in parts:
+        tokens = math.ceil(target.meter.tokens(part.text)) if part.text else 0
+        if tokens > limit:
+            raise InvalidRequestError(_too_large(part, tokens, target))
+        if tokens > LARGE_VALUES * limit and not part.what:
+            share = f"{100 * tokens / limit:,.0f} % of the {limit:,} that a prompt may have"
+            large.append(f"{part.name} is large: about {tokens:,} tokens, {share}.")
+        whole = f"about {tokens + file_tokens(part.files, target.meter.vision):,} tokens"
+        told.append(replace(part, what=part.what or whole))
+    return Along(tuple(told), tuple(large))
 
 
 def _too_large(part: Attached, tokens: int, target: Target) -> str:
-    size = f"{part.name} has about {tokens:,} tokens, and a prompt to {target.settings.model} may have "
-    size += f"{target.budget().limit:,}"
     assumed = " (its window is assumed: --window N says how large it is)" if target.window.source == "assumed" else ""
     remedy = "attach a part of it"
     if not part.what and part.name.lower().endswith(TABLES):
         remedy = "read it into a DataFrame, df = pd.read_csv(…) or the like, and write -a df, which sends an extract"
-    return f"{size}{assumed}: {remedy}. Nothing was sent."
+    return (
+        f"{part.name} has about {tokens:,} tokens, and a prompt to {target.settings.model} may have "
+        f"{target.limit:,}{assumed}: {remedy}. Nothing was sent."
+    )

@@ -9,21 +9,18 @@ import threading
 from dataclasses import replace
 from weakref import WeakKeyDictionary
 
-from ..context.budget import whole
-from ..context.compaction import Ledger
+from ..context.budget import MARGIN, whole
+from ..context.compaction import GO_BACK, TRIM_TO, Ledger, RequestSize, decide, goal_after_refusal
 from ..context.learned_limit import Refused
 from ..context.overflow import Overflow
-from ..context.policy import TRIM_TO, comes_back, decide, goal_after_refusal
-from ..context.tokens import Meter
+from ..context.tokens import Fixed, Meter
 from ..conversation.conversation import Conversation
 from ..conversation.messages import Message
 from ..errors import ContextOverflowError
 from ..models.registry import Models, Target
 from ..providers.request_body import schema_text
-from .messages_sent import request_bytes
-from .overflow_errors import heavy_error, overflow_error
-from .request_plan import RequestPlan
-from .view import Scope, scope_at, turn_tokens, without_summary
+from .request_plan import RequestPlan, heavy_error, overflow_error
+from .view import Scope, request_bytes, scope_at, turn_tokens
 
 COUNTS = 3  # times that a provider is asked for the size of one request
 _ledgers: WeakKeyDictionary[Conversation, tuple[tuple[object, ...], Ledger]] = WeakKeyDictionary()
@@ -37,15 +34,16 @@ def ledger_of(past: Conversation, meter: Meter, scope: Scope) -> Ledger:
     """
     basis = (meter, meter.revision, past.revision, scope.covers)
     with _adding:
-        known, ledger = _ledgers.get(past, ((), Ledger()))
-        if known != basis:
-            ledger = Ledger()
-            _ledgers[past] = basis, ledger
-        new = past.places[len(ledger) :]
-        held = {place.id for place in scope.held(new)}
-        for place in new:
-            tokens = turn_tokens(place.turn, meter) if place.id in held else None
-            ledger.append(tokens, pinned=place.pinned, counted=meter.counted(place.turn.id))
+        known = _ledgers.get(past)
+        if known is None or known[0] != basis:
+            known = _ledgers[past] = basis, Ledger()
+        ledger, measured = known[1], len(known[1])
+        if measured < len(past.places):
+            new = past.places[measured:]
+            held = {place.id for place in scope.held(new)}
+            for place in new:
+                tokens = turn_tokens(place.turn, meter) if place.id in held else None
+                ledger.append(tokens, pinned=place.pinned, counted=meter.counted(place.turn.record.id))
     return ledger
 
 
@@ -63,23 +61,21 @@ def plan(
 
     Where even the smallest seems too large it is that one: the provider decides.
     """
-    scope = scope_at(past, at, system)
-    start = _view_start(target, past, scope, apart=apart)
-    basis = RequestPlan(message, target, past, scope, start, lasting, apart)
+    basis = _basis(message, target, past, at, system, lasting=lasting, apart=apart)
     planned = _fitted(basis, basis.first)
-    if planned.cut.start > planned.first and target.trial is not None:
-        trial = _fitted(replace(basis, target=target.trial), basis.first)
-        planned = min(planned, trial, key=lambda each: each.cut.start)
+    trial = target.trial if planned.cut.start > planned.first else None
+    if trial is not None:
+        planned = min(planned, _fitted(replace(basis, target=trial), basis.first), key=lambda each: each.cut.start)
     return planned
 
 
 def next_plan(target: Target, past: Conversation, system: str) -> RequestPlan:
     """Return the next request with an empty prompt, for readers: whole, with the decision on what it will leave out."""
-    scope = scope_at(past, len(past.places), system)
-    basis = _decided(RequestPlan(Message("user", ""), target, past, scope, _view_start(target, past, scope)))
-    if target.trial is None:  # a learned limit that the next request retries leaves nothing out
-        return basis
-    return replace(basis, decision=_decided(replace(basis, target=target.trial)).decision)
+    basis = _basis(Message("user", ""), target, past, len(past.places), system)
+    planned, trial = _decided(basis, basis.first), target.trial
+    if trial is None:  # a learned limit that the next request retries leaves nothing out
+        return planned
+    return replace(planned, decision=_decided(replace(basis, target=trial), basis.first).decision)
 
 
 def counted_plan(planned: RequestPlan) -> RequestPlan:
@@ -87,7 +83,7 @@ def counted_plan(planned: RequestPlan) -> RequestPlan:
 
     Raises ContextOverflowError where ``on_overflow`` is "stop" and something would have to be left out.
     """
-    if planned.target.settings.token_counting == "provider" and planned.prompt:
+    if planned.target.settings.token_counting == "provider" and planned.message.content:
         planned = _counted(planned)
     if planned.decision.means == "refuse":
         raise overflow_error(planned.uncut())
@@ -103,9 +99,11 @@ def smaller(models: Models, refused: RequestPlan, error: ContextOverflowError) -
         raise given_up(models, refused, error)
     if error.by_bytes:
         target = models.too_heavy(refused.target, request_bytes(refused.request.messages))
-        return _lighter(refused, target, error)
-    overflow = error.overflow or Overflow()
-    return _shorter(refused, models.refused(refused.target, _refusal_of(refused, overflow)), overflow)
+        shorter = _lighter(refused, target, error)
+    else:
+        overflow = error.overflow or Overflow()
+        shorter = _shorter(refused, models.refused(refused.target, _refusal_of(refused, overflow)), overflow)
+    return replace(shorter, retry=refused.retry + 1)
 
 
 def given_up(
@@ -122,71 +120,84 @@ def given_up(
     return overflow_error(replace(refused, target=target), overflow, kept=kept)
 
 
-def _view_start(target: Target, past: Conversation, scope: Scope, *, apart: bool = False) -> int:
-    """Return where the next view begins if nothing must go: where the last one did.
+def _basis(
+    message: Message, target: Target, past: Conversation, at: int, system: str, *, lasting: bool = False,
+    apart: bool = False,
+) -> RequestPlan:  # fmt: skip
+    """Return a request before anything is decided of it.
 
-    Further back only where model or window has changed and there is ample room. A view that was cut for one
-    request's own settings counts only for another such request (``apart``).
+    Its view begins where the last one did; further back only where model or window has changed and there is ample
+    room. A view that was cut for one request's own settings counts only for another such request (``apart``).
     """
-    if scope.at == 0:
-        return 0
-    last = past.places[scope.at - 1]
-    sent, now = last.versions[0], (target.window.tokens, target.model)
-    start = min(max(scope.floor, past.index(last.own_start if apart else last.start)), scope.at)
-    if start > scope.floor and (sent.record.window, sent.model) != now:
-        ledger = ledger_of(past, target.meter, scope)
-        fixed = target.meter.fixed(scope.fixed) + ledger.pinned(scope.at)
-        if comes_back(fixed + ledger.between(scope.floor, scope.at), target.budget().limit):
-            return scope.floor
-    return start
+    scope, start = scope_at(past, at, system), 0
+    size = RequestSize(ledger_of(past, target.meter, scope), target.limit, scope.floor, at)
+    if at:
+        last = past.places[at - 1]
+        sent, begun = last.versions[0], last.own_start if apart else last.start
+        start = min(max(scope.floor, past.index(begun)), at) if begun is not None else scope.floor
+        if start > scope.floor and (sent.record.window, sent.model) != (target.window.tokens, target.model):
+            everything = target.meter.fixed(scope.fixed) + size.tokens_from(scope.floor)
+            start = scope.floor if everything <= GO_BACK * target.limit else start
+    return RequestPlan(message, target, past, scope, size, start, lasting, apart)
 
 
 def _fitted(basis: RequestPlan, start: int, goal: float | None = None) -> RequestPlan:
     """Return the request in a view that begins at ``start`` or later, by the policy of compaction."""
-    plan = _decided(basis, start, goal)
-    most, fits = plan.target.learned_limit.most_bytes, plan.cut.fits
+    planned = _decided(basis, start, goal)
+    most, fits = planned.target.learned_limit.most_bytes, planned.cut.fits
     if most is not None:
-        plan = _within(plan, most)
-    return plan if fits else _without_summary(plan, start, goal)
+        planned = _within(planned, most)
+    return planned if fits else _without_summary(planned, start, goal)
 
 
-def _decided(basis: RequestPlan, start: int | None = None, goal: float | None = None) -> RequestPlan:
+def _decided(basis: RequestPlan, start: int, goal: float | None = None) -> RequestPlan:
     """Return the request with what is left out of it, in a view that begins at ``start`` or later."""
     message, target, scope = basis.message, basis.target, basis.scope
-    asked = target.message_tokens(message)
-    asked += target.meter.tokens(schema_text(target.schema)) if target.schema is not None else 0.0
-    asked += sum(target.meter.message(message.content) for message in basis.again)
-    start = basis.first if start is None else start
-    plan = replace(basis, ledger=ledger_of(basis.past, target.meter, scope), asked=asked, counted=None, most_bytes=None)
-    now = plan.occupancy(start)
-    if not now.guessed + now.ledger.guessed(start, scope.at) and not message.attachments:
-        margin = target.meter.margin(message.content)  # where all else is counted
-        now = now._replace(budget=now.budget._replace(margin=margin))
+    meter, ledger = target.meter, ledger_of(basis.past, target.meter, scope)
+    asked = meter.message(message.content)
+    if message.attachments:
+        asked = target.message_tokens(message)
+    if target.schema is not None:
+        asked += meter.tokens(schema_text(target.schema))
+    if basis.again:
+        asked += sum(meter.message(message.content) for message in basis.again)
+    fixed = meter.fixed(scope.fixed)
+    guessed = 0.0 if meter.counted(scope.fixed) else fixed
     lasting = basis.lasting and target.learned_limit.heavy is None  # a summary is measured in tokens
-    now = now._replace(first=basis.first, prompt=asked, lasting=lasting)
-    return replace(plan, decision=decide(now, target.settings, goal=goal))
+    size = RequestSize(ledger, target.limit, start, scope.at, basis.first, fixed, guessed, asked, MARGIN, lasting)
+    decision = decide(size, target.settings, goal=goal)
+    all_counted = not guessed + ledger.guessed(start, scope.at) and not message.attachments
+    if all_counted and decision.means != "send":  # a smaller margin will do for the prompt alone
+        size = size._replace(margin=meter.margin(message.content))
+        decision = decide(size, target.settings, goal=goal)
+    cut = decision.cut
+    return replace(
+        basis, size=size, decision=decision, cut=cut, tokens=cut.tokens + asked, counted=None, most_bytes=None
+    )
 
 
-def _within(plan: RequestPlan, most: int) -> RequestPlan:
+def _within(planned: RequestPlan, most: int) -> RequestPlan:
     """Return the request in so many bytes: without the largest files of earlier turns, else without old turns."""
-    start, end, size = plan.cut.start, plan.scope.at, request_bytes(plan.request.messages)
+    start, end, size = planned.cut.start, planned.scope.at, request_bytes(planned.request.messages)
     if size <= most or start >= end:
-        return plan
+        return planned
     excess = size - TRIM_TO * most
     while excess > 0 and start < end:
-        excess -= request_bytes(plan.past.places[start].turn.messages)
+        excess -= request_bytes(planned.past.places[start].turn.messages)
         start += 1
-    return replace(_fitted(plan, start), most_bytes=most)
+    return replace(_fitted(planned, start), most_bytes=most)
 
 
 def _without_summary(full: RequestPlan, start: int, goal: float | None) -> RequestPlan:
     """Return the request without the summary and the turns it stands for: the prompt goes first."""
-    past, scope = full.past, full.scope
+    scope, past = full.scope, full.past
     if scope.summary is None or full.target.settings.on_overflow == "stop":
         return full
-    first, start = (max(position, past.covered_to(scope.covers)) for position in (full.first, start))
-    shorter = _fitted(replace(full, scope=without_summary(scope), first=first, lacks_summary=True), start, goal)
-    return shorter.with_cut(before=full.cut.before)
+    covered = past.covered_to(scope.covers)
+    plain = scope._replace(fixed=Fixed(scope.fixed.system), summary=None, covers=frozenset())
+    basis = replace(full, scope=plain, first=max(full.first, covered), lacks_summary=True)
+    shorter = _fitted(basis, max(start, covered), goal)
+    return replace(shorter, cut=shorter.cut._replace(before=full.cut.before))
 
 
 def _counted(planned: RequestPlan) -> RequestPlan:
@@ -200,7 +211,7 @@ def _counted(planned: RequestPlan) -> RequestPlan:
         before = planned
         planned = _fitted(before, before.cut.start).because(before.decision)
         if planned.cut.start == before.cut.start:
-            return replace(planned, counted=tokens)
+            return replace(planned, counted=tokens, tokens=float(tokens))
     return planned
 
 
@@ -212,34 +223,29 @@ def _refusal_of(refused: RequestPlan, overflow: Overflow) -> Refused:
 def _shorter(refused: RequestPlan, target: Target, overflow: Overflow) -> RequestPlan:
     """Return a request of fewer tokens for ``target``, which knows what the refusal taught.
 
-    Where only the room for the reply was too large, that alone shrinks.
+    Where only the room for the reply was too large, that alone shrinks. Else about the goal's tokens are sent, and at
+    least one turn less, where there is one.
     """
-    old = refused.target
-    limit, size = target.budget().limit, _size_of(refused, overflow, target)
+    old, ledger = refused.target, refused.size.ledger
+    size = _size_of(refused, overflow, target)
     if size is not None and refused.request.schema is None:
         old.meter.record_count(refused.sent, size)
     tokens = size or refused.tokens
-    goal = goal_after_refusal(tokens, limit, retry=refused.retry)
-    if target.limit_is_stated and _shorter_reply(old, target) and tokens <= limit:
-        goal = float(limit)
+    goal = goal_after_refusal(tokens, target.limit, retry=refused.retry)
+    if target.limit_is_stated and _shorter_reply(old, target) and tokens <= target.limit:
+        goal = float(target.limit)
     elif refused.retry and not target.limit_is_stated:
         goal = 1.0  # nobody has said how much fits: the last try sends the least that may be sent
-    shorter = _less(refused, target, goal)
+    basis, start, end = replace(refused, target=target), refused.cut.start, refused.scope.at
+    shorter = _fitted(basis, start, goal)
     if not _sends_less(shorter, refused):
-        shorter = _without_summary(shorter, refused.cut.start, goal)
+        ledger = ledger_of(refused.past, target.meter, refused.scope)
+        shorter = _fitted(basis, ledger.last(ledger.count(start, end) - 1, start, end), goal)
+    if not _sends_less(shorter, refused):
+        shorter = _without_summary(shorter, start, goal)
     if not _sends_less(shorter, refused):
         raise overflow_error(shorter, overflow)
-    return replace(shorter, retry=refused.retry + 1)
-
-
-def _less(refused: RequestPlan, target: Target, goal: float) -> RequestPlan:
-    """Return a request of about ``goal`` tokens that leaves out at least one more turn, where there is one."""
-    basis, start, end = replace(refused, target=target), refused.cut.start, refused.scope.at
-    less = _fitted(basis, start, goal)
-    if _sends_less(less, refused):
-        return less
-    ledger = ledger_of(refused.past, target.meter, refused.scope)
-    return _fitted(basis, ledger.last(ledger.count(start, end) - 1, start, end), goal)
+    return shorter
 
 
 def _lighter(refused: RequestPlan, target: Target, error: ContextOverflowError) -> RequestPlan:
@@ -253,23 +259,23 @@ def _lighter(refused: RequestPlan, target: Target, error: ContextOverflowError) 
         lighter = _without_summary(lighter, start, None)
     if request_bytes(lighter.request.messages) >= size:
         raise heavy_error(refused, error)
-    return replace(lighter, retry=refused.retry + 1)
+    return lighter
 
 
-def _sends_less(plan: RequestPlan, refused: RequestPlan) -> bool:
+def _sends_less(shorter: RequestPlan, refused: RequestPlan) -> bool:
     """Return whether a request is smaller than the one that was refused, or asks for a shorter reply."""
-    fewer = plan.scope is not refused.scope or plan.left_out > refused.left_out
-    return fewer or _shorter_reply(refused.target, plan.target)
+    fewer = shorter.scope is not refused.scope or shorter.decision.left_out > refused.decision.left_out
+    return fewer or _shorter_reply(refused.target, shorter.target)
 
 
 def _size_of(refused: RequestPlan, overflow: Overflow, target: Target) -> int | None:
     """Return what the refusal tells of the size: a number, or that it was more than the limit of ``target``."""
-    size, limit = overflow.input_tokens, target.budget().limit
+    size = overflow.input_tokens
     if size is not None and (size > refused.tokens or not overflow.input_is_bound):
         return size
     stated = overflow.context_window is not None or overflow.max_input_tokens is not None
     too_much = stated and not _shorter_reply(refused.target, target)
-    return limit if too_much and refused.tokens < limit else None
+    return target.limit if too_much and refused.tokens < target.limit else None
 
 
 def _shorter_reply(old: Target, new: Target) -> bool:

@@ -127,7 +127,7 @@ def preview(plan: RequestPlan, asked: Turn, *, is_counted: bool, price: RequestP
 
     ``is_counted``: the provider reported the size of its view without a prompt.
     """
-    past, scope, meter, prompt = plan.past, plan.scope, plan.target.meter, plan.prompt
+    past, scope, meter, prompt = plan.past, plan.scope, plan.target.meter, plan.message.content
     total, exact, stale = round(plan.tokens), plan.counted is not None, past.stale()
     states, (passed, rest) = part_states(past, scope, plan.cut.start), plan.view
     before = zip(past.places[: scope.at], states, strict=False)  # a rerun lacks nothing of what comes after its turn

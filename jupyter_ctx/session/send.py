@@ -1,4 +1,4 @@
-"""The way of one turn: planned, sent, sent again smaller after a refusal, judged, recorded, reported."""
+"""The way of one turn: answered from what is there already, else planned, sent, recorded and reported."""
 
 from __future__ import annotations
 
@@ -11,11 +11,10 @@ from ..conversation.events import Kept, Said, Summarized
 from ..conversation.messages import Turn, TurnRecord, new_id
 from ..conversation.schema import Schema
 from ..errors import ChatError, ChatInterrupted, InvalidAnswerError, InvalidRequestError, ProviderError
-from ..providers.base import Reply
+from ..providers.base import Reply, ReplySource
 from ..runtime.interrupts import uninterrupted
 from .actions import Change, keep_summary
 from .complete import Completion, StreamListener, as_answer, complete, parsed_reply
-from .messages_sent import request_digest
 from .notices import AFTER_OTHERS, nearly_full, notices_of
 from .prompt import Prompt
 from .reply_checks import INCOMPLETE, NO_ROOM_LEFT
@@ -23,6 +22,7 @@ from .request_plan import RequestPlan
 from .session import Session
 from .state import NEARLY_FULL
 from .summarizer import SummaryDraft, draft_summary, writer
+from .view import request_digest
 
 SUMMARY_FAILURES = 2
 
@@ -30,11 +30,12 @@ SUMMARY_FAILURES = 2
 def send_prompt(session: Session, prompt: Prompt, coming: StreamListener) -> Reply:
     """Send a prompt and record the turn; the reply lacks the notices of the memory file and the store."""
     with asking(session, prompt) as said:
-        reply = _stored(session, said, prompt) if prompt.stored and prompt.record else None
+        is_anew = prompt.new and said.begins_anew(session.conversation)
+        reply = _stored(session, said, prompt, is_anew=is_anew) if prompt.stored and prompt.record else None
         if reply is not None:
             coming.show(reply)
             return reply
-        if said.begins_anew(session.conversation):
+        if is_anew:
             session.begin_anew()
         planned, before = _planned(session, said, prompt, coming)
         is_nearly_full = prompt.record and session.is_first_above(NEARLY_FULL, planned.fill)
@@ -67,59 +68,22 @@ def asking(session: Session, prompt: Prompt) -> Iterator[Said]:
         session.notify()
 
 
-# before: what is sent
-
-
-def _planned(session: Session, said: Said, prompt: Prompt, coming: StreamListener) -> tuple[RequestPlan, str]:
-    """Return the request for a turn, and what to say of a summary that was written for it.
-
-    Before anything is left out, a server that reports its window is asked for it anew.
-    """
-    options, schema = prompt.options, as_answer(prompt.schema)
-    coming.sent(str(options.get("model") or session.settings.model))
-    system, target = session.system_for(options), session.target(options, ask=True, schema=schema)
-    planned = session.plan(said, target, system, record=prompt.record)
-    if planned.cut.start > planned.first:
-        session.models.ask_again(target.provider)
-        now = session.target(options, ask=True, schema=schema)
-        if now.window != target.window:
-            planned = session.plan(said, now, system, record=prompt.record)
-    if planned.decision.means != "summarise before":
-        return planned, ""
-    draft = _drafted(session, coming)
-    if draft.summary is None:
-        return planned, str(Change(draft.text))
-    shorter = session.plan(said, planned.target, system, record=True, summary=draft.summary)
-    return shorter, str(Change(draft.text, before=round(planned.cut.before), after=round(shorter.cut.tokens)))
-
-
-def _drafted(session: Session, coming: StreamListener) -> SummaryDraft:
-    """Write a summary without being asked; a failure is reported, not raised."""
-    if session.summary_failures >= SUMMARY_FAILURES:
-        return SummaryDraft("Two summaries failed, so the oldest turns are only left out")
-    if writer(session):
-        coming.sent(writer(session), "Writing a summary of the oldest turns")
-    try:
-        draft = draft_summary(session)
-    except ChatError as error:
-        draft = SummaryDraft(f"No summary was written: {error}", failed=True)
-    if draft.failed or draft.summary is not None:
-        session.summary_failures = session.summary_failures + 1 if draft.failed else 0
-    return draft
-
-
 # instead: answers that are there already
 
 
-def _stored(session: Session, said: Said, prompt: Prompt) -> Reply | None:
+def _stored(session: Session, said: Said, prompt: Prompt, *, is_anew: bool) -> Reply | None:
     """Return an answer to the same request that is there already; one that does not match its schema is none.
 
     The cell's own from an earlier kernel, or any of the user's; else one that was handed out with the notebook.
     """
     reply = None
-    if prompt.stored != "handed" and not said.begins_anew(session.conversation):
-        reply = (_stored_anywhere if prompt.stored == "all" else _stored_in_cell)(session, said, prompt)
-    return _handed(session, said, prompt) if reply is None else reply
+    if prompt.stored == "all" and not is_anew:
+        reply = _stored_anywhere(session, said, prompt)
+    elif prompt.stored == "cell" and not is_anew:
+        reply = _stored_in_cell(session, said, prompt)
+    if reply is None and not session.notebook.handout.is_empty:
+        reply = _handed(session, said, prompt)
+    return reply
 
 
 def _stored_in_cell(session: Session, said: Said, prompt: Prompt) -> Reply | None:
@@ -162,7 +126,7 @@ def _handed(session: Session, said: Said, prompt: Prompt) -> Reply | None:
     """Return the answer to a prompt that was handed out with the notebook."""
     past, schema = session.conversation, prompt.schema
     turn, in_place = next(session.notebook.handout.turns(said, session.model_of(prompt.options), past), (None, True))
-    reply = stored_reply(turn, schema) if turn is not None else None
+    reply = stored_reply(turn, schema, "handout") if turn is not None else None
     if turn is None or reply is None:
         return None
     reply = reply if in_place else replace(reply, notices=(*reply.notices, AFTER_OTHERS))
@@ -173,6 +137,47 @@ def _handed(session: Session, said: Said, prompt: Prompt) -> Reply | None:
     session.change(counted="", sent="")
     session.record(replace(said, turn=turn))
     return reply
+
+
+# before: what is sent
+
+
+def _planned(session: Session, said: Said, prompt: Prompt, coming: StreamListener) -> tuple[RequestPlan, str]:
+    """Return the request for a turn, and what to say of a summary that was written for it.
+
+    Before anything is left out, a server that reports its window is asked for it anew.
+    """
+    options, schema = prompt.options, as_answer(prompt.schema)
+    coming.sent(str(options.get("model") or session.state.settings.model))
+    system, target = session.system_for(options), session.target(options, ask=True, schema=schema)
+    planned = session.plan(said, target, system, record=prompt.record)
+    if planned.cut.start > planned.first:
+        session.models.ask_again(target.provider)
+        now = session.target(options, ask=True, schema=schema)
+        if now.window != target.window:
+            planned = session.plan(said, now, system, record=prompt.record)
+    if planned.decision.means != "summarise before":
+        return planned, ""
+    draft = _drafted(session, coming)
+    if draft.summary is None:
+        return planned, str(Change(draft.text))
+    shorter = session.plan(said, planned.target, system, record=True, summary=draft.summary)
+    return shorter, str(Change(draft.text, before=round(planned.cut.before), after=round(shorter.cut.tokens)))
+
+
+def _drafted(session: Session, coming: StreamListener) -> SummaryDraft:
+    """Write a summary without being asked; a failure is reported, not raised."""
+    if session.summary_failures >= SUMMARY_FAILURES:
+        return SummaryDraft("Two summaries failed, so the oldest turns are only left out")
+    if writer(session):
+        coming.sent(writer(session), "Writing a summary of the oldest turns")
+    try:
+        draft = draft_summary(session)
+    except ChatError as error:
+        draft = SummaryDraft(f"No summary was written: {error}", failed=True)
+    if draft.failed or draft.summary is not None:
+        session.summary_failures = session.summary_failures + 1 if draft.failed else 0
+    return draft
 
 
 # then: the answer
@@ -187,7 +192,7 @@ def _recorded(session: Session, said: Said, prompt: Prompt, planned: RequestPlan
             came = complete(
                 session.models, planned, coming, prompt.schema, turn_id=turn_to_be, previous=session.previous
             )
-            session.sent_to = came.sent.target
+            session.sent = came.sent
             for reply in came.replies:
                 session.spend(came.sent.target, reply)
             if record and came.replies and came.verdict is not None:
@@ -236,23 +241,18 @@ def _with_notices(session: Session, came: Completion, coming: StreamListener, be
         session.models.ask_again(sent.target.provider)
     if sent.decision.means == "summarise after":
         after = str(keep_summary(session, _drafted(session, coming), "after"))
-    lines = notices_of(
-        came,
-        problems=(*session.models.problems, *session.memory.problems),
-        files=session.conversation.files.values(),
-        before=before,
-        after=after,
-        outdated=_outdated(session, sent) if record else (),
-    )
-    new = (line.text for line in lines if not line.once or session.once(line.once))
-    return replace(verdict.reply, notices=(*verdict.reply.notices, *new))
+    problems = session.once(*session.models.problems, *session.memory.problems)
+    lines = notices_of(came, outdated=_outdated(session, sent) if record else ())
+    new = [line.text for line in lines if not line.once or session.once(line.once)]
+    return replace(verdict.reply, notices=(*verdict.reply.notices, *problems, *filter(None, (before, *new, after))))
 
 
 def _outdated(session: Session, sent: RequestPlan) -> tuple[int, ...]:
     """Return the numbers of later turns that answered another version of the turn that was just recorded."""
     past, position = session.conversation, sent.scope.at
-    later = past.outdated_by(past.places[position]) if position < len(past.places) else ()
-    return tuple(past.index(place.id) + 1 for place in later)
+    if position >= len(past.places) - 1:  # no turn is later
+        return ()
+    return tuple(past.index(place.id) + 1 for place in past.outdated_by(past.places[position]))
 
 
 def record_of(asked: TurnRecord, sent: RequestPlan, reply: Reply, turn_id: str) -> TurnRecord:
@@ -260,18 +260,18 @@ def record_of(asked: TurnRecord, sent: RequestPlan, reply: Reply, turn_id: str) 
     target, summary = sent.target, sent.scope.summary
     return replace(
         asked, id=turn_id, model=target.model, stop_reason=reply.stop_reason, usage=reply.usage,
-        window=target.window.tokens, limit=target.budget().limit, cost=reply.cost, seconds=reply.seconds,
+        window=target.window.tokens, limit=target.limit, cost=reply.cost, seconds=reply.seconds,
         start=sent.begins_at(turn_id), apart=sent.apart, summary=summary.id if summary else None,
         at=time.time(), digest=request_digest(target, sent.request), tokens=reply.tokens, citations=reply.citations,
     )  # fmt: skip
 
 
-def stored_reply(turn: Turn, schema: Schema | None) -> Reply | None:
+def stored_reply(turn: Turn, schema: Schema | None, source: ReplySource = "store") -> Reply | None:
     """Return an answer that is there already; it costs nothing. ``None``: it does not match its schema, or is none."""
     if turn.stop_reason in NO_ROOM_LEFT and not turn.reply.strip():  # all thinking
         return None
     reply = Reply(
-        turn.reply, turn.usage, turn.stop_reason, turn.model, source="handout" if turn.record.handed else "store",
+        turn.reply, turn.usage, turn.stop_reason, turn.model, source=source,
         thinking=turn.thinking, seconds=turn.record.seconds, tokens=turn.record.tokens, citations=turn.record.citations,
     )  # fmt: skip
     try:

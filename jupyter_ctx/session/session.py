@@ -19,7 +19,7 @@ from ..conversation.messages import Summary, Turn, new_id
 from ..errors import ChatInterrupted, InvalidRequestError
 from ..models.purse import Purse
 from ..models.registry import Models, Target, asked_model, settings_with
-from ..models.request_price import RequestPrice, is_free, request_price, worst_case
+from ..models.request_price import RequestPrice, request_price, worst_case
 from ..providers.base import AnswerSchema, Reply
 from ..runtime.frontend import fingerprint
 from ..runtime.interrupts import uninterrupted
@@ -28,15 +28,13 @@ from ..storage.conversation_writer import ConversationWriter, OpenedConversation
 from ..storage.spending import Sum
 from .complete import as_answer
 from .course import COURSE_FILE
-from .messages_sent import request_digest, request_in
+from .info import NextRequest, Replayed, info_of, replayed
 from .planning import counted_plan, next_plan, plan
 from .preview import View, preview
-from .prompt import Prompt, text_room
+from .prompt import MemoryFile, Prompt, joined_system, text_room
 from .request_plan import RequestPlan
-from .snapshot import Snapshot
-from .state import NEARLY_FULL, NotebookState, SessionState
-from .system_prompt import MemoryFile, joined_system
-from .view import scope_then
+from .state import ABOVE, NEARLY_FULL, NotebookState, SessionState
+from .view import request_digest, request_in, scope_then
 
 T = TypeVar("T")
 MAY_BE_CACHED = 600.0  # seconds after which no cache is hoped for whose provider does not say how long it lasts
@@ -76,8 +74,8 @@ class Session:
         self.running = False
         self.listeners: list[Callable[[], object]] = []
         self.summary_failures = 0  # of those nobody asked for, in a row
-        self._latest: Snapshot | None = None  # as of the last change
-        self.sent_to: Target | None = None  # where the last request went, until the conversation is looked at anew
+        self._latest: NextRequest | None = None  # as of the last change
+        self.sent: RequestPlan | None = None  # the last request, until the conversation is looked at anew
         self._is_saved = False
         self._turns = threading.RLock()
         self._cache_key = f"jupyter_ctx-{new_id()}"
@@ -93,7 +91,8 @@ class Session:
 
         Raises InvalidRequestError for a turn inside a turn.
         """
-        with self._between_turns():
+        with self._turns:
+            self._check_no_turn_runs()
             self.running, before = True, self.conversation.length
             try:
                 with suppress(Exception):  # of a drawing
@@ -107,7 +106,8 @@ class Session:
 
     def act(self, action: Callable[..., T], *args: Any, **options: Any) -> T:
         """Do something to the conversation once no turn runs, and notify the listeners. Raises ChatInterrupted."""
-        with self._between_turns():
+        with self._turns:
+            self._check_no_turn_runs()
             before = self.conversation.length
             try:
                 result = action(self, *args, **options)
@@ -115,16 +115,13 @@ class Session:
                 done = self.conversation.length != before
                 raise ChatInterrupted(f"stopped; {'it was done' if done else 'nothing has changed'}.") from None
             finally:
-                self._latest = self.sent_to = None
+                self._latest = self.sent = None
         self.notify()
         return result
 
-    @contextmanager
-    def _between_turns(self) -> Iterator[None]:
-        with self._turns:
-            if self.running:
-                raise InvalidRequestError("A turn is running: do this when it has ended.")
-            yield
+    def _check_no_turn_runs(self) -> None:
+        if self.running:
+            raise InvalidRequestError("A turn is running: do this when it has ended.")
 
     def notify(self) -> None:
         """Call the listeners."""
@@ -140,11 +137,13 @@ class Session:
         """Replace fields of the state; :meth:`save` writes them."""
         with self._lock:
             self.state = self.state._replace(**changes)
-            self._latest, self._is_saved = None, False
+            self._is_saved = False
+            if changes.keys() - {"warned"}:
+                self._latest = None
 
     def begin_anew(self) -> None:
         """Say again how full it is, and try summaries again."""
-        self.change(announced=frozenset())
+        self.change(warned=frozenset(key for key in self.state.warned if not key.startswith(ABOVE)))
         self.summary_failures = 0
 
     def record(self, *events: Event) -> None:
@@ -182,10 +181,12 @@ class Session:
         if "model" in kept.keys() - left.keys() and self.journal is not None:
             now = f"{self.settings.model} is asked instead of {kept['model']}"
             self.journal.notices.append(f"{now}, as {COURSE_FILE} beside this notebook says.")
-        stored = opened.state | {"settings": left}
-        self.state = self.state.restored(stored, given or {})
-        self.notebook.restore(opened.state)
+        self.state = self.state.restored(opened.state | {"settings": left}, given or {})
+        for file, version in opened.state.get("told", {}).items():
+            self.notebook.notes.setdefault(file, version)
         self.models.restore(opened.state, opened.sizes)
+
+    # what a request begins with
 
     @property
     def own_system(self) -> str:
@@ -218,14 +219,16 @@ class Session:
 
     def system_of(self, own: str | None, memory: str | None, given: str | None = None) -> str:
         """Return the text of a conversation's own system prompt, or one that is given for it, and its memory file."""
-        is_own = own is not None and "system" not in self.notebook.course.locked
-        usual = (own if is_own else self.settings.system) or ""
-        text = self.memory.read(memory, lambda: self.target({}, ask=False))[1]
-        return joined_system(usual if given is None else given, text)
+        if own is None or "system" in self.notebook.course.locked:
+            own = self.state.settings.system
+        return joined_system((own if given is None else given) or "", self._read_memory(memory)[1])
 
     def memory_file(self) -> tuple[Path | None, str]:
         """Return the memory file and as much of its text as joins the system prompt."""
-        return self.memory.read(self.conversation.memory, lambda: self.target({}, ask=False))
+        return self._read_memory(self.conversation.memory)
+
+    def _read_memory(self, chosen: str | None) -> tuple[Path | None, str]:
+        return self.memory.read(chosen, lambda: self.target({}, ask=False))
 
     def memory_notice(self) -> str | None:
         """Return one line where the default memory file joins the system prompt: at first and after each change."""
@@ -233,14 +236,16 @@ class Session:
         if path is None or not text or self.conversation.memory is not None:
             return None
         file, version = fingerprint(str(path)), fingerprint(text)
-        versions = self.notebook.told
-        before, versions[file] = versions.get(file), version
-        return self.memory.notice(changed=before is not None) if before != version else None
+        before = self.notebook.notes.get(file)
+        self.notebook.notes[file] = version
+        return self.memory.notice(path, changed=before is not None) if before != version else None
+
+    # where it goes, and what it carries
 
     def target(self, options: Mapping[str, Any], *, ask: bool, schema: AnswerSchema | None = None) -> Target:
         """Return where a request with these options goes. ``ask``: the server may be asked and started."""
         target = self.models.target(self._settings_for(options), ask=ask)
-        purse = None if is_free(target) else self.purse_for(target.settings)
+        purse = None if target.is_free else self.purse_for(target.settings)
         return replace(target, cache_key=self._cache_key, purse=purse, schema=schema)
 
     def purse_for(self, settings: Settings) -> Purse:
@@ -269,41 +274,42 @@ class Session:
             raise InvalidRequestError("max_cost holds for the whole notebook: %chat config max_cost N sets it.")
 
     def _settings_for(self, options: Mapping[str, Any]) -> Settings:
-        given = {name: value for name, value in options.items() if value is not None}
+        given = {name: value for name, value in options.items() if value is not None} if options else {}
+        if not given:
+            return self.state.settings
         self.check_given(given)
-        return self.notebook.course.priced(settings_with(self.settings, given)) if given else self.settings
+        return self.notebook.course.priced(settings_with(self.state.settings, given))
 
     def plan(
-        self,
-        said: Said,
-        target: Target,
-        system: str,
-        *,
-        record: bool,
-        summary: Summary | None = None,
-        offered: bool = False,
+        self, said: Said, target: Target, system: str, *, record: bool, summary: Summary | None = None
     ) -> RequestPlan:
         """Return the request for a turn, in its place among earlier turns.
 
-        ``summary`` stands for older turns although it is not recorded yet. ``offered``: the answer may be
-        taken later. Raises ContextOverflowError where ``on_overflow`` is "stop" and it does not fit.
+        ``summary`` stands for older turns although it is not recorded yet. Raises ContextOverflowError where
+        ``on_overflow`` is "stop" and it does not fit.
         """
-        past = Conversation() if said.begins_anew(self.conversation) or not record else self.conversation
+        is_anew = not record or (said.new and said.begins_anew(self.conversation))
+        past = Conversation() if is_anew else self.conversation
         past = past.summarized(summary) if summary is not None else past
-        at = past.position(said.turn.record.cell, said.turn.record.run, append=said.append, offered=offered)
-        message = said.turn.messages[0]
-        target.check_files(message.attachments)
+        record_asked, message = said.turn.record, said.turn.messages[0]
+        at = past.position(record_asked.cell, record_asked.run, append=said.append)
+        if message.attachments:
+            target.check_files(message.attachments)
         if target.settings.certainty == "on":
             target.check_logprobs()
-        asked, usual = target.settings, self.settings
-        differs = {name for name in FITS_BY if getattr(asked, name) != getattr(usual, name)}
-        lasting = (
-            record and not differs - {"max_tokens"} and at in (len(past.places), len(self.conversation.places) - 1)
-        )
+        differs, usual = set[str](), self.state.settings
+        if target.settings is not usual:
+            differs = {name for name in FITS_BY if getattr(target.settings, name) != getattr(usual, name)}
+        is_last = at in (len(past.places), len(self.conversation.places) - 1)
+        lasting = record and is_last and not differs - {"max_tokens"}
+        apart = bool(differs) or (target.settings.system != usual.system and system != self.system)
         # what is sent once is not worth a cache's writing fee
         target = target if record else replace(target, cache_key=None)
-        apart = bool(differs) or system != self.system
         return counted_plan(plan(message, target, past, at, system, lasting=lasting, apart=apart))
+
+    def next_plan(self) -> RequestPlan:
+        """Return the next request at the conversation's end, with an empty prompt; no server is asked."""
+        return next_plan(self.target({}, ask=False), self.conversation, self.system)
 
     def request_then(
         self, past: Conversation, said: Said, turn: Turn, at: int, target: Target, system: str
@@ -313,12 +319,26 @@ class Session:
         scope, start = scope_then(past, at, system, turn)
         return request_digest(target, request_in(target, past, scope, start, said.turn.messages[0]))
 
-    def once(self, *lines: str) -> tuple[str, ...]:
-        """Return the lines that were not shown before, and count them as shown."""
-        new = tuple(line for line in lines if line not in self.state.warned)
+    def previous(self, planned: RequestPlan) -> Turn | None:
+        """Return the last turn, where the request is that turn's with its reply and a new prompt added."""
+        places = planned.places
+        is_known = bool(places) and planned.key() in (self.state.counted, self.state.sent)
+        return places[-1].turn if is_known else None
+
+    # what is said once
+
+    def once(self, *keys: str) -> tuple[str, ...]:
+        """Return the keys that were not told before, and count them as told; most are the lines themselves."""
+        new = tuple(key for key in keys if key not in self.state.warned)
         if new:
             self.change(warned=self.state.warned.union(new))
         return new
+
+    def is_first_above(self, share: float, fill: float) -> bool:
+        """Return whether ``fill`` is the first above this share of the limit; the line at 85 % covers that at half."""
+        return fill >= share and ABOVE + str(share) in self.once(
+            *(ABOVE + str(each) for each in (HALF, NEARLY_FULL) if each <= share)
+        )
 
     def notices(self) -> tuple[str, ...]:
         """Return new notices about the memory file, the store and the handout, a line each; each is returned once."""
@@ -327,22 +347,11 @@ class Session:
             lines, self.journal.notices = (*lines, *self.journal.notices), []
         return lines
 
-    def is_first_above(self, share: float, fill: float) -> bool:
-        """Return whether this share of the limit is the first above ``share``, and count that as announced.
-
-        A warning at 0.85 covers the line at half of the limit, too.
-        """
-        with self._lock:
-            announced = self.state.announced
-            if fill < share or share in announced:
-                return False
-            covered = {each for each in (HALF, NEARLY_FULL) if each <= share}
-            self.state = self.state._replace(announced=announced | covered)
-        return True
+    # money
 
     def spend(self, target: Target, reply: Reply) -> None:
         """Add up the cost of a reply; the user's own server costs nothing."""
-        if reply.cost is not None or not is_free(target):
+        if reply.cost is not None or not target.is_free:
             self.change(spent=self.state.spent.plus(reply.cost))
 
     def spend_on_run(self, cost: float | None, unpriced: int) -> None:
@@ -351,16 +360,6 @@ class Session:
             self.change(spent=self.state.spent.plus_run(cost, unpriced))
         self.save()  # what was reserved and not spent, too
         self.notify()
-
-    def next_plan(self, target: Target | None = None) -> RequestPlan:
-        """Return the next request at the conversation's end, with an empty prompt; no server is asked."""
-        return next_plan(target or self.target({}, ask=False), self.conversation, self.system)
-
-    def previous(self, planned: RequestPlan) -> Turn | None:
-        """Return the last turn, where the request is that turn's with its reply and a new prompt added."""
-        places = planned.places
-        is_known = bool(places) and planned.key() in (self.state.counted, self.state.sent)
-        return places[-1].turn if is_known else None
 
     def price(self, planned: RequestPlan, *, tries: int = 1) -> RequestPrice:
         """Return what a request may cost, before it is sent; ``tries``: how often it may be asked."""
@@ -381,26 +380,26 @@ class Session:
             return 0, None
         return usage.input_tokens, until if documented else None
 
-    def latest(self) -> Snapshot:
-        """Return the snapshot after the last change: what a cell shows of it is of one moment."""
+    # how full it is
+
+    def latest(self) -> NextRequest:
+        """Return the next request as of the last change: what a cell shows of it is of one moment."""
         if self._latest is None:
-            target = self.sent_to
-            if target is not None and target.settings == self.settings:
-                target = self.models.renewed(replace(target, schema=None))
-            else:
-                target = None
-            self._latest = self._snapshot(target)
+            sent = self.sent
+            if sent is None or sent.target.settings != self.state.settings:
+                return self.snapshot()
+            target = self.models.renewed(replace(sent.target, schema=None))
+            self._latest = self._looked(next_plan(target, self.conversation, sent.scope.fixed.system))
         return self._latest
 
-    def snapshot(self) -> Snapshot:
-        """Return the session and its next request, with an empty prompt, for readers; no server is asked."""
-        self._latest, self.sent_to = self._snapshot(), None
+    def snapshot(self) -> NextRequest:
+        """Return the next request, with an empty prompt, looked at anew, for readers; no server is asked."""
+        self._latest, self.sent = self._looked(self.next_plan()), None
         return self._latest
 
-    def _snapshot(self, target: Target | None = None) -> Snapshot:
-        planned = self.next_plan(target)
-        exact = planned.uncut().key() == self.state.counted
-        return Snapshot(planned, self.state, exact, self.purse_for(self.settings).allowance)
+    def _looked(self, planned: RequestPlan) -> NextRequest:
+        allowance = self.purse_for(self.state.settings).allowance
+        return NextRequest(planned, info_of(planned, self.state, allowance))
 
     def view(self, prompt: Prompt) -> View:
         """Return the request for a prompt before it is sent, part by part, with what it leaves out."""
@@ -411,6 +410,15 @@ class Session:
         return preview(
             planned, said.turn, is_counted=counted, price=self.price(planned, tries=1 if schema is None else 2)
         )
+
+    def replayed(self) -> list[Replayed]:
+        """Return the requests of the turns since the last clear; turns for which nothing was sent have none."""
+        usual = self.target({}, ask=False)
+
+        def target_of(model: str) -> Target:
+            return usual if model in ("", usual.model) else self.target({"model": model}, ask=False)
+
+        return replayed(self.conversation, target_of, self.system_of)
 
     # reading
 

@@ -14,17 +14,17 @@ from typing import Any, NamedTuple, Protocol
 from ..conversation.events import Chosen, Kept, Offered, Said
 from ..conversation.messages import Alternative, Alternatives, new_id
 from ..errors import ChatError, ChatInterrupted, InvalidAnswerError, InvalidRequestError, ProviderError, in_words
-from ..providers.base import Reply
+from ..providers.base import Reply, ReplySource
 from ..runtime.interrupts import GRACE_SECONDS, POLL_SECONDS, uninterrupted
 from ..runtime.redaction import Redactor
 from .ask import with_notices
 from .complete import Completion, StreamListener, as_answer, complete
-from .messages_sent import digested, request_digest
 from .prompt import Prompt
 from .reply_checks import INCOMPLETE
 from .request_plan import RequestPlan
 from .send import asking, broke_off, record_of, stored_reply
 from .session import Session
+from .view import digested, request_digest
 
 NOT_BEGUN = "It was stopped before any text came."
 MOST_AT_A_TIME = 12  # answers at once: more do not fit a page
@@ -161,7 +161,7 @@ class _SideBySide:
         session, options, record = self._session, column.asked.options, self._prompt.record
         try:
             target = session.target(options, ask=True, schema=as_answer(self._prompt.schema))
-            column.planned = session.plan(self._said, target, session.system_for(options), record=record, offered=True)
+            column.planned = session.plan(self._said, target, session.system_for(options), record=record)
         except ChatError as error:
             column.error = error
 
@@ -229,7 +229,7 @@ class _SideBySide:
         asked = [column.asked for column in self._columns]
         for number, candidate in enumerate(asked):
             model = session.model_of(candidate.options)
-            found = session.notebook.handout.turns(said, model, session.conversation, offered=True)
+            found = session.notebook.handout.turns(said, model, session.conversation)
             same = sum(candidate.options == earlier.options for earlier in asked[:number])
             turn, _ = next(islice(found, same, None), (None, None))
             if turn is None or stored_reply(turn, self._prompt.schema) is None:
@@ -251,7 +251,8 @@ class _SideBySide:
         return self._checked(known)
 
     def _reply_of(self, offered: Alternatives, answer: Alternative) -> Reply:
-        reply = stored_reply(offered.turn(answer), self._prompt.schema)
+        source: ReplySource = "store" if offered.digest else "handout"
+        reply = stored_reply(offered.turn(answer), self._prompt.schema, source)
         if reply is None:  # the schema has changed in a way that the request does not show
             raise InvalidRequestError("A stored answer does not match the schema: --ask asks again.")
         return reply

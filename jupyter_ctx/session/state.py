@@ -1,19 +1,32 @@
-"""What a session knows beside its conversation, as values: a change makes a new one."""
+"""What a notebook and a session know beside their conversations, and what the environment says they begin with."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..config.settings import Settings, kept_settings, restored_settings
+from ..config.settings import (
+    ADDRESS_VARIABLE,
+    DEFAULT_MODEL,
+    MODEL_VARIABLE,
+    Settings,
+    kept_settings,
+    restored_settings,
+)
 from ..context.usage import Spending
+from ..errors import InvalidRequestError
+from ..providers.catalog import SERVICES, key_of
+from ..providers.lookup import given_address, split_model
+from ..runtime.redaction import without_address_keys
 from ..storage.serialization import StoredState
 from .course import Course
 from .handed_out import HandedOut
 
 NEARLY_FULL = 0.85  # of the limit: above this, a line says so before the answer
+ABOVE = "above "  # begins the keys of such lines, which are said again after a clear
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,30 +35,24 @@ class NotebookState:
 
     ``folder``: the notebook's, where the default memory file is looked for.
     ``seen``: ids of turns that were answered or shown again since the kernel was started.
-    ``told``: memory files that a notice named, with the version named.
+    ``notes``: memory files that a notice named, with the version named, and course files with the answer about them.
     ``handout``: the answers that were handed out with the notebook.
     ``course``: what a course's file beside the notebook decides.
     """
 
     folder: Path | None = None
     seen: set[str] = field(default_factory=set)
-    told: dict[str, str] = field(default_factory=dict)
+    notes: dict[str, str] = field(default_factory=dict)
     handout: HandedOut = field(default_factory=HandedOut)
     course: Course = field(default_factory=Course)
 
-    def restore(self, stored: StoredState) -> None:
-        """Add what was known before a restart; what is known since then holds."""
-        for file, version in stored.get("told", {}).items():
-            self.told.setdefault(file, version)
-
 
 class SessionState(NamedTuple):
-    """What one session knows beside its events.
+    """What one session knows beside its events: a value, which each change makes anew.
 
     ``settings``: the settings as they are now.
     ``defaults``: the settings that the session was started with; only what differs from them is stored.
-    ``announced``: those of the shares of the limit whose line was shown.
-    ``warned``: notices that are shown once, and were.
+    ``warned``: what is said once, and was.
     ``spent``: what replies cost.
     ``counted``: the view whose size the provider reported last, as ``view_key`` names it; empty: none.
     ``sent``: the view that the last request and its reply left, as ``counted``.
@@ -53,7 +60,6 @@ class SessionState(NamedTuple):
 
     settings: Settings
     defaults: Settings
-    announced: frozenset[float] = frozenset()
     warned: frozenset[str] = frozenset()
     spent: Spending = Spending()
     counted: str = ""
@@ -63,7 +69,6 @@ class SessionState(NamedTuple):
         """Return this state with what was stored added; settings that were ``given`` hold."""
         return self._replace(
             settings=restored_settings(self.settings, stored.get("settings", {})).changed(given),
-            announced=self.announced.union(stored.get("announced", ())),
             warned=self.warned.union(stored.get("warned", ())),
             spent=stored.get("spent", self.spent),
             counted=stored.get("counted", ""),
@@ -74,9 +79,47 @@ class SessionState(NamedTuple):
         return {
             **learned,
             "settings": kept_settings(self.defaults, self.settings),
-            "announced": sorted(self.announced),
             "warned": sorted(self.warned),
             "spent": self.spent,
-            "told": dict(notebook.told),
+            "told": dict(notebook.notes),
             "counted": self.counted,
         }
+
+
+def told_of_environment(settings: Settings, named: Collection[str]) -> str:
+    """Return one line on which model begins where, as variables say, or on what they offer; empty: they say nothing.
+
+    ``named``: the settings that IPython's configuration or a course's file gives.
+    """
+    is_named = "model" in named
+    try:
+        address, variable = _address(settings, named)
+        offer = _offer() if settings.model == DEFAULT_MODEL and not is_named else ""
+    except InvalidRequestError as error:  # of an address, which is refused when it is used
+        return str(error)
+    variables = [MODEL_VARIABLE] if os.environ.get(MODEL_VARIABLE, "").strip() and not is_named else []
+    variables += [variable] if variable else []
+    at = f" at {address}" if address else ""
+    line = f"Model {settings.model}{at}, as set by {' and '.join(variables)} in the environment."
+    return without_address_keys(line) if variables else offer
+
+
+def _address(settings: Settings, named: Collection[str]) -> tuple[str, str]:
+    """Return where the model is asked, where that is not its provider's own, and the variable that says so."""
+    if settings.base_url is not None:
+        return settings.base_url, "" if "base_url" in named else ADDRESS_VARIABLE
+    provider = split_model(settings.model)[0]
+    address = given_address(provider)
+    return address, SERVICES[provider].variable if address else ""
+
+
+def _offer() -> str:
+    """Return how to ask at an address that the environment gives with a key, but without a model."""
+    for provider, service in SERVICES.items():
+        address = given_address(provider) if key_of(service) else ""
+        if address:
+            return (
+                f"{service.variable} and its key are in the environment: %chat models {provider} lists the models at "
+                f"{address}, %chat use {provider}/MODEL asks one."
+            )
+    return ""

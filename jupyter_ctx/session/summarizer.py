@@ -33,7 +33,7 @@ from ..errors import ChatError, ContextOverflowError
 from ..models.registry import Models, Target
 from ..providers.base import Reply
 from ..runtime.interrupts import Stopper
-from .paying import paid_stream
+from .complete import paid_stream
 from .request_plan import RequestPlan
 from .session import Session
 

@@ -1,16 +1,21 @@
-"""Which part of a conversation a request sends."""
+"""Which part of a conversation a request sends: its turns, its messages, their bytes and their fingerprints."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from hashlib import blake2b
+import hashlib
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from operator import attrgetter
 from typing import Literal, NamedTuple
 
 from ..context.summary_facts import SUMMARY_ANSWER, summary_message
 from ..context.tokens import Fixed, Meter
 from ..conversation.conversation import Conversation
-from ..conversation.messages import Summary, Turn, file_tokens
+from ..conversation.messages import Attachment, Message, Summary, Turn, file_tokens
 from ..conversation.places import Place
+from ..models.registry import Target
+from ..providers.base import Request
 
 PartStatus = Literal[
     "system",
@@ -24,27 +29,23 @@ PartStatus = Literal[
     "empty",
     "summary of older answers",
 ]
-
-
-NO_TURNS: frozenset[str] = frozenset()
+ENCODED = 4 / 3  # base64
+VERSION_ID = attrgetter("turn.record.id")  # of the turn that a place shows
+SETTINGS_DIGEST = 8  # bytes of a digest that are of the settings
 
 
 class Scope(NamedTuple):
     """What may stand before a prompt at position ``at``.
 
     Turns before the position ``floor`` are left out because the user trimmed them. ``fixed`` is what every request
-    carries; ``summary`` stands for the turn versions that it covers.
+    carries; ``summary`` stands for the turn versions that it ``covers``.
     """
 
     at: int
     floor: int
     fixed: Fixed
     summary: Summary | None = None
-
-    @property
-    def covers(self) -> frozenset[str]:
-        """The ids of the turn versions that the summary stands for."""
-        return self.summary.covers if self.summary is not None else NO_TURNS
+    covers: frozenset[str] = frozenset()
 
     def held(self, places: Iterable[Place]) -> list[Place]:
         """Return those of the turns that may be sent, pinned or not."""
@@ -55,39 +56,48 @@ class Scope(NamedTuple):
             if place.has_text and not place.excluded and (place.pinned or place.turn.record.id not in covers)
         ]
 
-    def loose(self, conversation: Conversation, start: int, end: int) -> list[int]:
+    def loose(self, past: Conversation, start: int, end: int) -> list[int]:
         """Return the numbers, from 1, of the turns between two positions that a cut behind them leaves out."""
-        places = conversation.places[start:end]
+        places = past.places[start:end]
         held = {place.id for place in self.held(places)}
-        return [n for n, place in enumerate(places, start + 1) if place.id in held and not place.pinned]
+        return [number for number, place in enumerate(places, start + 1) if place.id in held and not place.pinned]
+
+    def in_view(self, past: Conversation, start: int) -> tuple[list[Place], list[Place]]:
+        """Return the turns of a view that begins at ``start``: pinned turns from before it, and the rest.
+
+        A pinned turn keeps its place while it stands among turns that are sent as they are; beside a summary, these
+        begin at one that is not pinned.
+        """
+        if self.covers:
+            start = next(iter(self.loose(past, start, self.at)), self.at + 1) - 1
+        start = min(start, self.at)
+        pinned = self.held(place for place in past.pins if past.index(place.id) < start) if past.pins else []
+        return pinned, self.held(past.places[start : self.at])
 
 
-def scope_at(conversation: Conversation, at: int, system: str) -> Scope:
+def scope_at(past: Conversation, at: int, system: str) -> Scope:
     """Return what may stand before a prompt at this position: only turns before it.
 
     A trim counts if it lies before the position, a summary if every turn that it covers does.
     """
-    floor = conversation.trimmed_to if conversation.trimmed_to <= at else 0
-    summary = conversation.summary
-    if summary is not None and not 0 < conversation.covered_to(summary.covers) <= at:
+    floor = past.trimmed_to if past.trimmed_to <= at else 0
+    summary = past.summary
+    if summary is not None and not 0 < past.covered_to(summary.covers) <= at:
         summary = None
     return _scope(at, floor, system, summary)
 
 
-def scope_then(conversation: Conversation, at: int, system: str, turn: Turn) -> tuple[Scope, int]:
+def scope_then(past: Conversation, at: int, system: str, turn: Turn) -> tuple[Scope, int]:
     """Return the scope of the view that a turn was sent with, as it would be now, and where the view begins."""
-    scope = _scope(at, 0, system, conversation.summaries.get(turn.record.summary or ""))
-    return scope, at if turn.record.start == turn.id else conversation.index(turn.record.start)
-
-
-def without_summary(scope: Scope) -> Scope:
-    """Return the same scope without its summary."""
-    return scope._replace(fixed=Fixed(scope.fixed.system), summary=None)
+    scope = _scope(at, 0, system, past.summaries.get(turn.record.summary or ""))
+    return scope, at if turn.record.start == turn.id else past.index(turn.record.start)
 
 
 def _scope(at: int, floor: int, system: str, summary: Summary | None) -> Scope:
-    text = summary_message(summary.text) + SUMMARY_ANSWER if summary is not None else ""
-    return Scope(at, floor, Fixed(system, text), summary)
+    if summary is None:
+        return Scope(at, floor, Fixed(system))
+    fixed = Fixed(system, summary_message(summary.text) + SUMMARY_ANSWER)
+    return Scope(at, floor, fixed, summary, summary.covers)
 
 
 def view_key(tokenizer: str, fixed: Fixed, places: Iterable[Place], *added: str) -> str:
@@ -95,42 +105,124 @@ def view_key(tokenizer: str, fixed: Fixed, places: Iterable[Place], *added: str)
 
     The ids of turns that are ``added`` come last.
     """
-    turns = [place.turn.record.id for place in places]
-    parts = "\0".join((tokenizer, *fixed, *turns, *added))
-    return blake2b(parts.encode("utf-8", "replace"), digest_size=16).hexdigest()
+    parts = "\0".join((tokenizer, *fixed, *map(VERSION_ID, places), *added))
+    return hashlib.blake2b(parts.encode("utf-8", "replace"), digest_size=16).hexdigest()
 
 
 def turn_tokens(turn: Turn, meter: Meter) -> float:
     """Return the tokens of a turn as one model counts them."""
-    files = 0 if meter.counted(turn.id) else file_tokens(turn.attachments, meter.vision)
-    return meter.turn(turn.id, turn.prompt, turn.reply, files)
+    turn_id, files = turn.record.id, 0.0
+    if turn.attachments and not meter.counted(turn_id):
+        files = file_tokens(turn.attachments, meter.vision)
+    return meter.turn(turn_id, turn.prompt, turn.reply, files)
 
 
-def in_view(conversation: Conversation, scope: Scope, start: int) -> tuple[list[Place], list[Place]]:
-    """Return the turns of a view that begins at ``start``: pinned turns from before it, and the rest.
-
-    A pinned turn keeps its place while it stands among turns that are sent as they are; beside a summary, these begin
-    at one that is not pinned.
-    """
-    if scope.covers:
-        start = next(iter(scope.loose(conversation, start, scope.at)), scope.at + 1) - 1
-    start = min(start, scope.at)
-    pinned = [place for place in conversation.pins if conversation.index(place.id) < start]
-    return scope.held(pinned), scope.held(conversation.places[start : scope.at])
-
-
-def part_states(conversation: Conversation, scope: Scope, start: int) -> list[PartStatus]:
+def part_states(past: Conversation, scope: Scope, start: int) -> list[PartStatus]:
     """Return what becomes of every turn in a view that begins at ``start``."""
-    return [_state(place, scope, inside=start <= i < scope.at) for i, place in enumerate(conversation.places)]
+    return [_state(place, scope, inside=start <= i < scope.at) for i, place in enumerate(past.places)]
 
 
 def _state(place: Place, scope: Scope, *, inside: bool) -> PartStatus:
     if place.excluded:
         return "excluded"
-    if not place.sendable:
+    if not place.has_text:
         return "empty"
     if place.pinned:
         return "pinned"
     if place.turn.id in scope.covers:
         return "summarised"
     return "sent" if inside else "left out"
+
+
+# messages
+
+
+def messages_before(
+    target: Target, past: Conversation, scope: Scope, view: tuple[list[Place], list[Place]]
+) -> list[Message]:
+    """Return the messages before a prompt as this target may be sent them, the system prompt first.
+
+    Pinned turns from before the ``view`` and the summary stand before the turns that are sent as they are.
+    """
+    messages = [Message("system", scope.fixed.system)] if scope.fixed.system.strip() else []
+    for place in view[0]:
+        messages += place.messages or place.as_messages()
+    if scope.summary is not None:
+        messages.append(Message("user", summary_message(scope.summary.text)))
+        messages.append(Message("assistant", SUMMARY_ANSWER))
+    for place in view[1]:
+        messages += place.messages or place.as_messages()
+    return [target.sendable(message) for message in messages] if past.files else messages
+
+
+def request_in(target: Target, past: Conversation, scope: Scope, start: int, message: Message) -> Request:
+    """Return the request for a message in a view that begins at ``start``."""
+    before = messages_before(target, past, scope, scope.in_view(past, start))
+    return target.request((*before, target.sendable(message)))
+
+
+def request_bytes(messages: Sequence[Message]) -> int:
+    """Return about how many bytes these messages take in a request."""
+    files = sum(_encoded(file) for message in messages for file in message.attachments)
+    return files + sum(len(message.content.encode("utf-8", "replace")) for message in messages)
+
+
+def lightened(messages: tuple[Message, ...], most: int) -> tuple[tuple[Message, ...], tuple[Attachment, ...]]:
+    """Leave out the largest files of earlier turns until ``most`` bytes remain; return the messages and those files.
+
+    The files of the last message stay, because it asks about them.
+    """
+    excess, gone = request_bytes(messages) - most, list[Attachment]()
+    for file in sorted((file for message in messages[:-1] for file in message.attachments), key=_encoded, reverse=True):
+        if excess > 0:
+            gone.append(file)
+            excess -= _encoded(file)
+    dropped = set(map(id, gone))  # one file may stand in several turns
+    lighter = [
+        replace(message, attachments=tuple(file for file in message.attachments if id(file) not in dropped))
+        for message in messages[:-1]
+    ]
+    return (*lighter, messages[-1]), tuple(gone)
+
+
+def _encoded(file: Attachment) -> int:
+    return int(len(file.data) * ENCODED)
+
+
+def megabytes(size: int) -> str:
+    """Return a size in bytes in megabytes or kilobytes."""
+    return f"{size / 1e6:.1f} MB" if size >= 1e5 else f"{max(size, 100) / 1e3:.1f} kB"
+
+
+# fingerprints
+
+
+def request_digest(target: Target, request: Request) -> str:
+    """Return a digest that is equal for equal views which are sent to the same endpoint with the same settings."""
+    settings = target.settings
+    asked: tuple[object, ...] = (
+        target.provider.endpoint, settings.max_tokens, settings.temperature, dict(request.parameters),
+    )  # fmt: skip
+    if settings.effort is not None:
+        asked = (*asked, settings.effort)
+    if request.schema is not None:
+        asked = (*asked, dict(request.schema.json))
+    if request.top_logprobs:
+        asked = (*asked, request.top_logprobs)
+    return digested(asked, request.messages)
+
+
+def digested(settings: object, messages: Iterable[Message]) -> str:
+    """Return a digest of the settings, as JSON, and after it one of the messages that are sent, files included."""
+    text, parts = json.dumps(settings, sort_keys=True, default=str), list[bytes]()
+    for message in messages:
+        parts.append(f"\0{message.role}\0{message.content}".encode())
+        if message.attachments:
+            parts += [b"\0" + attachment.data for attachment in message.attachments]
+    of_settings = hashlib.blake2b(text.encode(), digest_size=SETTINGS_DIGEST)
+    return of_settings.hexdigest() + hashlib.blake2b(b"".join(parts), digest_size=16).hexdigest()
+
+
+def are_same_messages(digest: str, other: str) -> bool:
+    """Return whether two digests are of the same messages, whatever settings they were sent with."""
+    return digest[2 * SETTINGS_DIGEST :] == other[2 * SETTINGS_DIGEST :]

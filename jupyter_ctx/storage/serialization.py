@@ -68,7 +68,6 @@ class StoredState(TypedDict, total=False):
     """
 
     settings: dict[str, Any]
-    announced: list[float]
     warned: list[str]
     spent: Spending
     told: dict[str, str]

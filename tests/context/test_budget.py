@@ -53,14 +53,6 @@ def test_available_never_passes_the_limit_nor_the_target_what_is_available(
     assert b.headroom == b.limit - used
 
 
-@given(tokens, st.floats(0, 1e6), st.floats(0, 1e6))
-def test_the_margin_is_on_the_estimated_part_alone(window: int, counted: float, estimated: float) -> None:
-    b = budget(window)
-    assert b.fits(counted, 0) == (counted <= b.limit)
-    if b.fits(counted, estimated):
-        assert counted + estimated <= b.limit
-
-
 @given(tokens, st.floats(0.1, 1))
 def test_a_share_of_the_budget_makes_the_limit_smaller_in_proportion(window: int, share: float) -> None:
     assert budget(window, share=share).limit == int(window * share)

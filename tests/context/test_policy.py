@@ -8,19 +8,16 @@ import pytest
 from ledgers import ledger_of
 
 from jupyter_ctx.config.settings import Settings
-from jupyter_ctx.context.budget import Budget
-from jupyter_ctx.context.compaction import Occupancy
-from jupyter_ctx.context.policy import Decision, decide
-from jupyter_ctx.context.windows import ContextWindow
+from jupyter_ctx.context.compaction import Decision, RequestSize, decide
 
 
-def occupancy(turns: int, *, lasting: bool = True) -> Occupancy:
+def size_of(turns: int, *, lasting: bool = True) -> RequestSize:
     """A request with so many turns of 100 tokens each, at a limit of 1,000."""
-    return Occupancy(ledger_of([100] * turns), Budget(ContextWindow(1_000), 0), 0, turns, lasting=lasting)
+    return RequestSize(ledger_of([100] * turns), 1_000, 0, turns, lasting=lasting)
 
 
 def decided(turns: int, *, lasting: bool = True, **settings: Any) -> Decision:
-    return decide(occupancy(turns, lasting=lasting), Settings(**settings))
+    return decide(size_of(turns, lasting=lasting), Settings(**settings))
 
 
 def test_what_fits_is_sent_whole() -> None:

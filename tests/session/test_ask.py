@@ -9,7 +9,7 @@ from answering_rows import answering_rows
 
 from jupyter_ctx import Message, ask
 from jupyter_ctx.providers.base import Request
-from jupyter_ctx.testing import Answer, ScriptedProvider
+from jupyter_ctx.testing import ScriptedProvider
 
 
 def test_a_prompt_is_answered_and_nothing_is_written(tmp_path: Path) -> None:
@@ -38,12 +38,6 @@ def test_a_request_brings_its_own_settings() -> None:
     request = Request((Message("user", "Which?"),), max_tokens=7, temperature=0.25)
     ask(request, provider=guest)
     assert (guest.requests[0].max_tokens, guest.requests[0].temperature) == (7, 0.25)
-
-
-def test_pieces_are_shown_as_they_come() -> None:
-    shown = list[str]()
-    ask("Which?", provider=ScriptedProvider(Answer(["Bl", "ue."])), on_piece=shown.append)
-    assert shown == ["Bl", "ue."]
 
 
 def test_what_does_not_fit_loses_its_oldest_turns_and_says_so() -> None:

@@ -174,32 +174,6 @@ def test_a_request_that_is_refused_costs_nothing_and_one_whose_connection_broke_
     assert 1 - left(chat) >= WORST
 
 
-def test_of_several_side_by_side_those_are_sent_that_fit_and_the_others_say_why_not() -> None:
-    chat, provider = capped(0.05, Answer("Yes.", usage=Usage(10, 1_000)))
-    answers = side_by_side(chat, "Hello.", 4).answers
-    (error,) = (answer.error for answer in answers if answer.error)
-    assert "max_cost is $0.05" in error
-    assert len(provider.requests) == 3
-
-
-def test_a_second_try_at_a_structured_answer_is_not_sent_where_it_does_not_fit() -> None:
-    chat, provider = capped(0.02, Answer("no", usage=Usage(100, 900)))
-    with pytest.raises(ChatError, match=r"Asking once more failed: max_cost is \$0\.02"):
-        chat.send("Hello.", schema={"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]})
-    assert len(provider.requests) == 1
-
-
-def test_a_summary_that_does_not_fit_is_written_by_the_users_own_lines() -> None:
-    chat, provider = capped(1, "Of course: it is blue.", window=4_000)
-    for question in range(6):
-        chat.send(f"Why is number {question} blue? {'word ' * 300}")
-    sent = len(provider.requests)
-    chat.configure(max_cost=1 - left(chat) + 0.0001)
-    said = str(chat.summarize(method="model"))
-    assert "max_cost" in said
-    assert len(provider.requests) == sent
-
-
 def test_a_run_of_a_conversation_is_bounded_by_what_is_left_there(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ANTHROPIC_API_KEY", "no-key-that-is-sent")
     chat, provider = capped(0.1)

@@ -14,7 +14,7 @@ from priced import CLAUDE, Priced
 from server import serve
 
 from jupyter_ctx import Chat, InvalidRequestError, judge, sweep
-from jupyter_ctx.models.request_price import is_free, price_of
+from jupyter_ctx.models.request_price import price_of
 from jupyter_ctx.testing import ScriptedProvider
 
 SENT, SAID, READ, WRITTEN = 10_000, 200, 4_000, 1_000
@@ -159,7 +159,7 @@ def test_a_run_without_a_cap_tells_that_its_price_is_unknown(at: tuple[str, list
 def test_what_the_user_says_of_a_server_of_ones_own_holds() -> None:
     billed = Chat(provider=ScriptedProvider("Yes."), prices=PRICES)
     target = billed.models.target(billed.config, ask=False)
-    assert not is_free(target)
+    assert not target.is_free
     assert price_of(billed.models, target) is not None
     free = Chat(provider=Priced("Yes."), prices=(0, 0))
     assert free.send("Hello.").cost == 0

@@ -91,7 +91,7 @@ def test_the_same_prompts_are_answered_without_a_request_and_the_conversation_go
     replies = [say(chat, prompt, handed=True) for prompt in PROMPTS]
     assert [reply.text for reply in replies] == ["Answer 0.", "Answer 1.", "Answer 2."]
     assert [(reply.source, reply.cost, reply.model) for reply in replies] == [("handout", None, "scripted/model")] * 3
-    assert all(turn.record.handed for turn in chat.turns)
+    assert all(turn.record.stored for turn in chat.turns)
     assert provider.requests == []
     assert chat.info().cost is None
     again = say(chat, PROMPTS[0], handed=True, run="2")

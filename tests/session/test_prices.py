@@ -54,12 +54,6 @@ def test_the_cost_lies_in_the_range_that_was_told(prompts: list[str]) -> None:
         assert price.low <= cost <= price.high
 
 
-def test_nothing_at_all_costs_nothing_where_the_price_is_known() -> None:
-    price = Chat(provider=Priced("Yes."), max_tokens=1_000).preview("").price
-    assert (price.input, price.low) == (0.0, 0.0)
-    assert price.high
-
-
 def test_several_requests_are_priced_together() -> None:
     chat = priced()
     one = chat.preview("Hello.").price

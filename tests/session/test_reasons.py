@@ -50,15 +50,6 @@ def test_room_is_made_once_compact_at_is_passed_and_well_below_it(share: float) 
     assert all(later - earlier >= rarely for earlier, later in pairwise(cuts))
 
 
-def test_a_cut_for_the_usual_shares_goes_to_six_tenths_of_the_limit() -> None:
-    for share in (0.8, 1.0):
-        chat = chat_of(4_000, "part one", window=4_000, compact_at=share)
-        number = 0
-        while not is_cut(chat.send(f"{number} {'x' * 420}")):
-            number += 1
-        assert chat.info().used == pytest.approx(0.6 * chat.info().limit, abs=120)
-
-
 def test_compact_at_in_tokens_makes_room_there_however_large_the_window_is() -> None:
     chat = chat_of(40_000, "part one", window=40_000, compact_at="1k")
     fills = [chat.info().used for number in range(30) if chat.send(f"{number} {'x' * 420}")]
@@ -138,12 +129,6 @@ def test_where_earlier_turns_were_cut_before_the_next_request_goes_on_from_that_
     for _ in range(3):
         chat.send("x", max_turns=2)
     assert chat.info().left_out == cut
-
-
-def test_requests_that_all_have_the_same_settings_of_their_own_are_cut_rarely() -> None:
-    chat = chat_of(4_000, window=4_000)
-    cuts = [bool(chat.send(f"{number}", max_turns=10).notices) for number in range(40)]
-    assert sum(cuts) <= 8
 
 
 def test_what_was_included_again_is_there_for_requests_with_settings_of_their_own_too() -> None:

@@ -72,13 +72,6 @@ def test_after_two_retries_it_stops_with_the_figures_and_the_next_cell_begins_be
     assert provider.sizes[3] < provider.sizes[2]
 
 
-def test_stop_turns_recovery_off() -> None:
-    chat, provider = refused("full numbers", 3_000, on_overflow="stop")
-    with pytest.raises(ContextOverflowError):
-        chat.send("And now?")
-    assert len(provider.sizes) == 1
-
-
 def test_a_recovered_cell_summarises_what_was_left_out_after_its_reply() -> None:
     chat, provider = refused("full numbers", 3_000, on_overflow="summarise")
     reply = chat.send("And now?")

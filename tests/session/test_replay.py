@@ -11,8 +11,8 @@ from jupyter_ctx.display.widgets.gauge import share_of
 from jupyter_ctx.magics.conversation_tables import replay_forms
 from jupyter_ctx.session import actions
 from jupyter_ctx.session.complete import StreamListener
+from jupyter_ctx.session.info import Replayed
 from jupyter_ctx.session.prompt import Prompt
-from jupyter_ctx.session.replay import Replayed, replayed
 from jupyter_ctx.session.send import send_prompt
 from jupyter_ctx.testing import Answer, ScriptedProvider
 
@@ -20,7 +20,7 @@ LONG = "And why is that so? " * 8
 
 
 def replay(chat: Chat) -> list[Replayed]:
-    return replayed(chat.session)
+    return chat.session.replayed()
 
 
 def talk(**settings: Any) -> tuple[Chat, ScriptedProvider]:

@@ -6,7 +6,6 @@ import sys
 import threading
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -24,7 +23,6 @@ STATES = st.builds(
     SessionState,
     st.builds(replace, st.just(SETTINGS), window=st.integers(2_000, 10**6), compact_at=st.floats(0.1, 1)),
     st.just(SETTINGS),
-    announced=st.frozensets(st.sampled_from([-1.0, 0.5, 0.75, 0.9])),
     warned=LINES,
     spent=st.builds(Spending, st.none() | st.floats(0, 1e6), st.integers(0, 9)),
     counted=st.sampled_from(["", "view"]),
@@ -39,15 +37,6 @@ def kept(state: SessionState, notebook: NotebookState) -> StoredState:
 @given(STATES)
 def test_a_restart_keeps_the_state(state: SessionState) -> None:
     assert SessionState(SETTINGS, SETTINGS).restored(kept(state, NotebookState()), {}) == state
-
-
-@given(st.dictionaries(st.text(max_size=5).filter(str.isalnum), st.just("old")))
-def test_a_restart_adds_to_what_the_notebook_knows_already(told: dict[str, str]) -> None:
-    before = kept(SessionState(SETTINGS, SETTINGS), NotebookState(None, told=told))
-    now = NotebookState(Path(), seen={"turn"}, told={"notes": "new"})
-    now.restore(before)
-    assert now.seen == {"turn"}
-    assert now.told == {**told, "notes": "new"}
 
 
 def test_a_setting_that_is_given_goes_before_a_stored_one() -> None:

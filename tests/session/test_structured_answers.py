@@ -24,7 +24,6 @@ from jupyter_ctx import (
 )
 from jupyter_ctx.experiments.start import sweep
 from jupyter_ctx.providers.base import Request
-from jupyter_ctx.session.ask import ask
 from jupyter_ctx.testing import Answer, ScriptedProvider
 
 
@@ -216,16 +215,6 @@ def test_a_server_that_does_not_heed_the_schema_is_asked_twice_and_its_answer_is
 
 
 # without a conversation
-
-
-def test_ask_parses_an_answer_and_asks_once_more() -> None:
-    provider = ScriptedProvider([INVALID, VALID])
-    reply = ask("Which film?", provider=provider, schema=Movie)
-    assert reply.parsed == UP
-    assert any("asked for once more" in notice for notice in reply.notices)
-    with pytest.raises(InvalidAnswerError) as raised:
-        ask("Which film?", provider=ScriptedProvider(INVALID), schema=Movie)
-    assert raised.value.reply.usage is not None
 
 
 def test_an_answer_of_a_row_is_parsed_asked_for_once_more_or_an_error_of_its_row() -> None:

@@ -22,8 +22,7 @@ from ...models.registry import Models
 from ...providers.error_mapping import BUSY
 from ...runtime.redaction import Redactor
 from ...session.ask import Ask, Asker
-from ...session.complete import StreamListener
-from ...session.paying import may_be_billed
+from ...session.complete import StreamListener, may_be_billed
 from ..row_request import Fault, RowAnswer
 
 

@@ -11,7 +11,7 @@ from ...context.tokens import Meter
 from ...context.usage import Usage
 from ...errors import BudgetExceededError, InvalidRequestError
 from ...models.registry import Models, Target
-from ...models.request_price import GIVE_PRICES, TIERED, is_free, price_of, with_unknown_price, worst_case
+from ...models.request_price import GIVE_PRICES, TIERED, price_of, with_unknown_price, worst_case
 from ...providers.base import Reply
 from ...session.ask import Ask, Asker
 from ...wording import counted, dollars
@@ -64,7 +64,7 @@ def check_price(models: Models, settings: Sequence[Settings], cap: float | None)
     if cap is None:
         return
     targets = [models.target(each, ask=False) for each in settings]
-    unknown = [target.model for target in targets if not is_free(target) and price_of(models, target) is None]
+    unknown = [target.model for target in targets if not target.is_free and price_of(models, target) is None]
     if unknown:
         raise with_unknown_price(unknown)
 
@@ -230,7 +230,7 @@ class Estimate:
             expected=None if unpriced else expected,
             most=cap if is_cut else most,
             unpriced=tuple(unpriced),
-            is_free=all(is_free(part.target) for part in parts),
+            is_free=all(part.target.is_free for part in parts),
             cap=cap if is_cut else None,
             worst=worst,
             at_once=fits if fits < min(at_once, rows) else None,
@@ -281,7 +281,7 @@ class Estimate:
 
 def _costs(models: Models, part: Part) -> tuple[float, float | None] | None:
     """Return the US dollars of a part, expected and at most; ``None``: unknown."""
-    if is_free(part.target):
+    if part.target.is_free:
         return 0.0, 0.0
     price = price_of(models, part.target)
     if price is None:

@@ -16,7 +16,7 @@ from jupyter_ctx.errors import InvalidRequestError
 from jupyter_ctx.experiments.money.estimate import Estimate, Part, check_price, count_tokens
 from jupyter_ctx.models.purse import Purse
 from jupyter_ctx.models.registry import Models, Target
-from jupyter_ctx.models.request_price import is_free, price_of, worst_case
+from jupyter_ctx.models.request_price import price_of, worst_case
 
 MODELS = Models()
 
@@ -161,8 +161,8 @@ def test_an_unknown_price_is_said_and_is_never_nothing() -> None:
 
 
 def test_a_model_of_one_s_own_has_no_price() -> None:
-    assert is_free(target("local/smollm2"))
-    assert not is_free(target("mine", base_url="http://127.0.0.1:9/v1"))
+    assert target("local/smollm2").is_free
+    assert not target("mine", base_url="http://127.0.0.1:9/v1").is_free
     assert str(Estimate.of(MODELS, [Part(target("local/smollm2"), 10, 1_000)])).endswith("Free.")
 
 
