@@ -35,7 +35,7 @@ def summarised_by(write: Writer, limit: int = 10**6, **settings: Any) -> tuple[C
         return write(text) if is_task(text) else "Noted."
 
     provider = ScriptedProvider(answer, takes=frozenset({"image"}))
-    chat = Chat(provider=provider, **{"window": 16_000, "max_tokens": 500, **settings})
+    chat = Chat(provider=provider, **{"window": 12_000, "max_tokens": 500, **settings})
     chat.add_messages(crates())
     return chat, provider
 
