@@ -149,5 +149,5 @@ def test_status_shows_the_settings_that_differ_from_the_default_and_who_set_them
     cells.run("%chat config compact_at 0.8\n%chat config parameters seed=3")
     said = cells.run("%chat status")
     assert "parameters seed=3, compact_at 0.8 (set here)" in said
-    assert "min_turns" not in said, "settings at their default are not listed"
+    assert "max_turns" not in said, "settings at their default are not listed"
     assert max(map(len, said.splitlines())) <= 100
