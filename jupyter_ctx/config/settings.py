@@ -88,7 +88,7 @@ class Setting(NamedTuple):
 def setting(about: About, default: Any, summary: str) -> Any:
     """Declare a field of :class:`Settings`."""
     given: dict[str, Any] = {"default_factory": dict} if default == {} else {"default": default}
-    return field(**given, metadata={"about": about, "help": summary})
+    return field(**given, metadata={"about": about, "summary": summary})
 
 
 request, room, server, display = (partial(setting, about) for about in typing.get_args(About))
@@ -197,14 +197,14 @@ def _plain(name: str) -> str:
     return name.lower().replace("_", "")
 
 
-def _declared(hint: Any, about: About, help: str) -> Setting:
+def _declared(hint: Any, about: About, summary: str) -> Setting:
     """Return what a field's annotation says of its values, with what is declared beside it."""
     is_optional = type(None) in typing.get_args(hint)
     kind = typing.get_args(hint)[0] if is_optional else hint
     origin = typing.get_origin(kind)
     if origin is Annotated:
-        return Setting(about, help, kind.__origin__, kind.__metadata__[0], (), is_optional)
-    return Setting(about, help, kind, None, typing.get_args(kind) if origin is Literal else (), is_optional)
+        return Setting(about, summary, kind.__origin__, kind.__metadata__[0], (), is_optional)
+    return Setting(about, summary, kind, None, typing.get_args(kind) if origin is Literal else (), is_optional)
 
 
 _hints = typing.get_type_hints(Settings, include_extras=True)
