@@ -87,7 +87,7 @@ class CellPrompts:
         names, things = self._recorder.attachable if words else {}, []
         for word in words:
             tell(word, verb="Reading")
-            things.append(attached_named(word, names, attach, allow_local=options.allow_local))
+            things.append(attached_named(word, names, attach))
         if options.error:
             things.append(attachment_of_error(chat.session, self.last_error(), redact=redact, **settings))
         return things

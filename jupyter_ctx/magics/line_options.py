@@ -124,7 +124,6 @@ OPTIONS = (
         "--no-redact", "blank nothing; only keys in use are never written into a file",
         (*ASKING, "handout", "export"),
     ),
-    Option("--allow-local", "let -a read pages of this machine and its network, and at http:// addresses", ASKING),
     _setting("--on-overflow", "HOW"),
     _setting("--window", "N"),
     _setting("--set", "NAME=VALUE", into="parameters", repeats=True),
