@@ -116,7 +116,7 @@ def _possible(typed: TypedLine, *, in_cell: bool) -> Iterator[Suggestion]:
     command = COMMANDS.get(plain[0]) if plain else None
     if command is None:
         is_first = not plain and not typed.current.startswith("-")
-        fitting = [name for name, each in COMMANDS.items() if name == each.name and (each.heads_cell or not in_cell)]
+        fitting = [name for name, each in COMMANDS.items() if each.heads_cell or not in_cell]
         yield from (Suggestion(name, "command") for name in fitting if is_first)
         yield from _options(OF_A_PROMPT, before)
         return
