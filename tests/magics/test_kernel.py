@@ -51,6 +51,16 @@ def test_a_gauge_is_live_until_the_next_turn_and_then_a_snapshot(kernel: Kernel)
     assert (len(twins(kernel.run("%chat"))), stills(kernel.run("%%chat\nAnd again?"))) == (1, 1)
 
 
+@pytest.mark.parametrize(("source", "most"), [("%chat", 1), ("%%chat -n 2\nHi.", 8), ("%%chat next\nOnce upon", 8)])
+def test_however_many_cells_run_the_number_of_widgets_is_bounded(kernel: Kernel, source: str, most: int) -> None:
+    kernel.run("%chat config max_tokens 2\nfrom ipywidgets.widgets.widget import _instances")
+    alive = []
+    for _ in range(most + 2):
+        kernel.run(source)
+        alive.append(int(kernel.value("len(_instances)")))
+    assert alive[-1] == alive[-2] == alive[most - 1]
+
+
 @pytest.mark.parametrize("shows", ["history", "preview", "status"])
 def test_a_table_never_changes(kernel: Kernel, shows: str) -> None:
     kernel.run("%%chat\nSay hello.")
@@ -62,8 +72,8 @@ def test_a_table_never_changes(kernel: Kernel, shows: str) -> None:
 
 
 def stills(outputs: list[dict[str, Any]]) -> int:
-    """How many outputs became snapshots."""
-    return sum(o["msg_type"] == "comm_open" and "jctx-when" in str(o["content"]) for o in outputs)
+    """How many outputs became snapshots: their boxes are closed, each with its layout."""
+    return sum(o["msg_type"] == "comm_close" for o in outputs) // 2
 
 
 def test_a_send_that_nearly_fills_the_context_says_so_once_above_its_answer(kernel: Kernel) -> None:
