@@ -135,7 +135,7 @@ def test_a_click_while_a_cell_runs_is_not_lost_and_the_turn_is_whole(kernel: Ker
     kernel.run("%%chat\nSay hello.")
     kernel.run(
         "from jupyter_ctx.magics.registration import magics_of\n"
-        "row = magics_of(get_ipython()).magic.gauge.panel(get_chat()).widget.children[1].children[1]"
+        "row = magics_of(get_ipython()).magic.gauge.panel().widget.children[1].children[1]"
     )
     clear = kernel.value("next(b for b in row.children if b.description == 'Clear').model_id")
     message = kernel.ask(f"%%chat -m {real_model} --max-tokens 150\nWrite a long story about a lighthouse.", "story")
