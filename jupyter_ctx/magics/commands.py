@@ -7,7 +7,7 @@ from IPython.core.error import UsageError
 from .. import wording as words_of
 from ..chat import Chat
 from ..config.aliases import load_aliases, model_of, set_alias
-from ..config.settings import DEFAULT_MODEL, SETTING_NAMES, Settings
+from ..config.settings import DEFAULT_MODEL, SETTING_NAMES
 from ..display.tables import table_text
 from ..display.text import to_plain
 from ..display.widgets.gauge import gauge_line
@@ -27,8 +27,7 @@ from . import code_commands, handing_out, status, token_commands  # noqa: F401  
 from .command_table import ABOUT_ANSWERS, ABOUT_CONVERSATIONS, ABOUT_SETUP, ABOUT_WINDOW, Call, command, command_of, say
 from .command_table import COMMANDS as COMMANDS  # whole only with the declarations below
 from .conversation_tables import conversations_table, replay_forms
-from .help_pages import all_commands, all_settings, one_command, setting_lines, unknown_topic
-from .help_topics import TOPICS, topic_forms
+from .help_pages import TOPICS, all_commands, all_settings, one_command, setting_lines, topic_forms, unknown_topic
 from .line_options import settings_of
 from .questions import typed_answer, typed_key
 
@@ -337,31 +336,27 @@ def _config(call: Call, *words: str) -> object:
 @command(ABOUT_SETUP, "%chat models", "%chat models openrouter")
 def _models(call: Call, provider: str | None = None) -> object:
     """List a provider's models with their context windows."""
+    asked, name = call.chat.config, (provider or "").lower()
+    if name:
+        check_known(name)
+        asked = asked.changed({"model": DEFAULT_MODEL if name == "local" else f"{name}/any"})
     try:
-        models = sorted(call.chat.models.available(_listed_by(call.chat, provider)))
+        models = sorted(call.chat.models.available(asked))
     except ModelNotFoundError as error:
         raise ModelNotFoundError(f"No list of models came. {error} A server may answer prompts without one.") from None
     rows = [(to_plain(name), f"{window.tokens:,}", window.origin) for name, window in models]
     return table_text(("model", "window", ""), rows) if rows else "The provider lists no models."
 
 
-def _listed_by(chat: Chat, provider: str | None) -> Settings:
-    """Return settings with which a provider is asked for its list; without a name, the one in use."""
-    if provider is None:
-        return chat.config
-    name = provider.lower()
-    check_known(name)
-    return chat.config.changed({"model": DEFAULT_MODEL if name == "local" else f"{name}/any"})
-
-
 @command(ABOUT_SETUP, "%chat alias", "%chat alias quick openai/gpt-5.2", takes="[NAME MODEL]")
 def _alias(_call: Call, name: str = "", model: str = "") -> object:
     """List or define short names for models, in every notebook; MODEL none removes one."""
-    if name and not model:
-        raise UsageError("%chat alias NAME MODEL defines a short name; %chat alias NAME none removes it.")
     is_removed = model.lower() == "none"
-    if is_removed and name not in load_aliases():
-        raise UsageError(f"There is no short name {name!r}: %chat alias lists them.")
+    if name and (not model or (is_removed and name not in load_aliases())):
+        raise UsageError(
+            "%chat alias NAME MODEL defines a short name, %chat alias NAME none removes one that is there, and "
+            "%chat alias lists them."
+        )
     if name:
         set_alias(name, None if is_removed else _checked_model(name, model))
     aliases = sorted(load_aliases().items())

@@ -25,7 +25,7 @@ from ..providers.lookup import key_holders, provider_names
 from ..wording import nearest_name
 from .attach_named import is_attachable
 from .commands import COMMANDS
-from .help_topics import TOPICS
+from .help_pages import TOPICS
 from .line_options import ASKING, OF_A_PROMPT, OPTIONS
 from .variables import is_run, is_schema, is_scorer, is_table, value_named, variables_of
 

@@ -14,8 +14,7 @@ from IPython.utils.capture import capture_output
 from jupyter_ctx.config.settings import SETTINGS
 from jupyter_ctx.magics.command_table import ABOUT_MORE, GROUPS, Command
 from jupyter_ctx.magics.commands import COMMANDS
-from jupyter_ctx.magics.help_pages import OF_SETTINGS
-from jupyter_ctx.magics.help_topics import TOPICS, topic_text
+from jupyter_ctx.magics.help_pages import OF_SETTINGS, TOPICS, topic_text
 from jupyter_ctx.magics.line_errors import check_options
 from jupyter_ctx.magics.line_options import A_PROMPT, OF_A_PROMPT, OPTIONS, Option, parsed_line
 from scripts.reference import filled
