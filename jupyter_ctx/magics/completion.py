@@ -151,7 +151,7 @@ def _possible(typed: TypedLine, *, in_cell: bool) -> Iterator[Suggestion]:
             word = [Suggestion(kind, "default value" if kind == "default" else "word")] if kind.islower() else ()
             yield from COMPLETERS[kind](replace(typed, before=plain)) if kind in COMPLETERS else word
     for each in OF_A_PROMPT if command is None else command.options:
-        if each.repeats or each.repeats_for or not set(each.flags) & set(typed.before):
+        if each.repeats or not set(each.flags) & set(typed.before):
             yield Suggestion(each.flag, f"option {each.takes}".strip())
 
 
