@@ -16,7 +16,7 @@ SIGNED = r"(?i)(?:.*[-_])?(?:app_?id|auth|code|credential|hmac|key|policy|sas|si
 # Hosts without a public name, or by number
 PRIVATE_HOST = r":|(?:^[^.]+|\.(?:arpa|home|internal|intranet|lan|local|localdomain|localhost)|\.\w*\d\w*)\.?$"
 VALID = r"(?a)https?://(?:[^/?#@\s]*@)?(?:[\w.-]+|\[[\da-fA-F:.]+\])(?::\d{1,5})?(?:[/?#][!-\[\]-~]*)?"
-PRIVATE = "it is at http:// or in a private network; only a cell's -a reads local addresses, as they are typed."
+PRIVATE = "it is at http://, or leads into a private network, which a cell reads only where -a names a local address."
 
 
 def is_address(word: str) -> bool:
@@ -24,7 +24,7 @@ def is_address(word: str) -> bool:
     return re.match(r"[A-Za-z][A-Za-z0-9+.-]+://", word) is not None
 
 
-def is_local(word: str) -> bool:
+def is_local_address(word: str) -> bool:
     """Return whether an address names a host of one's own machine or network."""
     return re.search(PRIVATE_HOST, urlsplit(word).hostname or "") is not None
 

@@ -42,7 +42,7 @@ NO_PARAMETERS = {  # names without underscores, and what to do instead; a cap on
 OF_EFFORT = re.compile("effort|think", re.I)  # in the names of parameters
 BODIES = frozenset({"http_options", "extra_body", "generationConfig"})  # of Google's SDK: more of the request's body
 LEAST_TOKENS = 256  # that compact_at may be: a figure from 0.1 to 1 is a share of the limit
-UNITS = {"": 1, "%": 0.01, "k": 1_000, "m": 1_000_000}
+NUMBER_UNITS = {"": 1, "%": 0.01, "k": 1_000, "m": 1_000_000}
 TYPED_NUMBER = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+)) ?([km%]?)")
 GROUPED_NUMBER = re.compile(r"[1-9]\d{0,2}(,\d{3})+")
 About = Literal["request", "room", "server", "display"]  # what a setting decides; room: when and how room is made
@@ -227,9 +227,9 @@ def wanted(name: str) -> str:
         return f"one of {', '.join(choices(name))}"
     words = WANTED.get(name, "text")
     if number is not None and name not in WANTED:
-        most = " or more" if number.most == math.inf else f" to {number.most:,g}"
-        what = "a share of the limit" if number.units == "%" else NUMBER_WORDS[declared.kind]
-        words = f"{what} from {number.least:g}{most}"
+        words = "a share of the limit" if number.units == "%" else NUMBER_WORDS[declared.kind]
+        bounds = f", {number.least:g} or more", f" from {number.least:g} to {number.most:,g}"
+        words += bounds[number.most < math.inf]
     same = [line for unit, line in UNIT_WORDS.items() if number is not None and unit in number.units]
     words += f" ({', '.join(same)})" if same else ""
     return f"{words}, or none" if declared.is_optional else words
@@ -320,7 +320,7 @@ def _number(value: Any, allowed: Number) -> float:
         typed = TYPED_NUMBER.fullmatch(text)
         if typed is None or typed[2] not in ("", *allowed.units):
             raise ValueError
-        value = round(float(typed[1]) * UNITS[typed[2]], 9)
+        value = round(float(typed[1]) * NUMBER_UNITS[typed[2]], 9)
     if isinstance(value, bool) or not isinstance(value, Real) or not allowed.least <= float(value) <= allowed.most:
         raise ValueError
     return float(value)

@@ -12,22 +12,22 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from ..attachments.addresses import Address, is_address, is_local
+from ..attachments.addresses import Address, is_address, is_local_address
 from ..attachments.attached import MOST_SHARE, Attached
 from ..attachments.attached_files import exists
 from ..attachments.user_code import format_error, silent
 from ..errors import InvalidRequestError
 from ..template.expressions import Expression, RefusedError, described
 from ..wording import did_you_mean
+from .output_recorder import ABSENT
 from .variables import variables_of
 
 VARIABLE_NAME = re.compile(r"[^\W\d]\w*")
 KEYS = re.compile(r"\[([^\[\]]+)\]")
-NUMBERS = re.compile(r"[-\d.: ]*")  # a number or a slice
+AS_IT_IS = re.compile(r"[-\d.: ]*|'.*'|\".*\"")  # a number, a slice, or a text in its quotes
 WHOLE = ":all"  # behind a name: as much as fits
 NOT_DATA = ("a module", "a class", "a function")
 MOST_FILES = 1_000  # of a folder that are compared with a word
-ABSENT = object()  # there is no variable of the name
 SIMILARITY = 0.6  # of difflib, from 0 to 1
 NUMBERED = re.compile(r"(Out|In)\s?\[\s?(\d+)\s?\]|_(i?)(\d+)\b")
 FILLED_IN = re.compile(r"\{\{.*?\}\}")
@@ -40,7 +40,7 @@ def attached_named(word: str, variables: Mapping[str, Any], attach: Callable[...
     what goes with the prompt from a value and its name. Raises InvalidRequestError.
     """
     if is_address(word):
-        return attach(word, Address(word, allow_local=is_local(word)))
+        return attach(word, Address(word, allow_local=is_local_address(word)))
     name = word.removesuffix(WHOLE)
     is_whole = name != word and not _is_file(word)
     word = name if is_whole else word
@@ -55,6 +55,8 @@ def attached_named(word: str, variables: Mapping[str, Any], attach: Callable[...
 
 def _value(word: str, variables: Mapping[str, Any]) -> Any:
     """Return what a word names, or ``ABSENT`` where that is a file. Raises InvalidRequestError."""
+    if word in variables:
+        return variables[word]
     problems: list[str] = []
     for expression in map(Expression.of, _readings(word)):
         if not expression.names or expression.unknown(variables) or expression.source != expression.text:
@@ -76,7 +78,7 @@ def _readings(word: str) -> Iterable[str]:
 
     def quoted(match: re.Match[str], *, numbers: bool) -> str:
         parts = [part.strip() for part in match[1].split(",")]
-        return f"[{', '.join(part if NUMBERS.fullmatch(part) and not numbers else repr(part) for part in parts)}]"
+        return f"[{', '.join(part if AS_IT_IS.fullmatch(part) and not numbers else repr(part) for part in parts)}]"
 
     words, everything = (KEYS.sub(partial(quoted, numbers=numbers), word) for numbers in (False, True))
     return dict.fromkeys((words, word, everything))

@@ -134,7 +134,9 @@ class Command:
                 left = [" ".join(left)] if left else []
             count = len(left) if takes_all else 1
             is_number = str(parameter.annotation).startswith("int")
-            values += [call.count(word, self.takes, self._remedy) if is_number else word for word in left[:count]]
+            values += [
+                call.count(word, self.takes, self._remedy(call.name)) if is_number else word for word in left[:count]
+            ]
             left = left[count:]
         if left:
             raise self._misuse(call)
@@ -144,14 +146,13 @@ class Command:
         """Return an error that says what the command takes, and how it is written."""
         typed = f", not {' '.join(call.words)!r}" if call.words else ""
         what = self.takes or "nothing on its line"
-        return UsageError(f"%chat {call.name} takes {what}{typed}{self._remedy}. Nothing was done.")
+        return UsageError(f"%chat {call.name} takes {what}{typed}{self._remedy(call.name)}. Nothing was done.")
 
-    @property
-    def _remedy(self) -> str:
-        """The end of an error: where a text goes, else the example that shows most of what the command takes."""
+    def _remedy(self, name: str) -> str:
+        """Return the end of an error: where a text goes, else the example that shows most of what is taken."""
         if self.heads_cell and not self.needs_text:
-            return f": a text goes below %%chat {self.name}, from the cell's second line on"
-        lines = [example.partition("\n")[0] for example in self.examples]
+            return f": a text goes below %%chat {name}, from the cell's second line on"
+        lines = [example.partition("\n")[0] for example in self.examples if example.split()[1] == name]
         return f", as in {max(lines, key=len)}" if lines else ""
 
 

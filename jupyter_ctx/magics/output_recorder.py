@@ -22,7 +22,7 @@ OTHER_FORMS = {  # what is shown as a picture, and is not sent as one
 }
 OWN_HTML = "jctx-"  # in the HTML of answers, gauges and tables; their widgets have no text beside them
 MOST_DISPLAYS = 60
-MOST_BYTES = 50_000_000  # of all of them
+MOST_KEPT_BYTES = 50_000_000  # of all of them
 MOST_TEXT = 20_000  # characters of a display without an image
 ABSENT = object()
 
@@ -114,7 +114,7 @@ class OutputRecorder:
     def _keep(self, display: Display | None) -> None:
         """Keep a display, and forget the oldest where there are too many."""
         kept = self._displays = [*self._displays, *([display] if display is not None else [])]
-        while len(kept) > MOST_DISPLAYS or sum(len(each.image or each.text) for each in kept) > MOST_BYTES:
+        while len(kept) > MOST_DISPLAYS or sum(len(each.image or each.text) for each in kept) > MOST_KEPT_BYTES:
             self.dropped.add(kept.pop(0).number)
 
     # what is read of it

@@ -24,7 +24,7 @@ def check_new_name(flag: str, name: str | None) -> None:
         return
     is_taken = iskeyword(name) or hasattr(builtins, name) or IPYTHONS.fullmatch(name)
     if is_taken or not name.isidentifier():
-        reason = "is used by Python or IPython themselves: choose another name" if is_taken else "is no variable's name"
+        reason = "is used by Python or IPython: choose another name" if is_taken else "cannot be the name of a variable"
         raise UsageError(f"{flag} {name}: {name!r} {reason}.")
 
 
