@@ -20,8 +20,7 @@ from jupyter_ctx.__main__ import main
 from jupyter_ctx.config.settings import SETTINGS, About, Settings, choices, typed_value, wanted
 from jupyter_ctx.magics.command_table import GROUPS, Command
 from jupyter_ctx.magics.commands import COMMANDS
-from jupyter_ctx.magics.help_pages import OF_SETTINGS
-from jupyter_ctx.magics.help_topics import TOPICS, topic_text
+from jupyter_ctx.magics.help_pages import OF_SETTINGS, TOPICS, topic_text
 from jupyter_ctx.magics.line_options import OF_A_PROMPT, OPTIONS, Option
 from jupyter_ctx.providers.catalog import SERVICES
 

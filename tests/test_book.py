@@ -8,7 +8,7 @@ import pytest
 from book_pages import ROOT, problems
 
 from jupyter_ctx.context.windows import FACTS, PRICES, WindowRow, read_table
-from jupyter_ctx.magics.help_topics import TOPICS
+from jupyter_ctx.magics.help_pages import TOPICS
 from scripts.reference import MARKED, PARTS, filled
 
 PAGES = sorted([*(ROOT / "docs").rglob("*.md"), *TOPICS.values(), ROOT / "README.md"])

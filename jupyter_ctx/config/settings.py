@@ -39,12 +39,10 @@ NO_PARAMETERS = {  # names without underscores, and what to do instead; a cap on
     **dict.fromkeys(("n", "bestof", "candidatecount"), "-n N (several answers) does that"),
     "temperature": "the setting temperature (-t N) does that",
 }
-OF_EFFORT = frozenset((  # names of parameters, without underscores
-    "effort", "reasoningeffort", "thinking", "thinkinglevel", "thinkingbudget", "think", "enablethinking",
-))  # fmt: skip
+OF_EFFORT = re.compile("effort|think", re.I)  # in the names of parameters
 BODIES = frozenset({"http_options", "extra_body", "generationConfig"})  # of Google's SDK: more of the request's body
 LEAST_TOKENS = 256  # that compact_at may be: a figure from 0.1 to 1 is a share of the limit
-TOKEN_UNITS = {"": 1, "k": 1_000, "m": 1_000_000}
+NUMBER_UNITS = {"": 1, "%": 0.01, "k": 1_000, "m": 1_000_000}
 TYPED_NUMBER = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+)) ?([km%]?)")
 GROUPED_NUMBER = re.compile(r"[1-9]\d{0,2}(,\d{3})+")
 About = Literal["request", "room", "server", "display"]  # what a setting decides; room: when and how room is made
@@ -97,7 +95,7 @@ class Setting(NamedTuple):
 def setting(about: About, default: Any, summary: str) -> Any:
     """Declare a field of :class:`Settings`."""
     given: dict[str, Any] = {"default_factory": dict} if default == {} else {"default": default}
-    return field(**given, metadata={"setting": Setting(about, summary)})
+    return field(**given, metadata={"about": about, "summary": summary})
 
 
 request, room, server, display = (partial(setting, about) for about in typing.get_args(About))
@@ -165,7 +163,13 @@ class Settings:
     )
 
     def __post_init__(self) -> None:
-        _check_parameters(self.parameters, self.effort)
+        for name in map(str, _names(self.parameters)):
+            instead = NO_PARAMETERS.get(name.lower().replace("_", ""))
+            if instead is not None:
+                raise InvalidRequestError(f"{name} cannot be set as a parameter: {instead}.")
+        for name, value in self.parameters.items() if self.effort is not None else ():
+            if OF_EFFORT.search(f"{name} {[*value] if isinstance(value, Mapping) else ''}"):
+                raise InvalidRequestError(f"effort is {self.effort}, and {name} (--set) sets it, too: leave one out.")
         if self.max_turns is not None and self.min_turns > max(self.max_turns, 1):
             raise InvalidRequestError(
                 f"min_turns is {self.min_turns}, and max_turns only {self.max_turns}: no view can have both."
@@ -187,29 +191,22 @@ class Settings:
         return replace(self, **values)
 
 
-def _check_parameters(parameters: Mapping[str, Any], effort: str | None) -> None:
-    """Raise InvalidRequestError for parameters that a setting stands for, or that we send ourselves."""
-    for name in _names(parameters, BODIES):
-        if _plain(name) in NO_PARAMETERS:
-            raise InvalidRequestError(f"{name} cannot be set as a parameter: {NO_PARAMETERS[_plain(name)]}.")
-    for name, value in parameters.items() if effort is not None else ():
-        if not OF_EFFORT.isdisjoint(map(_plain, _names({name: value}))):
-            raise InvalidRequestError(
-                f"effort is {effort}, and the parameter {name} (--set) says how much to think, too: "
-                "leave one of them out."
-            )
-
-
-def _names(parameters: Mapping[str, Any], within: frozenset[str] | None = None) -> Iterator[str]:
-    """Yield the names of parameters, and those of the fields of objects: of all, or of those named in ``within``."""
+def _names(parameters: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the names of parameters, and of those in an object that is more of the request's body."""
     for name, value in parameters.items():
         yield name
-        if isinstance(value, Mapping) and (within is None or name in within):
-            yield from _names(value, within)
+        if name in BODIES and isinstance(value, Mapping):
+            yield from _names(value)
 
 
-def _plain(name: str) -> str:
-    return name.lower().replace("_", "")
+def _declared(hint: Any, about: About, summary: str) -> Setting:
+    """Return what a field's annotation says of its values, with what is declared beside it."""
+    is_optional = type(None) in typing.get_args(hint)
+    kind = typing.get_args(hint)[0] if is_optional else hint
+    origin = typing.get_origin(kind)
+    if origin is Annotated:
+        return Setting(about, summary, kind.__origin__, kind.__metadata__[0], (), is_optional)
+    return Setting(about, summary, kind, None, typing.get_args(kind) if origin is Literal else (), is_optional)
 
 
 _hints = typing.get_type_hints(Settings, include_extras=True)
@@ -244,12 +241,11 @@ def wanted(name: str) -> str:
     if declared.words:
         return f"one of {', '.join(choices(name))}"
     words = WANTED.get(name, "text")
-    if number and name not in WANTED:
+    if number is not None and name not in WANTED:
         words = "a share of the limit" if number.units == "%" else NUMBER_WORDS[declared.kind]
-        words += (
-            f", {number.least:g} or more" if number.most == math.inf else f" from {number.least:g} to {number.most:,g}"
-        )
-    same = [line for unit, line in UNIT_WORDS.items() if number and unit in number.units]
+        bounds = f", {number.least:g} or more", f" from {number.least:g} to {number.most:,g}"
+        words += bounds[number.most < math.inf]
+    same = [line for unit, line in UNIT_WORDS.items() if number is not None and unit in number.units]
     words += f" ({', '.join(same)})" if same else ""
     return f"{words}, or none" if declared.is_optional else words
 
@@ -267,9 +263,8 @@ def default_settings(config: Mapping[str, Any], given: Mapping[str, Any]) -> Set
 def kept_settings(begun: Settings, now: Settings) -> dict[str, Any]:
     """Return the settings changed since the start, without parameters, which may hold a key."""
     changed = {name for name in SETTING_NAMES if getattr(now, name) != getattr(begun, name)} - {"parameters"}
-    where = {"model", *MODEL_SETTINGS}  # all or nothing: half of it would send a conversation to somebody else
-    if changed & where:
-        changed = changed | where
+    address = {"model", *MODEL_SETTINGS}  # all or nothing: half of it would send a conversation to somebody else
+    changed |= address if changed & address else set()
     return {name: getattr(now, name) for name in SETTING_NAMES if name in changed}
 
 
@@ -340,8 +335,7 @@ def _number(value: Any, allowed: Number) -> float:
         typed = TYPED_NUMBER.fullmatch(text)
         if typed is None or typed[2] not in ("", *allowed.units):
             raise ValueError
-        figure = float(typed[1])
-        value = figure / 100 if typed[2] == "%" else round(figure * TOKEN_UNITS[typed[2]], 9)
+        value = round(float(typed[1]) * NUMBER_UNITS[typed[2]], 9)
     if isinstance(value, bool) or not isinstance(value, Real) or not allowed.least <= float(value) <= allowed.most:
         raise ValueError
     return float(value)
@@ -367,28 +361,25 @@ def _parameters(value: Any) -> Mapping[str, Any]:
     """Return parameters from a mapping, or from one or several texts NAME=VALUE, where VALUE may be JSON."""
     if isinstance(value, Mapping):
         return dict(value)
-    parameters = dict[str, Any]()
-    for pair in [value] if isinstance(value, str) else value if not _takes_all_away(value) else ():
-        name, equals, text = pair.partition("=")
-        if not (name.strip() and equals):
-            raise InvalidRequestError(f"{pair!r} is not a parameter: write NAME=VALUE.")
-        parameters[name.strip()] = _json(text)
-    return parameters
+    texts = [value] if isinstance(value, str) else [*value]
+    return {} if _takes_all_away(value) else dict(map(_parameter, texts))
+
+
+def _parameter(typed: str) -> tuple[str, Any]:
+    name, equals, text = typed.partition("=")
+    if not (name.strip() and equals):
+        raise InvalidRequestError(f"{typed!r} is not a parameter: write NAME=VALUE.")
+    try:
+        return name.strip(), json.loads(text)
+    except ValueError:
+        if text[:1] in ("{", "["):
+            raise InvalidRequestError(f"{text} is not JSON: put quotes around all of it, 'name={{…}}'.") from None
+        return name.strip(), text
 
 
 def _takes_all_away(value: Any) -> bool:
     """Return whether parameters, as a text or as a list of texts, are unset."""
     return is_none(value[0] if isinstance(value, list) and len(value) == 1 else value)
-
-
-def _json(text: str) -> Any:
-    """Return the value of a text that is JSON, else the text; raise InvalidRequestError for a broken object or list."""
-    try:
-        return json.loads(text)
-    except ValueError:
-        if text[:1] in ("{", "["):
-            raise InvalidRequestError(f"{text} is not JSON: put quotes around all of it, 'name={{…}}'.") from None
-        return text
 
 
 READERS: Mapping[str, Callable[[Any], Any]] = {

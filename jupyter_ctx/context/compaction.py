@@ -226,7 +226,7 @@ def _cut_at(now: RequestSize, start: int) -> Cut:
 def _cut_down(now: RequestSize, goal: float, min_turns: int, max_turns: int | None) -> Cut:
     """Return the cut at the turn that brings the request nearest to ``goal`` tokens and within the limit.
 
-    At most ``max_turns`` turns stay in view, and at least ``min_turns`` as long as these fit. O(log n).
+    At most ``max_turns`` turns stay in view, and the newest as long as it fits. O(log n).
     """
     ledger, start, end = now.ledger, now.start, now.end
     others = now.fixed + ledger.pinned(end) + now.prompt

@@ -141,6 +141,8 @@ class SideBySideCell:
         """Follow the conversation no longer."""
         if self._follow in self._chat.session.listeners:
             self._chat.session.listeners.remove(self._follow)
+        if self._bar is not None:
+            self._bar.close()
 
     def _follow(self) -> None:
         """Show which answer is taken now."""

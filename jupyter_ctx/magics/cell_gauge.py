@@ -41,8 +41,8 @@ class CellGauge:
         self._chip = ChipFeed(chip, self._current, self._pressing) if chip is not None else None
         self._panel: GaugePanel | None = None
         self._output: GaugeOutput | None = None
-        self._followed: Chat | None = None  # the conversation that the panel shows
-        self._heard = set[Chat]()  # conversations whose changes the gauge hears of
+        self._followed: Chat | None = None  # the conversation that is shown live
+        self._heard = set[Chat]()  # conversations whose changes are heard of
 
     def show(self, chat: Chat) -> None:
         """Show the live panel; its text in a terminal, in headless runs, and for another conversation."""
@@ -55,29 +55,31 @@ class CellGauge:
             display(self._snapshot(chat), raw=True)
         else:
             self._freeze()
-            self._output = GaugeOutput(self.panel(chat).widget, partial(self._snapshot, chat))
+            self._output = GaugeOutput(self.panel().widget, partial(self._snapshot, chat))
 
     def after_cell(self) -> None:
-        """Show the chip as of the current conversation."""
-        if self._chip is not None and self._library().is_open:
-            self._chip.follow()
+        """Follow the conversation that a cell has opened or switched to."""
+        if self._library().is_open and self._current() is not self._followed:
+            self.follow()
 
     def follow(self) -> None:
-        """Show the conversation that is current now."""
-        if self._panel is not None:
-            self.panel(self._current())
-
-    def panel(self, chat: Chat) -> GaugePanel:
-        """Return the panel: one for all its views, so that they agree. It hears what happens in a conversation."""
-        if self._panel is None:
-            self._panel = GaugePanel(self._pressing)
-        if self._followed is not chat:
-            self._followed = chat
+        """Show the conversation that is current now; an output that shows another one is a snapshot from now on."""
+        chat = self._current()
+        if chat is not self._followed:
             self._freeze()
+            self._followed = chat
         if chat not in self._heard:
             self._heard.add(chat)
             chat.session.listeners.append(partial(self._changed, chat))
-        self._panel.update()
+        if self._panel is not None:
+            self._panel.update()
+        if self._chip is not None:
+            self._chip.follow()
+
+    def panel(self) -> GaugePanel:
+        """Return the panel: one for all its views, so that they agree."""
+        self._panel = self._panel or GaugePanel(self._pressing)
+        self.follow()
         return self._panel
 
     def name_of(self, chat: Chat) -> str:
@@ -88,8 +90,12 @@ class CellGauge:
         return self._library().current
 
     def _changed(self, chat: Chat) -> None:
-        """Draw the live output anew after an action; once a turn begins, it is a snapshot."""
-        if self._output is None or self._panel is None or chat is not self._followed:
+        """Draw what is live anew after an action; once a turn begins, the output is a snapshot."""
+        if chat is not self._followed:
+            return
+        if self._chip is not None:
+            self._chip.update()
+        if self._output is None or self._panel is None:
             return
         if chat.session.running:
             self._freeze()

@@ -33,32 +33,35 @@ from .cell_gauge import CellGauge
 from .cell_prompts import CellPrompts
 from .conversation_tables import parts_bundle
 from .line_options import is_several
+from .output_recorder import OutputRecorder
 from .questions import asked_first
 from .sent_parts import along_bundle
-from .shown import Shown
 from .variables import check_new_name
 
 if TYPE_CHECKING:
+    from ..display.widgets.next_tokens import NextTokens
     from ..experiments.run import Run
     from .answer_columns import SideBySideCell
     from .chip import Chip
 
 EXPLAIN = "Explain this error and how to mend it."
+MOST_LIVE = 8  # cells with answers side by side that have buttons, and with next tokens; older ones are snapshots
 RUN_AGAIN = "Run the cell again for another answer"
 
 
 class ChatCells:
     """The chat cells of one IPython shell, and the conversations that they talk in.
 
-    ``shown`` is told what cells show. ``chip`` is the one in the notebook's toolbar; ``None``: there can be none.
+    ``recorder`` hears what cells show. ``chip`` is the one in the notebook's toolbar; ``None``: there can be none.
     """
 
-    def __init__(self, shell: Any, shown: Shown, chip: Chip | None = None) -> None:
-        self.shell, self.prompts = shell, CellPrompts(shell, shown)
+    def __init__(self, shell: Any, recorder: OutputRecorder, chip: Chip | None = None) -> None:
+        self.shell, self.prompts = shell, CellPrompts(shell, recorder)
         self.gauge = CellGauge(shell, lambda: self.library, chip)
         self.maps: dict[str, Run] = {}  # by the fingerprint of their cell, the newest
         self._side_by_side: dict[str, SideBySideCell] = {}  # by cell
         self._newest_columns: SideBySideCell | None = None
+        self._live: list[NextTokens] = []
         notebook = NotebookState(handout=HandedOut(partial(notebook_files, shell)))
         config = dict(shell.config.get("Chat", {}))
         self.library: Library = Library(origin(shell), config, notebook=notebook, confirm=asked_first)
@@ -119,12 +122,20 @@ class ChatCells:
             ) from None
         return reply
 
+    def keep_live(self, shown: NextTokens) -> None:
+        """Keep a widget's controls until newer ones are too many."""
+        self._live.append(shown)
+        if len(self._live) > MOST_LIVE:
+            self._live.pop(0).close()
+
     def _ask_each(self, answers: SideBySideCell, prompt: Prompt, above: Sequence[str], place: Where) -> None:
         """Ask several at once, and show their answers side by side in place of those that the cell had."""
-        before = self._side_by_side.get(place.cell or "")
+        before = self._side_by_side.pop(place.cell or "", None)
         if before is not None:
             before.end()
         self._side_by_side[place.cell or ""] = self._newest_columns = answers
+        while len(self._side_by_side) > MOST_LIVE:
+            self._side_by_side.pop(next(iter(self._side_by_side))).end()
         self._keep(answers.ask(prompt, above), answers.first.out)
 
     def choose(self, chat: Chat, number: int, *, is_named: bool) -> Change:

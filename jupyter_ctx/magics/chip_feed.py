@@ -17,7 +17,6 @@ from ..display.widgets.gauge import SHAPES, gauge_line, legend_html, plan_line, 
 from ..display.widgets.gauge_page import BUTTONS, GAUGE_STYLE, PressResult, bar_html, lines_html
 from ..display.widgets.pressing import Pressing
 from ..errors import in_words
-from ..session.session import Session
 from .conversation_tables import parts_bundle
 from .model_menu import offered_models
 
@@ -35,17 +34,10 @@ class ChipFeed:
         self._chip, self._chat, self._pressing, self._controls = chip, chat, pressing, pressing.controls
         pressing.listeners.append(self._say)
         self._sent: dict[str, Any] = {}
-        self._followed: Session | None = None
 
     def follow(self) -> None:
-        """Show the current conversation from now on."""
+        """Show the current conversation from now on, and hear what a page asks for."""
         self._chip.hear = self.hear
-        session = self._chat().session
-        if session is self._followed:
-            return
-        if self.update not in session.listeners:
-            session.listeners.append(self.update)
-        self._followed = session
         self.update()
 
     def update(self) -> None:

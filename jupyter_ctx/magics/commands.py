@@ -7,7 +7,7 @@ from IPython.core.error import UsageError
 from .. import wording as words_of
 from ..chat import Chat
 from ..config.aliases import load_aliases, model_of, set_alias
-from ..config.settings import DEFAULT_MODEL, SETTING_NAMES, Settings
+from ..config.settings import DEFAULT_MODEL, SETTING_NAMES
 from ..display.tables import table_text
 from ..display.text import to_plain
 from ..display.widgets.gauge import gauge_line
@@ -27,8 +27,7 @@ from . import code_commands, handing_out, status, token_commands  # noqa: F401  
 from .command_table import ABOUT_ANSWERS, ABOUT_CONVERSATIONS, ABOUT_SETUP, ABOUT_WINDOW, Call, command, command_of, say
 from .command_table import COMMANDS as COMMANDS  # whole only with the declarations below
 from .conversation_tables import replay_forms
-from .help_pages import all_commands, all_settings, one_command, setting_lines, unknown_topic
-from .help_topics import TOPICS, topic_forms
+from .help_pages import TOPICS, all_commands, all_settings, one_command, setting_lines, topic_forms, unknown_topic
 from .line_options import settings_of
 from .questions import typed_answer, typed_key
 
@@ -134,17 +133,17 @@ def _map(call: Call, table: str) -> None:
     ask_rows(call, table)
 
 
-command_of(Chat.pin, ABOUT_WINDOW, "%chat pin 1 4")
-command_of(Chat.unpin, ABOUT_WINDOW, "%chat unpin 1")
-command_of(Chat.exclude, ABOUT_WINDOW, "%chat exclude 2 3")
+command_of(Chat.pin, ABOUT_WINDOW, "%chat pin 1 4", "%chat unpin 1", reverse=Chat.unpin)
 
 
-@command(ABOUT_WINDOW, "%chat include 2", "%chat include all", takes="N… | all")
-def _include(call: Call, *turns: str) -> object:
-    """Include turns again that were left out; all: every one."""
-    everything = [word.lower() for word in turns] == ["all"]
-    numbers = () if everything else (call.count(word, "numbers of turns, or all") for word in turns)
-    return call.chat.include(*numbers)
+@command(ABOUT_WINDOW, "%chat exclude 2 3", "%chat include 2", "%chat include all", takes="N… | all", also="include")
+def _exclude(call: Call, *turns: str) -> object:
+    """Leave these turns out of every request; include: bring them back, all: every turn that was left out."""
+    is_include = call.name == "include"
+    if is_include and [word.lower() for word in turns] == ["all"]:
+        return call.chat.include()
+    numbers = [call.count(word, f"numbers of turns{', or all' * is_include}") for word in turns]
+    return call.chat.include(*numbers) if is_include else call.chat.exclude(*numbers)
 
 
 command_of(Chat.trim, ABOUT_WINDOW, "%chat trim", "%chat trim 3")
@@ -170,8 +169,7 @@ def _summarise(call: Call, turns: int | None = None) -> object:
 
 
 command_of(Chat.clear, ABOUT_WINDOW)
-command_of(Chat.undo, ABOUT_WINDOW)
-command_of(Chat.redo, ABOUT_WINDOW)
+command_of(Chat.undo, ABOUT_WINDOW, "%chat undo", "%chat redo", reverse=Chat.redo)
 
 
 @command(ABOUT_ANSWERS, "%chat continue --max-tokens 500", asks=True)
@@ -238,16 +236,14 @@ def _rename(call: Call, name: str) -> object:
 @command(ABOUT_CONVERSATIONS, "%chat delete plans", "%chat delete --answers", every_conversation=True)
 def _delete(call: Call, conversation: str = "") -> object:
     """Delete a conversation for good, or all stored answers of maps, after asking."""
-    library = call.host.library
-    if call.options.answers:
-        if conversation:
-            raise UsageError("%chat delete --answers takes no name: it deletes the answers of all maps.")
+    library, answers = call.host.library, call.options.answers
+    if answers is bool(conversation):
+        raise UsageError("%chat delete takes a conversation's name (%chat list shows them), or --answers.")
+    if answers:
         asked = "This deletes what all maps have stored, for good; they would be paid again. Type answers to confirm: "
         if _typed(asked) != "answers":
             raise UsageError("Not confirmed: nothing was deleted.")
         return f"Deleted {words_of.counted(library.delete_answers(), 'answer')} of maps. That cannot be undone."
-    if not conversation:
-        raise UsageError("%chat delete takes a conversation's name: %chat list shows them.")
     row, before = library.find(conversation), library.current
     asked = f"This deletes {conversation!r} with all its turns for good. Type its name to confirm: "
     library.delete(conversation, confirm=_typed(asked))
@@ -290,17 +286,18 @@ def _memory(call: Call, file: str | None = None) -> object:
     return "No memory file is set: create preferences.md beside the notebook, or name a file with %chat memory PATH."
 
 
-@command(ABOUT_CONVERSATIONS, "%chat export talk.md")
+@command(ABOUT_CONVERSATIONS, "%chat export talk.md", "%chat import talk.json", also="import")
 def _export(call: Call, file: str) -> object:
-    """Write the conversation to a file that ends in .md, .json or .ipynb."""
+    """Write the conversation to a file that ends in .md, .json or .ipynb; import: append what a file has, JSON and
+    notebooks of other programs, too.
+    """
+    if call.name == "import":
+        return call.chat.load(file)
     redactor = call.redactor()
     path = export(call.chat.conversation, path_of(file), redactor, call.chat.session.notebook_file)
     wrote = f"Wrote {words_of.turns(len(call.chat.turns))} to {path}."
     blanked = blanked_line(path.name, redactor.blanked)
     return f"{wrote} {blanked} --no-redact blanks keys in use alone." if blanked else wrote
-
-
-command_of(Chat.load, ABOUT_CONVERSATIONS, "%chat import talk.json", name="import")
 
 
 @command(
@@ -338,31 +335,27 @@ def _config(call: Call, *words: str) -> object:
 @command(ABOUT_SETUP, "%chat models", "%chat models openrouter")
 def _models(call: Call, provider: str | None = None) -> object:
     """List a provider's models with their context windows."""
+    asked, name = call.chat.config, (provider or "").lower()
+    if name:
+        check_known(name)
+        asked = asked.changed({"model": DEFAULT_MODEL if name == "local" else f"{name}/any"})
     try:
-        models = sorted(call.chat.models.available(_listed_by(call.chat, provider)))
+        models = sorted(call.chat.models.available(asked))
     except ModelNotFoundError as error:
         raise ModelNotFoundError(f"No list of models came. {error} A server may answer prompts without one.") from None
     rows = [(to_plain(name), f"{window.tokens:,}", window.origin) for name, window in models]
     return table_text(("model", "window", ""), rows) if rows else "The provider lists no models."
 
 
-def _listed_by(chat: Chat, provider: str | None) -> Settings:
-    """Return settings with which a provider is asked for its list; without a name, the one in use."""
-    if provider is None:
-        return chat.config
-    name = provider.lower()
-    check_known(name)
-    return chat.config.changed({"model": DEFAULT_MODEL if name == "local" else f"{name}/any"})
-
-
 @command(ABOUT_SETUP, "%chat alias", "%chat alias quick openai/gpt-5.2", takes="[NAME MODEL]")
 def _alias(_call: Call, name: str = "", model: str = "") -> object:
     """List or define short names for models, in every notebook; MODEL none removes one."""
-    if name and not model:
-        raise UsageError("%chat alias NAME MODEL defines a short name; %chat alias NAME none removes it.")
     is_removed = model.lower() == "none"
-    if is_removed and name not in load_aliases():
-        raise UsageError(f"There is no short name {name!r}: %chat alias lists them.")
+    if name and (not model or (is_removed and name not in load_aliases())):
+        raise UsageError(
+            "%chat alias NAME MODEL defines a short name, %chat alias NAME none removes one that is there, and "
+            "%chat alias lists them."
+        )
     if name:
         set_alias(name, None if is_removed else _checked_model(name, model))
     aliases = sorted(load_aliases().items())

@@ -1,19 +1,21 @@
-"""What ``%chat help`` and ``%chat config`` show: commands and settings in groups, with examples."""
+"""What ``%chat help`` and ``%chat config`` show: commands and settings in groups, with examples, and topics."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 
 from ..chat import Chat
 from ..config.settings import DEFAULT, HELP, SETTING_NAMES, SETTINGS, About, Settings, typed_value, wanted
+from ..display.answer.markdown import answer_html, to_html
 from ..display.tables import first_words, table_html, table_markdown
 from ..display.text import text_html
 from ..wording import did_you_mean, visible
 from ..wording.layout import cut, line_width, wrapped_last
 from .command_table import COMMANDS, GROUPS, Command
-from .help_topics import TOPICS
 from .line_options import OF_A_PROMPT, Option
 
+TOPICS = {path.stem: path for path in sorted(Path(__file__).with_name("topics").glob("*.md"))}
 # commands that suffice to begin
 FIRST_COMMANDS = ("use", "history", "preview", "trim", "undo", "clear", "code", "config")
 OF_SETTINGS: Mapping[About, str] = {
@@ -54,7 +56,11 @@ def all_commands() -> dict[str, str]:
         groups[command.group].append(command)
     head, first = ("command", "what it does"), [(COMMANDS[name].line, COMMANDS[name].help) for name in FIRST_COMMANDS]
     rows = _across({title: [(each.line, each.help) for each in members] for title, members in groups.items()})
-    names = [(f"{title}:", ", ".join(each.name for each in members)) for title, members in groups.items() if members]
+    names = [
+        (f"{title}:", ", ".join(name for each in members for name in each.names))
+        for title, members in groups.items()
+        if members
+    ]
     count = len(set(COMMANDS.values()))
     folded = f"<details><summary>{text_html(f'All {count} commands')}</summary>{table_html(head, rows, '')}</details>"
     width = line_width()
@@ -117,9 +123,7 @@ def _lines(groups: Mapping[str, Sequence[Sequence[str]]]) -> Iterator[str]:
 def one_command(command: Command) -> str:
     """Return what a command does, with the options it knows and examples, as text."""
     width = line_width()
-    other = [name for name, each in COMMANDS.items() if each is command and name != command.name]
     lines = [command.line, *wrapped_last([("", command.help)], width)]
-    lines += [f"  also typed %chat {name}" for name in other]
     lines += _options(command.options)
     if command.examples:
         lines += ["", "examples", "\n\n".join(_indented(example) for example in command.examples)]
@@ -139,6 +143,17 @@ def _options(options: Sequence[Option]) -> list[str]:
 
 def _indented(example: str) -> str:
     return "\n".join(f"  {line}" for line in example.splitlines())
+
+
+def topic_text(name: str) -> str:
+    """Return a topic's text, in Markdown, which the book shows as it is. Its first line is its title."""
+    return TOPICS[name].read_text("utf-8")
+
+
+def topic_forms(name: str) -> dict[str, str]:
+    """Return a topic as a page shows it, and as a terminal does."""
+    text = topic_text(name)
+    return {"text/html": answer_html(to_html(text)), "text/markdown": text, "text/plain": text}
 
 
 def unknown_topic(name: str) -> str:

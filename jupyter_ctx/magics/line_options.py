@@ -31,8 +31,7 @@ class Option:
     of: the commands that it belongs to; ``A_PROMPT`` is a prompt
     takes: a word in capitals that says what follows; nothing for a switch
     into: the name of its value, where that is not the flag's
-    repeats: it may be repeated, and its value is a list
-    repeats_for: the commands for which it may be repeated, where that is not all
+    repeats: the commands for which it may be repeated; where that is all, its value is a list
     """
 
     flag: str
@@ -41,8 +40,7 @@ class Option:
     takes: str = ""
     short: str = ""
     into: str = ""
-    repeats: bool = False
-    repeats_for: tuple[str, ...] = ()
+    repeats: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -66,6 +64,11 @@ class Option:
         return tuple(filter(None, (self.short, self.usage)))
 
     @property
+    def is_list(self) -> bool:
+        """Whether its value is a list for every command."""
+        return bool(self.repeats) and self.repeats == self.of
+
+    @property
     def is_setting(self) -> bool:
         """Whether it sets a setting for the cell."""
         return self.name in SETTING_NAMES
@@ -74,7 +77,7 @@ class Option:
 def _setting(flag: str, takes: str, short: str = "", **declared: Any) -> Option:
     """Declare an option that sets a setting; the setting explains it."""
     name = declared.get("into") or flag.strip("-").replace("-", "_")
-    places = (*ASKING, "map", *declared.pop("also_of", ("use",)))
+    places = declared.pop("of", (*ASKING, "map", *declared.pop("also_of", ("use",))))
     return Option(flag, HELP[name], places, takes, short, **declared)
 
 
@@ -84,14 +87,14 @@ def _of_map(flag: str, summary: str, takes: str = "", **declared: Any) -> Option
 
 
 OPTIONS = (
-    _setting("--model", "MODEL", "-m", also_of=("use", "tokens", "next"), repeats_for=(A_PROMPT, "map", "tokens")),
+    _setting("--model", "MODEL", "-m", also_of=("use", "tokens", "next"), repeats=(A_PROMPT, "map", "tokens")),
     Option(
         "--attach", "send a variable (a plot, a table, any value), a file or a web page; may be repeated",
-        ASKING, "NAME_OR_FILE", "-a", repeats=True,
+        ASKING, "NAME_OR_FILE", "-a", repeats=ASKING,
     ),
     _setting("--system", "TEXT", "-s", also_of=()),
-    _setting("--temperature", "T", "-t", also_of=("use", "next"), repeats_for=(A_PROMPT,)),
-    _setting("--effort", "LEVEL", also_of=("use",), repeats_for=(A_PROMPT,)),
+    _setting("--temperature", "T", "-t", also_of=("use", "next"), repeats=(A_PROMPT,)),
+    _setting("--effort", "LEVEL", also_of=("use",), repeats=(A_PROMPT,)),
     _setting("--max-tokens", "N"),
     Option(
         "--error", "send the last error along: its traceback in short, and the cell it came from",
@@ -127,13 +130,13 @@ OPTIONS = (
     Option("--allow-local", "let -a read pages of this machine and its network, and at http:// addresses", ASKING),
     _setting("--on-overflow", "HOW"),
     _setting("--window", "N"),
-    _setting("--set", "NAME=VALUE", into="parameters", repeats=True),
+    _setting("--set", "NAME=VALUE", into="parameters", repeats=(*ASKING, "map", "use")),
     _setting("--base-url", "URL", also_of=("use", "key", "tokens", "next")),
-    _setting("--prices", "IN,OUT,CACHED"),
+    _setting("--prices", "IN,OUT,CACHED", of=("map", "use")),
     _of_map("--as", "name the run, and store it in this variable", "VAR", into="named"),
     _of_map("--limit", "ask the first N rows only", "N"),
     _of_map("--repeat", "ask each row so often", "N"),
-    _of_map("--score", "score answers by this function (variable); may be repeated", "NAME", repeats=True),
+    _of_map("--score", "score answers by this function (variable); may be repeated", "NAME", repeats=("map",)),
     _of_map("--dry-run", "show the price and the first prompts, and send nothing"),
     _of_map("--max-cost", "never spend more than so many US dollars", "DOLLARS", into="cap"),
     _of_map("--retry", "ask rows again that failed"),
@@ -167,7 +170,7 @@ def line_parser() -> MagicArgumentParser:
             )
             parser.add_argument(*option.flags, dest=option.name, **on)
             continue
-        action = "append" if option.repeats or option.repeats_for else "store"
+        action = "append" if option.repeats else "store"
         parse = str if option.is_setting or option.takes not in NUMBERS else partial(_number, option)
         parser.add_argument(*option.flags, dest=option.name, action=action, metavar=option.takes, type=parse)
     return parser
@@ -209,10 +212,9 @@ def given(options: Namespace) -> Iterable[Option]:
 def check_repeated(options: Namespace, command: str = A_PROMPT) -> None:
     """Let options that may be repeated for one command have one value elsewhere. Raises UsageError."""
     for option in given(options):
-        if not option.repeats_for:
+        if not option.repeats or option.is_list:
             continue
-        values = getattr(options, option.name)
-        may = command in option.repeats_for
+        values, may = getattr(options, option.name), command in option.repeats
         if len(values) > 1 and not may:
             raise UsageError(
                 f"{option.flag} is given {len(values)} times ({', '.join(values)}), and %chat {command} takes one. "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 from IPython.core.error import UsageError
@@ -13,7 +13,7 @@ from ..config.settings import MODEL_SETTINGS
 from ..display.text import markdown_block, plain_forms
 from ..errors import ChatError, ChatInterrupted, InvalidRequestError, MissingDependencyError
 from ..experiments.asking.bars import ending_figures, sentences_of
-from ..experiments.results.pictures import Picture, draw_turns, turn_figures, turns_text
+from ..experiments.results.pictures import draw_turns, turn_figures, turns_text
 from ..experiments.run import Run
 from ..runtime.frontend import where
 from ..wording import counted
@@ -184,10 +184,12 @@ def _first_prompts(run: Run) -> str:
     plan, arms = run.plan, run.plan.arms
     shown = [_prompt(run, row) for row in range(min(PROMPTS_SHOWN, len(plan.rows)))]
     more = len(plan.rows) - len(shown)
-    said = [f"… and {counted(more, 'row')} more"] if more else []
-    said += [f"each in {len(arms)} arms: {', '.join(arm.label for arm in arms)}"] if len(arms) > 1 else []
-    said += [f"{plan.repeat} times"] if plan.repeat > 1 else []
-    line = "; ".join([*said, "nothing was sent."])
+    facts = {
+        f"… and {counted(more, 'row')} more": more,
+        f"each in {len(arms)} arms: {', '.join(arm.label for arm in arms)}": len(arms) > 1,
+        f"{plan.repeat} times": plan.repeat > 1,
+    }
+    line = "; ".join([*(fact for fact, holds in facts.items() if holds), "nothing was sent."])
     return "\n\n".join([*shown, f"{line[:1].upper()}{line[1:]}"])  # arms keep their case
 
 
@@ -205,30 +207,28 @@ def _prompt(run: Run, row: int) -> str:
 def plot(call: Call, name: str | None) -> None:
     """Draw the run in a variable, or the turns. Raises UsageError, and InvalidRequestError where nothing is known."""
     if name is None:
-        turns, limit = turn_figures(call.chat.conversation), call.chat.info().limit
-        _show(call, lambda: [draw_turns(turns, limit)], lambda: turns_text(turns, limit))
+        _plot_turns(call)
         return
     run = named("%chat plot", name, call.host.shell.user_ns, is_run, "%%chat map TABLE --as NAME makes one.")
     if not isinstance(run, Run):
         raise UsageError(f"%chat plot takes the variable of a run, and {name} is a {type(run).__name__}.")
     if not any(result.scores for result in run.results):
         results = run.results
-        counts = f"{len(results.truncated):,} truncated, {len(results.failed):,} failed"
+        counts = f"{len(results):,} answers, {len(results.truncated):,} truncated, {len(results.failed):,} failed"
         raise InvalidRequestError(
-            f"There is nothing to draw: no answer of {name} has a score ({len(results):,} answers, {counts}). "
-            "%%chat map --score NAME scores answers that came whole."
+            f"There is nothing to draw: no answer of {name} has a score ({counts}). %%chat map --score NAME scores "
+            "answers that came whole."
         )
     display(run.summary())
 
 
-def _show(call: Call, pictures: Callable[[], Iterable[Picture]], text: Callable[[], str]) -> None:
-    """Show pictures; in a terminal, and without matplotlib, text that says the same."""
-    problem = ""
-    if where(call.host.shell).kind != "terminal":
-        try:
-            for picture in pictures():
-                display(picture)
+def _plot_turns(call: Call) -> None:
+    """Draw the tokens of the turns; in a terminal, and without matplotlib, show text that says the same."""
+    turns, limit, problem = turn_figures(call.chat.conversation), call.chat.info().limit, ""
+    try:
+        if where(call.host.shell).kind != "terminal":
+            display(draw_turns(turns, limit))
             return
-        except MissingDependencyError as error:
-            problem = str(error)
-    say(*filter(None, (text(), problem)), sep="\n")
+    except MissingDependencyError as error:
+        problem = str(error)
+    say(*filter(None, (turns_text(turns, limit), problem)), sep="\n")

@@ -71,6 +71,7 @@ def _next(call: Call) -> None:
     shown = NextTokens(text, partial(_likely, call, target, text), 1.0 if temperature is None else temperature)
     if where(call.host.shell).kind == "notebook":
         shown.show()
+        call.host.keep_live(shown)
     else:
         display(shown.forms(), raw=True)
 

@@ -22,10 +22,10 @@ def check_new_name(flag: str, name: str | None) -> None:
     """Refuse a text that is not a name, and names that Python or IPython use. Raises UsageError."""
     if name is None:
         return
-    if not name.isidentifier() or iskeyword(name):
-        raise UsageError(f"{flag} {name}: {name!r} cannot be the name of a variable.")
-    if hasattr(builtins, name) or IPYTHONS.fullmatch(name):
-        raise UsageError(f"{flag} {name}: Python or IPython use {name!r} themselves. Choose another name.")
+    is_taken = iskeyword(name) or hasattr(builtins, name) or IPYTHONS.fullmatch(name)
+    if is_taken or not name.isidentifier():
+        reason = "is used by Python or IPython: choose another name" if is_taken else "cannot be the name of a variable"
+        raise UsageError(f"{flag} {name}: {name!r} {reason}.")
 
 
 def named(what: str, name: str, variables: Mapping[str, Any], fits: Callable[[Any], bool], otherwise: str) -> Any:
@@ -73,26 +73,26 @@ def scorers_named(names: list[str], variables: Mapping[str, Any]) -> Any:
     scorers: dict[str, Any] = {}
     for name in names:
         value = named("--score", name, variables, is_scorer, "Store one first, such as exact('answer').")
-        if not is_scorer(value) and not isinstance(value, Mapping | list | tuple):
+        is_many = isinstance(value, Mapping | list | tuple)
+        if not is_many and not is_scorer(value):
             raise UsageError(f"--score {name}: {name} is a {type(value).__name__}, not a function, a list or a dict.")
-        if len(names) == 1 and getattr(value, "__name__", name) == name and not hasattr(value, "name"):
+        if len(names) == 1 and (is_many or (getattr(value, "__name__", name) == name and not hasattr(value, "name"))):
             return value
-        parts = _parts(name, value)
+        listed = value if is_many else [value]
+        parts = listed if isinstance(listed, Mapping) else {_label(name, each, is_many): each for each in listed}
         twice = next((part for part in parts if part in scorers), None)
-        if twice is not None:
-            raise UsageError(f"--score {name}: there are two scorers of the name {twice!r}. Give them in a dict.")
+        if twice is not None or len(parts) < len(listed):
+            raise UsageError(
+                f"--score {name}: there are two scorers of the name {twice or name!r}. Give them in a dict."
+            )
         scorers |= parts
     return scorers
 
 
-def _parts(name: str, value: Any) -> dict[str, Any]:
-    """Return the scorers of a variable by name: a function is named as its variable."""
-    if isinstance(value, Mapping):
-        return dict(value)
-    if isinstance(value, list | tuple):
-        named = [(getattr(each, "name", None) or getattr(each, "__name__", ""), each) for each in value]
-        return {f"{name}_{label}" if label else f"{name}_{i}": each for i, (label, each) in enumerate(named, 1)}
-    return {name: value}
+def _label(name: str, scorer: Any, is_listed: bool) -> str:
+    """Return a scorer's name: its variable's and, where that holds a list, its own."""
+    own = getattr(scorer, "name", None) or getattr(scorer, "__name__", "")
+    return f"{name}_{own}" if is_listed else name
 
 
 def variables_of(variables: Mapping[str, Any], fits: Callable[[Any], bool]) -> list[str]:

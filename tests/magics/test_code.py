@@ -63,15 +63,6 @@ def test_a_block_of_the_last_answer_or_of_a_turn_is_chosen_by_its_number(asking:
         assert asking.shell.rl_next_input == code, words
 
 
-def test_code_of_an_older_answer_says_which_turn_it_is_of(asking: Cells) -> None:
-    for answer in ("two", "one"):
-        asking.run(f"%%chat\nSay {answer}")
-    assert "code of turn" not in asking.run("%chat code 1")
-    asking.run("%%chat\nSay none")
-    assert "This is the code of turn 2: no later answer has any." in asking.run("%chat code 1")
-    assert "code of turn" not in asking.run("%chat code 1 1")
-
-
 @pytest.mark.parametrize(
     ("block", "is_python", "cell"),
     [
@@ -112,15 +103,6 @@ def test_a_notebook_unfolds_each_block_and_the_answer_says_so(kernel: Kernel) ->
     assert plain == [(f"%chat code {number}", code) for number, code in enumerate(codes, 1)]
     kernel.run("%chat code 2")
     assert kernel.reply["payload"][0]["text"] == "import x\nx.run()"
-
-
-def test_of_answers_side_by_side_the_code_is_that_of_the_one_that_is_used(kernel: Kernel) -> None:
-    with answering_rows(said) as asked:
-        kernel.run(f"%chat use m --base-url {asked.url}")
-        kernel.run("%%chat -m m -m n\nSay one")
-        kernel.run("%chat pick 2")
-        kernel.run("%chat code")
-    assert kernel.reply["payload"][0]["text"] == "x = 1"
 
 
 @pytest.mark.parametrize("printed", ["accuracy: 0.93", "total = 12", "3 / 4", "[1, 2]", "x.shape", "a: int\nb: str"])

@@ -51,6 +51,16 @@ def test_a_gauge_is_live_until_the_next_turn_and_then_a_snapshot(kernel: Kernel)
     assert (len(twins(kernel.run("%chat"))), stills(kernel.run("%%chat\nAnd again?"))) == (1, 1)
 
 
+@pytest.mark.parametrize(("source", "most"), [("%chat", 1), ("%%chat -n 2\nHi.", 8), ("%%chat next\nOnce upon", 8)])
+def test_however_many_cells_run_the_number_of_widgets_is_bounded(kernel: Kernel, source: str, most: int) -> None:
+    kernel.run("%chat config max_tokens 2\nfrom ipywidgets.widgets.widget import _instances")
+    alive = []
+    for _ in range(most + 2):
+        kernel.run(source)
+        alive.append(int(kernel.value("len(_instances)")))
+    assert alive[-1] == alive[-2] == alive[most - 1]
+
+
 @pytest.mark.parametrize("shows", ["history", "preview", "status"])
 def test_a_table_never_changes(kernel: Kernel, shows: str) -> None:
     kernel.run("%%chat\nSay hello.")
@@ -62,8 +72,8 @@ def test_a_table_never_changes(kernel: Kernel, shows: str) -> None:
 
 
 def stills(outputs: list[dict[str, Any]]) -> int:
-    """How many outputs became snapshots."""
-    return sum(o["msg_type"] == "comm_open" and "jctx-when" in str(o["content"]) for o in outputs)
+    """How many outputs became snapshots: their boxes are closed, each with its layout."""
+    return sum(o["msg_type"] == "comm_close" for o in outputs) // 2
 
 
 def test_a_send_that_nearly_fills_the_context_says_so_once_above_its_answer(kernel: Kernel) -> None:
@@ -125,7 +135,7 @@ def test_a_click_while_a_cell_runs_is_not_lost_and_the_turn_is_whole(kernel: Ker
     kernel.run("%%chat\nSay hello.")
     kernel.run(
         "from jupyter_ctx.magics.registration import magics_of\n"
-        "row = magics_of(get_ipython()).magic.gauge.panel(get_chat()).widget.children[1].children[1]"
+        "row = magics_of(get_ipython()).magic.gauge.panel().widget.children[1].children[1]"
     )
     clear = kernel.value("next(b for b in row.children if b.description == 'Clear').model_id")
     message = kernel.ask(f"%%chat -m {real_model} --max-tokens 150\nWrite a long story about a lighthouse.", "story")

@@ -86,15 +86,6 @@ def test_a_verb_may_head_a_cell_with_its_text(talk: Ask, cells: Cells) -> None:
     assert len(get_chat().turns) == 0
 
 
-def test_status_shows_the_whole_calculation(talk: Ask, cells: Cells) -> None:
-    talk("Say hello.")
-    said, info = cells.run("%chat status"), get_chat().info()
-    parts = (16, *(part.tokens for part in info.segments if part.tokens))
-    for figure in (512, info.limit, info.used, *parts):
-        assert f"{figure:,}" in said
-    assert "from the server" in said
-
-
 def test_verbs_act_and_say_before_and_after(talk: Ask, cells: Cells) -> None:
     for number in range(4):
         talk(f"Crate {number} weighs {100 + number} kilograms. {'It is made of wood. ' * 8}")

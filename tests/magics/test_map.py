@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pandas
 import pytest
 from cells import Cells
-from dialects import DIALECTS
 from server import events, piece, send, serve, usage
 
 from jupyter_ctx import Run, get_chat
@@ -63,26 +61,6 @@ def test_a_cell_is_asked_of_every_row_and_the_dataframe_is_its_result(cells: Cel
     assert "  word  said" in said  # the DataFrame itself
 
 
-def test_what_a_map_costs_counts_in_the_conversation(cells: Cells, monkeypatch: pytest.MonkeyPatch) -> None:
-    body = DIALECTS["anthropic"].answer("Hi", sent=100_000, said=1_000)
-    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-none")
-    with serve(body, path="") as (url, _):
-        monkeypatch.setenv("ANTHROPIC_BASE_URL", url)
-        cells.run("%chat use anthropic/claude-sonnet-4-6 --max-tokens 1000\nwords = ['a', 'b']")
-        said = cells.run("%%chat map words\nSay {{ text }}")
-    assert "2 rows, $0.63, " in said
-    assert get_chat().info().cost == pytest.approx(0.63)
-
-
-def test_several_models_and_repeats_make_a_grid(cells: Cells, asked: list[Any]) -> None:
-    line = f"map words -m one -m two --base-url {get_chat().config.base_url} --window 4000 --repeat 2 -o out"
-    said = cells.run(f"%%chat {line}\nSay {{{{ text }}}}")
-    assert "8 answers to 2 rows" in said
-    assert {request["model"] for request in asked} == {"one", "two"}
-    assert len(asked) == 8
-    assert sorted(cells.shell.user_ns["out"].model.unique()) == ["one", "two"]
-
-
 def test_settings_of_the_line_and_of_the_conversation_hold_for_every_row_of_a_file(
     cells: Cells, asked: list[Any], tmp_path: Path
 ) -> None:
@@ -117,25 +95,6 @@ def test_rows_that_fail_are_marked_and_named_with_the_remedy(cells: Cells, asked
     assert "Row 1 failed: " in said
     assert "--retry asks failed rows again." in said
     assert list(cells.shell.user_ns["out"].reply.isna()) == [False, True, False]
-
-
-def test_a_run_that_fails_as_a_whole_keeps_what_there_is_and_fails_the_cell(
-    cells: Cells, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    count = iter(range(1_000))
-
-    def answer(handler: Any, request: dict[str, Any]) -> None:
-        if next(count) == 0:
-            scripted(handler, request)
-        else:
-            with suppress(ConnectionError):  # the others are not waited for
-                send(handler, 401, json.dumps({"error": {"message": "wrong key"}}))
-
-    with serve(answer) as (url, _):
-        cells.run(f"many = [f'word {{i}}' for i in range(200)]\n%chat use m --base-url {url} --window 4000")
-        error = cells.fail("%%chat map many --yes --as run -o out\nSay {{ text }}")
-    assert " of 200 answers" in str(error)
-    assert 1 <= cells.shell.user_ns["out"].asked.sum() == 200 - cells.shell.user_ns["run"].unasked < 200
 
 
 def test_several_scorers_are_named_as_their_variables(cells: Cells, asked: list[Any]) -> None:

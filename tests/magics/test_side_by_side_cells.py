@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from cells import Cells
-from kernels import Kernel, answers, error, shown, twins
+from kernels import Kernel, error, shown, twins
 from server import events, piece, send, serve, usage
 
 
@@ -112,20 +112,6 @@ def test_a_run_without_a_reader_has_one_output_with_headings_and_takes_the_first
     assert len([each for each in outputs if each["msg_type"] == "display_data"]) == 1
     assert "The first whole answer is the turn" in shown(outputs)
     assert replies(kernel) == "['one at None heard 1.']"
-
-
-COLOR = """
-from typing import TypedDict
-class Color(TypedDict):
-    name: str
-"""
-
-
-def test_structured_answers_stand_side_by_side_as_json_and_a_variable_holds_their_values(kernel: Kernel) -> None:
-    kernel.run(COLOR)
-    outputs = kernel.run("%%chat -m json-a -m json-b --schema Color -o both\nWhich colour?", "a")
-    assert answers(outputs)[-1]["text/html"].count("highlight") == 2
-    assert kernel.value("[each['name'] for each in both]") == "['json-a', 'json-b']"
 
 
 # what goes wrong

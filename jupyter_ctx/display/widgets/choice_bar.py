@@ -11,7 +11,7 @@ from functools import partial
 from ..answer.column_page import choice_line, title
 from ..text import WRAPS, note_forms, text_html
 from .clicks import button, low_layout, tried
-from .static_twin import LIVE, Twin, show
+from .static_twin import LIVE, Twin, close_widgets, show
 
 _LINE = f"font-size:90%;line-height:1.5;{WRAPS}"
 
@@ -48,6 +48,10 @@ class ChoiceBar:
             self._say(self._choice(chosen))
         if self._twin is not None:
             self._twin.update(self._forms())
+
+    def close(self) -> None:
+        """Show the choice as it is, without buttons, from now on."""
+        close_widgets(self.widget)
 
     def press(self, number: int) -> None:
         """Take an answer into the conversation, as its button does."""

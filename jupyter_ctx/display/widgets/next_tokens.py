@@ -15,7 +15,7 @@ from ...context.logprobs import Token, kept_by, shares_at, text_of
 from ..tables import table
 from ..text import spoken_html, text_html
 from .clicks import button, low_layout, tried
-from .static_twin import LIVE, Twin, show
+from .static_twin import LIVE, Twin, close_widgets, show
 
 BARS, TOKEN_DRAWS, BAR_HEIGHT = 10, 20, 28  # tokens that are shown, draws at a time, pixels of a row
 NEXT_HEAD = ("next token", "share", "draws")
@@ -78,6 +78,11 @@ class NextTokens:
         self._build()
         self._draw()
         self._twin = show(self.widget, self.forms())
+
+    def close(self) -> None:
+        """Show what there is, without its controls, from now on."""
+        for widget in (self.widget, *self._buttons, *self._links):
+            close_widgets(widget)
 
     def forms(self) -> dict[str, str]:
         """Return what is shown in static forms."""
@@ -159,7 +164,10 @@ class NextTokens:
             _field("Temperature", self._temperature, 0.0, 2.0, self._slid),
             _field("Top-p", self._top_p, 0.05, 1.0, self._slid),
         ]
-        dials = [dial for field in self._fields for dial in (field, _slider(field))]
+        sliders = [_slider(field) for field in self._fields]
+        pairs = [*zip(self._fields, sliders, strict=True)]
+        self._links = [ipywidgets.jslink((slider, "value"), (field, "value")) for field, slider in pairs]
+        dials = [dial for pair in pairs for dial in pair]
         sample = button(self.sample, ["sample"], low_layout(), description=f"Sample ×{TOKEN_DRAWS}")
         self._column = ipywidgets.VBox(layout=layout(width="9em", flex="0 0 auto"))
         controls = ipywidgets.HBox([*dials, sample], layout=layout(flex_flow="row wrap", overflow="visible"))
@@ -190,5 +198,4 @@ def _slider(field: Any) -> Any:
     bounds = {"value": field.value, "min": field.min, "max": field.max, "step": field.step}
     slider = ipywidgets.FloatSlider(**bounds, readout=False, layout=ipywidgets.Layout(width="9em"))
     slider.add_class("jctx-slider")
-    ipywidgets.jslink((slider, "value"), (field, "value"))
     return slider

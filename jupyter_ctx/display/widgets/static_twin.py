@@ -67,11 +67,19 @@ class GaugeOutput:
             self._twin.update(self._read())
 
     def freeze(self) -> None:
-        """Show the static forms from now on: where the twin is not to be seen, the box shows them."""
-        import ipywidgets
-
+        """Show the twin alone from now on; the widget that others show, too, stays."""
         with suppress(Exception):
-            self._box.children = (ipywidgets.HTML(self._twin.forms["text/html"]),)
+            self._box.children = ()
+            close_widgets(self._box)
+
+
+def close_widgets(widget: Any) -> None:
+    """Close a widget with all that it consists of: its page then shows the twin, and the kernel forgets it."""
+    for child in getattr(widget, "children", ()):
+        close_widgets(child)
+    for part in (getattr(widget, "layout", None), getattr(widget, "style", None), widget):
+        if part is not None:
+            part.close()
 
 
 def show(widget: Any, forms: Forms) -> Twin:
