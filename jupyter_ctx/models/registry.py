@@ -253,6 +253,10 @@ class Models:
         takes, meter = self._takes(provider, names), self.meter(provider, settings)
         return self.renewed(Target(settings, provider, meter, claimed, 0, claimed, thinks, takes))
 
+    def served_name(self, target: Target) -> str:
+        """Return what the server of a target calls its model, as its last reply said; empty before."""
+        return self._served_names.get(target.provider.endpoint, "")
+
     def renewed(self, target: Target) -> Target:
         """Return the same with what was learned of its limit since."""
         provider = target.provider
