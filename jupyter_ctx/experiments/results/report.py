@@ -11,7 +11,7 @@ from typing import Any
 from ...display.run_page import CARD_STYLE, CardFigures, ScoreLine, answers_html, card_html
 from ...display.text import text_html, to_plain
 from ...wording import counted, dollars
-from ..statistics.tally import by_arm, tally
+from ..statistics.tally import NOT_ASKED, by_arm, in_words, tally
 from ..table.results import Result, Results
 from .answers import answers_of
 from .comparison import compare, score_lines, summary
@@ -66,8 +66,7 @@ def _missing(record: RunRecord) -> str:
     every = len(record.rows) * record.repeats * math.prod(map(len, record.grid.values()))
     counts = tally(record.results, "")
     missing = max(0, every - len(record.results))
-    uncounted = replace(counts.uncounted, unasked=counts.uncounted.unasked + missing)
-    left_out = ", ".join(filter(None, (str(uncounted), str(counts.unusual))))
+    left_out = in_words({**counts.left_out, NOT_ASKED: counts.unasked + missing, **counts.unusual})
     return f"Of {counted(counts.answers + missing, 'answer')}: {left_out}." if left_out else ""
 
 
