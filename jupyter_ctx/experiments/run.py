@@ -29,8 +29,9 @@ from .asking.rate_limiter import START_AT_ONCE
 from .asking.result_builder import Done, ResultBuilder
 from .asking.tasks import Answer
 from .money import Estimate, parts_of
+from .results.comparison import RunSummary, summary
 from .results.export import export_run
-from .results.record import ReadableRun, RunRecord
+from .results.record import RunRecord
 from .run_options import Options
 from .table.plan import AnswerPlace, RunPlan
 from .table.results import Result, Results
@@ -41,7 +42,7 @@ AFTER_CTRL_C = 0.95  # seconds that a run may take to stop
 Again = Callable[["Run", Mapping[str, Any]], "Run"]  # begins a run anew, with some settings and options changed
 
 
-class Run(ReadableRun):
+class Run:
     """A prompt asked of many rows. It goes on in a thread of its own; :meth:`result` waits for its end.
 
     name: what tables and pictures call it
@@ -190,6 +191,19 @@ class Run(ReadableRun):
             names=plan.template.names, group=self.group, name=self.name, begun=self.begun,
             cost=self.cost, unpriced=self.unpriced, max_cost=self.purse.cap,
         )  # fmt: skip
+
+    @property
+    def model(self) -> str:
+        """The model that is asked; empty where the grid has several."""
+        return self.record.model
+
+    def to_dataframe(self) -> Any:
+        """Return a pandas DataFrame with a row for each answer; see :meth:`Results.to_dataframe`."""
+        return self.results.to_dataframe()
+
+    def summary(self) -> RunSummary:
+        """Return the rate or the mean of each arm by each scorer, with 95 % intervals and a sentence to quote."""
+        return summary(self.results, group=self.group)
 
     def export(self, path: str | Path) -> Path:
         """Write the run to a file without keys, and return its path.
