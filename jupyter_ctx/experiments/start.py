@@ -85,21 +85,20 @@ def start(
     again = partial(_again, models, settings, ended, check_given)
     answers = Answers(MEMORY if options.store is None else options.store, beside=beside)
     text = Template(template, options.names, models.secrets)
-    notes = _checked(text, table, grid, options)
+    told = list[str]()
     if purse.cap is not None and purse.cap != options.max_cost:
-        left = f"At most {dollars(purse.cap)} may be spent, which is what is left of the caps that hold here."
-        notes = (left, *notes)
+        told.append(f"At most {dollars(purse.cap)} may be spent, which is what is left of the caps that hold here.")
 
-    def prepared(settings: Settings, *more: str) -> Run:
-        plan, scorers = _planned(text, table, grid, models, settings, options, purse.cap)
-        return Run(plan, models, answers, replace(options, scorers=scorers), purse, (*more, *notes), ended, again)
+    def prepared(settings: Settings) -> Run:
+        plan, scorers, notes = _planned(text, table, grid, models, settings, options, purse.cap)
+        return Run(plan, models, answers, replace(options, scorers=scorers), purse, (*told, *notes), ended, again)
 
     run = prepared(settings)
     if run.estimate.at_once == 0:
         longest = 0 if settings.max_tokens is not None or "max_tokens" in grid else run.estimate.bounded
         if longest >= SHORTEST_ANSWER:
-            note = f"Answers end at {longest:,} tokens, so that {dollars(purse.cap or 0.0)} is enough for each."
-            run = prepared(settings.changed({"max_tokens": longest}), note)
+            told.append(f"Answers end at {longest:,} tokens, so that {dollars(purse.cap or 0.0)} is enough for one.")
+            run = prepared(settings.changed({"max_tokens": longest}))
         elif not options.dry_run:
             advice = run.estimate.advice
             raise BudgetExceededError(f"{dollars(purse.cap or 0.0)} is left of max_cost. {advice} Nothing was sent.")
@@ -120,16 +119,17 @@ def _planned(
     settings: Settings,
     options: Options,
     cap: float | None,
-) -> tuple[RunPlan, Scorers]:
-    """Return what is asked, and what scores it. Raises InvalidRequestError."""
+) -> tuple[RunPlan, Scorers, tuple[str, ...]]:
+    """Return what is asked, what scores it, and what to know of both. Raises InvalidRequestError."""
     arms = arms_of(grid, settings)
+    notes = _checked(text, table, grid, options)
     if cap is not None:
         arms = [replace(arm, settings=with_limit(models, arm.settings)) for arm in arms]
     scorers = Scorers.of(options.scorers).asked_with(partial(_of_judge, models, settings, cap))
     scorers.check(table.columns)
     check_price(models, [*(arm.settings for arm in arms), *(each.settings for each in scorers.judges.values())], cap)
     schema = Schema.of(options.schema) if options.schema is not None else None
-    return RunPlan(text, table, arms, options.repeat, schema), scorers
+    return RunPlan(text, table, arms, options.repeat, schema), scorers, notes
 
 
 def _again(

@@ -52,7 +52,9 @@ def arms_of(grid: Mapping[str, Iterable[Any]], settings: Settings) -> list[Arm]:
     A name that is a setting sets it; any other fills ``{{ name }}`` in the template.
     """
     if not isinstance(grid, Mapping):
-        raise InvalidRequestError(f'grid is {grid!r}: it must be a dict of lists, such as {{"temperature": [0, 1]}}.')
+        raise InvalidRequestError(
+            f'grid is a {type(grid).__name__}: it must be a dict of lists, such as {{"temperature": [0, 1]}}.'
+        )
     choices = {name: _choices(name, values) for name, values in grid.items()}
     shown = {name: value_labels(values) for name, values in choices.items() if len(values) > 1}
     arms = []

@@ -138,7 +138,7 @@ def plain(value: Any) -> Any:
     if library == "numpy":
         if kind.__name__ in ("datetime64", "timedelta64"):
             return None if value != value else value
-        return plain(value.item()) if hasattr(value, "dtype") and not value.shape else value
+        return plain(value.tolist()) if hasattr(value, "dtype") else value
     return value
 
 

@@ -14,7 +14,7 @@ from typing import IO, Any, NamedTuple
 
 from ...attachments.library_tables import library_table
 from ...errors import InvalidRequestError, MissingDependencyError
-from ...wording import did_you_mean
+from ...wording import counted, did_you_mean
 
 MAX_ROWS = 1_000_000  # of a table without a limit
 TEXT_COLUMN = "text"  # the column of a table of texts
@@ -39,7 +39,8 @@ def read_table_file(path: Path, limit: int | None = None) -> FileTable:
         known = ", ".join(TABLE_FORMATS)
         raise InvalidRequestError(f"{path.name} must be one of {known}. Read it with pandas and hand in the DataFrame.")
     try:
-        return read(path.expanduser(), limit)
+        path = path.expanduser()
+        return read(path, limit)
     except FileNotFoundError:
         raise InvalidRequestError(f"There is no file {path}.{_nearest(path)}") from None
     except (OSError, RuntimeError) as error:  # RuntimeError: there is no home folder
@@ -129,12 +130,14 @@ def _columns(path: Path, reader: Any, limit: int | None) -> FileColumns:
         if number == limit:
             break
         at_most_rows(number + 1, limit, path.name)
-        if len(record) > len(header):
+        if len(record) != len(header):
+            is_long = len(record) > len(header)
+            remedy = "Put quotes around a field that contains the delimiter" if is_long else "Add the others"
             raise InvalidRequestError(
-                f"{path.name}, line {reader.line_num:,}: {len(record)} fields, and the header names {len(header)}. "
-                "Put quotes around a field that contains the delimiter."
+                f"{path.name}, line {reader.line_num:,}: {counted(len(record), 'field')}, and the header names "
+                f"{len(header)}. {remedy}."
             )
-        for column, field in zip(columns, [*record, *[""] * (len(header) - len(record))], strict=True):
+        for column, field in zip(columns, record, strict=True):
             column.append(field or None)
     return dict(zip(header, columns, strict=True))
 
