@@ -154,7 +154,7 @@ class Estimate:
     worst: US dollars that the shortest request to the dearest model may cost
     at_once: requests that the cap lets go at once, each reserved at ``worst``; ``None``: all that would without it
     fitting: the ``max_tokens`` with which as many would go at once as without the cap; 0: none
-    bounded: the ``max_tokens`` with which one request would go; 0: none
+    bounded: the ``max_tokens`` with which one request would go under the whole cap; 0: none
     """
 
     rows: int
@@ -171,8 +171,19 @@ class Estimate:
     bounded: int = 0
 
     @classmethod
-    def of(cls, models: Models, parts: Iterable[Part], *, cap: float | None = None, at_once: int = 1) -> Estimate:
-        """Return the estimate for all parts of a run together; ``at_once``: requests that go at once without a cap."""
+    def of(
+        cls,
+        models: Models,
+        parts: Iterable[Part],
+        *,
+        cap: float | None = None,
+        whole: float | None = None,
+        at_once: int = 1,
+    ) -> Estimate:
+        """Return the estimate for all parts of a run together.
+
+        ``cap``: US dollars that may be spent, of ``whole`` at first; ``at_once``: requests that go at once without it.
+        """
         parts = list(parts)
         costs = [_costs(models, part) for part in parts]
         known = [cost for cost in costs if cost is not None]
@@ -195,7 +206,7 @@ class Estimate:
         wanted, fits = min(at_once, rows), math.floor(cap / dearest.worst) if dearest.worst else rows
         return replace(
             estimate, most=cap, cap=cap, worst=dearest.worst, at_once=fits if fits < wanted else None,
-            fitting=_fitting(models, dearest, cap / wanted), bounded=_fitting(models, dearest, cap),
+            fitting=_fitting(models, dearest, cap / wanted), bounded=_fitting(models, dearest, whole or cap),
         )  # fmt: skip
 
     def is_above(self, most: float | None) -> bool:

@@ -84,7 +84,7 @@ class Run:
         missing = [places[0] for key, places in self._places.items() if key[0] and key not in self._stored]
         parts = parts_of(self._asker, plan, missing, options.scorers.judges.values())
         at_once = options.concurrency or START_AT_ONCE
-        self.estimate = Estimate.of(self._models, parts, cap=purse.cap, at_once=at_once)
+        self.estimate = Estimate.of(self._models, parts, cap=purse.cap, whole=options.max_cost, at_once=at_once)
 
     _repr_mimebundle_ = mimebundle
 

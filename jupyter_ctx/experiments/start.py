@@ -80,7 +80,8 @@ def start(
     if not isinstance(template, str) or not template.strip():
         raise InvalidRequestError("The template is empty: write a prompt with {{ column }} in it.")
     table = read_rows(rows, limit=options.limit)
-    purse = Purse(options.max_cost, within or notebook_purse())
+    cap = None if options.max_cost is None else max(0.0, options.max_cost - options.spent)
+    purse = Purse(cap, within or notebook_purse())
     purse.cap = purse.left
     again = partial(_again, models, settings, ended, check_given)
     answers = Answers(MEMORY if options.store is None else options.store, beside=beside)
@@ -95,13 +96,13 @@ def start(
 
     run = prepared(settings)
     if run.estimate.at_once == 0:
-        longest = 0 if settings.max_tokens is not None or "max_tokens" in grid else run.estimate.bounded
-        if longest >= SHORTEST_ANSWER:
-            told.append(f"Answers end at {longest:,} tokens, so that {dollars(purse.cap or 0.0)} is enough for one.")
+        longest, is_given = run.estimate.bounded, settings.max_tokens is not None or "max_tokens" in grid
+        if not is_given and SHORTEST_ANSWER <= longest < min(arm.settings.max_tokens or 0 for arm in run.plan.arms):
+            told.append(f"Answers end at {longest:,} tokens, so that the limit is enough for one.")
             run = prepared(settings.changed({"max_tokens": longest}))
-        elif not options.dry_run:
-            advice = run.estimate.advice
-            raise BudgetExceededError(f"{dollars(purse.cap or 0.0)} is left of max_cost. {advice} Nothing was sent.")
+    if run.estimate.at_once == 0 and not options.dry_run:
+        advice = run.estimate.advice
+        raise BudgetExceededError(f"{dollars(purse.cap or 0.0)} is left of max_cost. {advice} Nothing was sent.")
     if options.tell is not None:
         options.tell(run)
     if options.dry_run:
@@ -141,7 +142,7 @@ def _again(
     changes: Mapping[str, Any],
 ) -> Run:
     """Begin a run like another with some settings and options anew; a yes to the price of one is none to the other."""
-    options, given = parted(changes, replace(run.options, dry_run=False, yes=False))
+    options, given = parted(changes, replace(run.options, dry_run=False, yes=False, spent=0.0))
     fixed = next((name for name in given if name in run.grid), None)
     if fixed is not None:
         raise InvalidRequestError(f"{fixed}= is a name of this run's grid: sweep(…, {{{fixed!r}: […]}}) asks others.")
