@@ -70,19 +70,14 @@ class Ended(NamedTuple):
 class EndpointQueue:
     """The requests to one endpoint that wait, and what decides when they start."""
 
-    name: str
     limiter: RateLimiter
+    is_local: bool = False  # whether its model runs in this process
     waiting: deque[RowRequest] = field(default_factory=deque)
     held: dict[int, deque[RowRequest]] = field(default_factory=dict)  # by group: until its first one is answered
     again: list[tuple[float, int, RowRequest]] = field(default_factory=list)  # a heap of those that are tried again
     open: int = 0
     answered: bool = False  # any request at all
     given_up: int = 0  # requests, after several tries each
-
-    @property
-    def is_local(self) -> bool:
-        """Whether its model runs in this process."""
-        return self.name.startswith("local ")
 
     @property
     def is_empty(self) -> bool:
@@ -164,7 +159,7 @@ class Engine:
         if name not in self._queues:
             is_local, most = name.startswith("local "), self._options.concurrency
             limits = (LOCAL_AT_ONCE,) * 2 if is_local else (most or MOST_AT_ONCE, most or START_AT_ONCE)
-            self._queues[name] = EndpointQueue(name, RateLimiter(*limits))
+            self._queues[name] = EndpointQueue(RateLimiter(*limits), is_local)
         self._queue_of[id(settings)] = settings, self._queues[name]
         return self._queues[name]
 
