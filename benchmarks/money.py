@@ -15,7 +15,7 @@ from collections.abc import Callable
 from benchmarks.counting import tokenizers
 from benchmarks.texts import load, message
 from jupyter_ctx.config.settings import Settings
-from jupyter_ctx.experiments.money.estimate import count_tokens
+from jupyter_ctx.experiments.money import count_tokens
 from jupyter_ctx.models.purse import Purse
 from jupyter_ctx.models.registry import Models
 

@@ -17,23 +17,22 @@ from ..config.settings import Settings, kept_settings
 from ..errors import ChatError, ChatInterrupted, InvalidRequestError, in_words
 from ..models.purse import Purse
 from ..models.registry import Models
-from ..models.request_price import worst_case
 from ..session.ask import Ask, Asker
 from ..shown_as import mimebundle
 from ..storage.stored_answers import AnswerKey, Answers, StoredAnswer
 from ..wording import counted
 from .asking.bars import Bar, bar_of
-from .asking.delivery import Delivery, Done
-from .asking.engine import Ended, Engine, is_local
+from .asking.engine import Ended, Engine, RowRequest
 from .asking.progress import Progress
 from .asking.rate_limiter import START_AT_ONCE
-from .money.estimate import quoted
+from .asking.result_builder import Done, ResultBuilder
+from .asking.tasks import Answer
+from .money import Estimate, parts_of
+from .results.comparison import RunSummary, summary
 from .results.export import export_run
-from .results.record import ReadableRun, RunRecord
-from .row_request import RowAnswer, RowRequest, as_stored, from_stored
+from .results.record import RunRecord
 from .run_options import Options
-from .scorers import Scorers
-from .table.plan import AnswerPlace, Looked, RunPlan
+from .table.plan import AnswerPlace, RunPlan
 from .table.results import Result, Results
 
 MOST_WORDLESS = 3  # answers of each arm that were all thinking, before any other came: each is paid
@@ -42,7 +41,7 @@ AFTER_CTRL_C = 0.95  # seconds that a run may take to stop
 Again = Callable[["Run", Mapping[str, Any]], "Run"]  # begins a run anew, with some settings and options changed
 
 
-class Run(ReadableRun):
+class Run:
     """A prompt asked of many rows. It goes on in a thread of its own; :meth:`result` waits for its end.
 
     name: what tables and pictures call it
@@ -55,41 +54,36 @@ class Run(ReadableRun):
     def __init__(
         self,
         plan: RunPlan,
-        looked: Looked,
         models: Models,
         answers: Answers,
         options: Options,
+        purse: Purse,
         notes: tuple[str, ...] = (),
         at_end: Callable[[Run], object] | None = None,
-        *,
         again: Again | None = None,
-        purse: Purse | None = None,
     ) -> None:
-        self.name, self.plan, self.options = options.name, plan, options
-        self._looked, self._notes, self._answers = looked, notes, answers
-        self._at_end, self._again = at_end, again
+        self.name, self.plan, self.options, self.purse = options.name, plan, options, purse
+        self._notes, self._answers, self._at_end, self._again = notes, answers, at_end, again
         self._models = models.apart()
         self._asker = Asker(self._models)
-        self._scorers = Scorers.of(options.scorers)
-        self.purse = purse or Purse(options.max_cost)
+        self._targets = [self._models.target(arm.settings, ask=False) for arm in plan.arms]
+        self._free = {arm.label for arm, target in zip(plan.arms, self._targets, strict=True) if target.is_free}
         self._results: list[Result | None] = [None] * len(plan)
-        self._places = _by_key(plan, looked)
+        self._places: dict[AnswerKey, list[AnswerPlace]] = {}  # where each answer belongs: rows that ask the same share
+        for place in plan.places:
+            self._places.setdefault((plan.prompts[place[:2]].digest, place.repeat), []).append(place)
         self._stored = answers.find(self._places, failed=not options.retry)
         self._progress = Progress(len(plan))
         self._wordless = [0] * len(plan.arms)
-        targets = {arm.label: self._models.target(arm.settings, ask=False) for arm in plan.arms}
-        self._free = {label for label, target in targets.items() if target.is_free}
-        self._lanes: dict[tuple[object, ...], str] = {}
-        self._engine = Engine(self._asker, answers, options, self.purse, lambda: self._bar.show())
-        self._delivery = Delivery(plan, self._scorers, self._send, self._keep)
         self._further: list[AnswerKey] = []
+        self._engine = Engine(self._asker, answers, options, purse, lambda: self._bar.show())
+        self._builder = ResultBuilder(plan, options.scorers, self._send, self._keep)
         self.begun, self._ended, self._done = "", Ended(), threading.Event()
         self._bar: Bar = Bar(self)
-        missing = [places[0] for key, places in self._places.items() if key not in self._stored]
-        self.estimate = quoted(
-            plan, looked, self._asker, missing, self._scorers.judges,
-            cap=self.purse.cap, at_once=options.concurrency or START_AT_ONCE,
-        )  # fmt: skip
+        missing = [places[0] for key, places in self._places.items() if key[0] and key not in self._stored]
+        parts = parts_of(self._asker, plan, missing, options.scorers.judges.values())
+        at_once = options.concurrency or START_AT_ONCE
+        self.estimate = Estimate.of(self._models, parts, cap=purse.cap, whole=options.max_cost, at_once=at_once)
 
     _repr_mimebundle_ = mimebundle
 
@@ -112,7 +106,8 @@ class Run(ReadableRun):
         answers = self._answers.find(self._further, failed=False)
         for (row, arm, repeat), result in zip(self.plan.places, self._results, strict=True):
             if result is not None and result.reply is not None and not result.error:
-                answers[self._looked.digests[arm][row], repeat] = as_stored(RowAnswer(result.reply, result.truncated))
+                key = (self.plan.prompts[row, arm].digest, repeat)
+                answers[key] = Answer(result.reply, result.truncated).as_stored()
         return answers
 
     @property
@@ -149,8 +144,7 @@ class Run(ReadableRun):
     @property
     def differences(self) -> tuple[str, ...]:
         """What is not sent as it is set, because the model does not take it, a line each."""
-        targets = (self._models.target(arm.settings, ask=False) for arm in self.plan.arms)
-        return tuple(dict.fromkeys(line for target in targets for line in target.differences()))
+        return tuple(dict.fromkeys(line for target in self._targets for line in target.differences()))
 
     @property
     def why(self) -> str:
@@ -188,7 +182,7 @@ class Run(ReadableRun):
     def record(self) -> RunRecord:
         """The run as it was asked and answered so far: a frozen value, as :func:`load_run` reads one."""
         plan = self.plan
-        targets = [self._models.target(arm.settings, ask=False) for arm in plan.arms]
+        targets = [self._models.target(arm.settings, ask=False) for arm in plan.arms]  # as they are known by now
         return RunRecord(
             plan.template.text, plan.rows, self.results, self.settings,
             windows={target.model: target.window for target in targets}, grid=self.grid, repeats=plan.repeat,
@@ -196,6 +190,19 @@ class Run(ReadableRun):
             names=plan.template.names, group=self.group, name=self.name, begun=self.begun,
             cost=self.cost, unpriced=self.unpriced, max_cost=self.purse.cap,
         )  # fmt: skip
+
+    @property
+    def model(self) -> str:
+        """The model that is asked; empty where the grid has several."""
+        return self.record.model
+
+    def to_dataframe(self) -> Any:
+        """Return a pandas DataFrame with a row for each answer; see :meth:`Results.to_dataframe`."""
+        return self.results.to_dataframe()
+
+    def summary(self) -> RunSummary:
+        """Return the rate or the mean of each arm by each scorer, with 95 % intervals and a sentence to quote."""
+        return summary(self.results, group=self.group)
 
     def export(self, path: str | Path) -> Path:
         """Write the run to a file without keys, and return its path.
@@ -288,8 +295,9 @@ class Run(ReadableRun):
         except Exception as error:
             self._ended = Ended(f"The run failed: {in_words(error)}", failed=True)
         finally:
-            self._delivery.end()
-            self._mark_unasked()
+            self._builder.end()
+            for number, place in enumerate(self.plan.places):
+                self._results[number] = self._results[number] or self._builder.unasked(place)
             self._answers.settle()
             self._engine.end()
             self._answers.close()
@@ -302,49 +310,42 @@ class Run(ReadableRun):
 
     def _deliver_known(self) -> None:
         """Deliver what need not be asked: rows that cannot be filled in, and stored answers."""
-        for (arm, row), error in self._looked.errors.items():
-            places = [AnswerPlace(row, arm, repeat) for repeat in range(self.plan.repeat)]
-            self._delivery.deliver(places, RowAnswer(error=error, fault="row"), cached=False)
-        for key in [key for key in self._places if key in self._stored]:
-            self._delivery.deliver(self._places.pop(key), from_stored(self._stored.pop(key)), cached=True)
-
-    def _mark_unasked(self) -> None:
-        """Put a result without an answer in the place of each that was not asked for."""
-        for number, (row, arm, repeat) in enumerate(self.plan.places):
-            if self._results[number] is None:
-                asked, prompt = self.plan.arms[arm], self.plan.made(row, arm)
-                self._results[number] = Result(
-                    row, asked.label, repeat, self.plan.rows[row], asked.values, prompt, asked=False
-                )
+        for key, places in list(self._places.items()):
+            digest, _ = key
+            if not digest:
+                for place in places:
+                    error = self.plan.prompts[place[:2]].error
+                    self._builder.add([place], Answer(error=error, fault="row"), cached=False)
+                del self._places[key]
+            elif key in self._stored:
+                self._builder.add(self._places.pop(key), Answer.from_stored(self._stored.pop(key)), cached=True)
 
     def _requests(self) -> Iterator[RowRequest]:
         """Yield the requests to send: all rows once, then their repeats; a local model's arms one after the other."""
-        arms = self.plan.arms
-        lanes = [self._lane(arm.settings) for arm in arms]
+        is_local = [self._engine.queue_of(arm.settings).is_local for arm in self.plan.arms]
 
         def order(item: tuple[AnswerKey, list[AnswerPlace]]) -> tuple[int, ...]:
             row, arm, repeat = item[1][0]
-            return (arm if is_local(lanes[arm]) else 0, repeat, row, arm)
+            return (arm if is_local[arm] else 0, repeat, row, arm)
 
         missing = sorted(self._places.items(), key=order, reverse=True)
         self._places.clear()  # each is let go once it is answered
         while missing:
             key, places = missing.pop()
             row, arm, _ = places[0]
-            shared, group = self._looked.shared(row, arm), self._looked.groups[arm][row]
-            ask, done = self.plan.ask(row, arm, shared=shared), partial(self._delivery.deliver, places)
-            yield RowRequest(key, lanes[arm], ask, self._worst, done, None if shared is None else group)
+            done = partial(self._builder.add, places)
+            yield RowRequest(key, self.plan.ask(row, arm), done, self.plan.prompts[row, arm].group)
 
-    def _send(self, ask: Ask, repeat: int, done: Done, suffices: Callable[[RowAnswer], bool]) -> None:
+    def _send(self, ask: Ask, repeat: int, done: Done, suffices: Callable[[Answer], bool]) -> None:
         """Send a further request of a row, unless its answer is stored, and suffices where rows are asked again."""
         key = (ask.digest, repeat)
         self._further.append(key)
         stored = self._answers.find([key], failed=not self.options.retry).get(key)
-        if stored is not None and (not self.options.retry or suffices(from_stored(stored))):
-            done(from_stored(stored), True)
-            return
-        job = RowRequest(key, self._lane(ask.settings), ask, self._worst, done)
-        self._engine.add([job], soon=True)
+        answer = None if stored is None else Answer.from_stored(stored)
+        if answer is not None and (not self.options.retry or suffices(answer)):
+            done(answer, True)
+        else:
+            self._engine.add_soon(RowRequest(key, ask, done))
 
     def _keep(self, place: AnswerPlace, result: Result) -> None:
         """Keep a final result, and count it."""
@@ -366,28 +367,3 @@ class Run(ReadableRun):
         if result.reply is None or result.cached or result.arm in self._free:
             return False
         return result.reply.cost is None
-
-    def _lane(self, settings: Settings) -> str:
-        """Return the name of the lane: the endpoint, whose limits hold for all who ask there."""
-        where = (settings.model, settings.base_url, settings.n_ctx or settings.window)
-        if where not in self._lanes:
-            self._lanes[where] = self._models.target(settings, ask=False).provider.endpoint
-        return self._lanes[where]
-
-    def _worst(self, ask: Ask) -> float | None:
-        """Return the US dollars that a request may cost at most; ``None``: unknown, or there is no cap."""
-        if not self.purse.is_capped:
-            return None
-        target = self._asker.target(ask, server=False)
-        tokens = sum(map(target.message_tokens, ask.messages))
-        return worst_case(self._models, target, tokens, ask.messages)
-
-
-def _by_key(plan: RunPlan, looked: Looked) -> dict[AnswerKey, list[AnswerPlace]]:
-    """Return where the answer to each request belongs; rows that ask the same share one."""
-    places: dict[AnswerKey, list[AnswerPlace]] = {}
-    for place in plan.places:
-        digest = looked.digests[place.arm][place.row]
-        if digest:
-            places.setdefault((digest, place.repeat), []).append(place)
-    return places

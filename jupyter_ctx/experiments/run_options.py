@@ -22,6 +22,7 @@ class Options:
     scorers: functions of a row and its reply, alone, in a list or by name
     group: the column whose equal values belong together, such as questions about one document
     max_cost: US dollars that are never passed; ``None``: no such cap
+    spent: US dollars of max_cost that are spent already, as by an earlier run of the same cell
     limit: rows to ask, the first ones; ``None``: all
     retry: whether rows that failed are asked again
     concurrency: requests at once; ``None``: it adapts to the server
@@ -41,6 +42,7 @@ class Options:
     scorers: Any = ()
     group: str | None = None
     max_cost: float | None = None
+    spent: float = 0.0
     limit: int | None = None
     retry: bool = False
     concurrency: int | None = None

@@ -25,6 +25,9 @@ from ..providers.base import Reply
 from ..wording import did_you_mean
 from .table.results import Result, Score
 
+TRUTHS = ("true", "false")
+_NUMBER = re.compile(r"(?<![\w.])[-+]?(?:\d[\d,]*(?:\.\d+)?|\.\d+)(?:[eE][-+]?\d+)?(?![\w])")
+_SPACED = re.compile(r"[^\W\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\uffff]")  # not Thai, Burmese, Chinese …
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?:\D|$|,))")
 REGEX_SECONDS = 1.0  # of one search
 _SHOWN = 80  # characters of a value in an error message
@@ -81,12 +84,11 @@ def exact(
     normal = _normal(ignore_case, ignore_space, ignore_punctuation)
 
     def agrees(found: Any, expected: Any) -> bool:
-        if isinstance(expected, bool):
-            return str(found).casefold() == str(expected).casefold()
-        if _is_number(expected):
-            number = found if _is_number(found) else _as_number(found)
-            return bool(number is not None and number == expected)
-        return normal(_written(found)) == normal(_written(expected))
+        said, wanted = _written(found), _written(expected)
+        if wanted.casefold() in TRUTHS:
+            return said.strip().casefold() == wanted.casefold()
+        number = _as_number(expected)
+        return (number is not None and _as_number(found) == number) or normal(said) == normal(wanted)
 
     return TextScorer("exact", agrees, *_expected("exact", column, text), field)
 
@@ -100,13 +102,19 @@ def contains(
     ignore_space: bool = False,
     ignore_punctuation: bool = False,
 ) -> TextScorer:
-    """Return a scorer: whether the answer contains the value in ``column``, or ``text``."""
+    """Return a scorer: whether the answer contains the value in ``column``, or ``text``, as whole words.
+
+    A number is found where the answer has that number: 4 is in "4.0 cats", and not in "14".
+    """
     normal = _normal(ignore_case, ignore_space, ignore_punctuation)
 
     def agrees(found: Any, expected: Any) -> bool:
         if isinstance(found, (list, tuple)):
             return expected in found
-        return normal(_written(expected)) in normal(_written(found))
+        said, number = _written(found), _as_number(expected)
+        if number is not None:
+            return any(_as_number(each) == number for each in _NUMBER.findall(said))
+        return _has_words(normal(said), normal(_written(expected)))
 
     return TextScorer("contains", agrees, *_expected("contains", column, text), field)
 
@@ -338,17 +346,30 @@ def _written(value: Any) -> str:
     return value if isinstance(value, str) else str(getattr(value, "value", value))  # of a member of an enumeration
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, Number) and not isinstance(value, bool)
-
-
-def _as_number(found: Any) -> int | float | None:
-    """Return an answer as a number, with or without commas between thousands; ``None`` where it is none."""
-    text = _THOUSANDS.sub("", str(found).strip())
+def _as_number(value: Any) -> int | float | None:
+    """Return a value as a number, with or without commas between thousands; ``None`` where it is none."""
+    text = _THOUSANDS.sub("", _written(value).strip())
     for kind in (int, float):
-        with suppress(ValueError):
-            return kind(text)
+        with suppress(ValueError, OverflowError):
+            number = kind(text)
+            return number if math.isfinite(number) else None
     return None
+
+
+def _has_words(text: str, words: str) -> bool:
+    """Return whether a text has these words, and not as a part of longer ones; scripts without spaces have none."""
+    at = text.find(words)
+    while at >= 0:
+        end = at + len(words)
+        if not (_joins(text[at - 1 : at], words[:1]) or _joins(words[-1:], text[end : end + 1])):
+            return True
+        at = text.find(words, at + 1)
+    return not words
+
+
+def _joins(before: str, after: str) -> bool:
+    """Return whether two signs are of one word."""
+    return bool(_SPACED.match(before) and _SPACED.match(after))
 
 
 def _json_in(text: str) -> Any:

@@ -9,7 +9,7 @@ from typing import Any
 
 from ..config.settings import SETTING_NAMES, Settings, default_settings
 from ..conversation.schema import Schema
-from ..errors import AuthenticationError, InvalidRequestError
+from ..errors import AuthenticationError, BudgetExceededError, InvalidRequestError
 from ..models.purse import Purse
 from ..models.registry import Models, key_owner, settings_with
 from ..providers.base import SupportsStream
@@ -18,13 +18,15 @@ from ..runtime.notebook_purse import notebook_purse
 from ..storage.database import MEMORY
 from ..storage.stored_answers import AnswerKey, Answers, StoredAnswer
 from ..wording import dollars
-from .money.estimate import check_agreed, check_price, check_room, with_limit
+from .money import check_agreed, check_price, with_limit
 from .run import Run
 from .run_options import Options, parted
 from .scorers import Scorers
-from .table.plan import Arm, RunPlan, arms_of, looked_at
+from .table.plan import RunPlan, arms_of
 from .table.prompts import Template
 from .table.rows import Rows, read_rows
+
+SHORTEST_ANSWER = 100  # tokens: a cap that has no room for such an answer has none at all
 
 
 def sweep(
@@ -54,7 +56,7 @@ def sweep(
     models = Models(answers)
     if api_key is not None:
         models.set_key(key_owner(settings), api_key)
-    return start(template, rows, grid or {}, models, settings, chosen)
+    return start(template, rows, {} if grid is None else grid, models, settings, chosen)
 
 
 def start(
@@ -78,32 +80,57 @@ def start(
     if not isinstance(template, str) or not template.strip():
         raise InvalidRequestError("The template is empty: write a prompt with {{ column }} in it.")
     table = read_rows(rows, limit=options.limit)
-    purse = Purse(options.max_cost, within or notebook_purse())
-    purse.cap = cap = purse.left
-    arms = [_limited(models, arm, cap) for arm in arms_of(grid, settings)]
-    scorers = Scorers.of(options.scorers).asked_with(partial(_of_judge, models, settings, cap))
-    scorers.check(table.columns)
-    asked = [*(arm.settings for arm in arms), *(each.settings for each in scorers.judges.values())]
-    check_price(models, asked, cap)
-    text = Template(template, options.names, models.secrets)
-    notes = _checked(text, table, grid, options)
-    if cap is not None and cap != options.max_cost:
-        notes = (f"At most {dollars(cap)} may be spent, which is what is left of the caps that hold here.", *notes)
-    schema = Schema.of(options.schema) if options.schema is not None else None
-    options = replace(options, scorers=scorers)
-    answers = Answers(MEMORY if options.store is None else options.store, beside=beside)
-    plan = RunPlan(text, table, arms, options.repeat, schema)
+    cap = None if options.max_cost is None else max(0.0, options.max_cost - options.spent)
+    purse = Purse(cap, within or notebook_purse())
+    purse.cap = purse.left
     again = partial(_again, models, settings, ended, check_given)
-    run = Run(plan, looked_at(plan), models, answers, options, notes, at_end=ended, again=again, purse=purse)
-    if not options.dry_run:
-        check_room(run.estimate, cap)
+    answers = Answers(MEMORY if options.store is None else options.store, beside=beside)
+    text = Template(template, options.names, models.secrets)
+    told = list[str]()
+    if purse.cap is not None and purse.cap != options.max_cost:
+        told.append(f"At most {dollars(purse.cap)} may be spent, which is what is left of the caps that hold here.")
+
+    def prepared(settings: Settings) -> Run:
+        plan, scorers, notes = _planned(text, table, grid, models, settings, options, purse.cap)
+        return Run(plan, models, answers, replace(options, scorers=scorers), purse, (*told, *notes), ended, again)
+
+    run = prepared(settings)
+    if run.estimate.at_once == 0:
+        longest, is_given = run.estimate.bounded, settings.max_tokens is not None or "max_tokens" in grid
+        if not is_given and SHORTEST_ANSWER <= longest < min(arm.settings.max_tokens or 0 for arm in run.plan.arms):
+            told.append(f"Answers end at {longest:,} tokens, so that the limit is enough for one.")
+            run = prepared(settings.changed({"max_tokens": longest}))
+    if run.estimate.at_once == 0 and not options.dry_run:
+        advice = run.estimate.advice
+        raise BudgetExceededError(f"{dollars(purse.cap or 0.0)} is left of max_cost. {advice} Nothing was sent.")
     if options.tell is not None:
         options.tell(run)
     if options.dry_run:
         return run
-    _check_keys(models, asked, run)
+    _check_keys(models, run)
     check_agreed(run.estimate, settings, options)
     return run.begin()
+
+
+def _planned(
+    text: Template,
+    table: Rows,
+    grid: Mapping[str, Iterable[Any]],
+    models: Models,
+    settings: Settings,
+    options: Options,
+    cap: float | None,
+) -> tuple[RunPlan, Scorers, tuple[str, ...]]:
+    """Return what is asked, what scores it, and what to know of both. Raises InvalidRequestError."""
+    arms = arms_of(grid, settings)
+    notes = _checked(text, table, grid, options)
+    if cap is not None:
+        arms = [replace(arm, settings=with_limit(models, arm.settings)) for arm in arms]
+    scorers = Scorers.of(options.scorers).asked_with(partial(_of_judge, models, settings, cap))
+    scorers.check(table.columns)
+    check_price(models, [*(arm.settings for arm in arms), *(each.settings for each in scorers.judges.values())], cap)
+    schema = Schema.of(options.schema) if options.schema is not None else None
+    return RunPlan(text, table, arms, options.repeat, schema), scorers, notes
 
 
 def _again(
@@ -115,7 +142,7 @@ def _again(
     changes: Mapping[str, Any],
 ) -> Run:
     """Begin a run like another with some settings and options anew; a yes to the price of one is none to the other."""
-    options, given = parted(changes, replace(run.options, dry_run=False, yes=False))
+    options, given = parted(changes, replace(run.options, dry_run=False, yes=False, spent=0.0))
     fixed = next((name for name in given if name in run.grid), None)
     if fixed is not None:
         raise InvalidRequestError(f"{fixed}= is a name of this run's grid: sweep(…, {{{fixed!r}: […]}}) asks others.")
@@ -134,16 +161,12 @@ def _again(
     )
 
 
-def _check_keys(models: Models, asked: Iterable[Settings], run: Run) -> None:
+def _check_keys(models: Models, run: Run) -> None:
     """Raise AuthenticationError where a key is missing that is needed; workers elsewhere have keys of their own."""
-    missing = next(filter(None, map(models.missing_key, asked)), "")
+    asked = [*run.plan.arms, *run.options.scorers.judges.values()]
+    missing = next(filter(None, (models.missing_key(each.settings) for each in asked)), "")
     if missing and run.options.executor is None and run.estimate.rows:
         raise AuthenticationError(f"{missing} Nothing was sent.")
-
-
-def _limited(models: Models, arm: Arm, cap: float | None) -> Arm:
-    """Return an arm whose answers have a longest length, where there is a cap on the cost."""
-    return arm if cap is None else replace(arm, settings=with_limit(models, arm.settings))
 
 
 def _of_judge(models: Models, settings: Settings, cap: float | None, given: Settings) -> Settings:

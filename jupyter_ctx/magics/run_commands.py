@@ -86,11 +86,13 @@ class MapCell:
         elif models:  # what goes with a model is given for each
             grid = {"model": models} | {name: [given.pop(name)] for name in MODEL_SETTINGS if name in given}
         is_read = where(self._shell).kind != "headless"  # else the figures below the table are enough
+        before = self._call.host.maps.get(where(self._shell).source or "no source") if options.cap else None
         return self._call.chat.sweep(
             (self._call.text or "").strip("\n"), self._table, grid,
             scorers=scorers_named(options.score or [], variables), names=variables,
             schema=schema_named(options.schema, variables) if options.schema is not None else None,
             repeat=options.repeat or 1, limit=options.limit, max_cost=options.cap,
+            spent=before.options.spent + (before.cost or 0.0) if before is not None else 0.0,
             dry_run=options.dry_run, yes=options.yes, retry=options.retry,
             name=options.named or "", agree=self._agree, tell=self._tell, progress=None if is_read else False, **given,
         )  # fmt: skip

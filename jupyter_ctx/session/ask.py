@@ -79,28 +79,39 @@ class AskReply(NamedTuple):
     truncated: bool
 
 
-class Asker(NamedTuple):
+class Asker:
     """Who asks models; several threads may ask at once. ``purse`` pays; ``None``: who asks has paid."""
 
-    models: Models
-    purse: Purse | None = None
+    def __init__(self, models: Models, purse: Purse | None = None) -> None:
+        self.models, self.purse = models, purse
+        self._targets: dict[tuple[int, bool], tuple[str, Target]] = {}  # by the identity of settings
+
+    def planned(self, ask: Ask) -> RequestPlan:
+        """Return the request as it is sent; its server is asked for its window, and started."""
+        target = self.target(ask, server=True)
+        past, question = _past(ask), ask.messages[-1]
+        if question.attachments:
+            if target.provider.says("images", ask=True) is not None:
+                self._targets.clear()
+                target = self.target(ask, server=True)
+            target.check_files(question.attachments)
+        return counted_plan(plan(question, target, past, len(past.places), ask.system))
 
     def target(self, ask: Ask, *, server: bool) -> Target:
         """Return where the request goes. ``server``: it may be asked for its window, and started."""
-        target = self.models.target(ask.settings, ask=server)
+        target = self._looked_up(ask.settings, server=server)
         cache_key = "jupyter_ctx" if ask.shared is not None else None
         purse = None if target.is_free else self.purse
         return replace(target, schema=ask.schema, shared=ask.shared, waits=ask.waits, cache_key=cache_key, purse=purse)
 
-    def planned(self, ask: Ask) -> RequestPlan:
-        """Return the request as it is sent; its server is asked for its window, and started."""
-        target, question = self.target(ask, server=True), ask.messages[-1]
-        if question.attachments:
-            if target.provider.says("images", ask=True) is not None:
-                target = self.target(ask, server=True)
-            target.check_files(question.attachments)
-        past = _past(ask)
-        return counted_plan(plan(question, target, past, len(past.places), ask.system))
+    def _looked_up(self, settings: Settings, *, server: bool) -> Target:
+        """Return where requests with these settings go: looked up once, and again when a reply told another name."""
+        served, target = self._targets.get((id(settings), server), ("", None))
+        if target is not None and served == self.models.served_name(target):
+            return self.models.renewed(target)
+        target = self.models.target(settings, ask=server)
+        self._targets[id(settings), server] = self.models.served_name(target), target
+        return target
 
     def answered(self, ask: Ask, coming: StreamListener | None = None, schema: Schema | None = None) -> AskReply:
         """Send a request and return the answer. Raises a ChatError, or KeyboardInterrupt.
@@ -109,7 +120,11 @@ class Asker(NamedTuple):
         """
         planned, coming = self.planned(ask), coming or StreamListener()
         coming.begin()
-        return with_notices(complete(self.models, planned, coming, schema))
+        try:
+            return with_notices(complete(self.models, planned, coming, schema))
+        except BaseException:
+            self._targets.clear()  # what failed may be known better now
+            raise
 
 
 def with_notices(came: Completion) -> AskReply:

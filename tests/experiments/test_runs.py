@@ -320,18 +320,17 @@ def test_waiting_says_when_the_run_goes_on() -> None:
 
 
 def test_local_models_go_one_after_the_other(small_model: Path, local_model: str, tmp_path: Path) -> None:
-    from jupyter_ctx.experiments.asking import work
+    from jupyter_ctx.experiments.asking import tasks
 
     order = list[str]()
-    tried = work.work
 
-    def noted(todo: work.Work) -> work.RowAnswer:
-        order.append(todo.ask.model)
-        return tried(todo)
+    def noted(task: tasks.Task) -> tasks.Answer:
+        order.append(task.ask.model)
+        return tasks.run_task(task)
 
     models = ["local/smollm2@512", "local/smollm2@1024", "local/smollm2@2048"]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("jupyter_ctx.experiments.asking.engine.work", noted)
+        patch.setattr("jupyter_ctx.experiments.asking.engine.run_task", noted)
         run = ended(sweep("{{ text }}", WORDS[:4], {"model": models}, max_tokens=4), 60)
     assert not run.results.failed, run.results.failed[0].error
     assert order == [model for model in models for _ in range(4)]
@@ -350,16 +349,26 @@ def test_what_a_run_has_cost_is_one_figure() -> None:
     assert again.cost is again.progress.cost is None
 
 
-def test_a_cap_without_room_for_one_request_sends_nothing_and_says_what_would_fit() -> None:
+def test_a_cap_bounds_the_answers_that_nothing_else_bounds_and_the_run_begins() -> None:
     with answering_rows() as asked:
         given: dict[str, Any] = {"prices": (1.75, 14), **asked.model}
-        with pytest.raises(BudgetExceededError, match=r"could cost \$0\.057: set --max-tokens"):
-            sweep("{{ text }}", WORDS, max_cost=0.05, **given)
-        assert not asked.prompts
-        told = sweep("{{ text }}", WORDS, max_cost=0.05, dry_run=True, **given)
-        assert "could cost $0.057" in str(told.estimate)
-        sweep("{{ text }}", WORDS, max_cost=0.05, max_tokens=200, **given).result()
-    assert len(asked.prompts) == len(WORDS)
+        run = sweep("{{ text }}", WORDS, max_cost=0.05, **given)
+        assert len(run.result()) == len(WORDS)
+        assert 14e-6 * run.settings["max_tokens"] <= 0.05
+        assert any("Answers end at" in line for line in run.notices)
+        assert {request["max_tokens"] for request in asked.requests} == {run.settings["max_tokens"]}
+
+
+def test_a_cap_without_room_for_one_answer_as_long_as_it_may_be_sends_nothing() -> None:
+    with answering_rows() as asked:
+        given: dict[str, Any] = {"prices": (1.75, 14), **asked.model}
+        with pytest.raises(BudgetExceededError, match=r"could cost \$0\.056: set --max-tokens"):
+            sweep("{{ text }}", WORDS, max_cost=0.05, max_tokens=4_000, **given)
+        with pytest.raises(BudgetExceededError):
+            sweep("{{ text }}", WORDS, max_cost=0.0001, **given)
+        told = sweep("{{ text }}", WORDS, max_cost=0.05, max_tokens=4_000, dry_run=True, **given)
+        assert "could cost $0.056" in str(told.estimate)
+    assert not asked.prompts
 
 
 def test_a_few_rows_begin_though_nothing_limits_their_answers_and_many_ask_first() -> None:

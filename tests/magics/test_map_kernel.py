@@ -46,6 +46,19 @@ def test_a_card_with_the_answers_stands_in_the_place_of_the_bar(kernel: Kernel) 
         assert kernel.value("get_ipython().user_ns['few']").startswith("Run(few: 5 of 5 answers")
 
 
+def test_a_cap_holds_for_all_runs_of_one_cell(kernel: Kernel) -> None:
+    cell = "%%chat map many --limit 4 --prices 1000,10000 --max-tokens 100 --max-cost 1.2\nSay {{ text }}"
+    with serve(slow) as (url, seen):
+        kernel.run(load(url))
+        assert error(kernel.run(cell)) is None
+        kernel.run("many = [f'other {i}' for i in range(5)]")
+        failed = error(kernel.run(cell))
+        assert failed is not None
+        assert failed["ename"] == "BudgetExceededError"
+        assert "$1.04 is left of max_cost" in failed["evalue"]
+        assert len(seen) == 4
+
+
 def test_an_interrupt_is_back_within_a_second_and_says_what_is_kept(kernel: Kernel, manager: KernelManager) -> None:
     with serve(slow) as (url, _):
         kernel.run(load(url))

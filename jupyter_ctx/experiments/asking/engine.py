@@ -19,17 +19,17 @@ from dataclasses import dataclass, field, replace
 from pickle import PicklingError
 from typing import NamedTuple
 
+from ...config.settings import Settings
 from ...conversation.messages import new_id
 from ...models.purse import Purse
+from ...models.request_price import worst_case
 from ...session.ask import Ask, Asker
 from ...session.threads import Threads
-from ...storage.stored_answers import Answers
-from ..row_request import RowAnswer, RowRequest, as_stored
+from ...storage.stored_answers import AnswerKey, Answers
 from ..run_options import Options
 from .rate_limiter import MOST_AT_ONCE, START_AT_ONCE, RateLimiter
-from .work import Here, Work, close_run, open_run, own_process, work
+from .tasks import Answer, LocalContext, Task, close_run, open_run, own_process, run_task
 
-NO_REQUEST = -1
 LOCAL_AT_ONCE = 2  # requests to a local model: one is answered while the next is on its way
 TICK = 0.25  # seconds between looks at whether Python is ending
 BROKEN = ("cut", "interrupted")  # how an answer ends whose connection was closed
@@ -41,13 +41,22 @@ HOPELESS_AFTER = 5  # requests that were given up before any was answered: the s
 LAST_WAIT = 0.8  # seconds that a stopped run waits for requests on their way
 
 
-class Sent(NamedTuple):
-    """A request on its way, when it began, the money reserved for it, and its future."""
+@dataclass(slots=True, eq=False)
+class RowRequest:
+    """One request of a run.
 
-    job: RowRequest
-    began: float
-    worst: float | None
-    future: Future[RowAnswer]
+    key: what its answer is stored under
+    ask: the request
+    done: is called with what became of it, and whether it was stored, in the coordinator's thread
+    group: of the requests that share a long prefix; one goes first, so that a prompt cache is written once
+    tries: how often it was sent
+    """
+
+    key: AnswerKey
+    ask: Ask
+    done: Callable[[Answer, bool], object]
+    group: int | None = None
+    tries: int = 0
 
 
 class Ended(NamedTuple):
@@ -59,64 +68,52 @@ class Ended(NamedTuple):
 
 @dataclass(slots=True, eq=False)
 class EndpointQueue:
-    """The requests to one endpoint that wait, and what decides when they start.
-
-    ``warm`` are groups whose prompt cache is written; ``first`` are those whose first request is on its way.
-    """
+    """The requests to one endpoint that wait, and what decides when they start."""
 
     limiter: RateLimiter
-    waiting: dict[int | None, deque[RowRequest]] = field(default_factory=dict)  # by group
+    is_local: bool = False  # whether its model runs in this process
+    waiting: deque[RowRequest] = field(default_factory=deque)
+    held: dict[int, deque[RowRequest]] = field(default_factory=dict)  # by group: until its first one is answered
     again: list[tuple[float, int, RowRequest]] = field(default_factory=list)  # a heap of those that are tried again
-    warm: set[int | None] = field(default_factory=lambda: {None})
-    first: set[int | None] = field(default_factory=set)
-    soon: deque[RowRequest] = field(default_factory=deque)  # what an answer has led to, before new rows
     open: int = 0
     answered: bool = False  # any request at all
     given_up: int = 0  # requests, after several tries each
 
-    def add(self, job: RowRequest) -> None:
-        """Let a request wait at the end of its group."""
-        self.waiting.setdefault(job.group, deque()).append(job)
-
-    def next(self, now: float) -> RowRequest | None:
-        """Return the next request that may start, and take it out."""
-        if self.soon:
-            return self.soon.popleft()
-        if self.again and self.again[0][0] <= now:
-            job = heapq.heappop(self.again)[2]
-            if job.group not in self.warm:
-                self.first.add(job.group)
-            return job
-        for group, jobs in self.waiting.items():
-            if group in self.first:
-                continue
-            if group not in self.warm:
-                self.first.add(group)
-            job = jobs.popleft()
-            if not jobs:
-                del self.waiting[group]
-            return job
-        return None
-
-    def put_back(self, job: RowRequest) -> None:
-        """Return a request that could not start to the head of the line."""
-        self.first.discard(job.group)
-        self.waiting = {job.group: deque([job, *self.waiting.pop(job.group, ())]), **self.waiting}
-
-    def begun(self, job: RowRequest) -> None:
-        """Let the other requests of a group start: the first token came, or the first request failed."""
-        self.first.discard(job.group)
-        self.warm.add(job.group)
-
-    def retry(self, job: RowRequest, at: float, number: int) -> None:
-        """Try a request again at a time; it has written no prompt cache."""
-        self.first.discard(job.group)
-        heapq.heappush(self.again, (at, number, job))
-
     @property
     def is_empty(self) -> bool:
         """Whether no request waits or is on its way."""
-        return not (self.waiting or self.again or self.soon or self.open)
+        return not (self.waiting or self.held or self.again or self.open)
+
+    def add(self, job: RowRequest, warm: set[int]) -> None:
+        """Let a request wait; of a group that is not ``warm`` only the first may start."""
+        if job.group is None or job.group in warm:
+            self.waiting.append(job)
+        elif job.group in self.held:
+            self.held[job.group].append(job)
+        else:
+            self.held[job.group] = deque()
+            self.waiting.append(job)
+
+    def next(self, now: float) -> RowRequest | None:
+        """Return the next request that may start, and take it out."""
+        if self.again and self.again[0][0] <= now:
+            return heapq.heappop(self.again)[2]
+        return self.waiting.popleft() if self.waiting else None
+
+    def begun(self, job: RowRequest) -> None:
+        """Let the other requests of a group start: the first token came, or the first request failed."""
+        if job.group is not None:
+            self.waiting.extend(self.held.pop(job.group, ()))
+
+
+class _Sent(NamedTuple):
+    """A request on its way: its queue, when it began, the money reserved for it, and its future."""
+
+    job: RowRequest
+    endpoint: EndpointQueue
+    began: float
+    worst: float | None
+    future: Future[Answer]
 
 
 class Engine:
@@ -133,9 +130,11 @@ class Engine:
         self._answers, self._options, self._purse, self._waits = answers, options, purse, waits
         self._executor = options.executor or Threads(options.concurrency or MOST_AT_ONCE, "jupyter_ctx ask")
         self._queues: dict[str, EndpointQueue] = {}
-        self._events = queue.SimpleQueue[tuple[int, Future[RowAnswer] | None]]()
-        self._open: dict[int, Sent] = {}  # by number
-        self._numbers, self._chance = itertools.count(), random.Random(self._run)
+        self._queue_of: dict[int, tuple[Settings, EndpointQueue]] = {}  # by the identity of settings
+        self._warm = set[int]()  # groups whose prompt cache is written
+        self._events = queue.SimpleQueue[tuple[int, Future[Answer] | None]]()
+        self._open: dict[int, _Sent] = {}  # by number
+        self._numbers, self._chance = itertools.count(1), random.Random(self._run)
         self._stopped = threading.Event()
         self._ended: Ended | None = None
 
@@ -151,30 +150,38 @@ class Engine:
         again = sum(len(each.again) for each in queues if not each.answered or len(each.again) >= BUSY_FROM)
         return f"{again:,} requests failed and are asked again" if again else ""
 
-    def add(self, jobs: Iterable[RowRequest], *, soon: bool = False) -> None:
-        """Add requests, ``soon``: before new rows; in the coordinator's thread, or before it runs."""
+    def queue_of(self, settings: Settings) -> EndpointQueue:
+        """Return where requests with these settings wait: one endpoint's limits hold for all who ask there."""
+        known = self._queue_of.get(id(settings))
+        if known is not None:
+            return known[1]
+        name = self._models.target(settings, ask=False).provider.endpoint
+        if name not in self._queues:
+            is_local, most = name.startswith("local "), self._options.concurrency
+            limits = (LOCAL_AT_ONCE,) * 2 if is_local else (most or MOST_AT_ONCE, most or START_AT_ONCE)
+            self._queues[name] = EndpointQueue(RateLimiter(*limits), is_local)
+        self._queue_of[id(settings)] = settings, self._queues[name]
+        return self._queues[name]
+
+    def add(self, jobs: Iterable[RowRequest]) -> None:
+        """Add the requests of rows, before it runs."""
         for job in jobs:
-            if job.lane not in self._queues:
-                self._queues[job.lane] = EndpointQueue(self._limiter(job.lane))
-            if soon:
-                self._queues[job.lane].soon.append(job)
-            else:
-                self._queues[job.lane].add(job)
+            self.queue_of(job.ask.settings).add(job, self._warm)
+
+    def add_soon(self, job: RowRequest) -> None:
+        """Add what an answer has led to, which goes before new rows; in the coordinator's thread."""
+        endpoint = self.queue_of(job.ask.settings)
+        heapq.heappush(endpoint.again, (0.0, next(self._numbers), job))
 
     def stop(self) -> None:
         """Stop as soon as may be, from any thread; answers that came are kept."""
         self._stopped.set()
         self._models.close()
-        self._events.put((NO_REQUEST, None))
+        self.begun(0)
 
     def give_up(self, why: str) -> None:
         """Send nothing more, in the coordinator's thread: no other request would succeed either."""
         self._ended = self._ended or Ended(why, failed=True)
-
-    @property
-    def is_stopped(self) -> bool:
-        """Whether nothing more is sent."""
-        return self._stopped.is_set()
 
     def begun(self, number: int) -> None:
         """Hear that the first token of a request came, from any thread."""
@@ -182,7 +189,7 @@ class Engine:
 
     def run(self) -> Ended:
         """Ask everything, and return how that ended."""
-        open_run(self._run, Here(self._asker, self.begun, self._stopped.is_set))
+        open_run(self._run, LocalContext(self._asker, self.begun, self._stopped.is_set))
         try:
             while self._ended is None:
                 self._waits()
@@ -204,17 +211,11 @@ class Engine:
         if self._options.executor is None:
             self._executor.shutdown(wait=False, cancel_futures=True)
 
-    def _limiter(self, lane: str) -> RateLimiter:
-        if is_local(lane):
-            return RateLimiter(LOCAL_AT_ONCE, LOCAL_AT_ONCE)
-        most = self._options.concurrency
-        return RateLimiter(most or MOST_AT_ONCE, most or START_AT_ONCE)
-
     def _outcome(self) -> Ended | None:
         """Return how the run ended, once it has."""
         if not threading.main_thread().is_alive():  # Python is ending
             self.stop()
-        if self.is_stopped:
+        if self._stopped.is_set():
             return Ended("stopped")
         is_busy = self._open or not all(each.is_empty for each in self._queues.values())
         return None if is_busy else Ended()
@@ -222,8 +223,9 @@ class Engine:
     def _start(self) -> float:
         """Start every request that may start now; return the seconds until another one may."""
         wait = TICK
-        for endpoint in [] if self.is_stopped else self._served():
-            while self._ended is None:
+        local = next((each for each in self._queues.values() if each.is_local and not each.is_empty), None)
+        for endpoint in () if self._stopped.is_set() else self._queues.values():
+            while self._ended is None and (endpoint is local or not endpoint.is_local):
                 now = time.monotonic()
                 at = endpoint.limiter.may_start(now)
                 if at > now:
@@ -237,17 +239,11 @@ class Engine:
                     break
         return wait
 
-    def _served(self) -> list[EndpointQueue]:
-        """Return the queues that may start requests: of those of local models, only the first with any."""
-        turn = next((name for name, each in self._queues.items() if is_local(name) and not each.is_empty), None)
-        return [each for name, each in self._queues.items() if not is_local(name) or name == turn]
-
     def _submit(self, endpoint: EndpointQueue, job: RowRequest, now: float) -> bool:
         """Send one request; return whether there was money for it."""
-        ask = job.ask
-        worst = job.worst(ask)
+        worst = self._worst(job.ask)
         if not self._purse.reserve(worst):
-            endpoint.put_back(job)
+            endpoint.waiting.appendleft(job)
             if not self._open:
                 self._ended = Ended(self._purse.said(worst))
             return False
@@ -255,22 +251,30 @@ class Engine:
         job.tries += 1
         endpoint.open += 1
         endpoint.limiter.started(now)
+        task = Task(self._run, job.ask, number, own_process(), self._why_only_here(job.ask))
         try:
-            future = self._executor.submit(work, self._work(ask, number))
+            future = self._executor.submit(run_task, task)
         except Exception as error:  # it was shut down, or it died
-            self._ended = Ended(_of_the_executor(error), failed=True)
+            self.give_up(_of_the_executor(error))
             endpoint.open -= 1
             self._purse.settle(worst, 0.0)
             return False
-        self._open[number] = Sent(job, now, worst, future)
+        self._open[number] = _Sent(job, endpoint, now, worst, future)
         future.add_done_callback(lambda done: self._events.put((number, done)))
         return True
 
-    def _work(self, ask: Ask, number: int) -> Work:
-        return Work(self._run, ask, number, own_process(), self._why_only_here(ask))
+    def _worst(self, ask: Ask) -> float | None:
+        """Return the US dollars that a request may cost at most; ``None``: unknown, or there is no cap."""
+        if not self._purse.is_capped:
+            return None
+        target = self._asker.target(ask, server=False)
+        tokens = sum(map(target.message_tokens, ask.messages))
+        return worst_case(self._models, target, tokens, ask.messages)
 
     def _why_only_here(self, ask: Ask) -> str:
         """Return why no other process can ask this; empty where any can."""
+        if self._options.executor is None:
+            return ""
         if self._models.has_guest:
             return f"{ask.model}: a provider that was handed in cannot be sent to another process"
         if self._models.has_key(ask.settings):
@@ -280,58 +284,65 @@ class Engine:
 
     def _take(self, wait: float) -> None:
         """Wait for something to happen, and deal with all that has happened."""
-        happened = list[tuple[int, Future[RowAnswer] | None]]()
+        happened = list[tuple[int, Future[Answer] | None]]()
         try:
             happened.append(self._events.get(timeout=wait))
             while True:
                 happened.append(self._events.get_nowait())
         except queue.Empty:
             pass
-        came = list[tuple[RowRequest, RowAnswer]]()
+        came = list[tuple[RowRequest, Answer]]()
         for number, future in happened:
+            if number not in self._open:
+                continue
             if future is None:
-                if number in self._open:
-                    job = self._open[number].job
-                    self._queues[job.lane].begun(job)
-            elif number in self._open:
-                came += self._finished(number, future)
-        lasting = [(job.key, as_stored(answer)) for job, answer in came if answer.fault not in PASSING]
+                self._warmed(self._open[number])
+            else:
+                came += self._finished(self._open.pop(number), _answer_of(future))
+        lasting = [(job.key, answer.as_stored()) for job, answer in came if answer.fault not in PASSING]
         if lasting:
             self._answers.keep(lasting)
         for job, answer in came:
             job.done(answer, False)
 
-    def _finished(self, number: int, future: Future[RowAnswer]) -> list[tuple[RowRequest, RowAnswer]]:
+    def _warmed(self, sent: _Sent) -> None:
+        """Let the other requests of a group start."""
+        if sent.job.group is not None:
+            self._warm.add(sent.job.group)
+            sent.endpoint.begun(sent.job)
+
+    def _finished(self, sent: _Sent, answer: Answer) -> list[tuple[RowRequest, Answer]]:
         """Settle a request that has ended; return it where it is done and need not be tried again."""
-        job, began, worst, _ = self._open.pop(number)
-        endpoint, now, answer = self._queues[job.lane], time.monotonic(), _result_of(future)
+        job, endpoint, now = sent.job, sent.endpoint, time.monotonic()
         endpoint.open -= 1
         cost = answer.reply.cost if answer.reply is not None else None if answer.billed else 0.0
-        self._purse.settle(worst, cost)
-        answer = _without_cut(answer)
-        _tell(endpoint.limiter, answer, now, began)
+        self._purse.settle(sent.worst, cost)
+        _tell(endpoint.limiter, answer, now, sent.began)
         if answer.fault == "run":
-            self._ended = self._ended or Ended(answer.error, failed=True)
+            self.give_up(answer.error)
             return []
-        if answer.fault in PASSING:
-            if self._stopped.is_set() or self._ended is not None:
-                return []
-            is_limited, named = answer.fault == "limited", answer.retry_after or 0.0
-            at = endpoint.limiter.retry_at(job.tries, now, self._chance, limited=is_limited, named=named)
-            if at is not None:
-                endpoint.retry(job, at, number)
-                return []
-            endpoint.given_up += 1
-            if not endpoint.answered and endpoint.given_up >= HOPELESS_AFTER:
-                why = f"{answer.error} {endpoint.given_up} requests failed several times, and none was answered."
-                self._ended = self._ended or Ended(why, failed=True)
-                return []
-        else:
+        if answer.fault not in PASSING:
             endpoint.answered = True
-        endpoint.begun(job)
+        elif self._stopped.is_set() or self._ended is not None or self._tries_again(sent, answer, now):
+            return []
+        self._warmed(sent)
         if self._stopped.is_set() and (answer.reply is None or answer.reply.stop_reason in BROKEN):
             return []  # its connection was closed
         return [(job, answer)]
+
+    def _tries_again(self, sent: _Sent, answer: Answer, now: float) -> bool:
+        """Return whether a request that failed in passing is not done: it is sent again, or the run ends."""
+        job, endpoint = sent.job, sent.endpoint
+        is_limited, named = answer.fault == "limited", answer.retry_after or 0.0
+        at = endpoint.limiter.retry_at(job.tries, now, self._chance, limited=is_limited, named=named)
+        if at is not None:
+            heapq.heappush(endpoint.again, (at, next(self._numbers), job))
+            return True
+        endpoint.given_up += 1
+        if endpoint.answered or endpoint.given_up < HOPELESS_AFTER:
+            return False
+        self.give_up(f"{answer.error} {endpoint.given_up} requests failed several times, and none was answered.")
+        return True
 
     def _leave(self, ended: Ended) -> None:
         """Let requests on their way end: for a moment where others failed, whole where the money is spent."""
@@ -352,23 +363,11 @@ class Engine:
         for number, sent in list(self._open.items()):
             if sent.future.cancel():
                 del self._open[number]
-                self._queues[sent.job.lane].open -= 1
+                sent.endpoint.open -= 1
                 self._purse.settle(sent.worst, 0.0)
 
 
-def is_local(lane: str) -> bool:
-    """Return whether a lane is that of a model that runs in this process."""
-    return lane.startswith("local ")
-
-
-def _without_cut(answer: RowAnswer) -> RowAnswer:
-    """Return a broken-off answer as a fault that another try may mend; what came is kept where none does."""
-    if answer.reply is None or answer.reply.stop_reason != "cut" or answer.fault:
-        return answer
-    return replace(answer, error="The answer broke off before its end, in every try.", fault="busy")
-
-
-def _tell(limiter: RateLimiter, answer: RowAnswer, now: float, began: float) -> None:
+def _tell(limiter: RateLimiter, answer: Answer, now: float, began: float) -> None:
     """Tell the rate limiter how a request ended that began at a time."""
     if answer.fault == "limited":
         limiter.refused(now, began, answer.retry_after or 0.0)
@@ -378,12 +377,18 @@ def _tell(limiter: RateLimiter, answer: RowAnswer, now: float, began: float) -> 
         limiter.succeeded(now, began)
 
 
-def _result_of(future: Future[RowAnswer]) -> RowAnswer:
+def _answer_of(future: Future[Answer]) -> Answer:
     """Return what became of a request. An executor that died ends the run, a worker that died does not."""
     error = CancelledError("it cancelled a request") if future.cancelled() else future.exception()
-    if error is None:
-        return future.result()
-    return RowAnswer(error=_of_the_executor(error), fault="run" if isinstance(error, HOPELESS) else "busy", billed=True)
+    if error is not None:
+        return Answer(
+            error=_of_the_executor(error), fault="run" if isinstance(error, HOPELESS) else "busy", billed=True
+        )
+    answer = future.result()
+    if answer.reply is None or answer.reply.stop_reason != "cut" or answer.fault:
+        return answer
+    # another try may mend it; what came is kept where none does
+    return replace(answer, error="The answer broke off before its end, in every try.", fault="busy")
 
 
 def _of_the_executor(error: BaseException) -> str:

@@ -40,26 +40,16 @@ class Progress:
         return self.cost / self.asked * (self.rows - self.done) if self.goes_on else 0.0
 
     def __str__(self) -> str:
-        return ", ".join([self.counted, *filter(None, [self.beside])])
-
-    @property
-    def counted(self) -> str:
-        """The number of answers that are there, of all."""
-        return f"{self.done:,} of {counted(self.rows, 'answer')}"
-
-    @property
-    def counts(self) -> list[str]:
-        """How many rows failed, or needed no request."""
-        counts = [(self.failed, "failed"), (self.cached, "without a request")]
-        return [f"{count:,} {what}" for count, what in counts if count]
+        answers = f"{self.done:,} of {counted(self.rows, 'answer')}"
+        return f"{answers}, {self.beside}" if self.beside else answers
 
     @property
     def beside(self) -> str:
         """What to know beside the number of rows: how many failed or needed no request, and the money."""
-        parts = self.counts
+        counts = [(self.failed, "failed"), (self.cached, "without a request")]
+        parts = [f"{count:,} {what}" for count, what in counts if count]
         if self.cost is not None:
             left = f" so far, about {dollars(self.left)} left" if self.left else ""
             parts.append(f"{dollars(self.cost)}{left}")
         parts += [f"{self.unpriced:,} at an unknown price"] if self.unpriced else []
-        parts += [self.away] if self.away else []
-        return ", ".join(parts)
+        return ", ".join([*parts, self.away] if self.away else parts)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from statistics import stdev
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...display.run_page import CARD_STYLE, CardFigures, ScoreLine, card_html
 from ...session.tabular import RowT, Table
@@ -29,7 +29,7 @@ from ..statistics.significance import (
     rows_paired,
     t_quantile,
 )
-from ..statistics.tally import Key, Tally, by_arm, groups_of, same_repeats, scorers_of, tally
+from ..statistics.tally import LEFT_OUT, Key, Tally, by_arm, groups_of, in_words, scorers_of, tally
 from ..statistics.verdicts import ArmRow, ComparedRow, number_text, percent
 from ..table.results import Result
 from .differences import Differences, differences
@@ -76,7 +76,7 @@ class Comparison(WithSentences[ComparedRow]):
     pairs: tuple[Pair, ...] = ()
 
     def _lines(self) -> list[ScoreLine]:
-        return [line for row in self[:MAX_SENTENCES] for line in _change_lines(row)]
+        return [_change_line(row, row.difference) for row in self[:MAX_SENTENCES] if row.difference is not None]
 
     def differences(self, scorer: str | None = None) -> Differences:
         """Return the shared rows with both answers side by side, those first that ``scorer`` scored differently.
@@ -106,14 +106,12 @@ def summary(results: Iterable[Result], *, group: str | None = None) -> RunSummar
         groups = joined_groups(groups_of(inputs, group), keys)
         for scorer in scorers_of(found) or [""]:
             counted = tally(found, scorer, keys, every)
-            interval = counted.interval(_of_rows(groups, counted))
-            rows.append(_arm_row(arm, scorer, interval, counted))
-            sentences.append(verdicts.of_arm(arm, scorer, interval, counted, group if scorer else None))
-            sentences += filter(None, [verdicts.of_answers(arm, counted)])
-        shared = verdicts.of_prompts(arm, len(prompts), len(set(prompts.values())))
-        sentences += filter(None, [shared, verdicts.of_repeats(arm, same_repeats(found))])
+            rows.append(_arm_row(arm, scorer, counted, groups))
+            sentences += [verdicts.of_arm(rows[-1], counted, group if scorer else None)]
+            sentences += [verdicts.of_answers(arm, counted)]
+        sentences += [verdicts.of_prompts(arm, len(prompts), len(set(prompts.values())))]
     table = RunSummary(rows)
-    table.sentences = tuple(dict.fromkeys(sentences)) if rows else ("There are no results yet.",)
+    table.sentences = tuple(dict.fromkeys(filter(None, sentences))) if rows else ("There are no results yet.",)
     return table
 
 
@@ -150,35 +148,28 @@ def compare(
         notes += [*_of_prompts(a, b, prompts, of), *paired.notes]
         groups = joined_groups(groups_of({key: a.inputs[row] for row, key in paired.first.items()}, group), of)
         measured += [_measure(a, b, each, paired, of, groups) for each in _scorers(a, b, scorer)]
-    adjusted = holm([each.interval.p for each in measured])
+    adjusted = holm([math.nan if each.row.p is None else each.row.p for each in measured])
     tests = sum(not math.isnan(p) for p in adjusted)
-    table = Comparison(_compared_row(each, p, tests) for each, p in zip(measured, adjusted, strict=True))
-    table.sentences = (
-        *(verdicts.of_pair(row, tests, group, each.unasked) for row, each in zip(table, measured, strict=True)),
-        *dict.fromkeys(
-            verdicts.of_answers(side.name, counted)
-            for each in measured
-            for side, counted in zip(each.sides, each.tallies, strict=True)
+    rows = [
+        each.row._replace(p_holm=_known(p), rows_needed=_whole(each.rows_needed(ALPHA / max(1, tests))))
+        for each, p in zip(measured, adjusted, strict=True)
+    ]
+    sentences = [
+        *(
+            verdicts.of_pair(row, tests, group, verdicts.of_unasked(each.tallies))
+            for row, each in zip(rows, measured, strict=True)
         ),
-        *(verdicts.of_repeats(side.name, same_repeats(side.results)) for side in _each(pairs)),
+        *dict.fromkeys(verdicts.of_answers(*counted) for each in measured for counted in each.tallies.items()),
         *dict.fromkeys(notes),
-    )
-    table.sentences = tuple(filter(None, table.sentences))
-    table.pairs = tuple(pairs)
+    ]
+    table = Comparison(rows)
+    table.sentences, table.pairs = tuple(filter(None, sentences)), tuple(pairs)
     return table
-
-
-# what is compared
 
 
 def _group_of(run: object) -> str | None:
     group = getattr(run, "group", None)
     return group if isinstance(group, str) and group else None
-
-
-def _each(pairs: Iterable[Pair]) -> Iterable[Side]:
-    """Return every side once."""
-    return {side.name: side for a, b, _ in pairs for side in (a, b)}.values()
 
 
 def _scorers(a: Side, b: Side, scorer: str | None) -> list[str]:
@@ -188,35 +179,6 @@ def _scorers(a: Side, b: Side, scorer: str | None) -> list[str]:
         check_scorer(scorer, known)
         return [scorer]
     return known or [""]
-
-
-# what it comes to
-
-
-@dataclass(frozen=True, slots=True)
-class _Measured:
-    """One scorer's comparison, before the p values of all are adjusted."""
-
-    sides: tuple[Side, Side]
-    scorer: str
-    values: tuple[float | None, float | None]
-    tallies: tuple[Tally, Tally]
-    interval: Interval
-    test: str
-    rows_needed: Callable[[float], float]  # by the level of the test
-
-    @property
-    def unasked(self) -> str:
-        """The end of a sentence that says how much of the two runs was not asked."""
-        return verdicts.of_unasked({side.name: found for side, found in zip(self.sides, self.tallies, strict=True)})
-
-    @property
-    def kind(self) -> str:
-        """What is compared, as in a tally; means where one of the two has means."""
-        kinds = {each.kind for each in self.tallies if each.rows}
-        if "mean" in kinds:
-            return "mean"
-        return "rate" if "rate" in kinds else "yes/no"
 
 
 def _shared_prompts(a: Side, b: Side, paired: Pairing) -> tuple[dict[Key, Hashable], dict[Key, Hashable]]:
@@ -237,37 +199,68 @@ def _of_prompts(a: Side, b: Side, prompts: Sequence[Mapping[Key, Hashable]], of:
     yield verdicts.of_joined(a.name, b.name, count) if count < max(different) else ""
 
 
+# what it comes to
+
+
+class _Measured(NamedTuple):
+    """One scorer's comparison, before the p values of all are adjusted.
+
+    row: without the adjusted p, and without the rows needed
+    tallies: of both prompts, by their names
+    rows_needed: returns how many rows show the difference, by the level of the test
+    """
+
+    row: ComparedRow
+    tallies: Mapping[str, Tally]
+    rows_needed: Callable[[float], float]
+
+
 def _measure(
     a: Side, b: Side, scorer: str, paired: Pairing, of: Mapping[Key, Key], groups: Mapping[Key, Hashable] | None
 ) -> _Measured:
     every = (*a.results, *b.results)
     found = tally(a.results, scorer, paired.first, every), tally(b.results, scorer, paired.second, every)
     both = {key: of[key] for key in found[0].rows if key in found[1].rows}
-    tallies = found[0].merged(both), found[1].merged(both)
-    shared = list(tallies[0].rows)
-    scores = [(tallies[0].rows[key], tallies[1].rows[key]) for key in shared]
-    values = tuple(math.fsum(side) / len(shared) for side in zip(*scores, strict=True)) or (None, None)
-    changes = [0.0 if are_equal(each) else each[1] - each[0] for each in scores]
-    yes_no = all(each.kind == "yes/no" for each in tallies)
-    needed: Callable[..., float]
-    if groups is not None:
-        interval, test = clustered(changes, [groups[key] for key in shared]), "clustered t"
-        needed = partial(_needed, interval, len({groups[key] for key in shared}) - 1)
-    elif yes_no and len(shared) > 1:
-        alone = changes.count(-1), changes.count(1)
-        interval, test = paired_rates(*alone, len(shared)), "McNemar exact"
-        needed = partial(rows_paired, interval.value, sum(alone) / len(shared), POWER)
-    else:
-        interval, test = mean_interval(changes), "paired t"
-        needed = partial(rows_for_mean, interval.value, stdev(changes) if len(changes) > 1 else 0.0, POWER)
-    if found[0].kind != "mean" and found[1].kind != "mean":
+    first, second = found[0].merged(both), found[1].merged(both)
+    changes = {key: _change(score, second.rows[key]) for key, score in first.rows.items()}
+    kinds = {each.kind for each in (first, second) if each.rows}
+    kind = next((each for each in ("mean", "rate") if each in kinds), "yes/no")
+    interval, test, needed = _difference(changes, groups, is_yes_no={first.kind, second.kind} == {"yes/no"})
+    if "mean" not in (found[0].kind, found[1].kind):
         interval = interval.within(-1.0, 1.0)
-    if not interval.is_known:
-        alike = len(shared) if groups is None else len({groups[key] for key in shared})
-        needed, test = _never, test if len(shared) > 1 else ""
-        if interval.value and alike > 1:
-            interval, test = replace(interval, p=mcnemar(0, alike)), "sign test"
-    return _Measured((a, b), scorer, (values[0], values[1]), tallies, interval, test, needed)
+    difference, low, high, p = map(_known, (interval.value, interval.low, interval.high, interval.p))
+    row = ComparedRow(
+        a.name, b.name, scorer, len(changes), _mean(first.rows.values()), _mean(second.rows.values()), difference, low,
+        high, p, None, test, None, in_words(first.left_out), in_words(second.left_out), kind,
+    )  # fmt: skip
+    return _Measured(row, {a.name: first, b.name: second}, needed)
+
+
+def _change(before: float, after: float) -> float:
+    return 0.0 if are_equal((before, after)) else after - before
+
+
+def _difference(
+    changes: Mapping[Key, float], groups: Mapping[Key, Hashable] | None, *, is_yes_no: bool
+) -> tuple[Interval, str, Callable[[float], float]]:
+    """Return the difference on the same rows with its interval, the name of its test, and what tells rows needed."""
+    values, needed = list(changes.values()), _never
+    if groups is not None:
+        belonging = [groups[key] for key in changes]
+        interval, test, independent = clustered(values, belonging), "clustered t", len(set(belonging))
+        needed = partial(_needed, interval, independent - 1)
+    elif is_yes_no and len(values) > 1:
+        alone, independent = (values.count(-1), values.count(1)), len(values)
+        interval, test = paired_rates(*alone, len(values)), "McNemar exact"
+        needed = partial(rows_paired, interval.value, sum(alone) / len(values), POWER)
+    else:
+        interval, test, independent = mean_interval(values), "paired t", len(values)
+        needed = partial(rows_for_mean, interval.value, stdev(values) if len(values) > 1 else 0.0, POWER)
+    if interval.is_known:
+        return interval, test, needed
+    if interval.value and independent > 1:  # all rows changed by as much
+        return replace(interval, p=mcnemar(0, independent)), "sign test", _never
+    return interval, test if len(values) > 1 else "", _never
 
 
 def _never(alpha: float) -> float:
@@ -282,32 +275,27 @@ def _needed(interval: Interval, degrees: int, alpha: float) -> float:
     return rows_for_mean(interval.value, error * math.sqrt(interval.n), alpha=alpha)
 
 
-def _of_rows(groups: Mapping[Key, Hashable] | None, counted: Tally) -> Mapping[Key, Hashable] | None:
-    return None if groups is None else {key: groups[key] for key in counted.rows}
-
-
-def _arm_row(arm: str, scorer: str, interval: Interval, counted: Tally) -> ArmRow:
+def _arm_row(arm: str, scorer: str, counted: Tally, groups: Mapping[Key, Hashable] | None) -> ArmRow:
+    interval = counted.interval(groups)
     value, low, high = map(_known, (interval.value, interval.low, interval.high))
-    left, kind = counted.uncounted, counted.kind if counted.rows else ""
-    return ArmRow(
-        arm, scorer, len(counted.rows), value, low, high, kind, counted.answers, left.failed, left.truncated,
-        left.unscored, left.unasked,
-    )  # fmt: skip
+    left_out = (counted.left_out.get(why, 0) for why in LEFT_OUT)
+    kind = counted.kind if counted.rows else ""
+    return ArmRow(arm, scorer, len(counted.rows), value, low, high, kind, counted.answers, *left_out)
 
 
-def _compared_row(each: _Measured, adjusted: float, tests: int) -> ComparedRow:
-    interval, (a, b), left = each.interval, each.sides, [str(side.uncounted) for side in each.tallies]
-    rows = each.rows_needed(ALPHA / max(1, tests))
-    needed = round(rows) if math.isfinite(rows) else None
-    difference, low, high, p = map(_known, (interval.value, interval.low, interval.high, interval.p))
-    return ComparedRow(
-        a.name, b.name, each.scorer, interval.n, *each.values, difference, low, high, p, _known(adjusted),
-        each.test, needed, left[0], left[1], each.kind,
-    )  # fmt: skip
+def _mean(values: Collection[float]) -> float | None:
+    return math.fsum(values) / len(values) if values else None
 
 
 def _known(value: float) -> float | None:
     return None if math.isnan(value) else value
+
+
+def _whole(rows: float) -> int | None:
+    return round(rows) if math.isfinite(rows) else None
+
+
+# lines of a card
 
 
 def score_lines(rows: Iterable[ArmRow]) -> list[ScoreLine]:
@@ -317,22 +305,19 @@ def score_lines(rows: Iterable[ArmRow]) -> list[ScoreLine]:
 
 def _score_line(row: ArmRow, value: float) -> ScoreLine:
     is_rate = row.kind != "mean"
-    text = percent if is_rate else number_text
+    shown = percent(value) if is_rate else number_text(value)
     label, rows = f"{row.scorer}, {row.arm}" if row.arm else row.scorer, counted(row.n, "row")
     if row.low is None or row.high is None:
-        return ScoreLine(text(value), label, rows)
-    spread = f"{text(row.low)} to {text(row.high)}".replace(" %", "", 1)
-    return ScoreLine(text(value), label, f"{spread}, {rows}", (row.low, value, row.high) if is_rate else None)
+        return ScoreLine(shown, label, rows)
+    interval = f"{verdicts.interval_text(row.kind, row.low, row.high)}, {rows}"
+    return ScoreLine(shown, label, interval, (row.low, value, row.high) if is_rate else None)
 
 
-def _change_lines(row: ComparedRow) -> Iterator[ScoreLine]:
-    """Yield the difference of two prompts, where there is one; its bar is from −100 to 100 points."""
-    if row.difference is None:
-        return
+def _change_line(row: ComparedRow, change: float) -> ScoreLine:
+    """Return the difference of two prompts; its bar is from −100 to 100 points."""
     label, rows = f"{row.second} less {row.first}, {row.scorer}", counted(row.n, "row")
     if row.low is None or row.high is None:
-        yield ScoreLine(verdicts.change_text(row), label, rows)
-        return
-    low, value, high = ((end + 1) / 2 for end in (row.low, row.difference, row.high))
+        return ScoreLine(verdicts.change_text(row), label, rows)
+    low, value, high = ((end + 1) / 2 for end in (row.low, change, row.high))
     interval = f"95 % interval {verdicts.ends_text(row)}, {rows}"
-    yield ScoreLine(verdicts.change_text(row), label, interval, (low, value, high) if row.kind != "mean" else None)
+    return ScoreLine(verdicts.change_text(row), label, interval, (low, value, high) if row.kind != "mean" else None)

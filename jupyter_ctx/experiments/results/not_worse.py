@@ -57,7 +57,9 @@ def assert_not_worse(
     Raises InvalidRequestError where nothing can be compared: no row or no score is in both, the scorer is unknown, or
     the margin is not from 0 to below 1.
     """
-    _check_margin(margin)
+    is_number = isinstance(margin, int | float) and not isinstance(margin, bool)
+    if not is_number or not 0 <= margin < 1:
+        raise InvalidRequestError(f"margin is {margin!r}: it must be from 0 to below 1, such as 0.02 for two points.")
     if a is b:
         raise InvalidRequestError("a and b are the same run, so nothing tells them apart: give two.")
     compared = compare(a, b, names=names, scorer=scorer)
@@ -65,24 +67,16 @@ def assert_not_worse(
     lost = [_lost(pairs[row.first, row.second], row) for row in compared]
     if not any(scored for _, scored in lost):
         raise InvalidRequestError(f"Nothing can be compared: {compared.sentences[0]} Give both runs rows and scorers=.")
-    sentences = compared.sentences
-    verdicts = [
-        _verdict(row, sentence, margin, strict, *each)
-        for row, sentence, each in zip(compared, sentences, lost, strict=False)
-    ]
-    compared.sentences = (*(told for _, told in verdicts), *sentences[len(verdicts) :])
-    fallen = [i for i, (fails, _) in enumerate(verdicts) if fails]
-    if fallen:
-        parts = ["\n".join([verdicts[i][1], *_rows_that_fell(compared, compared[i])]) for i in fallen]
-        raise WorseError("\n\n".join(parts), comparison=compared)
+    failures = list[str]()
+    sentences = list(compared.sentences)
+    for i, (row, each) in enumerate(zip(compared, lost, strict=True)):
+        fails, sentences[i] = _verdict(row, sentences[i], margin, strict, *each)
+        if fails:
+            failures.append("\n".join([sentences[i], *_rows_that_fell(compared, row)]))
+    compared.sentences = tuple(sentences)
+    if failures:
+        raise WorseError("\n\n".join(failures), comparison=compared)
     return compared
-
-
-def _check_margin(margin: object) -> None:
-    """Raise InvalidRequestError where a margin is no number from 0 to below 1."""
-    is_number = isinstance(margin, int | float) and not isinstance(margin, bool)
-    if not is_number or not 0 <= margin < 1:  # type: ignore[operator]
-        raise InvalidRequestError(f"margin is {margin!r}: it must be from 0 to below 1, such as 0.02 for two points.")
 
 
 def _lost(pair: Pair, row: ComparedRow) -> tuple[int, int]:

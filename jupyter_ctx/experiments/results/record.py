@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import platform
-import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
-from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NoReturn, NotRequired, TypedDict, get_type_hints
+from dataclasses import dataclass, field, fields, replace
+from functools import cache, lru_cache
+from typing import Any, NoReturn, get_type_hints
 
 from ...context.windows import ContextWindow
 from ...errors import InvalidRequestError
-from ...providers.base import Reply
 from ...runtime.redaction import Redactor, without_address_keys
 from ...runtime.secret_texts import BLANKED, kind_of
 from ...wording import counted
+from ..table.prompts import Template
 from ..table.results import Result, Results, Score, json_value
 from .comparison import RunSummary, summary
 
@@ -25,59 +24,25 @@ EXPORTS = 'run.export("run.json") writes one.'
 PACKAGES = (
     "jupyter_ctx", "openai", "anthropic", "google-genai", "xllamacpp", "tiktoken", "genai-prices",
 )  # fmt: skip
-_EXPRESSION, _NAME = re.compile(r"\{\{(.*?)\}\}", re.DOTALL), re.compile(r"(?<![\w.])[^\W\d]\w*")
+SAVED = [each.name for each in fields(Result) if each.name != "inputs"]  # which the table has already
 
 
-class SavedAnswer(TypedDict):
-    """One answer in a file; the columns of its row are in the table already."""
+@cache
+def package_versions() -> dict[str, str]:
+    """Return the versions of Python and of the installed packages that shape a run."""
+    from importlib.metadata import PackageNotFoundError, version
 
-    row: int
-    arm: str
-    repeat: int
-    values: dict[str, Any]
-    error: str
-    cached: bool
-    truncated: bool
-    scores: dict[str, Score]
-    problems: tuple[str, ...]
-    prompt: str
-    asked: NotRequired[bool]  # older exports lack it, and the reply
-    reply: NotRequired[Reply | None]
-
-
-class ReadableRun:
-    """The answers of a run in figures and sentences."""
-
-    __slots__ = ()
-
-    if TYPE_CHECKING:  # what a class derived from it has, as fields or as properties
-
-        @property
-        def results(self) -> Results: ...  # noqa: D102
-        @property
-        def grid(self) -> Mapping[str, Sequence[Any]]: ...  # noqa: D102
-        @property
-        def settings(self) -> Mapping[str, Any]: ...  # noqa: D102
-        @property
-        def group(self) -> str | None: ...  # noqa: D102
-
-    @property
-    def model(self) -> str:
-        """The model that was asked; empty where the grid has several."""
-        models = self.grid.get("model") or [self.settings.get("model", "")]
-        return str(models[0]) if len(models) == 1 else ""
-
-    def to_dataframe(self) -> Any:
-        """Return a pandas DataFrame with a row for each answer; see :meth:`Results.to_dataframe`."""
-        return self.results.to_dataframe()
-
-    def summary(self) -> RunSummary:
-        """Return the rate or the mean of each arm by each scorer, with 95 % intervals and a sentence to quote."""
-        return summary(self.results, group=self.group)
+    versions = {"Python": platform.python_version()}
+    for package in PACKAGES:
+        try:
+            versions[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return versions
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class RunRecord(ReadableRun):
+class RunRecord:
     """A run, as it was asked and answered; :func:`load_run` reads one from a file.
 
     template: the prompt, with ``{{ column }}`` to be filled in
@@ -113,11 +78,25 @@ class RunRecord(ReadableRun):
     cost: float | None = None
     unpriced: int = 0
     max_cost: float | None = None
-    packages: Mapping[str, str] = field(default_factory=lambda: package_versions())
+    packages: Mapping[str, str] = field(default_factory=package_versions)
 
     def __repr__(self) -> str:
         answers, rows = counted(len(self.results), "answer"), counted(len(self.rows), "row")
         return f"RunRecord({self.name or 'unnamed'}: {answers} to {rows}, begun {self.begun or 'never'})"
+
+    @property
+    def model(self) -> str:
+        """The model that was asked; empty where the grid has several."""
+        models = self.grid.get("model") or [self.settings.get("model", "")]
+        return str(models[0]) if len(models) == 1 else ""
+
+    def to_dataframe(self) -> Any:
+        """Return a pandas DataFrame with a row for each answer; see :meth:`Results.to_dataframe`."""
+        return self.results.to_dataframe()
+
+    def summary(self) -> RunSummary:
+        """Return the rate or the mean of each arm by each scorer, with 95 % intervals and a sentence to quote."""
+        return summary(self.results, group=self.group)
 
     @property
     def record(self) -> RunRecord:
@@ -137,19 +116,6 @@ class RunRecord(ReadableRun):
         )
 
 
-def package_versions() -> dict[str, str]:
-    """Return the versions of Python and of the installed packages that shape a run."""
-    from importlib.metadata import PackageNotFoundError, version
-
-    versions = {"Python": platform.python_version()}
-    for package in PACKAGES:
-        try:
-            versions[package] = version(package)
-        except PackageNotFoundError:
-            continue
-    return versions
-
-
 def as_values(record: RunRecord, known_keys: Iterable[str] = (), **more: Any) -> dict[str, Any]:
     """Return a record, and ``more``, as values that JSON has, without keys: the known ones, and what looks like one."""
     settings, address = dict(record.settings), record.settings.get("base_url")
@@ -163,7 +129,7 @@ def as_values(record: RunRecord, known_keys: Iterable[str] = (), **more: Any) ->
         "settings": _without_named(settings),
         "rows": list(record.rows),
         "names": _names_read(record),
-        "answers": [_answer(result) for result in record.results],
+        "answers": [{name: getattr(each, name) for name in SAVED} for each in record.results],
         "summary": summary(record.results, group=record.group).sentences,
         **more,
     }
@@ -187,16 +153,16 @@ def from_values(values: Any, whence: str = "This") -> RunRecord:
             f"{whence} is an exported run of a newer jupyter_ctx (format {version:,}, and this one reads "
             f"{RUN_VERSION}): pip install --upgrade jupyter_ctx"
         )
-    kinds = {**get_type_hints(RunRecord), "answers": list[SavedAnswer]}
+    kinds = {**get_type_hints(RunRecord), "answers": list[dict[str, Any]]}
     del kinds["results"]
-    names = {"repeats": "repeat"}  # in a file
     own = dict[str, Any]()
     try:
         for name, kind in kinds.items():  # "answers" is the last
-            saved = names.get(name, name)
+            saved = "repeat" if name == "repeats" else name
             if saved in values or name in NEVER_LEFT_OUT:
                 own[name] = msgspec.convert(values.get(saved), kind)
-        results = Results(_result(answer, own["rows"]) for answer in own.pop("answers"))
+        answers = [msgspec.convert({**answer, "inputs": {}}, Result) for answer in own.pop("answers")]
+        results = Results(replace(answer, inputs=_row(own["rows"], answer.row)) for answer in answers)
     except (msgspec.ValidationError, IndexError) as error:
         raise InvalidRequestError(f"{whence} is a damaged exported run ({name}: {error}). {EXPORTS}") from None
     return RunRecord(**own, results=results)
@@ -204,23 +170,15 @@ def from_values(values: Any, whence: str = "This") -> RunRecord:
 
 def _names_read(record: RunRecord) -> dict[str, Any]:
     """Return the values that the template reads beside the columns: a notebook has many more."""
-    expressions = " ".join(_EXPRESSION.findall(record.template))
     columns = set().union(*record.rows[:1], record.grid)
-    words = dict.fromkeys(word for word in _NAME.findall(expressions) if word not in columns)
-    return {name: record.names[name] for name in words if name in record.names}
+    names = Template(record.template, record.names).names
+    return {name: value for name, value in names.items() if name not in columns}
 
 
-def _answer(result: Result) -> SavedAnswer:
-    own: Any = {name: getattr(result, name) for name in SavedAnswer.__annotations__}
-    return own  # type: ignore[no-any-return]
-
-
-def _result(answer: SavedAnswer, rows: Sequence[Mapping[str, Any]]) -> Result:
-    own: dict[str, Any] = {**answer}
-    row = answer["row"]
-    if not 0 <= row < len(rows):
-        raise IndexError(f"there is no row {row}")
-    return Result(**own, inputs=rows[row])
+def _row(rows: Sequence[Mapping[str, Any]], number: int) -> Mapping[str, Any]:
+    if not 0 <= number < len(rows):
+        raise IndexError(f"there is no row {number}")
+    return rows[number]
 
 
 def _without_named(settings: Any) -> Any:

@@ -8,54 +8,15 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ...display.tables import shortened
 from ...errors import InvalidRequestError
 from ...wording import did_you_mean
 from ..table.results import Result, Score
 from .significance import Interval, averaged, clustered, clustered_rate, mean_interval, wilson
 
 Key = Hashable  # of a row: its number, or what it shares with the same row of another run
-MOST_QUOTED = 200  # characters that a sentence quotes
-
-
-@dataclass(frozen=True, slots=True)
-class Uncounted:
-    """Answers that no figure counts.
-
-    failed: there is no answer, or none that its schema allows
-    truncated: a part of the prompt or of the answer is missing
-    unscored: the scorer could not say
-    unasked: the run ended before
-    """
-
-    failed: int = 0
-    truncated: int = 0
-    unscored: int = 0
-    unasked: int = 0
-
-    @property
-    def total(self) -> int:
-        """How many there are."""
-        return self.failed + self.truncated + self.unscored + self.unasked
-
-    def __str__(self) -> str:
-        asked = (self.failed, "failed"), (self.truncated, "truncated"), (self.unscored, "without a score")
-        return _counts(*asked, (self.unasked, "not asked"))
-
-
-@dataclass(frozen=True, slots=True)
-class Unusual:
-    """Answers that count as they were scored, though they are no ordinary ones.
-
-    refused: the model refused, or a filter of its provider stopped the answer
-    empty: there is no text
-    """
-
-    refused: int = 0
-    empty: int = 0
-
-    def __str__(self) -> str:
-        return _counts((self.refused, "refused or filtered"), (self.empty, "empty"))
+LEFT_OUT = ("failed", "truncated", "without a score", "not asked")  # why an answer is counted in no figure
+UNUSUAL = {"refused": "refused or filtered", "empty": "empty"}  # answers that count as they were scored
+NOT_ASKED = LEFT_OUT[-1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,23 +27,22 @@ class Tally:
     kind: ``"yes/no"`` where every score is 1 or 0, or true or false, once for each row or the same in all its repeats;
     ``"rate"`` where rows are averages of such scores; else ``"mean"``
     answers: how many there are, with those that were not asked for
-    uncounted: those that are not counted
-    unusual: those that are, and are no ordinary ones
+    left_out: how many of them no figure counts, by why
+    unusual: how many are counted, and are no ordinary ones, by what they are
     error: the first thing that went wrong in asking or scoring
     """
 
     rows: Mapping[Key, float]
     kind: str
     answers: int
-    uncounted: Uncounted
-    unusual: Unusual
+    left_out: Mapping[str, int]
+    unusual: Mapping[str, int]
     error: str = ""
 
     @property
-    def lost(self) -> str:
-        """The answers without a score, in words, with the first error."""
-        error = f"; the first error: {shortened(self.error, MOST_QUOTED)}" if self.error else ""
-        return f"{self.uncounted}{error}"
+    def unasked(self) -> int:
+        """How many answers were not asked for."""
+        return self.left_out.get(NOT_ASKED, 0)
 
     def interval(self, groups: Mapping[Key, Hashable] | None = None) -> Interval:
         """Return the rate or the mean over all rows with its interval; ``groups`` says which rows belong together.
@@ -129,24 +89,34 @@ def tally(
     ``among`` are the results of all arms: the scores are a rate where none of them is another number than 1 and 0. An
     empty ``scorer`` is for runs without any: nothing is missing there.
     """
-    known = (number(result.scores.get(scorer)) for result in (*results, *among))
-    is_rate = all(score in (None, 0.0, 1.0) for score in known)
+    is_rate = all(number(result.scores.get(scorer)) in (None, 0.0, 1.0) for result in (*results, *among))
     results = [result for result in results if keys is None or result.row in keys]
     counting = [result for result in results if result.counts]
     scored = [(result, score) for result in counting if (score := number(result.scores.get(scorer))) is not None]
     rows = averaged((result.row if keys is None else keys[result.row], score) for result, score in scored)
     is_whole = all(value in (0.0, 1.0) for value in rows.values())
     kind = ("yes/no" if is_whole else "rate") if is_rate and scored else "mean"
-    failed, unasked = sum(result.failed for result in results), sum(not result.asked for result in results)
-    truncated = len(results) - failed - unasked - len(counting)
-    uncounted = Uncounted(failed, truncated, len(counting) - len(scored) if scorer else 0, unasked)
+    why = Counter(_left_out(result, scorer) for result in results)
     kinds = Counter(map(unusual, counting))
     errors = (text for result in results for text in (result.error, *result.problems) if text)
-    return Tally(rows, kind, len(results), uncounted, Unusual(kinds["refused"], kinds["empty"]), next(errors, ""))
+    return Tally(
+        rows, kind, len(results), {each: why[each] for each in LEFT_OUT if why[each]},
+        {words: kinds[each] for each, words in UNUSUAL.items() if kinds[each]}, next(errors, ""),
+    )  # fmt: skip
+
+
+def _left_out(result: Result, scorer: str) -> str:
+    """Return why no figure counts an answer; empty where one does."""
+    failed, truncated, unscored, unasked = LEFT_OUT
+    if not result.asked:
+        return unasked
+    if result.failed or result.truncated:
+        return failed if result.failed else truncated
+    return unscored if scorer and number(result.scores.get(scorer)) is None else ""
 
 
 def unusual(result: Result) -> str:
-    """Return ``refused`` or ``empty`` for such an answer, and nothing for any other; see :class:`Unusual`."""
+    """Return ``refused`` (by the model, or a filter of its provider) or ``empty``; nothing for any other answer."""
     if result.reply is None:
         return ""
     if result.reply.stop_reason == "refusal":
@@ -154,8 +124,9 @@ def unusual(result: Result) -> str:
     return "" if result.reply.text.strip() else "empty"
 
 
-def _counts(*parts: tuple[int, str]) -> str:
-    return ", ".join(f"{count:,} {what}" for count, what in parts if count)
+def in_words(counts: Mapping[str, int]) -> str:
+    """Return how many there are of each: ``3 failed, 1 truncated``."""
+    return ", ".join(f"{count:,} {what}" for what, count in counts.items() if count)
 
 
 def number(score: object) -> float | None:
@@ -165,24 +136,6 @@ def number(score: object) -> float | None:
     except (TypeError, ValueError, OverflowError):
         return None
     return value if math.isfinite(value) and not isinstance(score, str | bytes) else None
-
-
-def is_truth(score: object) -> bool:
-    """Return whether a score is true or false, NumPy's included."""
-    return isinstance(score, bool) or type(score).__name__ in ("bool_", "bool")
-
-
-def same_repeats(results: Iterable[Result]) -> int:
-    """Return how often rows were repeated with the same text each time; 0 where any text differs, or none is repeated.
-
-    At temperature 0, and with a seed, that is how models answer: such repeats are one observation.
-    """
-    texts: dict[int, list[str]] = {}
-    for result in results:
-        if result.reply is not None and result.counts:
-            texts.setdefault(result.row, []).append(result.reply.text)
-    repeated = [found for found in texts.values() if len(found) > 1]
-    return max(map(len, repeated)) if repeated and all(len(set(found)) == 1 for found in repeated) else 0
 
 
 def groups_of(inputs: Mapping[Any, Mapping[str, Any]], column: str | None) -> dict[Key, Hashable] | None:
@@ -203,4 +156,5 @@ def shown_score(score: Score) -> str:
     value = number(score)
     if value is None:
         return "no score"
-    return ("yes" if score else "no") if is_truth(score) else f"{value:.4g}"
+    is_truth = isinstance(score, bool) or type(score).__name__ in ("bool_", "bool")  # NumPy's included
+    return ("yes" if score else "no") if is_truth else f"{value:.4g}"

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import NamedTuple
 
 from ... import wording as words
-from .significance import ALPHA, FEW_ROWS, Interval
-from .tally import Tally
+from ...display.tables import shortened
+from .significance import ALPHA, FEW_ROWS
+from .tally import NOT_ASKED, Tally, in_words
+
+MOST_QUOTED = 200  # characters that a sentence quotes
 
 
 class ArmRow(NamedTuple):
@@ -80,22 +82,25 @@ MANY = 1_000_000  # rows that nobody asks
 # one arm
 
 
-def of_arm(arm: str, scorer: str, interval: Interval, counted: Tally, group: str | None) -> str:
+def of_arm(row: ArmRow, counted: Tally, group: str | None) -> str:
     """Return what a scorer says of an arm: ``41 of 50 rows pass "ok" (82 %, 95 % interval 69 to 90 %)``."""
-    begin, rest = f"{arm}: " if arm else "", of_unasked({"": counted})
-    if not scorer and counted.uncounted.total == counted.answers:
-        return f"{begin}{'no' if begin else 'No'} answer has a score ({counted.lost})."
+    scorer, rest = row.scorer, of_unasked({"": counted})
+    left_out = in_words(counted.left_out)
+    left_out += f"; the first error: {shortened(counted.error, MOST_QUOTED)}" if counted.error else ""
+    if not scorer and sum(counted.left_out.values()) == row.answers:
+        return _about(row.arm, f"no answer has a score ({left_out}).")
     if not scorer:
-        answers = words.counted(counted.answers - counted.uncounted.unasked, "answer")
-        return f"{begin}{answers}{rest}. There is no scorer that says which of them are right."
-    if not counted.rows:
-        none = f'{begin}{"no" if begin else "No"} row has a score by "{scorer}"'
-        return f"{none}, so nothing can be said of it ({counted.lost}){rest}."
+        answers = words.counted(row.answers - row.unasked, "answer")
+        return _about(row.arm, f"{answers}{rest}. There is no scorer that says which of them are right.")
+    if row.value is None:
+        return _about(row.arm, f'no row has a score by "{scorer}", so nothing can be said of it ({left_out}){rest}.')
     together = f", rows clustered by {group}" if group else ""
-    value = _value(scorer, interval, counted)
-    if not begin:
-        value = f"{value[:1].upper()}{value[1:]}"
-    return f"{begin}{value} {_spread(interval, counted.kind, together)}{rest}."
+    return _about(row.arm, f"{_value(row, row.value)} {_spread(row, row.value, together)}{rest}.")
+
+
+def _about(name: str, text: str) -> str:
+    """Return a sentence about an arm, or about the only one there is."""
+    return f"{name}: {text}" if name else f"{text[:1].upper()}{text[1:]}"
 
 
 def of_unasked(tallies: Mapping[str, Tally]) -> str:
@@ -106,56 +111,51 @@ def of_unasked(tallies: Mapping[str, Tally]) -> str:
     parts = list[str]()
     for name, counted in tallies.items():
         where = f" with {name}" if name else ""
-        if counted.uncounted.unasked:
-            parts.append(f"{counted.uncounted.unasked:,} of {words.counted(counted.answers, 'answer')}{where}")
+        if counted.unasked:
+            parts.append(f"{counted.unasked:,} of {words.counted(counted.answers, 'answer')}{where}")
     return f"; the run ended before it had asked for {' and '.join(parts)}" if parts else ""
 
 
 def of_answers(name: str, counted: Tally) -> str:
     """Return a sentence about the answers that are left out, or are no ordinary ones; empty where there are none."""
-    left, unusual = str(replace(counted.uncounted, unasked=0)), str(counted.unusual)
-    begin = f"{name}: of" if name else "Of"
+    left, unusual = in_words({**counted.left_out, NOT_ASKED: 0}), in_words(counted.unusual)
     parts = [f"{left}: left out, and not counted as wrong"] if left else []
     parts += [f"{unusual}: counted as they were scored"] if unusual else []
-    return f"{begin} {words.counted(counted.answers, 'answer')} {'; '.join(parts)}." if parts else ""
+    return _about(name, f"of {words.counted(counted.answers, 'answer')} {'; '.join(parts)}.") if parts else ""
 
 
-def _value(scorer: str, interval: Interval, counted: Tally) -> str:
-    rows = words.counted(interval.n, "row")
-    if counted.kind == "yes/no":
-        passing = "passes" if interval.n == 1 else "pass"
-        return f'{sum(counted.rows.values()):,.0f} of {rows} {passing} "{scorer}"'
-    if counted.kind == "rate":
-        each = "averaged over its answers" if interval.n == 1 else "each averaged over its answers"
-        return f'{percent(interval.value)} pass "{scorer}", the mean of {rows}, {each}'
-    return f'the mean of "{scorer}" is {number_text(interval.value)} over {rows}'
+def _value(row: ArmRow, value: float) -> str:
+    rows = words.counted(row.n, "row")
+    if row.kind == "yes/no":
+        return f'{value * row.n:,.0f} of {rows} {"passes" if row.n == 1 else "pass"} "{row.scorer}"'
+    if row.kind == "rate":
+        each = "averaged over its answers" if row.n == 1 else "each averaged over its answers"
+        return f'{percent(value)} pass "{row.scorer}", the mean of {rows}, {each}'
+    return f'the mean of "{row.scorer}" is {number_text(value)} over {rows}'
 
 
-def _spread(interval: Interval, kind: str, together: str) -> str:
-    share = f"{percent(interval.value)}, " if kind == "yes/no" else ""
-    if not interval.is_known:
-        few = "one row or one group tells" if interval.n < 2 or together else "rows that all have the same score tell"
+def _spread(row: ArmRow, value: float, together: str) -> str:
+    share = f"{percent(value)}, " if row.kind == "yes/no" else ""
+    if row.low is None or row.high is None:
+        few = "one row or one group tells" if row.n < 2 or together else "rows that all have the same score tell"
         return f"({share}without an interval: {few} nothing about others)"
-    low, high = interval.low, interval.high
-    ends = f"{number_text(low)} to {number_text(high)}" if kind == "mean" else f"{percent(low)} to {percent(high)}"
-    return f"({share}95 % interval {ends.replace(' %', '', 1)}{together})"
+    return f"({share}95 % interval {interval_text(row.kind, row.low, row.high)}{together})"
 
 
-def of_repeats(name: str, repeats: int) -> str:
-    """Return a sentence where all repeats of every row are the same text; empty where ``repeats`` is 0."""
-    begin = f"{name}: " if name else ""
-    many = f"the {repeats} answers to a row are the same text each time"
-    return f"{begin}{many}: they are one observation, not {repeats}." if repeats else ""
+def interval_text(kind: str, low: float, high: float) -> str:
+    """Return the ends of the interval of a rate or a mean: ``69 to 90 %``."""
+    text = number_text if kind == "mean" else percent
+    return f"{text(low)} to {text(high)}".replace(" %", "", 1)
 
 
 def of_prompts(name: str, rows: int, prompts: int) -> str:
     """Return a sentence where rows have the same prompt; empty where each has its own."""
-    begin = f"{name}: " if name else ""
     if prompts >= rows:
         return ""
     if prompts == 1:
-        return f"{begin}{rows:,} rows ask the same prompt: they are one observation, not {rows:,}."
-    return f"{begin}{rows:,} rows ask {prompts:,} different prompts: rows with the same prompt count as one row."
+        return _about(name, f"{rows:,} rows ask the same prompt: they are one observation, not {rows:,}.")
+    different = f"{rows:,} rows ask {prompts:,} different prompts"
+    return _about(name, f"{different}: rows with the same prompt count as one row.")
 
 
 def of_joined(first: str, second: str, observations: int) -> str:

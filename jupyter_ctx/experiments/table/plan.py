@@ -6,10 +6,11 @@ a group, of which one goes first.
 
 from __future__ import annotations
 
-import hashlib
 import itertools
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from os.path import commonprefix
 from typing import Any, NamedTuple
 
 from ...config.settings import SETTING_NAMES, Settings
@@ -51,7 +52,9 @@ def arms_of(grid: Mapping[str, Iterable[Any]], settings: Settings) -> list[Arm]:
     A name that is a setting sets it; any other fills ``{{ name }}`` in the template.
     """
     if not isinstance(grid, Mapping):
-        raise InvalidRequestError(f'grid is {grid!r}: it must be a dict of lists, such as {{"temperature": [0, 1]}}.')
+        raise InvalidRequestError(
+            f'grid is a {type(grid).__name__}: it must be a dict of lists, such as {{"temperature": [0, 1]}}.'
+        )
     choices = {name: _choices(name, values) for name, values in grid.items()}
     shown = {name: value_labels(values) for name, values in choices.items() if len(values) > 1}
     arms = []
@@ -89,57 +92,6 @@ def value_labels(values: Sequence[Any]) -> list[str]:
 WORTH_CACHING = 4_096  # characters: providers cache prompts from about 1,024 tokens on
 
 
-@dataclass(slots=True)
-class Group:
-    """Requests that begin with the same text, and how many there are."""
-
-    prefix: str
-    requests: int
-
-
-class Prefixes:
-    """Groups texts by their first 4,096 characters, and keeps the text that all of a group begin with."""
-
-    def __init__(self) -> None:
-        self._groups: list[Group] = []
-        self._numbers: dict[bytes, int] = {}
-
-    def add(self, where: str, text: str, *, times: int = 1) -> int | None:
-        """Return the number of a text's group, or ``None`` for a short text.
-
-        ``where`` names the model; ``times``: how often the text is sent.
-        """
-        if len(text) < WORTH_CACHING:
-            return None
-        found = hashlib.blake2b(f"{where}\0{text[:WORTH_CACHING]}".encode(), digest_size=16).digest()
-        number = self._numbers.setdefault(found, len(self._groups))
-        if number == len(self._groups):
-            self._groups.append(Group(text, times))
-        else:
-            group = self._groups[number]
-            group.prefix, group.requests = group.prefix[: common(group.prefix, text)], group.requests + times
-        return number
-
-    @property
-    def shared(self) -> list[int | None]:
-        """How many characters all texts of each group begin with; ``None`` for a text that is alone."""
-        return [len(group.prefix) if group.requests > 1 else None for group in self._groups]
-
-
-def common(one: str, other: str) -> int:
-    """Return how many characters two texts begin with alike."""
-    low, high = 0, min(len(one), len(other))
-    if one[:high] == other[:high]:
-        return high
-    while high - low > 1:
-        middle = (low + high) // 2
-        if one[low:middle] == other[low:middle]:
-            low = middle
-        else:
-            high = middle
-    return low
-
-
 class AnswerPlace(NamedTuple):
     """Where an answer belongs: the numbers of the row, the arm and the repeat, each from 0."""
 
@@ -148,27 +100,82 @@ class AnswerPlace(NamedTuple):
     repeat: int
 
 
-@dataclass(frozen=True, slots=True)
+class RowPrompt(NamedTuple):
+    """What one row asks in one arm.
+
+    text: what is sent; empty where the row cannot be filled in
+    digest: of the request, under which its answer is stored; empty as well
+    error: why the row cannot be filled in
+    group: the number of the requests that begin with the same long text; ``None``: it begins like no other
+    shared: characters with which all of that group begin, system prompt included
+    """
+
+    text: str = ""
+    digest: str = ""
+    error: str = ""
+    group: int | None = None
+    shared: int | None = None
+
+
 class RunPlan:
     """A template, the rows that fill it, and how often each is asked.
 
-    The text of each request is made once and kept: what it is made of may change while the run goes on, and its answer
-    is stored under this text.
+    Every prompt is made once, here, with the key of its answer: what it is made of may change while the run goes on.
 
     template: the prompt
     rows: the table
     arms: the combinations of the grid's values
     repeat: how often each row is asked in each arm
     schema: what each answer must be; ``None``: text
+    prompts: what each row asks, by row and arm
+
+    Raises InvalidRequestError where no row can be filled in.
     """
 
-    template: Template
-    rows: Sequence[Mapping[str, Any]]
-    arms: Sequence[Arm]
-    repeat: int = 1
-    schema: Schema | None = None
-    _prompts: dict[tuple[int, int], str] = field(default_factory=dict, init=False, repr=False, compare=False)
-    _texts: dict[str, str] = field(default_factory=dict, init=False, repr=False, compare=False)  # each once in memory
+    def __init__(
+        self,
+        template: Template,
+        rows: Sequence[Mapping[str, Any]],
+        arms: Sequence[Arm],
+        repeat: int = 1,
+        schema: Schema | None = None,
+    ) -> None:
+        self.template, self.rows, self.arms, self.repeat, self.schema = template, rows, arms, repeat, schema
+        self._answer_schema = as_answer(schema)
+        self.prompts: dict[tuple[int, int], RowPrompt] = {}
+        known = dict[str, RowPrompt]()  # equal requests have one text in memory
+        for row in range(len(rows)):
+            for number in range(len(arms)):
+                made = self._made(row, number)
+                self.prompts[row, number] = known.setdefault(made.digest, made) if made.digest else made
+        if not known:
+            raise InvalidRequestError(f"No row can be filled in. The first one: {self.prompts[0, 0].error}")
+        self._group(known)
+
+    def _made(self, row: int, number: int) -> RowPrompt:
+        arm = self.arms[number]
+        try:
+            text = checked(self.template.prompt(self.rows[row], arm.names))
+        except InvalidRequestError as error:
+            return RowPrompt(error=str(error))
+        return RowPrompt(text, self._ask(arm.settings, text).digest)
+
+    def _group(self, known: Mapping[str, RowPrompt]) -> None:
+        """Find the requests of one model that begin with the same 4,096 characters, so that one can go first."""
+        groups = defaultdict[tuple[str, str], dict[str, str]](dict)
+        for (_, number), prompt in self.prompts.items():
+            settings = self.arms[number].settings
+            whole = (settings.system or "") + prompt.text
+            if len(whole) >= WORTH_CACHING:
+                groups[settings.model, whole[:WORTH_CACHING]][prompt.digest] = whole
+        grouped = dict[str, RowPrompt]()
+        for group, texts in enumerate(groups.values()):
+            if len(texts) * self.repeat > 1:
+                ends = [min(texts.values()), max(texts.values())]  # in order: those between begin as both do
+                shared = len(commonprefix(ends))  # noqa: RUF071
+                grouped |= {digest: known[digest]._replace(group=group, shared=shared) for digest in texts}
+        if grouped:
+            self.prompts = {key: grouped.get(prompt.digest, prompt) for key, prompt in self.prompts.items()}
 
     def __len__(self) -> int:
         return len(self.rows) * len(self.arms) * self.repeat
@@ -176,80 +183,15 @@ class RunPlan:
     @property
     def places(self) -> Iterator[AnswerPlace]:
         """The places of all answers, in the order of the result."""
-        for row in range(len(self.rows)):
-            for arm in range(len(self.arms)):
-                for repeat in range(self.repeat):
-                    yield AnswerPlace(row, arm, repeat)
+        every = itertools.product(range(len(self.rows)), range(len(self.arms)), range(self.repeat))
+        return itertools.starmap(AnswerPlace, every)
 
-    def prompt(self, row: int, arm: int) -> str:
-        """Return the prompt for a row. Raises InvalidRequestError where it cannot be filled in."""
-        made = self.made(row, arm)
-        if made:
-            return made
-        text = checked(self.template.prompt(self.rows[row], self.arms[arm].names))
-        return self._prompts.setdefault((row, arm), self._texts.setdefault(text, text))
+    def ask(self, row: int, arm: int) -> Ask:
+        """Return the request for a row that can be filled in."""
+        settings, prompt = self.arms[arm].settings, self.prompts[row, arm]
+        own = None if prompt.shared is None else max(0, prompt.shared - len(settings.system or ""))
+        return self._ask(settings, prompt.text, own)
 
-    def made(self, row: int, arm: int) -> str:
-        """Return the prompt for a row as it was made; empty where it was not, or cannot be filled in."""
-        return self._prompts.get((row, arm), "")
-
-    def ask(self, row: int, arm: int, *, shared: int | None = None) -> Ask:
-        """Return the request for a row; ``shared``: characters with which others begin, system prompt included.
-
-        Raises InvalidRequestError where it cannot be filled in.
-        """
-        settings, said = self.arms[arm].settings, Message("user", self.prompt(row, arm))
-        schema = as_answer(self.schema)
-        if not settings.system:
-            return Ask((said,), settings, schema, shared, waits=False)
-        messages = (Message("system", settings.system), said)
-        beyond = max(0, shared - len(settings.system)) if shared is not None else None
-        return Ask(messages, settings, schema, beyond, waits=False)
-
-
-@dataclass(frozen=True, slots=True)
-class Looked:
-    """What is known of all requests before any is sent.
-
-    digests: of each request, by arm and row; empty where the prompt cannot be filled in
-    groups: of the requests that share a long prefix, in the same order; ``None``: none
-    lengths: how many characters all requests of each group begin with; ``None``: one request alone
-    errors: what is wrong with a row, by arm and row
-    """
-
-    digests: Sequence[Sequence[str]]
-    groups: Sequence[Sequence[int | None]]
-    lengths: Sequence[int | None]
-    errors: Mapping[tuple[int, int], str]
-
-    def shared(self, row: int, arm: int) -> int | None:
-        """Return how many characters a request shares with others; ``None``: not enough to be cached."""
-        group = self.groups[arm][row]
-        return None if group is None else self.lengths[group]
-
-
-def looked_at(plan: RunPlan) -> Looked:
-    """Make every request once, and keep what is needed of it. Raises InvalidRequestError where none can be made."""
-    digests, groups, prefixes = list[list[str]](), list[list[int | None]](), Prefixes()
-    errors: dict[tuple[int, int], str] = {}
-    group_of: dict[str, int | None] = {}
-    for number, arm in enumerate(plan.arms):
-        digests.append([])
-        groups.append([])
-        for row in range(len(plan.rows)):
-            try:
-                ask = plan.ask(row, number)
-            except InvalidRequestError as error:
-                errors[number, row] = str(error)
-                digests[-1].append("")
-                groups[-1].append(None)
-                continue
-            digest = ask.digest
-            if digest not in group_of:  # equal requests are sent once
-                text = ask.system + ask.messages[-1].content
-                group_of[digest] = prefixes.add(arm.settings.model, text, times=plan.repeat)
-            digests[-1].append(digest)
-            groups[-1].append(group_of[digest])
-    if len(errors) == len(plan.arms) * len(plan.rows):
-        raise InvalidRequestError(f"No row can be filled in. The first one: {next(iter(errors.values()))}")
-    return Looked(digests, groups, prefixes.shared, errors)
+    def _ask(self, settings: Settings, text: str, shared: int | None = None) -> Ask:
+        system = (Message("system", settings.system),) if settings.system else ()
+        return Ask((*system, Message("user", text)), settings, self._answer_schema, shared, waits=False)

@@ -114,12 +114,12 @@ class Rows(Sequence[Row]):
             frame = self.frame if self.frame is None else getattr(self.frame, "iloc", self.frame)[number]
             cells = {name: column[number] for name, column in self.cells.items()}
             return Rows(cells, self.source, frame, self.notes)
-        if not -len(self) <= number < len(self):
-            raise IndexError(f"there is no row {number}: the table has {len(self):,}")
-        return Row(self, number % len(self))
+        if not -self._length <= number < self._length:
+            raise IndexError(f"there is no row {number}: the table has {self._length:,}")
+        return Row(self, number % self._length)
 
     def __iter__(self) -> Iterator[Row]:
-        return (Row(self, number) for number in range(len(self)))
+        return (Row(self, number) for number in range(self._length))
 
     def __repr__(self) -> str:
         return f"Rows({self.source}: {len(self):,} rows of {', '.join(self.columns)})"
@@ -138,7 +138,7 @@ def plain(value: Any) -> Any:
     if library == "numpy":
         if kind.__name__ in ("datetime64", "timedelta64"):
             return None if value != value else value
-        return plain(value.item()) if hasattr(value, "dtype") and not value.shape else value
+        return plain(value.tolist()) if hasattr(value, "dtype") else value
     return value
 
 

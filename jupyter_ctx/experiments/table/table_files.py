@@ -6,15 +6,13 @@ import csv
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import partial
 from importlib import import_module
 from pathlib import Path
-from types import MappingProxyType
 from typing import IO, Any, NamedTuple
 
 from ...attachments.library_tables import library_table
 from ...errors import InvalidRequestError, MissingDependencyError
-from ...wording import did_you_mean
+from ...wording import counted, did_you_mean
 
 MAX_ROWS = 1_000_000  # of a table without a limit
 TEXT_COLUMN = "text"  # the column of a table of texts
@@ -39,7 +37,8 @@ def read_table_file(path: Path, limit: int | None = None) -> FileTable:
         known = ", ".join(TABLE_FORMATS)
         raise InvalidRequestError(f"{path.name} must be one of {known}. Read it with pandas and hand in the DataFrame.")
     try:
-        return read(path.expanduser(), limit)
+        path = path.expanduser()
+        return read(path, limit)
     except FileNotFoundError:
         raise InvalidRequestError(f"There is no file {path}.{_nearest(path)}") from None
     except (OSError, RuntimeError) as error:  # RuntimeError: there is no home folder
@@ -129,12 +128,14 @@ def _columns(path: Path, reader: Any, limit: int | None) -> FileColumns:
         if number == limit:
             break
         at_most_rows(number + 1, limit, path.name)
-        if len(record) > len(header):
+        if len(record) != len(header):
+            is_long = len(record) > len(header)
+            remedy = "Put quotes around a field that contains the delimiter" if is_long else "Add the others"
             raise InvalidRequestError(
-                f"{path.name}, line {reader.line_num:,}: {len(record)} fields, and the header names {len(header)}. "
-                "Put quotes around a field that contains the delimiter."
+                f"{path.name}, line {reader.line_num:,}: {counted(len(record), 'field')}, and the header names "
+                f"{len(header)}. {remedy}."
             )
-        for column, field in zip(columns, [*record, *[""] * (len(header) - len(record))], strict=True):
+        for column, field in zip(columns, record, strict=True):
             column.append(field or None)
     return dict(zip(header, columns, strict=True))
 
@@ -200,33 +201,27 @@ def _joined(records: list[dict[str, Any]]) -> FileColumns:
     return {name: [record.get(name) for record in records] for name in names}
 
 
-class Readers(NamedTuple):
-    """The functions that read a format, as a module and a name, the best first; and what to install for them.
-
-    ``every_sheet`` is the argument, by module, that reads all sheets of a workbook.
-    """
-
-    functions: Sequence[tuple[str, str]]
-    packages: str
-    every_sheet: Mapping[str, Mapping[str, Any]] = MappingProxyType({})
-
-
-PARQUET = Readers([("polars", "read_parquet"), ("pyarrow.parquet", "read_table")], "pyarrow")
-ARROW = Readers([("polars", "read_ipc"), ("polars", "read_ipc_stream"), ("pyarrow.feather", "read_table")], "pyarrow")
-EXCEL = Readers(
-    [("pandas", "read_excel"), ("polars", "read_excel")],
-    "pandas openpyxl",
-    {"pandas": {"sheet_name": None}, "polars": {"sheet_id": 0}},
+Reader = tuple[str, str, Mapping[str, Any]]  # a module, its function, and options
+ARROW: Sequence[Reader] = (
+    ("polars", "read_ipc", {}),
+    ("polars", "read_ipc_stream", {}),
+    ("pyarrow.feather", "read_table", {}),
 )
+READERS: Mapping[str, Sequence[Reader]] = {  # by format, the best first
+    ".parquet": (("polars", "read_parquet", {}), ("pyarrow.parquet", "read_table", {})),
+    ".arrow": ARROW,
+    ".feather": ARROW,
+    ".xlsx": (("pandas", "read_excel", {"sheet_name": None}), ("polars", "read_excel", {"sheet_id": 0})),  # all sheets
+}
 
 
-def _read_frame(readers: Readers, path: Path, limit: int | None) -> FileTable:
+def _read_frame(path: Path, limit: int | None) -> FileTable:
     """Return the columns of a file that a library reads. Raises MissingDependencyError, and InvalidRequestError."""
     path.open("rb").close()  # what is wrong with the path is said as for other files
     wrong = list[str]()
-    for module, name in readers.functions:
+    for module, name, options in READERS[path.suffix.lower()]:
         try:
-            frame = getattr(import_module(module), name)(path, **readers.every_sheet.get(module, {}))
+            frame = getattr(import_module(module), name)(path, **options)
         except ImportError:
             continue
         except Exception as error:  # each library has its own
@@ -241,7 +236,8 @@ def _read_frame(readers: Readers, path: Path, limit: int | None) -> FileTable:
         return FileTable(table.named_columns(table.rows if limit is None else min(table.rows, limit)))
     if wrong:
         raise InvalidRequestError(f"{path.name} cannot be read: {wrong[0].rstrip('.')}.")
-    raise MissingDependencyError(f"No library that reads {path.name} is installed: pip install {readers.packages}")
+    packages = "pandas openpyxl" if path.suffix.lower() == ".xlsx" else "pyarrow"
+    raise MissingDependencyError(f"No library that reads {path.name} is installed: pip install {packages}")
 
 
 def _only_sheet(sheets: Mapping[str, Any], path: Path) -> Any:
@@ -257,6 +253,5 @@ def _only_sheet(sheets: Mapping[str, Any], path: Path) -> Any:
 
 TABLE_FORMATS: dict[str, Callable[[Path, int | None], FileTable]] = {
     ".csv": _read_csv, ".tsv": _read_csv, ".jsonl": _read_jsonl, ".ndjson": _read_jsonl, ".json": _read_json,
-    ".parquet": partial(_read_frame, PARQUET), ".arrow": partial(_read_frame, ARROW),
-    ".feather": partial(_read_frame, ARROW), ".xlsx": partial(_read_frame, EXCEL),
+    **dict.fromkeys(READERS, _read_frame),
 }  # fmt: skip

@@ -11,7 +11,7 @@ from dialects import DIALECTS
 from server import serve
 
 from jupyter_ctx import Chat
-from jupyter_ctx.experiments.asking.bars import LastLine
+from jupyter_ctx.experiments.asking.bars import Bar
 from jupyter_ctx.experiments.asking.progress import Progress
 from jupyter_ctx.testing import ScriptedProvider
 
@@ -26,7 +26,7 @@ def test_progress_says_rows_failures_and_money_so_far_and_left() -> None:
 def test_the_line_at_the_end_has_the_name_and_the_seconds(capsys: pytest.CaptureFixture[str]) -> None:
     run = Chat(provider=ScriptedProvider("Yes.")).map("Say {{ text }}", ["a", "b"], store=None, name="formal\x1b[31m")
     run.wait()
-    LastLine(run, iter([0.0, 1.26]).__next__).end()
+    Bar(run, "last line", iter([0.0, 1.26]).__next__).end()
     assert capsys.readouterr().out == "formal\ufffd[31m: 2 of 2 answers, 1.3 s\n"
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from jupyter_ctx.config.settings import Settings
 from jupyter_ctx.errors import InvalidRequestError
-from jupyter_ctx.experiments.money.estimate import Estimate, Part, check_price, count_tokens
+from jupyter_ctx.experiments.money import Estimate, Part, check_price, count_tokens
 from jupyter_ctx.models.purse import Purse
 from jupyter_ctx.models.registry import Models, Target
 from jupyter_ctx.models.request_price import price_of, worst_case

@@ -25,6 +25,7 @@ def run_of(template: str, table: Any, provider: ScriptedProvider, **options: Any
         ("{{ text }}", [], {}, "has no rows"),
         ("{{ text }}", "texts.csv", {}, "There is no file texts.csv"),
         ("{{ text }}", range(2_000_000), {}, "more than 1,000,000 rows in the range: say how many to ask"),
+        ("{{ text }}", TABLE, {"grid": pd.Series([1])}, "grid is a Series: it must be a dict of lists"),
         ("{{ n }}", TABLE, {"scorers": exact("rigth")}, "Did you mean 'right'"),
         ("{{ n }}", TABLE, {"scorers": judge("Is it {{ rigth }}?", model="a/b")}, r"Did you mean {{ right }}\?"),
         ("{{ n / 0 }}", TABLE, {}, "No row can be filled in. The first one: {{ n / 0 }} failed"),

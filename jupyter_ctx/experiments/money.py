@@ -1,0 +1,279 @@
+"""What a run will cost: expected, and at most; told before it begins, and asked about where it is high."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+from ..config.settings import Settings
+from ..context.tokens import Meter
+from ..context.usage import Usage
+from ..errors import InvalidRequestError
+from ..models.registry import Models, Target
+from ..models.request_price import GIVE_PRICES, price_of, with_unknown_price, worst_case
+from ..providers.base import Reply
+from ..session.ask import Ask, Asker
+from ..wording import counted, dollars
+from .judges import Judge
+from .run_options import Options
+from .table.plan import AnswerPlace, RowPrompt, RunPlan
+from .table.results import Result
+
+COUNTED_ROWS, COUNTED_VERDICTS = 1_000, 100  # texts that are counted; the others are taken to be as dense
+TRIAL_ROWS = 20  # requests that are sent unasked where nobody knows what they cost
+EXPECTED_ANSWER = 500  # tokens of an answer, where it may be as long or longer
+Item = TypeVar("Item")
+
+
+def with_limit(models: Models, settings: Settings) -> Settings:
+    """Return settings with the ``max_tokens`` that is planned with, where none would be sent."""
+    target = models.target(settings, ask=False)
+    return settings if target.max_tokens is not None else settings.changed({"max_tokens": target.reserve})
+
+
+def check_price(models: Models, settings: Sequence[Settings], cap: float | None) -> None:
+    """Raise InvalidRequestError where there is a cap and a model has no known price, naming the model."""
+    if cap is None:
+        return
+    targets = [models.target(each, ask=False) for each in settings]
+    unknown = [target.model for target in targets if not target.is_free and price_of(models, target) is None]
+    if unknown:
+        raise with_unknown_price(unknown)
+
+
+def check_agreed(estimate: Estimate, settings: Settings, options: Options) -> None:
+    """Ask the user where a run is dear, or nobody knows, unless a cap was given for it.
+
+    Raises InvalidRequestError unless the user agrees.
+    """
+    if options.yes or options.max_cost is not None or not estimate.is_above(settings.confirm_cost):
+        return
+    if options.agree is None:
+        raise InvalidRequestError(
+            f"{estimate} That is above confirm_cost, and nobody can be asked here: "
+            "yes=True (--yes in a cell) begins it; nothing was sent."
+        )
+    if not options.agree(f"{estimate} Begin?"):
+        raise InvalidRequestError("Not begun: nothing was sent.")
+
+
+# the requests
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """The requests of a run to one model.
+
+    target: where they go
+    rows: how many they are
+    input_tokens: of all of them together, estimated
+    longest: the tokens of the longest, estimated
+    worst: US dollars that the shortest may cost; 0 where nobody knows, or bills it
+    cached_tokens: of the input of all, those that may be read from a prompt cache
+    """
+
+    target: Target
+    rows: int
+    input_tokens: float
+    longest: float = 0.0
+    worst: float = 0.0
+    cached_tokens: float = 0.0
+
+
+def parts_of(asker: Asker, plan: RunPlan, missing: Sequence[AnswerPlace], judges: Iterable[Judge]) -> Iterator[Part]:
+    """Yield what the missing answers take: a part for each arm, and one for each of its judges."""
+    judges = list(judges)
+    for number, arm in enumerate(plan.arms):
+        rows = [place.row for place in missing if place.arm == number]
+        if not rows:
+            continue
+        prompts = [plan.prompts[row, number] for row in rows]
+        part = _part(asker, plan.ask(rows[0], number), [prompt.text for prompt in prompts], len(rows))
+        yield replace(part, cached_tokens=part.input_tokens * _cached_share(prompts, arm.settings.system or ""))
+        few = _spread(rows, COUNTED_VERDICTS)
+        for judge in judges:  # as if every answer were as long as its prompt
+            texts = [plan.prompts[row, number].text for row in few]
+            results = [
+                Result(row, arm.label, 0, plan.rows[row], arm.values, text, Reply(text))
+                for row, text in zip(few, texts, strict=True)
+            ]
+            asks = list(map(judge.ask, results))
+            yield _part(asker, asks[0], [ask.messages[-1].content for ask in asks], len(rows))
+
+
+def _part(asker: Asker, ask: Ask, texts: Sequence[str], count: int) -> Part:
+    """Return requests to one model like ``ask``, of which these are the texts or some of them, evenly spread."""
+    target = asker.target(ask, server=False)
+    around = target.meter.message(ask.system) + (target.meter.learned.overhead or 0.0)
+    tokens = count_tokens(target.meter, texts) / len(texts) + around
+    longest = target.meter.message(max(texts, key=len)) + around
+    shortest = replace(ask.messages[-1], content=min(texts, key=len))
+    messages = (*ask.messages[:-1], shortest)
+    worst = worst_case(asker.models, target, target.meter.message(shortest.content) + around, messages)
+    return Part(target, count, tokens * count, longest, worst or 0.0)
+
+
+def count_tokens(meter: Meter, texts: Sequence[str]) -> float:
+    """Return the estimated tokens of all texts, as a message each; of many, a part is counted, evenly spread."""
+    sample = _spread(texts, COUNTED_ROWS)
+    length = sum(map(len, sample))
+    return sum(map(meter.message, sample)) * sum(map(len, texts)) / length if length else 0.0
+
+
+def _spread(items: Sequence[Item], most: int) -> Sequence[Item]:
+    """Return about so many of some items at most, evenly spread."""
+    return items[:: max(1, -(-len(items) // most))]
+
+
+def _cached_share(prompts: Sequence[RowPrompt], system: str) -> float:
+    """Return the share of the input that a prompt cache holds once the first request of each group was answered."""
+    groups, shared = set[int | None]([None]), 0
+    for prompt in prompts:
+        shared += (prompt.shared or 0) if prompt.group in groups else 0
+        groups.add(prompt.group)
+    return shared / sum(len(system) + len(prompt.text) for prompt in prompts)
+
+
+# the figures
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """What a run will cost, told before it begins.
+
+    rows: requests
+    models: their names
+    input_tokens: of all requests, estimated
+    expected: US dollars, with answers of a usual length; ``None``: the price of a model is unknown
+    most: US dollars that they cannot pass: the cap, or what all answers cost at ``max_tokens``; ``None``: unbounded
+    unpriced: the models whose price is unknown
+    is_free: whether nobody bills any of it
+    cap: US dollars that are never passed, where that is below what the answers could cost
+    worst: US dollars that the shortest request to the dearest model may cost
+    at_once: requests that the cap lets go at once, each reserved at ``worst``; ``None``: all that would without it
+    fitting: the ``max_tokens`` with which as many would go at once as without the cap; 0: none
+    bounded: the ``max_tokens`` with which one request would go under the whole cap; 0: none
+    """
+
+    rows: int
+    models: tuple[str, ...]
+    input_tokens: int
+    expected: float | None
+    most: float | None = None
+    unpriced: tuple[str, ...] = ()
+    is_free: bool = False
+    cap: float | None = None
+    worst: float = 0.0
+    at_once: int | None = None
+    fitting: int = 0
+    bounded: int = 0
+
+    @classmethod
+    def of(
+        cls,
+        models: Models,
+        parts: Iterable[Part],
+        *,
+        cap: float | None = None,
+        whole: float | None = None,
+        at_once: int = 1,
+    ) -> Estimate:
+        """Return the estimate for all parts of a run together.
+
+        ``cap``: US dollars that may be spent, of ``whole`` at first; ``at_once``: requests that go at once without it.
+        """
+        parts = list(parts)
+        costs = [_costs(models, part) for part in parts]
+        known = [cost for cost in costs if cost is not None]
+        unpriced = dict.fromkeys(part.target.model for part, cost in zip(parts, costs, strict=True) if cost is None)
+        bounds = [most for _, most in known if most is not None]
+        most = sum(bounds) if len(bounds) == len(parts) else None
+        rows = sum(part.rows for part in parts)
+        estimate = cls(
+            rows=rows,
+            models=tuple(dict.fromkeys(part.target.model for part in parts)),
+            input_tokens=round(sum(part.input_tokens for part in parts)),
+            expected=None if unpriced else sum(expected for expected, _ in known),
+            most=most,
+            unpriced=tuple(unpriced),
+            is_free=all(part.target.is_free for part in parts),
+        )
+        dearest = max(parts, key=lambda part: part.worst, default=None)
+        if cap is None or dearest is None or (most is not None and most <= cap):
+            return estimate
+        wanted, fits = min(at_once, rows), math.floor(cap / dearest.worst) if dearest.worst else rows
+        return replace(
+            estimate, most=cap, cap=cap, worst=dearest.worst, at_once=fits if fits < wanted else None,
+            fitting=_fitting(models, dearest, cap / wanted), bounded=_fitting(models, dearest, whole or cap),
+        )  # fmt: skip
+
+    def is_above(self, most: float | None) -> bool:
+        """Return whether one should ask before the run begins: it is dear, or nobody knows and it is no trial.
+
+        most: US dollars that need no question; ``None``: any amount does
+        """
+        if most is None:
+            return False
+        if self.expected is None:
+            return self.rows > TRIAL_ROWS
+        return min(self.expected, self.most or self.expected) > most
+
+    @property
+    def advice(self) -> str:
+        """What the cap has no room for, and what would help; empty where as many go at once as without it."""
+        if self.at_once is None:
+            return ""
+        remedy = f"set --max-tokens {self.fitting:,}" if self.fitting else "raise the limit"
+        return f"A full-length answer could cost {dollars(self.worst)}: {remedy}."
+
+    def __str__(self) -> str:
+        if not self.rows:
+            return "All answers are stored: nothing has to be sent."
+        where = " and ".join(self.models) if len(self.models) <= 2 else f"{len(self.models)} models"
+        requests = f"{counted(self.rows, 'request')} to {where}: {self.input_tokens:,} tokens in"
+        if self.is_free:
+            return f"{requests}. Free."
+        if self.expected is None:
+            return f"{requests}; the price of {' and '.join(self.unpriced)} is unknown. {GIVE_PRICES}"
+        return " ".join(filter(None, [f"{requests}. {self._price(self.expected)}", self.advice]))
+
+    def _price(self, expected: float) -> str:
+        about = f"Expected about {dollars(expected)}"
+        if self.most is None:
+            return f"{about}; --max-tokens or --max-cost sets a limit."
+        if self.cap is None:
+            return f"{about}, at most {dollars(self.most)}."
+        if expected > self.cap:
+            return f"{about}, and your limit of {dollars(self.cap)} ends it before all rows are asked."
+        return f"{about}, at most {dollars(self.cap)} (your limit)."
+
+
+def _costs(models: Models, part: Part) -> tuple[float, float | None] | None:
+    """Return the US dollars of a part, expected and at most; ``None``: unknown."""
+    target, tokens = part.target, part.input_tokens
+    if target.is_free:
+        return 0.0, 0.0
+    price = price_of(models, target)
+    if price is None:
+        return None
+    usual = min(target.max_tokens or EXPECTED_ANSWER, EXPECTED_ANSWER)
+    expected = tokens * price.input - part.cached_tokens * (price.input - price.read) + part.rows * usual * price.output
+    if target.max_tokens is None:
+        return expected, None
+    longest = math.ceil(part.longest) or 1
+    dearest = (models.cost(target, Usage(longest, 0)) or 0.0) / longest  # long requests may cost more a token
+    written = price.written if target.cache_key is not None else price.input
+    return expected, tokens * max(dearest, written) + part.rows * target.max_tokens * price.output
+
+
+def _fitting(models: Models, part: Part, room: float) -> int:
+    """Return the ``max_tokens`` with which a request may cost no more than so many US dollars; 0: none."""
+    price = price_of(models, part.target)
+    if price is None or not price.output:
+        return 0
+    planned = part.target.max_tokens or part.target.reserve
+    most = math.floor(planned - (part.worst - room) / price.output)
+    digits = 10 ** max(0, len(str(most)) - 2)
+    return most // digits * digits if most > 0 else 0

@@ -1,1 +1,0 @@
-"""What a run may cost, told before it begins, and never passed."""
