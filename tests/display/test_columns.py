@@ -22,7 +22,7 @@ from jupyter_ctx.display.answer import live_output
 from jupyter_ctx.display.answer.column_page import Column, Frame, columns_forms, compared_forms
 from jupyter_ctx.display.answer.columns import AnswerColumns, TerminalColumns
 from jupyter_ctx.display.answer.footer import Footer
-from jupyter_ctx.display.answer.growing_answer import GROWING
+from jupyter_ctx.display.answer.growing_answer import ANSWER_TYPE
 from jupyter_ctx.display.answer.markdown import to_html
 from jupyter_ctx.display.answer.marked_words import mark_differences
 from jupyter_ctx.display.widgets.choice_bar import ChoiceBar
@@ -50,7 +50,7 @@ def test_answers_that_grow_in_threads_of_their_own_are_one_output(screen: Screen
     for worker in workers:
         worker.join()
     view.close(1, ["below"])
-    assert all(set(forms) == {"text/html", *GROWING} for forms in screen.shown[:-1])
+    assert all(set(forms) == {"text/html", *ANSWER_TYPE} for forms in screen.shown[:-1])
     assert len(screen.shown) <= 12 * (screen.times[-1] - screen.times[0]) + 3
     assert screen.shown[-1]["text/plain"].split("\n") == [
         "[ctx] above",
@@ -107,7 +107,7 @@ def test_a_run_without_a_reader_keeps_one_output_with_headings(screen: Screen) -
     view.failed(1, "Refused.")
     view.close(0)
     assert len(screen.shown) == 1
-    assert set(screen.shown[0]) == {"text/html", "text/markdown", "text/plain"}
+    assert set(screen.shown[0]) == {"text/html", "text/markdown", "text/plain", *ANSWER_TYPE}
     assert screen.shown[0]["text/markdown"].split("\n\n") == [
         "> **[ctx]** above",
         "**[ctx] 1 · a (✓ used in the conversation)**",

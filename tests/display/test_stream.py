@@ -15,7 +15,7 @@ from screens import Screen
 
 from jupyter_ctx.context.usage import Usage
 from jupyter_ctx.display.answer.footer import Footer
-from jupyter_ctx.display.answer.growing_answer import GROWING
+from jupyter_ctx.display.answer.growing_answer import ANSWER_TYPE
 from jupyter_ctx.display.answer.markdown import bundle
 from jupyter_ctx.display.answer.stream import NotebookView, TerminalView
 from jupyter_ctx.display.text import to_plain
@@ -35,8 +35,8 @@ def test_interim_updates_carry_html_alone_and_the_last_one_every_form(screen: Sc
     view.feed("one ")
     view.feed("two")
     view.close(["below"])
-    assert all(set(forms) == {"text/html", *GROWING} for forms in screen.shown[:-1])
-    assert screen.shown[-1] == bundle("one two", ["above"], ["below"])
+    assert all(set(forms) == {"text/html", *ANSWER_TYPE} for forms in screen.shown[:-1])
+    assert screen.shown[-1] == {**bundle("one two", ["above"], ["below"]), **ANSWER_TYPE}
     assert screen.shown[-1]["text/plain"] == "[ctx] above\none two\n[ctx] below"
 
 
@@ -47,7 +47,7 @@ def test_nothing_comes_after_the_last_update(screen: Screen) -> None:
         view.feed("one ")
         view.feed("two")  # waits for its timer
         view.close()
-        assert set(screen.shown[-1]) == {"text/html", "text/markdown", "text/plain"}
+        assert set(screen.shown[-1]) == {"text/html", "text/markdown", "text/plain", *ANSWER_TYPE}
     assert threading.active_count() == threads
     count = len(screen.shown)
     time.sleep(0.6)
@@ -76,7 +76,7 @@ def test_an_interrupt_at_any_moment_holds_nothing_up(screen: Screen) -> None:
         view.close(["Interrupted"])
         assert screen.shown[-1]["text/plain"].startswith("".join(f"{number} " for number in range(fed)))
         assert screen.shown[-1]["text/plain"].endswith("[ctx] Interrupted")
-        assert set(screen.shown[-1]) == {"text/html", "text/markdown", "text/plain"}
+        assert set(screen.shown[-1]) == {"text/html", "text/markdown", "text/plain", *ANSWER_TYPE}
     assert not [thread for thread in threading.enumerate() if isinstance(thread, threading.Timer)]
 
 
@@ -179,7 +179,7 @@ def test_the_last_update_is_the_whole_answer_in_whatever_pieces_it_came(screen: 
     for piece in pieces(text, seed):
         view.feed(piece)
     view.close()
-    assert screen.shown[-1] == bundle(text)
+    assert screen.shown[-1] == {**bundle(text), **ANSWER_TYPE}
 
 
 def test_json_is_code_while_it_grows_and_where_it_breaks_off(screen: Screen) -> None:

@@ -106,8 +106,10 @@ def thinking_html(thought: str, tokens: int | None = None) -> str:
     """Return the thinking text of a finished answer; ``tokens`` is the provider's count, or ``None``."""
     if not thought:
         return ""
+    shown = thought[:MAX_THINKING]
     left_out = f"({len(thought) - MAX_THINKING:,} characters more)" if len(thought) > MAX_THINKING else ""
-    return _details(f"Thought for {_amount(thought, tokens)}", _box(thought[:MAX_THINKING]) + left_out)
+    box = f'<div class="{KEPT_CLASS}">{_box(shown)}</div>'
+    return _details(f"Thought for {_amount(thought, tokens)}", box + left_out)
 
 
 def growing_html(thought: str, answered: bool) -> str:

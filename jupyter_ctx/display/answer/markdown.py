@@ -13,7 +13,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from time import thread_time
 from typing import Any
 
 from ...runtime.importing import quick_imports
@@ -24,7 +23,6 @@ from .highlight import highlighted
 
 WEB_ADDRESS = "(?i:https?://|mailto:)"
 MAX_HIGHLIGHTED = 20_000  # characters of code in an answer: more would slow the page down
-ANSWER_HIGHLIGHT_SECONDS = 0.5  # for all blocks of an answer; each has its own bound
 LINK_STYLE = "text-decoration:underline"
 # a box on white and on black; a sanitiser keeps the first background, the front end's own is used where it does not
 BLOCK_BOX = (
@@ -35,9 +33,7 @@ CODE_STYLE = f"{BLOCK_BOX};white-space:pre;font-family:monospace;font-family:var
 LANGUAGE = r"[\w+#.-]{0,30}"
 MAX_BRACKETS = 1_000  # in one paragraph
 RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff]")
-CONTAINERS = {"blockquote_open", "bullet_list_open", "ordered_list_open", "list_item_open", "table_open"}
 CODE_TOKENS = {"fence", "code_block", "code_inline", "math_inline", "math_inline_double", "math_block"}
-TEXT_BLOCKS = {"paragraph_open", "heading_open", "th_open", "td_open"}
 ANSWER_STYLE = WRAPS
 # an answer's headings stand below the notebook's own: as h4 to h6, smaller, and not in JupyterLab's table of contents
 HEADING_SIZES = ("1.2em", "1.1em", "1em", "0.95em", "0.9em", "0.8em")
@@ -75,8 +71,8 @@ class AnswerForms:
 def to_html(source: str, left: dict[str, float] | None = None) -> str:
     """Return Markdown as HTML that runs nothing and loads nothing.
 
-    ``left`` bounds the work and is reduced by it: characters of code to highlight (``coloured``), the number of
-    ``formulas`` to typeset, and ``seconds`` of highlighting. What exceeds them is shown plain.
+    ``left`` bounds the work and is reduced by it: characters of code to highlight (``coloured``), and the number of
+    ``formulas`` to typeset. What exceeds them is shown plain.
     """
     source = to_plain(source)
     left = {"coloured": MAX_HIGHLIGHTED, "formulas": math.inf} if left is None else left
@@ -218,28 +214,20 @@ def _bounded(state: Any) -> None:
 
 
 def _directions(state: Any) -> None:
-    """Give each block its own reading direction when any text of the answer is right-to-left."""
+    """Let each block that stands alone, and each cell, have its own reading direction where any text is right-to-left.
+
+    What is within a list or a quotation has the direction of its first letter.
+    """
     if not RIGHT_TO_LEFT.search(state.src):
         return
-    direction = "ltr"
-    for token in reversed(state.tokens):
-        direction = _direction(token) or direction
-        if token.type in TEXT_BLOCKS:
+    for token in state.tokens:
+        if token.nesting == 1 and (token.level == 0 or token.tag in ("th", "td")):
             token.attrSet("dir", "auto")
-        elif token.type in CONTAINERS:  # "auto" ignores text in nested blocks that have a dir of their own
-            token.attrSet("dir", direction)
         if token.type in ("paragraph_open", "heading_open"):  # which front ends put at the left
             token.attrSet("style", STARTS)
         for code in (token, *(token.children or ())):
             if code.type in CODE_TOKENS:
                 code.attrSet("dir", "ltr")
-
-
-def _direction(token: Any) -> str | None:
-    """Return the direction of a block's first letter, or ``None`` when it has no letter."""
-    texts = (child.content for child in token.children or () if child.type == "text")
-    letter = next((letter for text in texts for letter in text if letter.isalpha()), None)
-    return None if letter is None else "rtl" if RIGHT_TO_LEFT.match(letter) else "ltr"
 
 
 def _code(renderer: Any, tokens: Any, i: int, options: Any, env: Any) -> str:
@@ -255,15 +243,11 @@ def _code_box(body: str, attributes: str = "") -> str:
 
 
 def _coloured(token: Any, language: str, env: Any) -> str:
-    """Return a block of code highlighted, or plain once the answer's characters or seconds are used up."""
+    """Return a block of code highlighted, or plain once the answer's characters are used up."""
     env["coloured"] -= len(token.content)
-    left = env.get("seconds", ANSWER_HIGHLIGHT_SECONDS)
-    if env["coloured"] < 0 or left <= 0:
+    if env["coloured"] < 0:
         return html.escape(token.content, quote=False)
-    begun = thread_time()
-    page = highlighted(token.content, language)
-    env["seconds"] = left - (thread_time() - begun)
-    return page
+    return highlighted(token.content, language)
 
 
 def _inline_code(renderer: Any, tokens: Any, i: int, options: Any, env: Any) -> str:
