@@ -93,7 +93,7 @@ def test_a_model_is_chosen_and_its_missing_key_is_told(kernel: Kernel) -> None:
     assert missing == {"key_for": "openai"}
     [line] = page(kernel, key="sk-0123456789abcdef", owner="openai")
     assert (line["role"], "sk-" in line["said"]) == ("status", False)
-    assert kernel.value("get_chat().models.missing_key(get_chat().config)") == "''"
+    assert kernel.value("get_chat().models.missing_key(get_chat().config)") == ""
     [line] = page(kernel, model="no such model")
     assert line["role"] == "alert"
 
