@@ -152,7 +152,7 @@ def test_each_block_of_a_right_to_left_answer_reads_its_own_way() -> None:
     assert '<blockquote dir="auto">\n<p style="text-align:start">' in page
     assert '<pre dir="ltr"' in page
     assert '<code dir="ltr">' in page
-    assert re.search(r'<h4 [^>]* dir="auto" style="[^"]*;text-align:start">', to_html("# כותרת"))
+    assert re.search(r'<h4 [^>]*style="[^"]*;text-align:start" dir="auto">', to_html("# כותרת"))
     assert "dir=" not in to_html("English, 中文 and **bold**\n\n- one")
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from ...context.usage import Usage
 from ...wording import dollars, share
 from ..text import QUIET, text_html
+from .waiting import duration
 
 FOOTER_STYLE = f"font-size:85%;margin:.4em 0;{QUIET}"
 MAX_GROWING = 2_000  # characters shown while the text grows: its end, and up to a step more
@@ -97,9 +98,7 @@ def _rows(footer: Footer) -> list[tuple[str, str]]:
 
 
 def _seconds(seconds: float) -> str:
-    if seconds < 60:
-        return f"{seconds:.1f} s"
-    return f"{int(seconds // 60):,} min {seconds % 60:02.0f} s"
+    return f"{seconds:.1f} s" if seconds < 60 else duration(round(seconds))
 
 
 def thinking_html(thought: str, tokens: int | None = None) -> str:

@@ -23,7 +23,8 @@ from .highlight import highlighted
 
 WEB_ADDRESS = "(?i:https?://|mailto:)"
 MAX_HIGHLIGHTED = 20_000  # characters of code in an answer: more would slow the page down
-LINK_STYLE = "text-decoration:underline"
+# underlined, so that a link is recognisable without its colour
+LINK = {"rel": "noopener noreferrer nofollow", "target": "_blank", "style": "text-decoration:underline"}
 # a box on white and on black; a sanitiser keeps the first background, the front end's own is used where it does not
 BLOCK_BOX = (
     "background:rgba(128,128,128,0.1);background:var(--jp-cell-editor-background,rgba(128,128,128,0.1));"
@@ -188,7 +189,7 @@ def _parser() -> Any:
     parser.use(dollarmath_plugin, allow_space=False, allow_digits=False, double_inline=True)
     parser.validateLink = _leads_to_the_web  # type: ignore[method-assign]
     parser.core.ruler.before("inline", "bounded", _bounded)
-    parser.core.ruler.push("directions", _directions)
+    parser.core.ruler.push("prepared", _prepared)
     for name, rule in RULES.items():
         parser.add_render_rule(name, rule)
     return parser
@@ -213,21 +214,40 @@ def _bounded(state: Any) -> None:
             token.type = "text"
 
 
-def _directions(state: Any) -> None:
-    """Let each block that stands alone, and each cell, have its own reading direction where any text is right-to-left.
+def _prepared(state: Any) -> None:
+    """Set how headings, cells and links look, and the directions of an answer that has right-to-left text."""
+    tokens, is_mixed = state.tokens, RIGHT_TO_LEFT.search(state.src) is not None
+    for index, token in enumerate(tokens):
+        if token.type.startswith("heading"):
+            level = int(token.tag[1])
+            token.tag = f"h{min(6, HIGHEST_HEADING - 1 + level)}"
+            if token.nesting == 1:
+                token.attrSet("class", "jp-toc-ignore")
+                token.attrSet("style", HEADING_STYLES[level - 1])
+        elif token.type in ("th_open", "td_open"):
+            if not token.attrGet("style"):  # else Markdown says the side; front ends put the text of cells at the right
+                token.attrSet("style", STARTS if is_mixed else "text-align:left")
+            if token.tag == "th" and not tokens[index + 1].content:  # a head without a text is a usual cell
+                token.tag = tokens[index + 2].tag = "td"
+        for child in token.children or ():
+            if child.type == "link_open":
+                child.attrs = {"href": child.attrs["href"], **LINK}  # without a title, which says what it likes
+        if is_mixed:
+            _set_direction(token)
+
+
+def _set_direction(token: Any) -> None:
+    """Let each block that stands alone, and each cell, have its own reading direction.
 
     What is within a list or a quotation has the direction of its first letter.
     """
-    if not RIGHT_TO_LEFT.search(state.src):
-        return
-    for token in state.tokens:
-        if token.nesting == 1 and (token.level == 0 or token.tag in ("th", "td")):
-            token.attrSet("dir", "auto")
-        if token.type in ("paragraph_open", "heading_open"):  # which front ends put at the left
-            token.attrSet("style", STARTS)
-        for code in (token, *(token.children or ())):
-            if code.type in CODE_TOKENS:
-                code.attrSet("dir", "ltr")
+    if token.nesting == 1 and (token.level == 0 or token.tag in ("th", "td")):
+        token.attrSet("dir", "auto")
+    if token.type in ("paragraph_open", "heading_open"):  # which front ends put at the left
+        token.attrSet("style", ";".join(filter(None, (token.attrGet("style"), STARTS))))
+    for code in (token, *(token.children or ())):
+        if code.type in CODE_TOKENS:
+            code.attrSet("dir", "ltr")
 
 
 def _code(renderer: Any, tokens: Any, i: int, options: Any, env: Any) -> str:
@@ -250,11 +270,6 @@ def _coloured(token: Any, language: str, env: Any) -> str:
     return highlighted(token.content, language)
 
 
-def _inline_code(renderer: Any, tokens: Any, i: int, options: Any, env: Any) -> str:
-    token = tokens[i]
-    return f"<code{renderer.renderAttrs(token)}>{html.escape(token.content, quote=False)}</code>"
-
-
 def _text(renderer: Any, tokens: Any, i: int, options: Any, env: Any) -> str:
     return text_html(tokens[i].content)
 
@@ -262,44 +277,8 @@ def _text(renderer: Any, tokens: Any, i: int, options: Any, env: Any) -> str:
 def _image(renderer: Any, tokens: Any, i: int, options: Any, env: Any) -> str:
     """Render an image as a link, because loading an image tells its server who reads the answer, and when."""
     address = str(tokens[i].attrs.get("src", ""))
-    name = text_html(tokens[i].content or address)
-    return f"{_opened(address)}{name}</a>"
-
-
-def _link(renderer: Any, tokens: Any, i: int, options: Any, env: Any) -> str:
-    return _opened(str(tokens[i].attrs.get("href", "")))
-
-
-def _opened(address: str) -> str:
-    """Return the start tag of a link, underlined so that it is recognisable without its colour."""
-    there = f'href="{html.escape(address)}" rel="noopener noreferrer nofollow" target="_blank"'
-    return f'<a {there} style="{LINK_STYLE}">'
-
-
-def _heading_open(renderer: Any, tokens: Any, i: int, options: Any, env: Any) -> str:
-    token = tokens[i]
-    token.attrSet("style", ";".join(filter(None, (HEADING_STYLES[int(token.tag[1]) - 1], token.attrGet("style")))))
-    return f'<{_heading_tag(token)} class="jp-toc-ignore"{renderer.renderAttrs(token)}>'
-
-
-def _heading_close(renderer: Any, tokens: Any, i: int, options: Any, env: Any) -> str:
-    return f"</{_heading_tag(tokens[i])}>\n"
-
-
-def _heading_tag(token: Any) -> str:
-    return f"h{min(6, HIGHEST_HEADING - 1 + int(token.tag[1]))}"
-
-
-def _cell_open(renderer: Any, tokens: Any, i: int, options: Any, env: Any) -> str:
-    """Return the start tag of a table's cell, at the side where its text begins unless Markdown says another.
-
-    Front ends put the text of cells at the right. A head without a text becomes a usual cell.
-    """
-    if tokens[i].tag == "th" and not tokens[i + 1].content:
-        tokens[i].tag = tokens[i + 2].tag = "td"
-    if "style" not in tokens[i].attrs:
-        tokens[i].attrSet("style", STARTS if "dir" in tokens[i].attrs else "text-align:left")
-    return str(renderer.renderToken(tokens, i, options, env))
+    attributes = "".join(f' {name}="{html.escape(value)}"' for name, value in {"href": address, **LINK}.items())
+    return f"<a{attributes}>{text_html(tokens[i].content or address)}</a>"
 
 
 def _table_open(renderer: Any, tokens: Any, i: int, options: Any, env: Any) -> str:
@@ -314,14 +293,8 @@ def _table_close(renderer: Any, tokens: Any, i: int, options: Any, env: Any) -> 
 RULES = {
     "fence": _code,
     "code_block": _code,
-    "code_inline": _inline_code,
     "text": _text,
     "image": _image,
-    "link_open": _link,
-    "heading_open": _heading_open,
-    "heading_close": _heading_close,
-    "th_open": _cell_open,
-    "td_open": _cell_open,
     "table_open": _table_open,
     "table_close": _table_close,
     "math_inline": formulas.inline("$"),
