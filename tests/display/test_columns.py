@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import random
 import re
 import threading
 import time
-from typing import Any
 
 import pytest
-from hostile import ANSWERS, NAMES, pieces
+from hostile import ANSWERS
 from html_pages import Seen
 from hypothesis import given
 from hypothesis import strategies as st
@@ -18,7 +16,6 @@ from screens import Screen
 
 from jupyter_ctx import ChatError
 from jupyter_ctx.context.usage import Usage
-from jupyter_ctx.display.answer import live_output
 from jupyter_ctx.display.answer.column_page import Column, Frame, columns_forms, compared_forms
 from jupyter_ctx.display.answer.columns import AnswerColumns, TerminalColumns
 from jupyter_ctx.display.answer.footer import Footer
@@ -117,35 +114,6 @@ def test_a_run_without_a_reader_keeps_one_output_with_headings(screen: Screen) -
     ]
 
 
-def test_what_comes_after_the_end_changes_nothing(screen: Screen) -> None:
-    view = AnswerColumns(["a", "b"])
-    view.begin()
-    view.feed(0, "early")
-    view.close(None)
-    whole = screen.shown[-1]
-    count = len(screen.shown)
-    view.feed(0, "late")
-    view.done(1, "late", "", None, [])
-    view.failed(1, "late")
-    view.begin()
-    time.sleep(0.2)
-    assert len(screen.shown) == count
-    assert whole["text/plain"].count("Stopped before the answer was whole.") == 2
-    assert "early" in whole["text/plain"]
-
-
-def test_a_broken_page_disturbs_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(*_: Any, **__: Any) -> None:
-        raise OSError("the connection is gone")
-
-    monkeypatch.setattr(live_output, "display", broken)
-    view = AnswerColumns(["a"])
-    view.begin()
-    view.feed(0, "x")
-    view.close(0)
-    view.choose(None)
-
-
 def test_no_answer_leaves_its_column() -> None:
     for hostile in (answer for answer in ANSWERS.values() if len(answer) < 1_000):
         both = "A plain answer.", hostile
@@ -156,30 +124,6 @@ def test_no_answer_leaves_its_column() -> None:
             assert len(re.findall('<div class="jctx-column"', forms["text/html"])) == 2
             plain = forms["text/plain"]
             assert re.findall(r"^\[ctx\] ── \d", plain, re.M) == ["[ctx] ── 1", "[ctx] ── 2"]
-
-
-def test_no_answer_leaves_its_column_or_acts_while_it_grows(screen: Screen) -> None:
-    rng = random.Random(0)
-    short = [text for text in ANSWERS.values() if len(text) < 2_000]
-    view = AnswerColumns(["a", "b", "c"])
-    for _ in range(4):
-        for number in range(3):
-            for piece in pieces(rng.choice(short) + "\n\n"):
-                (view.think if rng.random() < 0.1 else view.feed)(number, piece)
-                if rng.random() < 0.3:
-                    view._live.draw()
-    view.close(None)
-    assert len(screen.shown) > 20
-    for forms in screen.shown:
-        Seen(forms["text/html"]).check(columns=True)
-        assert forms["text/html"].count('<div class="jctx-column"') == 3
-
-
-def test_no_head_of_a_column_acts() -> None:
-    for name in NAMES.values():
-        forms = columns_forms([Column(name, "text", error=name) for _ in range(2)], Frame(chosen=1))
-        Seen(forms["text/html"]).check(columns=True)
-        assert len(forms["text/plain"].split("[ctx] ── ")) == 3
 
 
 @pytest.mark.parametrize(

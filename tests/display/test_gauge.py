@@ -14,7 +14,7 @@ from jupyter_ctx.context.budget import Budget
 from jupyter_ctx.context.context_info import ContextInfo, segments_of
 from jupyter_ctx.context.windows import ContextWindow
 from jupyter_ctx.display.widgets.gauge import SHAPES, gauge_line, gauge_static, gauge_text, live_html
-from jupyter_ctx.display.widgets.gauge_bar import ROOM, SEGMENT_KINDS, bar_parts, limit_mark, room_ends
+from jupyter_ctx.display.widgets.gauge_bar import bar_parts, limit_mark, room_ends
 
 STATES = [(100, "ok"), (600, "half"), (800, "high"), (950, "full"), (1_200, "over")]
 SIZES = st.tuples(*[st.floats(0, 50_000)] * 5)
@@ -124,9 +124,3 @@ def test_the_static_twin_survives_a_sanitiser() -> None:
     assert found.tags == {"div", "span"}
     assert {name for _, name, _ in found.attributes} == {"class", "style", "title"}
     assert "◐ Context 640 of 1,000 tokens (64 %, half)" in "".join(found.text)
-
-
-def test_what_holds_nothing_is_a_translucent_grey_for_light_and_dark_pages() -> None:
-    for name, kind in SEGMENT_KINDS.items():
-        assert kind.colour.startswith("rgba(128,128,128,") == (name in ROOM)
-    assert SEGMENT_KINDS["free"].colour in gauge_static(info(100))

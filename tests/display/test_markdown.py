@@ -156,6 +156,18 @@ def test_each_block_of_a_right_to_left_answer_reads_its_own_way() -> None:
     assert "dir=" not in to_html("English, 中文 and **bold**\n\n- one")
 
 
+def test_words_between_the_signs_of_formulas_and_brackets_in_code_stay_as_they_are() -> None:
+    for text in (
+        r"In sed, use \( and \) to group",
+        r"Type \(yes\) or \(no\)",
+        "In bash, $$ is the PID and **so** is $!",
+    ):
+        shown = "".join(Seen(to_html(text)).text).strip()
+        assert shown == text.replace("**", "")
+    assert "$x^2$" in to_html(r"Both \(x^2\) and \(a\)")
+    assert "seen[ctx] = 1" in to_html("```text\nseen[ctx] = 1\n```")
+
+
 def test_wide_code_and_tables_scroll_by_the_keyboard_too() -> None:
     page = to_html("```\nx\n```\n\n| a |\n|---|\n| b |")
     assert page.count('tabindex="0" style="overflow-x:auto;') == 2

@@ -46,12 +46,3 @@ def test_hostile_names_and_settings_become_no_markup() -> None:
         assert {name for _, name, _ in page.attributes} == {"class", "style", "title"}
         assert not re.search(r"<(?=[a-z/!])", forms["text/markdown"], re.I)
         assert not re.search("[\x00-\x08\x1b\u202e]", "".join(forms.values()))
-
-
-def test_its_html_needs_no_variable_of_a_theme() -> None:
-    page = Seen(status_forms(info(640))["text/html"])
-    for _, name, value in page.attributes:
-        if name == "style":
-            plain = {part.split(":")[0] for part in value.split(";") if "var(" not in part}
-            themed = {part.split(":")[0] for part in value.split(";") if "var(" in part} - {"color"}
-            assert themed <= plain | {"border-color"}

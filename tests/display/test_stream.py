@@ -18,7 +18,6 @@ from jupyter_ctx.display.answer.footer import Footer
 from jupyter_ctx.display.answer.growing_answer import ANSWER_TYPE
 from jupyter_ctx.display.answer.markdown import bundle
 from jupyter_ctx.display.answer.stream import NotebookView, TerminalView
-from jupyter_ctx.display.text import to_plain
 
 
 def test_a_piece_is_shown_within_half_a_second_though_none_follows(screen: Screen) -> None:
@@ -91,11 +90,6 @@ def test_a_headless_run_shows_it_once(screen: Screen) -> None:
     assert len(screen.shown) == 1
 
 
-def test_nothing_said_leaves_nothing_behind(screen: Screen) -> None:
-    NotebookView(["above"]).close()
-    assert screen.shown == []
-
-
 def test_plain_shows_text_only(screen: Screen) -> None:
     view = NotebookView(plain=True)
     view.think("hm")
@@ -121,15 +115,6 @@ def test_thought_is_shown_while_it_comes_and_folded_above_the_answer(screen: Scr
     assert final["text/html"].index("Thought for 30 tokens") < final["text/html"].index("yes")
     assert "10 in · 40 out · 1.0 s" in final["text/html"]
     assert final["text/plain"] == final["text/markdown"] == "yes"
-
-
-def test_thought_without_an_answer_stays_with_our_lines(screen: Screen) -> None:
-    view = NotebookView()
-    view.think("let me see")
-    view.close(["Interrupted: nothing was said yet."])
-    assert "let me see" in screen.shown[-1]["text/html"]
-    assert "Interrupted" in screen.shown[-1]["text/plain"]
-    assert not view.started
 
 
 def test_text_that_turned_out_to_be_thought_is_folded_at_the_end(screen: Screen) -> None:
@@ -160,16 +145,6 @@ def test_a_terminal_shows_each_piece_at_once_but_for_half_a_line_end(capsys: pyt
         shown.append(capsys.readouterr().out)
     view.close()
     assert shown == ["a [", "ctx] b", "\nc", "�d"]
-
-
-def test_a_terminal_says_the_same_in_whatever_pieces_it_comes(capsys: pytest.CaptureFixture[str]) -> None:
-    for text in (text for text in ANSWERS.values() if len(text) < 1_000):
-        for size in (1, 2, 5):
-            view = TerminalView()
-            for start in range(0, len(text), size):
-                view.feed(text[start : start + size])
-            view.close()
-            assert capsys.readouterr().out == to_plain(text) + "\n"
 
 
 @pytest.mark.parametrize("seed", range(3))
