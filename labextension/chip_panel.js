@@ -114,9 +114,9 @@ export class ChipPanel {
 /** Draw HTML anew only where it is another: what has the focus keeps it. What was unfolded stays so. */
 function replace(place, html) {
   if (place.drawn === html) return;
-  const open = [...place.querySelectorAll('details')].map(each => each.open);
+  const open = [...place.querySelectorAll('details[open]')].map(each => each.dataset.key);
   const focused = place.contains(document.activeElement);
   place.innerHTML = place.drawn = html;
-  place.querySelectorAll('details').forEach((each, index) => (each.open = Boolean(open[index])));
+  for (const each of place.querySelectorAll('details')) each.open = open.includes(each.dataset.key);
   if (focused) place.focus();
 }

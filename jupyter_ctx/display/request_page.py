@@ -38,7 +38,9 @@ def request_html(view: View) -> str:
     if view.omitted:
         count = counted(len(view.omitted), "message")
         listed = _list(view.omitted[-MOST_LEFT_OUT:], whole)
-        pages.append(f"<details class='jctx-left-out'><summary>Left out: {count}</summary>{listed}</details>")
+        pages.append(
+            f"<details class='jctx-left-out' data-key='left out'><summary>Left out: {count}</summary>{listed}</details>"
+        )
     return "".join(pages)
 
 
@@ -52,7 +54,8 @@ def _row(part: ViewPart, *, is_whole: bool) -> str:
     with_it = f" · with {part.attached}" if part.attached else ""
     head = text_html(beginning + with_it)
     if is_whole and (beginning != part.text):
-        head = f"<details><summary>{head}</summary><div>{text_html(part.text)}</div></details>"
+        key = f"{part.number} {part.role}"  # by which the panel unfolds it again when it is drawn anew
+        head = f"<details data-key='{key}'><summary>{head}</summary><div>{text_html(part.text)}</div></details>"
     number, about = part.number or "", "" if part.exact else "~"
     state = "" if part.state == "sent" else f"{part.state}, "
     figures = text_html(f"{state}{about}{part.tokens:,}")

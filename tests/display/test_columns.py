@@ -19,8 +19,8 @@ from jupyter_ctx.context.usage import Usage
 from jupyter_ctx.display.answer.column_page import Column, Frame, columns_forms, compared_forms
 from jupyter_ctx.display.answer.columns import AnswerColumns, TerminalColumns
 from jupyter_ctx.display.answer.footer import Footer
-from jupyter_ctx.display.answer.growing_answer import ANSWER_TYPE
 from jupyter_ctx.display.answer.markdown import to_html
+from jupyter_ctx.display.answer.streaming_answer import ANSWER_TYPE
 from jupyter_ctx.display.widgets.choice_bar import ChoiceBar
 from jupyter_ctx.display.word_marks import marked_in_brackets, marked_on_a_page
 

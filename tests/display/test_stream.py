@@ -15,9 +15,9 @@ from screens import Screen
 
 from jupyter_ctx.context.usage import Usage
 from jupyter_ctx.display.answer.footer import Footer
-from jupyter_ctx.display.answer.growing_answer import ANSWER_TYPE
 from jupyter_ctx.display.answer.markdown import bundle
 from jupyter_ctx.display.answer.stream import NotebookView, TerminalView
+from jupyter_ctx.display.answer.streaming_answer import ANSWER_TYPE
 
 
 def test_a_piece_is_shown_within_half_a_second_though_none_follows(screen: Screen) -> None:

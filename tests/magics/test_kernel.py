@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from kernels import Kernel, answers, error, twins
 
-from jupyter_ctx.display.answer.growing_answer import ANSWER_TYPE
+from jupyter_ctx.display.answer.streaming_answer import ANSWER_TYPE
 
 
 @pytest.fixture

@@ -22,9 +22,9 @@ from .column_page import (
     columns_plain,
 )
 from .footer import Footer
-from .growing_answer import ANSWER_TYPE, GrowingAnswer
 from .live_output import LiveOutput
 from .markdown import AnswerForms
+from .streaming_answer import ANSWER_TYPE, StreamingAnswer
 from .waiting import WaitLine
 
 NOT_WHOLE = "Stopped before the answer was whole."
@@ -49,7 +49,7 @@ class AnswerColumns:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._columns = [Column(head) for head in heads]
-        self._answers = [GrowingAnswer(clock, answers=len(heads)) for _ in heads]
+        self._answers = [StreamingAnswer(clock, answers=len(heads)) for _ in heads]
         self._frame = Frame(above)
         self._live = LiveOutput(self._answers, self._growing, clock=clock)
         self._streaming, self._plain = streaming, plain
@@ -172,6 +172,6 @@ class TerminalColumns(AnswerColumns):
             print(note_plain(line), flush=True)
 
 
-def _is_silent(answer: GrowingAnswer, line: WaitLine) -> bool:
+def _is_silent(answer: StreamingAnswer, line: WaitLine) -> bool:
     """Return whether nothing has come of an answer, and nobody is named who is waited for."""
     return answer.is_open and not answer.length and not line[0]

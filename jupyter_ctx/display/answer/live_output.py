@@ -11,7 +11,7 @@ from typing import Any
 from IPython.display import display
 
 from ...runtime.interrupts import uninterrupted
-from .growing_answer import GrowingAnswer
+from .streaming_answer import StreamingAnswer
 from .waiting import Ticker, WaitLine
 
 FASTEST = 0.125  # seconds between two drawings: at most 8 in a second
@@ -33,7 +33,7 @@ class LiveOutput:
 
     def __init__(
         self,
-        answers: Sequence[GrowingAnswer],
+        answers: Sequence[StreamingAnswer],
         draw: Callable[[Sequence[WaitLine]], dict[str, str]],
         *,
         clock: Callable[[], float] = time.monotonic,

@@ -11,10 +11,10 @@ from threading import Lock
 
 from ..text import note_html, note_plain, to_plain
 from .footer import Footer, footer_line, remarks
-from .growing_answer import ANSWER_TYPE, GrowingAnswer
 from .json_block import is_json_like, json_forms
 from .live_output import LiveOutput
 from .markdown import AnswerForms, bundle, plain_bundle
+from .streaming_answer import ANSWER_TYPE, StreamingAnswer
 from .waiting import TICK_SECONDS, WAITING, Ticker, Wait, WaitLine
 
 ERASE_TO_END = "\x1b[K"  # of the line
@@ -39,7 +39,7 @@ class NotebookView:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._above, self._streaming, self._plain, self._is_json = above, streaming, plain, is_json
-        self._answer = GrowingAnswer(clock, is_json=is_json)
+        self._answer = StreamingAnswer(clock, is_json=is_json)
         self._live = LiveOutput([self._answer], self._growing, clock=clock)
         self._forms: AnswerForms | None = None
         self._announced = False  # who is waited for

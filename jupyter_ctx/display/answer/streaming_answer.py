@@ -17,7 +17,7 @@ MAX_PARTIAL_FORMULAS = 12  # the page typesets all of them after every update, a
 GROWING_JSON = "`````json\n"  # a block that is still open
 
 
-class GrowingAnswer:
+class StreamingAnswer:
     """The text and the thinking text of an answer so far, and the wait for more.
 
     One thread adds to it while another draws it. ``answers`` grow on the same page, and together they have the colours
