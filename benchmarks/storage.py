@@ -19,11 +19,10 @@ from typing import Any
 
 from jupyter_ctx import Chat
 from jupyter_ctx.context.usage import Usage
-from jupyter_ctx.display.widgets.gauge import gauge_forms
+from jupyter_ctx.display.widgets.gauge import ButtonResult, gauge_forms
 from jupyter_ctx.display.widgets.gauge_panel import GaugePanel
-from jupyter_ctx.display.widgets.pressing import Controls, Pressing
+from jupyter_ctx.magics.gauge_buttons import GaugeButtons
 from jupyter_ctx.providers.base import Reply, Request
-from jupyter_ctx.session.actions import plans
 from jupyter_ctx.testing import CHARACTERS, MESSAGE_TOKENS, ScriptedProvider
 
 TURNS = (100, 1_000, 10_000, 100_000)
@@ -96,7 +95,7 @@ def in_view(count: int, folder: Path, counting: str, *, edited: bool = False, li
     chat.send("Go on.")
     if edited:
         edit(chat, folder)
-    draw = panel_of(chat).update if live else lambda: gauge_forms(chat.info())
+    draw = drawing_of(chat) if live else lambda: gauge_forms(chat.info())
     before, whole = [], []
     for number in range(NEXT):
         began = time.process_time()
@@ -123,10 +122,11 @@ def edit(chat: Chat, folder: Path) -> None:
     chat.undo()
 
 
-def panel_of(chat: Chat) -> GaugePanel:
-    """Return the live gauge."""
-    nothing: Any = None
-    return GaugePanel(Pressing(Controls(chat.info, lambda: plans(chat.session), *[nothing] * 3)))
+def drawing_of(chat: Chat) -> Callable[[], None]:
+    """Return what draws the live gauge."""
+    buttons = GaugeButtons(lambda: chat)
+    panel = GaugePanel(buttons.press)
+    return lambda: panel.draw(*buttons.read(), ButtonResult())
 
 
 def messages() -> list[dict[str, str]]:

@@ -12,7 +12,7 @@ export function linkTo({ KernelMessage }) {
   return class Link {
     /** `heard` is called with each message and its id, and with nothing where only the kernel's status has changed. */
     constructor(context, heard) {
-      Object.assign(this, { context, heard, figures: null, received: 0 });
+      Object.assign(this, { context, heard, figures: null, received: 0, canLoad: false });
       for (const [signal, slot] of this.signals) signal.connect(slot, this);
       void this.ask();
     }
@@ -47,7 +47,10 @@ export function linkTo({ KernelMessage }) {
       if (header.msg_type !== 'comm_msg' || content.comm_id !== COMM) return;
       this.received += 1;
       const { data } = content;
-      if (data.loaded) this.send({ ask: true });
+      if (data.loaded) {
+        this.canLoad = false;
+        this.send({ ask: true });
+      }
       if ('shape' in data) this.keep(data);
       this.heard(data, header.msg_id);
     }
@@ -65,6 +68,7 @@ export function linkTo({ KernelMessage }) {
     /** Ask for the figures, if the kernel has loaded the extension. */
     async ask() {
       const { kernel, received } = this;
+      this.canLoad = false;
       // a kernel that runs a cell answers when that has ended: until then, what it said before the page was loaded anew
       this.figures = kernel && JSON.parse(sessionStorage.getItem(COMM + kernel.id));
       this.heard();
@@ -73,7 +77,10 @@ export function linkTo({ KernelMessage }) {
         const { content } = await kernel.requestCommInfo({ target_name: COMM });
         if (kernel !== this.kernel) return;
         if (content.comms?.[COMM]) this.send({ ask: true });
-        else if (received === this.received) this.keep(null); // else it has been loaded since
+        else if (received === this.received) {
+          this.keep(null); // else it has been loaded since
+          this.canLoad = (await kernel.spec)?.language === 'python';
+        }
         this.heard();
       } catch {} // the connection was lost: it is asked anew when there is another
     }

@@ -1,4 +1,4 @@
-/* The panel that a click on the chip opens over the page: what the gauge below a cell has, and what will be sent.
+/* The panel that a click on the chip opens over the page: the gauge, what can be done, and what will be sent.
 
    It is a popover: Esc, a click outside, a second click and the way back of the focus are the browser's, and no box of
    the application cuts it off. Its HTML was made, and every text in it escaped, by the kernel's own gauge. */
@@ -16,27 +16,31 @@ export class ChipPanel {
     this.node = element('section', 'jctx-popup', { role: 'dialog', 'aria-label': 'Context' });
     this.node.popover = 'auto';
     this.node.dataset.lmSuppressShortcuts = 'true';
-    this.bar = element('div', 'jctx-popup-bar');
-    this.parts = element('div', 'jctx-popup-parts');
-    this.lines = element('div', 'jctx-popup-lines');
-    this.row = element('div', 'jctx-popup-row', { role: 'group', 'aria-label': 'Conversation' });
+    this.gauge = element('div', 'jctx-popup-gauge');
+    this.details = element('div', 'jctx-lines');
+    const toolbar = element('div', 'jctx-toolbar', { role: 'toolbar', 'aria-label': 'Conversation' });
     this.buttons = Object.entries(SIGNS).map(([name, sign]) => {
       const key = name.toLowerCase();
-      return button(sign, `jctx-press jctx-key jctx-key-${key}`, () => this.send({ press: name }));
+      return button(sign, `jctx-press jctx-key jctx-key-${key}`, () => send({ press: name }));
     });
     this.buttons[0].autofocus = true; // gets the focus at once; the event "toggle" comes later than the next key may
-    this.row.append(...this.buttons);
+    toolbar.append(...this.buttons);
+    this.row = element('div', 'jctx-row');
+    this.row.append(toolbar, this.details);
     this.said = element('p', 'jctx-popup-said', { role: 'status', tabindex: '-1' });
     this.waits = element('p', 'jctx-popup-waits');
     this.waits.textContent = WAITS;
     this.request = element('div', 'jctx-request', { role: 'region', 'aria-label': 'What will be sent', tabindex: '0' });
+    this.request.addEventListener('click', ({ target }) => {
+      const { press, turn } = target.closest('[data-press]')?.dataset ?? {};
+      if (press) send({ press, turn: Number(turn) });
+    });
     const inside = element('div', 'jctx-panel');
-    inside.append(this.lines, this.bar, this.parts, this.row, this.said, this.waits);
+    inside.append(this.gauge, this.row, this.said, this.waits);
     this.node.append(inside, this.request);
     this.node.addEventListener('beforetoggle', event => event.newState === 'open' && this.begin());
     this.node.addEventListener('toggle', event => event.newState === 'open' && this.place());
     document.body.append(this.node);
-    opener.popoverTargetElement = this.node; // so that a click on it while the panel is open closes it
   }
 
   get isOpen() {
@@ -70,8 +74,7 @@ export class ChipPanel {
     const { left, right, bottom } = this.opener.getBoundingClientRect();
     const width = this.node.offsetWidth;
     const most = document.documentElement.clientWidth - width - 4;
-    const at = Math.max(4, Math.min(right - width / 2, most, Math.max(left, 4)));
-    this.node.style.left = `${at}px`;
+    this.node.style.left = `${Math.max(4, Math.min(right - width / 2, most, Math.max(left, 4)))}px`;
     this.node.style.top = `${bottom + 4}px`;
     this.node.style.maxHeight = `${innerHeight - bottom - 12}px`;
   }
@@ -86,21 +89,20 @@ export class ChipPanel {
   draw(figures, isBusy) {
     const [summarise, , , undo, redo] = this.buttons;
     summarise.textContent = figures.writing ? 'Cancel' : 'Summarise';
-    name(undo, 'Undo', figures.undo);
-    name(redo, 'Redo', figures.redo);
+    undo.setAttribute('aria-label', `Undo: ${figures.undo || 'nothing'}`);
+    redo.setAttribute('aria-label', `Redo: ${figures.redo || 'nothing'}`);
     this.node.classList.toggle('jctx-busy', isBusy);
     this.node.classList.toggle('jctx-nothing', !('level' in figures));
     if (!('level' in figures)) this.say(NOTHING_YET);
   }
 
   /** Draw what the kernel has sent for the panel. */
-  fill({ style, bar, lines, parts, buttons, request }) {
+  fill({ style, gauge, details, buttons, request }) {
     if (style && !isStyled) document.head.insertAdjacentHTML('beforeend', style);
     isStyled ||= Boolean(style);
-    replace(this.bar, bar);
-    replace(this.lines, lines);
+    replace(this.gauge, gauge);
+    replace(this.details, details);
     replace(this.request, request);
-    replace(this.parts, parts);
     buttons.forEach(([plan, isPossible], index) => {
       this.buttons[index].title = plan;
       this.buttons[index].setAttribute('aria-disabled', String(!isPossible)); // not disabled: it says why
@@ -109,12 +111,12 @@ export class ChipPanel {
   }
 }
 
-function name(each, verb, what) {
-  each.setAttribute('aria-label', what ? `${verb}: ${what}` : verb);
-}
-
-/** Draw HTML anew only where it is another: what has the focus keeps it. */
+/** Draw HTML anew only where it is another: what has the focus keeps it. What was unfolded stays so. */
 function replace(place, html) {
-  if (place.drawn !== html) place.innerHTML = html;
-  place.drawn = html;
+  if (place.drawn === html) return;
+  const open = [...place.querySelectorAll('details[open]')].map(each => each.dataset.key);
+  const focused = place.contains(document.activeElement);
+  place.innerHTML = place.drawn = html;
+  for (const each of place.querySelectorAll('details')) each.open = open.includes(each.dataset.key);
+  if (focused) place.focus();
 }

@@ -34,7 +34,8 @@ export const CHIP_STYLE = `
   }
   .jctx-chip .jctx-chip-main:has(+ [hidden]) { padding-right: 9px; border-right: 1px solid ${EDGE}; border-radius: 11px; }
   .jctx-chip .jctx-chip-more { padding: 0 7px 0 2px; border-left: 0; border-radius: 0 11px 11px 0; color: ${QUIET}; }
-  .jctx-chip .jctx-chip-undo { min-width: 24px; padding: 0 5px; margin-left: 4px; font-size: 13px; }
+  .jctx-chip :is(.jctx-chip-undo, .jctx-chip-redo) { min-width: 24px; padding: 0 5px; margin-left: 4px; font-size: 13px; }
+  .jctx-chip.jctx-says .jctx-chip-model { display: inline; color: ${INK}; }
   .jctx-chip button:hover, .jctx-press:hover { background: ${RAISED}; }
   .jctx-chip button:focus-visible, .jctx-press:focus-visible, .jctx-request:focus-visible {
     outline: 2px solid ${BRAND}; outline-offset: 1px; position: relative; z-index: 1;
@@ -52,39 +53,35 @@ export const CHIP_STYLE = `
   .jctx-chip-share:empty { display: none; }
   .jctx-guess .jctx-chip-share { font-style: italic; }
   .jctx-chip-model { color: ${QUIET}; max-width: 14em; overflow: hidden; text-overflow: ellipsis; }
-  .jctx-spoken { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
 
   .jctx-popup {
     position: fixed; inset: auto; margin: 0; padding: 12px 16px; box-sizing: border-box;
-    width: min(600px, calc(100vw - 8px)); overflow: auto; color: ${INK}; background: ${PAPER};
+    width: min(680px, calc(100vw - 8px)); overflow: auto; color: ${INK}; background: ${PAPER};
     font: 12px/18px var(--jp-ui-font-family, system-ui, sans-serif);
     border: 1px solid ${EDGE}; border-radius: 6px; box-shadow: 0 4px 16px rgba(0, 0, 0, .25);
   }
-  .jctx-popup .jctx-panel { display: flex; flex-direction: column; gap: 6px; max-width: none; padding: 0; }
+  .jctx-popup .jctx-panel { display: flex; flex-direction: column; gap: 6px; max-width: none; }
   .jctx-popup p { margin: 0; overflow-wrap: anywhere; }
-  .jctx-popup p:empty, .jctx-nothing :is(.jctx-popup-row, .jctx-request) { display: none; }
-  .jctx-popup :is(.jctx-popup-lines, .jctx-popup-lines > .jctx) { display: contents; }
-  .jctx-popup .jctx-line { order: -1; height: auto; font-size: 13px; --rows: 2; }
-  .jctx-popup .jctx-details { order: 1; --rows: 1; }
-  .jctx-popup :is(.jctx-popup-said, .jctx-popup-waits) { order: 2; }
-  .jctx-popup-parts { color: ${QUIET}; }
-  .jctx-popup-row { display: flex; flex-wrap: wrap; gap: 6px; margin-top: 2px; }
+  .jctx-popup p:empty, .jctx-nothing :is(.jctx-row, .jctx-request) { display: none; }
   .jctx-press { height: 26px; line-height: 24px; padding: 0 12px; border-radius: 4px; background: ${RAISED}; }
   .jctx-press:hover { background: var(--jp-layout-color3, #e0e0e0); }
   .jctx-press[aria-disabled='true'] { color: ${QUIET}; background: transparent; border-style: dashed; }
   .jctx-popup-said[role='alert'] { color: var(--jp-error-color1, #c62828); }
   .jctx-popup-waits { visibility: hidden; height: 0; color: ${QUIET}; }
   .jctx-busy .jctx-popup-waits { visibility: visible; height: auto; transition: visibility 0s .4s, height 0s .4s; }
-  .jctx-request { max-height: 40vh; margin-top: 8px; overflow: auto; border-top: 1px solid ${EDGE}; }
+  .jctx-request { max-height: 40vh; margin-top: 8px; padding-top: 8px; overflow: auto; border-top: 1px solid ${EDGE}; }
   .jctx-request:empty { display: none; }
-  .jctx-request table { width: 100%; border-collapse: collapse; font-variant-numeric: tabular-nums; }
-  .jctx-request caption { padding: 8px 0 4px; color: ${QUIET}; }
-  .jctx-request :is(th, td) { padding: 2px 8px 2px 0; vertical-align: top; }
-  .jctx-request th { font-weight: 600; color: ${QUIET}; border-bottom: 1px solid ${EDGE}; }
-  .jctx-request td { white-space: nowrap; }
-  .jctx-request .jctx-text { width: 100%; max-width: 0; overflow: hidden; text-overflow: ellipsis; }
-
-  @container jctx-panel (max-width: 560px) { .jctx-popup .jctx-details { --rows: 2; } }
+  .jctx-request > p, .jctx-request span { color: ${QUIET}; }
+  .jctx-request ul { margin: 4px 0; padding: 0; list-style: none; font-variant-numeric: tabular-nums; }
+  .jctx-request li { display: flex; gap: 8px; padding: 1px 0; }
+  .jctx-request li > div { flex: 1 1 0; min-width: 0; overflow-wrap: anywhere; white-space: pre-wrap; }
+  .jctx-request li > span:first-child { flex: 0 0 2em; text-align: end; }
+  .jctx-request li > span:nth-child(2) { flex: 0 0 4.6em; }
+  .jctx-request li > span:last-child { flex: 0 0 9em; }
+  .jctx-request summary { cursor: pointer; overflow: hidden; text-overflow: ellipsis; }
+  .jctx-request details:not([open]) > summary { white-space: nowrap; }
+  .jctx-request .jctx-press { height: 18px; line-height: 16px; padding: 0 6px; font-size: 11px; }
+  @media (max-width: 520px) { .jctx-request li { flex-wrap: wrap; } .jctx-request li > div { flex-basis: 60%; } }
 
   /* where the chip is in sight, no answer repeats what it says: a faint ▸ unfolds the figures */
   .jctx-has-chip .jctx-figures { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }`;

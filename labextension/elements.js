@@ -13,3 +13,15 @@ export function button(text, name, clicked) {
   made.addEventListener('click', clicked);
   return made;
 }
+
+/** Add rules to the page. */
+export function addStyle(rules) {
+  const style = element('style');
+  style.textContent = rules;
+  document.head.append(style);
+}
+
+/** Return an element whose text screen readers say as it changes, and nobody sees. */
+export function spoken() {
+  return element('span', 'jctx-spoken', { role: 'status' });
+}

@@ -1,11 +1,11 @@
 /* What the extension adds to the application. Each part stands alone: where one lacks what it needs, the others work. */
+import { answers } from './answers.js';
 import { chip } from './chip.js';
-import { copyButtons } from './copy.js';
-import { growingAnswers } from './growing.js';
+import { codeButtons } from './code_buttons.js';
 import { prompts } from './prompts.js';
 import { sharing } from './shared.js';
 
-const PARTS = { prompts, growingAnswers, copyButtons, chip };
+const PARTS = { prompts, answers, codeButtons, chip };
 
 /** Return the plugins that this application can have. */
 export async function plugins(scope) {

@@ -4,7 +4,7 @@
    It depends on the cell's text alone, so nothing that happens to the cell or its kernel resets it. */
 import { promptLanguage } from './prompt_language.js';
 import { EXPRESSION, isPrompt, isRaw } from './prompt_syntax.js';
-import { addStyle } from './style.js';
+import { addStyle } from './elements.js';
 
 const MARKDOWN = 'text/x-ipythongfm'; // what Markdown cells are: with tables, formulas and fenced code
 

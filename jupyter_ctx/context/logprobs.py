@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import math
-from bisect import bisect_left
 from collections.abc import Sequence
 from contextlib import suppress
-from itertools import accumulate
 from typing import NamedTuple
 
 UNTOLD = 16  # bytes of an answer between two reported tokens: llama.cpp reports the last one alone of a character
@@ -121,10 +119,3 @@ def shares_at(tokens: Sequence[Token], temperature: float) -> list[float]:
     weights = [math.exp((each - logprobs[0]) / temperature) for each in logprobs]
     total = sum(weights)
     return [weight / total for weight in weights]
-
-
-def kept_by(shares: Sequence[float], top_p: float) -> int:
-    """Return how many of the likeliest tokens top-p leaves: as many as it takes to reach it, at least one; at 1 all."""
-    if top_p >= 1:
-        return len(shares)
-    return min(bisect_left(list(accumulate(shares)), top_p) + 1, len(shares))

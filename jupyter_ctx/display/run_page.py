@@ -170,7 +170,8 @@ def answers_html(table: AnswerTable, most: int | None = MOST_ROWS) -> str:
 
 def _row_html(row: AnswerRow, most: int | None, *, is_marked: bool) -> str:
     texts = [_cut(cell.answer, most) for cell in row.cells]
-    pages = marked_on_a_page(texts) if is_marked else list(map(text_html, texts))
+    pages = list(map(text_html, texts))
+    pages = [marked.html for marked in marked_on_a_page(pages)] if is_marked else pages
     cells = "".join(
         f'<td dir="auto">{_marks_html(cell.marks)}{_unfolding(page, len(text))}</td>'
         for cell, page, text in zip(row.cells, pages, texts, strict=True)

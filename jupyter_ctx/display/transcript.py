@@ -18,7 +18,6 @@ from .text import QUIET, WRAPS, text_html, to_plain
 
 IN_FULL, IN_TEXT = 20, 3  # of the newest turns: on a page, and in plain text
 MOST_WHOLE, MOST_IN_TEXT = 10_000, 300  # characters of a text there
-HIGHLIGHT_SECONDS = 1.0  # for all code of a transcript
 SMALL = f"font-size:85%;{QUIET}"
 PROMPT_STYLE = (
     "margin:2px 0 4px;padding:6px 12px;border-radius:6px;white-space:pre-wrap;background:rgba(128,128,128,0.1);"
@@ -60,7 +59,7 @@ class Transcript:
 
 def transcript_html(talk: Transcript) -> str:
     """Return the conversation as HTML; everything in it is escaped, or rendered as answers are."""
-    left = {"coloured": MAX_HIGHLIGHTED, "formulas": math.inf, "seconds": HIGHLIGHT_SECONDS}
+    left = {"coloured": MAX_HIGHLIGHTED, "formulas": math.inf}
     newest = [_turn_html(turn, MOST_WHOLE, left) for turn in talk.turns[-IN_FULL:]]
     fixed = (("System prompt", talk.system), ("Summary of older turns", talk.summary))
     parts = [_folded_html(title, _said_html(text, MOST_WHOLE)) for title, text in fixed if text]

@@ -11,17 +11,15 @@ from IPython.display import display
 
 from ..chat import Chat
 from ..display.text import QUIET, attribute_html, plain_forms
-from ..display.widgets.gauge import gauge_forms, gauge_text, moment, not_drawn
+from ..display.widgets.gauge import ButtonResult, gauge_forms, gauge_text, moment, not_drawn
 from ..display.widgets.gauge_panel import GaugePanel
-from ..display.widgets.pressing import Controls, Pressing
-from ..display.widgets.static_twin import GaugeOutput
+from ..display.widgets.static_fallback import StaticFallback
 from ..errors import ChatError
 from ..library import Library
 from ..runtime.frontend import where
-from ..session import actions
-from ..session.summarizer import writer
 from ..wording.layout import line_width, wrapped
 from .chip_feed import ChipFeed
+from .gauge_buttons import GaugeButtons
 
 if TYPE_CHECKING:
     from .chip import Chip
@@ -37,15 +35,17 @@ class CellGauge:
 
     def __init__(self, shell: Any, library: Callable[[], Library], chip: Chip | None) -> None:
         self._shell, self._library = shell, library
-        self._pressing = Pressing(self._controls())
-        self._chip = ChipFeed(chip, self._current, self._pressing) if chip is not None else None
+        self._buttons = GaugeButtons(self._current)
+        self._buttons.listeners.append(self._say)
+        self._chip = ChipFeed(chip, self._buttons, self.name_of) if chip is not None else None
         self._panel: GaugePanel | None = None
-        self._output: GaugeOutput | None = None
-        self._followed: Chat | None = None  # the conversation that is shown live
-        self._heard = set[Chat]()  # conversations whose changes are heard of
+        self._output: StaticFallback | None = None
+        self._result = ButtonResult()
+        self._shown: Chat | None = None  # the conversation that the panel shows
+        self._heard = set[Chat]()  # conversations whose changes the gauge hears of
 
     def show(self, chat: Chat) -> None:
-        """Show the live panel; its text in a terminal, in headless runs, and for another conversation."""
+        """Show the live gauge; its text in a terminal, in headless runs, and for another conversation."""
         kind = where(self._shell).kind
         with suppress(ChatError):  # the gauge says it
             chat.info()  # as of now
@@ -54,33 +54,29 @@ class CellGauge:
         elif kind == "headless" or chat is not self._current():
             display(self._snapshot(chat), raw=True)
         else:
-            self._freeze()
-            self._output = GaugeOutput(self.panel().widget, partial(self._snapshot, chat))
+            self.freeze()
+            self._shown, self._panel, self._result = chat, GaugePanel(self._buttons.press), ButtonResult()
+            self._draw()
+            self._output = StaticFallback(self._panel.widget, partial(self._snapshot, chat))
+            if chat not in self._heard:
+                self._heard.add(chat)
+                chat.session.listeners.append(partial(self._changed, chat))
 
     def after_cell(self) -> None:
-        """Follow the conversation that a cell has opened or switched to."""
-        if self._library().is_open and self._current() is not self._followed:
-            self.follow()
-
-    def follow(self) -> None:
-        """Show the conversation that is current now; an output that shows another one is a snapshot from now on."""
-        chat = self._current()
-        if chat is not self._followed:
-            self._freeze()
-            self._followed = chat
-        if chat not in self._heard:
-            self._heard.add(chat)
-            chat.session.listeners.append(partial(self._changed, chat))
-        if self._panel is not None:
-            self._panel.update()
-        if self._chip is not None:
+        """Show the chip as of the current conversation."""
+        if self._chip is not None and self._library().is_open:
             self._chip.follow()
 
-    def panel(self) -> GaugePanel:
-        """Return the panel: one for all its views, so that they agree."""
-        self._panel = self._panel or GaugePanel(self._pressing)
-        self.follow()
-        return self._panel
+    def follow(self) -> None:
+        """Show the conversation that is current now: the gauge of another one is a snapshot."""
+        if self._shown is not self._current():
+            self.freeze()
+
+    def freeze(self) -> None:
+        """Leave a snapshot of the live gauge."""
+        output, self._output, self._panel = self._output, None, None
+        if output is not None:
+            output.freeze()
 
     def name_of(self, chat: Chat) -> str:
         """Return a conversation's name where this notebook has more than one, else an empty text."""
@@ -90,23 +86,34 @@ class CellGauge:
         return self._library().current
 
     def _changed(self, chat: Chat) -> None:
-        """Draw what is live anew after an action; once a turn begins, the output is a snapshot."""
-        if chat is not self._followed:
-            return
-        if self._chip is not None:
-            self._chip.update()
-        if self._output is None or self._panel is None:
+        """Draw the live output anew after an action; once a turn begins, it is a snapshot."""
+        if self._output is None or chat is not self._shown:
             return
         if chat.session.running:
-            self._freeze()
-        else:
-            self._panel.update()
-            self._output.update()
+            self.freeze()
+            return
+        if not self._buttons.writing:  # the result of a click is outdated after the next action
+            self._result = ButtonResult()
+        self._draw()
+        self._output.update()
 
-    def _freeze(self) -> None:
-        output, self._output = self._output, None
-        if output is not None:
-            output.freeze()
+    def _say(self, result: ButtonResult, aloud: bool) -> None:
+        """Show a line in the live gauge, and announce it to screen readers."""
+        self._result = result
+        if aloud and self._panel is not None:
+            self._panel.speak(result)
+        self._draw()
+
+    def _draw(self) -> None:
+        with self._buttons.lock:
+            panel = self._panel
+            if panel is None:
+                return
+            try:
+                info, plans = self._buttons.read()
+                panel.draw(info, plans, self._result, self.name_of(self._current()), writing=self._buttons.writing)
+            except Exception as error:  # a turn must not fail because of the gauge
+                panel.fail(error)
 
     def _snapshot(self, chat: Chat) -> dict[str, str]:
         """Return the gauge of a conversation as it is now, in static forms that say when that is."""
@@ -118,15 +125,3 @@ class CellGauge:
         page = f'<div class="jctx-when" style="{WHEN_STYLE}">{attribute_html(when)}</div>'
         ends = {"text/html": page, "text/markdown": f"\n\n({when})"}
         return {kind: form + ends.get(kind, f"\n({when})") for kind, form in forms.items()}
-
-    def _controls(self) -> Controls:
-        """Return what the buttons do to the conversation that is current at the click."""
-        chat = self._current
-        return Controls(
-            read=lambda: chat().session.latest().info,
-            plans=lambda: actions.plans(chat().session),
-            act=lambda name: getattr(chat(), name)(),
-            summarise=lambda stopper: chat().session.act(actions.summarize, stopper=stopper),
-            writer=lambda: writer(chat().session),
-            name=lambda: self.name_of(chat()),
-        )

@@ -11,13 +11,24 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from ..chat import Chat
+from ..display.request_page import request_html
 from ..display.text import to_plain
 from ..display.widgets.clicks import tried
-from ..display.widgets.gauge import SHAPES, gauge_line, legend_html, plan_line, share_of
-from ..display.widgets.gauge_page import BUTTONS, GAUGE_STYLE, PressResult, bar_html, lines_html
-from ..display.widgets.pressing import Pressing
+from ..display.widgets.gauge import (
+    BUTTONS,
+    SHAPES,
+    ButtonResult,
+    details_html,
+    gauge_line,
+    live_html,
+    plan_line,
+    share_of,
+)
+from ..display.widgets.gauge_panel import GAUGE_STYLE
 from ..errors import in_words
-from .conversation_tables import parts_bundle
+from ..models.registry import key_owner
+from ..session.session import Session
+from .gauge_buttons import GaugeButtons
 from .model_menu import offered_models
 
 if TYPE_CHECKING:
@@ -25,26 +36,34 @@ if TYPE_CHECKING:
 
 
 class ChipFeed:
-    """The state of a chip, and the buttons of its panel.
+    """The state of a chip, and the buttons of its panel; ``name_of`` returns a conversation's name where it matters."""
 
-    ``chat`` returns the current conversation, and ``pressing`` does to it what buttons say.
-    """
-
-    def __init__(self, chip: Chip, chat: Callable[[], Chat], pressing: Pressing) -> None:
-        self._chip, self._chat, self._pressing, self._controls = chip, chat, pressing, pressing.controls
-        pressing.listeners.append(self._say)
+    def __init__(self, chip: Chip, buttons: GaugeButtons, name_of: Callable[[Chat], str]) -> None:
+        self._chip, self._buttons, self._name_of = chip, buttons, name_of
+        buttons.listeners.append(self._say)
         self._sent: dict[str, Any] = {}
+        self._followed: Session | None = None
+
+    @property
+    def _chat(self) -> Chat:
+        return self._buttons.chat()
 
     def follow(self) -> None:
-        """Show the current conversation from now on, and hear what a page asks for."""
+        """Show the current conversation from now on."""
         self._chip.hear = self.hear
+        session = self._chat.session
+        if session is self._followed:
+            return
+        if self.update not in session.listeners:
+            session.listeners.append(self.update)
+        self._followed = session
         self.update()
 
     def update(self) -> None:
         """Send what has changed."""
-        if not self._chip.has_page or self._chat().session.running:  # the end of the turn is told, too
+        if not self._chip.has_page or self._chat.session.running:  # the end of the turn is told, too
             return
-        with self._pressing.lock, suppress(Exception):  # a turn must not fail because of the chip
+        with self._buttons.lock, suppress(Exception):  # a turn must not fail because of the chip
             figures = self._figures()
             if figures != self._sent:
                 self._sent = figures
@@ -57,28 +76,40 @@ class ChipFeed:
             self.update()
         elif data.get("panel"):
             self._tell_panel(with_style=not data.get("styled"))
+        elif isinstance(data.get("turn"), int):
+            self._buttons.press_turn(str(data.get("press")), data["turn"])
         elif data.get("press") in BUTTONS:
-            self._pressing.press(data["press"])
+            self._buttons.press(data["press"])
         elif data.get("menu"):
-            self._chip.send({"models": offered_models(self._chat())})
+            self._chip.send({"models": offered_models(self._chat)})
         elif isinstance(data.get("model"), str):
-            self._say(self._with_model(data["model"]))
+            self._use(data["model"])
+        elif isinstance(data.get("key"), str):
+            self._say(ButtonResult(*tried(lambda: self._keep_key(data.get("owner"), data["key"]))))
 
-    def _with_model(self, model: str) -> PressResult:
-        """Change the model, and return what came of it: an alert also where the model's key is missing."""
-        chat = self._chat()
+    def _use(self, model: str) -> None:
+        """Change the model, and tell what came of it; where its key is missing, the page asks for that."""
+        chat = self._chat
         text, role = tried(lambda: _use(chat, model))
-        return PressResult(text, "alert" if chat.models.missing_key(chat.config) else role)
+        lacks_key = role == "status" and bool(chat.models.missing_key(chat.config))
+        self._say(ButtonResult(text, "alert" if lacks_key else role))
+        if lacks_key:
+            self._chip.send({"key_for": key_owner(chat.config)})
 
-    def _say(self, result: PressResult, aloud: bool = True) -> None:
+    def _keep_key(self, owner: Any, key: str) -> str:
+        """Keep a key that was typed into the page, in memory only. Raises a ChatError."""
+        self._chat.models.set_key(owner, key)
+        return f"The key for {owner} is kept until this kernel ends."
+
+    def _say(self, result: ButtonResult, aloud: bool = True) -> None:
         """Let the pages show a line in the panel; ``aloud``: and announce it."""
-        said = {"said": to_plain(result.text), "role": result.role, "aloud": aloud}
-        self._chip.send({**said, "writing": self._pressing.writing})
+        said = {"said": to_plain(result.text), "role": result.role, "button": result.button, "aloud": aloud}
+        self._chip.send({**said, "writing": self._buttons.writing})
 
     def _figures(self) -> dict[str, Any]:
         """Return what the chip itself shows."""
         try:
-            info = self._controls.read()
+            info = self._chat.session.latest().info
         except Exception as error:  # as where the model is not there
             return {"shape": "?", "share": "", "title": to_plain(in_words(error)), "model": "chat", "level": ""}
         return {
@@ -88,26 +119,24 @@ class ChipFeed:
             "fill": round(min(1.0, info.fill), 3),
             "guess": info.is_guess,
             "model": to_plain(info.model.rpartition("/")[2]),
-            "title": gauge_line(info, self._controls.name()),
+            "title": gauge_line(info, self._name_of(self._chat)),
             "undo": info.undo or "",
             "redo": info.redo or "",
-            "writing": self._pressing.writing,
+            "writing": self._buttons.writing,
         }
 
     def _tell_panel(self, *, with_style: bool) -> None:
-        """Send what the panel shows: the bar, its parts, the lines, what each button would do, and the next request."""
+        """Send what the panel shows: the gauge, what each button would do, and the next request."""
         try:
-            info, plans = self._controls.read(), self._controls.plans()
-            by_name = {name: plans[name.lower()] for name in BUTTONS}
+            info, plans = self._buttons.read()
             panel = {
-                "bar": bar_html(info),
-                "parts": legend_html(info),
-                "lines": lines_html(info, by_name, PressResult(), self._controls.name()),
-                "buttons": [(plan_line(name, plan), plan.possible) for name, plan in by_name.items()],
-                "request": parts_bundle(self._chat().preview().shown())["text/html"],
+                "gauge": live_html(info),
+                "details": details_html(info, plans, ButtonResult(), self._name_of(self._chat)),
+                "buttons": [(plan_line(name, plan), plan.possible) for name, plan in plans.items()],
+                "request": request_html(self._chat.preview()),
             }
         except Exception as error:
-            self._say(PressResult(in_words(error), "alert"))
+            self._say(ButtonResult(in_words(error), "alert"))
             return
         style = {"style": GAUGE_STYLE} if with_style else {}
         self._chip.send({"panel": {**panel, **style}})

@@ -65,7 +65,7 @@ def _cut(target: Target, text: str) -> CutText:
 
 @command(ABOUT_ANSWERS, "%%chat next\nThe capital of France is", heads_cell=True, needs_text=True)
 def _next(call: Call) -> None:
-    """Show the likeliest next tokens of the text in the cell, at any temperature and top-p; a click appends one."""
+    """Show the likeliest next tokens of the text in the cell, at any temperature; a click appends one."""
     text, target = _text_below(call), _target(call, call.options.model)
     temperature = target.settings.temperature
     shown = NextTokens(text, partial(_likely, call, target, text), 1.0 if temperature is None else temperature)

@@ -45,9 +45,11 @@ class Chip:
         self.notebook, self.page = notebook, notebook.page
         self.node = self.page.locator(".jp-NotebookPanel:not(.lm-mod-hidden) .jctx-chip")
         self.main, self.more = self.node.locator(".jctx-chip-main"), self.node.locator(".jctx-chip-more")
-        self.undo, self.spoken = self.node.locator(".jctx-chip-undo"), self.node.locator(".jctx-spoken")
+        self.undo, self.redo = self.node.locator(".jctx-chip-undo"), self.node.locator(".jctx-chip-redo")
+        self.spoken = self.node.locator(".jctx-spoken")
         self.panel = self.page.locator(".jctx-popup:popover-open")
         self.said = self.panel.locator(".jctx-popup-said")
+        self.rows = self.panel.locator(".jctx-request > ul > li")
         self.menu = self.page.locator(".jctx-models .lm-Menu-itemLabel")
 
     def button(self, name: str) -> Locator:
@@ -69,13 +71,13 @@ def test_the_chip_shows_a_panel_that_is_used_by_pointer_and_by_keyboard(open_pag
     expect(chip.main).to_have_text("■~94 %gpt-4o")
     chip.main.click()
     expect(chip.button("Summarise")).to_be_focused()
-    expect(chip.panel.locator(".jctx-line")).to_contain_text("of 1,500 tokens")
-    expect(chip.panel.locator(".jctx-request tbody tr")).to_have_count(21)
+    expect(chip.panel.locator(".jctx")).to_contain_text("of 1,500 tokens")
+    expect(chip.rows).to_have_count(12)
     chip.page.keyboard.press("Escape")
     expect(chip.panel).to_be_hidden()
     expect(chip.main).to_be_focused()
     chip.page.keyboard.press("Enter")
-    chip.page.keyboard.press("Tab")
+    chip.page.keyboard.press("ArrowRight")
     expect(chip.panel.locator(".jctx-of-trim")).to_be_visible()
     chip.page.keyboard.press("Enter")
     expect(chip.said).to_contain_text("Left out turns 1 to 4")
@@ -87,6 +89,9 @@ def test_the_chip_shows_a_panel_that_is_used_by_pointer_and_by_keyboard(open_pag
     expect(chip.main).to_contain_text("~94 %")
     expect(chip.undo).to_have_accessible_name("Undo: added messages")
     expect(chip.spoken).to_contain_text("Undid the trim")
+    expect(chip.main).to_contain_text("Undid the trim")
+    expect(chip.main).to_contain_text("gpt-4o")
+    expect(chip.redo).to_have_accessible_name("Redo: trim")
     chip.main.click()
     expect(chip.panel).to_be_visible()
     chip.page.locator(".jp-Notebook").first.click(position={"x": 5, "y": 300})
@@ -112,7 +117,7 @@ def test_no_answer_repeats_the_chip_and_its_figures_unfold(open_page: Open, loca
     expect(notebook.output(3).get_by_text("Cost: free")).to_be_visible()
 
 
-def test_the_menu_changes_the_model_and_says_which_need_a_key(open_page: Open) -> None:
+def test_the_menu_changes_the_model_and_asks_for_a_key_that_is_missing(open_page: Open) -> None:
     notebook = open_page(LOAD, USE, "fill(3)", SLOW)
     notebook.run(0, 1, 2)
     chip = Chip(notebook)
@@ -123,12 +128,15 @@ def test_the_menu_changes_the_model_and_says_which_need_a_key(open_page: Open) -
     expect(notebook.page.locator(".jctx-models .lm-mod-toggled")).to_have_count(1)
     chip.menu.filter(has_text="anthropic/").first.click()
     expect(chip.main).to_contain_text("claude")
-    expect(chip.said).to_contain_text("ANTHROPIC_API_KEY")
-    notebook.page.keyboard.press("Escape")
-    expect(chip.more).to_be_focused()
+    expect(notebook.page.get_by_text("Key for anthropic")).to_be_visible()
+    notebook.page.keyboard.type("sk-ant-0123456789abcdef")
     notebook.page.keyboard.press("Enter")
+    expect(chip.spoken).to_contain_text("anthropic is kept until this kernel ends")
+    chip.more.click()
     expect(chip.menu.first).to_contain_text("anthropic/")
-    chip.menu.last.click()
+    expect(chip.menu.first).not_to_contain_text("key")
+    expect(chip.menu.last).to_have_text("Undo does not change the model.")
+    chip.menu.filter(has_text="Another model").click()
     notebook.page.keyboard.type("acme/large")
     notebook.page.keyboard.press("Enter")
     expect(chip.said).to_contain_text("acme")
@@ -152,7 +160,7 @@ def test_a_chip_survives_reloads_and_goes_with_its_kernel(open_page: Open, app: 
     notebook.wait_idle()
     notebook.errors.clear()  # Notebook 7 stumbles by itself while it starts
     chip.main.click()
-    expect(chip.panel.locator(".jctx-request tbody tr")).to_have_count(21)
+    expect(chip.rows).to_have_count(12)
     notebook.page.keyboard.press("Escape")
     notebook.run(4)
     expect(chip.node).to_be_hidden()
@@ -165,6 +173,41 @@ def test_a_chip_survives_reloads_and_goes_with_its_kernel(open_page: Open, app: 
     expect(chip.node).to_be_visible()
     notebook.shut_down()
     expect(chip.node).to_be_hidden()
+    assert not notebook.errors
+
+
+def test_a_panel_pins_and_leaves_out_unfolds_whole_texts_and_folds_what_is_not_sent(open_page: Open) -> None:
+    notebook = open_page(LOAD, USE, "fill(5)")
+    notebook.run(0, 1, 2)
+    chip = Chip(notebook)
+    chip.main.click()
+    chip.rows.first.locator("summary").click()
+    expect(chip.rows.first.locator("details > div")).to_have_text(re.compile(r"On day 0 .*(Why\? ){29}Why\?"))
+    chip.button("Pin: turn 1").click()
+    expect(chip.button("Unpin: turn 1")).to_be_visible()
+    expect(chip.said).to_contain_text("Pinned turn 1")
+    expect(chip.rows.first.locator("details > div"), "what was unfolded stays so").to_be_visible()
+    chip.button("Leave out: turn 2").click()
+    expect(chip.rows).to_have_count(8)
+    folded = chip.panel.locator(".jctx-left-out")
+    expect(folded.locator("li").first).to_be_hidden()
+    folded.locator("summary").first.click()
+    chip.button("Include: turn 2").click()
+    expect(chip.rows).to_have_count(10)
+    chip.page.keyboard.press("Escape")
+    notebook.command("jupyter-ctx:trim-the-conversation")
+    expect(chip.undo).to_have_accessible_name(re.compile("Undo: "))
+    notebook.command("jupyter-ctx:show-the-context")
+    expect(chip.panel).to_be_visible()
+    assert not notebook.errors
+
+
+def test_where_a_prompt_waits_for_the_extension_the_chip_loads_it(open_page: Open) -> None:
+    notebook = open_page("1", "%%chat\nHello.")
+    chip = Chip(notebook)
+    expect(chip.main).to_have_text("○load chat")
+    chip.main.click()
+    expect(chip.main).to_have_text("○chat")
     assert not notebook.errors
 
 
@@ -195,7 +238,7 @@ def test_the_chip_is_in_reach_at_every_width_and_axe_finds_nothing_wrong(open_pa
         for theme in THEMES.values():
             notebook.use_theme(theme)
             chip.main.click()
-            expect(chip.panel.locator(".jctx-line")).to_be_visible()
+            expect(chip.panel.locator(".jctx")).to_be_visible()
             right, shown = (where.bounding_box() for where in (chip.node, chip.panel))
             assert right is not None
             assert shown is not None
@@ -226,7 +269,7 @@ get_chat().configure(model="openai/<img src=x onerror=window.hacked=1>", window=
     chip = Chip(notebook)
     expect(chip.main).to_contain_text("<img src=x onerror=window.hacked=1>")
     chip.main.click()
-    expect(chip.panel.locator(".jctx-request tbody tr")).to_have_count(2 * len(names))
+    expect(chip.rows).to_have_count(2 * len(names))
     expect(chip.panel.locator(".jctx-request img, .jctx-request script, .jctx-request a")).to_have_count(0)
     notebook.page.keyboard.press("Escape")
     chip.more.click()

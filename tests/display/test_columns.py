@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import random
 import re
 import threading
 import time
-from typing import Any
 
 import pytest
-from hostile import ANSWERS, NAMES, pieces
+from hostile import ANSWERS
 from html_pages import Seen
 from hypothesis import given
 from hypothesis import strategies as st
@@ -18,14 +16,13 @@ from screens import Screen
 
 from jupyter_ctx import ChatError
 from jupyter_ctx.context.usage import Usage
-from jupyter_ctx.display.answer import live_output
 from jupyter_ctx.display.answer.column_page import Column, Frame, columns_forms, compared_forms
 from jupyter_ctx.display.answer.columns import AnswerColumns, TerminalColumns
 from jupyter_ctx.display.answer.footer import Footer
-from jupyter_ctx.display.answer.growing_answer import GROWING
 from jupyter_ctx.display.answer.markdown import to_html
-from jupyter_ctx.display.answer.marked_words import mark_differences
+from jupyter_ctx.display.answer.streaming_answer import ANSWER_TYPE
 from jupyter_ctx.display.widgets.choice_bar import ChoiceBar
+from jupyter_ctx.display.word_marks import marked_in_brackets, marked_on_a_page
 
 FOOTER = Footer("m", Usage(10, 20), 1.25, 0.0012, "stop")
 
@@ -50,7 +47,7 @@ def test_answers_that_grow_in_threads_of_their_own_are_one_output(screen: Screen
     for worker in workers:
         worker.join()
     view.close(1, ["below"])
-    assert all(set(forms) == {"text/html", *GROWING} for forms in screen.shown[:-1])
+    assert all(set(forms) == {"text/html", *ANSWER_TYPE} for forms in screen.shown[:-1])
     assert len(screen.shown) <= 12 * (screen.times[-1] - screen.times[0]) + 3
     assert screen.shown[-1]["text/plain"].split("\n") == [
         "[ctx] above",
@@ -107,7 +104,7 @@ def test_a_run_without_a_reader_keeps_one_output_with_headings(screen: Screen) -
     view.failed(1, "Refused.")
     view.close(0)
     assert len(screen.shown) == 1
-    assert set(screen.shown[0]) == {"text/html", "text/markdown", "text/plain"}
+    assert set(screen.shown[0]) == {"text/html", "text/markdown", "text/plain", *ANSWER_TYPE}
     assert screen.shown[0]["text/markdown"].split("\n\n") == [
         "> **[ctx]** above",
         "**[ctx] 1 · a (✓ used in the conversation)**",
@@ -115,35 +112,6 @@ def test_a_run_without_a_reader_keeps_one_output_with_headings(screen: Screen) -
         "**[ctx] 2 · b**",
         "> **[ctx]** Refused.",
     ]
-
-
-def test_what_comes_after_the_end_changes_nothing(screen: Screen) -> None:
-    view = AnswerColumns(["a", "b"])
-    view.begin()
-    view.feed(0, "early")
-    view.close(None)
-    whole = screen.shown[-1]
-    count = len(screen.shown)
-    view.feed(0, "late")
-    view.done(1, "late", "", None, [])
-    view.failed(1, "late")
-    view.begin()
-    time.sleep(0.2)
-    assert len(screen.shown) == count
-    assert whole["text/plain"].count("Stopped before the answer was whole.") == 2
-    assert "early" in whole["text/plain"]
-
-
-def test_a_broken_page_disturbs_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(*_: Any, **__: Any) -> None:
-        raise OSError("the connection is gone")
-
-    monkeypatch.setattr(live_output, "display", broken)
-    view = AnswerColumns(["a"])
-    view.begin()
-    view.feed(0, "x")
-    view.close(0)
-    view.choose(None)
 
 
 def test_no_answer_leaves_its_column() -> None:
@@ -156,30 +124,6 @@ def test_no_answer_leaves_its_column() -> None:
             assert len(re.findall('<div class="jctx-column"', forms["text/html"])) == 2
             plain = forms["text/plain"]
             assert re.findall(r"^\[ctx\] ── \d", plain, re.M) == ["[ctx] ── 1", "[ctx] ── 2"]
-
-
-def test_no_answer_leaves_its_column_or_acts_while_it_grows(screen: Screen) -> None:
-    rng = random.Random(0)
-    short = [text for text in ANSWERS.values() if len(text) < 2_000]
-    view = AnswerColumns(["a", "b", "c"])
-    for _ in range(4):
-        for number in range(3):
-            for piece in pieces(rng.choice(short) + "\n\n"):
-                (view.think if rng.random() < 0.1 else view.feed)(number, piece)
-                if rng.random() < 0.3:
-                    view._live.draw()
-    view.close(None)
-    assert len(screen.shown) > 20
-    for forms in screen.shown:
-        Seen(forms["text/html"]).check(columns=True)
-        assert forms["text/html"].count('<div class="jctx-column"') == 3
-
-
-def test_no_head_of_a_column_acts() -> None:
-    for name in NAMES.values():
-        forms = columns_forms([Column(name, "text", error=name) for _ in range(2)], Frame(chosen=1))
-        Seen(forms["text/html"]).check(columns=True)
-        assert len(forms["text/plain"].split("[ctx] ── ")) == 3
 
 
 @pytest.mark.parametrize(
@@ -198,14 +142,17 @@ def test_a_closed_fence_is_not_closed_again(end: str) -> None:
 
 
 def test_an_odd_one_out_is_marked_and_not_the_others() -> None:
-    found = mark_differences(["It is 42.", "It is 42.", "It is 43.", ""])
-    assert [text.plain for text in found] == ["It is 42.", "It is 42.", "It is {+43+}.", ""]
+    texts = ["It is 42.", "It is 42.", "It is 43.", ""]
+    found = marked_on_a_page(texts)
+    assert marked_in_brackets(texts) == ["It is 42.", "It is 42.", "It is {+43+}.", ""]
     assert [text.differing for text in found] == [0, 0, 1, 0]
     assert found[2].share == "1 of 4 words and signs differ"
 
 
 def test_marks_keep_markup_and_formulas_whole() -> None:
-    found = mark_differences(["The **red** $x^2$ & `a`", "The **blue** $x^3$ & `a`"])
+    found = marked_on_a_page(
+        [to_html(f"The **{word}** $x^{number}$ & `a`") for word, number in (("red", 2), ("blue", 3))]
+    )
     page = re.sub(' class="jctx-differs" style="[^"]*"', "", found[0].html)
     expected = "<p>The <strong><mark>red</mark></strong> <span><mark>$x^2$</mark></span> &amp; <code>a</code></p>\n"
     assert page == expected
@@ -213,14 +160,14 @@ def test_marks_keep_markup_and_formulas_whole() -> None:
 
 @given(st.lists(st.text(alphabet="ab *`$<&\n|-#", max_size=60), min_size=2, max_size=4))
 def test_marks_change_no_answer(texts: list[str]) -> None:
-    for text, found in zip(texts, mark_differences(texts), strict=True):
-        assert re.sub(r"<mark[^>]*>|</mark>", "", found.html) == to_html(text)
-        assert found.plain.replace("{+", "").replace("+}", "") == text.replace("{+", "").replace("+}", "")
+    pages = list(map(to_html, texts))
+    for page, found in zip(pages, marked_on_a_page(pages), strict=True):
+        assert re.sub(r"<mark[^>]*>|</mark>", "", found.html) == page
 
 
 def test_ten_thousand_words_are_compared_in_moderate_time() -> None:
     begun = time.thread_time()
-    found = mark_differences(["a b " * 6_000, "b a a " * 4_000, "c " * 12_000])
+    found = marked_on_a_page(["a b " * 6_000, "b a a " * 4_000, "c " * 12_000])
     assert time.thread_time() - begun < 5
     assert found[2].share == "10,000 of 12,000 words and signs differ; the last 2,000 are not compared"
 

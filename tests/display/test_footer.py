@@ -18,7 +18,7 @@ USAGE = Usage(1_204, 312, cache_read_tokens=602, cache_write_tokens=40, reasonin
 
 def test_the_line_says_tokens_and_seconds() -> None:
     assert footer_line(Footer("m", USAGE, 4.06)) == "1,204 in · 312 out · 4.1 s"
-    assert footer_line(Footer("m", None, 75)) == "1 min 15 s"
+    assert [footer_line(Footer("m", None, seconds)) for seconds in (75, 119.6)] == ["1 min 15 s", "2 min 00 s"]
 
 
 def test_the_share_stands_once_before_the_figures_and_never_above_all() -> None:

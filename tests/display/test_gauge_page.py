@@ -64,7 +64,7 @@ def test_a_gauge_is_live_until_the_next_turn_and_a_picture_afterwards_also_after
         expect(notebook.meter).to_have_count(0)
         notebook.run(3)
         button(notebook.output(3), "Clear").click()
-        expect(notebook.output(3).locator(".jctx-line")).to_contain_text(re.compile(r"Context ~?[01] of"))
+        expect(notebook.output(3).locator(".jctx-live .jctx")).to_contain_text(re.compile(r"Context ~?[01] of"))
         expect(pictures(notebook, 3)).to_be_hidden()
         button(notebook.output(3), "Undo: clear").click()
         notebook.run(4)

@@ -16,7 +16,6 @@ from server import events, piece, serve, usage
 
 pytest_plugins = ("browsing",)
 
-MARKER = "application/vnd.jupyter-ctx.growing"
 LONG_LINE = "total = " + " + ".join(f"number_{n}" for n in range(80))
 # when the cell was sent to the kernel, and when its output first showed each text, in ms
 WATCH = """index => {
@@ -122,6 +121,5 @@ def test_what_is_unfolded_selected_and_scrolled_stays_so_while_an_answer_grows(o
         assert code.evaluate("element => element.scrollLeft") == 90
         expect(output.locator(".jctx-waiting")).to_have_count(0)
         notebook.save()
-        assert MARKER not in notebook.path.read_text()
         assert "Waiting for" not in notebook.path.read_text()
         assert notebook.errors == []

@@ -16,7 +16,7 @@ HOSTILE = (
 )
 
 
-def test_code_is_copied_by_pointer_and_by_keyboard_without_a_kernel_and_untrusted(
+def test_code_is_copied_and_put_into_a_cell_by_pointer_and_by_keyboard_without_a_kernel_and_untrusted(
     open_page: Open, tmp_path: Path
 ) -> None:
     saved = _untrusted(tmp_path)
@@ -50,6 +50,10 @@ def test_code_is_copied_by_pointer_and_by_keyboard_without_a_kernel_and_untruste
     expect(notebook.page.locator(".jctx-copy")).to_have_text("Copied")
     assert _clipboard(page) == "print(1)"
     page.keyboard.press("Tab")
+    expect(notebook.page.locator(".jctx-insert")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(notebook.cell(2).locator(".cm-content")).to_have_text("print(1)")
+    expect(notebook.prompt(2)).to_have_text("[ ]:")
     expect(notebook.page.locator(".jctx-copy")).to_have_count(0)
 
 
@@ -60,7 +64,7 @@ def _clipboard(page: Page) -> str:
 def _untrusted(folder: Path) -> Path:
     """Write a notebook that this server has not run: what it shows is sanitized."""
     html = {"text/html": HOSTILE}
-    forms = (html, {**html, "application/vnd.jupyter-ctx.growing": ""})
+    forms = (html, {**html, "application/vnd.jupyter-ctx.answer": ""})
     outputs = [[nbformat.v4.new_output("display_data", data=form)] for form in forms]
     cells = [nbformat.v4.new_code_cell("1", outputs=output, execution_count=1) for output in outputs]
     path = folder / "untrusted.ipynb"

@@ -147,13 +147,25 @@ def test_cells_begin_at_the_left_unless_markdown_says_another_side() -> None:
 
 def test_each_block_of_a_right_to_left_answer_reads_its_own_way() -> None:
     page = to_html("שלום\n\n- אחת `x`\n- two\n\n> ציטוט\n\nEnglish\n\n```\nשלום\n```")
-    assert page.count('<p dir="auto" style="text-align:start">') == 3
-    assert '<ul dir="rtl">' in page
-    assert '<blockquote dir="rtl">' in page
+    assert page.count('<p dir="auto" style="text-align:start">') == 2
+    assert '<ul dir="auto">' in page
+    assert '<blockquote dir="auto">\n<p style="text-align:start">' in page
     assert '<pre dir="ltr"' in page
     assert '<code dir="ltr">' in page
-    assert re.search(r'<h4 [^>]* dir="auto" style="[^"]*;text-align:start">', to_html("# כותרת"))
+    assert re.search(r'<h4 [^>]*style="[^"]*;text-align:start" dir="auto">', to_html("# כותרת"))
     assert "dir=" not in to_html("English, 中文 and **bold**\n\n- one")
+
+
+def test_words_between_the_signs_of_formulas_and_brackets_in_code_stay_as_they_are() -> None:
+    for text in (
+        r"In sed, use \( and \) to group",
+        r"Type \(yes\) or \(no\)",
+        "In bash, $$ is the PID and **so** is $!",
+    ):
+        shown = "".join(Seen(to_html(text)).text).strip()
+        assert shown == text.replace("**", "")
+    assert "$x^2$" in to_html(r"Both \(x^2\) and \(a\)")
+    assert "seen[ctx] = 1" in to_html("```text\nseen[ctx] = 1\n```")
 
 
 def test_wide_code_and_tables_scroll_by_the_keyboard_too() -> None:

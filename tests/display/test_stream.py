@@ -15,10 +15,9 @@ from screens import Screen
 
 from jupyter_ctx.context.usage import Usage
 from jupyter_ctx.display.answer.footer import Footer
-from jupyter_ctx.display.answer.growing_answer import GROWING
 from jupyter_ctx.display.answer.markdown import bundle
 from jupyter_ctx.display.answer.stream import NotebookView, TerminalView
-from jupyter_ctx.display.text import to_plain
+from jupyter_ctx.display.answer.streaming_answer import ANSWER_TYPE
 
 
 def test_a_piece_is_shown_within_half_a_second_though_none_follows(screen: Screen) -> None:
@@ -35,8 +34,8 @@ def test_interim_updates_carry_html_alone_and_the_last_one_every_form(screen: Sc
     view.feed("one ")
     view.feed("two")
     view.close(["below"])
-    assert all(set(forms) == {"text/html", *GROWING} for forms in screen.shown[:-1])
-    assert screen.shown[-1] == bundle("one two", ["above"], ["below"])
+    assert all(set(forms) == {"text/html", *ANSWER_TYPE} for forms in screen.shown[:-1])
+    assert screen.shown[-1] == {**bundle("one two", ["above"], ["below"]), **ANSWER_TYPE}
     assert screen.shown[-1]["text/plain"] == "[ctx] above\none two\n[ctx] below"
 
 
@@ -47,7 +46,7 @@ def test_nothing_comes_after_the_last_update(screen: Screen) -> None:
         view.feed("one ")
         view.feed("two")  # waits for its timer
         view.close()
-        assert set(screen.shown[-1]) == {"text/html", "text/markdown", "text/plain"}
+        assert set(screen.shown[-1]) == {"text/html", "text/markdown", "text/plain", *ANSWER_TYPE}
     assert threading.active_count() == threads
     count = len(screen.shown)
     time.sleep(0.6)
@@ -76,7 +75,7 @@ def test_an_interrupt_at_any_moment_holds_nothing_up(screen: Screen) -> None:
         view.close(["Interrupted"])
         assert screen.shown[-1]["text/plain"].startswith("".join(f"{number} " for number in range(fed)))
         assert screen.shown[-1]["text/plain"].endswith("[ctx] Interrupted")
-        assert set(screen.shown[-1]) == {"text/html", "text/markdown", "text/plain"}
+        assert set(screen.shown[-1]) == {"text/html", "text/markdown", "text/plain", *ANSWER_TYPE}
     assert not [thread for thread in threading.enumerate() if isinstance(thread, threading.Timer)]
 
 
@@ -89,11 +88,6 @@ def test_a_headless_run_shows_it_once(screen: Screen) -> None:
     assert screen.shown == []
     view.close()
     assert len(screen.shown) == 1
-
-
-def test_nothing_said_leaves_nothing_behind(screen: Screen) -> None:
-    NotebookView(["above"]).close()
-    assert screen.shown == []
 
 
 def test_plain_shows_text_only(screen: Screen) -> None:
@@ -121,15 +115,6 @@ def test_thought_is_shown_while_it_comes_and_folded_above_the_answer(screen: Scr
     assert final["text/html"].index("Thought for 30 tokens") < final["text/html"].index("yes")
     assert "10 in · 40 out · 1.0 s" in final["text/html"]
     assert final["text/plain"] == final["text/markdown"] == "yes"
-
-
-def test_thought_without_an_answer_stays_with_our_lines(screen: Screen) -> None:
-    view = NotebookView()
-    view.think("let me see")
-    view.close(["Interrupted: nothing was said yet."])
-    assert "let me see" in screen.shown[-1]["text/html"]
-    assert "Interrupted" in screen.shown[-1]["text/plain"]
-    assert not view.started
 
 
 def test_text_that_turned_out_to_be_thought_is_folded_at_the_end(screen: Screen) -> None:
@@ -162,16 +147,6 @@ def test_a_terminal_shows_each_piece_at_once_but_for_half_a_line_end(capsys: pyt
     assert shown == ["a [", "ctx] b", "\nc", "�d"]
 
 
-def test_a_terminal_says_the_same_in_whatever_pieces_it_comes(capsys: pytest.CaptureFixture[str]) -> None:
-    for text in (text for text in ANSWERS.values() if len(text) < 1_000):
-        for size in (1, 2, 5):
-            view = TerminalView()
-            for start in range(0, len(text), size):
-                view.feed(text[start : start + size])
-            view.close()
-            assert capsys.readouterr().out == to_plain(text) + "\n"
-
-
 @pytest.mark.parametrize("seed", range(3))
 def test_the_last_update_is_the_whole_answer_in_whatever_pieces_it_came(screen: Screen, seed: int) -> None:
     text = "\n\n".join(answer for answer in ANSWERS.values() if len(answer) < 1_000)
@@ -179,7 +154,7 @@ def test_the_last_update_is_the_whole_answer_in_whatever_pieces_it_came(screen: 
     for piece in pieces(text, seed):
         view.feed(piece)
     view.close()
-    assert screen.shown[-1] == bundle(text)
+    assert screen.shown[-1] == {**bundle(text), **ANSWER_TYPE}
 
 
 def test_json_is_code_while_it_grows_and_where_it_breaks_off(screen: Screen) -> None:

@@ -9,13 +9,8 @@ import pytest
 from cells import Cells
 
 from jupyter_ctx import Chat, get_chat
-from jupyter_ctx.display.tables import table
 from jupyter_ctx.display.widgets.gauge import gauge_text
 from jupyter_ctx.errors import ChatInterrupted, ProviderError
-from jupyter_ctx.library import Library
-from jupyter_ctx.magics.registration import magics_of
-from jupyter_ctx.runtime.frontend import Origin
-from jupyter_ctx.session import actions
 
 BAD = "evil\x1b[2J\x9b31m\u202egpj.\u2066x\r\x07\x85"
 SEEN = "evil"
@@ -49,34 +44,6 @@ def test_a_model_whose_name_has_escapes_is_shown_without_them(cells: Cells) -> N
     for line in ("%chat", "%chat status", "%chat config model", "%chat use -t 0.5"):
         assert harmless(cells.run(line)), line
     assert harmless(gauge_text(get_chat().info()))
-
-
-def test_conversations_of_notebooks_with_such_paths_are_listed_without_escapes(cells: Cells) -> None:
-    other = Library(Origin(f"/n/{BAD}.ipynb", "kernel"), {"model": "openai/gpt-4o"})
-    other.current.add_messages([{"role": role, "content": "hi"} for role in ("user", "assistant")])
-    assert harmless(cells.run("%chat list all"))
-
-
-def test_notes_are_told_without_escapes(cells: Cells) -> None:
-    get_chat()
-    library = magics_of(cells.shell).magic.library
-    library.notes.append(f"Going on with {BAD}.")
-    assert harmless(cells.run("%chat status"))
-
-
-def test_the_system_prompt_and_the_memory_file_are_printed_without_escapes(cells: Cells, tmp_path: Path) -> None:
-    get_chat().session.act(actions.set_system, BAD)
-    assert harmless(cells.run("%chat system"))
-    path = tmp_path / "notes.md"
-    path.write_text(BAD, "utf-8")
-    cells.run(f"%chat memory {path}")
-    assert harmless(cells.run("%chat memory"))
-
-
-def test_a_table_keeps_a_name_of_several_lines_in_its_row() -> None:
-    text = table(("name", "turns"), [(f"one\n{BAD}", "1")], f"All of {BAD}")["text/plain"]
-    assert harmless(text)
-    assert len(text.splitlines()) == 3
 
 
 @pytest.mark.parametrize("error", [ProviderError(BAD), ChatInterrupted(BAD)], ids=["error", "interrupt"])

@@ -14,7 +14,7 @@ from screens import Screen
 
 from jupyter_ctx.display.answer.columns import AnswerColumns
 from jupyter_ctx.display.answer.stream import NotebookView, TerminalView
-from jupyter_ctx.display.answer.waiting import SILENT_SECONDS, STALLED_SECONDS, Wait, waiting_html
+from jupyter_ctx.display.answer.waiting import SILENT_SECONDS, STALLED_SECONDS, Wait
 
 MODEL = "openai/gpt-5.2"
 AGAIN = "Too long; sending again without the 14 oldest turns"
@@ -56,19 +56,6 @@ def test_after_a_second_of_silence_it_is_said_who_is_waited_for_and_each_second_
     assert len(screen.shown) == 3 + 2, "one update for each second, one for the text, one for the whole"
     assert screen.text == "The sky\n"
     assert not any("Waiting" in form for forms in screen.shown[3:] for form in forms.values())
-
-
-def test_what_a_prompt_reads_for_more_than_a_second_is_named_until_it_is_read(screen: Screen, clock: Clock) -> None:
-    view, seen = NotebookView(clock=clock), []
-    view.sent("df.describe()", verb="Reading")
-    for _ in range(3):
-        clock.wait(0.6, view)
-        seen.append(screen.text)
-    view.sent("")
-    clock.wait(5, view)
-    view.close()
-    assert seen == ["", "Reading df.describe()… 1 s", "Reading df.describe()… 1 s"]
-    assert "Reading" not in screen.text
 
 
 def test_screen_readers_hear_once_who_is_waited_for_and_never_the_seconds(screen: Screen, clock: Clock) -> None:
@@ -118,33 +105,6 @@ def test_what_fails_before_any_text_leaves_nothing_of_the_wait(screen: Screen, c
     clock.wait(1, view)
     view.close()
     assert screen.shown[-1] == {}
-
-
-def test_a_question_to_the_user_ends_the_wait_until_something_is_sent(screen: Screen, clock: Clock) -> None:
-    view = NotebookView(clock=clock)
-    view.sent(MODEL)
-    clock.wait(2, view)
-    view.sent("")
-    clock.wait(60, view)
-    assert screen.text == ""
-    view.sent(MODEL)
-    clock.wait(1, view)
-    assert screen.text == f"Waiting for {MODEL}… 1 s", "the time of the question does not count"
-    view.close()
-
-
-def test_headless_runs_plain_answers_and_names_in_html(screen: Screen, clock: Clock) -> None:
-    headless = NotebookView(clock=clock, streaming=False)
-    headless.sent(MODEL)
-    clock.wait(9, headless)
-    headless.close()
-    assert screen.shown == []
-    plain = NotebookView(clock=clock, plain=True)
-    plain.sent(MODEL)
-    clock.wait(1, plain)
-    assert screen.shown[-1] == {"text/plain": f"\n[ctx] Waiting for {MODEL}… 1 s"}
-    plain.close()
-    assert "<b>" not in waiting_html("Waiting for <b>…", "1 s")
 
 
 def test_the_seconds_tick_by_themselves_and_the_thread_ends_with_the_answer(screen: Screen) -> None:
@@ -199,14 +159,6 @@ def test_a_terminal_has_one_line_that_is_erased(monkeypatch: pytest.MonkeyPatch,
     assert terminal.getvalue() == "".join(["[ctx] above\n", *written, "The sky\n\n"])
 
 
-def test_what_is_no_terminal_has_no_such_line(capsys: pytest.CaptureFixture[str], clock: Clock) -> None:
-    view = TerminalView(clock=clock)
-    view.sent(MODEL, AGAIN)
-    clock.wait(5, view)
-    view.close()
-    assert capsys.readouterr().out == ""
-
-
 @given(st.lists(st.tuples(st.floats(0, 20), st.sampled_from(["sent", "arrived", "look"])), max_size=12))
 def test_a_wait_is_said_only_after_silence_and_never_ahead_of_time(steps: list[tuple[float, str]]) -> None:
     wait, now, since, flows = Wait(), 0.0, None, False
@@ -223,4 +175,3 @@ def test_a_wait_is_said_only_after_silence_and_never_ahead_of_time(steps: list[t
         words, said = wait.line(now)
         assert bool(words) == (since is not None and silent >= (STALLED_SECONDS if flows else SILENT_SECONDS))
         assert not words or said.endswith((f"{int(silent) % 60} s", f"{int(silent) % 60:02} s"))
-        assert 0.01 <= wait.pause(now) <= 1

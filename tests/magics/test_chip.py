@@ -87,9 +87,13 @@ def test_a_model_is_chosen_and_its_missing_key_is_told(kernel: Kernel) -> None:
     assert len(offered["models"]) <= 15
     assert [name for name, _, current in offered["models"] if current] == [kernel.value("get_chat().config.model")]
     assert "key" in next(label for name, label, _ in offered["models"] if name.startswith("openai/"))
-    figures, line = page(kernel, model="openai/gpt-4o")
+    figures, line, missing = page(kernel, model="openai/gpt-4o")
     assert figures["model"] == "gpt-4o"
     assert "OPENAI_API_KEY" in line["said"]
+    assert missing == {"key_for": "openai"}
+    [line] = page(kernel, key="sk-0123456789abcdef", owner="openai")
+    assert (line["role"], "sk-" in line["said"]) == ("status", False)
+    assert kernel.value("get_chat().models.missing_key(get_chat().config)") == ""
     [line] = page(kernel, model="no such model")
     assert line["role"] == "alert"
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from kernels import Kernel, answers, error, twins
 
-from jupyter_ctx.display.answer.growing_answer import GROWING
+from jupyter_ctx.display.answer.streaming_answer import ANSWER_TYPE
 
 
 @pytest.fixture
@@ -23,7 +23,7 @@ def test_an_answer_streams_and_stays_in_the_cell_in_three_forms(kernel: Kernel) 
     outputs = kernel.run("%%chat\nSay hello.")
     shown = answers(outputs)
     assert len([o for o in outputs if o["msg_type"] == "display_data"]) == 1
-    assert all(set(forms) == {"text/html", *GROWING} for forms in shown[:-1])
+    assert all(set(forms) == {"text/html", *ANSWER_TYPE} for forms in shown[:-1])
     assert set(shown[-1]) == {"text/html", "text/markdown", "text/plain"}
     assert shown[-1]["text/plain"].split("\n[ctx] ")[0] == kernel.value("get_chat().turns[0].reply")
 

@@ -12,7 +12,7 @@ from dialects import DIALECTS
 from server import send, serve
 
 from jupyter_ctx import Chat, InvalidRequestError
-from jupyter_ctx.context.logprobs import Token, TokenLogprob, as_one, in_pieces, kept_by, shares_at
+from jupyter_ctx.context.logprobs import Token, TokenLogprob, as_one, in_pieces, shares_at
 from jupyter_ctx.display.answer.certainty import certainty_forms
 from jupyter_ctx.providers.logprobs import next_tokens, text_tokens
 from jupyter_ctx.providers.lookup import get_provider
@@ -139,8 +139,6 @@ def test_a_temperature_shares_out_anew_what_the_model_told() -> None:
     assert shares_at(tokens, 1) == pytest.approx([0.5, 0.3, 0.0])
     assert shares_at(tokens, 0.5) == pytest.approx([0.25 / 0.34, 0.09 / 0.34, 0.0])
     assert shares_at(tokens, 0) == [1, 0, 0]
-    assert [kept_by([0.5, 0.3, 0.1], top_p) for top_p in (0.05, 0.5, 0.6, 0.85, 1)] == [1, 1, 2, 3, 3]
-    assert kept_by([1.0, 0.0], 1) == 2, "top-p is off"
 
 
 def test_servers_without_paths_beside_the_api_tell_no_tokens() -> None:

@@ -24,10 +24,6 @@ def fill(turns, length=30):
 LOAD = "%load_ext jupyter_ctx\n" + FILL
 USE = "%chat use openai/gpt-4o --window 2000\n%chat config token_counting approximate\n"
 GAUGE = "%chat config summary_model local/smollm2\n%chat"
-FOCUSED = """() => {
-    const here = document.activeElement;
-    return here.getAttribute('aria-label') || here.innerText || here.tagName;
-}"""
 
 
 def button(place: Locator, name: str) -> Locator:

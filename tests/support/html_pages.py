@@ -11,7 +11,7 @@ from jupyter_ctx.display.answer.markdown import (
     ANSWER_STYLE,
     CODE_STYLE,
     HEADING_STYLES,
-    LINK_STYLE,
+    LINK,
     WHOLE_PROMPTS,
 )
 from jupyter_ctx.display.answer.waiting import WAITING_STYLE
@@ -22,7 +22,7 @@ ALLOWED = {
     "hr", "i", "li", "ol", "p", "pre", "s", "span", "strong", "summary", "table", "tbody", "td", "th", "thead", "tr",
     "ul",
 }  # fmt: skip
-STYLES = {ANSWER_STYLE, NOTE_STYLE, BADGE_STYLE, FOOTER_STYLE, THOUGHT_STYLE, LINK_STYLE, WAITING_STYLE, *(
+STYLES = {ANSWER_STYLE, NOTE_STYLE, BADGE_STYLE, FOOTER_STYLE, THOUGHT_STYLE, LINK["style"], WAITING_STYLE, *(
     f"overflow-x:auto;{CODE_STYLE}", *HEADING_STYLES, "overflow-x:auto;overflow-wrap:break-word",
     "text-align:left", "text-align:right", "text-align:center", "text-align:start", "overflow-x:auto;",
 )}  # fmt: skip

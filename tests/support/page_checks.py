@@ -76,7 +76,7 @@ OVERFLOWS = """() => {
     }
     return found;
 }"""
-LOOKED_AT = ("color-contrast", "aria-meter-name", "button-name", "label")
+LOOKED_AT = ("color-contrast", "aria-meter-name", "button-name")
 
 
 def complaints(notebook: NotebookPage, looked_at: Collection[str] = LOOKED_AT) -> str:

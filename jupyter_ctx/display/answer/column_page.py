@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ..text import BADGE_STYLE, WRAPS, attribute_html, note_html, note_plain, text_html, to_plain
-from ..word_marks import MARK_STYLE
+from ..word_marks import MARK_STYLE, MarkedPage, marked_in_brackets, marked_on_a_page, marks_meaning
 from .footer import Footer, footer_html, footer_line, remarks, thinking_html
 from .markdown import AnswerForms, answer_html, note_markdown, to_markdown, with_fence_closed
-from .marked_words import MarkedText, mark_differences, marks_meaning
 
 COLUMN_WIDTH = 22  # em: columns stand below each other where the page is too narrow for two as wide
 USED = "✓ used in the conversation"
@@ -96,10 +95,14 @@ def compared_forms(columns: Sequence[Column], frame: Frame) -> dict[str, str]:
 
     The plain text has the words that differ in ``{+…+}``, as git's word diffs do, and the figures.
     """
-    marked = mark_differences([column.shown for column in columns])
+    shown = [AnswerForms.of(column.shown) for column in columns]
+    marked, brackets = (
+        marked_on_a_page([each.html for each in shown]),
+        marked_in_brackets([each.plain for each in shown]),
+    )
     bodies = [(answer_html(text.html) + _share(text)) if text.words else "" for text in marked]
     around = replace(frame, below=(marks_meaning(len(columns)), *frame.below))
-    plain = [replace(column, text=text.plain, forms=None) for column, text in zip(columns, marked, strict=True)]
+    plain = [replace(column, text=text, forms=None) for column, text in zip(columns, brackets, strict=True)]
     meaning = marks_meaning(len(columns)).replace("underlined", "in {+…+}")
     return {
         "text/html": _whole_html(columns, around, bodies),
@@ -159,7 +162,7 @@ def _thought(column: Column) -> str:
     return thinking_html(column.thinking, usage.reasoning_tokens if usage else None)
 
 
-def _share(text: MarkedText) -> str:
+def _share(text: MarkedPage) -> str:
     return f'<div class="jctx-share" style="{_QUIET}">{text_html(text.share)}</div>' if text.words else ""
 
 

@@ -22,9 +22,9 @@ from .column_page import (
     columns_plain,
 )
 from .footer import Footer
-from .growing_answer import GROWING, GrowingAnswer
 from .live_output import LiveOutput
 from .markdown import AnswerForms
+from .streaming_answer import ANSWER_TYPE, StreamingAnswer
 from .waiting import WaitLine
 
 NOT_WHOLE = "Stopped before the answer was whole."
@@ -49,7 +49,7 @@ class AnswerColumns:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._columns = [Column(head) for head in heads]
-        self._answers = [GrowingAnswer(clock, answers=len(heads)) for _ in heads]
+        self._answers = [StreamingAnswer(clock, answers=len(heads)) for _ in heads]
         self._frame = Frame(above)
         self._live = LiveOutput(self._answers, self._growing, clock=clock)
         self._streaming, self._plain = streaming, plain
@@ -65,17 +65,14 @@ class AnswerColumns:
     def sent(self, column: int, model: str, why: str = "") -> None:
         """Say after a while that a model is waited for, and how long; ``why`` at once."""
         self._answers[column].sent(model, why)
-        self._live.grown()
 
     def feed(self, column: int, piece: str) -> None:
         """Add a piece of an answer, and show it when the next update is due."""
         self._answers[column].feed(piece)
-        self._live.grown()
 
     def think(self, column: int, piece: str) -> None:
         """Add a piece of a model's thinking text."""
         self._answers[column].think(piece)
-        self._live.grown()
 
     def done(
         self,
@@ -119,7 +116,6 @@ class AnswerColumns:
         if not self._closed:
             self._columns[column] = settled
             self._answers[column].settle(settled.text, settled.thinking)
-            self._live.grown()
 
     def _growing(self, lines: Sequence[WaitLine]) -> dict[str, str]:
         """Return the answers so far in one form only, because it is soon replaced."""
@@ -134,7 +130,7 @@ class AnswerColumns:
             answer.html(NOTHING_YET if _is_silent(answer, line) else line)
             for answer, line in zip(self._answers, lines, strict=True)
         ]
-        return {"text/html": columns_html(columns, self._frame, bodies), **GROWING}
+        return {"text/html": columns_html(columns, self._frame, bodies), **ANSWER_TYPE}
 
     def _show_whole(self) -> None:
         with suppress(Exception):  # a page that is gone ends no answer
@@ -145,7 +141,7 @@ class AnswerColumns:
         if self._plain:
             return columns_plain(self._columns, self._frame, figures=True)
         try:
-            return columns_forms(self._columns, self._frame)
+            return {**columns_forms(self._columns, self._frame), **ANSWER_TYPE}
         except Exception:  # the answers must be shown even where they cannot be drawn
             return columns_plain(self._columns, self._frame)
 
@@ -176,6 +172,6 @@ class TerminalColumns(AnswerColumns):
             print(note_plain(line), flush=True)
 
 
-def _is_silent(answer: GrowingAnswer, line: WaitLine) -> bool:
+def _is_silent(answer: StreamingAnswer, line: WaitLine) -> bool:
     """Return whether nothing has come of an answer, and nobody is named who is waited for."""
     return answer.is_open and not answer.length and not line[0]

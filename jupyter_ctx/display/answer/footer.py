@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from ...context.usage import Usage
 from ...wording import dollars, share
 from ..text import QUIET, text_html
+from .waiting import duration
 
 FOOTER_STYLE = f"font-size:85%;margin:.4em 0;{QUIET}"
 MAX_GROWING = 2_000  # characters shown while the text grows: its end, and up to a step more
@@ -97,17 +98,17 @@ def _rows(footer: Footer) -> list[tuple[str, str]]:
 
 
 def _seconds(seconds: float) -> str:
-    if seconds < 60:
-        return f"{seconds:.1f} s"
-    return f"{int(seconds // 60):,} min {seconds % 60:02.0f} s"
+    return f"{seconds:.1f} s" if seconds < 60 else duration(round(seconds))
 
 
 def thinking_html(thought: str, tokens: int | None = None) -> str:
     """Return the thinking text of a finished answer; ``tokens`` is the provider's count, or ``None``."""
     if not thought:
         return ""
+    shown = thought[:MAX_THINKING]
     left_out = f"({len(thought) - MAX_THINKING:,} characters more)" if len(thought) > MAX_THINKING else ""
-    return _details(f"Thought for {_amount(thought, tokens)}", _box(thought[:MAX_THINKING]) + left_out)
+    box = f'<div class="{KEPT_CLASS}">{_box(shown)}</div>'
+    return _details(f"Thought for {_amount(thought, tokens)}", box + left_out)
 
 
 def growing_html(thought: str, answered: bool) -> str:

@@ -23,6 +23,9 @@ UNSAFE = re.compile(
     r"|raise\w*|lower\w*|move(?:left|right)|[Rr]ule|Space|vspace|smash|[A-Za-z]*[lrc]lap)(?![A-Za-z])"
     r"|(?:[hmv]space|[hmv]skip|m?kern)\*?\s*\{?\s*-|\\\s*\[\s*-)"
 )
+ONLY_WORDS = re.compile(
+    r"\s*[^\W\d_]{2,}(?:[\s,.;]+[^\W\d_]{2,})*[\s,.;]*"
+)  # as in "use \( and \) to group": nobody's formula
 TOO_DEEP = re.compile(r"\{(?:[^{}]*\{){40}")
 
 
@@ -63,4 +66,6 @@ def _dollars(match: re.Match[str]) -> str:
     code, _, _, inside, alone = match.groups()
     if code is not None:
         return str(code)
+    if ONLY_WORDS.fullmatch(inside or alone):
+        return match[0].replace("\\", r"\\") if inside else match[0]
     return f"${inside.strip()}$" if inside is not None else f"\n$${alone.strip()}$$\n"

@@ -11,12 +11,12 @@ from typing import Any
 from IPython.display import display
 
 from ...runtime.interrupts import uninterrupted
-from .growing_answer import GrowingAnswer
+from .streaming_answer import StreamingAnswer
 from .waiting import Ticker, WaitLine
 
 FASTEST = 0.125  # seconds between two drawings: at most 8 in a second
-SLOWEST = 2.0  # of very long answers
-PER_CHARACTER = 4e-5  # seconds added for each, since a drawing holds the whole text again
+SLOWEST = 1.25  # of very long answers
+PER_CHARACTER = 5e-5  # seconds added for each, since a drawing holds the whole text again
 
 
 def interval(length: int) -> float:
@@ -33,19 +33,18 @@ class LiveOutput:
 
     def __init__(
         self,
-        answers: Sequence[GrowingAnswer],
+        answers: Sequence[StreamingAnswer],
         draw: Callable[[Sequence[WaitLine]], dict[str, str]],
         *,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._answers, self._draw, self._clock = answers, draw, clock
         self._screen = RLock()  # guards the output
-        self._has_grown = False  # since it was drawn last
-        self._lines = self._current_lines()  # as they are shown
+        self._shown: object = None  # how long the answers were, and the lines, when they were drawn last
         self._drawn = -inf
         self._ended = False
         self._handle: Any = None
-        self._ticker = Ticker(self.tick, self._pause)
+        self._ticker = Ticker(self.tick, FASTEST)
 
     @property
     def is_shown(self) -> bool:
@@ -56,17 +55,12 @@ class LiveOutput:
         """Draw in a thread from now on; what it displays belongs to the cell that runs now."""
         self._ticker.start()
 
-    def grown(self) -> None:
-        """Note a change of the answers, which is shown when the next drawing is due."""
-        if not self._has_grown:  # the thread unsets it before it reads the answers
-            self._has_grown = True
-            self._ticker.wake()
-
     def tick(self) -> None:
         """Draw where a drawing is due: for a change, or for a line that says who is waited for."""
         with self._screen:
-            has_changed = self._has_grown or self._lines != self._current_lines()
-            if has_changed and self._clock() >= self._due:
+            length = sum(answer.length for answer in self._answers)
+            is_due = self._clock() >= self._drawn + interval(length)
+            if is_due and (self._shown is None or self._shown != self._state()):
                 self.draw()
 
     def draw(self) -> None:
@@ -74,9 +68,8 @@ class LiveOutput:
         with self._screen:
             if self._ended:
                 return
-            self._has_grown = False
-            self._lines = self._current_lines()
-            forms = self._draw(self._lines)
+            self._shown = self._state()
+            forms = self._draw(self._lines())
             if forms:
                 self.show(forms)
             else:
@@ -105,18 +98,9 @@ class LiveOutput:
             if handle is not None:
                 handle.update({}, raw=True)
 
-    def _current_lines(self) -> list[WaitLine]:
+    def _state(self) -> object:
+        return [(answer.length, answer.is_open) for answer in self._answers], self._lines()
+
+    def _lines(self) -> list[WaitLine]:
         now = self._clock()
         return [answer.wait.line(now) for answer in self._answers]
-
-    @property
-    def _due(self) -> float:
-        return self._drawn + interval(sum(answer.length for answer in self._answers))
-
-    def _pause(self) -> float:
-        """Return the seconds until a drawing may be due."""
-        now = self._clock()
-        pauses = [answer.wait.pause(now) for answer in self._answers]
-        if self._has_grown:
-            pauses.append(max(0.0, self._due - now))
-        return min(pauses)

@@ -13,7 +13,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from time import thread_time
 from typing import Any
 
 from ...runtime.importing import quick_imports
@@ -24,8 +23,8 @@ from .highlight import highlighted
 
 WEB_ADDRESS = "(?i:https?://|mailto:)"
 MAX_HIGHLIGHTED = 20_000  # characters of code in an answer: more would slow the page down
-ANSWER_HIGHLIGHT_SECONDS = 0.5  # for all blocks of an answer; each has its own bound
-LINK_STYLE = "text-decoration:underline"
+# underlined, so that a link is recognisable without its colour
+LINK = {"rel": "noopener noreferrer nofollow", "target": "_blank", "style": "text-decoration:underline"}
 # a box on white and on black; a sanitiser keeps the first background, the front end's own is used where it does not
 BLOCK_BOX = (
     "background:rgba(128,128,128,0.1);background:var(--jp-cell-editor-background,rgba(128,128,128,0.1));"
@@ -35,9 +34,7 @@ CODE_STYLE = f"{BLOCK_BOX};white-space:pre;font-family:monospace;font-family:var
 LANGUAGE = r"[\w+#.-]{0,30}"
 MAX_BRACKETS = 1_000  # in one paragraph
 RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff]")
-CONTAINERS = {"blockquote_open", "bullet_list_open", "ordered_list_open", "list_item_open", "table_open"}
 CODE_TOKENS = {"fence", "code_block", "code_inline", "math_inline", "math_inline_double", "math_block"}
-TEXT_BLOCKS = {"paragraph_open", "heading_open", "th_open", "td_open"}
 ANSWER_STYLE = WRAPS
 # an answer's headings stand below the notebook's own: as h4 to h6, smaller, and not in JupyterLab's table of contents
 HEADING_SIZES = ("1.2em", "1.1em", "1em", "0.95em", "0.9em", "0.8em")
@@ -75,8 +72,8 @@ class AnswerForms:
 def to_html(source: str, left: dict[str, float] | None = None) -> str:
     """Return Markdown as HTML that runs nothing and loads nothing.
 
-    ``left`` bounds the work and is reduced by it: characters of code to highlight (``coloured``), the number of
-    ``formulas`` to typeset, and ``seconds`` of highlighting. What exceeds them is shown plain.
+    ``left`` bounds the work and is reduced by it: characters of code to highlight (``coloured``), and the number of
+    ``formulas`` to typeset. What exceeds them is shown plain.
     """
     source = to_plain(source)
     left = {"coloured": MAX_HIGHLIGHTED, "formulas": math.inf} if left is None else left
@@ -192,7 +189,7 @@ def _parser() -> Any:
     parser.use(dollarmath_plugin, allow_space=False, allow_digits=False, double_inline=True)
     parser.validateLink = _leads_to_the_web  # type: ignore[method-assign]
     parser.core.ruler.before("inline", "bounded", _bounded)
-    parser.core.ruler.push("directions", _directions)
+    parser.core.ruler.push("prepared", _prepared)
     for name, rule in RULES.items():
         parser.add_render_rule(name, rule)
     return parser
@@ -217,29 +214,40 @@ def _bounded(state: Any) -> None:
             token.type = "text"
 
 
-def _directions(state: Any) -> None:
-    """Give each block its own reading direction when any text of the answer is right-to-left."""
-    if not RIGHT_TO_LEFT.search(state.src):
-        return
-    direction = "ltr"
-    for token in reversed(state.tokens):
-        direction = _direction(token) or direction
-        if token.type in TEXT_BLOCKS:
-            token.attrSet("dir", "auto")
-        elif token.type in CONTAINERS:  # "auto" ignores text in nested blocks that have a dir of their own
-            token.attrSet("dir", direction)
-        if token.type in ("paragraph_open", "heading_open"):  # which front ends put at the left
-            token.attrSet("style", STARTS)
-        for code in (token, *(token.children or ())):
-            if code.type in CODE_TOKENS:
-                code.attrSet("dir", "ltr")
+def _prepared(state: Any) -> None:
+    """Set how headings, cells and links look, and the directions of an answer that has right-to-left text."""
+    tokens, is_mixed = state.tokens, RIGHT_TO_LEFT.search(state.src) is not None
+    for index, token in enumerate(tokens):
+        if token.type.startswith("heading"):
+            level = int(token.tag[1])
+            token.tag = f"h{min(6, HIGHEST_HEADING - 1 + level)}"
+            if token.nesting == 1:
+                token.attrSet("class", "jp-toc-ignore")
+                token.attrSet("style", HEADING_STYLES[level - 1])
+        elif token.type in ("th_open", "td_open"):
+            if not token.attrGet("style"):  # else Markdown says the side; front ends put the text of cells at the right
+                token.attrSet("style", STARTS if is_mixed else "text-align:left")
+            if token.tag == "th" and not tokens[index + 1].content:  # a head without a text is a usual cell
+                token.tag = tokens[index + 2].tag = "td"
+        for child in token.children or ():
+            if child.type == "link_open":
+                child.attrs = {"href": child.attrs["href"], **LINK}  # without a title, which says what it likes
+        if is_mixed:
+            _set_direction(token)
 
 
-def _direction(token: Any) -> str | None:
-    """Return the direction of a block's first letter, or ``None`` when it has no letter."""
-    texts = (child.content for child in token.children or () if child.type == "text")
-    letter = next((letter for text in texts for letter in text if letter.isalpha()), None)
-    return None if letter is None else "rtl" if RIGHT_TO_LEFT.match(letter) else "ltr"
+def _set_direction(token: Any) -> None:
+    """Let each block that stands alone, and each cell, have its own reading direction.
+
+    What is within a list or a quotation has the direction of its first letter.
+    """
+    if token.nesting == 1 and (token.level == 0 or token.tag in ("th", "td")):
+        token.attrSet("dir", "auto")
+    if token.type in ("paragraph_open", "heading_open"):  # which front ends put at the left
+        token.attrSet("style", ";".join(filter(None, (token.attrGet("style"), STARTS))))
+    for code in (token, *(token.children or ())):
+        if code.type in CODE_TOKENS:
+            code.attrSet("dir", "ltr")
 
 
 def _code(renderer: Any, tokens: Any, i: int, options: Any, env: Any) -> str:
@@ -255,20 +263,11 @@ def _code_box(body: str, attributes: str = "") -> str:
 
 
 def _coloured(token: Any, language: str, env: Any) -> str:
-    """Return a block of code highlighted, or plain once the answer's characters or seconds are used up."""
+    """Return a block of code highlighted, or plain once the answer's characters are used up."""
     env["coloured"] -= len(token.content)
-    left = env.get("seconds", ANSWER_HIGHLIGHT_SECONDS)
-    if env["coloured"] < 0 or left <= 0:
+    if env["coloured"] < 0:
         return html.escape(token.content, quote=False)
-    begun = thread_time()
-    page = highlighted(token.content, language)
-    env["seconds"] = left - (thread_time() - begun)
-    return page
-
-
-def _inline_code(renderer: Any, tokens: Any, i: int, options: Any, env: Any) -> str:
-    token = tokens[i]
-    return f"<code{renderer.renderAttrs(token)}>{html.escape(token.content, quote=False)}</code>"
+    return highlighted(token.content, language)
 
 
 def _text(renderer: Any, tokens: Any, i: int, options: Any, env: Any) -> str:
@@ -278,44 +277,8 @@ def _text(renderer: Any, tokens: Any, i: int, options: Any, env: Any) -> str:
 def _image(renderer: Any, tokens: Any, i: int, options: Any, env: Any) -> str:
     """Render an image as a link, because loading an image tells its server who reads the answer, and when."""
     address = str(tokens[i].attrs.get("src", ""))
-    name = text_html(tokens[i].content or address)
-    return f"{_opened(address)}{name}</a>"
-
-
-def _link(renderer: Any, tokens: Any, i: int, options: Any, env: Any) -> str:
-    return _opened(str(tokens[i].attrs.get("href", "")))
-
-
-def _opened(address: str) -> str:
-    """Return the start tag of a link, underlined so that it is recognisable without its colour."""
-    there = f'href="{html.escape(address)}" rel="noopener noreferrer nofollow" target="_blank"'
-    return f'<a {there} style="{LINK_STYLE}">'
-
-
-def _heading_open(renderer: Any, tokens: Any, i: int, options: Any, env: Any) -> str:
-    token = tokens[i]
-    token.attrSet("style", ";".join(filter(None, (HEADING_STYLES[int(token.tag[1]) - 1], token.attrGet("style")))))
-    return f'<{_heading_tag(token)} class="jp-toc-ignore"{renderer.renderAttrs(token)}>'
-
-
-def _heading_close(renderer: Any, tokens: Any, i: int, options: Any, env: Any) -> str:
-    return f"</{_heading_tag(tokens[i])}>\n"
-
-
-def _heading_tag(token: Any) -> str:
-    return f"h{min(6, HIGHEST_HEADING - 1 + int(token.tag[1]))}"
-
-
-def _cell_open(renderer: Any, tokens: Any, i: int, options: Any, env: Any) -> str:
-    """Return the start tag of a table's cell, at the side where its text begins unless Markdown says another.
-
-    Front ends put the text of cells at the right. A head without a text becomes a usual cell.
-    """
-    if tokens[i].tag == "th" and not tokens[i + 1].content:
-        tokens[i].tag = tokens[i + 2].tag = "td"
-    if "style" not in tokens[i].attrs:
-        tokens[i].attrSet("style", STARTS if "dir" in tokens[i].attrs else "text-align:left")
-    return str(renderer.renderToken(tokens, i, options, env))
+    attributes = "".join(f' {name}="{html.escape(value)}"' for name, value in {"href": address, **LINK}.items())
+    return f"<a{attributes}>{text_html(tokens[i].content or address)}</a>"
 
 
 def _table_open(renderer: Any, tokens: Any, i: int, options: Any, env: Any) -> str:
@@ -330,14 +293,8 @@ def _table_close(renderer: Any, tokens: Any, i: int, options: Any, env: Any) -> 
 RULES = {
     "fence": _code,
     "code_block": _code,
-    "code_inline": _inline_code,
     "text": _text,
     "image": _image,
-    "link_open": _link,
-    "heading_open": _heading_open,
-    "heading_close": _heading_close,
-    "th_open": _cell_open,
-    "td_open": _cell_open,
     "table_open": _table_open,
     "table_close": _table_close,
     "math_inline": formulas.inline("$"),

@@ -11,11 +11,11 @@ from threading import Lock
 
 from ..text import note_html, note_plain, to_plain
 from .footer import Footer, footer_line, remarks
-from .growing_answer import GROWING, GrowingAnswer
 from .json_block import is_json_like, json_forms
 from .live_output import LiveOutput
 from .markdown import AnswerForms, bundle, plain_bundle
-from .waiting import WAITING, Ticker, Wait, WaitLine
+from .streaming_answer import ANSWER_TYPE, StreamingAnswer
+from .waiting import TICK_SECONDS, WAITING, Ticker, Wait, WaitLine
 
 ERASE_TO_END = "\x1b[K"  # of the line
 NO_LINE: WaitLine = ("", "")
@@ -39,7 +39,7 @@ class NotebookView:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._above, self._streaming, self._plain, self._is_json = above, streaming, plain, is_json
-        self._answer = GrowingAnswer(clock, is_json=is_json)
+        self._answer = StreamingAnswer(clock, is_json=is_json)
         self._live = LiveOutput([self._answer], self._growing, clock=clock)
         self._forms: AnswerForms | None = None
         self._announced = False  # who is waited for
@@ -71,12 +71,14 @@ class NotebookView:
     def feed(self, piece: str) -> None:
         """Add a piece of the answer, and show it when the next update is due."""
         self._answer.feed(piece)
-        self._grown()
+        if self._streaming:
+            self._live.start()
 
     def think(self, piece: str) -> None:
         """Add a piece of the model's thinking text."""
         self._answer.think(piece)
-        self._grown()
+        if self._streaming:
+            self._live.start()
 
     def correct(self, text: str, thought: str, forms: AnswerForms | None = None) -> None:
         """Replace answer and thinking text, when only the end of a reply tells them apart; ``close`` shows them.
@@ -92,18 +94,15 @@ class NotebookView:
         if self.started or self._answer.thinking or below or remarks(footer):
             self._live.show(self._whole(below, footer))
         elif self._above and self._live.is_shown:
-            self._live.show({**bundle("", self._above), "text/html": "".join(map(note_html, self._above))})
+            self._live.show(
+                {**bundle("", self._above), **ANSWER_TYPE, "text/html": "".join(map(note_html, self._above))}
+            )
         else:
             self._live.withdraw()
 
     def leave(self) -> None:
         """Show nothing more by itself, whatever has ended the answer."""
         self._live.end()
-
-    def _grown(self) -> None:
-        if self._streaming:
-            self._live.start()
-            self._live.grown()
 
     def _growing(self, lines: Sequence[WaitLine]) -> dict[str, str]:
         """Return the answer so far in one form only, because it is soon replaced."""
@@ -115,7 +114,7 @@ class NotebookView:
         if self._plain:
             return self._growing_plain(f"{words} {seconds}".rstrip())
         body = self._answer.html(line, spoken=is_new)
-        return {"text/html": "".join([*map(note_html, self._above), body]), **GROWING}
+        return {"text/html": "".join([*map(note_html, self._above), body]), **ANSWER_TYPE}
 
     def _growing_plain(self, line: str) -> dict[str, str]:
         text = self._answer.text
@@ -129,7 +128,7 @@ class NotebookView:
             return plain_bundle(shown, self._above, [*below, *remarks(footer)])
         if self._is_json and isinstance(shown, str) and is_json_like(shown):
             shown = json_forms(shown)  # broken off, or invalid
-        return bundle(shown, self._above, below, thought=self._answer.thinking, footer=footer)
+        return {**bundle(shown, self._above, below, thought=self._answer.thinking, footer=footer), **ANSWER_TYPE}
 
 
 class TerminalView:
@@ -144,7 +143,7 @@ class TerminalView:
         self._lock = Lock()  # the thread that counts seconds prints, too
         self._line = NO_LINE  # as it is shown
         self._erases = sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
-        self._ticker = Ticker(self.tick, lambda: self._wait.pause(self._clock()))
+        self._ticker = Ticker(self.tick, TICK_SECONDS / 4)
         self._tail = ""  # a carriage return, which may become a line end
         self._has_thought = False
         self._forms: AnswerForms | None = None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextvars
-import math
 import threading
 from collections.abc import Callable
 from contextlib import suppress
@@ -59,11 +58,6 @@ class Wait:
         whom = f"{self.verb} {'more from ' if self.flows else ''}{self.model}…"
         return f"{self.why}. {whom}" if self.why else whom, duration(silent)
 
-    def pause(self, now: float) -> float:
-        """Return the seconds until the line may change: at the next whole second."""
-        silent = max(0.0, now - self.since)
-        return max(0.01, math.floor(silent / TICK_SECONDS + 1) * TICK_SECONDS - silent)
-
 
 def duration(seconds: float) -> str:
     """Return a time in whole seconds."""
@@ -79,17 +73,16 @@ def waiting_html(words: str, seconds: str = "", *, spoken: bool = False) -> str:
 
 
 class Ticker:
-    """Calls ``tick`` in a thread of its own until :meth:`stop`: after the seconds that ``pause`` returns, or woken."""
+    """Calls ``tick`` in a thread of its own, every few ``seconds``, until :meth:`stop`."""
 
-    def __init__(self, tick: Callable[[], object], pause: Callable[[], float]) -> None:
-        self._tick, self._pause = tick, pause
-        self._woken = threading.Event()
-        self._ended = False
+    def __init__(self, tick: Callable[[], object], seconds: float) -> None:
+        self._tick, self._seconds = tick, seconds
+        self._ended = threading.Event()
         self._thread: threading.Thread | None = None
 
     def start(self) -> None:
         """Start the thread, once; what it displays belongs to the cell that runs now."""
-        if self._thread is not None or self._ended:
+        if self._thread is not None or self._ended.is_set():
             return
         run = contextvars.copy_context().run
         with uninterrupted(), suppress(RuntimeError):  # at its exit, Python may refuse to start a thread
@@ -97,21 +90,14 @@ class Ticker:
             thread.start()
             self._thread = thread
 
-    def wake(self) -> None:
-        """Tick now, and ask anew for how long to wait."""
-        self._woken.set()
-
     def stop(self) -> None:
         """Stop for good; the caller holds no lock that ``tick`` takes."""
-        self._ended = True
-        self.wake()
+        self._ended.set()
         thread, self._thread = self._thread, None
         if thread is not None and thread is not threading.current_thread():
             thread.join(JOIN_SECONDS)
 
     def _run(self) -> None:
-        while not self._ended:
+        while not self._ended.wait(self._seconds):
             with suppress(Exception):  # a page that is gone ends no answer
                 self._tick()
-            self._woken.wait(min(TICK_SECONDS, self._pause()))
-            self._woken.clear()

@@ -11,7 +11,7 @@ from functools import partial
 from ..answer.column_page import choice_line, title
 from ..text import WRAPS, note_forms, text_html
 from .clicks import button, low_layout, tried
-from .static_twin import LIVE, Twin, close_widgets, show
+from .static_fallback import LIVE, StaticFallback
 
 _LINE = f"font-size:90%;line-height:1.5;{WRAPS}"
 
@@ -24,51 +24,58 @@ class ChoiceBar:
     """
 
     def __init__(
-        self,
-        heads: Sequence[str],
-        on_pick: Callable[[int], object],
-        missing: Collection[int] = (),
-    ) -> None:
-        self._heads, self._on_pick = list(heads), on_pick
+        self, heads: Sequence[str], on_pick: Callable[[int], object], missing: Collection[int] = ()
+    ) -> None:  # fmt: skip
+        import ipywidgets
+
+        self._count, self._on_pick = len(heads), on_pick
         self._chosen: int | None = None
-        self._twin: Twin | None = None
-        self._build(missing)
+        self._output: StaticFallback | None = None
+        layout, low = ipywidgets.Layout, low_layout("0 4px 2px 0")
+        self._picks = [
+            button(partial(self.press, number), [f"do-pick-{number + 1}"], low, tooltip=title(number, head))
+            for number, head in enumerate(heads)
+        ]
+        usable = [pick for number, pick in enumerate(self._picks) if number not in missing]
+        self._line = ipywidgets.HTML(layout=layout(overflow="visible"))
+        row = ipywidgets.HBox(usable, layout=layout(flex_flow="row wrap", overflow="visible"))
+        self.widget = ipywidgets.VBox([row, self._line], layout=layout(overflow="visible"))
+        for name in ("jctx-choices", LIVE):
+            self.widget.add_class(name)
         self._draw()
-        self._say(self._choice(None))
+        self._say(self._choice)
 
     def show(self) -> None:
-        """Show the bar in the running cell, with its static twin above."""
-        self._twin = show(self.widget, self._forms())
+        """Show the bar in the running cell, with its static fallback above."""
+        self._output = StaticFallback(self.widget, lambda: note_forms(self._choice))
 
     def update(self, chosen: int | None) -> None:
         """Show which answer the conversation uses now."""
         changed, self._chosen = chosen != self._chosen, chosen
         self._draw()
         if changed:
-            self._say(self._choice(chosen))
-        if self._twin is not None:
-            self._twin.update(self._forms())
+            self._say(self._choice)
+        if self._output is not None:
+            self._output.update()
 
     def close(self) -> None:
         """Show the choice as it is, without buttons, from now on."""
-        close_widgets(self.widget)
+        if self._output is not None:
+            self._output.freeze()
 
     def press(self, number: int) -> None:
         """Take an answer into the conversation, as its button does."""
-        if number == self._chosen:
-            self._say(self._choice(number))
-        else:
-            self._say(*tried(lambda: self._pick(number)))
+        self._say(*tried(lambda: self._pick(number)))
 
     def _pick(self, number: int) -> str:
-        self._on_pick(number)
-        self.update(number)
-        return self._choice(number)
+        if number != self._chosen:
+            self._on_pick(number)
+            self.update(number)
+        return self._choice
 
-    # drawing
-
-    def _choice(self, chosen: int | None) -> str:
-        return choice_line(chosen, len(self._heads))
+    @property
+    def _choice(self) -> str:
+        return choice_line(self._chosen, self._count)
 
     def _say(self, text: str, role: str = "status") -> None:
         """Show a line below the buttons, and announce it to screen readers."""
@@ -76,29 +83,9 @@ class ChoiceBar:
         attributes = f'class="jctx-choice jctx-{role}" role="{role}" style="{_LINE}{weight}"'
         self._line.value = f"<div {attributes}>{text_html(text)}</div>"
 
-    def _forms(self) -> dict[str, str]:
-        return note_forms(self._choice(self._chosen))
-
     def _draw(self) -> None:
         for number, pick in enumerate(self._picks):
+            used = number == self._chosen
             with pick.hold_sync():
-                used = number == self._chosen
                 pick.description = f"✓ {number + 1} is used" if used else f"Use {number + 1}"
                 pick.button_style = "primary" if used else ""
-
-    def _build(self, missing: Collection[int]) -> None:
-        import ipywidgets
-
-        layout = ipywidgets.Layout
-        wrap = layout(flex_flow="row wrap", overflow="visible")
-        low = low_layout("0 4px 2px 0")
-        self._picks = [
-            button(partial(self.press, number), [f"do-pick-{number + 1}"], low, tooltip=title(number, head))
-            for number, head in enumerate(self._heads)
-        ]
-        usable = [pick for number, pick in enumerate(self._picks) if number not in missing]
-        self._line = ipywidgets.HTML(layout=layout(overflow="visible"))
-        children = [ipywidgets.HBox(usable, layout=wrap), self._line]
-        self.widget = ipywidgets.VBox(children, layout=layout(overflow="visible"))
-        for name in ("jctx-choices", LIVE):
-            self.widget.add_class(name)

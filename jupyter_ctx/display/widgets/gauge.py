@@ -1,23 +1,36 @@
 """Say how full the context window is, in the same words for a page, a saved notebook and a terminal.
 
-All of them show the same parts of the same ContextInfo. The live page uses CSS classes in the theme's
-colours (gauge_page.py); the saved notebook plain colours, hex and rgba, which survive every sanitiser.
+There is one drawing. It has plain colours, hex and rgba, and inline styles, which survive every sanitiser; below a live
+one stand buttons (gauge_panel.py, and the panel of the chip).
 """
 
 from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
 
 from ... import wording as words
 from ...context.context_info import ContextInfo, Plan
 from ...context.windows import ContextWindow
 from ...errors import in_words
 from ...wording.budget_line import budget_line
-from ..text import WRAPS, attribute_html, markdown_block, text_html, to_plain
+from ..text import QUIET, WRAPS, attribute_html, markdown_block, text_html, to_plain
 from .gauge_bar import SEGMENT_KINDS, GaugePart, bar_parts, text_bar
 
+GAUGE_BOX = f"max-width:1000px;margin:6px 0;font-size:12px;line-height:18px;{WRAPS}"
 SHAPES = {"ok": "●", "half": "◐", "high": "▲", "full": "■", "over": "✖"}
 LEGEND_STYLE = "display:inline-block;white-space:nowrap;margin-right:8px;font-variant-numeric:tabular-nums"
 SWATCH_STYLE = "display:inline-block;width:8px;height:8px;margin-right:5px;border-radius:2px"
+BUTTONS = ("Summarise", "Trim", "Clear", "Undo", "Redo")  # below a live gauge, each with its plan
 SINCE = ("clear", "trim", "summary", "pin", "exclude", "include all", "system prompt", "memory file", "pick", "choice")
+
+
+class ButtonResult(NamedTuple):
+    """What a button did, or how far it is; ``role`` is "status" or, for an error, "alert"."""
+
+    text: str = ""
+    role: str = "status"
+    button: str = ""
 
 
 def gauge_line(info: ContextInfo, name: str = "") -> str:
@@ -28,13 +41,8 @@ def gauge_line(info: ContextInfo, name: str = "") -> str:
     return _joined(f"Context {used_of(info)}", next_request(info), model_line(info, name), _further(info))
 
 
-def used_lines(info: ContextInfo) -> tuple[str, str]:
-    """Return the figures, and what follows from them: the first line of the live gauge."""
-    return f"Context {used_of(info)}", _joined(next_request(info), _further(info))
-
-
 def model_line(info: ContextInfo, name: str = "") -> str:
-    """Return the conversation's name, the model, and its window: the second of the live gauge's two lines."""
+    """Return the conversation's name, the model, and its window."""
     conversation = f"conversation {name!r}" if name else ""
     reserve = "" if info.budget.window.is_of_prompts else f", {info.budget.reserve:,} kept for the reply"
     return _joined(conversation, info.model, f"{_window(info.budget.window)}{reserve}")
@@ -122,21 +130,56 @@ def _share(info: ContextInfo, about: bool) -> str:
 
 
 def gauge_static(info: ContextInfo, name: str = "") -> str:
-    """Return the gauge for a saved notebook, in plain colours and visible text that survive every sanitiser."""
-    line = f"{SHAPES[info.state]} {gauge_line(info, name)}"
-    return (
-        f'<div style="max-width:1000px;margin:6px 0;font-size:12px;line-height:18px;{WRAPS}">'
-        f"{bar_static(info)}<span>{text_html(line)}</span></div>"
+    """Return the gauge as it stays in a saved notebook."""
+    model = f'<div style="{QUIET}">{text_html(model_line(info, name))}</div>'
+    return f'<div style="{GAUGE_BOX}">{gauge_html(info)}{model}</div>'
+
+
+def gauge_html(info: ContextInfo) -> str:
+    """Return the drawing that all gauges share: the figures and what follows from them, the bar, and its parts."""
+    figures = _joined(f"Context {used_of(info)}", next_request(info), _further(info))
+    sign = f'<span class="jctx-sign jctx-{info.state}">{SHAPES[info.state]}</span>'
+    return f"<div>{sign} {text_html(figures)}</div>{bar_static(info)}<div>{legend_html(info)}</div>"
+
+
+def live_html(info: ContextInfo) -> str:
+    """Return the drawing with what screen readers announce of it."""
+    most = max(info.limit, info.used, 1)
+    meter = (
+        f'<div class="jctx-meter" role="meter" aria-label="Context used" aria-valuemin="0" aria-valuemax="{most}" '
+        f'aria-valuenow="{info.used}" aria-valuetext="{attribute_html(gauge_line(info))}"></div>'
     )
+    return f'<div class="jctx" style="position:relative">{meter}{gauge_html(info)}</div>'
 
 
-def bar_static(info: ContextInfo, width: str = "max-width:480px") -> str:
-    """Return the bar alone, in plain colours."""
+def details_html(info: ContextInfo, plans: Mapping[str, Plan], result: ButtonResult, name: str = "") -> str:
+    """Return the line beside the buttons: what the last one did or, at rest, the model and its window.
+
+    While a button is pointed at or focused, the line says what that would do, by its plan.
+    """
+    if result.text:
+        lines = [_detail(f"rest jctx-said jctx-{result.role} jctx-of-{result.button.lower()}", result.text)]
+    else:
+        lines = [_detail("rest jctx-model", model_line(info, name))]
+    others = (button for button in plans if not result.text or button != result.button)
+    lines += [_detail(f"of-{button.lower()}", plan_line(button, plans[button])) for button in others]
+    return f'<div class="jctx-details">{"".join(lines)}</div>'
+
+
+def _detail(kind: str, text: str) -> str:
+    """Return one of the texts that the line may show; all but that at rest are labels of what is focused."""
+    more = f' title="{attribute_html(text)}"' if kind.startswith("rest") else ' aria-hidden="true"'
+    return f'<div class="jctx-detail jctx-{kind}"{more}>{text_html(text)}</div>'
+
+
+def bar_static(info: ContextInfo, width: str = "width:100%") -> str:
+    """Return the bar alone, with a line where the next request makes room."""
     parts = "".join(
-        f'<div title="{attribute_html(part.tip)}" style="width:{100 * part.share:.2f}%;{_painted(part)}"></div>'
+        f'<div title="{attribute_html(part.tip)}" style="width:{100 * part.share:.2f}%;{_painted(part)}'
+        f'{";border-left:2px solid currentColor" if part.act else ""}"></div>'
         for part in bar_parts(info)
     )
-    return f'<div style="display:flex;{width};height:6px;margin:4px 0;border-radius:3px;overflow:hidden">{parts}</div>'
+    return f'<div style="display:flex;{width};height:8px;margin:4px 0;border-radius:4px;overflow:hidden">{parts}</div>'
 
 
 def legend_html(info: ContextInfo) -> str:

@@ -1,16 +1,14 @@
-"""Divide a context window into the parts and marks of a bar, and draw the bar in characters."""
+"""Divide a context window into the parts of a bar, and draw the bar in characters."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ...context.budget import HALF
 from ...context.context_info import ContextInfo
 
 GRAY = "rgba(128,128,128,{})"  # translucent: quiet on light and on dark pages
 TEXT_WIDTH = 30  # characters of the bar
 ROOM = ("free", "margin", "reserve")  # parts that hold nothing yet
-HALF_TIP = "50 % of the limit: from about here answers tend to get worse (RULER, arXiv 2404.06654)"
 ACTS = {
     "trim": "from here the next request leaves turns out",
     "summarise": "from here the next request puts a summary in place of turns",
@@ -49,6 +47,7 @@ class GaugePart:
     tokens: int
     share: float
     end: float
+    act: str = ""  # what the next request does once the bar is filled up to here
 
     @property
     def text(self) -> str:
@@ -59,16 +58,7 @@ class GaugePart:
     def tip(self) -> str:
         """What the part is, how large it is, and how to change it."""
         kind = SEGMENT_KINDS[self.name]
-        return f"{kind.label}: {self.tokens:,} tokens; {kind.change}"
-
-
-@dataclass(frozen=True, slots=True)
-class GaugeMark:
-    """A line across the bar: its name, where it stands, as a share of the bar, and what it means."""
-
-    name: str
-    at: float
-    tip: str
+        return "; ".join(filter(None, (f"{kind.label}: {self.tokens:,} tokens", kind.change, self.act)))
 
 
 def bar_parts(info: ContextInfo) -> tuple[GaugePart, ...]:
@@ -77,25 +67,15 @@ def bar_parts(info: ContextInfo) -> tuple[GaugePart, ...]:
     sizes: list[tuple[str, int]] = [(segment.name, segment.tokens) for segment in info.segments]
     sizes += [("free", max(0, ends - info.used)), ("margin", max(0, info.limit - max(info.used, ends)))]
     sizes += [("reserve", length - max(info.used, info.limit))]
-    parts, end = list[GaugePart](), 0
+    parts, end, act = list[GaugePart](), 0, ACTS[info.on_overflow]
     for name, tokens in sizes:
         end += tokens
         if tokens:
             size = info.budget.reserve if name == "reserve" else tokens
-            parts.append(GaugePart(name, size, tokens / length, end / length))
+            is_first = bool(act) and name in ("margin", "reserve")
+            parts.append(GaugePart(name, size, tokens / length, end / length, act if is_first else ""))
+            act = "" if is_first else act
     return tuple(parts)
-
-
-def bar_marks(info: ContextInfo) -> tuple[GaugeMark, ...]:
-    """Return the marks: up to where the model uses a prompt well, where room is made, and the limit."""
-    length, ends, acts = _length(info), room_ends(info), ACTS[info.on_overflow]
-    limit = f"the limit of a prompt: {info.limit:,} tokens of a window of "
-    limit += f"{info.context_window:,}"
-    marks = [GaugeMark("half", HALF * info.limit / length, HALF_TIP)]
-    if ends < info.limit:
-        marks.append(GaugeMark("room", ends / length, f"{ends:,} tokens: {acts}; compact_at moves this point"))
-        return (*marks, GaugeMark("limit", info.limit / length, limit))
-    return (*marks, GaugeMark("limit", info.limit / length, f"{limit}; {acts}"))
 
 
 def room_ends(info: ContextInfo) -> int:

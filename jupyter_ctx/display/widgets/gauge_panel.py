@@ -1,98 +1,130 @@
-"""The live gauge with its buttons. The panel shows each result and error, because no cell would."""
+"""The live gauge in a cell, with its buttons. It shows each result and error, because no cell would."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
-from ...context.context_info import Plan
+from ...context.context_info import ContextInfo, Plan
 from ...errors import in_words
 from ..text import spoken_html, text_html
 from .clicks import button
-from .gauge import not_drawn, plan_line
-from .gauge_page import BUTTONS, GAUGE_STYLE, PressResult, bar_html, lines_html
-from .pressing import WRITING, Pressing
-from .static_twin import LIVE
+from .gauge import BUTTONS, ButtonResult, details_html, live_html, not_drawn, plan_line
+from .static_fallback import LIVE
 
+WRITING = "A summary is being written: Cancel ends it."
 ICONS = {"Undo": "undo", "Redo": "repeat"}  # Font Awesome 4; the tooltip is the button's name
 OFF = "jctx-off"  # the class of a button that can do nothing; it stays enabled, else it would lose the keyboard's focus
+_INK = "var(--jp-ui-font-color1,var(--vscode-editor-foreground,inherit))"
+_QUIET = "var(--jp-ui-font-color2,var(--vscode-descriptionForeground,inherit))"
+_ALARM = "var(--jp-error-color1,#c62828)"
+_SIGNS = {
+    "ok": "var(--jp-success-color1,#388e3c)", "half": "var(--jp-brand-color1,#1976d2)",
+    "high": "var(--jp-warn-color1,#b26a00)", "full": _ALARM, "over": _ALARM,
+}  # fmt: skip
+
+
+def _shown(state: str) -> str:
+    """Return the rules by which a button in a state, such as ``:hover``, shows what it would do."""
+    pairs = (f".jctx-panel:has(.jctx-key-{name}{state}) .jctx-of-{name}" for name in map(str.lower, BUTTONS))
+    hidden = f".jctx-panel:has(.jctx-key{state}) .jctx-detail{{visibility:hidden}}"
+    return f"{hidden}{','.join(pairs)}{{visibility:visible}}"
+
+
+GAUGE_STYLE = (
+    "<style>"
+    f".jctx-panel{{max-width:1000px;width:100%;box-sizing:border-box;overflow:visible;color:{_INK};"
+    "font:12px/18px var(--jp-ui-font-family,system-ui,sans-serif)}"
+    ".jctx-panel .jctx{font-size:12px;line-height:18px;font-variant-numeric:tabular-nums}"
+    ".jctx-meter{position:absolute;inset:0;pointer-events:none}"
+    + "".join(f".jctx-panel .jctx-{state}{{color:{colour}}}" for state, colour in _SIGNS.items())
+    + ".jctx-panel .jctx-row{display:flex;flex-flow:row wrap;gap:4px 12px;align-items:center;overflow:visible}"
+    ".jctx-panel .jctx-row>*{margin:0;width:auto;height:auto}"
+    ".jctx-panel .jctx-toolbar{display:flex;flex-flow:row wrap;gap:4px;overflow:visible}"
+    # two lines, so that nothing moves whatever they say
+    ".jctx-panel .jctx-lines{flex:1 1 20em;min-width:0}"
+    ".jctx-details{display:grid;height:36px;align-items:center;font-size:12px;line-height:18px}"
+    ".jctx-detail{grid-area:1/1;visibility:hidden;min-width:0;overflow:hidden;overflow-wrap:anywhere;"
+    "display:-webkit-box;-webkit-box-orient:vertical;-webkit-line-clamp:2}"
+    f".jctx-detail.jctx-rest{{visibility:visible}}.jctx-detail.jctx-model{{color:{_QUIET}}}"
+    f".jctx-detail.jctx-alert{{color:{_ALARM}}}"
+    + _shown(":focus-visible")
+    + _shown(":hover")
+    # the buttons of ipywidgets
+    + ".jctx-panel .jctx-do{width:auto;height:24px;line-height:22px;padding:0 8px;margin:0;font-size:12px;"
+    "border-radius:4px;border:1px solid var(--jp-border-color1,var(--vscode-button-border,#bdbdbd));"
+    "box-sizing:border-box;background-color:var(--jp-layout-color2,transparent);color:inherit;box-shadow:none}"
+    ".jctx-panel .jctx-do-summarise{min-width:7.2em}"  # as wide as Cancel
+    # the icons of Font Awesome without a name, so that the tooltip is the button's
+    ".jctx-panel .jctx-do .fa{margin:0}"
+    ".jctx-panel .jctx-do-undo .fa::before{content:'\\f0e2';content:'\\f0e2' / ''}"
+    ".jctx-panel .jctx-do-redo .fa::before{content:'\\f01e';content:'\\f01e' / ''}"
+    ".jctx-panel .jctx-do:is(:hover,:focus-visible){background-color:var(--jp-layout-color3,#bdbdbd)}"
+    f".jctx-panel .jctx-do.{OFF}{{background-color:transparent;border-style:dashed;color:{_QUIET}}}"
+    ".jctx-panel .jctx-do:focus-visible{outline:2px solid var(--jp-brand-color1,#1976d2);outline-offset:-1px}"
+    ".jctx-hidden{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}"
+    "@media (forced-colors:active){.jctx [title]{forced-color-adjust:none;outline:1px solid CanvasText}"
+    f".jctx-panel .jctx-do.{OFF}{{color:GrayText}}}}"
+    "body:not(:has(.jp-Notebook)) .jctx-twin{display:none}"
+    "</style>"
+)
 
 
 class GaugePanel:
-    """The gauge's widget: a bar, a line, and buttons that show what they will do and what they did."""
+    """The gauge's widget; ``press`` is called with the name of a button."""
 
-    def __init__(self, pressing: Pressing) -> None:
-        self._pressing, self._result = pressing, PressResult()
-        pressing.listeners.append(self._say)
-        self._build()
-        self.update()
-
-    def update(self) -> None:
-        """Redraw the panel."""
-        with self._pressing.lock:
-            if not self._pressing.writing:  # the result of a click is outdated after the next action
-                self._result, self._spoken.value = PressResult(), ""
-            self._draw()
-
-    def _say(self, result: PressResult, aloud: bool) -> None:
-        """Show a line in the panel, and announce it to screen readers."""
-        self._result = result
-        if aloud:
-            self._speak(result.text, result.role)
-        self._draw()
-
-    def _speak(self, text: str, role: str) -> None:
-        self._spoken.value = spoken_html(text, role, "jctx-hidden")
-
-    def _draw(self) -> None:
-        try:
-            self._draw_now()
-        except Exception as error:  # a turn must not fail because of the gauge
-            # in place of the bar, whose figures are outdated
-            alert = f'<div class="jctx-detail jctx-rest jctx-alert">{text_html(not_drawn(error))}</div>'
-            self._bar.value = ""
-            self._lines.value = f'<div class="jctx"><div class="jctx-details">{alert}</div></div>'
-            self._speak(in_words(error), "alert")
-
-    def _draw_now(self) -> None:
-        controls = self._pressing.controls
-        info, plans = controls.read(), controls.plans()
-        by_name = {name: plans[name.lower()] for name in BUTTONS}
-        self._bar.value = bar_html(info)
-        self._lines.value = lines_html(info, by_name, self._result, controls.name())
-        undone = {"Undo": info.undo, "Redo": info.redo}
-        for name, plan in by_name.items():
-            what = undone.get(name)
-            self._draw_button(name, plan, f"{name}: {what}" if what else plan_line(name, plan))
-
-    def _draw_button(self, name: str, plan: Plan, tip: str) -> None:
-        here, writing = self._buttons[name], self._pressing.writing
-        with here.hold_sync():
-            here.description = "" if name in ICONS else name
-            here.tooltip = WRITING if writing else tip
-            is_off = writing or not plan.possible
-            if writing and name == "Summarise":
-                here.description, here.tooltip = "Cancel", "Cancel: stop the summary that is being written"
-                is_off = False
-            (here.add_class if is_off else here.remove_class)(OFF)
-
-    def _build(self) -> None:
+    def __init__(self, press: Callable[[str], object]) -> None:
         import ipywidgets
 
         plain = ipywidgets.Layout(overflow="visible")
-        cut = ipywidgets.Layout(overflow="hidden")  # a longer label is whole in the tooltip
         style = ipywidgets.HTML(GAUGE_STYLE, layout=ipywidgets.Layout(display="none"))
-        self._bar, self._lines, self._spoken = (ipywidgets.HTML(layout=plain) for _ in range(3))
-        self._buttons = {name: self._button(name, cut) for name in BUTTONS}
+        self._gauge, self._lines, self._spoken = (ipywidgets.HTML(layout=plain) for _ in range(3))
+        self._buttons = {name: _button(name, press, plain) for name in BUTTONS}
         toolbar = ipywidgets.HBox([*self._buttons.values()], layout=plain)
-        head = ipywidgets.Box([self._bar, toolbar, self._lines], layout=plain)
-        self.widget = ipywidgets.VBox([style, head, self._spoken], layout=plain)
-        named = {"grid": head, "toolbar": toolbar, "lines": self._lines, "panel": self.widget}
-        for name, widget in named.items():
+        row = ipywidgets.Box([toolbar, self._lines], layout=plain)
+        self.widget = ipywidgets.VBox([style, self._gauge, row, self._spoken], layout=plain)
+        for name, widget in {"row": row, "toolbar": toolbar, "lines": self._lines, "panel": self.widget}.items():
             widget.add_class(f"jctx-{name}")
         self.widget.add_class(LIVE)
 
-    def _button(self, name: str, layout: Any) -> Any:
-        classes = ["do", f"do-{name.lower()}", "key", f"key-{name.lower()}"]
-        face = {"icon": ICONS[name], "tooltip": name} if name in ICONS else {"description": name}
-        return button(partial(self._pressing.press, name), classes, layout, **face)
+    def draw(
+        self,
+        info: ContextInfo,
+        plans: Mapping[str, Plan],
+        result: ButtonResult,
+        name: str = "",
+        *,
+        writing: bool = False,
+    ) -> None:
+        """Show a gauge; ``plans`` by button, ``result`` of the last click, and whether a summary is being written."""
+        self._gauge.value = live_html(info)
+        self._lines.value = details_html(info, plans, result, name)
+        undone = {"Undo": info.undo, "Redo": info.redo}
+        for button_name, plan in plans.items():
+            what = undone.get(button_name)
+            tip = f"{button_name}: {what}" if what else plan_line(button_name, plan)
+            self._draw_button(button_name, tip, is_on=plan.possible, writing=writing)
+
+    def fail(self, error: Exception) -> None:
+        """Say that the gauge cannot be drawn, in place of figures that are outdated: no turn fails because of it."""
+        self._gauge.value = ""
+        self._lines.value = f'<div class="jctx-alert">{text_html(not_drawn(error))}</div>'
+        self.speak(ButtonResult(in_words(error), "alert"))
+
+    def speak(self, result: ButtonResult) -> None:
+        """Announce a result to screen readers; an empty one is forgotten."""
+        self._spoken.value = spoken_html(result.text, result.role, "jctx-hidden") if result.text else ""
+
+    def _draw_button(self, name: str, tip: str, *, is_on: bool, writing: bool) -> None:
+        here, cancels = self._buttons[name], writing and name == "Summarise"
+        with here.hold_sync():
+            here.description = "Cancel" if cancels else "" if name in ICONS else name
+            here.tooltip = "Cancel: stop the summary that is being written" if cancels else WRITING if writing else tip
+            (here.remove_class if cancels or (is_on and not writing) else here.add_class)(OFF)
+
+
+def _button(name: str, press: Callable[[str], object], layout: Any) -> Any:
+    classes = ["do", f"do-{name.lower()}", "key", f"key-{name.lower()}"]
+    face = {"icon": ICONS[name], "tooltip": name} if name in ICONS else {"description": name}
+    return button(partial(press, name), classes, layout, **face)

@@ -528,7 +528,7 @@ def test_marked_texts_are_the_texts(texts: list[str]) -> None:
 
 def test_languages_without_spaces_are_compared_sign_by_sign() -> None:
     assert marked_in_brackets(["今日は晴れです", "今日は雨です"]) == ["今日は{+晴れ+}です", "今日は{+雨+}です"]
-    assert "雨</mark>" in marked_on_a_page(["今日は晴れです", "今日は雨です"])[1]
+    assert "雨</mark>" in marked_on_a_page(["今日は晴れです", "今日は雨です"])[1].html
 
 
 def test_very_long_answers_are_compared_in_moderate_time() -> None:

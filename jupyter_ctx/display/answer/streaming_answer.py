@@ -10,14 +10,14 @@ from .json_block import is_json_like
 from .markdown import answer_html, to_html
 from .waiting import WAITING, Wait, WaitLine, waiting_html
 
-# marks HTML that is soon replaced: the JupyterLab extension then changes only what differs on the page
-GROWING = {"application/vnd.jupyter-ctx.growing": ""}
+# marks the HTML of an answer: the JupyterLab extension then changes only what differs on the page
+ANSWER_TYPE = {"application/vnd.jupyter-ctx.answer": ""}
 MAX_HIGHLIGHTED_PARTIAL = 2_000  # characters of code: every update carries their colours again
 MAX_PARTIAL_FORMULAS = 12  # the page typesets all of them after every update, at a millisecond each
 GROWING_JSON = "`````json\n"  # a block that is still open
 
 
-class GrowingAnswer:
+class StreamingAnswer:
     """The text and the thinking text of an answer so far, and the wait for more.
 
     One thread adds to it while another draws it. ``answers`` grow on the same page, and together they have the colours
