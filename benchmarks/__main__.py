@@ -12,8 +12,8 @@ import sys
 from importlib.metadata import PackageNotFoundError, version
 
 TABLES = (
-    "load", "first", "storage", "turns", "display", "overflow", "cut", "counting", "calibration",
-    "recovery", "refusals", "caching", "summaries", "long", "limits", "money", "coverage", "rows", "attachments",
+    "load", "first", "storage", "turns", "display", "overflow", "cut", "counting", "recovery", "refusals",
+    "summaries", "coverage", "rows", "attachments",
 )  # fmt: skip
 PACKAGES = (
     "jupyter_ctx", "openai", "anthropic", "google-genai", "tiktoken", "xllamacpp",

@@ -5,13 +5,12 @@
 
 from __future__ import annotations
 
-import importlib.util
 import io
-import statistics
 import time
 from collections.abc import Callable
 from typing import Any
 
+from benchmarks.measuring import is_installed, median_ms
 from jupyter_ctx.attachments.attached import TextRoom
 from jupyter_ctx.attachments.attached_values import attached_value
 from jupyter_ctx.runtime.redaction import Redactor
@@ -37,17 +36,6 @@ def table(rows: int, texts: int = 1) -> Any:
     })  # fmt: skip
 
 
-def milliseconds(work: Callable[[], object]) -> tuple[float, float]:
-    """Return the median of the CPU time, and the longest."""
-    times = []
-    work()
-    for _ in range(RUNS):
-        begun = time.process_time()
-        work()
-        times.append(1_000 * (time.process_time() - begun))
-    return statistics.median(times), max(times)
-
-
 def cases() -> dict[str, Callable[[], object]]:
     small, million, texts = table(12), table(1_000_000), table(1_000_000, texts=8)
     numbers, text = list(range(1_000_000)), "word " * 2_000_000
@@ -61,12 +49,12 @@ def cases() -> dict[str, Callable[[], object]]:
         "list of 1,000,000 numbers": lambda: attach(numbers),
         "text of 10,000,000 characters": lambda: attach(text),
     }
-    if importlib.util.find_spec("polars"):
+    if is_installed("polars"):
         import polars as pl
 
         polars = pl.DataFrame({"n": range(1_000_000), "text": [f"text {n}" for n in range(1_000_000)]})
         found["Polars frame of 1,000,000 rows"] = lambda: attach(polars)
-    if importlib.util.find_spec("matplotlib"):
+    if is_installed("matplotlib"):
         import matplotlib as mpl
 
         mpl.use("agg")
@@ -81,10 +69,9 @@ def cases() -> dict[str, Callable[[], object]]:
 
 def main() -> None:
     """Print the table."""
-    print(f"CPU time in ms, medians and maxima of {RUNS}")
+    print(f"CPU time in ms, medians of {RUNS}")
     for name, work in cases().items():
-        median, longest = milliseconds(work)
-        print(f"{name:<46}{median:>8.1f}{longest:>8.1f}")
+        print(f"{name:<46}{median_ms(work, RUNS, clock=time.process_time):>8.1f}", flush=True)
 
 
 if __name__ == "__main__":

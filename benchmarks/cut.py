@@ -8,16 +8,15 @@ out of the longer rows. Memory: the peak of one call, and what we keep a message
 
 from __future__ import annotations
 
-import importlib.util
 import logging
 import os
-import statistics
 import time
 import tracemalloc
 from collections.abc import Callable
 from importlib.metadata import version
 from typing import Any
 
+from benchmarks.measuring import is_installed, median_ms
 from jupyter_ctx.config.settings import Settings
 from jupyter_ctx.context.compaction import Ledger, RequestSize, decide
 from jupyter_ctx.context.tokens import estimate_tokens
@@ -34,17 +33,6 @@ TEXT = "The quick brown fox jumps over the lazy dog and goes on to the next page
 RUNS = 7
 PATIENCE = 20.0  # seconds for one call; the next size, ten times as long, is not tried above a tenth of it
 Work = Callable[[], Any]
-
-
-def median_ms(work: Work, repeat: int, runs: int = RUNS) -> float:
-    """Return the median time of a call over several runs, in milliseconds."""
-    times = []
-    for _ in range(runs):
-        begun = time.perf_counter()
-        for _ in range(repeat):
-            work()
-        times.append((time.perf_counter() - begun) / repeat * 1_000)
-    return statistics.median(times)
 
 
 def peak_kb(work: Work) -> float:
@@ -74,7 +62,7 @@ def ours(messages: int, share: float) -> Work:
 def append_us(messages: int) -> float:
     """Time one more turn in a long conversation, in microseconds."""
     sums = ledger(messages)
-    return 1_000 * median_ms(lambda: sums.append(80.0), 200)
+    return 1_000 * median_ms(lambda: sums.append(80.0), RUNS, repeat=200)
 
 
 def request_us(messages: int) -> float:
@@ -83,7 +71,7 @@ def request_us(messages: int) -> float:
     past.append(Added(tuple(Turn(TEXT, TEXT) for _ in range(messages // 2)), None))
     scope, start = scope_at(past, len(past.places), "Be brief."), len(past.places) // 2
     target = Models(plugin(ScriptedProvider(), None)).target(Settings(model="scripted/model"), ask=False)
-    milliseconds = median_ms(lambda: messages_before(target, past, scope, scope.in_view(past, start)), 1)
+    milliseconds = median_ms(lambda: messages_before(target, past, scope, scope.in_view(past, start)), RUNS)
     return 1_000 * milliseconds / (messages // 2)
 
 
@@ -132,11 +120,6 @@ PEERS: dict[str, tuple[str, str, Callable[[int], Work]]] = {
 }
 
 
-def there(module: str) -> bool:
-    """Return whether a package is installed."""
-    return importlib.util.find_spec(module.partition(".")[0]) is not None
-
-
 def main() -> None:
     """Print the tables."""
     print(f"ms for one turn, medians of {RUNS}; a pin in every 50 turns; budget as a share of the whole")
@@ -147,7 +130,7 @@ def main() -> None:
     half: dict[int, float] = {}
     for messages in SIZES:
         works = [ours(messages, share) for share in (0.01, 0.5, 0.99)]
-        times = [median_ms(work, 200) for work in works]
+        times = [median_ms(work, RUNS, repeat=200) for work in works]
         half[messages] = times[1]
         tracemalloc.start()
         kept = ledger(messages)
@@ -159,7 +142,7 @@ def main() -> None:
             f"{messages:>9,}{row}{append_us(messages):>12.2f}{peak_kb(works[1]):>9.1f}{size:>16.0f}{request_us(messages):>21.2f}"
         )
     for name, (module, package, make) in PEERS.items():
-        if not there(module):
+        if not is_installed(module):
             print(f"{name}: not installed")
             continue
         for messages in SIZES:
@@ -167,7 +150,7 @@ def main() -> None:
             begun = time.perf_counter()
             work()
             once = time.perf_counter() - begun
-            milliseconds = once * 1_000 if once > PATIENCE / 10 else median_ms(work, 1)
+            milliseconds = once * 1_000 if once > PATIENCE / 10 else median_ms(work, RUNS)
             peak = f"{peak_kb(work):,.0f} kB" if once < PATIENCE / 10 else "–"
             ratio = milliseconds / half[messages]
             print(f"{name} {version(package)}: {messages:>8,} {milliseconds:>10,.2f} ms {ratio:>10,.0f}× {peak:>12}")

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
 import statistics
 import subprocess
 import sys
 
+from benchmarks.measuring import is_installed, median_difference, median_ratio
+
 PAIRS = 11
 BASE = "import IPython, ipywidgets; from IPython.core.interactiveshell import InteractiveShell as S; s = S.instance()"
 CASES = {"IPython + ipywidgets": BASE, "jupyter_ctx": f"{BASE}; s.run_line_magic('load_ext', 'jupyter_ctx')"}
-if importlib.util.find_spec("jupyter_ai_magics"):
+if is_installed("jupyter_ai_magics"):
     CASES["jupyter_ai_magics"] = f"{BASE}; s.run_line_magic('load_ext', 'jupyter_ai_magics')"
 REPORT = (
     "; import resource, json; u = resource.getrusage(resource.RUSAGE_SELF); print(json.dumps(u.ru_utime + u.ru_stime))"
@@ -38,9 +39,8 @@ def main() -> None:
     base = times["IPython + ipywidgets"]
     print(f"CPU time in ms, medians of {PAIRS}; more, share: medians of the differences, pair by pair")
     for name, seconds in times.items():
-        pairs = list(zip(seconds, base, strict=True))
-        more = statistics.median(one - other for one, other in pairs)
-        share = statistics.median((one - other) / other for one, other in pairs)
+        pairs = list(zip(base, seconds, strict=True))
+        more, share = median_difference(pairs), median_ratio(pairs) - 1
         print(f"{name:<22}{1_000 * statistics.median(seconds):>8.0f}{1_000 * more:>+8.0f} more{share:>8.2f} share")
 
 

@@ -7,7 +7,6 @@ Asked of the collected refusals, where they are there, and of the invented ones 
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import re
 import sys
@@ -16,11 +15,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from benchmarks.measuring import is_installed  # and makes the tests' helpers importable
 from jupyter_ctx import Overflow, classify_overflow
 
-sys.path.append(str(Path(__file__).resolve().parents[1] / "tests" / "support"))
-
-from refusal_wordings import CORPUS, LOOK_ALIKES, WORDINGS, corpus, error
+from refusal_wordings import CORPUS, LOOK_ALIKES, WORDINGS, corpus, error  # isort: skip
 
 PI = Path("node_modules/@earendil-works/pi-ai/dist/utils/overflow.js")
 Numbers = tuple[int | None, int | None, int | None]
@@ -41,16 +39,12 @@ Judge = Callable[[Case], Numbers | None]  # the same of what it finds
 
 def collected() -> list[Case]:
     """Return refusals that servers sent, without those that are ambiguous."""
-    rows = [row for row in corpus() if row["overflow"] in (True, False)] if CORPUS.is_file() else []
-    return [
-        Case(
-            row["status"],
-            row["body"],
-            row["message"],
-            (row["window"], row["prompt_tokens"], row["output_tokens"]) if row["overflow"] else None,
-        )
-        for row in rows
-    ]
+    cases = []
+    for row in corpus() if CORPUS.is_file() else ():
+        stated = row["window"], row["prompt_tokens"], row["output_tokens"]
+        if row["overflow"] in (True, False):
+            cases.append(Case(row["status"], row["body"], row["message"], stated if row["overflow"] else None))
+    return cases
 
 
 def invented() -> list[Case]:
@@ -99,7 +93,7 @@ def main() -> None:
     judges: dict[str, Judge] = {"jupyter_ctx": ours}
     if script.is_file():
         judges["pi"] = pi(script.read_text("utf-8"))
-    if importlib.util.find_spec("ctxnorm"):
+    if is_installed("ctxnorm"):
         judges["ctxnorm"] = ctxnorm
     print(f"{'':<24}{'found':>10}{'with its numbers':>18}{'look-alikes taken for one':>27}")
     for kind, cases in (("collected", collected()), ("invented", invented())):

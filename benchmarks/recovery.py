@@ -28,6 +28,7 @@ SEED = 20_261
 CASES = 10_000
 Kind = Literal["full numbers", "window only", "size only", "none", "lower bounds", "wrong window", "tokenizer"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
+Lie = Literal["excess", "contradiction", "what is left"]  # an excess alone; a limit against its size; what is left
 STATED = {"full numbers", "window only", "lower bounds", "wrong window", "tokenizer"}
 SIZES = (("1.0–1.3", 0.80, 1.0, 1.3), ("1.3–3", 0.15, 1.3, 3.0), ("3–20", 0.05, 3.0, 20.0))
 WORDS = "the ship sailed on through a night of storm and rain while Anna wrote 17 letters (home) about it. "
@@ -39,7 +40,7 @@ BELIEVED, RESERVE = 128_000, 64
 class Simulated(ScriptedProvider):
     """A provider with a true limit that refuses what is larger, in its own way of saying so."""
 
-    def __init__(self, kind: Kind, limit: int, factor: float, rng: random.Random) -> None:
+    def __init__(self, kind: Kind | Lie, limit: int, factor: float, rng: random.Random) -> None:
         super().__init__(
             lambda request: Answer("Yes.", usage=Usage(self.size(request), 2)),
             window=limit + RESERVE, refusal=self.overflow, count=self.noisy, sends_reserve=True,
@@ -70,6 +71,12 @@ class Simulated(ScriptedProvider):
                 return Overflow()
             case "lower bounds":
                 return Overflow(context_window=window, input_tokens=self.limit + 1, input_is_bound=True)
+            case "excess":
+                return Overflow(excess=size - self.limit)
+            case "contradiction":
+                return Overflow(context_window=3 * self.limit, input_tokens=size)
+            case "what is left":
+                return Overflow(context_window=3, input_tokens=size)
             case _:
                 return Overflow(context_window=window, input_tokens=size)
 

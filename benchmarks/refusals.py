@@ -11,38 +11,20 @@ import random
 import statistics
 import sys
 
-from benchmarks.recovery import RESERVE, Kind, Simulated, prose
-from jupyter_ctx import Chat, ContextOverflowError, Overflow
+from benchmarks.recovery import RESERVE, Kind, Lie, Simulated, prose
+from jupyter_ctx import Chat, ContextOverflowError
 
 CONVERSATIONS, TURNS, LIMIT = 24, 40, 8_000
 SHARES = {"short": (0.02, 0.06), "middling": (0.1, 0.2), "long": (0.3, 0.6), "mixed": (0.02, 0.6)}
-KINDS: tuple[Kind, ...] = ("full numbers", "window only", "size only", "none", "lower bounds")
-LIES = ("excess", "contradiction", "what is left")
+KINDS: tuple[Kind | Lie, ...] = (
+    "full numbers", "window only", "size only", "none", "lower bounds", "excess", "contradiction", "what is left",
+)  # fmt: skip
 
 
-class Odd(Simulated):
-    """One whose refusals give an excess alone, a limit that contradicts their size, or what is left as the limit."""
-
-    def __init__(self, lie: str, rng: random.Random) -> None:
-        super().__init__("none", LIMIT, rng.uniform(0.9, 1.1), rng)
-        self.lie = lie
-
-    def overflow(self, size: int) -> Overflow:
-        """Return the text of the refusal."""
-        match self.lie:
-            case "excess":
-                return Overflow(excess=size - self.limit)
-            case "contradiction":
-                return Overflow(context_window=3 * self.limit, input_tokens=size)
-            case _:
-                return Overflow(context_window=3, input_tokens=size)
-
-
-def run(kind: str, low: float, high: float, seed: int) -> tuple[int, int, float]:
+def run(kind: Kind | Lie, low: float, high: float, seed: int) -> tuple[int, int, float]:
     """Return refusals, failed cells, and the share of the limit that requests use from the 16th turn on."""
     rng = random.Random(f"{kind} {low} {high} {seed}")
-    known = next((each for each in KINDS if each == kind), None)
-    provider = Odd(kind, rng) if known is None else Simulated(known, LIMIT, rng.uniform(0.9, 1.1), rng)
+    provider = Simulated(kind, LIMIT, rng.uniform(0.9, 1.1), rng)
     chat = Chat("openai/simulated", provider=provider, window=128_000, max_tokens=RESERVE)
     failed, used = 0, []
     for turn in range(TURNS):
@@ -59,7 +41,7 @@ def main() -> None:
     """Print the table."""
     conversations = int(sys.argv[1]) if len(sys.argv) > 1 else CONVERSATIONS
     print(f"{conversations} conversations of {TURNS} turns: refusals median, most | failed cells | limit used")
-    for kind in (*KINDS, *LIES):
+    for kind in KINDS:
         for name, (low, high) in SHARES.items():
             refusals, failed, used = zip(*(run(kind, low, high, seed) for seed in range(conversations)), strict=True)
             figures = f"{statistics.median(refusals):>4.1f} {max(refusals):>3} | {sum(failed):>3}"

@@ -1,6 +1,6 @@
 """Measure prompts over a table: the time and memory of a run beside the bare SDK and beside peers, and kill -9.
 
-``python -m benchmarks.rows`` prints all tables; ``speed``, ``peers``, ``memory`` or ``kills`` behind it one of them.
+``python -m benchmarks.rows`` prints all tables; ``speed``, ``memory`` or ``kills`` behind it one of them.
 ``PEERS_PYTHON`` names the interpreter of an environment with chatlas and inspect_ai, where that is another.
 """
 
@@ -19,10 +19,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-ROWS, AT_ONCE, SECONDS, PAIRS, PEER_RUNS = 1_000, 20, 0.1, 5, 3
+from benchmarks.measuring import SUPPORT, in_a_process, in_turn, median_difference, median_ratio
+
+ROWS, AT_ONCE, SECONDS, PAIRS = 1_000, 20, 0.1, 5
 MANY = 100_000
 KILLS, KILL_ROWS = 50, 5_000
-SERVER = Path(__file__).parents[1] / "tests" / "support" / "counting_server.py"
 
 MEASURE = """
 import json, os, resource, sys, time
@@ -85,64 +86,48 @@ PEERS = {"chatlas": CHATLAS, "inspect_ai": INSPECT}
 
 
 @contextmanager
-def serving(seconds: float = SECONDS) -> Iterator[tuple[str, Path]]:
+def counting_server(seconds: float = SECONDS) -> Iterator[tuple[str, Path]]:
     """The address of a server in a process of its own, and the file in which it notes what it is asked."""
     with tempfile.TemporaryDirectory() as folder:
         log = Path(folder) / "log"
-        command = [sys.executable, str(SERVER), str(log), "--seconds", str(seconds)]
-        server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-        try:
-            assert server.stdout is not None
-            yield f"http://127.0.0.1:{int(server.stdout.readline())}/v1", log
-        finally:
-            server.kill()
-            server.communicate()
+        with in_a_process(SUPPORT / "counting_server.py", log, "--seconds", seconds) as port:
+            yield f"http://127.0.0.1:{port}/v1", log
 
 
-def measured(script: str, url: str, python: str = sys.executable) -> tuple[float, float]:
-    """Return the seconds and the seconds of CPU that a script takes in a new process."""
+def measured(script: str, url: str, python: str) -> tuple[float, float] | None:
+    """Return the seconds and the seconds of CPU that a script takes in a new process; ``None`` where it fails."""
     command = [python, "-W", "ignore", "-c", MEASURE + script, url, str(ROWS), str(AT_ONCE)]
     run = subprocess.run(command, capture_output=True, text=True, check=False, timeout=600)
     if run.returncode:
-        raise RuntimeError((run.stderr or run.stdout).strip()[-100:].replace("\n", " "))
+        print(f"failed: {(run.stderr or run.stdout).strip()[-100:]!r}")
+        return None
     return tuple(json.loads(next(line for line in run.stdout.splitlines() if line.startswith("["))))
 
 
 def speed() -> None:
-    """Print the time of a run beside that of the bare SDK."""
-    print(f"{ROWS:,} rows, {AT_ONCE} at a time, {1_000 * SECONDS:.0f} ms each: medians of {PAIRS} pairs")
-    pairs = []
-    with serving() as (url, _):
-        for _ in range(PAIRS):
-            pairs.append((measured(SDK, url), measured(OURS, url)))
-    for name, place in (("asyncio and the bare SDK", 0), ("sweep", 1)):
-        walls, cpus = zip(*(pair[place] for pair in pairs), strict=True)
-        print(f"{name:<26}{statistics.median(walls):>7.2f} s{statistics.median(cpus):>7.2f} s CPU")
-    ratios = [ours[0] / sdk[0] for sdk, ours in pairs]
-    more = [1_000 * (ours[1] - sdk[1]) / ROWS for sdk, ours in pairs]
-    print(f"time, ours / SDK: {statistics.median(ratios):.3f} ({min(ratios):.3f} to {max(ratios):.3f})")
-    print(f"CPU a row over the SDK: {statistics.median(more):.2f} ms ({min(more):.2f} to {max(more):.2f})")
-
-
-def peers() -> None:
-    """Print the time of peers, each beside the bare SDK."""
-    python = os.environ.get("PEERS_PYTHON", sys.executable)
-    print(f"the same rows with peers, beside the bare SDK in the same run: medians of {PEER_RUNS} pairs")
-    for name, script in {"jupyter_ctx": OURS, **PEERS}.items():
-        pairs = []
-        try:
-            with serving() as (url, _):
-                for _ in range(PEER_RUNS):
-                    sdk = measured(SDK, url)
-                    pairs.append((sdk, measured(script, url, sys.executable if name == "jupyter_ctx" else python)))
-        except (RuntimeError, subprocess.TimeoutExpired) as error:
-            print(f"{name:<14}left out: {str(error)[:100]}")
+    """Print the time of a run and of peers, each beside that of the bare SDK in the same round."""
+    print(f"{ROWS:,} rows, {AT_ONCE} at a time, {1_000 * SECONDS:.0f} ms each: medians of {PAIRS}, beside the SDK's")
+    theirs = os.environ.get("PEERS_PYTHON", sys.executable)
+    scripts = {"bare SDK": (SDK, sys.executable), "sweep": (OURS, sys.executable)}
+    scripts |= {name: (script, theirs) for name, script in PEERS.items()}
+    with counting_server() as (url, _):
+        rounds = [
+            in_turn(number, *(lambda one=one: measured(one[0], url, one[1]) for one in scripts.values()))  # type: ignore[misc]
+            for number in range(PAIRS)
+        ]
+    for place, name in enumerate(scripts):
+        pairs = [(one[0], one[place]) for one in rounds if one[0] and one[place]]
+        if not pairs:
+            print(f"{name:<14}left out")
             continue
-        wall = statistics.median(peer[0] for _, peer in pairs)
-        cpu = statistics.median(peer[1] for _, peer in pairs)
-        ratio = statistics.median(peer[0] / sdk[0] for sdk, peer in pairs)
-        more = statistics.median(1_000 * (peer[1] - sdk[1]) / ROWS for sdk, peer in pairs)
-        print(f"{name:<14}{wall:>7.2f} s{cpu:>7.2f} s CPU{ratio:>7.2f} of the SDK's{more:>+7.2f} ms CPU a row")
+        walls = [(sdk[0], own[0]) for sdk, own in pairs]
+        cpus = [(1_000 * sdk[1] / ROWS, 1_000 * own[1] / ROWS) for sdk, own in pairs]
+        ratios = sorted(own / sdk for sdk, own in walls)
+        print(
+            f"{name:<14}{statistics.median(own for _, own in walls):>7.2f} s{median_ratio(walls):>7.2f} of the SDK's "
+            f"({ratios[0]:.2f} to {ratios[-1]:.2f}){median_difference(cpus):>+7.2f} ms CPU a row",
+            flush=True,
+        )
 
 
 MEMORY = """
@@ -219,7 +204,7 @@ print(len(run.results), len(run.results.failed), flush=True)
 def kills() -> None:
     """Kill a run at fifty random moments, begin it again each time, and print what was asked twice."""
     chance = random.Random(14)
-    with serving(0.05) as (url, log), tempfile.TemporaryDirectory() as folder:
+    with counting_server(0.05) as (url, log), tempfile.TemporaryDirectory() as folder:
         command = [sys.executable, "-c", KILLED, url, str(Path(folder) / "store.sqlite"), str(KILL_ROWS)]
         again, committed_again = list[int](), 0
         for _ in range(KILLS):
@@ -264,7 +249,7 @@ def _committed(store: Path, url: str) -> set[str]:
         answers.close()
 
 
-TABLES = {"speed": speed, "peers": peers, "memory": memory, "kills": kills}
+TABLES = {"speed": speed, "memory": memory, "kills": kills}
 
 
 def main() -> None:

@@ -41,22 +41,15 @@ def timed(act: Callable[[], Any]) -> float:
     return 1_000 * (time.process_time() - began)
 
 
-def p95(times: list[float]) -> float:
-    """Return the 95th percentile."""
-    return statistics.quantiles(times, n=20)[-1]
-
-
 def ours(count: int, folder: Path) -> tuple[float, float, float]:
     """Time opening, one more turn by add_messages (95th percentile), and our work in a turn that is sent."""
     store = folder / f"ours-{count}.sqlite"
     told: dict[str, Any] = {"name": "it", "token_counting": "approximate", "window": 200_000}
     chat = Chat("openai/gpt-4o", provider=ScriptedProvider(SAID), store=store, **told)
     chat.add_messages(pair for _ in range(count) for pair in messages())
-    more = p95([timed(lambda: chat.add_messages(messages())) for _ in range(NEXT)])
+    additions = [timed(lambda: chat.add_messages(messages())) for _ in range(NEXT)]
     chat.send("Go on.")
-    works = []
-    for _ in range(NEXT):
-        works.append(timed(lambda: (chat.send(ASKED), gauge_forms(chat.info()))))
+    works = [timed(lambda: (chat.send(ASKED), gauge_forms(chat.info()))) for _ in range(NEXT)]
     chat.close()
 
     def open_it() -> None:
@@ -64,7 +57,8 @@ def ours(count: int, folder: Path) -> tuple[float, float, float]:
         assert len(found.turns) == count + 2 * NEXT + 1
         found.close()
 
-    return statistics.median(timed(open_it) for _ in range(RUNS)), more, statistics.median(works)
+    p95 = statistics.quantiles(additions, n=20)[-1]
+    return statistics.median(timed(open_it) for _ in range(RUNS)), p95, statistics.median(works)
 
 
 class Steady(ScriptedProvider):

