@@ -29,7 +29,7 @@ LIGHT = {
     "jupyter_ctx.errors",
     "jupyter_ctx.magics",
     "jupyter_ctx.magics.registration",
-    "jupyter_ctx.magics.shown",
+    "jupyter_ctx.magics.output_recorder",
     "jupyter_ctx.wording",
     "jupyter_ctx.runtime",
     "jupyter_ctx.runtime.importing",

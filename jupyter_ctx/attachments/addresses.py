@@ -16,12 +16,17 @@ SIGNED = r"(?i)(?:.*[-_])?(?:app_?id|auth|code|credential|hmac|key|policy|sas|si
 # Hosts without a public name, or by number
 PRIVATE_HOST = r":|(?:^[^.]+|\.(?:arpa|home|internal|intranet|lan|local|localdomain|localhost)|\.\w*\d\w*)\.?$"
 VALID = r"(?a)https?://(?:[^/?#@\s]*@)?(?:[\w.-]+|\[[\da-fA-F:.]+\])(?::\d{1,5})?(?:[/?#][!-\[\]-~]*)?"
-PRIVATE = "it is in a private network, or at http://, which only --allow-local reads."
+PRIVATE = "it is at http:// or in a private network; only a cell's -a reads local addresses, as they are typed."
 
 
 def is_address(word: str) -> bool:
     """Return whether a word is an address, of whatever kind."""
     return re.match(r"[A-Za-z][A-Za-z0-9+.-]+://", word) is not None
+
+
+def is_local(word: str) -> bool:
+    """Return whether an address names a host of one's own machine or network."""
+    return re.search(PRIVATE_HOST, urlsplit(word).hostname or "") is not None
 
 
 @dataclass(frozen=True, slots=True)

@@ -79,25 +79,16 @@ class Setting(NamedTuple):
 
     about: About
     help: str
-    kind: Any = None
-    number: Number | None = None
-    words: tuple[str, ...] = ()
-    is_optional: bool = False
-
-    def of(self, hint: Any) -> Setting:
-        """Return it with what its annotation says."""
-        is_optional = type(None) in typing.get_args(hint)
-        kind = typing.get_args(hint)[0] if is_optional else hint
-        if typing.get_origin(kind) is Annotated:
-            return self._replace(kind=kind.__origin__, number=kind.__metadata__[0], is_optional=is_optional)
-        words = typing.get_args(kind) if typing.get_origin(kind) is Literal else ()
-        return self._replace(kind=kind, words=words, is_optional=is_optional)
+    kind: Any
+    number: Number | None
+    words: tuple[str, ...]
+    is_optional: bool
 
 
 def setting(about: About, default: Any, summary: str) -> Any:
     """Declare a field of :class:`Settings`."""
     given: dict[str, Any] = {"default_factory": dict} if default == {} else {"default": default}
-    return field(**given, metadata={"setting": Setting(about, summary)})
+    return field(**given, metadata={"about": about, "summary": summary})
 
 
 request, room, server, display = (partial(setting, about) for about in typing.get_args(About))
@@ -141,11 +132,9 @@ class Settings:
     compact_at: Annotated[float, Number(0.1, units="%km")] = room(
         1.0, "the share of the limit at which room is made, or tokens, such as 16k; 1.0: when a prompt does not fit"
     )
-    min_turns: Annotated[int, Number()] = room(1, "turns to keep when room is made, as long as they fit")
     max_turns: Annotated[int, Number(1)] | None = room(
         None, "most turns to send; more are left out, down to 0.6 of this number; none: no such limit"
     )
-    budget_share: Annotated[float, SHARE] = room(1.0, "the share of the window's limit that a prompt may take")
     attach_share: Annotated[float, Number(0, 1, "%")] | None = room(
         None, "the share of the limit that each thing attached may take; none: a tenth, and 8,000 tokens of data"
     )
@@ -166,10 +155,6 @@ class Settings:
 
     def __post_init__(self) -> None:
         _check_parameters(self.parameters, self.effort)
-        if self.max_turns is not None and self.min_turns > max(self.max_turns, 1):
-            raise InvalidRequestError(
-                f"min_turns is {self.min_turns}, and max_turns only {self.max_turns}: no view can have both."
-            )
         if self.window is not None and self.max_tokens is not None and self.max_tokens >= self.window:
             raise InvalidRequestError(
                 f"max_tokens is {self.max_tokens:,}, and the window only {self.window:,}: a prompt must fit too."
@@ -212,8 +197,18 @@ def _plain(name: str) -> str:
     return name.lower().replace("_", "")
 
 
+def _declared(hint: Any, about: About, summary: str) -> Setting:
+    """Return what a field's annotation says of its values, with what is declared beside it."""
+    is_optional = type(None) in typing.get_args(hint)
+    kind = typing.get_args(hint)[0] if is_optional else hint
+    origin = typing.get_origin(kind)
+    if origin is Annotated:
+        return Setting(about, summary, kind.__origin__, kind.__metadata__[0], (), is_optional)
+    return Setting(about, summary, kind, None, typing.get_args(kind) if origin is Literal else (), is_optional)
+
+
 _hints = typing.get_type_hints(Settings, include_extras=True)
-SETTINGS: dict[str, Setting] = {each.name: each.metadata["setting"].of(_hints[each.name]) for each in fields(Settings)}
+SETTINGS = {each.name: _declared(_hints[each.name], **each.metadata) for each in fields(Settings)}
 SETTING_NAMES = tuple(SETTINGS)
 HELP: Mapping[str, str] = {name: each.help for name, each in SETTINGS.items()}
 _DEFAULTS = Settings()

@@ -56,7 +56,6 @@ class Budget(NamedTuple):
     used: int = 0
     exact: bool = False
     margin: float = MARGIN
-    share: float = 1.0
 
     @property
     def limit(self) -> int:
@@ -65,7 +64,7 @@ class Budget(NamedTuple):
         room, cap = window.tokens - self.reserve, window.max_input_tokens
         if cap is not None:
             room = cap if window.is_of_prompts else min(room, cap)
-        return max(0, math.floor(room * self.share))
+        return max(0, math.floor(room))
 
     @property
     def available(self) -> int:

@@ -165,10 +165,10 @@ def cut_at(now: Occupancy, start: int) -> Cut:
     return Cut(start, now.tokens_from(now.begun), tokens, fits=tokens + now.prompt <= now.limit)
 
 
-def cut_down(now: Occupancy, goal: float, *, min_turns: int = 1, max_turns: int | None = None) -> Cut:
+def cut_down(now: Occupancy, goal: float, *, max_turns: int | None = None) -> Cut:
     """Return the cut at the turn that brings the request nearest to ``goal`` tokens and within the limit.
 
-    At most ``max_turns`` turns stay in view, and at least ``min_turns`` as long as these fit. O(log n).
+    At most ``max_turns`` turns stay in view, and the newest as long as it fits. O(log n).
     """
     ledger, start, end = now.ledger, now.start, now.end
     cut = _nearest(ledger, goal - now.fixed - now.prompt, start, end)
@@ -179,8 +179,8 @@ def cut_down(now: Occupancy, goal: float, *, min_turns: int = 1, max_turns: int 
         cut = max(cut, ledger.first_within(room, start, end, guess_weight=weight))
     if max_turns is not None:
         cut = max(cut, ledger.last(max_turns, start, end))
-    wanted = ledger.last(min_turns, start, end)
-    return cut_at(now, wanted if wanted < cut and now.fits(start=wanted) else cut)
+    newest = ledger.last(1, start, end)
+    return cut_at(now, newest if newest < cut and now.fits(start=newest) else cut)
 
 
 def _nearest(ledger: Ledger, room: float, start: int, end: int) -> int:

@@ -28,9 +28,6 @@ class CompactionSettings(Protocol):
     def compact_at(self) -> float: ...  # noqa: D102
 
     @property
-    def min_turns(self) -> int: ...  # noqa: D102
-
-    @property
     def max_turns(self) -> int | None: ...  # noqa: D102
 
 
@@ -91,7 +88,7 @@ def decide(now: Occupancy, settings: CompactionSettings, *, goal: float | None =
     else:
         share = min((TRIM_TO if room.share is None else room.share for room in demands), default=TRIM_TO)
         turns = min((room.turns for room in demands if room.turns is not None), default=None)
-        cut = cut_down(now, goal or share * now.limit, min_turns=settings.min_turns, max_turns=turns)
+        cut = cut_down(now, goal or share * now.limit, max_turns=turns)
     left_out = now.ledger.count(now.begun, cut.start)
     reasons = tuple(room.reason for room in demands if room.reason)
     too_large = len(reasons) < len(demands)

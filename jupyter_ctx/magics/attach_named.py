@@ -4,52 +4,43 @@ from __future__ import annotations
 
 import os
 import re
-from ast import literal_eval
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from ..attachments.addresses import Address, is_address
+from ..attachments.addresses import Address, is_address, is_local
 from ..attachments.attached import MOST_SHARE, Attached
 from ..attachments.attached_files import exists
-from ..attachments.user_code import call_user_code, format_error
+from ..attachments.user_code import format_error, silent
 from ..errors import InvalidRequestError
 from ..template.expressions import Expression, RefusedError, described
-from ..wording import did_you_mean, nearest_name
+from ..wording import did_you_mean
 from .variables import variables_of
 
 VARIABLE_NAME = re.compile(r"[^\W\d]\w*")
-PART_NAME = re.compile(r"\.([^\W\d]\w*)|\[((?:[^\[\]]|\[[^\[\]]*\])+)\]")
-SLICE = re.compile(r"(-?\d+)?:(-?\d+)?(?::(-?\d+))?")
+KEYS = re.compile(r"\[([^\[\]]+)\]")
+NUMBERS = re.compile(r"[-\d.: ]*")  # a number or a slice
 WHOLE = ":all"  # behind a name: as much as fits
 NOT_DATA = ("a module", "a class", "a function")
 MOST_FILES = 1_000  # of a folder that are compared with a word
 ABSENT = object()  # there is no variable of the name
-MOST_LISTED = 12  # numbers of items
 SIMILARITY = 0.6  # of difflib, from 0 to 1
 NUMBERED = re.compile(r"(Out|In)\s?\[\s?(\d+)\s?\]|_(i?)(\d+)\b")
 FILLED_IN = re.compile(r"\{\{.*?\}\}")
 
 
-class NoPartError(InvalidRequestError):
-    """A variable has no such part; the message says which."""
+def attached_named(word: str, variables: Mapping[str, Any], attach: Callable[..., Attached]) -> Attached:
+    """Return what a word names: an expression as ``{{ }}`` has it, such as ``axes[0]``, else a file; or a web page.
 
-
-def attached_named(
-    word: str, variables: Mapping[str, Any], attach: Callable[..., Attached], *, allow_local: bool = False
-) -> Attached:
-    """Return what a word names: a variable, an attribute or an item of one, else a file; or a web page.
-
-    Items are named by constants, as in ``Out[3]``, ``axes[0, 1]``, ``results['fig']`` and ``df[:100]``; other
-    expressions are those of ``{{ }}``, such as ``df[df.x > 2]``. ``./NAME`` is a file in any case; ``NAME:all`` sends
-    as much of a value as fits half of the limit. ``attach`` makes what goes with the prompt from a value and its name.
-    Raises InvalidRequestError.
+    ``./NAME`` is a file in any case; ``NAME:all`` sends as much of a value as fits half of the limit. ``attach`` makes
+    what goes with the prompt from a value and its name. Raises InvalidRequestError.
     """
     if is_address(word):
-        return attach(word, Address(word, allow_local))
+        return attach(word, Address(word, allow_local=is_local(word)))
     name = word.removesuffix(WHOLE)
     is_whole = name != word and not _is_file(word)
     word = name if is_whole else word
@@ -64,101 +55,31 @@ def attached_named(
 
 def _value(word: str, variables: Mapping[str, Any]) -> Any:
     """Return what a word names, or ``ABSENT`` where that is a file. Raises InvalidRequestError."""
-    value, problem = ABSENT, ""
-    try:
-        value = call_user_code(word, lambda: part_named(word, variables))
-    except NoPartError as error:
-        problem = f"-a {word}: {error} Nothing was sent."
-    if value is ABSENT and not exists(word):
+    problems: list[str] = []
+    for expression in map(Expression.of, _readings(word)):
+        if not expression.names or expression.unknown(variables) or expression.source != expression.text:
+            continue
         try:
-            value = call_user_code(word, lambda: _computed(word, variables))
-        except NoPartError as error:
-            raise InvalidRequestError(problem or f"-a {word}: {error}. Nothing was sent.") from None
-        if value is ABSENT:
-            raise InvalidRequestError(problem or _no_such(word, variables))
-    return value
-
-
-def _computed(word: str, variables: Mapping[str, Any]) -> Any:
-    """Return the value of an expression, as ``{{ }}`` reads it; ``ABSENT``: the word is none. Raises NoPartError."""
-    expression = Expression.of(word)
-    if not expression.names or expression.unknown(variables):
+            with silent():
+                return expression.value(variables)
+        except RefusedError as error:
+            problems.insert(0, f"{error}.")
+        except Exception as error:  # of the user's own objects, too
+            problems.append(f"{format_error(error)}.{''.join(getattr(error, '__notes__', ()))}")
+    if exists(word):
         return ABSENT
-    try:
-        return expression.value(variables)
-    except RefusedError as error:
-        raise NoPartError(str(error)) from None
-    except Exception as error:
-        raise NoPartError(format_error(error)) from None
+    raise InvalidRequestError(f"-a {word}: {problems[0]} Nothing was sent." if problems else _no_such(word, variables))
 
 
-def part_named(word: str, variables: Mapping[str, Any]) -> Any:
-    """Return the value that a word names, or ``ABSENT`` where there is no such variable. Raises NoPartError."""
-    first = VARIABLE_NAME.match(word)
-    if first is None or first.group() not in variables:
-        return ABSENT
-    value, place, text = variables[first.group()], first.end(), first.group()
-    while place < len(word):
-        step = PART_NAME.match(word, place)
-        if step is None:
-            return ABSENT
-        value = _attribute(value, step[1], text) if step[1] else _item(value, step[2], text)
-        place, text = step.end(), word[: step.end()]
-    return value
+def _readings(word: str) -> Iterable[str]:
+    """Yield the expressions that a word may be: a line's quotes are gone by now, so that ``d[key]`` may be a text."""
 
+    def quoted(match: re.Match[str], *, numbers: bool) -> str:
+        parts = [part.strip() for part in match[1].split(",")]
+        return f"[{', '.join(part if NUMBERS.fullmatch(part) and not numbers else repr(part) for part in parts)}]"
 
-def _attribute(value: Any, name: str, text: str) -> Any:
-    try:
-        return getattr(value, name)
-    except AttributeError:
-        names: list[str] = []
-        with suppress(Exception):
-            names = [each for each in dir(value) if each[:1] != "_"]
-        raise NoPartError(
-            f"{text} has no attribute {name!r}, and there is no file of this name.{_question(name, names, text + '.')}"
-        ) from None
-    except Exception as error:
-        raise NoPartError(f"{text}.{name} raised {format_error(error)}.") from None
-
-
-def _item(value: Any, typed: str, text: str) -> Any:
-    problem: Exception | None = None
-    for key in _keys(typed):
-        try:
-            return value[key]
-        except Exception as error:  # of any class that has items
-            problem = problem or error
-    if isinstance(problem, LookupError):
-        raise NoPartError(f"{text} has no item {typed}.{_items_hint(value, typed, text)}") from None
-    raise NoPartError(f"{text}[{typed}] raised {format_error(problem or ValueError())}.") from None
-
-
-def _items_hint(value: Any, typed: str, text: str) -> str:
-    """Return the nearest key, or how many items there are."""
-    if isinstance(value, Mapping):
-        keys = list(value)
-        texts = [key for key in keys[:1_000] if isinstance(key, str)]
-        near = nearest_name(typed.strip("'\""), texts, SIMILARITY)
-        if near:
-            return f" Did you mean {text}[{near!r}]?"
-        numbers = [key for key in keys[-MOST_LISTED:] if isinstance(key, int)]
-        return f" There are {', '.join(map(str, numbers))}." if numbers else ""
-    with suppress(Exception):
-        return f" It has {len(value):,}, and the first is number 0."
-    return ""
-
-
-def _keys(typed: str) -> Iterable[Any]:
-    """Yield what a text in brackets may mean; a line's quotes are gone by now, so that any text may be a key."""
-    typed = typed.strip()
-    part = SLICE.fullmatch(typed)
-    if part is not None:
-        yield slice(*(int(each) if each else None for each in part.groups()))
-    with suppress(ValueError, SyntaxError, MemoryError, RecursionError):
-        yield literal_eval(typed)
-    if typed[0] == "[" and typed[-1] == "]":  # a list of columns
-        yield [each.strip() for each in typed[1:-1].split(",")]
-    yield typed
+    words, everything = (KEYS.sub(partial(quoted, numbers=numbers), word) for numbers in (False, True))
+    return dict.fromkeys((words, word, everything))
 
 
 def _no_such(word: str, variables: Mapping[str, Any]) -> str:
@@ -170,15 +91,12 @@ def _no_such(word: str, variables: Mapping[str, Any]) -> str:
         files = [os.path.join(folder, each.name) for each in entries if each.is_file()]
     names = [*variables_of(variables, is_attachable), *files]
     first = VARIABLE_NAME.match(word)
-    hint = _question(word, names) or (_question(first.group(), names) if first else "")
+    words = [word, *([first.group()] if first else [])]
+    hint = next(filter(None, (did_you_mean(each, names, similarity=SIMILARITY) for each in words)), "")
     return (
         f"-a {word}: there is no such variable, and no such file or directory (looked for from {Path.cwd()}).{hint} "
         "Nothing was sent."
     )
-
-
-def _question(name: str, names: Iterable[str], before: str = "") -> str:
-    return did_you_mean(name, names, f"{before}{{}}", SIMILARITY)
 
 
 def _is_file(word: str) -> bool:

@@ -16,13 +16,11 @@ from ..session.prompt import FromStore, Prompt
 from ..session.send import stopped
 from .attach_named import Labels, attached_named
 from .line_options import settings_of
-from .shown import Shown
+from .output_recorder import OutputRecorder
 from .variables import schema_named
 
 if TYPE_CHECKING:
     from ..attachments.errors import Failure
-    from .outputs import Outputs
-
 
 Tell = Callable[..., None]
 
@@ -36,10 +34,10 @@ class CellPrompt(NamedTuple):
 
 
 class CellPrompts:
-    """Makes prompts of the cells of one shell; ``shown`` is told what they show."""
+    """Makes prompts of the cells of one shell; ``recorder`` hears what they show."""
 
-    def __init__(self, shell: Any, shown: Shown) -> None:
-        self._shell, self._shown = shell, shown
+    def __init__(self, shell: Any, recorder: OutputRecorder) -> None:
+        self._shell, self._recorder = shell, recorder
 
     def of(self, chat: Chat, options: Namespace, text: str, place: Where, tell: Tell) -> CellPrompt:
         """Return the prompt of a cell, and ``tell`` what is read. Raises UsageError and what reading raises."""
@@ -48,9 +46,9 @@ class CellPrompts:
         labels = Labels(text)
         try:
             if not options.raw and "{{" in text:
-                from .outputs import PromptFilling
+                from .filling import PromptFilling
 
-                filling = PromptFilling(self._outputs, chat, options, labels)
+                filling = PromptFilling(self._recorder, chat, options, labels)
                 text = filling.of(text, tell)
                 images, lines = filling.images.values(), filling.lines
             attached = tuple(dict.fromkeys((*images, *self._attached(chat, options, labels, tell))))
@@ -70,19 +68,12 @@ class CellPrompts:
         """Return the last error of this notebook's cells. Raises InvalidRequestError where there is none."""
         from .last_error import last_failure
 
-        failure = last_failure(self._shell, self._shown.failure)
+        failure = last_failure(self._shell, self._recorder.failure)
         if failure is None:
             raise InvalidRequestError(
                 "There is no error to send: no cell has failed in this kernel. Run the one that fails first."
             )
         return failure
-
-    @property
-    def _outputs(self) -> Outputs:
-        """What the cells of this notebook have shown."""
-        from .outputs import Outputs
-
-        return Outputs(self._shell, self._shown)
 
     def _attached(self, chat: Chat, options: Namespace, labels: Labels, tell: Tell) -> list[Attached]:
         """Return what options name: things of the notebook or files, and the last error."""
@@ -93,10 +84,10 @@ class CellPrompts:
             label = labels.of(name)
             return part if label == name else part.labelled(label)
 
-        names, things = self._outputs.attachable if words else {}, []
+        names, things = self._recorder.attachable if words else {}, []
         for word in words:
             tell(word, verb="Reading")
-            things.append(attached_named(word, names, attach, allow_local=options.allow_local))
+            things.append(attached_named(word, names, attach))
         if options.error:
             things.append(attachment_of_error(chat.session, self.last_error(), redact=redact, **settings))
         return things

@@ -33,8 +33,8 @@ from .cell_gauge import CellGauge
 from .cell_prompts import CellPrompts
 from .conversation_tables import view_forms
 from .line_options import is_several
+from .output_recorder import OutputRecorder
 from .sent_parts import along_bundle
-from .shown import Shown
 from .variables import check_new_name
 
 if TYPE_CHECKING:
@@ -49,11 +49,11 @@ RUN_AGAIN = "Run the cell again for another answer"
 class ChatCells:
     """The chat cells of one IPython shell, and the conversations that they talk in.
 
-    ``shown`` is told what cells show. ``chip`` is the one in the notebook's toolbar; ``None``: there can be none.
+    ``recorder`` hears what cells show. ``chip`` is the one in the notebook's toolbar; ``None``: there can be none.
     """
 
-    def __init__(self, shell: Any, shown: Shown, chip: Chip | None = None) -> None:
-        self.shell, self.prompts = shell, CellPrompts(shell, shown)
+    def __init__(self, shell: Any, recorder: OutputRecorder, chip: Chip | None = None) -> None:
+        self.shell, self.prompts = shell, CellPrompts(shell, recorder)
         self.gauge = CellGauge(shell, lambda: self.library, chip)
         self.maps: dict[str, Run] = {}  # by the fingerprint of their cell, the newest
         self._side_by_side: dict[str, SideBySideCell] = {}  # by cell

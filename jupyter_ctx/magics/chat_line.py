@@ -49,8 +49,8 @@ def _run_command(cells: ChatCells, options: Namespace, cell: str | None, line: s
     from .commands import COMMANDS
     from .line_errors import check_options, check_quotes, unknown
 
-    name, *words = options.words
-    command = COMMANDS.get(name.lower())
+    name, words = options.words[0].lower(), options.words[1:]
+    command = COMMANDS.get(name)
     if command is None or cell is not None:
         check_quotes(split_line(line), options.words, command)
     if command is None:

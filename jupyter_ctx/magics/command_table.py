@@ -61,7 +61,7 @@ ABOUT_WINDOW, ABOUT_ANSWERS, ABOUT_CONVERSATIONS, ABOUT_SETUP, ABOUT_MORE = GROU
     "The context window", "Answers", "Conversations", "Model and settings", "More",
 )  # fmt: skip
 BETWEEN_PLACES = re.compile(r"(?<!\|) +(?!\|)")
-KIND_OF = {"turns": "N", "numbers": "N", "path": "FILE"}  # of parameters that are not called so themselves
+KIND_OF = {"turns": "N", "numbers": "N"}  # of parameters that are not called so themselves
 TO_THE_END = ("name", "conversation")  # parameters that take all words to the end of a line
 
 
@@ -69,6 +69,7 @@ TO_THE_END = ("name", "conversation")  # parameters that take all words to the e
 class Command:
     """One command, as help, completion and the magic see it.
 
+    names: what it is typed as: one that has a reverse has two, such as ``pin`` and ``unpin``
     takes: what stands behind the name: words as they are typed, kinds in capitals, [optional], either | or
     group: the heading below which it is listed
     examples: lines or cells that use it
@@ -78,7 +79,7 @@ class Command:
     """
 
     run: CommandRun
-    name: str
+    names: tuple[str, ...]
     takes: str
     help: str
     group: str
@@ -90,6 +91,11 @@ class Command:
     every_conversation: bool = False
 
     @property
+    def name(self) -> str:
+        """The name that it is listed by."""
+        return self.names[0]
+
+    @property
     def mark(self) -> str:
         """The magic that it is typed behind."""
         return "%%chat" if self.needs_text else "%chat"
@@ -99,7 +105,7 @@ class Command:
         """The command as it is typed, with what it takes and the option of its own, if it is one."""
         own = [option.usage for option in OPTIONS if option.of == (self.name,)]
         option = f"[{own[0]}]" if len(own) == 1 else ""
-        return " ".join(filter(None, (self.mark, self.name, self.takes, option)))
+        return " ".join(filter(None, (self.mark, " | ".join(self.names), self.takes, option)))
 
     @property
     def options(self) -> tuple[Option, ...]:
@@ -127,15 +133,12 @@ class Command:
             if parameter.name in TO_THE_END and parameter is self.parameters[-1]:
                 left = [" ".join(left)] if left else []
             count = len(left) if takes_all else 1
-            values += [self._value(call, parameter, word) for word in left[:count]]
+            is_number = str(parameter.annotation).startswith("int")
+            values += [call.count(word, self.takes, self._remedy) if is_number else word for word in left[:count]]
             left = left[count:]
         if left:
             raise self._misuse(call)
         return values
-
-    def _value(self, call: Call, parameter: inspect.Parameter, word: str) -> object:
-        is_number = str(parameter.annotation).startswith("int")
-        return call.count(word, self.takes, self._remedy) if is_number else word
 
     def _misuse(self, call: Call) -> UsageError:
         """Return an error that says what the command takes, and how it is written."""
@@ -152,7 +155,7 @@ class Command:
         return f", as in {max(lines, key=len)}" if lines else ""
 
 
-COMMANDS: dict[str, Command] = {}  # by every spelling, in the order of %chat help
+COMMANDS: dict[str, Command] = {}  # by every name, in the order of %chat help
 
 
 def command(
@@ -160,38 +163,44 @@ def command(
 ) -> Callable[[CommandRun], CommandRun]:  # fmt: skip
     """Declare the function below as a command.
 
-    ``takes``: what is typed behind its name, where its parameters do not say it; ``also`` is another spelling;
-    ``declared`` are further fields of :class:`Command`.
+    ``takes``: what is typed behind its name, where its parameters do not say it; ``also`` is another name, which the
+    function finds in ``call.name``; ``declared`` are further fields of :class:`Command`.
     """
 
     def declare(run: CommandRun) -> CommandRun:
-        name, explanation = run.__name__.strip("_"), " ".join((run.__doc__ or "").split())
-        made = _made(run, run, name, takes, explanation, group, examples, **declared)
-        COMMANDS.update({spelling: made for spelling in (name, also) if spelling})
+        explanation = " ".join((run.__doc__ or "").split())
+        _declare(run, run, (run.__name__.strip("_"), also), takes, explanation, group, examples, **declared)
         return run
 
     return declare
 
 
-def command_of(method: CommandRun, group: str, *examples: str, name: str = "") -> None:
-    """Declare a method of :class:`Chat` as a command: its signature and the first line of its docstring explain it."""
+def command_of(method: CommandRun, group: str, *examples: str, reverse: CommandRun | None = None) -> None:
+    """Declare a method of :class:`Chat` as a command: its signature and the first line of its docstring explain it.
+
+    ``reverse`` is the method that takes back what it does.
+    """
+    methods = {each.__name__: each for each in (method, reverse) if each is not None}
+    first, *others = [(each.__doc__ or "").partition("\n")[0].removesuffix(".") for each in methods.values()]
+    explanation = "; ".join([first, *(f"{line[:1].lower()}{line[1:]}" for line in others)])
 
     def run(call: Call, *given: object) -> object:
-        return method(call.chat, *given)
+        return methods[call.name](call.chat, *given)
 
-    name, explanation = name or method.__name__, (method.__doc__ or "").partition("\n")[0]
-    COMMANDS[name] = _made(run, method, name, "", explanation, group, examples)
+    _declare(run, method, tuple(methods), "", explanation, group, examples)
 
 
-def _made(
-    run: CommandRun, signed: CommandRun, name: str, takes: str, explanation: str, group: str, examples: tuple[str, ...],
-    **declared: Any,
-) -> Command:  # fmt: skip
-    """Return a command with what is typed behind its name: the parameters after the first, but those by keyword."""
+def _declare(
+    run: CommandRun, signed: CommandRun, names: tuple[str, ...], takes: str, explanation: str, group: str,
+    examples: tuple[str, ...], **declared: Any,
+) -> None:  # fmt: skip
+    """Declare a command; what is typed behind it are the parameters after the first, but those by keyword."""
     _, *parameters = inspect.signature(signed).parameters.values()
     typed = tuple(each for each in parameters if each.kind is not each.KEYWORD_ONLY)
     takes = takes or " ".join(map(_typed, typed))
-    return Command(run, name, takes, explanation.removesuffix("."), group, examples, typed, **declared)
+    names = tuple(filter(None, names))
+    made = Command(run, names, takes, explanation.removesuffix("."), group, examples, typed, **declared)
+    COMMANDS.update(dict.fromkeys(names, made))
 
 
 def _typed(parameter: inspect.Parameter) -> str:

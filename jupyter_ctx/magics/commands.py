@@ -134,17 +134,17 @@ def _map(call: Call, table: str) -> None:
     ask_rows(call, table)
 
 
-command_of(Chat.pin, ABOUT_WINDOW, "%chat pin 1 4")
-command_of(Chat.unpin, ABOUT_WINDOW, "%chat unpin 1")
-command_of(Chat.exclude, ABOUT_WINDOW, "%chat exclude 2 3")
+command_of(Chat.pin, ABOUT_WINDOW, "%chat pin 1 4", "%chat unpin 1", reverse=Chat.unpin)
 
 
-@command(ABOUT_WINDOW, "%chat include 2", "%chat include all", takes="N… | all")
-def _include(call: Call, *turns: str) -> object:
-    """Include turns again that were left out; all: every one."""
-    everything = [word.lower() for word in turns] == ["all"]
-    numbers = () if everything else (call.count(word, "numbers of turns, or all") for word in turns)
-    return call.chat.include(*numbers)
+@command(ABOUT_WINDOW, "%chat exclude 2 3", "%chat include 2", "%chat include all", takes="N… | all", also="include")
+def _exclude(call: Call, *turns: str) -> object:
+    """Leave these turns out of every request; include: bring them back, all: every turn that was left out."""
+    is_include = call.name == "include"
+    if is_include and [word.lower() for word in turns] == ["all"]:
+        return call.chat.include()
+    numbers = [call.count(word, f"numbers of turns{', or all' * is_include}") for word in turns]
+    return call.chat.include(*numbers) if is_include else call.chat.exclude(*numbers)
 
 
 command_of(Chat.trim, ABOUT_WINDOW, "%chat trim", "%chat trim 3")
@@ -170,8 +170,7 @@ def _summarise(call: Call, turns: int | None = None) -> object:
 
 
 command_of(Chat.clear, ABOUT_WINDOW)
-command_of(Chat.undo, ABOUT_WINDOW)
-command_of(Chat.redo, ABOUT_WINDOW)
+command_of(Chat.undo, ABOUT_WINDOW, "%chat undo", "%chat redo", reverse=Chat.redo)
 
 
 @command(ABOUT_ANSWERS, "%chat continue --max-tokens 500", asks=True)
@@ -220,13 +219,13 @@ def _list(call: Call, scope: str = "") -> object:
     """List the conversations of this notebook, or of all notebooks."""
     if scope.lower() not in ("", "all"):
         raise UsageError(f"%chat list takes nothing or all, not {scope!r}.")
-    library, current = call.host.library, call.host.library.current.name
+    library = call.host.library
     try:
         rows = library.rows(everywhere=bool(scope))
     except StoreError as error:
         say(f"{error} These are the conversations in memory:")
         rows = library.in_memory
-    return conversations_table(rows, current, library.origin)
+    return conversations_table(rows, library.current.name, library.origin)
 
 
 @command(ABOUT_CONVERSATIONS, "%chat rename plans", every_conversation=True)
@@ -239,16 +238,14 @@ def _rename(call: Call, name: str) -> object:
 @command(ABOUT_CONVERSATIONS, "%chat delete plans", "%chat delete --answers", every_conversation=True)
 def _delete(call: Call, conversation: str = "") -> object:
     """Delete a conversation for good, or all stored answers of maps, after asking."""
-    library = call.host.library
-    if call.options.answers:
-        if conversation:
-            raise UsageError("%chat delete --answers takes no name: it deletes the answers of all maps.")
+    library, answers = call.host.library, call.options.answers
+    if answers is bool(conversation):
+        raise UsageError("%chat delete takes a conversation's name (%chat list shows them), or --answers.")
+    if answers:
         asked = "This deletes what all maps have stored, for good; they would be paid again. Type answers to confirm: "
         if _typed(asked) != "answers":
             raise UsageError("Not confirmed: nothing was deleted.")
         return f"Deleted {words_of.counted(library.delete_answers(), 'answer')} of maps. That cannot be undone."
-    if not conversation:
-        raise UsageError("%chat delete takes a conversation's name: %chat list shows them.")
     row, before = library.find(conversation), library.current
     asked = f"This deletes {conversation!r} with all its turns for good. Type its name to confirm: "
     library.delete(conversation, confirm=_typed(asked))
@@ -291,17 +288,18 @@ def _memory(call: Call, file: str | None = None) -> object:
     return "No memory file is set: create preferences.md beside the notebook, or name a file with %chat memory PATH."
 
 
-@command(ABOUT_CONVERSATIONS, "%chat export talk.md")
+@command(ABOUT_CONVERSATIONS, "%chat export talk.md", "%chat import talk.json", also="import")
 def _export(call: Call, file: str) -> object:
-    """Write the conversation to a file that ends in .md, .json or .ipynb."""
+    """Write the conversation to a file that ends in .md, .json or .ipynb; import: append what a file has, JSON and
+    notebooks of other programs, too.
+    """
+    if call.name == "import":
+        return call.chat.load(file)
     redactor = call.redactor()
     path = export(call.chat.conversation, path_of(file), redactor, call.chat.session.notebook_file)
     wrote = f"Wrote {words_of.turns(len(call.chat.turns))} to {path}."
     blanked = blanked_line(path.name, redactor.blanked)
     return f"{wrote} {blanked} --no-redact blanks keys in use alone." if blanked else wrote
-
-
-command_of(Chat.load, ABOUT_CONVERSATIONS, "%chat import talk.json", name="import")
 
 
 @command(

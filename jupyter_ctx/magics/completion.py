@@ -1,64 +1,69 @@
-"""Tab in a ``%%chat`` cell: the words of its line, and inside ``{{ }}`` in the prompt what may be filled in there."""
+"""Tab in a ``%%chat`` cell: the words of its line, by a table of what may stand where; columns in a map's prompt."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any
+from functools import lru_cache, partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from IPython.core.completer import CompletionContext, SimpleCompletion
+from IPython.core.getipython import get_ipython
 
+from ..config.aliases import load_aliases
+from ..config.settings import MODELS, SETTING_NAMES, SETTINGS, choices
+from ..display.tables import first_words
+from ..errors import InvalidRequestError
+from ..experiments.table.table_files import TABLE_FORMATS
+from ..models.model_names import bare_names, known_models, model_names, providers
+from ..models.window_tables import resolve_window
+from ..providers.lookup import key_holders, provider_names
+from ..wording import nearest_name
+from .attach_named import is_attachable
 from .commands import COMMANDS
-from .completers import COMPLETERS, Suggestion, TypedLine, notebook_names
-from .line_options import OF_A_PROMPT, OPTIONS, Option
-from .variables import value_named
+from .help_topics import TOPICS
+from .line_options import ASKING, OF_A_PROMPT, OPTIONS
+from .variables import is_run, is_schema, is_scorer, is_table, value_named, variables_of
 
 if TYPE_CHECKING:
     from .chat_cells import ChatCells
 
-SIMILAR = 0.6  # of difflib, from 0 to 1
-MOST_SIMILAR = 8  # words offered in place of one that was mistyped
+SIMILAR, MOST_SIMILAR = 0.6, 8  # of difflib, from 0 to 1; words offered in place of one that was mistyped
 LEAST_PART = 3  # characters that are looked for inside words
-SENT_TEXT = ("", "preview", "map", "fix")  # commands below which the text is a prompt
 BEGUN = re.compile(r"(?<![{$\\])\{\{ ([^{}\n]*)$")  # an expression up to the cursor
 LAST_WORD = re.compile(r"(?<![\w.'\"])[^\W\d]?\w*$")  # of what is typed: a name that nothing stands before
 TYPED_WORD = re.compile(r"""("[^"]*"?|'[^']*'?|\S)\S*""")  # a word that begins with a quote goes on to the next one
+CHANGES = {"pin": ("pinned", False), "unpin": ("pinned", True), "exclude": ("excluded", False),
+           "include": ("excluded", True)}  # what a command changes of a turn, and how that is before it  # fmt: skip
+OPTION_OF = {flag: option for option in OPTIONS for flag in option.flags}
 
 
-def matches(context: CompletionContext, cells: Callable[[], ChatCells], *, below: bool) -> Any:
-    """Return what may stand at the cursor in one of our cells, as IPython's matchers do; ``below``: in the prompt."""
-    if below:
-        return _in_prompt(context)
-    line, at = context.line_with_cursor, context.cursor_position
-    head, *words = _words(line[:at])
-    typed = _option_apart(TypedLine(words[:-1], words[-1].lstrip("\"'"), words[-1], cells))
-    fitting = _fitting(_possible(typed, in_cell=head.startswith("%%")), typed.current)
-    completions = [Suggestion(_written(word.text, typed.quoted, line[at:]), word.kind) for word in fitting]
-    return _matches(typed.quoted, completions) if completions else _nothing()
+class Suggestion(NamedTuple):
+    """What may be typed, and what it is, such as ``column`` or ``DataFrame 12,000 × 5``."""
+
+    text: str
+    kind: str = ""
 
 
-def _words(text: str) -> list[str]:
-    """Return the words of the beginning of a line: the last one, perhaps empty, as typed, the others without quotes."""
-    typed = list(TYPED_WORD.finditer(text))
-    current = typed.pop()[0] if typed and typed[-1].end() == len(text) else ""
-    return [*(word[0].strip("\"'") for word in typed), current]
+@dataclass(frozen=True, slots=True)
+class TypedLine:
+    """A line up to the cursor: its whole words, and the one at the cursor without and with its quote."""
 
+    before: list[str]
+    current: str
+    quoted: str
+    cells: Callable[[], ChatCells]
 
-def _option_apart(typed: TypedLine) -> TypedLine:
-    """Split ``--option=value`` at the cursor into the option and its value."""
-    flag, equals, value = typed.current.partition("=")
-    if not equals or not any(flag in option.flags and option.takes for option in OPTIONS):
-        return typed
-    return replace(typed, before=[*typed.before, flag], current=value.lstrip("\"'"), quoted=value)
-
-
-def _matches(typed: str, words: Iterable[Suggestion]) -> Any:
-    """Return completions for IPython; JupyterLab would break what they say of themselves at its spaces."""
-    shown = [(word.text, (word.kind or "param").replace(" ", "\N{NO-BREAK SPACE}")) for word in words]
-    completions = [SimpleCompletion(text=text, type=kind) for text, kind in shown]
-    return {"completions": completions, "suppress": True, "ordered": True, "matched_fragment": typed}
+    @property
+    def plain(self) -> list[str]:
+        """The whole words that are neither options nor their values."""
+        takes = {flag: bool(option.takes) for flag, option in OPTION_OF.items()}
+        pairs = zip(["", *self.before], self.before, strict=False)
+        return [word for last, word in pairs if word not in takes and not takes.get(last, False)]
 
 
 class _Silence(tuple[SimpleCompletion, ...]):
@@ -76,6 +81,36 @@ def _nothing() -> Any:
     return {"completions": _Silence(), "suppress": True}
 
 
+def matches(context: CompletionContext, cells: Callable[[], ChatCells], *, below: bool) -> Any:
+    """Return what may stand at the cursor in one of our cells, as IPython's matchers do; ``below``: in the prompt."""
+    line, at = context.line_with_cursor, context.cursor_position
+    head, *words = _words(context.full_text.partition("\n")[0] + " " if below else line[:at])
+    *before, current = words
+    flag, equals, value = current.partition("=")
+    if equals and flag in OPTION_OF and OPTION_OF[flag].takes:
+        before, current = [*before, flag], value
+    typed = TypedLine(before, current.lstrip("\"'"), current, cells)
+    if below:
+        return _in_prompt(typed, line[:at])
+    fitting = _fitting(_possible(typed, in_cell=head.startswith("%%")), typed.current)
+    written = [Suggestion(_written(word.text, typed.quoted, line[at:]), word.kind) for word in fitting]
+    return _matches(typed.quoted, written) if written else _nothing()
+
+
+def _words(text: str) -> list[str]:
+    """Return the words of the beginning of a line: the last one, perhaps empty, as typed, the others without quotes."""
+    typed = list(TYPED_WORD.finditer(text))
+    current = typed.pop()[0] if typed and typed[-1].end() == len(text) else ""
+    return [*(word[0].strip("\"'") for word in typed), current]
+
+
+def _matches(typed: str, words: Iterable[Suggestion]) -> Any:
+    """Return completions for IPython; JupyterLab would break what they say of themselves at its spaces."""
+    shown = [(word.text, (word.kind or "param").replace(" ", "\N{NO-BREAK SPACE}")) for word in words]
+    completions = [SimpleCompletion(text=text, type=kind) for text, kind in shown]
+    return {"completions": completions, "suppress": True, "ordered": True, "matched_fragment": typed}
+
+
 def _written(word: str, typed: str, after: str) -> str:
     """Return a word as it is typed: in quotes where it has a space, unless a folder's path goes on."""
     quote = typed[:1] if typed[:1] in ("'", '"') else '"' if " " in word else ""
@@ -84,85 +119,155 @@ def _written(word: str, typed: str, after: str) -> str:
 
 
 def _fitting(possible: Iterable[Suggestion], current: str) -> list[Suggestion]:
-    """Return words that begin as typed; where there are none, those that contain it, or else are most like it."""
-    words = {word.text: word for word in possible}
+    """Return words that begin as typed; where there are none, those that contain it, or else are most like it.
+
+    Of models, a name without its provider is compared as well.
+    """
+    words, low = {word.text: word for word in possible}, current.lower()
     begun = [word for text, word in words.items() if text.startswith(current)]
     if begun or len(current) < LEAST_PART:
         return begun
-    inside = [word for text, word in words.items() if current.lower() in text.lower()]
-    return inside or [words[text] for text in _near(current, words)]
-
-
-def _near(current: str, words: Iterable[str]) -> Iterable[str]:
-    """Return the words most like a mistyped one; of models, a name without its provider is compared as well."""
-    spelled: dict[str, str] = {}
-    for word in words:
-        _, slash, name = word.lower().partition("/")
-        spelled.setdefault(word.lower(), word)
-        if slash and name and "/" not in current:
-            spelled.setdefault(name, word)
-    near = get_close_matches(current.lower(), spelled, MOST_SIMILAR, SIMILAR)
-    return dict.fromkeys(spelled[each] for each in near)
+    bare = {text.lower().partition("/")[2]: text for text in reversed(words) if "/" not in current}
+    spelled = {**{text.lower(): text for text in words}, **bare}
+    near = [spelled[each] for each in get_close_matches(low, filter(None, spelled), MOST_SIMILAR, SIMILAR)]
+    inside = [text for text in words if low in text.lower()]
+    return [words[text] for text in dict.fromkeys(inside or near)]
 
 
 def _possible(typed: TypedLine, *, in_cell: bool) -> Iterator[Suggestion]:
     """Yield what may stand after the words before the cursor."""
-    before = typed.before
-    option = next((each for each in OPTIONS if each.takes and before and before[-1] in each.flags), None)
-    if option is not None:
+    option = OPTION_OF.get(typed.before[-1]) if typed.before else None
+    if option is not None and option.takes:
         yield from COMPLETERS.get(option.flag, COMPLETERS.get(option.takes, lambda _: ()))(typed)
         return
-    plain = list(_plain_words(before))
+    plain = typed.plain
     command = COMMANDS.get(plain[0]) if plain else None
-    if command is None:
-        is_first = not plain and not typed.current.startswith("-")
-        fitting = [name for name, each in COMMANDS.items() if name == each.name and (each.heads_cell or not in_cell)]
-        yield from (Suggestion(name, "command") for name in fitting if is_first)
-        yield from _options(OF_A_PROMPT, before)
-        return
-    at = len(plain) - 1
-    places = [*command.places, *command.places[-1:] * at] if "…" in command.takes else command.places
-    for kind in places[at] if at < len(places) else ():
-        if kind in COMPLETERS:
-            yield from COMPLETERS[kind](replace(typed, before=plain))
-        elif kind.islower():
-            yield Suggestion(kind, "default value" if kind == "default" else "word")
-    yield from _options(command.options, before)
+    if command is None and not plain and not typed.current.startswith("-"):
+        yield from (Suggestion(name, "command") for name, each in COMMANDS.items() if each.heads_cell or not in_cell)
+    if command is not None:
+        at = len(plain) - 1
+        places = [*command.places, *command.places[-1:] * at] if "…" in command.takes else command.places
+        for kind in places[at] if at < len(places) else ():
+            word = [Suggestion(kind, "default value" if kind == "default" else "word")] if kind.islower() else ()
+            yield from COMPLETERS[kind](replace(typed, before=plain)) if kind in COMPLETERS else word
+    for each in OF_A_PROMPT if command is None else command.options:
+        if each.repeats or each.repeats_for or not set(each.flags) & set(typed.before):
+            yield Suggestion(each.flag, f"option {each.takes}".strip())
 
 
-def _options(fitting: Iterable[Option], before: list[str]) -> Iterator[Suggestion]:
-    """Yield options that a line may have, without those before the cursor that cannot be repeated."""
-    for option in fitting:
-        if option.repeats or option.repeats_for or not set(option.flags) & set(before):
-            yield Suggestion(option.flag, f"option {option.takes}".strip())
-
-
-def _plain_words(before: list[str]) -> Iterator[str]:
-    """Yield the words of a line that are neither options nor their values."""
-    takes = {flag: bool(each.takes) for each in OPTIONS for flag in each.flags}
-    for last, word in zip(["", *before], before, strict=False):
-        if word not in takes and not takes.get(last, False):
-            yield word
-
-
-def _in_prompt(context: CompletionContext) -> Any:
+def _in_prompt(line: TypedLine, text: str) -> Any:
     """Offer the columns of a map inside of ``{{ }}``, beside IPython's own words; nothing in prose."""
-    begun = BEGUN.search(context.line_with_cursor[: context.cursor_position])
-    _, *words, _ = _words(context.full_text.partition("\n")[0] + " ")
-    command, *taken = [*_plain_words(words), ""]
-    if begun is None or command not in SENT_TEXT or "--raw" in words:
+    command, table = [*line.plain, "", ""][:2]
+    begun = BEGUN.search(text)
+    if begun is None or command not in (*ASKING, "map") or "--raw" in line.before:
         return _nothing()
     typed = LAST_WORD.search(begun[1])
-    fitting = _fitting(_columns(taken[0]), typed[0]) if typed is not None and command == "map" and taken[0] else []
+    fitting = _fitting(_columns(table), typed[0]) if typed is not None and command == "map" and table else []
     return {**_matches(typed[0], fitting), "suppress": False} if typed is not None and fitting else {"completions": []}
 
 
 def _columns(table: str) -> Iterator[Suggestion]:
     """Yield the columns of the table that ``%%chat map`` names, if a variable holds it."""
-    value = value_named(table, notebook_names())
+    value = value_named(table, _names())
     first = value[0] if isinstance(value, list) and value else value
     listed = list(first) if isinstance(first, dict) else ["text"] if value is not None else []
     columns = list(getattr(value, "columns", listed))
     yield from (Suggestion(name, "column") for name in columns if isinstance(name, str) and name.isidentifier())
-    if columns:
-        yield Suggestion("row", "row of the table")
+    yield from [Suggestion("row", "row of the table")] if columns else []
+
+
+# what may stand at a place
+
+
+def _models(typed: TypedLine) -> Iterator[Suggestion]:
+    """Yield models of the provider that is named already, else short names, providers and the makers' models."""
+    provider, slash, _ = typed.current.partition("/")
+    if slash:
+        provider = nearest_name(provider, provider_names()) or provider
+        names = [*known_models(provider), *(name for name in model_names() if name.startswith(typed.current))]
+        yield from map(_model, dict.fromkeys(names))
+        return
+    with suppress(InvalidRequestError):  # a damaged file is told of when it is used
+        yield from (Suggestion(name, f"alias of {model}") for name, model in load_aliases().items())
+    yield from map(_model, model_names())
+    yield from _words_of("provider", providers())
+    yield from map(_model, bare_names() if typed.current else ())
+
+
+@lru_cache(maxsize=2_000)
+def _model(name: str) -> Suggestion:
+    window = resolve_window(name)
+    return Suggestion(name, "model" if window.is_guess else f"window {window.tokens:,}")
+
+
+def _files(typed: TypedLine, suffixes: tuple[str, ...] = ("",)) -> Iterator[Suggestion]:
+    """Yield files and folders whose path begins so; of files only those that end in one of the ``suffixes``."""
+    at = "@" if typed.current.startswith("@") else ""
+    folder, slash, start = typed.current.removeprefix(at).rpartition("/")
+    with suppress(OSError, RuntimeError):
+        for each in sorted(Path(f"{folder}{slash}" or ".").expanduser().iterdir()):
+            is_folder, is_hidden = each.is_dir(), each.name.startswith(".") and not start.startswith(".")
+            if not is_hidden and (is_folder or each.name.endswith(suffixes)):
+                yield Suggestion(f"{at}{folder}{slash}{each.name}{'/' * is_folder}", "folder" if is_folder else "file")
+
+
+def _text_or_file(typed: TypedLine) -> Iterable[Suggestion]:
+    return _files(typed) if typed.current.startswith("@") else ()
+
+
+def _names() -> dict[str, Any]:
+    """Return the notebook's variables."""
+    shell: Any = get_ipython()
+    return shell.user_ns if shell is not None else {}
+
+
+def _variables(fits: Callable[[Any], bool], _: object = None) -> Iterator[Suggestion]:
+    names = _names()
+    return (Suggestion(name, _described(names[name])) for name in variables_of(names, fits))
+
+
+def _described(value: Any) -> str:
+    """Return a value's type with its size, such as ``DataFrame 12,000 × 5`` or ``list of 3``."""
+    name, shape = type(value).__name__, getattr(value, "shape", None)
+    if isinstance(shape, tuple) and shape and all(isinstance(size, int) for size in shape):
+        return f"{name} {' × '.join(f'{size:,}' for size in shape)}"
+    return f"{name} of {len(value):,}" if isinstance(value, dict | list | tuple | set | frozenset) else name
+
+
+def _turns(typed: TypedLine) -> Iterator[Suggestion]:
+    """Yield the numbers of turns, newest first; only of those that the command can change."""
+    mark, is_set = CHANGES.get(typed.before[0], ("", False))
+    for number, place in reversed([*enumerate(typed.cells().places, 1)]):
+        if getattr(place, mark, False) == is_set and str(number) not in typed.before:
+            yield Suggestion(str(number), first_words(place.turn.typed))
+
+
+def _of_a_setting(typed: TypedLine) -> Iterator[Suggestion]:
+    """Yield values of the setting that stands before: models, and the words it takes."""
+    name = typed.before[-1]
+    yield from _models(typed) if name in MODELS else ()
+    yield from _words_of("value", choices(name)) if name in SETTINGS else ()
+    yield from _text_or_file(typed) if name == "system" else ()
+
+
+def _words_of(kind: str, names: Iterable[str], _: object = None) -> Iterable[Suggestion]:
+    return [Suggestion(name, kind) for name in names]
+
+
+COMPLETERS: dict[str, Callable[[TypedLine], Iterable[Suggestion]]] = {  # by what a place takes, or by the option
+    "MODEL": _models, "FILE": _files, "NOTEBOOK": _files, "TEXT": _text_or_file, "TURN": _turns, "N…": _turns,
+    "NAME_OR_FILE": lambda typed: (*_variables(is_attachable), *_files(typed)),
+    "TABLE": lambda typed: (*_variables(is_table), *_files(typed, tuple(TABLE_FORMATS))),
+    "RUN": partial(_variables, is_run),
+    "--schema": partial(_variables, is_schema),
+    "--score": partial(_variables, is_scorer),
+    "N": lambda typed: _turns(typed) if typed.before[:1] == ["compare"] else (),
+    "VALUE": _of_a_setting,
+    "CONVERSATION": lambda typed: _words_of("conversation", typed.cells().library.names),
+    "PROVIDER": lambda _: _words_of("provider", provider_names()),
+    "OWNER": lambda _: _words_of("provider", key_holders()),
+    "SETTING": partial(_words_of, "setting", SETTING_NAMES),
+    "TOPIC": partial(_words_of, "topic", TOPICS),
+    "COMMAND": lambda _: (*_words_of("command", COMMANDS), *_words_of("setting", SETTING_NAMES)),
+    "HOW": partial(_words_of, "value", choices("on_overflow")),
+}  # fmt: skip

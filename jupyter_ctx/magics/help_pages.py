@@ -54,7 +54,11 @@ def all_commands() -> dict[str, str]:
         groups[command.group].append(command)
     head, first = ("command", "what it does"), [(COMMANDS[name].line, COMMANDS[name].help) for name in FIRST_COMMANDS]
     rows = _across({title: [(each.line, each.help) for each in members] for title, members in groups.items()})
-    names = [(f"{title}:", ", ".join(each.name for each in members)) for title, members in groups.items() if members]
+    names = [
+        (f"{title}:", ", ".join(name for each in members for name in each.names))
+        for title, members in groups.items()
+        if members
+    ]
     count = len(set(COMMANDS.values()))
     folded = f"<details><summary>{text_html(f'All {count} commands')}</summary>{table_html(head, rows, '')}</details>"
     width = line_width()
@@ -117,9 +121,7 @@ def _lines(groups: Mapping[str, Sequence[Sequence[str]]]) -> Iterator[str]:
 def one_command(command: Command) -> str:
     """Return what a command does, with the options it knows and examples, as text."""
     width = line_width()
-    other = [name for name, each in COMMANDS.items() if each is command and name != command.name]
     lines = [command.line, *wrapped_last([("", command.help)], width)]
-    lines += [f"  also typed %chat {name}" for name in other]
     lines += _options(command.options)
     if command.examples:
         lines += ["", "examples", "\n\n".join(_indented(example) for example in command.examples)]

@@ -74,7 +74,7 @@ class Option:
 def _setting(flag: str, takes: str, short: str = "", **declared: Any) -> Option:
     """Declare an option that sets a setting; the setting explains it."""
     name = declared.get("into") or flag.strip("-").replace("-", "_")
-    places = (*ASKING, "map", *declared.pop("also_of", ("use",)))
+    places = declared.pop("of", (*ASKING, "map", *declared.pop("also_of", ("use",))))
     return Option(flag, HELP[name], places, takes, short, **declared)
 
 
@@ -124,12 +124,11 @@ OPTIONS = (
         "--no-redact", "blank nothing; only keys in use are never written into a file",
         (*ASKING, "handout", "export"),
     ),
-    Option("--allow-local", "let -a read pages of this machine and its network, and at http:// addresses", ASKING),
     _setting("--on-overflow", "HOW"),
     _setting("--window", "N"),
     _setting("--set", "NAME=VALUE", into="parameters", repeats=True),
     _setting("--base-url", "URL", also_of=("use", "key", "tokens", "next")),
-    _setting("--prices", "IN,OUT,CACHED"),
+    _setting("--prices", "IN,OUT,CACHED", of=("map", "use")),
     _of_map("--as", "name the run, and store it in this variable", "VAR", into="named"),
     _of_map("--limit", "ask the first N rows only", "N"),
     _of_map("--repeat", "ask each row so often", "N"),

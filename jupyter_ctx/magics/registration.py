@@ -12,7 +12,7 @@ from IPython.core.magic import Magics, line_cell_magic, magics_class, no_var_exp
 from ..errors import InvalidRequestError
 from ..runtime.importing import quick_imports
 from ..runtime.notebook_purse import pay_with
-from .shown import Shown
+from .output_recorder import OutputRecorder
 
 if TYPE_CHECKING:
     from ..chat import Chat
@@ -33,7 +33,7 @@ class ChatMagics(Magics):
     def __init__(self, shell: Any) -> None:
         super().__init__(shell, parent=None)  # else the shell would hold it among what %config lists
         self._magic: ChatCells | None = None
-        self.shown, self.chip = Shown(shell), None
+        self.recorder, self.chip = OutputRecorder(shell), None
         if hasattr(shell, "kernel"):  # a terminal has no toolbar
             from .chip import Chip
 
@@ -54,7 +54,7 @@ class ChatMagics(Magics):
         if self._magic is None:
             with quick_imports():
                 from .chat_cells import ChatCells
-            self._magic = ChatCells(self.shell, self.shown, self.chip)
+            self._magic = ChatCells(self.shell, self.recorder, self.chip)
         return self._magic
 
     def purse(self) -> Any:
@@ -63,7 +63,7 @@ class ChatMagics(Magics):
 
     def after_cell(self, result: object = None) -> None:
         """Note what a cell ended with, and let the gauge follow it."""
-        self.shown.after_cell(result)
+        self.recorder.after_cell(result)
         if self._magic is not None:
             self._magic.gauge.after_cell()
 
@@ -109,7 +109,7 @@ def register(shell: Any) -> None:
     pay_with(magics.purse)
     if magics.chip is not None:
         magics.chip.open()
-    magics.shown.before_cell()  # the cell that loads the extension may plot as well
+    magics.recorder.before_cell()  # the cell that loads the extension may plot as well
     if owner is not None:
         print(f"jupyter_ctx: %%chat belongs to {owner} here; use %%ctx, which takes the same.")
 
@@ -131,12 +131,12 @@ def unregister(shell: Any) -> None:
 
 def _hooks(shell: Any, magics: ChatMagics) -> Iterator[tuple[list[Any], Any]]:
     """Yield the lists of what IPython calls, each with what this package adds to it."""
-    yield shell.events.callbacks["pre_run_cell"], magics.shown.before_cell
+    yield shell.events.callbacks["pre_run_cell"], magics.recorder.before_cell
     yield shell.events.callbacks["post_run_cell"], magics.after_cell
     yield shell.input_transformers_post, with_a_body
     yield shell.Completer.custom_matchers, chat_matcher
     if hasattr(shell.display_pub, "register_hook"):  # in a kernel
-        yield shell.display_pub._hooks, magics.shown.on_display
+        yield shell.display_pub._hooks, magics.recorder.on_display
 
 
 @context_matcher(identifier="jupyter_ctx.chat", priority=1000)

@@ -175,8 +175,7 @@ class Target:
 
     def budget(self, fixed: float = 0.0, used: float = 0.0, *, exact: bool = False) -> Budget:
         """Return the budget of a request there; ``fixed`` and ``used`` are tokens."""
-        share = self.settings.budget_share
-        return Budget(self.window, self.reserve, round(fixed), round(used), exact, share=share)
+        return Budget(self.window, self.reserve, round(fixed), round(used), exact)
 
 
 class Models:
@@ -289,7 +288,7 @@ class Models:
         thinks = next((answer for answer in answers if answer is not None), None)
         usual = default_reserve(window, reasoning=thinks, effort=settings.effort)
         reserve = asked if asked is not None and asked < window.tokens else usual
-        return Budget(window, reserve, share=settings.budget_share).limit, _new_meter(settings).tokens
+        return Budget(window, reserve).limit, _new_meter(settings).tokens
 
     def news(self) -> list[Sizes]:
         """Return the sizes that were reported since the last call."""

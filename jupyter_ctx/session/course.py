@@ -23,7 +23,7 @@ MOST_COURSE_BYTES = 65_536  # bytes of the file
 MOST_TOLD = 200  # characters of what stands in the file
 GIVEN = (
     "model", "system", "temperature", "effort", "max_tokens", "window", "n_ctx", "on_overflow", "compact_at",
-    "min_turns", "max_turns", "budget_share", "attach_share", "gauge", "prices", "confirm_cost", "max_cost",
+    "max_turns", "attach_share", "gauge", "prices", "confirm_cost", "max_cost",
 )  # fmt: skip
 MODEL_NAME = re.compile(r"local/[\w-]+(@\d+)?|(?!local/)[\w.:@/+-]{1,200}")  # never the path of a file
 OF_A_MODEL = tuple(name for name in MODEL_SETTINGS if name != "base_url")

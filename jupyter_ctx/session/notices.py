@@ -180,9 +180,7 @@ def _kept(numbers: Sequence[int]) -> str:
 
 def _fitted(planned: RequestPlan, gone: str) -> str:
     """Return what was left out before the request was sent."""
-    before, settings = planned.cut.before + planned.asked, planned.target.settings
-    few = planned.scope.at - planned.cut.start < settings.min_turns
-    note = f" min_turns={settings.min_turns} could not be kept." if few and settings.min_turns > 1 else ""
+    before = planned.cut.before + planned.asked
     decision, limit = planned.decision, planned.budget.limit
     margin = "" if before > limit else " with the margin for estimates"
     is_for_the_limit = planned.cut.fits and (decision.too_large or not decision.reasons)
@@ -190,7 +188,7 @@ def _fitted(planned: RequestPlan, gone: str) -> str:
     causes += [f"because of {' and '.join(decision.reasons)}"] if decision.reasons else []
     why = f" {' and '.join(causes)}" if causes else ""
     over = "" if planned.cut.fits else f": still more than the limit of {limit:,}; %chat preview shows each part"
-    return f"Left out {gone}{why} ({before:,.0f} → {planned.tokens:,.0f}){over}.{note}"
+    return f"Left out {gone}{why} ({before:,.0f} → {planned.tokens:,.0f}){over}."
 
 
 def nearly_full(fill: float) -> str:

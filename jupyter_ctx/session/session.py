@@ -41,7 +41,7 @@ from .view import scope_then
 T = TypeVar("T")
 MAY_BE_CACHED = 600.0  # seconds after which no cache is hoped for whose provider does not say how long it lasts
 # settings that decide how much of a conversation a request has room for
-FITS_BY = ("model", "window", "max_tokens", "compact_at", "min_turns", "max_turns", "budget_share")
+FITS_BY = ("model", "window", "max_tokens", "compact_at", "max_turns")
 
 
 class Session:

@@ -149,11 +149,12 @@ def test_a_page_that_drips_is_given_up(site: str, monkeypatch: pytest.MonkeyPatc
     assert time.monotonic() - begun < 2
 
 
-def test_a_cell_and_a_script_read_pages_and_only_the_cell_may_read_local_ones(cells: Cells, site: str) -> None:
-    assert f"{site}/to=/page" in cells.run(f"%%chat --preview --allow-local -a {site}/to=/page\nWhy?")
+def test_a_cell_and_a_script_read_pages_and_only_a_cell_reads_those_that_are_typed_as_local(
+    cells: Cells, site: str
+) -> None:
+    assert f"{site}/to=/page" in cells.run(f"%%chat --preview -a {site}/to=/page\nWhy?")
     assert Handler.seen == ["/to=/page", "/page"]
-    assert "--allow-local" in str(cells.fail(f"%%chat -a {site}/page\nWhy?"))
-    with pytest.raises(InvalidRequestError, match="--allow-local"):
+    with pytest.raises(InvalidRequestError, match="private network"):
         Chat(provider=ScriptedProvider("x")).send("Why?", attachments=[f"{site}/page"])
 
 
@@ -197,7 +198,7 @@ def _ended(handler: Any) -> None:
 
 def test_nothing_is_sent_into_a_network_whatever_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with over_tls(tmp_path, monkeypatch) as port:
-        assert "--allow-local" in refused(f"https://pages.example.com:{port}/page", allow_local=False)
+        assert "private network" in refused(f"https://pages.example.com:{port}/page", allow_local=False)
         assert Handler.seen == []
 
 
@@ -209,7 +210,7 @@ def test_a_redirect_into_a_private_network_is_not_followed(
     monkeypatch.setattr(web_pages, "is_public", lambda number: next(first_only))
     with over_tls(tmp_path, monkeypatch) as port:
         path = f"/to={target.format(port)}"
-        assert "--allow-local" in refused(f"https://pages.example.com:{port}{path}", allow_local=False)
+        assert "private network" in refused(f"https://pages.example.com:{port}{path}", allow_local=False)
         assert Handler.seen == [path]
 
 

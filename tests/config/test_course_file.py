@@ -23,7 +23,7 @@ Ask before you answer.'''
 
 [settings]
 temperature = 0.2
-min_turns = 2
+max_turns = 2
 """
 
 
@@ -33,7 +33,7 @@ def test_settings_stand_at_the_top_or_in_their_table() -> None:
     assert course.locked == {"max_tokens", "system"}
     assert course.begun.temperature == 0.2
     assert str(course.begun.system).endswith("before you answer.")
-    assert course.named == {"model", "max_tokens", "system", "temperature", "min_turns"}
+    assert course.named == {"model", "max_tokens", "system", "temperature", "max_turns"}
     assert set(GIVEN) <= set(SETTING_NAMES)
 
 
@@ -59,11 +59,11 @@ def test_one_line_names_what_is_ignored_and_what_may_stand_there() -> None:
     ],
 )  # fmt: skip
 def test_a_value_that_cannot_be_is_told_in_one_line_and_the_rest_is_used(text: str) -> None:
-    course = course_of(f"budget_share = 0.7\n{text}\n", Settings())
+    course = course_of(f"compact_at = 0.7\n{text}\n", Settings())
     (line,) = course.problems
     assert line.startswith("jupyter_ctx.toml: ")
     assert line.isprintable()
-    assert course.begun == Settings(budget_share=0.7)
+    assert course.begun == Settings(compact_at=0.7)
 
 
 @pytest.mark.parametrize(

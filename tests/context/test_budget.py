@@ -59,8 +59,3 @@ def test_the_margin_is_on_the_estimated_part_alone(window: int, counted: float, 
     assert b.fits(counted, 0) == (counted <= b.limit)
     if b.fits(counted, estimated):
         assert counted + estimated <= b.limit
-
-
-@given(tokens, st.floats(0.1, 1))
-def test_a_share_of_the_budget_makes_the_limit_smaller_in_proportion(window: int, share: float) -> None:
-    assert budget(window, share=share).limit == int(window * share)

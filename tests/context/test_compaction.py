@@ -22,13 +22,13 @@ def fit(ledger: Ledger, budget: Budget, prompt: float, *, start: int, end: int, 
     return decide(Occupancy(ledger, budget, start, end, prompt=prompt), Settings(**settings)).cut
 
 
-@given(turn_sizes, st.integers(50, 3_000), st.integers(0, 200), st.integers(0, 4))
+@given(turn_sizes, st.integers(50, 3_000), st.integers(0, 200))
 def test_a_fitted_view_never_passes_the_limit_and_never_starts_earlier(
-    rows: list[tuple[int | None, bool]], limit: int, prompt: int, min_turns: int
+    rows: list[tuple[int | None, bool]], limit: int, prompt: int
 ) -> None:
     ledger = pinned_ledger(rows)
     budget, end = Budget(ContextWindow(limit), 0), len(rows)
-    cut = fit(ledger, budget, prompt, start=0, end=end, min_turns=min_turns)
+    cut = fit(ledger, budget, prompt, start=0, end=end)
     assert 0 <= cut.start <= end
     assert cut.tokens == ledger.pinned(end) + ledger.between(cut.start, end)
     assert cut.fits == (cut.tokens + prompt <= limit)
@@ -49,11 +49,6 @@ def test_a_cut_goes_near_to_six_tenths_of_the_limit(sizes: list[int]) -> None:
 def test_the_newest_turn_stays_where_it_fits() -> None:
     ledger = ledger_of([50, 50, 90])
     assert fit(ledger, Budget(ContextWindow(100), 0), 4, start=0, end=3).start == 2
-
-
-def test_the_limit_wins_over_the_turns_to_keep() -> None:
-    ledger = ledger_of([80] * 3)
-    assert fit(ledger, Budget(ContextWindow(100), 0), 4, start=0, end=3, min_turns=2).start == 2
 
 
 def test_too_many_turns_are_cut_deep_so_that_it_happens_rarely() -> None:

@@ -68,7 +68,7 @@ def test_help_begins_with_eight_commands_and_folds_the_rest(cells: Cells) -> Non
         assert line in folded
         assert re.search(rf"[ ,]{command.name}\b", said)
     assert first.count("<tr>") == 1 + 8
-    assert len(set(COMMANDS.values())) <= 40
+    assert len(set(COMMANDS.values())) <= 36
 
 
 def listed(page: str, options: Iterable[Option]) -> bool:
@@ -80,7 +80,7 @@ def listed(page: str, options: Iterable[Option]) -> bool:
 
 def test_the_magics_help_lists_the_options_of_a_prompt_before_the_first_cell_too(cells: Cells) -> None:
     assert listed(cells.shell.object_inspect("%%chat")["docstring"], OF_A_PROMPT)
-    assert len(OF_A_PROMPT) <= 26
+    assert len(OF_A_PROMPT) <= 24
     assert {option for option in OPTIONS if option not in OF_A_PROMPT} == {
         option for option in OPTIONS if A_PROMPT not in option.of
     }
@@ -127,7 +127,8 @@ def test_every_command_stands_in_one_group_of_the_help_with_examples_that_can_be
         for example in command.examples if name == command.name else ():
             head, *below = example.splitlines()
             mark, verb, *_ = head.split()
-            assert (mark, verb) == ("%%chat" if below else "%chat", name)
+            assert mark == ("%%chat" if below else "%chat")
+            assert verb in command.names
             assert command.heads_cell or not below
             check_options(parsed_line(head.partition(" ")[2]), command, head)
 
@@ -149,5 +150,5 @@ def test_status_shows_the_settings_that_differ_from_the_default_and_who_set_them
     cells.run("%chat config compact_at 0.8\n%chat config parameters seed=3")
     said = cells.run("%chat status")
     assert "parameters seed=3, compact_at 0.8 (set here)" in said
-    assert "min_turns" not in said, "settings at their default are not listed"
+    assert "max_turns" not in said, "settings at their default are not listed"
     assert max(map(len, said.splitlines())) <= 100

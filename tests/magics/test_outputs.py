@@ -180,7 +180,6 @@ def test_an_unknown_number_is_an_error_that_names_those_there_are(notebook: Note
     said = notebook.fails("%%chat -m gpt-5.2\n{{ Out[9999] }}")
     assert f"{{{{ Out[9999] }}}}: there is no Out[9999]. There are Out[{plot}], Out[{value}]." in said
     assert "What a cell prints is not kept: store it in a variable." in said
-    assert "there is no In[9999]. There are In[1] to In[" in notebook.fails("%%chat -m gpt-5.2\n{{ In[9999] }}")
     assert "there is no Out[9999]" in notebook.fails("%%chat -m gpt-5.2\n{{ _9999 }}")
     assert f"-a Out[9999]: Out has no item 9999. There are {plot}, {value}." in notebook.fails("%%chat -a Out[9999]\nx")
     assert not notebook.seen
@@ -240,7 +239,7 @@ def test_an_image_is_a_part_of_the_turn_which_names_it(notebook: Notebook) -> No
 
 
 def test_only_the_newest_images_are_kept(notebook: Notebook) -> None:
-    first, second, _ = (notebook.ok(f"{IMAGES}show({count})") for count in (1, 1, 19))
+    first, second, _ = (notebook.ok(f"{IMAGES}show({count})") for count in (1, 1, 59))
     said = notebook.fails(f"%%chat\n{{{{ Out[{first}] }}}}")
     assert f"what Out[{first}] displayed is no longer kept: run that cell again." in said
     assert notebook.sent(f"{{{{ Out[{second}] }}}}")[1]

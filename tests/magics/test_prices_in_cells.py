@@ -64,14 +64,13 @@ def test_prices_behind_a_gateway_are_given_in_a_cell_or_for_the_conversation(cel
         cells.run(f"%chat use m --base-url {url} --max-tokens 1000")
         assert "Price: unknown" in cells.run("%chat status")
         assert "its price is unknown" in cells.run("%%chat --preview\nHello.")
-        cells.run("%%chat --prices 1,2\nHello.")
+        cells.run("%chat config prices 1,2\n")
+        cells.run("%%chat\nHello.")
         assert re.search(r"replies so far: \$0.010\.", cells.run("%chat status"))
         assert "prices = 2.5, 10, 0.25 (set here)" in cells.run("%chat config prices 2.50,10,0.25")
         assert "Price: $2.50 in, $10.00 out, $0.25 cached per million tokens, given" in cells.run("%chat status")
         said = cells.run("%%chat --preview\nHello.")
         assert "($2.50 in, $10.00 out, $0.25 cached per million tokens, given)" in said
-        both = cells.run("%%chat --preview -m m -m n --prices 1,2\nHello.")
-        assert "(m: $1.00 in, $2.00 out per million tokens, given; n: $1.00" in both
         cells.shell.user_ns["rows"] = [{"text": "a"}]
         cells.run("%%chat map rows --max-cost 0.50\nSay {{ text }}")
         assert len(seen) == 2

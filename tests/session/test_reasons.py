@@ -112,7 +112,6 @@ def test_a_summary_that_failed_beside_turns_left_out_does_not_say_that_nothing_c
     [
         {"max_turns": 2},
         {"window": 300},
-        {"budget_share": 0.1},
         {"compact_at": 0.1},
         {"max_tokens": 3_700},
         {"system": "s" * 9_600},
@@ -153,7 +152,7 @@ def test_what_was_included_again_is_there_for_requests_with_settings_of_their_ow
         chat.send("Why?", max_turns=5)
     chat.exclude(1)
     assert chat.include().changed
-    chat.send("Why?", budget_share=0.9)
+    chat.send("Why?", compact_at=0.9)
     assert len(provider.requests[-1].messages) == 17
 
 

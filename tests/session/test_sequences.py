@@ -284,20 +284,18 @@ class Sequences(RuleBasedStateMachine):
         window=st.sampled_from([400, 700, 1_200]),
         how=st.sampled_from(["trim", "summarise", "summarise", "stop"]),
         compact_at=st.sampled_from([1.0, 1.0, 0.8, 0.5]),
-        turns=st.sampled_from([(1, None), (1, None), (3, None), (0, 4), (2, 6)]),
-        share=st.sampled_from([1.0, 1.0, 0.7]),
+        turns=st.sampled_from([None, None, 4, 6]),
         summary_model=st.sampled_from([None, "local/smollm2", "m2"]),
         reports=st.booleans(),
     )
     def begin(
-        self, window: int, how: str, compact_at: float, turns: Any, share: float,
+        self, window: int, how: str, compact_at: float, turns: int | None,
         summary_model: str | None, reports: bool,
     ) -> None:  # fmt: skip
         self.server.windows, self.server.reports = {"m1": window, "m2": window}, reports
         self.config = {
             "model": "m1", "base_url": self.url, "window": window, "max_tokens": REPLY, "on_overflow": how,
-            "compact_at": compact_at, "min_turns": turns[0], "max_turns": turns[1], "budget_share": share,
-            "token_counting": "approximate",
+            "compact_at": compact_at, "max_turns": turns, "token_counting": "approximate",
         }  # fmt: skip
         self.config |= {"summary_model": summary_model} if summary_model else {}
         self.library = self.open()
@@ -423,8 +421,8 @@ class Sequences(RuleBasedStateMachine):
             may = [i for i in sorted(places.values()) if i not in pins and i not in covered]
             assert loose == may[len(may) - len(loose) :], "a hole in the middle"
             assert covered or not summaries, "a summary of nothing that may be sent"
-        most, least = self.chat.config.max_turns, self.chat.config.min_turns
-        assert most is None or len(loose) <= max(most, least, 1)
+        most = self.chat.config.max_turns
+        assert most is None or len(loose) <= most
 
     def check_notices(self, lines: tuple[str, ...], talk: Talk, at: int, sent: list[dict[str, str]]) -> None:
         """Check that a summary is missing only where that is said."""
@@ -606,8 +604,7 @@ class Sequences(RuleBasedStateMachine):
         changes=st.sampled_from(
             [
                 {"on_overflow": "trim"}, {"on_overflow": "summarise"}, {"compact_at": 0.8}, {"compact_at": 1.0},
-                {"on_overflow": "stop"}, {"min_turns": 1, "max_turns": None}, {"min_turns": 2, "max_turns": 5},
-                {"budget_share": 0.6}, {"budget_share": 1.0},
+                {"on_overflow": "stop"}, {"max_turns": None}, {"max_turns": 5},
             ]
         )
     )  # fmt: skip

@@ -51,9 +51,9 @@ def test_a_restart_adds_to_what_the_notebook_knows_already(told: dict[str, str])
 
 
 def test_a_setting_that_is_given_goes_before_a_stored_one() -> None:
-    state = SessionState(replace(SETTINGS, min_turns=3), SETTINGS)
-    again = SessionState(SETTINGS, SETTINGS).restored(kept(state, NotebookState()), {"min_turns": 5})
-    assert again.settings.min_turns == 5
+    state = SessionState(replace(SETTINGS, max_turns=3), SETTINGS)
+    again = SessionState(SETTINGS, SETTINGS).restored(kept(state, NotebookState()), {"max_turns": 5})
+    assert again.settings.max_turns == 5
 
 
 @pytest.fixture

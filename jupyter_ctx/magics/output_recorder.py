@@ -1,0 +1,192 @@
+"""Record what the cells of a shell show: the error, the displays, and IPython's own inputs and values beside them."""
+
+from __future__ import annotations
+
+import sys
+from binascii import a2b_base64
+from collections import ChainMap
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from ..attachments.errors import Failure
+
+IMAGE_FORMS = ("image/png", "image/jpeg", "image/gif", "image/webp")
+A_WIDGET, AN_SVG = "a widget", "an SVG picture"
+OTHER_FORMS = {  # what is shown as a picture, and is not sent as one
+    "image/svg+xml": AN_SVG,
+    "application/vnd.plotly.v1+json": "a plotly chart",
+    "application/vnd.vegalite": "an Altair chart",
+    "application/vnd.bokehjs_exec.v0+json": "a Bokeh chart",
+    "application/vnd.jupyter.widget-view+json": A_WIDGET,
+}
+OWN_HTML = "jctx-"  # in the HTML of answers, gauges and tables; their widgets have no text beside them
+MOST_DISPLAYS = 60
+MOST_BYTES = 50_000_000  # of all of them
+MOST_TEXT = 20_000  # characters of a display without an image
+ABSENT = object()
+
+
+class Display(NamedTuple):
+    """One display of a cell: an image, or a text, or ``what`` it is in words where it has none to send."""
+
+    number: int
+    image: bytes | None = None
+    text: str = ""
+    what: str = ""
+    display_id: str | None = None
+
+
+class CellOutput(NamedTuple):
+    """What a cell has shown, as far as it is kept: the value that it ended with, and what it displayed."""
+
+    value: Any
+    displays: list[Display]
+
+    @property
+    def images(self) -> list[bytes]:
+        """The images that it displayed."""
+        return [display.image for display in self.displays if display.image is not None]
+
+    @property
+    def text(self) -> str:
+        """What it displayed as text."""
+        return "\n".join(display.text for display in self.displays if not display.what and display.image is None)
+
+    @property
+    def content(self) -> Any:
+        """Its value, else its image or the list of its images, else its text; ``ABSENT`` where none is kept."""
+        return (one_or_all(self.images) or self.text or ABSENT) if self.value is ABSENT else self.value
+
+
+class OutputRecorder:
+    """Hears from IPython what the cells of one shell show.
+
+    failure: the last error that a cell showed
+    number: of the cell that runs, where it is counted
+    dropped: the cells of which a display was forgotten, because there were too many
+    """
+
+    def __init__(self, shell: Any) -> None:
+        self.failure: Failure | None = None
+        self.number: int | None = None
+        self.dropped: set[int] = set()
+        self._shell = shell
+        self._displays: list[Display] = []
+        self._error = id(getattr(sys, "last_value", None))  # of the last that IPython has shown, without holding it
+        self._message: str | None = None  # which asked for the cell that runs
+
+    def before_cell(self, info: Any = None) -> None:
+        """Note which cell runs: IPython counts it before it runs since 9.8, and after that before."""
+        is_counted = getattr(info, "store_history", True)
+        self.number = self._shell.displayhook.prompt_count if is_counted else None
+        parent = self._shell.get_parent() if hasattr(self._shell, "kernel") else None
+        self._message = ((parent or {}).get("header") or {}).get("msg_id")
+
+    def after_cell(self, result: Any = None) -> None:
+        """Note the error that a cell ended with, or showed and survived, as %run does."""
+        last = getattr(sys, "last_value", None)
+        error = getattr(result, "error_before_exec", None) or getattr(result, "error_in_exec", None)
+        if error is None and id(last) != self._error:
+            error = last
+        self._error = id(last)
+        if error is not None:
+            from .last_error import failure_in
+
+            self.failure = failure_in(self._shell, error, result) or self.failure
+
+    def on_display(self, message: dict[str, Any]) -> dict[str, Any]:
+        """Note what a cell displays; the message goes on as it is."""
+        kind, content = message.get("msg_type"), message.get("content", {})
+        is_of_the_cell = (message.get("parent_header") or {}).get("msg_id") == self._message
+        if kind == "update_display_data":
+            name = content.get("transient", {}).get("display_id")
+            self._displays = [
+                (_display(content, each.number) or each) if name and each.display_id == name else each
+                for each in self._displays
+            ]
+        elif kind == "display_data" and is_of_the_cell and self.number is not None:
+            self._keep(_display(content, self.number))
+        elif kind == "clear_output" and is_of_the_cell:
+            self._displays = [each for each in self._displays if each.number != self.number]
+        return message
+
+    def _keep(self, display: Display | None) -> None:
+        """Keep a display, and forget the oldest where there are too many."""
+        kept = self._displays = [*self._displays, *([display] if display is not None else [])]
+        while len(kept) > MOST_DISPLAYS or sum(len(each.image or each.text) for each in kept) > MOST_BYTES:
+            self.dropped.add(kept.pop(0).number)
+
+    # what is read of it
+
+    @property
+    def values(self) -> dict[int, Any]:
+        """What cells ended with, by their numbers."""
+        values: dict[int, Any] = self._shell.user_ns.get("_oh", {})
+        return values
+
+    @property
+    def numbers(self) -> list[int]:
+        """The numbers of the cells that have an output."""
+        return sorted({*self.values, *(display.number for display in self._displays)})
+
+    @property
+    def newest(self) -> int | None:
+        """The number of the cell that ``_`` means; ``None``: there is none, or ``_`` is a variable of the user's."""
+        newest, numbers = self._shell.user_ns.get("_", ABSENT), self.numbers
+        is_ipythons = newest is ABSENT or newest is getattr(self._shell.displayhook, "_", ABSENT)
+        return numbers[-1] if numbers and is_ipythons else None
+
+    @property
+    def has_out(self) -> bool:
+        """Whether ``Out`` is IPython's, and not a variable of the user's."""
+        return self._shell.user_ns.get("Out", ABSENT) is self._shell.user_ns.get("_oh")
+
+    @property
+    def variables(self) -> Mapping[str, Any]:
+        """The notebook's variables, with ``In`` as it was typed."""
+        names, history = self._shell.user_ns, self._shell.history_manager
+        is_ipythons = names.get("In") is history.input_hist_parsed
+        return ChainMap({"In": history.input_hist_raw} if is_ipythons else {}, names)
+
+    @property
+    def attachable(self) -> Mapping[str, Any]:
+        """The notebook's variables; in ``Out`` and ``_`` also what cells displayed that ended with no value."""
+        contents = {number: self.of(number).content for number in self.numbers}
+        contents = {number: content for number, content in contents.items() if content is not ABSENT}
+        own: dict[str, Any] = {"Out": contents} if self.has_out else {}
+        if self.newest in contents and self.newest not in self.values:
+            own["_"] = contents[self.newest]
+        return ChainMap(own, self.variables)  # type: ignore[arg-type]
+
+    def of(self, number: int) -> CellOutput:
+        """Return what the cell of a number has shown."""
+        displays = [display for display in self._displays if display.number == number]
+        return CellOutput(self.values.get(number, ABSENT), displays)
+
+
+def one_or_all(images: list[bytes]) -> Any:
+    """Return the one image, or the list of several; ``None`` where there is none."""
+    return images if len(images) > 1 else next(iter(images), None)
+
+
+def _display(content: dict[str, Any], number: int) -> Display | None:
+    """Return what a message displays; ``None`` where that is nothing to send, as a progress bar or an answer."""
+    from ..attachments.rich_text import text_in
+
+    data, name = content.get("data", {}), content.get("transient", {}).get("display_id")
+    image = next((data[kind] for kind in IMAGE_FORMS if isinstance(data.get(kind), str | bytes)), None)
+    if image is not None:
+        return Display(number, a2b_base64(image) if isinstance(image, str) else image, display_id=name)
+    if name is not None or OWN_HTML in str(data.get("text/html", "")):
+        return None
+    what = next((words for form, words in OTHER_FORMS.items() if any(key.startswith(form) for key in data)), "")
+    text = data.get("text/plain", "") if what else text_in(data)
+    if what == AN_SVG:
+        text = text_in({kind: data[kind] for kind in data if kind != "text/plain"})
+        what = "" if text else what
+    if not text and what in ("", A_WIDGET):
+        return None
+    more = len(text) - MOST_TEXT
+    cut = f"{text[:MOST_TEXT]}\n… {more:,} characters left out …" if more > 0 else text
+    return Display(number, None, cut, what, name)
