@@ -7,11 +7,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from ..conversation.messages import Message
 from ..errors import InvalidRequestError
 from ..runtime.redaction import Redactor
 from ..wording import counted
 from .attached import Attached, Blanks, TextRoom
-from .notebook_files import code_cell, output_text, pictures_in_text, with_images, without_pictures
+from .notebook_files import (
+    IMAGE_MARK,
+    NO_IMAGE,
+    code_cell,
+    output_text,
+    pictures_in_text,
+    with_images,
+    without_pictures,
+)  # fmt: skip
 from .values import about_tokens
 
 NAMED_CELLS = re.compile(
@@ -107,21 +116,38 @@ class _Draft:
         self.tokens = room.count(without_pictures(self.text))
 
 
-def attached_cells(cells: Sequence[RanCell], room: TextRoom, redactor: Redactor) -> tuple[Attached, ...]:
+def attached_cells(
+    cells: Sequence[RanCell], room: TextRoom, redactor: Redactor, sent: Sequence[Message] = ()
+) -> tuple[Attached, ...]:
     """Return cells as they go with a prompt, in the same order, all of them in the room of one attachment.
+
+    Those that went with ``sent`` messages and have not changed do not go again.
 
     Where they do not fit, outputs are shortened before code and those of older cells before newer ones; the oldest
     cells stay out where that is not enough. Pictures take what room is left, the newest first; the newest of all goes
     in any case.
     """
-    drafts = _shortened([_Draft(cell) for cell in cells], room)
-    found = list[Attached]()
-    images = 0
-    for draft, most in zip(drafts, _images(drafts, room), strict=True):
-        part = _attached(draft, room, redactor, most, images)
-        images += len(part.files)
+    drafts = [_Draft(cell) for cell in cells]
+    if sent:
+        texts = "\n".join(IMAGE_MARK.sub(NO_IMAGE, message.content) for message in sent)
+        images = {file.data for message in sent for file in message.attachments}
+        drafts = [draft for draft in drafts if not _is_sent(draft, room, redactor, texts, images)]
+    fitting, found, before = _shortened(drafts, room), list[Attached](), 0
+    for draft, most in zip(fitting, _images(fitting, room), strict=True):
+        part = _attached(draft, room, redactor, most, before)
+        before += len(part.files)
         found.append(part)
     return tuple(found)
+
+
+def _is_sent(draft: _Draft, room: TextRoom, redactor: Redactor, texts: str, images: set[bytes]) -> bool:
+    """Return whether a cell stands in texts, in any of its drafts, with its pictures among ``images``."""
+    blanked = Blanks(redactor)
+    for draft.level in range(len(DRAFTS)):
+        if blanked(without_pictures(draft.text)) in texts:
+            files = with_images(draft.text, IMAGE_NAME, room)[1]
+            return not files or any(file.data in images for file in files)
+    return False
 
 
 def _shortened(drafts: Sequence[_Draft], room: TextRoom) -> Sequence[_Draft]:

@@ -23,6 +23,7 @@ OUTPUT_LINES = 60  # of one output: the first and the last are kept
 MOST_OUTPUT_IMAGES = 10  # that go as images
 PICTURE_FORMS = ("image/png", "image/jpeg", "png", "jpeg")
 _PICTURE = re.compile("\0(.*?)\0")
+NO_IMAGE, IMAGE_MARK = "[image]", re.compile(r"\[image\b[^\[\]\n]*\]")  # what stands in place of a picture
 WIDGETS = "application/vnd.jupyter.widget-view+json"
 
 
@@ -79,7 +80,7 @@ def _output(output: Mapping[str, Any]) -> str:
 
 def without_pictures(text: str) -> str:
     """Return the text of cells with a word in place of each picture."""
-    return _PICTURE.sub("[image]", text)
+    return _PICTURE.sub(NO_IMAGE, text)
 
 
 def pictures_in_text(text: str) -> list[tuple[int, int]]:
@@ -105,7 +106,7 @@ def with_images(
                 image = modest(name, data, room.vision.drawn)
                 files.append(as_attachment(f"image {number} of {name}", image))
                 return f"[image {number}: {name}, {image.size}]"
-        return f"[image, {width:,} × {height:,} pixels]" if width else "[image]"
+        return f"[image, {width:,} × {height:,} pixels]" if width else NO_IMAGE
 
     text = _PICTURE.sub(place, text)
     first = f"the first {len(files)} of its " if len(files) < len(pictures) else ""

@@ -115,6 +115,7 @@ class ChatCells:
             raise ChatInterrupted(
                 "the answer had come whole." if is_whole else "stopped; %chat history shows what is kept."
             ) from None
+        self.prompts.note_sent()
         return reply
 
     def _ask_each(self, answers: SideBySideCell, prompt: Prompt, above: Sequence[str], place: Where) -> None:

@@ -1,0 +1,112 @@
+"""Cells of the notebook that ran, in the order in which they stand, for ``-a cells``."""
+
+from __future__ import annotations
+
+import os
+import re
+from base64 import b64encode
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from ..attachments.notebook_cells import RanCell
+from ..runtime.frontend import Where, cells_of
+from .output_recorder import Display, Execution, OutputRecorder
+
+OWN_CELL = re.compile(r"\s*(?:%%(?:chat|ctx)\b|#\s*ctx:\s*skip\b)")
+OWN_LINE = re.compile(r"\s*(?:%(?:chat|ctx|load_ext|reload_ext)\b.*)?")
+MOST_KEPT = 20_000_000  # characters of outputs that are read, those of the newest cells
+
+NOT_KEPT = {"output_type": "stream", "text": "(what it showed is not kept: later cells have shown more than 20 MB)"}
+
+
+def key_of(ran: Execution) -> str:
+    """Return what tells a cell from others: its id, else its text."""
+    return ran.cell or ran.code
+
+
+def is_context(ran: Execution) -> bool:
+    """Return whether a cell can go with a prompt: neither is it one, nor does it only manage the conversation."""
+    only_manages = all(OWN_LINE.fullmatch(line) for line in ran.code.splitlines())
+    return not only_manages and OWN_CELL.match(ran.code) is None
+
+
+class CellsAbove(NamedTuple):
+    """The cells that stand above a chat cell, each as it ran last, and those of them that ran since the last prompt."""
+
+    every: list[Execution]
+    newest: list[Execution]
+
+
+def cells_above(recorder: OutputRecorder, place: Where, file: str | None) -> CellsAbove:
+    """Return the cells above a chat cell.
+
+    They stand as in the notebook's ``file``, where that tells; else in the order in which they first ran.
+    """
+    newest = {key_of(ran): ran for ran in recorder.executions}  # a cell keeps its first place
+    standing = _in_order(newest, place, file)
+    here = next((at for at, each in enumerate(standing) if each.cell == place.cell is not None), len(standing))
+    above = standing[:here]
+    prompts = [at for at, each in enumerate(above) if each.number in recorder.prompts]
+    start = prompts[-1] if prompts else -1
+    asked_last = above[start].number if prompts else 0
+    since = [each for at, each in enumerate(above) if at > start or each.number > asked_last]
+    return CellsAbove(list(filter(is_context, above)), list(filter(is_context, since)))
+
+
+def _in_order(newest: Mapping[str, Execution], place: Where, file: str | None) -> list[Execution]:
+    """Return cells as they stand; without those that were deleted before the file was saved."""
+    ids = {cell: at for at, cell in enumerate(cells_of(file))} if place.cell is not None else {}
+    if not ids:
+        return list(newest.values())
+    saved, at = os.path.getmtime(file or ""), -1
+    placed = list[tuple[int, Execution]]()
+    for each in newest.values():
+        is_there = each.cell in ids
+        if is_there or each.at > saved:  # a new one stands behind the one that ran before it
+            at = ids.get(each.cell or "", at)
+            placed.append((at, each))
+    return [each for _, each in sorted(placed, key=lambda pair: pair[0])]
+
+
+def as_ran(shell: Any, cells: Sequence[Execution], recorder: OutputRecorder) -> list[RanCell]:
+    """Return cells with what they showed, the newest of it up to 20 MB."""
+    left, found = MOST_KEPT, list[RanCell]()
+    for cell in reversed(cells):
+        outputs: list[dict[str, Any]] = (
+            list(_outputs(shell, cell, recorder.of(cell.number).displays)) if left > 0 else [NOT_KEPT]
+        )
+        left -= len(repr(outputs))
+        found.append(RanCell(cell.number, cell.code, tuple(outputs)))
+    return found[::-1]
+
+
+def _outputs(shell: Any, cell: Execution, displays: Sequence[Display]) -> Iterator[dict[str, Any]]:
+    """Yield what a cell showed, in order, as nbformat 4 has it: IPython keeps what is printed from its version 9 on."""
+    waiting = list(displays)
+    for at, kept in enumerate(getattr(shell.history_manager, "outputs", {}).get(cell.number, ())):
+        pieces = kept.bundle.get("stream")
+        printed = 0
+        while waiting and waiting[0].after <= (at + 1, len(pieces or ())):
+            display = waiting.pop(0)
+            if pieces and display.after[0] > at:
+                yield _printed(pieces[printed : display.after[1]])
+                printed = display.after[1]
+            yield _displayed(display)
+        yield _printed(pieces[printed:]) if pieces is not None else _shown(kept.bundle)
+    yield from map(_displayed, waiting)
+    if cell.error:
+        yield _printed([cell.error])
+
+
+def _printed(pieces: Sequence[str]) -> dict[str, Any]:
+    return {"output_type": "stream", "text": "".join(pieces)}
+
+
+def _displayed(display: Display) -> dict[str, Any]:
+    text = display.text or f"({display.what})"
+    return _shown({"text/plain": text} if display.image is None else {"image/png": display.image})
+
+
+def _shown(forms: Mapping[str, Any]) -> dict[str, Any]:
+    texts = {kind: b64encode(form).decode() if isinstance(form, bytes) else form for kind, form in forms.items()}
+    return {"output_type": "display_data", "data": texts}
