@@ -18,7 +18,7 @@ from ..session.send import stopped
 from .attach_named import Labels, attached_named
 from .line_options import settings_of
 from .output_recorder import OutputRecorder
-from .ran_cells import as_ran, cells_above
+from .ran_cells import CellsAbove, as_ran, cells_above, cells_needed
 from .variables import schema_named
 
 if TYPE_CHECKING:
@@ -89,9 +89,11 @@ class CellPrompts:
         """Return the cells above that a word names; ``None``: it names none. Raises InvalidRequestError."""
         if NAMED_CELLS.fullmatch(word) is None:
             return None
-        above = cells_above(self._recorder, place, next(iter(notebook_files(self._shell)), None))
-        every, newest = (as_ran(self._shell, cells, self._recorder) for cells in above)
+        every, newest = (as_ran(self._shell, cells, self._recorder) for cells in self._above(place))
         return cells_named(word, every, newest)
+
+    def _above(self, place: Where) -> CellsAbove:
+        return cells_above(self._recorder, place, next(iter(notebook_files(self._shell)), None))
 
     def _attached(self, chat: Chat, options: Namespace, labels: Labels, place: Where, tell: Tell) -> list[Attached]:
         """Return what options name: things of the notebook or files, and the last error."""
@@ -102,17 +104,20 @@ class CellPrompts:
             label = labels.of(name)
             return part if label == name else part.labelled(label)
 
+        def attach_cells(cells: Sequence[RanCell]) -> Sequence[Attached]:
+            asked = self._prompt(options, "", (), place)
+            return attachments_of_cells(chat.session, cells, asked, redact=redact)
+
         names, things = self._recorder.attachable if words else {}, list[Attached]()
         for word in words:
             tell(word, verb="Reading")
             cells = self._cells(word, place)
-            if cells is None:
-                things.append(attached_named(word, names, attach))
-            else:
-                asked = self._prompt(options, "", (), place)
-                things += attachments_of_cells(chat.session, cells, asked, redact=redact)
+            things += [attached_named(word, names, attach)] if cells is None else attach_cells(cells)
         if options.error:
-            things.append(attachment_of_error(chat.session, self.last_error(), redact=redact, **settings))
+            failure = self.last_error()
+            needed = cells_needed(failure.cell, self._above(place).every, self._shell.transform_cell)
+            things += attach_cells(as_ran(self._shell, needed, self._recorder))
+            things.append(attachment_of_error(chat.session, failure, redact=redact, **settings))
         return things
 
 

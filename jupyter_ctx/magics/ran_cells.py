@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import re
 from base64 import b64encode
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ..attachments.notebook_cells import RanCell
@@ -14,6 +15,7 @@ from .output_recorder import Display, Execution, OutputRecorder
 
 OWN_CELL = re.compile(r"\s*(?:%%(?:chat|ctx)\b|#\s*ctx:\s*skip\b)")
 OWN_LINE = re.compile(r"\s*(?:%(?:chat|ctx|load_ext|reload_ext)\b.*)?")
+WORD = re.compile(r"[^\W\d]\w*")
 MOST_KEPT = 20_000_000  # characters of outputs that are read, those of the newest cells
 
 NOT_KEPT = {"output_type": "stream", "text": "(what it showed is not kept: later cells have shown more than 20 MB)"}
@@ -66,6 +68,39 @@ def _in_order(newest: Mapping[str, Execution], place: Where, file: str | None) -
             at = ids.get(each.cell or "", at)
             placed.append((at, each))
     return [each for _, each in sorted(placed, key=lambda pair: pair[0])]
+
+
+def cells_needed(code: str, above: Sequence[Execution], transform: Callable[[str], str]) -> list[Execution]:
+    """Return the cells that assign what the code of a cell uses, and what these use in turn, in the same order.
+
+    ``transform`` makes Python of a cell with magics, as IPython does.
+    """
+    _, wanted = _names(code, transform)
+    needed = list[Execution]()
+    for cell in reversed(above):
+        assigned, used = _names(cell.code, transform)
+        if assigned & wanted and cell.code != code:
+            needed.append(cell)
+            wanted = (wanted - assigned) | used
+    return needed[::-1]
+
+
+def _names(code: str, transform: Callable[[str], str]) -> tuple[set[str], set[str]]:
+    """Return the names that code assigns, imports and defines, and those that it uses."""
+    try:
+        tree = ast.parse(transform(code))
+    except (SyntaxError, ValueError, RecursionError):
+        words = set(WORD.findall(code))
+        return set(), words  # of the cell that cannot be read, any word may be a name
+    assigned, used = set[str](), set[str]()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name):
+            (used if isinstance(node.ctx, ast.Load) else assigned).add(node.id)
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            assigned.add(node.name)
+        elif isinstance(node, ast.alias):
+            assigned.add((node.asname or node.name).partition(".")[0])
+    return assigned, used
 
 
 def as_ran(shell: Any, cells: Sequence[Execution], recorder: OutputRecorder) -> list[RanCell]:
