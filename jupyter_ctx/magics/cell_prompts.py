@@ -89,7 +89,7 @@ class CellPrompts:
         """Return the cells above that a word names; ``None``: it names none. Raises InvalidRequestError."""
         if NAMED_CELLS.fullmatch(word) is None:
             return None
-        every, newest = (as_ran(self._shell, cells, self._recorder) for cells in self._above(place))
+        every, newest = (as_ran(cells, self._recorder) for cells in self._above(place))
         return cells_named(word, every, newest)
 
     def _above(self, place: Where) -> CellsAbove:
@@ -116,7 +116,7 @@ class CellPrompts:
         if options.error:
             failure = self.last_error()
             needed = cells_needed(failure.cell, self._above(place).every, self._shell.transform_cell)
-            things += attach_cells(as_ran(self._shell, needed, self._recorder))
+            things += attach_cells(as_ran(needed, self._recorder))
             things.append(attachment_of_error(chat.session, failure, redact=redact, **settings))
         return things
 

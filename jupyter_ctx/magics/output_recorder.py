@@ -105,6 +105,8 @@ class OutputRecorder:
         """Note which cell runs: IPython counts it before it runs since 9.8, and after that before."""
         is_counted = getattr(info, "store_history", True)
         self.number = self._shell.displayhook.prompt_count if is_counted else None
+        if self.number is not None:
+            self.printed.pop(self.number, None)  # of another cell, before %reset
         parent = self._shell.get_parent() if hasattr(self._shell, "kernel") else None
         self._message = ((parent or {}).get("header") or {}).get("msg_id")
 
@@ -146,13 +148,19 @@ class OutputRecorder:
         """Keep a display, and forget the oldest where there are too many."""
         if display is None:
             return
-        outputs = getattr(self._shell.history_manager, "outputs", {}).get(number, ())
+        outputs = self.printed.get(number, ())
         pieces = outputs[-1].bundle.get("stream", ()) if outputs else ()
         kept = self._displays = [*self._displays, display._replace(after=(len(outputs), len(pieces)))]
         while len(kept) > MOST_DISPLAYS or sum(len(each.image or each.text) for each in kept) > MOST_BYTES:
             self.dropped.add(kept.pop(0).number)
 
     # what is read of it
+
+    @property
+    def printed(self) -> dict[int, list[Any]]:
+        """What IPython keeps of the cells' outputs, by their numbers: from its version 9 on also what is printed."""
+        outputs: dict[int, list[Any]] = getattr(self._shell.history_manager, "outputs", {})
+        return outputs
 
     @property
     def values(self) -> dict[int, Any]:

@@ -14,7 +14,7 @@ from ..runtime.frontend import Where, cells_of
 from .output_recorder import Display, Execution, OutputRecorder
 
 OWN_CELL = re.compile(r"\s*(?:%%(?:chat|ctx)\b|#\s*ctx:\s*skip\b)")
-OWN_LINE = re.compile(r"\s*(?:%(?:chat|ctx|load_ext|reload_ext)\b.*)?")
+OWN_LINES = re.compile(r"^[ \t]*%(?:chat|ctx|(?:re)?load_ext jupyter_ctx)\b.*\n?", re.MULTILINE)
 WORD = re.compile(r"[^\W\d]\w*")
 MOST_KEPT = 20_000_000  # characters of outputs that are read, those of the newest cells
 
@@ -28,8 +28,7 @@ def key_of(ran: Execution) -> str:
 
 def is_context(ran: Execution) -> bool:
     """Return whether a cell can go with a prompt: neither is it one, nor does it only manage the conversation."""
-    only_manages = all(OWN_LINE.fullmatch(line) for line in ran.code.splitlines())
-    return not only_manages and OWN_CELL.match(ran.code) is None
+    return OWN_CELL.match(ran.code) is None and bool(OWN_LINES.sub("", ran.code).strip())
 
 
 class CellsAbove(NamedTuple):
@@ -103,22 +102,20 @@ def _names(code: str, transform: Callable[[str], str]) -> tuple[set[str], set[st
     return assigned, used
 
 
-def as_ran(shell: Any, cells: Sequence[Execution], recorder: OutputRecorder) -> list[RanCell]:
+def as_ran(cells: Sequence[Execution], recorder: OutputRecorder) -> list[RanCell]:
     """Return cells with what they showed, the newest of it up to 20 MB."""
     left, found = MOST_KEPT, list[RanCell]()
     for cell in reversed(cells):
-        outputs: list[dict[str, Any]] = (
-            list(_outputs(shell, cell, recorder.of(cell.number).displays)) if left > 0 else [NOT_KEPT]
-        )
+        outputs: list[dict[str, Any]] = list(_outputs(cell, recorder)) if left > 0 else [NOT_KEPT]
         left -= len(repr(outputs))
-        found.append(RanCell(cell.number, cell.code, tuple(outputs)))
+        found.append(RanCell(cell.number, OWN_LINES.sub("", cell.code), tuple(outputs)))
     return found[::-1]
 
 
-def _outputs(shell: Any, cell: Execution, displays: Sequence[Display]) -> Iterator[dict[str, Any]]:
-    """Yield what a cell showed, in order, as nbformat 4 has it: IPython keeps what is printed from its version 9 on."""
-    waiting = list(displays)
-    for at, kept in enumerate(getattr(shell.history_manager, "outputs", {}).get(cell.number, ())):
+def _outputs(cell: Execution, recorder: OutputRecorder) -> Iterator[dict[str, Any]]:
+    """Yield what a cell showed, in order, as nbformat 4 has it."""
+    waiting = recorder.of(cell.number).displays
+    for at, kept in enumerate(recorder.printed.get(cell.number, ())):
         pieces = kept.bundle.get("stream")
         printed = 0
         while waiting and waiting[0].after <= (at + 1, len(pieces or ())):
