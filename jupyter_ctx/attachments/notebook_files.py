@@ -1,11 +1,11 @@
-"""A notebook's file as text: its cells in order, with what they printed, returned and raised, and no other data."""
+"""A notebook's cells as text: in order, with what they printed, returned and raised, and no other data."""
 
 from __future__ import annotations
 
 import json
 import re
 from base64 import b64decode
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -23,6 +23,7 @@ OUTPUT_LINES = 60  # of one output: the first and the last are kept
 MOST_OUTPUT_IMAGES = 10  # that go as images
 PICTURE_FORMS = ("image/png", "image/jpeg", "png", "jpeg")
 _PICTURE = re.compile("\0(.*?)\0")
+NO_IMAGE, IMAGE_MARK = "[image]", re.compile(r"\[image\b[^\[\]\n]*\]")  # what stands in place of a picture
 WIDGETS = "application/vnd.jupyter.widget-view+json"
 
 
@@ -41,15 +42,24 @@ def notebook_text(data: str) -> str | None:
 
 def _cell(cell: Mapping[str, Any]) -> Iterator[str]:
     source = _joined(cell.get("source", cell.get("input", "")))
-    if cell["cell_type"] != "code":
-        yield from [source] if source.strip() else []
-        return
+    if cell["cell_type"] == "code":
+        yield from code_cell(source, output_text(cell.get("outputs", ())))
+    elif source.strip():
+        yield source
+
+
+def code_cell(source: str, output: str, most_output: int = OUTPUT_LINES, most_code: int | None = None) -> Iterator[str]:
+    """Yield a cell's code and what it showed, each in a fence, with so many lines at most; nothing of what is empty."""
     if source.strip():
-        fence, _, code = fenced(source).partition("\n")
+        fence, _, code = fenced(_shortened(source, most_code)).partition("\n")
         yield f"{fence}python\n{code}"
-    text = _shortened("".join(map(_output, cell.get("outputs", ()))).strip("\n"))
-    if text.strip():
-        yield f"Output:\n{fenced(text)}"
+    if output.strip():
+        yield f"Output:\n{fenced(_shortened(output, most_output))}"
+
+
+def output_text(outputs: Iterable[Mapping[str, Any]]) -> str:
+    """Return what the outputs of a cell show; pictures are in it, in base64 between NULs."""
+    return "".join(map(_output, outputs)).strip("\n")
 
 
 def _output(output: Mapping[str, Any]) -> str:
@@ -68,23 +78,35 @@ def _output(output: Mapping[str, Any]) -> str:
     return next((f"{forms[name]}\n" for name in ("text/markdown", "text/plain", "text") if forms.get(name)), "\n")
 
 
-def with_images(text: str, name: str, room: TextRoom) -> tuple[str, tuple[Attachment, ...], str]:
-    """Return a notebook's text with its first pictures as images, where the model reads them, and what they are."""
+def without_pictures(text: str) -> str:
+    """Return the text of cells with a word in place of each picture."""
+    return _PICTURE.sub(NO_IMAGE, text)
+
+
+def pictures_in_text(text: str) -> list[tuple[int, int]]:
+    """Return the width and the height of each picture in the text of cells, in pixels; 0 where it cannot be read."""
+    return [picture[:2] for picture in map(_read_picture, _PICTURE.findall(text))]
+
+
+def with_images(
+    text: str, name: str, room: TextRoom, most: int = MOST_OUTPUT_IMAGES, before: int = 0
+) -> tuple[str, tuple[Attachment, ...], str]:
+    """Return a notebook's text with its first pictures as images, where the model reads them, and what they are.
+
+    ``most``: how many go as images; ``before``: how many of the same name went already, by which they are numbered.
+    """
     files, pictures = list[Attachment](), _PICTURE.findall(text)
-    most = MOST_OUTPUT_IMAGES if pictures and room.reads_images() else 0
+    most = most if pictures and room.reads_images() else 0
 
     def place(picture: re.Match[str]) -> str:
-        width, height, data = 0, 0, b""
-        with suppress(ValueError):
-            data = b64decode(picture[1])
-            width, height = image_size(data)
-        number = len(files) + 1
+        width, height, data = _read_picture(picture[1])
+        number = before + len(files) + 1
         with suppress(ChatError):  # one that cannot be made small enough
-            if width and number <= most:
+            if width and len(files) < most:
                 image = modest(name, data, room.vision.drawn)
                 files.append(as_attachment(f"image {number} of {name}", image))
                 return f"[image {number}: {name}, {image.size}]"
-        return f"[image, {width:,} × {height:,} pixels]" if width else "[image]"
+        return f"[image, {width:,} × {height:,} pixels]" if width else NO_IMAGE
 
     text = _PICTURE.sub(place, text)
     first = f"the first {len(files)} of its " if len(files) < len(pictures) else ""
@@ -92,14 +114,21 @@ def with_images(text: str, name: str, room: TextRoom) -> tuple[str, tuple[Attach
     return text, tuple(files), f"its cells with their outputs as text{what}"
 
 
+def _read_picture(encoded: str) -> tuple[int, int, bytes]:
+    with suppress(ValueError):
+        data = b64decode(encoded)
+        return (*image_size(data), data)
+    return 0, 0, b""
+
+
 def _joined(lines: Any) -> str:
     return lines if isinstance(lines, str) else "".join(lines)
 
 
-def _shortened(text: str) -> str:
-    """Return a text with its first and last lines."""
+def _shortened(text: str, most: int | None) -> str:
+    """Return a text with its first and last lines, ``most`` in all."""
     lines = text.split("\n")
-    if len(lines) <= OUTPUT_LINES:
+    if most is None or len(lines) <= most:
         return text
-    half = OUTPUT_LINES // 2
-    return "\n".join([*lines[:half], f"… {len(lines) - OUTPUT_LINES:,} lines left out …", *lines[-half:]])
+    head, tail = lines[: (most + 1) // 2], lines[len(lines) - most // 2 :]
+    return "\n".join([*head, f"… {counted(len(lines) - most, 'line')} left out …", *tail])

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..attachments.attached import Attached
+from ..attachments.notebook_cells import NAMED_CELLS, RanCell, cells_named
 from ..chat import Chat
 from ..errors import ChatInterrupted, InvalidRequestError
-from ..runtime.frontend import Where, is_replay
-from ..session.attaching import attachment_of, attachment_of_error, attachment_sizes
+from ..runtime.frontend import Where, is_replay, notebook_files
+from ..session.attaching import attachment_of, attachment_of_error, attachment_sizes, attachments_of_cells
 from ..session.notices import Along
 from ..session.prompt import FromStore, Prompt
 from ..session.send import stopped
 from .attach_named import Labels, attached_named
 from .line_options import settings_of
 from .output_recorder import OutputRecorder
+from .ran_cells import CellsAbove, as_ran, cells_above, cells_needed
 from .variables import schema_named
 
 if TYPE_CHECKING:
@@ -51,18 +53,26 @@ class CellPrompts:
                 filling = PromptFilling(self._recorder, chat, options, labels)
                 text = filling.of(text, tell)
                 images, lines = filling.images.values(), filling.lines
-            attached = tuple(dict.fromkeys((*images, *self._attached(chat, options, labels, tell))))
+            attached = tuple(dict.fromkeys((*images, *self._attached(chat, options, labels, place, tell))))
         except KeyboardInterrupt:
             raise ChatInterrupted(stopped((), record=True)) from None
-        schema = None if options.schema is None else schema_named(options.schema, self._shell.user_ns)
-        prompt = Prompt(
-            text, settings_of(options), attached, cell=place.cell, run=place.run, execution=place.execution,
-            source=place.source, append=options.append, new=options.new, record=not options.no_history,
-            stored=None if options.ask else _accepted(place), schema=schema,
-        )  # fmt: skip
+        prompt = self._prompt(options, text, attached, place)
         along = attachment_sizes(chat.session, attached, **settings_of(options))
         notices = (line for part in attached for line in part.notices)
         return CellPrompt(prompt, (*lines, *along.large, *notices), along)
+
+    def _prompt(self, options: Namespace, text: str, attached: Sequence[Attached], place: Where) -> Prompt:
+        schema = None if options.schema is None else schema_named(options.schema, self._shell.user_ns)
+        return Prompt(
+            text, settings_of(options), tuple(attached), cell=place.cell, run=place.run, execution=place.execution,
+            source=place.source, append=options.append, new=options.new, record=not options.no_history,
+            stored=None if options.ask else _accepted(place), schema=schema,
+        )  # fmt: skip
+
+    def note_sent(self) -> None:
+        """Note that the cell that runs has sent its prompt: what runs later is new to the next one."""
+        if self._recorder.number is not None:
+            self._recorder.prompts.add(self._recorder.number)
 
     def last_error(self) -> Failure:
         """Return the last error of this notebook's cells. Raises InvalidRequestError where there is none."""
@@ -75,7 +85,17 @@ class CellPrompts:
             )
         return failure
 
-    def _attached(self, chat: Chat, options: Namespace, labels: Labels, tell: Tell) -> list[Attached]:
+    def _cells(self, word: str, place: Where) -> Sequence[RanCell] | None:
+        """Return the cells above that a word names; ``None``: it names none. Raises InvalidRequestError."""
+        if NAMED_CELLS.fullmatch(word) is None:
+            return None
+        every, newest = (as_ran(cells, self._recorder) for cells in self._above(place))
+        return cells_named(word, every, newest)
+
+    def _above(self, place: Where) -> CellsAbove:
+        return cells_above(self._recorder, place, next(iter(notebook_files(self._shell)), None))
+
+    def _attached(self, chat: Chat, options: Namespace, labels: Labels, place: Where, tell: Tell) -> list[Attached]:
         """Return what options name: things of the notebook or files, and the last error."""
         settings, words, redact = settings_of(options), options.attach or [], not options.no_redact
 
@@ -84,12 +104,23 @@ class CellPrompts:
             label = labels.of(name)
             return part if label == name else part.labelled(label)
 
-        names, things = self._recorder.attachable if words else {}, []
+        def attach_cells(cells: Sequence[RanCell]) -> Sequence[Attached]:
+            asked = self._prompt(options, "", (), place)
+            return attachments_of_cells(chat.session, cells, asked, redact=redact)
+
+        names, things = self._recorder.attachable if words else {}, list[Attached]()
         for word in words:
             tell(word, verb="Reading")
-            things.append(attached_named(word, names, attach, allow_local=options.allow_local))
+            cells = self._cells(word, place)
+            if cells is None:
+                things.append(attached_named(word, names, attach, allow_local=options.allow_local))
+            else:
+                things += attach_cells(cells)
         if options.error:
-            things.append(attachment_of_error(chat.session, self.last_error(), redact=redact, **settings))
+            failure = self.last_error()
+            needed = cells_needed(failure.cell, self._above(place).every, self._shell.transform_cell)
+            things += attach_cells(as_ran(needed, self._recorder))
+            things.append(attachment_of_error(chat.session, failure, redact=redact, **settings))
         return things
 
 

@@ -6,7 +6,10 @@ import sys
 from binascii import a2b_base64
 from collections import ChainMap
 from collections.abc import Mapping
+from time import time
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ..runtime.frontend import where
 
 if TYPE_CHECKING:
     from ..attachments.errors import Failure
@@ -35,6 +38,24 @@ class Display(NamedTuple):
     text: str = ""
     what: str = ""
     display_id: str | None = None
+    after: tuple[int, int] = (0, 0)  # outputs of the cell before it, and pieces that the last of them printed by then
+
+
+class Execution(NamedTuple):
+    """One execution of a cell.
+
+    number: as the notebook shows it
+    cell: the cell's id; ``None`` where the front end does not tell
+    code: as typed
+    at: when it began, in seconds since 1970
+    error: its traceback; empty where it raised nothing
+    """
+
+    number: int
+    cell: str | None
+    code: str
+    at: float
+    error: str = ""
 
 
 class CellOutput(NamedTuple):
@@ -65,12 +86,16 @@ class OutputRecorder:
     failure: the last error that a cell showed
     number: of the cell that runs, where it is counted
     dropped: the cells of which a display was forgotten, because there were too many
+    executions: of cells, in order
+    prompts: the numbers of those which sent a prompt
     """
 
     def __init__(self, shell: Any) -> None:
         self.failure: Failure | None = None
         self.number: int | None = None
         self.dropped: set[int] = set()
+        self.executions: list[Execution] = []
+        self.prompts: set[int] = set()
         self._shell = shell
         self._displays: list[Display] = []
         self._error = id(getattr(sys, "last_value", None))  # of the last that IPython has shown, without holding it
@@ -80,6 +105,8 @@ class OutputRecorder:
         """Note which cell runs: IPython counts it before it runs since 9.8, and after that before."""
         is_counted = getattr(info, "store_history", True)
         self.number = self._shell.displayhook.prompt_count if is_counted else None
+        if self.number is not None:
+            self.printed.pop(self.number, None)  # of another cell, before %reset
         parent = self._shell.get_parent() if hasattr(self._shell, "kernel") else None
         self._message = ((parent or {}).get("header") or {}).get("msg_id")
 
@@ -90,10 +117,16 @@ class OutputRecorder:
         if error is None and id(last) != self._error:
             error = last
         self._error = id(last)
+        traceback = ""
         if error is not None:
             from .last_error import failure_in
 
-            self.failure = failure_in(self._shell, error, result) or self.failure
+            failure = failure_in(self._shell, error, result)
+            self.failure = failure or self.failure
+            traceback = "".join(failure.parts) if failure is not None else ""
+        if self.number is not None and result is not None:
+            place = where(self._shell)
+            self.executions.append(Execution(self.number, place.cell, result.info.raw_cell, time(), traceback))
 
     def on_display(self, message: dict[str, Any]) -> dict[str, Any]:
         """Note what a cell displays; the message goes on as it is."""
@@ -106,18 +139,28 @@ class OutputRecorder:
                 for each in self._displays
             ]
         elif kind == "display_data" and is_of_the_cell and self.number is not None:
-            self._keep(_display(content, self.number))
+            self._keep(_display(content, self.number), self.number)
         elif kind == "clear_output" and is_of_the_cell:
             self._displays = [each for each in self._displays if each.number != self.number]
         return message
 
-    def _keep(self, display: Display | None) -> None:
+    def _keep(self, display: Display | None, number: int) -> None:
         """Keep a display, and forget the oldest where there are too many."""
-        kept = self._displays = [*self._displays, *([display] if display is not None else [])]
+        if display is None:
+            return
+        outputs = self.printed.get(number, ())
+        pieces = outputs[-1].bundle.get("stream", ()) if outputs else ()
+        kept = self._displays = [*self._displays, display._replace(after=(len(outputs), len(pieces)))]
         while len(kept) > MOST_DISPLAYS or sum(len(each.image or each.text) for each in kept) > MOST_KEPT_BYTES:
             self.dropped.add(kept.pop(0).number)
 
     # what is read of it
+
+    @property
+    def printed(self) -> dict[int, list[Any]]:
+        """What IPython keeps of the cells' outputs, by their numbers: from its version 9 on also what is printed."""
+        outputs: dict[int, list[Any]] = getattr(self._shell.history_manager, "outputs", {})
+        return outputs
 
     @property
     def values(self) -> dict[int, Any]:

@@ -7,9 +7,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..attachments.attached import Attached
+from ..attachments.notebook_cells import RanCell, attached_cells
 from ..errors import ChatInterrupted, InvalidRequestError
 from .notices import SMALL_VALUES, Along, large_values, sized
-from .prompt import attached_parts
+from .prompt import Prompt, attached_parts
 from .send import stopped
 from .session import Session
 
@@ -30,6 +31,14 @@ def attachment_of(
     from ..attachments.attached_values import attached_value
 
     return attached_value(name, value, session.room(options, among), session.redactor(on=redact))
+
+
+def attachments_of_cells(
+    session: Session, cells: Sequence[RanCell], asked: Prompt, *, redact: bool = True
+) -> tuple[Attached, ...]:
+    """Return cells of the notebook as they go with a prompt, without what the request that was ``asked`` for holds."""
+    sent = [message for message in session.view(asked).request.messages if message.role == "user"]
+    return attached_cells(cells, session.room(asked.options), session.redactor(on=redact), sent)
 
 
 def attachment_of_error(

@@ -1,0 +1,144 @@
+"""Cells of the notebook that ran, in the order in which they stand, for ``-a cells``."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+from base64 import b64encode
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from ..attachments.notebook_cells import RanCell
+from ..runtime.frontend import Where, cells_of
+from .output_recorder import Display, Execution, OutputRecorder
+
+OWN_CELL = re.compile(r"\s*(?:%%(?:chat|ctx)\b|#\s*ctx:\s*skip\b)")
+OWN_LINES = re.compile(r"^[ \t]*%(?:chat|ctx|(?:re)?load_ext jupyter_ctx)\b.*\n?", re.MULTILINE)
+WORD = re.compile(r"[^\W\d]\w*")
+MOST_KEPT = 20_000_000  # characters of outputs that are read, those of the newest cells
+
+NOT_KEPT = {"output_type": "stream", "text": "(what it showed is not kept: later cells have shown more than 20 MB)"}
+
+
+def key_of(ran: Execution) -> str:
+    """Return what tells a cell from others: its id, else its text."""
+    return ran.cell or ran.code
+
+
+def is_context(ran: Execution) -> bool:
+    """Return whether a cell can go with a prompt: neither is it one, nor does it only manage the conversation."""
+    return OWN_CELL.match(ran.code) is None and bool(OWN_LINES.sub("", ran.code).strip())
+
+
+class CellsAbove(NamedTuple):
+    """The cells that stand above a chat cell, each as it ran last, and those of them that ran since the last prompt."""
+
+    every: list[Execution]
+    newest: list[Execution]
+
+
+def cells_above(recorder: OutputRecorder, place: Where, file: str | None) -> CellsAbove:
+    """Return the cells above a chat cell.
+
+    They stand as in the notebook's ``file``, where that tells; else in the order in which they first ran.
+    """
+    newest = {key_of(ran): ran for ran in recorder.executions}  # a cell keeps its first place
+    standing = _in_order(newest, place, file)
+    here = next((at for at, each in enumerate(standing) if each.cell == place.cell is not None), len(standing))
+    above = standing[:here]
+    prompts = [at for at, each in enumerate(above) if each.number in recorder.prompts]
+    start = prompts[-1] if prompts else -1
+    asked_last = above[start].number if prompts else 0
+    since = [each for at, each in enumerate(above) if at > start or each.number > asked_last]
+    return CellsAbove(list(filter(is_context, above)), list(filter(is_context, since)))
+
+
+def _in_order(newest: Mapping[str, Execution], place: Where, file: str | None) -> list[Execution]:
+    """Return cells as they stand; without those that were deleted before the file was saved."""
+    ids = {cell: at for at, cell in enumerate(cells_of(file))} if place.cell is not None else {}
+    if not ids:
+        return list(newest.values())
+    saved, at = os.path.getmtime(file or ""), -1
+    placed = list[tuple[int, Execution]]()
+    for each in newest.values():
+        is_there = each.cell in ids
+        if is_there or each.at > saved:  # a new one stands behind the one that ran before it
+            at = ids.get(each.cell or "", at)
+            placed.append((at, each))
+    return [each for _, each in sorted(placed, key=lambda pair: pair[0])]
+
+
+def cells_needed(code: str, above: Sequence[Execution], transform: Callable[[str], str]) -> list[Execution]:
+    """Return the cells that assign what the code of a cell uses, and what these use in turn, in the same order.
+
+    ``transform`` makes Python of a cell with magics, as IPython does.
+    """
+    _, wanted = _names(code, transform)
+    needed = list[Execution]()
+    for cell in reversed(above):
+        assigned, used = _names(cell.code, transform)
+        if assigned & wanted and cell.code != code:
+            needed.append(cell)
+            wanted = (wanted - assigned) | used
+    return needed[::-1]
+
+
+def _names(code: str, transform: Callable[[str], str]) -> tuple[set[str], set[str]]:
+    """Return the names that code assigns, imports and defines, and those that it uses."""
+    try:
+        tree = ast.parse(transform(code))
+    except (SyntaxError, ValueError, RecursionError):
+        words = set(WORD.findall(code))
+        return set(), words  # of the cell that cannot be read, any word may be a name
+    assigned, used = set[str](), set[str]()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name):
+            (used if isinstance(node.ctx, ast.Load) else assigned).add(node.id)
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            assigned.add(node.name)
+        elif isinstance(node, ast.alias):
+            assigned.add((node.asname or node.name).partition(".")[0])
+    return assigned, used
+
+
+def as_ran(cells: Sequence[Execution], recorder: OutputRecorder) -> list[RanCell]:
+    """Return cells with what they showed, the newest of it up to 20 MB."""
+    left, found = MOST_KEPT, list[RanCell]()
+    for cell in reversed(cells):
+        outputs: list[dict[str, Any]] = list(_outputs(cell, recorder)) if left > 0 else [NOT_KEPT]
+        left -= len(repr(outputs))
+        found.append(RanCell(cell.number, OWN_LINES.sub("", cell.code), tuple(outputs)))
+    return found[::-1]
+
+
+def _outputs(cell: Execution, recorder: OutputRecorder) -> Iterator[dict[str, Any]]:
+    """Yield what a cell showed, in order, as nbformat 4 has it."""
+    waiting = recorder.of(cell.number).displays
+    for at, kept in enumerate(recorder.printed.get(cell.number, ())):
+        pieces = kept.bundle.get("stream")
+        printed = 0
+        while waiting and waiting[0].after <= (at + 1, len(pieces or ())):
+            display = waiting.pop(0)
+            if pieces and display.after[0] > at:
+                yield _printed(pieces[printed : display.after[1]])
+                printed = display.after[1]
+            yield _displayed(display)
+        yield _printed(pieces[printed:]) if pieces is not None else _shown(kept.bundle)
+    yield from map(_displayed, waiting)
+    if cell.error:
+        yield _printed([cell.error])
+
+
+def _printed(pieces: Sequence[str]) -> dict[str, Any]:
+    return {"output_type": "stream", "text": "".join(pieces)}
+
+
+def _displayed(display: Display) -> dict[str, Any]:
+    text = display.text or f"({display.what})"
+    return _shown({"text/plain": text} if display.image is None else {"image/png": display.image})
+
+
+def _shown(forms: Mapping[str, Any]) -> dict[str, Any]:
+    texts = {kind: b64encode(form).decode() if isinstance(form, bytes) else form for kind, form in forms.items()}
+    return {"output_type": "display_data", "data": texts}

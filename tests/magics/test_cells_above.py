@@ -1,0 +1,144 @@
+"""In a kernel, the cells above go with a prompt as they ran, each once, and a restart changes nothing of it."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+from dialects import DIALECTS
+from jupyter_client import KernelManager
+from kernels import Kernel, error, shown
+from nbformat.v4 import new_code_cell, new_notebook
+from server import serve
+
+BODY = DIALECTS["completions"].answer("I see.")
+LOAD = "%load_ext jupyter_ctx\n%chat use m --base-url {url} --window 100000\nfrom jupyter_ctx import get_chat"
+PLOT = "%matplotlib inline\nimport matplotlib.pyplot as plt\nplt.plot([1, 3, 2]);"
+LOOP = """
+from IPython.display import Markdown, display
+for epoch in range(2):
+    print("epoch", epoch)
+    display(Markdown(f"**loss {epoch}**"))
+"""
+ASK = "%%chat -a cells\nWhat came of it?"
+
+
+@pytest.fixture(scope="module")
+def started(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Kernel, Path, str, list[dict[str, Any]]]]:
+    """A kernel of a notebook's file, the address of a server, and what the server was asked."""
+    path = tmp_path_factory.mktemp("cells") / "x.ipynb"
+    manager = KernelManager(kernel_name="python3")
+    manager.start_kernel(env={**os.environ, "JPY_SESSION_NAME": str(path)})
+    with serve(BODY) as (url, seen):
+        kernel = Kernel(manager)
+        yield kernel, path, url, seen
+        kernel.client.stop_channels()
+    manager.shutdown_kernel(now=True)
+
+
+@pytest.fixture
+def asked(started: Any) -> tuple[Kernel, Path, str, list[dict[str, Any]]]:
+    kernel, path, url, seen = started
+    path.unlink(missing_ok=True)
+    kernel.begin_anew()
+    kernel.run(LOAD.format(url=url))
+    kernel.run("%chat new")
+    seen.clear()
+    return kernel, path, url, seen
+
+
+def prompt(seen: list[dict[str, Any]]) -> str:
+    """The text of the newest prompt."""
+    content = seen[-1]["messages"][-1]["content"]
+    return content if isinstance(content, str) else "".join(part.get("text", "") for part in content)
+
+
+def codes(seen: list[dict[str, Any]]) -> list[str]:
+    """The code of the cells that went with the newest prompt."""
+    return [code.strip() for code in re.findall("```python\n(.*?)\n```", prompt(seen), re.DOTALL)]
+
+
+def test_code_prints_displays_results_pictures_and_errors_go_in_the_order_in_which_they_came(asked: Any) -> None:
+    kernel, _, _, seen = asked
+    for source in ("x = 20 + 22\nx", LOOP, PLOT, "# ctx: skip\npassword = 1", "%chat config gauge", "1 / 0"):
+        kernel.run(source)
+    assert not error(kernel.run(ASK))
+    text = prompt(seen)
+    marks = (
+        "x = 20 + 22",
+        "42\n",
+        "for epoch",
+        "epoch 0",
+        "loss 0",
+        "epoch 1",
+        "loss 1",
+        "image 1",
+        "1 / 0",
+        "division",
+    )
+    places = [text.index(mark) for mark in marks]
+    assert places == sorted(places)
+    assert "password" not in text
+    assert "gauge" not in text
+    assert "data:image/png;base64," in json.dumps(seen[-1])
+
+
+def test_only_what_is_new_or_has_changed_goes_again(asked: Any) -> None:
+    kernel, _, _, seen = asked
+    kernel.run("a = 1", "one")
+    kernel.run("b = 2", "two")
+    kernel.run(ASK, "chat-1")
+    kernel.run("b = 2", "two")
+    kernel.run("c = 3", "three")
+    kernel.run("%%chat -a cells:all\nAnd now?", "chat-2")
+    assert codes(seen) == ["c = 3"]
+    kernel.run("b = 22", "two")
+    kernel.run("%%chat -a cells\nAnd now?", "chat-3")
+    assert codes(seen) == ["b = 22"]
+
+
+def test_a_second_run_takes_the_cells_above_it_as_they_are_now(asked: Any) -> None:
+    kernel, path, _, seen = asked
+    kernel.run("a = 1", "one")
+    kernel.run(ASK, "chat-1")
+    kernel.run("d = 4", "four")
+    kernel.run("%%chat\nHello?", "chat-2")
+    cells = [new_code_cell("a = 1", id="one"), new_code_cell(ASK, id="chat-1"), new_code_cell("d = 4", id="four")]
+    nbformat.write(new_notebook(cells=[*cells, new_code_cell("%%chat\nHello?", id="chat-2")]), path)
+    kernel.run("a = 11", "one")
+    kernel.run(ASK, "chat-1")
+    assert codes(seen) == ["a = 11"]
+
+
+def test_after_a_restart_run_all_asks_nothing(asked: Any) -> None:
+    kernel, _, url, seen = asked
+    book = [("hello", "%%chat\nHello"), ("one", "a = 1\nprint(a)"), ("chat-1", ASK), ("two", "b = 2"), ("chat-2", ASK)]
+    for cell, source in book:
+        kernel.run(source, cell)
+    requests = len(seen)
+    assert requests == 3
+    kernel.begin_anew()
+    kernel.run(LOAD.format(url=url))
+    for cell, source in book:
+        kernel.run(source, cell)
+    assert len(seen) == requests
+    kernel.run("print(99)", "one")
+    assert "tored answer" not in shown(kernel.run(ASK, "chat-1"))
+    assert codes(seen) == ["print(99)"]
+
+
+@pytest.mark.parametrize("word", ["cells:900", "cells:4-2"])
+def test_a_wrong_number_fails_with_what_there_is(word: str, asked: Any) -> None:
+    kernel, _, _, seen = asked
+    kernel.run("a = 1")
+    failed = error(kernel.run(f"%%chat -a {word}\nHello"))
+    assert failed is not None
+    assert failed["ename"] == "InvalidRequestError"
+    assert word in failed["evalue"]
+    assert seen == []
