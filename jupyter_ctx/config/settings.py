@@ -210,7 +210,7 @@ def _declared(hint: Any, about: About, summary: str) -> Setting:
 
 
 _hints = typing.get_type_hints(Settings, include_extras=True)
-SETTINGS: dict[str, Setting] = {each.name: each.metadata["setting"].of(_hints[each.name]) for each in fields(Settings)}
+SETTINGS = {each.name: _declared(_hints[each.name], **each.metadata) for each in fields(Settings)}
 SETTING_NAMES = tuple(SETTINGS)
 HELP: Mapping[str, str] = {name: each.help for name, each in SETTINGS.items()}
 _DEFAULTS = Settings()
