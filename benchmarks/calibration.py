@@ -34,6 +34,7 @@ class OneRatio:
     def __init__(self, likely: Sequence[Vector], others: Sequence[Vector]) -> None:
         """Start from the mean of the likely vocabularies."""
         self.ratios = (*map(statistics.geometric_mean, zip(*likely, strict=True)), MESSAGE)
+        self.weights = self.ratios  # of turns that no report has counted: here each one is
         self.reported, self.estimated = dict[int, float](), dict[int, float]()
 
     def kind(self, text: Vector) -> int:
