@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import deque
-from collections.abc import Iterator
+from contextlib import suppress
 from html import unescape
 from itertools import islice
 from typing import Any, NamedTuple
@@ -39,24 +39,11 @@ def body_parts(body: Any) -> list[BodyPart]:
         value = _opened(value)
         found.append(BodyPart(depth, name, value))
         if isinstance(value, dict):
-            items = islice(value.items(), MOST_ITEMS)
-            queue.extend(BodyPart(depth + 1, str(k)[:100], v) for k, v in items if k not in ECHOED_FIELDS)
-        elif isinstance(value, list | tuple):
-            queue.extend(BodyPart(depth + 1, name, v) for v in value[:MOST_ITEMS])
+            items = [(str(key)[:100], each) for key, each in islice(value.items(), MOST_ITEMS)]
+        else:
+            items = [(name, each) for each in value[:MOST_ITEMS]] if isinstance(value, list | tuple) else []
+        queue.extend([BodyPart(depth + 1, key, each) for key, each in items if key not in ECHOED_FIELDS])
     return found
-
-
-def plain_text(parts: list[BodyPart]) -> str:
-    """Return the distinct texts of a body, and its numbers that may matter, a line each."""
-    return _ends("\n".join(dict.fromkeys(_lines(parts))))
-
-
-def _lines(parts: list[BodyPart]) -> Iterator[str]:
-    for _, name, value in parts:
-        if isinstance(value, str):
-            yield _plain(value)
-        elif type(value) is int and 0 <= value < 10**12 and compiled("token|ctx|context|code|status").search(name):
-            yield f"{name} {value}"
 
 
 def _opened(value: Any) -> Any:
@@ -64,11 +51,20 @@ def _opened(value: Any) -> Any:
     if isinstance(value, bytes | bytearray):
         value = value.decode("utf-8", "replace")
     if isinstance(value, str) and len(value) < JSON_LENGTH and value.lstrip()[:1] in ("{", "[", '"'):
-        try:
+        with suppress(ValueError, RecursionError):
             return json.loads(value)
-        except (ValueError, RecursionError):
-            pass
     return value
+
+
+def plain_text(parts: list[BodyPart]) -> str:
+    """Return the distinct texts of a body, and its numbers that may matter, a line each."""
+    lines: dict[str, None] = {}
+    for _, name, value in parts:
+        if isinstance(value, str):
+            lines[_plain(value)] = None
+        elif type(value) is int and 0 <= value < 10**12 and compiled("token|ctx|context|code|status").search(name):
+            lines[f"{name} {value}"] = None
+    return _ends("\n".join(lines))
 
 
 def _plain(text: str) -> str:

@@ -14,7 +14,6 @@ from .overflow import Overflow
 from .windows import ContextWindow, Source
 
 FIRST_HAND: frozenset[Source] = frozenset({"given", "server", "user file"})  # from the user or the server itself
-FROM_TABLES: frozenset[Source] = frozenset({"assumed", "built in", "models.json", "provider"})
 LEAST_WINDOW = 256  # tokens; servers have printed the room that was left, such as 3, instead of the window
 UNSTATED = 0.8  # of what was refused: the limit where the refusal states none
 BELIEVABLE = 2.0  # times the tokens that were expected
@@ -140,7 +139,7 @@ class LearnedLimit:
 
     def _raised(self, window: ContextWindow) -> ContextWindow:
         """Return a table's window raised to the largest prompt that was accepted."""
-        if window.source not in FROM_TABLES or self.passed <= window.tokens:
+        if window.source in FIRST_HAND or self.passed <= window.tokens:
             return window
         seen = self.passed
         return replace(window, tokens=seen, max_input_tokens=seen, source="learned", matched=None, passed=seen)

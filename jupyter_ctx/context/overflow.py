@@ -90,7 +90,7 @@ OUTPUT_WORDS = r"(?:max_(?:new_|completion_|output_)?tokens|max~new|completion|o
 INPUT_WORDS = r"(?:prompt|input|messages?|conversation|chat|history)\b"
 SUM = r"(?:(?:input|prompt)\w*\W+(?:and|plus|\+)\W+(?:\w+ )?(?:output|completion|prediction)|max_total)"
 # Arithmetic alone counts only in a text about tokens, and for limits of at least this many.
-TOKEN_TOPIC = r"tokens\b|token~count|tokeni[sz]|\bprompt\b|context|\b(?:n_)?ctx|input~(?:len|ids)"
+TOKEN_TOPIC = r"tokens\b|token~count|tokeni[sz]|\bprompt\b|context(?!=\()|\b(?:n_)?ctx|input~(?:len|ids)"
 LEAST_LIMIT = 256
 
 NUMBER = (

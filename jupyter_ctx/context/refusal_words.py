@@ -29,6 +29,7 @@ WORDS = {
     "": (
         r"bad~request(?: error)?|invalid~request(?:~error)?|request~id\S*|invalid (?:input )?argument|error message"
         r"|validation|input should be|text of|model~group|context (?:deadline|cancel[a-z]*|menu|handle|manager)"
+        r"|context=\([^)]*"  # OpenAI: a place in a schema
     ),
     "shorten": r"shorten|short(?:er)?(?! than)|reduc[a-z]*|trim|truncate|compress|cut down|clear|summari[sz]e",
     "context": (

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from math import fsum
-from operator import mul
+from operator import add, mul
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -71,14 +71,12 @@ class SentRequest(NamedTuple):
     attached: float = 0.0
 
     @property
-    def uncounted(self) -> list[str]:
-        """The texts that no report has counted: the prompt, and those of the estimated turns."""
-        return [self.prompt, *[text for guess in self.guessed.values() for text in (guess.prompt, guess.reply) if text]]
-
-    @property
     def most_text(self) -> float:
-        """The most tokens of those: no tokenizer makes more tokens than bytes of a text."""
-        return OVERHEAD_AT_MOST + sum([len(text.encode("utf-8", "surrogatepass")) for text in self.uncounted])
+        """The most tokens of what no report has counted: no tokenizer makes more tokens than bytes of a text."""
+        most = OVERHEAD_AT_MOST + len(self.prompt.encode("utf-8", "surrogatepass"))
+        for guess in self.guessed.values():
+            most += len(f"{guess.prompt}{guess.reply}".encode("utf-8", "surrogatepass"))
+        return most
 
 
 class Counted(NamedTuple):
@@ -137,6 +135,9 @@ class Meter:
         kinds = text_features(text) if self._count is None else (float(self._count(text)),)
         return (*kinds, messages)
 
+    def _turn_vector(self, prompt: str, reply: str) -> Vector:
+        return tuple(map(add, self._vector(prompt, 1.0 if prompt else 0.0), self._vector(reply)))
+
     def tokens(self, text: str) -> float:
         """Return the estimated tokens of a text alone."""
         return self.calibration.estimate(self._vector(text))
@@ -176,8 +177,7 @@ class Meter:
         if size is not None:
             return size
         if turn_id not in self._estimates:
-            texts = _joined(self._vector(prompt, 1.0 if prompt else 0.0), self._vector(reply))
-            self._estimates[turn_id] = fsum(map(mul, self._settled, texts))
+            self._estimates[turn_id] = fsum(map(mul, self._settled, self._turn_vector(prompt, reply)))
         return self._estimates[turn_id] + attached
 
     def turn_parts(self, turn_id: str, prompt: str, reply: str, attached: float = 0.0) -> tuple[float, float]:
@@ -257,8 +257,9 @@ class Meter:
             return None
         factor = left / guessed
         if learn and not sent.attached:  # tokens of images say nothing about text
-            prompt, *others = sent.uncounted
-            text = _joined(self._vector(prompt, 1.0), *[self._vector(other) for other in others])
+            text = self._vector(sent.prompt, 1.0)
+            for guess in sent.guessed.values():
+                text = tuple(map(add, text, self._turn_vector(guess.prompt, guess.reply)))
             self.calibration = self.calibration.learned(text, left - fixed * factor)
         if keep:
             self._keep_view(sent.fixed, fixed * factor if fixed else known, turns, factor)
@@ -328,7 +329,3 @@ def _calibration(family: Family, *, counted: bool) -> Calibration:
         return Calibration.of([(1.0,)], noise=KNOWN_NOISE, messages=MESSAGES)
     words = [ratios[0] / O200K_RATIOS[0] for ratios in family.ratios]
     return Calibration.of([(sum(words) / len(words),)], noise=FOREIGN_DOUBT)
-
-
-def _joined(*texts: Vector) -> Vector:
-    return tuple(map(sum, zip(*texts, strict=True)))

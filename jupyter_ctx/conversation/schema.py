@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from types import UnionType
 from typing import (
     Annotated,
@@ -120,7 +120,7 @@ class Schema:
         root = _rooted(given, kind.__name__)
         if not root.get("properties"):
             raise InvalidRequestError(f"{kind.__name__} has no fields, so there is nothing to ask for.")
-        own = getattr(kind, "model_fields", None) or getattr(kind, "__dataclass_fields__", None)
+        own = [field.name for field in fields(kind)] if is_dataclass(kind) else getattr(kind, "model_fields", ())
         return cls(kind, _name(kind.__name__), root, tuple(own or root["properties"]), adapter)
 
     def parse(self, text: str) -> Any:
@@ -216,12 +216,12 @@ def _for_pydantic(kind: Any) -> Any:
     import typing_extensions
 
     if is_typeddict(kind):
-        fields = {}
+        hints = {}
         for name, hint in get_type_hints(kind, include_extras=True).items():
             is_needed = name in kind.__required_keys__ and get_origin(hint) is not NotRequired
             inner = get_args(hint)[0] if get_origin(hint) in (Required, NotRequired) else hint
-            fields[name] = (Required if is_needed else NotRequired)[_for_pydantic(inner)]
-        return typing_extensions.TypedDict(kind.__name__, fields)  # type: ignore[operator]
+            hints[name] = (Required if is_needed else NotRequired)[_for_pydantic(inner)]
+        return typing_extensions.TypedDict(kind.__name__, hints)  # type: ignore[operator]
     origin, args = get_origin(kind), get_args(kind)
     if not args or origin in (Literal, Annotated):
         return kind

@@ -84,11 +84,6 @@ def test_another_tokenizer_behind_the_same_name_is_learned_after_hundreds_of_rep
     assert calibration.estimate(vector(ENGLISH)) == pytest.approx(90, rel=0.1)
 
 
-def test_what_was_reported_is_all_that_has_to_be_kept() -> None:
-    calibration = Calibration.of(UNKNOWN.ratios).learned(vector(RUSSIAN), 90).learned(vector(ENGLISH), 60)
-    assert Calibration.after(calibration.vocabularies, calibration.reports) == calibration
-
-
 COUNTED = Calibration.of([(1.0,)], noise=KNOWN_NOISE, messages=MESSAGES)
 
 

@@ -96,11 +96,6 @@ def test_a_limit_is_below_what_was_refused_and_no_reply_makes_it_smaller(
     assert limit.apply_to(ContextWindow(window)).tokens <= window or limit.passed > window
 
 
-def test_the_gauge_and_status_say_what_was_given_and_what_was_refused() -> None:
-    window = after(Refused(Overflow(), 9_300), believed=GIVEN).apply_to(GIVEN)
-    assert window.origin == "learned: given 128,000, server refused 9,300"
-
-
 @pytest.mark.parametrize(
     "newer", [ContextWindow(64_000, source="given"), ContextWindow(16_384, source="server"),
               ContextWindow(10_000, source="user file")]

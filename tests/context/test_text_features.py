@@ -38,13 +38,6 @@ def test_each_kind_is_counted_by_its_characters(text: str, kind: str, count: int
     assert text_features(text)[CHARACTER_KINDS.index(kind)] == count
 
 
-def test_words_and_marks_count_by_their_runs() -> None:
-    words = CHARACTER_KINDS.index("words")
-    assert text_features("one two three")[words] == pytest.approx(3 * 0.9 + 11 * 0.036)
-    assert text_features("internationalisation")[words] < text_features("in ter na tion al")[words]
-    assert text_features("a == b")[words] > text_features("a b")[words]
-
-
 SEQUENCES = {"DNA": "ACGT", "proteins": "ACDEFGHIKLMNPQRSTVWY", "hashes": "0123456789abcdef", "letters": ascii_letters}
 
 

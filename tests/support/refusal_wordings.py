@@ -136,6 +136,8 @@ LOOK_ALIKES = (
     "超出速率限制，请稍后再试",
     "并发请求数超过限制",
     "最大输出长度超过限制",
+    "Invalid schema for response_format 'x': In context=(), the number of properties (5001) exceeds the limit of 5000.",
+    "Invalid schema: In context=('properties', 'a'), 1001 enum values are more than the maximum of 1000",
 )
 
 
