@@ -27,6 +27,7 @@ KEYS = re.compile(r"\[([^\[\]]+)\]")
 AS_IT_IS = re.compile(r"[-\d.: ]*|'.*'|\".*\"")  # a number, a slice, or a text in its quotes
 WHOLE = ":all"  # behind a name: as much as fits
 NOT_DATA = ("a module", "a class", "a function")
+MOST_LISTED = 12  # numbers of outputs
 MOST_FILES = 1_000  # of a folder that are compared with a word
 SIMILARITY = 0.6  # of difflib, from 0 to 1
 NUMBERED = re.compile(r"(Out|In)\s?\[\s?(\d+)\s?\]|_(i?)(\d+)\b")
@@ -69,7 +70,10 @@ def _value(word: str, variables: Mapping[str, Any]) -> Any:
         except RefusedError as error:
             problems.insert(0, f"{error}.")
         except Exception as error:  # of the user's own objects, too
-            problems.append(f"{format_error(error)}.{''.join(getattr(error, '__notes__', ()))}")
+            hint = "".join(getattr(error, "__notes__", ()))
+            if word.startswith("Out[") and isinstance(error, KeyError):
+                hint = f" There are {', '.join(map(str, [*variables['Out']][-MOST_LISTED:]))}."
+            problems.append(f"{format_error(error)}.{hint}")
     if exists(word):
         return ABSENT
     raise InvalidRequestError(f"-a {word}: {problems[0]} Nothing was sent." if problems else _no_such(word, variables))

@@ -181,7 +181,7 @@ def test_an_unknown_number_is_an_error_that_names_those_there_are(notebook: Note
     assert f"{{{{ Out[9999] }}}}: there is no Out[9999]. There are Out[{plot}], Out[{value}]." in said
     assert "What a cell prints is not kept: store it in a variable." in said
     assert "there is no Out[9999]" in notebook.fails("%%chat -m gpt-5.2\n{{ _9999 }}")
-    assert f"-a Out[9999]: Out has no item 9999. There are {plot}, {value}." in notebook.fails("%%chat -a Out[9999]\nx")
+    assert f"-a Out[9999]: KeyError: 9999. There are {plot}, {value}." in notebook.fails("%%chat -a Out[9999]\nx")
     assert not notebook.seen
 
 
