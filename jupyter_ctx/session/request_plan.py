@@ -15,6 +15,7 @@ from ..conversation.places import Place
 from ..errors import ContextOverflowError
 from ..models.registry import Target
 from ..providers.base import Request
+from ..wording import named_turns
 from .view import Scope, lightened, megabytes, messages_before, request_bytes, turn_tokens, view_key
 
 MARGIN_FOR_ESTIMATES = f"of {MARGIN:.0%} for estimates".replace("%", " %")
@@ -80,6 +81,14 @@ class RequestPlan:
         """Return the numbers of the turns that are left out, of those at the position ``before`` or later."""
         before = max(self.first, before)
         return self.scope.loose(self.past, before, self.cut.start) if before < self.cut.start else []
+
+    def lacks(self, before: RequestPlan | None = None) -> str:
+        """Return in words what it leaves out, of what the request ``before`` it carried; empty: nothing."""
+        turns = self.gone(0 if before is None else before.cut.start)
+        parts = [named_turns(turns)] if turns else []
+        if self.lacks_summary and not (before is not None and before.lacks_summary):
+            parts.append("the summary")
+        return " and ".join(parts)
 
     # what is sent
 
