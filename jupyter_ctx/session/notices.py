@@ -154,7 +154,7 @@ def _fitted(planned: RequestPlan, gone: str) -> str:
     causes = [f"to fit {limit:,} tokens{margin}"] if is_for_the_limit else []
     causes += [f"because of {' and '.join(decision.reasons)}"] if decision.reasons else []
     over = "" if planned.cut.fits else f": still more than the limit of {limit:,}; %chat preview shows each part"
-    why = " ".join(["", " and ".join(causes)] if causes else [""])
+    why = f" {' and '.join(causes)}" if causes else ""
     return f"Left out {gone}{why} ({before:,.0f} → {planned.tokens:,.0f}){over}.{note}"
 
 
