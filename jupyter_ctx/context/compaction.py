@@ -143,7 +143,7 @@ class RequestSize(NamedTuple):
         """
         start = self.start if start is None else start
         estimated = self.guessed + self.ledger.guessed(start, self.end)
-        counted = self.tokens_from(start) - estimated
+        counted = self.fixed + self.ledger.in_view(start, self.end) - estimated
         return counted + (estimated + self.prompt) / (1 - self.margin) <= self.limit * share
 
     def most(self, share: float = 1.0) -> int:

@@ -52,6 +52,9 @@ class Place:
     messages: tuple[Message, ...] = field(init=False, default=())
 
     def __post_init__(self) -> None:
+        self._note_text()
+
+    def _note_text(self) -> None:
         turn, self.messages = self.turn, ()
         self.has_text = bool((turn.prompt.strip() or turn.attachments) and turn.reply.strip())
 
@@ -66,7 +69,7 @@ class Place:
         """Make this version the current one."""
         self.turn = turn
         self.shown.append((now, turn.id))
-        self.__post_init__()
+        self._note_text()
 
     def as_messages(self) -> tuple[Message, ...]:
         """Return the turn's two messages, and keep them for later requests."""

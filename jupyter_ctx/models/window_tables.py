@@ -147,8 +147,9 @@ class StatedWindows:
         if (by_server := provider.says(fact, ask=ask)) is not None:
             return by_server
         own, ours = tables or load_tables()
+        known = (own, self._listed(provider, ask=False), ours)
         for name in names:
-            for table in (own, self._listed(provider, ask=False), ours):
+            for table in known:
                 if (answer := table.says(fact, name)) is not None:
                     return answer
         return None

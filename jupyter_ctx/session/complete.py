@@ -43,7 +43,7 @@ class StreamListener:
 
     ``on_begin`` hears, before it is sent, the one line that should stand above it, or ``None``; ``on_first`` hears
     when the first piece came. ``on_sent`` hears who is waited for from now on: the model, each time a request is
-    planned or sent, and what is different this time, such as "Too long; sending again without the 14 oldest turns";
+    planned or sent, and what is different this time, such as "Too long; sending again without turns 1 to 14";
     an empty model where the user is asked a question.
     """
 
@@ -181,7 +181,7 @@ def _completed(
                     if retry == RETRIES or coming.thoughts:
                         raise given_up(models, sent, error) from None
                     sent = smaller(models, sent, error)
-                    coming.sent(sent.target.model, _sent_again(sent, error))
+                    coming.sent(sent.target.model, _sent_again(sent, planned, error))
         came = _learned(models, Completion(planned, sent, refusal=refusal), verdict, turn_id)
         return came._replace(error=all_thinking(sent, came.whole().reply))
     except BaseException as error:  # whatever it is, the text that came is returned
@@ -196,15 +196,12 @@ def _completed(
             return came
 
 
-def _sent_again(plan: RequestPlan, refusal: ContextOverflowError) -> str:
+def _sent_again(sent: RequestPlan, planned: RequestPlan, refusal: ContextOverflowError) -> str:
     """Return what a request lacks that is sent after a refusal, while its answer is waited for."""
-    left_out, parts = plan.decision.left_out, ["the summary"] if plan.lacks_summary else []
-    if left_out:
-        parts.insert(0, "the oldest turn" if left_out == 1 else f"the {left_out:,} oldest turns")
-    if not parts and not refusal.by_bytes:
-        return "Too long; sending again with less room for the reply"
-    gone = " and ".join(parts) or "files of earlier turns"
-    return f"{'Too large' if refusal.by_bytes else 'Too long'}; sending again without {gone}"
+    lacks = sent.lacks(planned)
+    if refusal.by_bytes:
+        return f"Too large; sending again without {lacks or 'files of earlier turns'}"
+    return f"Too long; sending again {f'without {lacks}' if lacks else 'with less room for the reply'}"
 
 
 def _streamed(models: Models, plan: RequestPlan, coming: StreamListener, previous: Previous | None) -> Verdict:

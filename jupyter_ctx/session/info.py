@@ -19,17 +19,7 @@ from ..models.registry import Target
 from .planning import ledger_of
 from .request_plan import RequestPlan
 from .state import SessionState
-from .view import (
-    PartStatus,
-    Scope,
-    are_same_messages,
-    part_states,
-    request_digest,
-    request_in,
-    scope_then,
-    turn_tokens,
-    view_key,
-)
+from .view import PartStatus, Scope, part_states, request_digest, request_in, same_messages, scope_then, turn_tokens
 
 TargetOf = Callable[[str], Target]  # where a model is asked, by its full name; empty: the usual one
 SystemOf = Callable[[str | None, str | None], str]  # the text that requests begin with, by system prompt and memory
@@ -50,10 +40,7 @@ def info_of(plan: RequestPlan, state: SessionState, allowance: MoneyLeft | None 
     always = used - ledger.between(start, scope.at)
     usage = last.usage if last else None
     is_of_the_model = last is not None and last.model == target.model  # its cache is no other model's
-    passed, rest = scope.in_view(past, start)
-    exact = bool(state.counted) and state.counted == view_key(
-        target.provider.tokenizer, scope.fixed, [*passed, *rest]
-    )  # fmt: skip
+    exact = bool(state.counted) and plan.uncut().key() == state.counted
     budget = Budget(target.window, target.reserve, round(always), round(used), exact, target.settings.budget_share)
     is_refused = plan.decision.means == "refuse"
     return ContextInfo(
@@ -134,6 +121,6 @@ def _replayed(target_of: TargetOf, number: int, turn: Turn, before: Conversation
     budget = Budget(window, record.window - record.limit, 0, round(others + own), usage is not None)
     segments = _segments(target.meter, scope, ledger, ledger.between(start, at), own)
     request = request_in(target, before, scope, start, turn.messages[0])
-    is_rebuilt = are_same_messages(request_digest(target, request), record.digest)
+    is_rebuilt = same_messages(request_digest(target, request), record.digest)
     info = ContextInfo(turn.model, budget, segments, 0, 0)
     return Replayed(number, info, part_states(before, scope, start)[:at], request.messages if is_rebuilt else ())

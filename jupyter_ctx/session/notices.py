@@ -97,14 +97,14 @@ def _of_the_model(came: Completion, reply: Reply) -> Iterator[Notice]:
 def _of_the_fit(came: Completion, *, apart: bool) -> Iterator[Notice]:
     """Yield what was done to make the request fit."""
     planned, sent, refusal = came.planned, came.sent, came.refusal
-    gone = _gone(planned.gone(), summary=planned.lacks_summary)
+    gone = planned.lacks()
     if gone and planned.most_bytes is not None:
         most = megabytes(planned.most_bytes)
         yield Notice(f"Left out {gone} to stay below {most}, the most that the server may take.")
     elif gone:
         yield Notice(_fitted(planned, gone))
     if refusal is not None and refusal.by_bytes:
-        lacks = named_turns(sent.gone()) if sent.decision.left_out else "files of earlier turns"
+        lacks = sent.lacks(planned) or "files of earlier turns"
         yield Notice(f"Too large for the server: sent again without {lacks}.")
     elif refusal is not None:
         again = _recovered(planned, refusal.overflow or Overflow(), sent)
@@ -136,11 +136,6 @@ def _of_the_report(sent: RequestPlan, verdict: Verdict) -> Iterator[Notice]:
         )
 
 
-def _gone(turns: Sequence[int], *, summary: bool) -> str:
-    """Return what a request lacks, in words; ``turns`` are numbers."""
-    return " and ".join([*([named_turns(turns)] if turns else []), *(["the summary"] if summary else [])])
-
-
 def _kept(numbers: Sequence[int]) -> str:
     """Return the end of a sentence: where turns are that were left out."""
     if len(numbers) == 1:
@@ -159,7 +154,7 @@ def _fitted(planned: RequestPlan, gone: str) -> str:
     causes = [f"to fit {limit:,} tokens{margin}"] if is_for_the_limit else []
     causes += [f"because of {' and '.join(decision.reasons)}"] if decision.reasons else []
     over = "" if planned.cut.fits else f": still more than the limit of {limit:,}; %chat preview shows each part"
-    why = " ".join(["", " and ".join(causes)] if causes else [""])
+    why = f" {' and '.join(causes)}" if causes else ""
     return f"Left out {gone}{why} ({before:,.0f} → {planned.tokens:,.0f}){over}.{note}"
 
 
@@ -177,7 +172,7 @@ def _recovered(refused: RequestPlan, overflow: Overflow, sent: RequestPlan) -> s
     figures = f" ({size:,} of {limit:,} tokens)" if size and limit and size > limit else ""
     if limit and not figures:
         figures = f" (the limit is {limit:,} tokens)"
-    gone = _gone(sent.gone(refused.cut.start), summary=sent.lacks_summary and not refused.lacks_summary)
+    gone = sent.lacks(refused)
     if not gone:
         return f"Too long{figures}: sent again with a reply of at most {sent.request.max_tokens:,} tokens"
     return f"Too long{figures}: sent again without {gone}"

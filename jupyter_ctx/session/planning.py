@@ -130,15 +130,15 @@ def _basis(
     room. A view that was cut for one request's own settings counts only for another such request (``apart``).
     """
     scope, start = scope_at(past, at, system), 0
-    size = RequestSize(ledger_of(past, target.meter, scope), target.limit, scope.floor, at)
     if at:
         last = past.places[at - 1]
         sent, begun = last.versions[0], last.own_start if apart else last.start
         start = min(max(scope.floor, past.index(begun)), at) if begun is not None else scope.floor
         if start > scope.floor and (sent.record.window, sent.model) != (target.window.tokens, target.model):
-            everything = target.meter.fixed(scope.fixed) + size.tokens_from(scope.floor)
+            turns = ledger_of(past, target.meter, scope).in_view(scope.floor, at)
+            everything = target.meter.fixed(scope.fixed) + turns
             start = scope.floor if everything <= GO_BACK * target.limit else start
-    return RequestPlan(message, target, past, scope, size, start, lasting, apart)
+    return RequestPlan(message, target, past, scope, start, lasting, apart)
 
 
 def _fitted(basis: RequestPlan, start: int, goal: float | None = None) -> RequestPlan:

@@ -104,7 +104,8 @@ def _is_truncated(plan: RequestPlan, usage: Usage, previous: Turn | None) -> boo
             return True
     if previous is None or previous.usage is None:
         return False
-    added = plan.target.meter.tokens(previous.reply) + plan.asked
+    meter = plan.target.meter
+    added = meter.tokens(previous.reply) + meter.message(plan.message.content)
     if added < ADDED or usage.input_tokens - previous.usage.input_tokens >= HARDLY * added:
         return False
     return not any(THOUGHT in place.turn.reply for place in plan.places)

@@ -15,10 +15,12 @@ from ..conversation.places import Place
 from ..errors import ContextOverflowError
 from ..models.registry import Target
 from ..providers.base import Request
+from ..wording import named_turns
 from .view import Scope, lightened, megabytes, messages_before, request_bytes, turn_tokens, view_key
 
 MARGIN_FOR_ESTIMATES = f"of {MARGIN:.0%} for estimates".replace("%", " %")
 NO_CUT = Cut(0, 0.0, 0.0, fits=True)
+NOT_MEASURED = RequestSize(Ledger(), 0, 0, 0)
 NOT_DECIDED = Decision("send", NO_CUT)
 
 
@@ -30,10 +32,10 @@ class RequestPlan:
     target: where it goes
     past: the conversation that it continues
     scope: what of that may stand before it
-    size: what it takes if nothing more is left out, with the sizes of all turns
     first: the position of the turn at which the view begins if nothing more is left out
     lasting: whether later requests go on from this one: not for one cell's own model, nor where nothing is recorded
     apart: whether the request has settings of its own that decide what fits
+    size: what it takes if nothing more is left out, with the sizes of all turns
     decision: what is left out, and by what means room was made
     cut: where the view begins, with its tokens
     tokens: those of the whole request, as far as they are known
@@ -48,10 +50,10 @@ class RequestPlan:
     target: Target
     past: Conversation
     scope: Scope
-    size: RequestSize
     first: int
     lasting: bool = False
     apart: bool = False
+    size: RequestSize = NOT_MEASURED
     decision: Decision = NOT_DECIDED
     cut: Cut = NO_CUT
     tokens: float = 0.0
@@ -80,6 +82,14 @@ class RequestPlan:
         """Return the numbers of the turns that are left out, of those at the position ``before`` or later."""
         before = max(self.first, before)
         return self.scope.loose(self.past, before, self.cut.start) if before < self.cut.start else []
+
+    def lacks(self, before: RequestPlan | None = None) -> str:
+        """Return in words what it leaves out, of what the request ``before`` it carried; empty: nothing."""
+        turns = self.gone(0 if before is None else before.cut.start)
+        parts = [named_turns(turns)] if turns else []
+        if self.lacks_summary and not (before is not None and before.lacks_summary):
+            parts.append("the summary")
+        return " and ".join(parts)
 
     # what is sent
 

@@ -291,18 +291,17 @@ class Session:
         is_anew = not record or (said.new and said.begins_anew(self.conversation))
         past = Conversation() if is_anew else self.conversation
         past = past.summarized(summary) if summary is not None else past
-        record_asked, message = said.turn.record, said.turn.messages[0]
-        at = past.position(record_asked.cell, record_asked.run, append=said.append)
+        by, message = said.turn.record, said.turn.messages[0]
+        at = past.position(by.cell, by.run, append=said.append)
         if message.attachments:
             target.check_files(message.attachments)
         if target.settings.certainty == "on":
             target.check_logprobs()
-        differs, usual = set[str](), self.state.settings
-        if target.settings is not usual:
-            differs = {name for name in FITS_BY if getattr(target.settings, name) != getattr(usual, name)}
+        asked, usual = target.settings, self.state.settings
+        differs = {name for name in FITS_BY if getattr(asked, name) != getattr(usual, name)}
         is_last = at in (len(past.places), len(self.conversation.places) - 1)
         lasting = record and is_last and not differs - {"max_tokens"}
-        apart = bool(differs) or (target.settings.system != usual.system and system != self.system)
+        apart = bool(differs) or (asked is not usual and system != self.system)
         # what is sent once is not worth a cache's writing fee
         target = target if record else replace(target, cache_key=None)
         return counted_plan(plan(message, target, past, at, system, lasting=lasting, apart=apart))

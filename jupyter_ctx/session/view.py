@@ -18,17 +18,9 @@ from ..models.registry import Target
 from ..providers.base import Request
 
 PartStatus = Literal[
-    "system",
-    "pinned",
-    "summary",
-    "sent",
-    "prompt",
-    "left out",
-    "excluded",
-    "summarised",
-    "empty",
+    "system", "pinned", "summary", "sent", "prompt", "left out", "excluded", "summarised", "empty",
     "summary of older answers",
-]
+]  # fmt: skip
 ENCODED = 4 / 3  # base64
 VERSION_ID = attrgetter("turn.record.id")  # of the turn that a place shows
 SETTINGS_DIGEST = 8  # bytes of a digest that are of the settings
@@ -223,6 +215,6 @@ def digested(settings: object, messages: Iterable[Message]) -> str:
     return of_settings.hexdigest() + hashlib.blake2b(b"".join(parts), digest_size=16).hexdigest()
 
 
-def are_same_messages(digest: str, other: str) -> bool:
+def same_messages(digest: str, other: str) -> bool:
     """Return whether two digests are of the same messages, whatever settings they were sent with."""
     return digest[2 * SETTINGS_DIGEST :] == other[2 * SETTINGS_DIGEST :]

@@ -17,7 +17,7 @@ from jupyter_ctx.display.answer.stream import NotebookView, TerminalView
 from jupyter_ctx.display.answer.waiting import SILENT_SECONDS, STALLED_SECONDS, Wait
 
 MODEL = "openai/gpt-5.2"
-AGAIN = "Too long; sending again without the 14 oldest turns"
+AGAIN = "Too long; sending again without turns 1 to 14"
 
 
 class Clock:

@@ -131,6 +131,12 @@ def test_where_earlier_turns_were_cut_before_the_next_request_goes_on_from_that_
     assert chat.info().left_out == cut
 
 
+def test_requests_that_all_have_the_same_settings_of_their_own_are_cut_rarely() -> None:
+    chat = chat_of(4_000, window=4_000)
+    cuts = [bool(chat.send(f"{number}", max_turns=10).notices) for number in range(40)]
+    assert sum(cuts) <= 8
+
+
 def test_what_was_included_again_is_there_for_requests_with_settings_of_their_own_too() -> None:
     provider = ScriptedProvider("y", window=4_000)
     chat = Chat(provider=provider, window=4_000)

@@ -27,7 +27,7 @@ class Wait:
 
     model: who is asked, or what is read; empty: nothing is waited for
     verb: what is done meanwhile
-    why: what is different this time, such as "Too long; sending again without the 14 oldest turns"
+    why: what is different this time, such as "Too long; sending again without turns 1 to 14"
     since: when the request was sent, or the last piece arrived
     flows: whether a piece has arrived since
     """
