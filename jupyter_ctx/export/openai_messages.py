@@ -86,34 +86,28 @@ def _message(message: object) -> Message:
     parts = [held] if isinstance(held, str) else held
     if role not in get_args(Role) or not isinstance(parts, list):
         raise InvalidRequestError(f"Role {short_repr(role)} with {type(held).__name__} is not a message with a text.")
-    texts = [_text(part) for part in parts]
-    if None in texts and role != "user":
-        raise InvalidRequestError(f"A message of role {role!r} may contain text only: remove the rest.")
-    whole = "\n\n".join(text for text in texts if text is not None)
-    files = tuple(_file(part) for part, text in zip(parts, texts, strict=True) if text is None)
+    found = [_part(part, role) for part in parts]
+    whole = "\n\n".join(part for part in found if isinstance(part, str))
+    files = tuple(part for part in found if isinstance(part, Attachment))
     return Message(role, clean(whole) if role == "assistant" else checked(whole), files)
 
 
-def _text(part: object) -> str | None:
-    """Return the text of a content part of type text, input_text or output_text, or ``None``.
+def _part(part: object, role: Role) -> str | Attachment:
+    """Return a content part of type text, input_text or output_text as its text, and a file with its guessed tokens.
 
     What is at an address is named by it: it is not fetched for a conversation of an earlier day.
     """
     if isinstance(part, str):
         return part
-    if is_address(_url(part)):
-        return f"[{find(str, part, 'type').removesuffix('_url')} at {_url(part)}]"
+    kind, url = find(str, part, "type"), find(str, part, "image_url", "url") or find(str, part, "file", "file_data")
     text = find(dict, part).get("text")
-    return text if find(str, part, "type").endswith("text") and isinstance(text, str) else None
-
-
-def _url(part: object) -> str:
-    return find(str, part, "image_url", "url") or find(str, part, "file", "file_data")
-
-
-def _file(part: object) -> Attachment:
-    """Return the file in a content part, with an estimate of its tokens."""
-    head, _, encoded = _url(part).partition(";base64,")
+    if is_address(url):
+        return f"[{kind.removesuffix('_url')} at {url}]"
+    if kind.endswith("text") and isinstance(text, str):
+        return text
+    if role != "user":
+        raise InvalidRequestError(f"A message of role {role!r} may contain text only: remove the rest.")
+    head, _, encoded = url.partition(";base64,")
     media_type = head.removeprefix("data:")
     try:
         data = base64.b64decode(encoded, validate=True)

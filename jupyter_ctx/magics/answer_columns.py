@@ -35,31 +35,28 @@ FIRST_TAKEN = "The first whole answer is the turn: %chat pick N takes another."
 
 def columns_of(chat: Chat, options: Namespace) -> tuple[Candidate, ...]:
     """Return whom a line asks: every model with every temperature and effort, so often. Raises UsageError."""
-    models, temperatures, efforts = map(_listed, (options.model, options.temperature, options.effort))
+    values = (options.model, options.temperature, options.effort)
+    models, temperatures, efforts = [each if isinstance(each, list) else [each] for each in values]
     samples = options.samples or 1
-    count = len(models) * len(temperatures) * len(efforts) * samples
-    if count < 2:
+    asked = [*product(models, temperatures, efforts, range(1, samples + 1))]
+    if len(asked) < 2:
         raise UsageError("-n 1 is a prompt as any other: leave -n out, or give a larger number.")
-    if count > MOST_AT_A_TIME:
+    if len(asked) > MOST_AT_A_TIME:
         raise UsageError(
-            f"{count} answers are more than the {MOST_AT_A_TIME} that stand side by side: %%chat map asks a prompt any "
-            "number of times (--repeat N). Nothing was sent."
+            f"{len(asked)} answers are more than the {MOST_AT_A_TIME} that stand side by side: %%chat map asks a "
+            "prompt any number of times (--repeat N). Nothing was sent."
         )
-    are_named = samples > 1 and count > samples  # else the numbers above the columns say the same
+    are_named = samples > 1 and len(asked) > samples  # else the numbers above the columns say the same
     usual, columns = settings_of(options), []
-    for model, temperature, effort, sample in product(models, temperatures, efforts, range(1, samples + 1)):
-        asked: Mapping[str, Any] = {**usual, "model": model, "temperature": temperature, "effort": effort}
-        settings = settings_with(chat.config, {name: value for name, value in asked.items() if value is not None})
+    for model, temperature, effort, sample in asked:
+        given: Mapping[str, Any] = {**usual, "model": model, "temperature": temperature, "effort": effort}
+        settings = settings_with(chat.config, {name: value for name, value in given.items() if value is not None})
         parts = [settings.model]
         parts += [f"temperature {temperature}"] if len(temperatures) > 1 else []
         parts += [f"effort {effort}"] if len(efforts) > 1 else []
         parts += [f"{sample} of {samples}"] if are_named else []
-        columns.append(Candidate(" · ".join(parts), asked))
+        columns.append(Candidate(" · ".join(parts), given))
     return tuple(columns)
-
-
-def _listed(value: object) -> list[Any]:
-    return value if isinstance(value, list) else [value]
 
 
 class SideBySideCell:
@@ -180,14 +177,11 @@ def show_versions(chat: Chat, number: int | None) -> dict[str, str]:
 
     Raises InvalidRequestError where there are not two.
     """
-    offers = list(chat.conversation.offers.values())
-    if number is None and offers:
-        chosen = chat.session.chosen(offers[-1].id)
-        turns = [offers[-1].turn(answer) for answer in offers[-1].answers]
-        columns = [
-            _stored_column(answer.label, turn, answer.error)
-            for answer, turn in zip(offers[-1].answers, turns, strict=True)
-        ]
+    last = next(reversed(chat.conversation.offers.values()), None) if number is None else None
+    if last is not None:
+        chosen = chat.session.chosen(last.id)
+        turns = [last.turn(answer) for answer in last.answers]
+        columns = [_stored_column(each.label, last.turn(each), each.error) for each in last.answers]
     else:
         number = number or len(chat.turns)
         turns, current = list(versions_of(chat.session, number)), turn_of(chat.session, number)

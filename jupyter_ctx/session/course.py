@@ -21,6 +21,8 @@ from ..runtime.files import reason_of
 COURSE_FILE = "jupyter_ctx.toml"
 MOST_COURSE_BYTES = 65_536  # bytes of the file
 MOST_TOLD = 200  # characters of what is ignored
+MOST_WRONG_LINES = 20
+WRONG_LINE = re.compile(r"at line (\d+)")  # as tomllib names it
 GIVEN = (
     "model", "system", "temperature", "effort", "max_tokens", "window", "n_ctx", "on_overflow", "compact_at",
     "min_turns", "max_turns", "budget_share", "attach_share", "gauge", "prices", "confirm_cost", "max_cost",
@@ -122,16 +124,7 @@ def course_of(text: str, settings: Settings, given: Collection[str] = (), *, has
     locks them; the address always does. A cap that is locked locks the prices that it is kept by. ``has_model``: what
     it says of a model counts.
     """
-    import tomllib  # not before there is a file
-
-    table, problems = dict[str, Any](), list[str]()
-    try:
-        table = tomllib.loads(text)
-    except ValueError as error:
-        problems.append(f"what is no TOML is ignored: {error}.")
-        for line in text.splitlines():
-            with suppress(ValueError):
-                table |= tomllib.loads(line)
+    table, problems = _table_in(text)
     if isinstance(table.get("settings"), dict):
         table |= table.pop("settings")
     lock = table.pop("lock", [])
@@ -155,6 +148,27 @@ def course_of(text: str, settings: Settings, given: Collection[str] = (), *, has
             problems.append(shortened(str(error), MOST_TOLD))
     told = tuple(f"{COURSE_FILE}: {problem}" for problem in problems)
     return Course(settings, frozenset(named), frozenset(locked), told)
+
+
+def _table_in(text: str) -> tuple[dict[str, Any], list[str]]:
+    """Return what is valid in a text, and a line on what is not: lines are left out until the rest can be read."""
+    import tomllib  # not before there is a file
+
+    lines, problems = text.splitlines(), list[str]()
+    for _ in range(MOST_WRONG_LINES):
+        try:
+            return tomllib.loads("\n".join([*lines, ""])), problems
+        except ValueError as error:
+            problems = problems or [f"what is no TOML is ignored: {error}."]
+            wrong = WRONG_LINE.search(str(error))
+        if wrong is None:  # it ends within a text or a list
+            break
+        lines[int(wrong[1]) - 1] = ""
+    table = dict[str, Any]()
+    for line in lines:
+        with suppress(ValueError):
+            table |= tomllib.loads(line)
+    return table, problems
 
 
 def _with(settings: Settings, name: str, value: Any) -> Settings:

@@ -87,12 +87,14 @@ def _stored(session: Session, said: Said, prompt: Prompt, *, is_anew: bool) -> R
 
 
 def _stored_in_cell(session: Session, said: Said, prompt: Prompt) -> Reply | None:
-    pasts, asked = (session.conversation, *reversed(session.conversation.earlier)), said.turn.record
+    now, seen, asked = session.conversation, session.notebook.seen, said.turn.record
+    pasts = (now, *reversed(now.earlier))
     older = ((past, place) for past in pasts for place in past.older(asked.cell, asked.run))
-    past, place = next(older, (session.conversation, None))
-    if place is None or place.turn.id in session.notebook.seen or place.turn.stop_reason in INCOMPLETE:
+    is_next = ((past, place) for past, place in older if past is now or place.turn.id not in seen)  # of a loop
+    past, place = next(is_next, (now, None))
+    if place is None or place.turn.id in seen or place.turn.stop_reason in INCOMPLETE:
         return None
-    session.notebook.seen.add(place.turn.id)
+    seen.add(place.turn.id)
     # the stored turn names the view it was sent with: no server need be asked for its window
     target = session.target(prompt.options, ask=False, schema=as_answer(prompt.schema))
     system, at = session.system_for(prompt.options, place.turn), past.index(place.id)

@@ -75,15 +75,22 @@ def test_a_value_that_cannot_be_is_told_in_one_line_and_the_rest_is_used(text: s
         (b"max_cost = 0.5\nsettings = 5", "ignored settings."),
         (b"max_cost = 0.5\nmodel = ", "what is no TOML is ignored"),
         (b"max_cost = 0.5\nmax_tokens 5", "what is no TOML is ignored"),
+        (b"max_tokens 5\n[settings]\nmodel ==\nmax_cost = \n[settings]\nmax_cost = 0.5", "what is no TOML is ignored"),
     ],
 )
-def test_a_cap_holds_though_another_line_is_not_valid(tmp_path: Path, content: bytes, told: str) -> None:
+def test_what_is_valid_holds_though_another_line_is_not(tmp_path: Path, content: bytes, told: str) -> None:
     (tmp_path / "jupyter_ctx.toml").write_bytes(content)
     course = course_in(tmp_path, Settings(), ())
     assert course.begun == Settings(max_cost=0.5)
     assert course.locked == ({"system"} if b"system" in content else set())
     assert told in "".join(course.problems)
     assert bool(told) == bool(course.problems)
+
+
+def test_a_text_of_several_lines_holds_though_another_line_is_not_valid() -> None:
+    course = course_of("max_tokens 800\nsystem = '''You are a tutor.\nAsk first.'''\nmodel =\n", Settings())
+    assert course.begun == Settings(system="You are a tutor.\nAsk first.")
+    assert len(course.problems) == 1
 
 
 @pytest.mark.parametrize("content", [b"\xff\xfe", b"\0" * 9, b"x = 1\n" * 99_999, b"a = " + b"[" * 30_000])

@@ -83,14 +83,6 @@ def test_what_a_conversation_does_not_tell_is_not_shown_as_sent() -> None:
     assert replay_forms(replay(chat))["text/html"].count("<summary>what was sent") == 2
 
 
-def test_turns_for_which_nothing_was_sent_have_no_request() -> None:
-    chat, _ = talk()
-    chat.add_messages([{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello"}])
-    assert replay(chat) == []
-    chat.send("Why?")
-    assert [step.number for step in replay(chat)] == [2]
-
-
 def test_a_row_says_what_fell_out_and_unfolds_to_the_messages() -> None:
     chat, _ = talk(on_overflow="summarise")
     for number in range(16):

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import os
-import re
 from pathlib import Path
 
 import pytest
-from answering_rows import answering_rows
-from cells import Cells
 from images import PIXEL
 
 from jupyter_ctx import Chat
 from jupyter_ctx.attachments.attached import Attached
 from jupyter_ctx.conversation.messages import Attachment, Turn, TurnRecord
-from jupyter_ctx.session.summarizer import SummaryInput, with_names
+from jupyter_ctx.session.summarizer import SummaryInput
 from jupyter_ctx.testing import ScriptedProvider
 
 PLOT = Attachment("plot.png", "image/png", PIXEL, 1_024)
@@ -53,15 +50,6 @@ def test_the_preview_names_and_counts_what_goes_with_the_prompt_and_with_turns()
     assert "attached" in view.to_dataframe()
 
 
-def test_the_gauge_counts_what_went_with_a_prompt() -> None:
-    chat, plain = talk(), talk()
-    chat.send("What is it?", attachments=[FIGURE])
-    plain.send("What is it?")
-    assert chat.info().used == plain.info().used + PLOT.tokens
-    (this,) = [segment for segment in chat.info().segments if segment.name == "this turn"]
-    assert this.tokens > PLOT.tokens
-
-
 @pytest.mark.parametrize("suffix", [".md", ".json", ".ipynb"])
 def test_an_export_keeps_names_texts_and_images(tmp_path: Path, suffix: str) -> None:
     chat = talk()
@@ -83,11 +71,6 @@ def test_turns_of_earlier_releases_are_named_by_their_files() -> None:
     assert turn.sources == ("plot.png",)
 
 
-def test_a_summary_is_told_the_names_alone() -> None:
-    turn = Turn("Why?", "So.", record=TurnRecord(sources=(FRAME.said, FIGURE.said, "axes[0]", "a (1).png")))
-    assert with_names(turn, turn.prompt) == "Why?\n[attached: df, fig, axes[0], a (1).png]"
-
-
 def test_a_summary_keeps_what_was_typed_and_not_the_figures_of_a_long_table() -> None:
     chat = talk()
     table = "\n".join(f"| {number} | {number * 7} |" for number in range(400))
@@ -104,19 +87,6 @@ def test_a_summary_keeps_what_was_typed_and_not_the_figures_of_a_long_table() ->
     older = SummaryInput(chat.turns[:1])
     assert "| 300 | 2100 |" in older.turns[0].prompt
     assert "| 300 | 2100 |" not in "".join(older.prompts)
-
-
-def test_cells_show_it_in_history_and_preview(cells: Cells, tmp_path: Path) -> None:
-    notes = tmp_path / "notes.txt"
-    notes.write_text("The sea is blue.")
-    with answering_rows(lambda prompt: "So.") as asked:
-        cells.run(f"%chat use m --base-url {asked.url}")
-        cells.run(f"%%chat -a {notes}\nWhat is it?")
-        part = r"\n +↳ notes\.txt +~\d+"
-        for line in ("%chat history", "%chat preview"):
-            assert re.search(part, cells.run(line))
-        shown = cells.run(f"%%chat --preview -a {notes}\nAnd now?")
-    assert len(re.findall(part, shown)) == 2
 
 
 # re-runs

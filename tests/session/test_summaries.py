@@ -195,16 +195,6 @@ def test_a_prompt_that_leaves_no_room_for_the_summary_is_answered_without_it(com
     assert len(chat.turns) == 7
 
 
-def test_a_summary_is_left_out_before_a_refused_cell_fails() -> None:
-    chat, provider = tight()
-    assert chat.summarize(method="extractive").changed
-    chat.trim(0)
-    chat.configure(window=8_000)
-    reply = chat.send(LONG[:3_400])
-    assert "the summary" in reply.notices[0]
-    assert [message.role for message in provider.requests[-1].messages] == ["user"]
-
-
 def test_where_nothing_may_be_left_out_the_summary_is_not_either() -> None:
     chat, provider = tight(compact_at=0.7)
     assert chat.summarize(method="extractive").changed

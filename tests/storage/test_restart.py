@@ -7,7 +7,7 @@ import os
 import re
 import signal
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,14 +16,9 @@ from jupyter_client import KernelManager
 from kernels import Kernel, shown
 
 LOAD = "%load_ext jupyter_ctx\nfrom jupyter_ctx import get_chat"
-USE = "%chat use local/smollm2@256 --max-tokens 8"
-HANDLE = "vscode-notebook-cell:/x.ipynb#W1sZmlsZQ%3D%3D"  # VS Code may give it to another cell in its next window
-STORED = "tored answer; nothing was sent"
 LONG = "%%chat\n" + " ".join(f"On day {day} we saw {3 * day} birds." for day in range(1, 8))
 TALK = "get_chat().add_messages([{'role': 'user', 'content': 'Say one.'}, {'role': 'assistant', 'content': 'One.'}])"
-LOOP = "for n in (1, 2, 3): get_ipython().run_cell_magic('chat', '', f'Say {n}.')"
 PROMPTS = "[turn.prompt for turn in get_chat().turns]"
-IS_MODEL_LOADED = "'xllamacpp' in __import__('sys').modules"
 
 
 class Notebook:
@@ -62,10 +57,6 @@ class Notebook:
         outputs = self.kernel.run(source, cell, **options)
         assert self.kernel.reply["status"] == "ok", shown(outputs)
         return shown(outputs)
-
-    def run_all(self, cells: Mapping[str, str]) -> dict[str, str]:
-        """What each cell shows, by its id."""
-        return {cell: self.run(source, cell) for cell, source in cells.items()}
 
     def fail(self, source: str, cell: str | None = None, **options: Any) -> str:
         """The one line of a cell that must fail."""
@@ -136,47 +127,6 @@ def test_after_a_restart_everything_is_as_it_was_and_one_line_says_so(notebook: 
     said = [notebook.run("%%chat\nAnd?")]
     assert "Too long" not in said[0]
     assert "makes room" not in said[0]
-
-
-def test_restart_and_run_all_costs_nothing(notebook: Notebook) -> None:
-    cells = {
-        "use": USE,
-        "x": "x = 4",
-        "one": "%%chat -o first\nSay one.",
-        "loop": LOOP,
-        "more": "%%chat --append\nMore please.",
-        "filled": "%%chat -t 0.7 -s 'Be brief.' --set top_k=20\nWhat is {{ x }}?",
-        "again": "%chat continue",
-        "side": "%%chat -i side\nSay hello.",
-    }
-    asks = ("one", "loop", "more", "filled", "again", "side")
-    for said in notebook.run_all(cells).values():
-        assert STORED not in said
-    events = "get_chat().conversation.events"
-    count, turns, info = notebook.value(f"len({events}), {PROMPTS}, str(get_chat().info())")
-    reply = notebook.value("get_chat().turns[0].reply")
-    notebook.run(cells["side"], HANDLE)
-
-    notebook.start()
-    said = notebook.run_all(cells)
-    assert {cell: said[cell].count(STORED) for cell in asks} == {**dict.fromkeys(asks, 1), "loop": 3}
-    assert reply.strip() in said["one"]
-    assert notebook.value(IS_MODEL_LOADED) is False
-    assert notebook.value(f"{{type(event).__name__ for event in {events}[{count}:]}}") == {"Kept"}
-    assert notebook.value(f"{PROMPTS}, str(get_chat().info())") == (turns, info)
-    assert notebook.value("first.text, first.stored") == (reply, True)
-    assert notebook.value("_.stored") is True
-    numbers = notebook.value("[row.cell for row in get_chat().history()]")
-    assert numbers == ["[4]", "[5]", "[5]", "[5]", "[6]", "[7]", "[8]"], "they are those of the kernel that runs"
-
-    assert notebook.run("%chat undo").startswith("Undid turn ")
-    assert notebook.value("[row.cell for row in get_chat().history()]") == numbers[:-1]
-    assert STORED not in notebook.run(cells["one"], "one")
-    assert STORED not in notebook.run(cells["side"], HANDLE)
-    assert notebook.value("len(get_chat().conversation.places[0].versions), len(get_chat().turns)") == (
-        2,
-        len(turns) - 1,
-    )
 
 
 def test_a_second_kernel_on_a_notebook_starts_with_a_fork_and_says_so(notebook: Notebook, other: Notebook) -> None:

@@ -60,6 +60,7 @@ ASKING = {
     "-n, taken": "%%chat -n 2\nA title?",
     "%chat continue": "%chat continue",
     "--append": "%%chat --append\nMore.",
+    "a loop": "for n in range(3): get_ipython().run_cell_magic('chat', '', f'Say {n}.')",
     "after system": "%%chat\nWho are you?",
     "after memory": "%%chat\nWhat do I like?",
     "map": "%%chat map rows --yes\nDouble {{ x }}.",
