@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import Any
 
 from ..config.settings import Settings
 from ..context.tokens import Meter
@@ -24,7 +24,6 @@ from .table.results import Result
 COUNTED_ROWS, COUNTED_VERDICTS = 1_000, 100  # texts that are counted; the others are taken to be as dense
 TRIAL_ROWS = 20  # requests that are sent unasked where nobody knows what they cost
 EXPECTED_ANSWER = 500  # tokens of an answer, where it may be as long or longer
-Item = TypeVar("Item")
 
 
 def with_limit(models: Models, settings: Settings) -> Settings:
@@ -82,7 +81,7 @@ class Part:
     cached_tokens: float = 0.0
 
 
-def parts_of(asker: Asker, plan: RunPlan, missing: Sequence[AnswerPlace], judges: Iterable[Judge]) -> Iterator[Part]:
+def run_parts(asker: Asker, plan: RunPlan, missing: Sequence[AnswerPlace], judges: Iterable[Judge]) -> Iterator[Part]:
     """Yield what the missing answers take: a part for each arm, and one for each of its judges."""
     judges = list(judges)
     for number, arm in enumerate(plan.arms):
@@ -122,7 +121,7 @@ def count_tokens(meter: Meter, texts: Sequence[str]) -> float:
     return sum(map(meter.message, sample)) * sum(map(len, texts)) / length if length else 0.0
 
 
-def _spread(items: Sequence[Item], most: int) -> Sequence[Item]:
+def _spread(items: Sequence[Any], most: int) -> Sequence[Any]:
     """Return about so many of some items at most, evenly spread."""
     return items[:: max(1, -(-len(items) // most))]
 

@@ -26,8 +26,8 @@ from .asking.engine import Ended, Engine, RowRequest
 from .asking.progress import Progress
 from .asking.rate_limiter import START_AT_ONCE
 from .asking.result_builder import Done, ResultBuilder
-from .asking.tasks import Answer
-from .money import Estimate, parts_of
+from .asking.tasks import RowAnswer
+from .money import Estimate, run_parts
 from .results.comparison import RunSummary, summary
 from .results.export import export_run
 from .results.record import RunRecord
@@ -81,7 +81,7 @@ class Run:
         self.begun, self._ended, self._done = "", Ended(), threading.Event()
         self._bar: Bar = Bar(self)
         missing = [places[0] for key, places in self._places.items() if key[0] and key not in self._stored]
-        parts = parts_of(self._asker, plan, missing, options.scorers.judges.values())
+        parts = run_parts(self._asker, plan, missing, options.scorers.judges.values())
         at_once = options.concurrency or START_AT_ONCE
         self.estimate = Estimate.of(self._models, parts, cap=purse.cap, whole=options.max_cost, at_once=at_once)
 
@@ -107,7 +107,7 @@ class Run:
         for (row, arm, repeat), result in zip(self.plan.places, self._results, strict=True):
             if result is not None and result.reply is not None and not result.error:
                 key = (self.plan.prompts[row, arm].digest, repeat)
-                answers[key] = Answer(result.reply, result.truncated).as_stored()
+                answers[key] = RowAnswer(result.reply, result.truncated).as_stored()
         return answers
 
     @property
@@ -315,10 +315,10 @@ class Run:
             if not digest:
                 for place in places:
                     error = self.plan.prompts[place[:2]].error
-                    self._builder.add([place], Answer(error=error, fault="row"), cached=False)
+                    self._builder.add([place], RowAnswer(error=error, fault="row"), cached=False)
                 del self._places[key]
             elif key in self._stored:
-                self._builder.add(self._places.pop(key), Answer.from_stored(self._stored.pop(key)), cached=True)
+                self._builder.add(self._places.pop(key), RowAnswer.from_stored(self._stored.pop(key)), cached=True)
 
     def _requests(self) -> Iterator[RowRequest]:
         """Yield the requests to send: all rows once, then their repeats; a local model's arms one after the other."""
@@ -336,12 +336,12 @@ class Run:
             done = partial(self._builder.add, places)
             yield RowRequest(key, self.plan.ask(row, arm), done, self.plan.prompts[row, arm].group)
 
-    def _send(self, ask: Ask, repeat: int, done: Done, suffices: Callable[[Answer], bool]) -> None:
+    def _send(self, ask: Ask, repeat: int, done: Done, suffices: Callable[[RowAnswer], bool]) -> None:
         """Send a further request of a row, unless its answer is stored, and suffices where rows are asked again."""
         key = (ask.digest, repeat)
         self._further.append(key)
         stored = self._answers.find([key], failed=not self.options.retry).get(key)
-        answer = None if stored is None else Answer.from_stored(stored)
+        answer = None if stored is None else RowAnswer.from_stored(stored)
         if answer is not None and (not self.options.retry or suffices(answer)):
             done(answer, True)
         else:

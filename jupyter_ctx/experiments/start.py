@@ -26,7 +26,7 @@ from .table.plan import RunPlan, arms_of
 from .table.prompts import Template
 from .table.rows import Rows, read_rows
 
-SHORTEST_ANSWER = 100  # tokens: a cap that has no room for such an answer has none at all
+LEAST_BOUNDED = 100  # tokens: a cap that has no room for such an answer has none at all
 
 
 def sweep(
@@ -97,7 +97,7 @@ def start(
     run = prepared(settings)
     if run.estimate.at_once == 0:
         longest, is_given = run.estimate.bounded, settings.max_tokens is not None or "max_tokens" in grid
-        if not is_given and SHORTEST_ANSWER <= longest < min(arm.settings.max_tokens or 0 for arm in run.plan.arms):
+        if not is_given and LEAST_BOUNDED <= longest < min(arm.settings.max_tokens or 0 for arm in run.plan.arms):
             told.append(f"Answers end at {longest:,} tokens, so that the limit is enough for one.")
             run = prepared(settings.changed({"max_tokens": longest}))
     if run.estimate.at_once == 0 and not options.dry_run:

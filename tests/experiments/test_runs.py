@@ -324,7 +324,7 @@ def test_local_models_go_one_after_the_other(small_model: Path, local_model: str
 
     order = list[str]()
 
-    def noted(task: tasks.Task) -> tasks.Answer:
+    def noted(task: tasks.Task) -> tasks.RowAnswer:
         order.append(task.ask.model)
         return tasks.run_task(task)
 

@@ -35,7 +35,7 @@ def asked(cells: Cells) -> Iterator[list[dict[str, Any]]]:
         cells.run(f"%chat use m --base-url {url} --window 4000")
         cells.shell.user_ns["df"] = pandas.DataFrame({"word": ["sun", "moon", "rain"], "said": ["SUN", "M", "RAIN"]})
         cells.shell.user_ns["words"] = ["sun", "moon"]
-        cells.run("from jupyter_ctx import contains, exact\nright = exact('said')")
+        cells.run("from jupyter_ctx import exact, regex\nright = exact('said')")
         cells.run("def long(row, reply): return 3 < len(reply.text)")
         yield seen
 
@@ -98,7 +98,7 @@ def test_rows_that_fail_are_marked_and_named_with_the_remedy(cells: Cells, asked
 
 
 def test_several_scorers_are_named_as_their_variables(cells: Cells, asked: list[Any]) -> None:
-    cells.run("more = {'any': contains(text='A')}")
+    cells.run("more = {'any': regex('A')}")
     cells.run("%%chat map df --score right --score long --score more -o out\nSay {{ word }}")
     out = cells.shell.user_ns["out"]
     assert [list(out[name]) for name in ("right", "long", "any")] == [

@@ -28,7 +28,7 @@ from ...session.threads import Threads
 from ...storage.stored_answers import AnswerKey, Answers
 from ..run_options import Options
 from .rate_limiter import MOST_AT_ONCE, START_AT_ONCE, RateLimiter
-from .tasks import Answer, LocalContext, Task, close_run, open_run, own_process, run_task
+from .tasks import LocalContext, RowAnswer, Task, close_run, open_run, own_process, run_task
 
 LOCAL_AT_ONCE = 2  # requests to a local model: one is answered while the next is on its way
 TICK = 0.25  # seconds between looks at whether Python is ending
@@ -54,7 +54,7 @@ class RowRequest:
 
     key: AnswerKey
     ask: Ask
-    done: Callable[[Answer, bool], object]
+    done: Callable[[RowAnswer, bool], object]
     group: int | None = None
     tries: int = 0
 
@@ -113,7 +113,7 @@ class _Sent(NamedTuple):
     endpoint: EndpointQueue
     began: float
     worst: float | None
-    future: Future[Answer]
+    future: Future[RowAnswer]
 
 
 class Engine:
@@ -132,7 +132,7 @@ class Engine:
         self._queues: dict[str, EndpointQueue] = {}
         self._queue_of: dict[int, tuple[Settings, EndpointQueue]] = {}  # by the identity of settings
         self._warm = set[int]()  # groups whose prompt cache is written
-        self._events = queue.SimpleQueue[tuple[int, Future[Answer] | None]]()
+        self._events = queue.SimpleQueue[tuple[int, Future[RowAnswer] | None]]()
         self._open: dict[int, _Sent] = {}  # by number
         self._numbers, self._chance = itertools.count(1), random.Random(self._run)
         self._stopped = threading.Event()
@@ -284,14 +284,14 @@ class Engine:
 
     def _take(self, wait: float) -> None:
         """Wait for something to happen, and deal with all that has happened."""
-        happened = list[tuple[int, Future[Answer] | None]]()
+        happened = list[tuple[int, Future[RowAnswer] | None]]()
         try:
             happened.append(self._events.get(timeout=wait))
             while True:
                 happened.append(self._events.get_nowait())
         except queue.Empty:
             pass
-        came = list[tuple[RowRequest, Answer]]()
+        came = list[tuple[RowRequest, RowAnswer]]()
         for number, future in happened:
             if number not in self._open:
                 continue
@@ -311,7 +311,7 @@ class Engine:
             self._warm.add(sent.job.group)
             sent.endpoint.begun(sent.job)
 
-    def _finished(self, sent: _Sent, answer: Answer) -> list[tuple[RowRequest, Answer]]:
+    def _finished(self, sent: _Sent, answer: RowAnswer) -> list[tuple[RowRequest, RowAnswer]]:
         """Settle a request that has ended; return it where it is done and need not be tried again."""
         job, endpoint, now = sent.job, sent.endpoint, time.monotonic()
         endpoint.open -= 1
@@ -330,7 +330,7 @@ class Engine:
             return []  # its connection was closed
         return [(job, answer)]
 
-    def _tries_again(self, sent: _Sent, answer: Answer, now: float) -> bool:
+    def _tries_again(self, sent: _Sent, answer: RowAnswer, now: float) -> bool:
         """Return whether a request that failed in passing is not done: it is sent again, or the run ends."""
         job, endpoint = sent.job, sent.endpoint
         is_limited, named = answer.fault == "limited", answer.retry_after or 0.0
@@ -367,7 +367,7 @@ class Engine:
                 self._purse.settle(sent.worst, 0.0)
 
 
-def _tell(limiter: RateLimiter, answer: Answer, now: float, began: float) -> None:
+def _tell(limiter: RateLimiter, answer: RowAnswer, now: float, began: float) -> None:
     """Tell the rate limiter how a request ended that began at a time."""
     if answer.fault == "limited":
         limiter.refused(now, began, answer.retry_after or 0.0)
@@ -377,11 +377,11 @@ def _tell(limiter: RateLimiter, answer: Answer, now: float, began: float) -> Non
         limiter.succeeded(now, began)
 
 
-def _answer_of(future: Future[Answer]) -> Answer:
+def _answer_of(future: Future[RowAnswer]) -> RowAnswer:
     """Return what became of a request. An executor that died ends the run, a worker that died does not."""
     error = CancelledError("it cancelled a request") if future.cancelled() else future.exception()
     if error is not None:
-        return Answer(
+        return RowAnswer(
             error=_of_the_executor(error), fault="run" if isinstance(error, HOPELESS) else "busy", billed=True
         )
     answer = future.result()

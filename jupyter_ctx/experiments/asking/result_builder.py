@@ -15,10 +15,10 @@ from ..judges import Judge
 from ..scorers import Scorers
 from ..table.plan import AnswerPlace, RunPlan
 from ..table.results import Result, Score
-from .tasks import Answer
+from .tasks import RowAnswer
 
-Done = Callable[[Answer, bool], object]  # hears of an answer, and whether it was stored
-Send = Callable[[Ask, int, Done, Callable[[Answer], bool]], object]
+Done = Callable[[RowAnswer, bool], object]  # hears of an answer, and whether it was stored
+Send = Callable[[Ask, int, Done, Callable[[RowAnswer], bool]], object]
 
 
 @dataclass(slots=True, eq=False)
@@ -44,7 +44,9 @@ class ResultBuilder:
         self._plan, self._scorers, self._send, self._keep = plan, scorers, send, keep
         self._pending: dict[AnswerPlace, _Judged] = {}
 
-    def add(self, places: Sequence[AnswerPlace], answer: Answer, cached: bool, *, before: Reply | None = None) -> None:
+    def add(
+        self, places: Sequence[AnswerPlace], answer: RowAnswer, cached: bool, *, before: Reply | None = None
+    ) -> None:
         """Parse and score an answer, or ask once more where it is not what its schema allows.
 
         ``places`` are where it belongs, as equal requests are asked once: that which asked comes first. ``before`` is
@@ -88,7 +90,7 @@ class ResultBuilder:
         ask = self._plan.ask(row, arm)
         again = replace(ask, messages=(*ask.messages, *asked_again(first.text, wrong)))
 
-        def done(answer: Answer, is_stored: bool) -> None:
+        def done(answer: RowAnswer, is_stored: bool) -> None:
             self.add(places, answer, is_stored and cached, before=first)
 
         self._send(again, repeat, done, partial(_is_valid, schema))
@@ -112,7 +114,7 @@ class ResultBuilder:
             self._send(ask, place.repeat, verdict, partial(_is_read, judge))
 
     def _verdict(
-        self, place: AnswerPlace, judged: _Judged, name: str, judge: Judge, answer: Answer, _cached: bool
+        self, place: AnswerPlace, judged: _Judged, name: str, judge: Judge, answer: RowAnswer, _cached: bool
     ) -> None:
         score, problem = None, answer.error
         if answer.reply is not None and not answer.error:
@@ -132,7 +134,7 @@ class ResultBuilder:
         self._keep(place, replace(judged.result, scores=judged.scores, problems=tuple(judged.problems)))
 
 
-def _is_valid(schema: Schema, answer: Answer) -> bool:
+def _is_valid(schema: Schema, answer: RowAnswer) -> bool:
     """Return whether an answer is what the schema allows."""
     try:
         schema.parse(answer.reply.text if answer.reply is not None else "")
@@ -141,6 +143,6 @@ def _is_valid(schema: Schema, answer: Answer) -> bool:
     return True
 
 
-def _is_read(judge: Judge, answer: Answer) -> bool:
+def _is_read(judge: Judge, answer: RowAnswer) -> bool:
     """Return whether an answer is a verdict that can be read."""
     return answer.reply is not None and judge.read(answer.reply) is not None

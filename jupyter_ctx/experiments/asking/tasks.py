@@ -32,7 +32,7 @@ STORED = ("text", "thinking", "usage", "stop_reason", "detail", "model", "cost",
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class RowAnswer:
     """An answer to one request, or what became of it.
 
     reply: the answer; ``None`` where there is none
@@ -52,7 +52,7 @@ class Answer:
     billed: bool = False
 
     @classmethod
-    def from_stored(cls, stored: StoredAnswer) -> Answer:
+    def from_stored(cls, stored: StoredAnswer) -> RowAnswer:
         """Return an answer that the store has kept."""
         if not stored.answered:
             return cls(error=stored.error, fault="row")
@@ -113,18 +113,18 @@ def close_run(run: str) -> None:
     _runs.pop((run, os.getpid()), None)
 
 
-def run_task(task: Task) -> Answer:
+def run_task(task: Task) -> RowAnswer:
     """Try to get one answer. Raises nothing but KeyboardInterrupt and SystemExit."""
     here = _runs.get((task.run, os.getpid()))
     has_ended = here.is_stopped() if here is not None else task.begun_in == own_process()
     if has_ended:
-        return Answer(error="The run has ended.", fault="busy")
+        return RowAnswer(error="The run has ended.", fault="busy")
     if here is None and task.only_there:
-        return Answer(error=f"{task.only_there}: run without executor=.", fault="run")
+        return RowAnswer(error=f"{task.only_there}: run without executor=.", fault="run")
     try:
         if here is None:
-            return Answer(*_own_asker(os.getpid()).answered(task.ask))
-        return Answer(*here.asker.answered(task.ask, StreamListener(on_first=partial(here.begun, task.number))))
+            return RowAnswer(*_own_asker(os.getpid()).answered(task.ask))
+        return RowAnswer(*here.asker.answered(task.ask, StreamListener(on_first=partial(here.begun, task.number))))
     except Exception as error:
         return _failed(error, elsewhere=here is None)
 
@@ -136,13 +136,13 @@ def _own_asker(process: int) -> Asker:
     return Asker(Models())
 
 
-def _failed(error: Exception, *, elsewhere: bool) -> Answer:
+def _failed(error: Exception, *, elsewhere: bool) -> RowAnswer:
     text = in_words(error, Redactor().masked)
     after = error.retry_after if isinstance(error, RateLimitError) else None
     if isinstance(error, AuthenticationError) and elsewhere:
         text += " Keys are not sent to other processes: set the key in the environment of the workers."
     reply = getattr(error, "reply", None)  # one that was all thinking: paid, and no answer
-    return Answer(reply, reply is not None, text, fault_of(error), after, may_be_billed(error))
+    return RowAnswer(reply, reply is not None, text, fault_of(error), after, may_be_billed(error))
 
 
 def fault_of(error: Exception) -> Fault:

@@ -29,7 +29,7 @@ from ..statistics.significance import (
     rows_paired,
     t_quantile,
 )
-from ..statistics.tally import LEFT_OUT, Key, Tally, by_arm, groups_of, in_words, scorers_of, tally
+from ..statistics.tally import LEFT_OUT, Key, Tally, by_arm, counts_text, groups_of, scorers_of, tally
 from ..statistics.verdicts import ArmRow, ComparedRow, number_text, percent
 from ..table.results import Result
 from .differences import Differences, differences
@@ -231,7 +231,7 @@ def _measure(
     difference, low, high, p = map(_known, (interval.value, interval.low, interval.high, interval.p))
     row = ComparedRow(
         a.name, b.name, scorer, len(changes), _mean(first.rows.values()), _mean(second.rows.values()), difference, low,
-        high, p, None, test, None, in_words(first.left_out), in_words(second.left_out), kind,
+        high, p, None, test, None, counts_text(first.left_out), counts_text(second.left_out), kind,
     )  # fmt: skip
     return _Measured(row, {a.name: first, b.name: second}, needed)
 

@@ -15,7 +15,7 @@ from ...display.text import text_html, to_plain
 from ...errors import InvalidRequestError
 from ...runtime.files import path_of, reason_of, write_export
 from ...wording import counted, dollars
-from ..statistics.tally import NOT_ASKED, by_arm, in_words, tally
+from ..statistics.tally import NOT_ASKED, by_arm, counts_text, tally
 from ..table.results import Result, Results
 from .comparison import compare, score_lines, summary
 from .differences import answers_of
@@ -122,7 +122,7 @@ def _missing(record: RunRecord) -> str:
     every = len(record.rows) * record.repeats * math.prod(map(len, record.grid.values()))
     counts = tally(record.results, "")
     missing = max(0, every - len(record.results))
-    left_out = in_words({**counts.left_out, NOT_ASKED: counts.unasked + missing, **counts.unusual})
+    left_out = counts_text({**counts.left_out, NOT_ASKED: counts.unasked + missing, **counts.unusual})
     return f"Of {counted(counts.answers + missing, 'answer')}: {left_out}." if left_out else ""
 
 

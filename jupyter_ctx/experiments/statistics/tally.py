@@ -124,7 +124,7 @@ def unusual(result: Result) -> str:
     return "" if result.reply.text.strip() else "empty"
 
 
-def in_words(counts: Mapping[str, int]) -> str:
+def counts_text(counts: Mapping[str, int]) -> str:
     """Return how many there are of each: ``3 failed, 1 truncated``."""
     return ", ".join(f"{count:,} {what}" for what, count in counts.items() if count)
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from ... import wording as words
 from ...display.tables import shortened
 from .significance import ALPHA, FEW_ROWS
-from .tally import NOT_ASKED, Tally, in_words
+from .tally import NOT_ASKED, Tally, counts_text
 
 MOST_QUOTED = 200  # characters that a sentence quotes
 
@@ -85,7 +85,7 @@ MANY = 1_000_000  # rows that nobody asks
 def of_arm(row: ArmRow, counted: Tally, group: str | None) -> str:
     """Return what a scorer says of an arm: ``41 of 50 rows pass "ok" (82 %, 95 % interval 69 to 90 %)``."""
     scorer, rest = row.scorer, of_unasked({"": counted})
-    left_out = in_words(counted.left_out)
+    left_out = counts_text(counted.left_out)
     left_out += f"; the first error: {shortened(counted.error, MOST_QUOTED)}" if counted.error else ""
     if not scorer and sum(counted.left_out.values()) == row.answers:
         return _about(row.arm, f"no answer has a score ({left_out}).")
@@ -118,7 +118,7 @@ def of_unasked(tallies: Mapping[str, Tally]) -> str:
 
 def of_answers(name: str, counted: Tally) -> str:
     """Return a sentence about the answers that are left out, or are no ordinary ones; empty where there are none."""
-    left, unusual = in_words({**counted.left_out, NOT_ASKED: 0}), in_words(counted.unusual)
+    left, unusual = counts_text({**counted.left_out, NOT_ASKED: 0}), counts_text(counted.unusual)
     parts = [f"{left}: left out, and not counted as wrong"] if left else []
     parts += [f"{unusual}: counted as they were scored"] if unusual else []
     return _about(name, f"of {words.counted(counted.answers, 'answer')} {'; '.join(parts)}.") if parts else ""

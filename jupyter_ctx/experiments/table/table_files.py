@@ -207,7 +207,7 @@ ARROW: Sequence[Reader] = (
     ("polars", "read_ipc_stream", {}),
     ("pyarrow.feather", "read_table", {}),
 )
-READERS: Mapping[str, Sequence[Reader]] = {  # by format, the best first
+TABLE_READERS: Mapping[str, Sequence[Reader]] = {  # by format, the best first
     ".parquet": (("polars", "read_parquet", {}), ("pyarrow.parquet", "read_table", {})),
     ".arrow": ARROW,
     ".feather": ARROW,
@@ -219,7 +219,7 @@ def _read_frame(path: Path, limit: int | None) -> FileTable:
     """Return the columns of a file that a library reads. Raises MissingDependencyError, and InvalidRequestError."""
     path.open("rb").close()  # what is wrong with the path is said as for other files
     wrong = list[str]()
-    for module, name, options in READERS[path.suffix.lower()]:
+    for module, name, options in TABLE_READERS[path.suffix.lower()]:
         try:
             frame = getattr(import_module(module), name)(path, **options)
         except ImportError:
@@ -253,5 +253,5 @@ def _only_sheet(sheets: Mapping[str, Any], path: Path) -> Any:
 
 TABLE_FORMATS: dict[str, Callable[[Path, int | None], FileTable]] = {
     ".csv": _read_csv, ".tsv": _read_csv, ".jsonl": _read_jsonl, ".ndjson": _read_jsonl, ".json": _read_json,
-    **dict.fromkeys(READERS, _read_frame),
+    **dict.fromkeys(TABLE_READERS, _read_frame),
 }  # fmt: skip

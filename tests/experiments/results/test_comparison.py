@@ -198,14 +198,6 @@ def test_rows_with_the_same_prompt_are_one_observation() -> None:
     assert "B: 50 rows ask the same prompt: they are one observation, not 50." in compared.sentences
 
 
-def test_rows_with_the_same_prompt_that_is_asked_for_real_are_one_observation() -> None:
-    rows = [{"id": i, "text": "same" if i < 8 else f"other {i}"} for i in range(10)]
-    run = sweep("Say {{ text }}", rows, scorers={"ok": lambda row, reply: True}, provider=ScriptedProvider())
-    assert run.wait(20)
-    assert (run.summary()[0].n, run.summary()[0].answers) == (3, 10)
-    assert "10 rows ask 3 different prompts: rows with the same prompt count as one row." in run.summary().sentences
-
-
 def test_different_scores_of_the_same_prompt_are_averaged() -> None:
     rows = [result(i, i % 2 == 0, prompt=f"Say {i // 2}") for i in range(20)]
     (row,) = table = summary(rows)
