@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..wording import counted, turns
 from .answer.footer import Footer, footer_html, footer_line
@@ -15,6 +15,9 @@ from .answer.json_block import is_json, json_block
 from .answer.markdown import MAX_HIGHLIGHTED, answer_html, to_html, with_fence_closed
 from .tables import shortened
 from .text import QUIET, WRAPS, text_html, to_plain
+
+if TYPE_CHECKING:
+    from ..conversation.messages import Turn
 
 IN_FULL, IN_TEXT = 20, 3  # of the newest turns: on a page, and in plain text
 MOST_WHOLE, MOST_IN_TEXT = 10_000, 300  # characters of a text there
@@ -25,28 +28,16 @@ PROMPT_STYLE = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class TurnShown:
-    """A turn of a transcript.
-
-    number: from 1; 0: it is not told
-    prompt: what was typed
-    attached: what went with it, by name
-    reply: the answer, as Markdown or as JSON
-    figures: what it took
-    states: what else is to be said of the turn, such as ``left out`` or ``pinned``
-    """
+class TurnShown(NamedTuple):
+    """A turn of a transcript; ``states`` say what else is to be said of it, such as ``left out`` or ``pinned``."""
 
     number: int
-    prompt: str
-    attached: Sequence[str]
-    reply: str
+    turn: Turn
     figures: Footer
     states: Sequence[str] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Transcript:
+class Transcript(NamedTuple):
     """A conversation; ``model`` is the one in use, ``total`` what all turns took, ``summary`` stands for older ones."""
 
     model: str
@@ -77,10 +68,9 @@ def total_line(talk: Transcript) -> str:
 
 def transcript_text(talk: Transcript, head: str) -> str:
     """Return the newest turns as plain text, below a ``head``."""
-    shown = talk.turns[-IN_TEXT:]
-    lines = [head]
-    for turn in shown:
-        lines += [f"{turn.number}> {shortened(turn.prompt, MOST_IN_TEXT)}", f"   {shortened(turn.reply, MOST_IN_TEXT)}"]
+    shown, lines = talk.turns[-IN_TEXT:], [head]
+    for number, turn, *_ in shown:
+        lines += [f"{number}> {shortened(turn.typed, MOST_IN_TEXT)}", f"   {shortened(turn.reply, MOST_IN_TEXT)}"]
     more = len(talk.turns) - len(shown)
     if more:
         lines.insert(1, f"… {counted(more, 'turn')} before these")
@@ -94,14 +84,15 @@ def _older(all_turns: Sequence[TurnShown]) -> str:
     return f'<div style="{SMALL}">{text_html(told)}</div>' if count > 0 else ""
 
 
-def _turn_html(turn: TurnShown, most: int, left: dict[str, float]) -> str:
+def _turn_html(shown: TurnShown, most: int, left: dict[str, float]) -> str:
     """Return a turn with at most so many characters of each text; ``left`` as for to_html."""
-    about = (f"turn {turn.number:,}", f"with {', '.join(turn.attached)}" if turn.attached else "", *turn.states)
-    head = " · ".join(filter(None, about))
+    turn = shown.turn
+    attached = [f"with {', '.join(turn.sources)}"] if turn.sources else []
+    head = " · ".join([f"turn {shown.number:,}", *attached, *shown.states])
     return (
         f'<div class="jctx-turn" style="margin:0 0 1.2em"><div style="{SMALL}">{text_html(head)}</div>'
-        f"{_said_html(turn.prompt, most)}{_answer(turn.reply, most, left)}"
-        f"{footer_html(turn.figures, priced=True)}</div>"
+        f"{_said_html(turn.typed, most)}{_answer(turn.reply, most, left)}"
+        f"{footer_html(shown.figures, priced=True)}</div>"
     )
 
 

@@ -82,14 +82,13 @@ def _transcript(chat: Chat, said: Added) -> Transcript:
     total = chat.usage().total
     taken = Usage(total.input_tokens, total.output_tokens) if total.input_tokens else None
     states = _states(chat)
-    shown = [_turn(number, turn, states[number - 1]) for number, turn in enumerate(said.turns, 1)]
+    shown = [
+        TurnShown(number, turn, figures_of(turn.model, turn.record), states[number - 1])
+        for number, turn in enumerate(said.turns, 1)
+    ]
     summary = said.summary.text if said.summary is not None else ""
     figures = Footer(usage=taken, seconds=total.seconds or None, cost=total.cost)
     return Transcript(chat.config.model, shown, figures, chat.name, said.system or "", summary)
-
-
-def _turn(number: int, turn: Turn, states: tuple[str, ...]) -> TurnShown:
-    return TurnShown(number, turn.typed, turn.sources, turn.reply, figures_of(turn.model, turn.record), states)
 
 
 def _states(chat: Chat) -> list[tuple[str, ...]]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from jupyter_ctx.context.usage import Usage
+from jupyter_ctx.conversation.messages import Turn
 from jupyter_ctx.display.answer.footer import Footer
 from jupyter_ctx.display.transcript import Transcript, TurnShown, transcript_html, transcript_text
 
 
 def talk(count: int, reply: str = "Blue.", prompt: str = "Which colour?") -> Transcript:
     figures = Footer("m", Usage(20, 5), 1.5, 0.25)
-    turns = [TurnShown(number, f"{prompt} {number}", (), reply, figures) for number in range(1, count + 1)]
+    turns = [TurnShown(number, Turn(f"{prompt} {number}", reply), figures) for number in range(1, count + 1)]
     return Transcript("m", turns, Footer(usage=Usage(20 * count, 5 * count), seconds=1.5 * count, cost=0.25 * count))
 
 
