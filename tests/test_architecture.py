@@ -18,7 +18,7 @@ PACKAGE = Path(jupyter_ctx.__file__).parent
 HEAVY = (
     "openai", "anthropic", "google", "jupyter_core", "tiktoken", "httpx", "httpx2", "genai_prices",
     "IPython", "PIL", "imagesize", "jsonschema", "matplotlib",
-    "msgspec", "pandas", "psutil", "xllamacpp",
+    "msgspec", "pandas", "psutil", "pydantic", "typing_extensions", "xllamacpp",
     "markdown_it", "mdit_py_plugins", "pygments", "regex", "resiliparse", "tqdm",
     "ipywidgets", "narwhals",
 )  # fmt: skip

@@ -82,7 +82,7 @@ def _likely(call: Call, target: Target, text: str, more: Sequence[Token]) -> Lik
         return following, f"{target.model} continues the text"
     target.check_odds()
     messages = (Message("user", text + text_of(more)),)
-    request = target.request(messages, max_tokens=SHORTEST_ANSWER, likeliest=MOST_LIKELIEST, cache_key=None)
+    request = target.request(messages, max_tokens=SHORTEST_ANSWER, top_logprobs=MOST_LIKELIEST, cache_key=None)
     try:
         with closing(paid_stream(call.chat.models, target, request, target.meter.tokens(text))) as stream:
             reply = next(item for item in stream if isinstance(item, Reply))

@@ -122,7 +122,7 @@ class Target:
             "max_tokens": self.max_tokens, "temperature": settings.temperature, "parameters": settings.parameters,
             "cache_key": self.cache_key, "cache_ttl": settings.cache_ttl, "shared": self.shared,
             "schema": self.schema, "waits": self.waits, "once": self.is_capped,
-            "likeliest": LIKELIEST if settings.certainty == "on" else 0,
+            "top_logprobs": LIKELIEST if settings.certainty == "on" else 0,
             "effort": None if self.thinks is False else settings.effort,
         }  # fmt: skip
         return Request(messages, **{**usual, **other})
@@ -161,7 +161,7 @@ class Target:
 
     def check_odds(self) -> None:
         """Raise InvalidRequestError where nobody there tells how likely tokens are."""
-        if not self.provider.reports_odds:
+        if not self.provider.reports_logprobs:
             raise InvalidRequestError(
                 f"{self.model} does not tell how likely its tokens are: local models do, OpenAI's that do not reason, "
                 "Gemini, and most OpenAI-compatible servers (-m). Nothing was sent."

@@ -44,7 +44,7 @@ class Request:
     them, or before that message where it is 0; ``None``: all of the request begins the next one, as in a conversation.
     ``schema``: what the answer must be; ``None``: text.
     ``waits``: whether the provider itself waits and asks a busy server again; not where many requests are sent at once.
-    ``likeliest``: how many of the likeliest tokens to report in the place of each token of the answer; 0: none.
+    ``top_logprobs``: how many of the likeliest tokens to report in the place of each token of the answer; 0: none.
     ``once``: whether it is sent again only where it was surely not billed: what it may cost was reserved once.
     ``effort``: how much the model thinks, from ``none`` to ``max``; ``None``: as its provider has it.
     """
@@ -58,7 +58,7 @@ class Request:
     shared: int | None = None
     schema: AnswerSchema | None = None
     waits: bool = True
-    likeliest: int = 0
+    top_logprobs: int = 0
     once: bool = False
     effort: str | None = None
 
@@ -211,7 +211,7 @@ class Provider(ABC):
     ``takes``: the kinds of attachments that can be sent, of ``"image"`` and ``"pdf"``.
     ``converts``: the kinds that it turns into text for models that read text only.
     ``takes_schema``: whether :meth:`stream` heeds ``Request.schema``; where not, the last message tells it.
-    ``reports_odds``: whether :meth:`stream` heeds ``Request.likeliest``.
+    ``reports_logprobs``: whether :meth:`stream` heeds ``Request.top_logprobs``.
     ``truncates``: for servers that silently cut what is too long, a sentence on how to end that.
     ``catalogue``: names the list of models, which is kept for a day; empty: it changes by the hour, or costs nothing.
     """
@@ -223,7 +223,7 @@ class Provider(ABC):
     takes: frozenset[str] = frozenset()
     converts: frozenset[str] = frozenset()
     takes_schema: bool = False
-    reports_odds: bool = False
+    reports_logprobs: bool = False
     truncates: str = ""
     catalogue: str = ""
 

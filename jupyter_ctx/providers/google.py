@@ -27,7 +27,7 @@ class Google(Adapter):
     """A model behind generate_content."""
 
     sdk = Sdk("google-genai", oldest=(1, 46), newest=3, on_httpx2=3)
-    reports_odds = True
+    reports_logprobs = True
     _efforts = GEMINI_FORMS
 
     def _new_client(self, http: Any) -> Any:
@@ -56,8 +56,8 @@ class Google(Adapter):
             "automatic_function_calling": {"disable": True},
             "response_mime_type": None if form is None else "application/json",
             "response_json_schema": form,
-            "response_logprobs": True if request.likeliest else None,
-            "logprobs": request.likeliest or None,
+            "response_logprobs": True if request.top_logprobs else None,
+            "logprobs": request.top_logprobs or None,
         }
         return self._with_options(body, request)
 

@@ -56,7 +56,7 @@ class LocalProvider(Provider):
 
     sends_reserve = True  # else it writes on and on
     takes_schema = True
-    reports_odds = True
+    reports_logprobs = True
 
     def __init__(self, name: str, *, n_ctx: int | None = None) -> None:
         name, window = _split_window(name)

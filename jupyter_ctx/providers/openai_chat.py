@@ -26,7 +26,7 @@ class OpenAIAdapter(Adapter):
     """A model behind one of the APIs that OpenAI's SDK speaks."""
 
     sdk = Sdk("openai", oldest=(2, 16), newest=3, on_httpx2=3)
-    reports_odds = True
+    reports_logprobs = True
 
     def _new_client(self, http: Any) -> Any:
         import openai
@@ -94,8 +94,8 @@ class ChatCompletions(OpenAIAdapter):
             "response_format": _response_format(request, form),
             "stream_options": {"include_usage": True},
             "temperature": request.temperature,
-            "logprobs": True if request.likeliest else None,
-            "top_logprobs": request.likeliest or None,
+            "logprobs": True if request.top_logprobs else None,
+            "top_logprobs": request.top_logprobs or None,
         }
         return self._with_options(body, request)
 

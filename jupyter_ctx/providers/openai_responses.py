@@ -42,8 +42,8 @@ class Responses(OpenAIAdapter):
             "prompt_cache_key": request.cache_key,
             "store": False,
             "temperature": request.temperature,
-            "include": ["message.output_text.logprobs"] if request.likeliest else None,
-            "top_logprobs": request.likeliest or None,
+            "include": ["message.output_text.logprobs"] if request.top_logprobs else None,
+            "top_logprobs": request.top_logprobs or None,
             "text": _text_format(request, form),
         }
         return self._with_options(body, request)

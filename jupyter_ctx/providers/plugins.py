@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from importlib.metadata import EntryPoint, EntryPoints
 
 GROUP = "jupyter_ctx.providers"
-ATTRIBUTES = ("sends_reserve", "takes", "takes_schema", "reports_odds", "truncates", "catalogue")
+ATTRIBUTES = ("sends_reserve", "takes", "takes_schema", "reports_logprobs", "truncates", "catalogue")
 
 
 class PluginProvider(Provider):

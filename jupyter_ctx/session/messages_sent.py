@@ -96,8 +96,8 @@ def request_digest(target: Target, request: Request) -> str:
         asked = (*asked, settings.effort)
     if request.schema is not None:
         asked = (*asked, dict(request.schema.json))
-    if request.likeliest:
-        asked = (*asked, request.likeliest)
+    if request.top_logprobs:
+        asked = (*asked, request.top_logprobs)
     return digested(asked, request.messages)
 
 

@@ -99,7 +99,7 @@ def _of_the_model(came: Completion, files: Iterable[Attachment]) -> Iterator[Not
         yield Notice(text, once=text)
     if target.thinks is False:
         yield from (Notice(line, once=line) for line in target.differences())
-    if came.sent.request.likeliest and not came.whole().reply.tokens:
+    if came.sent.request.top_logprobs and not came.whole().reply.tokens:
         yield Notice(f"{target.model} told no probabilities of its tokens.")
     unsent = [KINDS_OF_FILES[file.kind] for file in files if target.unsendable(file)]
     if unsent:
