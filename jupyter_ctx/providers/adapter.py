@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar, TypeVar
 from urllib.parse import urlsplit
-from urllib.request import getproxies
+from urllib.request import getproxies, proxy_bypass
 
 from ..context.context_info import MoneyLeft
 from ..context.windows import ContextWindow, Fact
@@ -450,8 +450,8 @@ class Adapter(Provider):
     def _proxy(self) -> str:
         """The variable of the environment that names a proxy on the way to the server; empty: none does."""
         address = urlsplit(self.at.base_url or "https://")
-        named = getproxies()
-        if is_this_machine(address.hostname or ""):
+        host, named = address.hostname or "", getproxies()
+        if is_this_machine(host) or proxy_bypass(host):
             return ""
         return next((f"{name.upper()}_PROXY" for name in (address.scheme, "all") if named.get(name)), "")
 

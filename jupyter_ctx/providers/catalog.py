@@ -29,7 +29,7 @@ def _hosted(name: str, base_url: str, key: str, **more: Any) -> Endpoint:
     return Endpoint(name, base_url=base_url, keys=(key,), **{"prices": name, **more})
 
 
-_ROWS = (
+SERVICE_ROWS = (
     Endpoint("openai", keys=("OPENAI_API_KEY",), adapter=Responses, variable="OPENAI_BASE_URL", prices="openai"),
     Endpoint(
         "azure", keys=("AZURE_OPENAI_API_KEY",), adapter=Responses, variable="AZURE_OPENAI_ENDPOINT",
@@ -68,7 +68,7 @@ _ROWS = (
     Endpoint("vllm", base_url="http://127.0.0.1:8000/v1", keys=("VLLM_API_KEY",), self_hosted=True),
     Endpoint("llamacpp", base_url="http://127.0.0.1:8080/v1", keys=("LLAMA_API_KEY",), self_hosted=True),
 )  # fmt: skip
-SERVICES = {service.name: service for service in _ROWS}
+SERVICES = {service.name: service for service in SERVICE_ROWS}
 ELSEWHERE = Endpoint("", self_hosted=True)  # an address that the user gives
 PROVIDER_NAMES = ("local", *SERVICES)
 BARE = (  # names that say who serves them

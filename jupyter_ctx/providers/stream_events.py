@@ -55,7 +55,6 @@ class AnswerParts:
         self._event = ""
         self._data: list[str] = []
         self._other: list[str] = []
-        self._next_try = 1  # lines of JSON after which it may be whole
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
         for line in chain.from_iterable(map(self._split, chain(self._chunks, (None,)))):
@@ -137,16 +136,11 @@ class AnswerParts:
         return objects
 
     def _outside(self, line: str) -> list[dict[str, Any]]:
-        """Take a line that belongs to no event: JSON by itself, or a part of it."""
+        """Take a line that belongs to no event: JSON by itself, or a part of a document, which is read at its end."""
+        value = NOT_JSON if self._other else _parsed(line)
+        if value is not NOT_JSON:
+            return self._given(value, line)
         self._other.append(line)
-        lines = len(self._other)
-        if lines == 1 or (line[0] in "}]" and lines >= self._next_try):  # where what began in the first column ends
-            text = "\n".join(self._other)
-            value = _parsed(text)
-            self._next_try = 2 * lines  # the time for an answer without end grows with its length, not faster
-            if value is not NOT_JSON:
-                self._other, self._next_try = [], 1
-                return self._given(value, text)
         return []
 
     def _end(self) -> Iterator[dict[str, Any]]:
