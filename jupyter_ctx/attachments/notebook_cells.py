@@ -26,7 +26,7 @@ from .values import about_tokens
 NAMED_CELLS = re.compile(
     r"cells(?::(?P<all>all)|:(?P<first>\d+)(?:-(?P<last>\d+))?)?|In\[(?P<start>\d+):(?P<stop>\d+)\]"
 )
-TITLE = "A cell of the notebook"  # without its number, which a restart changes
+CELL_TITLE = "A cell of the notebook"  # without its number, which a restart changes
 IMAGE_NAME = "cells"
 
 
@@ -59,15 +59,15 @@ class RanCell:
         return f"In[{self.number}]"
 
 
-def cells_named(word: str, ran: Sequence[RanCell], newest: Sequence[RanCell]) -> Sequence[RanCell] | None:
-    """Return the cells that a word names; ``None``: it names none.
+def cells_named(word: str, ran: Sequence[RanCell], newest: Sequence[RanCell]) -> Sequence[RanCell]:
+    """Return the cells that a word names.
 
     ``cells`` are the ``newest``, those that ran since the last chat cell; ``cells:all`` are all that ``ran``,
-    ``cells:3-7`` and ``In[3:8]`` those with the numbers 3 to 7. Raises InvalidRequestError for other numbers.
+    ``cells:3-7`` and ``In[3:8]`` those with the numbers 3 to 7. Raises InvalidRequestError for other words and numbers.
     """
     named = NAMED_CELLS.fullmatch(word)
     if named is None:
-        return None
+        raise InvalidRequestError(f"-a {word}: write cells, cells:all, cells:3-7 or In[3:8]. Nothing was sent.")
     if named["all"]:
         return ran
     if named["first"]:
@@ -102,7 +102,7 @@ class _Draft:
     def text(self) -> str:
         """The cell as it goes, with its pictures in base64."""
         most = DRAFTS[self.level]
-        return "\n\n".join([f"{TITLE}:", *code_cell(self.cell.code, self.output, most.output, most.code)])
+        return "\n\n".join([f"{CELL_TITLE}:", *code_cell(self.cell.code, self.output, most.output, most.code)])
 
     @property
     def is_whole(self) -> bool:

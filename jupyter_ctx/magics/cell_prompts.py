@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from argparse import Namespace
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..attachments.attached import Attached
-from ..attachments.notebook_cells import NAMED_CELLS, RanCell, cells_named
 from ..chat import Chat
 from ..errors import ChatInterrupted, InvalidRequestError
-from ..runtime.frontend import Where, is_replay, notebook_files
+from ..runtime.frontend import Where, is_replay
 from ..session.attaching import attachment_of, attachment_of_error, attachment_sizes, attachments_of_cells
 from ..session.notices import Along
 from ..session.prompt import FromStore, Prompt
@@ -18,12 +18,13 @@ from ..session.send import stopped
 from .attach_named import Labels, attached_named
 from .line_options import settings_of
 from .output_recorder import OutputRecorder
-from .ran_cells import CellsAbove, as_ran, cells_above, cells_needed
 from .variables import schema_named
 
 if TYPE_CHECKING:
     from ..attachments.errors import Failure
+    from ..attachments.notebook_cells import RanCell
 
+CELLS_WORD = re.compile(r"cells(:|\Z)|In\[\d+:")  # of -a
 Tell = Callable[..., None]
 
 
@@ -85,16 +86,6 @@ class CellPrompts:
             )
         return failure
 
-    def _cells(self, word: str, place: Where) -> Sequence[RanCell] | None:
-        """Return the cells above that a word names; ``None``: it names none. Raises InvalidRequestError."""
-        if NAMED_CELLS.fullmatch(word) is None:
-            return None
-        every, newest = (as_ran(cells, self._recorder) for cells in self._above(place))
-        return cells_named(word, every, newest)
-
-    def _above(self, place: Where) -> CellsAbove:
-        return cells_above(self._recorder, place, next(iter(notebook_files(self._shell)), None))
-
     def _attached(self, chat: Chat, options: Namespace, labels: Labels, place: Where, tell: Tell) -> list[Attached]:
         """Return what options name: things of the notebook or files, and the last error."""
         settings, words, redact = settings_of(options), options.attach or [], not options.no_redact
@@ -111,15 +102,17 @@ class CellPrompts:
         names, things = self._recorder.attachable if words else {}, list[Attached]()
         for word in words:
             tell(word, verb="Reading")
-            cells = self._cells(word, place)
-            if cells is None:
-                things.append(attached_named(word, names, attach, allow_local=options.allow_local))
+            if CELLS_WORD.match(word):
+                from .ran_cells import named_cells
+
+                things += attach_cells(named_cells(self._shell, self._recorder, word, place))
             else:
-                things += attach_cells(cells)
+                things.append(attached_named(word, names, attach, allow_local=options.allow_local))
         if options.error:
+            from .ran_cells import cells_behind
+
             failure = self.last_error()
-            needed = cells_needed(failure.cell, self._above(place).every, self._shell.transform_cell)
-            things += attach_cells(as_ran(needed, self._recorder))
+            things += attach_cells(cells_behind(self._shell, self._recorder, failure.cell, place))
             things.append(attachment_of_error(chat.session, failure, redact=redact, **settings))
         return things
 

@@ -9,8 +9,6 @@ from collections.abc import Mapping
 from time import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..runtime.frontend import where
-
 if TYPE_CHECKING:
     from ..attachments.errors import Failure
 
@@ -125,8 +123,8 @@ class OutputRecorder:
             self.failure = failure or self.failure
             traceback = "".join(failure.parts) if failure is not None else ""
         if self.number is not None and result is not None:
-            place = where(self._shell)
-            self.executions.append(Execution(self.number, place.cell, result.info.raw_cell, time(), traceback))
+            ran = result.info
+            self.executions.append(Execution(self.number, ran.cell_id, ran.raw_cell, time(), traceback))
 
     def on_display(self, message: dict[str, Any]) -> dict[str, Any]:
         """Note what a cell displays; the message goes on as it is."""

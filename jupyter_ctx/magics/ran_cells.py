@@ -9,19 +9,22 @@ from base64 import b64encode
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ..attachments.notebook_cells import RanCell
-from ..runtime.frontend import Where, cells_of
+from ..attachments.notebook_cells import RanCell, cells_named
+from ..runtime.frontend import Where, cells_of, notebook_files
 from .output_recorder import Display, Execution, OutputRecorder
 
 OWN_CELL = re.compile(r"\s*(?:%%(?:chat|ctx)\b|#\s*ctx:\s*skip\b)")
 OWN_LINES = re.compile(r"^[ \t]*%(?:chat|ctx|(?:re)?load_ext jupyter_ctx)\b.*\n?", re.MULTILINE)
-WORD = re.compile(r"[^\W\d]\w*")
+NAME = re.compile(r"[^\W\d]\w*")
 MOST_KEPT = 20_000_000  # characters of outputs that are read, those of the newest cells
 
-NOT_KEPT = {"output_type": "stream", "text": "(what it showed is not kept: later cells have shown more than 20 MB)"}
+NOT_KEPT: dict[str, Any] = {
+    "output_type": "stream",
+    "text": "(what it showed is not kept: later cells have shown more than 20 MB)",
+}
 
 
-def key_of(ran: Execution) -> str:
+def _key(ran: Execution) -> str:
     """Return what tells a cell from others: its id, else its text."""
     return ran.cell or ran.code
 
@@ -29,6 +32,22 @@ def key_of(ran: Execution) -> str:
 def is_context(ran: Execution) -> bool:
     """Return whether a cell can go with a prompt: neither is it one, nor does it only manage the conversation."""
     return OWN_CELL.match(ran.code) is None and bool(OWN_LINES.sub("", ran.code).strip())
+
+
+def named_cells(shell: Any, recorder: OutputRecorder, word: str, place: Where) -> Sequence[RanCell]:
+    """Return the cells above a chat cell that a word such as ``cells`` names. Raises InvalidRequestError."""
+    above = cells_above(recorder, place, _file_of(shell))
+    return cells_named(word, *(_as_ran(cells, recorder) for cells in above))
+
+
+def cells_behind(shell: Any, recorder: OutputRecorder, code: str, place: Where) -> Sequence[RanCell]:
+    """Return the cells above a chat cell on whose names the code of another one depends."""
+    above = cells_above(recorder, place, _file_of(shell)).every
+    return _as_ran(_needed(code, above, shell.transform_cell), recorder)
+
+
+def _file_of(shell: Any) -> str | None:
+    return next(iter(notebook_files(shell)), None)
 
 
 class CellsAbove(NamedTuple):
@@ -43,9 +62,10 @@ def cells_above(recorder: OutputRecorder, place: Where, file: str | None) -> Cel
 
     They stand as in the notebook's ``file``, where that tells; else in the order in which they first ran.
     """
-    newest = {key_of(ran): ran for ran in recorder.executions}  # a cell keeps its first place
+    newest = {_key(ran): ran for ran in recorder.executions}  # a cell keeps its first place
     standing = _in_order(newest, place, file)
-    here = next((at for at, each in enumerate(standing) if each.cell == place.cell is not None), len(standing))
+    cell = place.cell.partition(" ")[0] if place.cell else ""  # without the kernel that VS Code's ids are told apart by
+    here = next((at for at, each in enumerate(standing) if cell and each.cell == cell), len(standing))
     above = standing[:here]
     prompts = [at for at, each in enumerate(above) if each.number in recorder.prompts]
     start = prompts[-1] if prompts else -1
@@ -69,7 +89,7 @@ def _in_order(newest: Mapping[str, Execution], place: Where, file: str | None) -
     return [each for _, each in sorted(placed, key=lambda pair: pair[0])]
 
 
-def cells_needed(code: str, above: Sequence[Execution], transform: Callable[[str], str]) -> list[Execution]:
+def _needed(code: str, above: Sequence[Execution], transform: Callable[[str], str]) -> list[Execution]:
     """Return the cells that assign what the code of a cell uses, and what these use in turn, in the same order.
 
     ``transform`` makes Python of a cell with magics, as IPython does.
@@ -89,7 +109,7 @@ def _names(code: str, transform: Callable[[str], str]) -> tuple[set[str], set[st
     try:
         tree = ast.parse(transform(code))
     except (SyntaxError, ValueError, RecursionError):
-        words = set(WORD.findall(code))
+        words = set(NAME.findall(code))
         return set(), words  # of the cell that cannot be read, any word may be a name
     assigned, used = set[str](), set[str]()
     for node in ast.walk(tree):
@@ -102,13 +122,16 @@ def _names(code: str, transform: Callable[[str], str]) -> tuple[set[str], set[st
     return assigned, used
 
 
-def as_ran(cells: Sequence[Execution], recorder: OutputRecorder) -> list[RanCell]:
+def _as_ran(cells: Sequence[Execution], recorder: OutputRecorder) -> list[RanCell]:
     """Return cells with what they showed, the newest of it up to 20 MB."""
     left, found = MOST_KEPT, list[RanCell]()
     for cell in reversed(cells):
-        outputs: list[dict[str, Any]] = list(_outputs(cell, recorder)) if left > 0 else [NOT_KEPT]
+        code = OWN_LINES.sub("", cell.code)
+        outputs = [_printed([FORGOTTEN])]
+        if left > 0:  # what %chat has printed is no context, and is other at each run
+            outputs = list(_outputs(cell, recorder)) if code == cell.code else []
         left -= len(repr(outputs))
-        found.append(RanCell(cell.number, OWN_LINES.sub("", cell.code), tuple(outputs)))
+        found.append(RanCell(cell.number, code, tuple(outputs)))
     return found[::-1]
 
 

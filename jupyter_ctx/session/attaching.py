@@ -7,7 +7,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..attachments.attached import Attached
-from ..attachments.notebook_cells import RanCell, attached_cells
 from ..errors import ChatInterrupted, InvalidRequestError
 from .notices import SMALL_VALUES, Along, large_values, sized
 from .prompt import Prompt, attached_parts
@@ -16,6 +15,7 @@ from .session import Session
 
 if TYPE_CHECKING:
     from ..attachments.errors import Failure
+    from ..attachments.notebook_cells import RanCell
 
 
 def attachment_of(
@@ -37,6 +37,8 @@ def attachments_of_cells(
     session: Session, cells: Sequence[RanCell], asked: Prompt, *, redact: bool = True
 ) -> tuple[Attached, ...]:
     """Return cells of the notebook as they go with a prompt, without what the request that was ``asked`` for holds."""
+    from ..attachments.notebook_cells import attached_cells
+
     sent = [message for message in session.view(asked).request.messages if message.role == "user"]
     return attached_cells(cells, session.room(asked.options), session.redactor(on=redact), sent)
 
