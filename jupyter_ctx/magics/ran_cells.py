@@ -18,10 +18,7 @@ OWN_LINES = re.compile(r"^[ \t]*%(?:chat|ctx|(?:re)?load_ext jupyter_ctx)\b.*\n?
 NAME = re.compile(r"[^\W\d]\w*")
 MOST_KEPT = 20_000_000  # characters of outputs that are read, those of the newest cells
 
-NOT_KEPT: dict[str, Any] = {
-    "output_type": "stream",
-    "text": "(what it showed is not kept: later cells have shown more than 20 MB)",
-}
+FORGOTTEN = "(what it showed is not kept: later cells have shown more than 20 MB)"
 
 
 def _key(ran: Execution) -> str:
