@@ -26,11 +26,13 @@ _HIDDEN = (str, int, float)  # what a notebook's name holds when it may have bee
 class Slot:
     """An expression of a template, and what it reads of a row.
 
+    names: that the expression reads
     members: the columns that are read as ``row.x`` or ``row['x']``
     whole: whether ``row`` is read in another way too
     """
 
     expression: Expression
+    names: frozenset[str]
     members: tuple[str, ...]
     whole: bool
 
@@ -38,16 +40,11 @@ class Slot:
     def of(cls, expression: Expression) -> Slot:
         """Return the slot of an expression."""
         members = {member for name, member in expression.reads if name == _ROW}
-        return cls(expression, tuple(sorted(members - {""})), "" in members)
-
-    @property
-    def names(self) -> frozenset[str]:
-        """The names that the expression reads."""
-        return self.expression.names
+        return cls(expression, expression.names, tuple(sorted(members - {""})), "" in members)
 
     def varies(self, columns: Collection[str]) -> bool:
         """Return whether the value differs from row to row."""
-        return _ROW in self.names or any(name in columns for name in self.names)
+        return _ROW in self.names or any(map(columns.__contains__, self.names))
 
     def columns(self, columns: Iterable[str]) -> set[str]:
         """Return which of the columns are read."""
