@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from ..conversation.messages import Message
@@ -132,11 +132,18 @@ def attached_cells(
         texts = "\n".join(IMAGE_MARK.sub(NO_IMAGE, message.content) for message in sent)
         images = {file.data for message in sent for file in message.attachments}
         drafts = [draft for draft in drafts if not _is_sent(draft, room, redactor, texts, images)]
+    room = room.for_data()
     fitting, found, before = _shortened(drafts, room), list[Attached](), 0
     for draft, most in zip(fitting, _images(fitting, room), strict=True):
         part = _attached(draft, room, redactor, most, before)
         before += len(part.files)
         found.append(part)
+    left_out = len(drafts) - len(fitting)
+    if left_out:
+        line = (
+            f"{counted(left_out, 'older cell')} did not fit: %chat config attach_share 0.3 makes more room for cells."
+        )
+        found[0] = replace(found[0], notices=(*found[0].notices, line))
     return tuple(found)
 
 

@@ -147,6 +147,7 @@ class Settings:
     attach_share: Annotated[float, Number(0, 1, "%")] | None = room(
         None, "the share of the limit that each thing attached may take; none: a tenth, and 8,000 tokens of data"
     )
+    cells: Literal["off", "on"] = room("off", "whether the cells that ran since the last prompt go with each one")
     summary_model: str | None = room(
         None, "the model that writes summaries; none: the chat's own, or your own lines for local models"
     )

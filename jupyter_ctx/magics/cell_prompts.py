@@ -88,7 +88,9 @@ class CellPrompts:
 
     def _attached(self, chat: Chat, options: Namespace, labels: Labels, place: Where, tell: Tell) -> list[Attached]:
         """Return what options name: things of the notebook or files, and the last error."""
-        settings, words, redact = settings_of(options), options.attach or [], not options.no_redact
+        settings, words, redact = settings_of(options), list(options.attach or []), not options.no_redact
+        if chat.config.cells == "on" and not any(map(CELLS_WORD.match, words)):
+            words.append("cells")
 
         def attach(name: str, value: Any, **share: float) -> Attached:
             part = attachment_of(chat.session, name, value, among=len(words), redact=redact, **{**settings, **share})

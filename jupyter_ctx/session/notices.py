@@ -23,6 +23,8 @@ from .request_plan import RequestPlan
 from .view import megabytes
 
 ROOM_MAKERS = ("summarise", "trim", "clear")
+CELL_NAME, MANY_CELLS = re.compile(r"In\[\d+\]"), 4  # of the notebook; from which on they are told in one
+TOKENS = re.compile(r"\babout ([\d,]+) tokens?")
 ABOUT_TOKENS = re.compile(r"\babout (?=[\d,]+ tokens?)")
 TABLES = (".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".txt")  # files that pandas may read
 LARGE_VALUES = 0.2  # of the limit, in one prompt
@@ -47,7 +49,11 @@ class Along(NamedTuple):
     @property
     def line(self) -> str:
         """All of it in one line; empty: nothing goes along."""
-        names = [ABOUT_TOKENS.sub("~", part.said) for part in self.parts]
+        cells = [part for part in self.parts if CELL_NAME.fullmatch(part.name)]
+        names = [
+            ABOUT_TOKENS.sub("~", part.said) for part in self.parts if len(cells) < MANY_CELLS or part not in cells
+        ]
+        names += [_in_one(cells)] if len(cells) >= MANY_CELLS else []
         listed = " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
         return f"With {listed}." if names else ""
 
@@ -55,6 +61,14 @@ class Along(NamedTuple):
     def lines(self) -> tuple[str, ...]:
         """The line, and how to send more of what is sent in part."""
         return (" ".join([self.line, *(f"{part.more}." for part in self.parts if part.more)]),) if self.parts else ()
+
+
+def _in_one(cells: Sequence[Attached]) -> str:
+    """Return cells of the notebook in words, with their tokens in all."""
+    tokens = sum(int(size.replace(",", "")) for cell in cells for size in TOKENS.findall(cell.what))
+    changed = sum(cell.is_changed for cell in cells)
+    shortened = f", {changed} of them shortened" if changed else ""
+    return f"{len(cells)} cells, {cells[0].name} to {cells[-1].name} (~{tokens:,} tokens{shortened})"
 
 
 def notices_of(came: Completion, *, outdated: Sequence[int] = (), apart: bool = False) -> Iterator[Notice]:

@@ -133,6 +133,17 @@ def test_after_a_restart_run_all_asks_nothing(asked: Any) -> None:
     assert codes(seen) == ["print(99)"]
 
 
+def test_the_setting_sends_the_cells_above_with_each_prompt_and_many_are_told_in_one(asked: Any) -> None:
+    kernel, _, _, seen = asked
+    kernel.run("%chat config cells on")
+    for number in range(5):
+        kernel.run(f"v{number} = {number}")
+    output = shown(kernel.run("%%chat\nWhat is there?"))
+    assert codes(seen)[-5:] == [f"v{number} = {number}" for number in range(5)]
+    assert re.search(r"With \d+ cells, In\[\d+\] to In\[\d+\] \(~\d+ tokens\)", output)
+    kernel.run("%chat config cells off")
+
+
 @pytest.mark.parametrize("word", ["cells:900", "cells:4-2"])
 def test_a_wrong_number_fails_with_what_there_is(word: str, asked: Any) -> None:
     kernel, _, _, seen = asked
