@@ -141,7 +141,7 @@ def attached_cells(
     left_out = len(drafts) - len(fitting)
     if left_out:
         line = (
-            f"{counted(left_out, 'older cell')} did not fit: %chat config attach_share 0.3 makes more room for cells."
+            f"{counted(left_out, 'older cell')} did not fit: %chat config attach_share 0.3 gives cells more room."
         )
         found[0] = replace(found[0], notices=(*found[0].notices, line))
     return tuple(found)
