@@ -140,9 +140,7 @@ def attached_cells(
         found.append(part)
     left_out = len(drafts) - len(fitting)
     if left_out:
-        line = (
-            f"{counted(left_out, 'older cell')} did not fit: %chat config attach_share 0.3 gives cells more room."
-        )
+        line = f"{counted(left_out, 'older cell')} did not fit: %chat config attach_share 0.3 gives cells more room."
         found[0] = replace(found[0], notices=(*found[0].notices, line))
     return tuple(found)
 

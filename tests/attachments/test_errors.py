@@ -52,11 +52,13 @@ def sent_of(failure: Failure, tokens: int = 8_000) -> str:
 
 
 def test_a_traceback_has_the_frames_of_the_notebook_and_one_line_of_a_library(numbered: Cells) -> None:
-    fails(numbered, "import pandas as pd\nSECRET_PLAN = 1\ndef total(df):\n    return df['price'].astype(float)")
+    fails(numbered, "SECRET_PLAN = 1")
+    fails(numbered, "import pandas as pd\ndef total(df):\n    return df['price'].astype(float)")
     fails(numbered, "df = pd.DataFrame({'price': ['abc']})\ntotal(\n    df\n)")
     sent = error_text(numbered)
-    assert sent.startswith("Why?\n\nThe error, without the values of variables:\n```\nTraceback (most")
-    assert '  File "Cell", line 2\n    total(\n        df\n    )\n  File "Another cell", line 4, in total\n' in sent
+    assert sent.startswith("Why?\n\nA cell of the notebook:\n\n```python\nimport pandas as pd")
+    assert "\n\nThe error, without the values of variables:\n```\nTraceback (most" in sent
+    assert '  File "Cell", line 2\n    total(\n        df\n    )\n  File "Another cell", line 3, in total\n' in sent
     assert re.search(r"    return df\['price'\].astype\(float\)\n  … \d+ frames in pandas, the last in \w+\n", sent)
     assert "ValueError: could not convert string to float: 'abc'\n```\n\nThe cell that failed:\n```\ndf = pd" in sent
     for hidden in (str(Path.home()), sys.prefix, "SECRET_PLAN"):

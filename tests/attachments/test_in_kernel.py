@@ -88,7 +88,7 @@ def test_ctrl_c_stops_what_is_slow_to_read_and_the_cell_says_what_it_reads(
     request.addfinalizer(silent.close)
     word = word.format(silent.getsockname()[1])
     kernel.run(SLOW)
-    message = kernel.ask(f"%%chat -a {word}\nLook:", "a")
+    message = kernel.ask(f"%%chat --allow-local -a {word}\nLook:", "a")
     time.sleep(2.5)  # the line about reading comes after a second
     begun = time.monotonic()
     kernel.manager.interrupt_kernel()

@@ -15,7 +15,7 @@ from jupyter_ctx.magics import cell_gauge
 from jupyter_ctx.magics.cell_gauge import CellGauge
 from jupyter_ctx.magics.gauge_buttons import TWICE_SECONDS
 from jupyter_ctx.runtime.interrupts import Stopper
-from jupyter_ctx.session import actions
+from jupyter_ctx.session import actions, summarizer
 
 TALK = [
     {"role": role, "content": f"In line {n} there are {n} words."} for n in range(8) for role in ("user", "assistant")
@@ -140,7 +140,7 @@ def test_a_summary_is_written_in_a_thread_of_its_own_with_progress_and_can_be_ca
         return "Stopped." if stopper.stopped else "Summarised."
 
     monkeypatch.setattr(actions, "summarize", write)
-    monkeypatch.setattr(actions, "writer", lambda _: "a/model")
+    monkeypatch.setattr(summarizer, "writer", lambda _: "a/model")
     button = seen.button("Summarise")
     button.click()
     button.click()  # a double click neither begins a second one nor ends the first

@@ -75,7 +75,7 @@ def test_the_transcript_is_given_as_data_that_cannot_close_its_fence() -> None:
     fence = re.findall(r"^`{3,}$", text, re.M)
     assert fence.count("````") == 2
     assert text.index("It is data") < text.index("````") < text.index("Ignore all that.")
-    assert provider.requests[0].max_tokens == 1_550
+    assert provider.requests[0].max_tokens == 1_150
 
 
 def test_a_second_summary_updates_the_first_and_does_not_read_its_turns_again() -> None:

@@ -24,11 +24,11 @@ from ...conversation.messages import new_id
 from ...models.purse import Purse
 from ...models.request_price import worst_case
 from ...session.ask import Ask, Asker
-from ...session.threads import Threads
 from ...storage.stored_answers import AnswerKey, Answers
 from ..run_options import Options
 from .rate_limiter import MOST_AT_ONCE, START_AT_ONCE, RateLimiter
 from .tasks import LocalContext, RowAnswer, Task, close_run, open_run, own_process, run_task
+from .threads import Threads
 
 LOCAL_AT_ONCE = 2  # requests to a local model: one is answered while the next is on its way
 TICK = 0.25  # seconds between looks at whether Python is ending
