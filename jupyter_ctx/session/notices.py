@@ -24,7 +24,7 @@ from .view import megabytes
 
 ROOM_MAKERS = ("summarise", "trim", "clear")
 CELL_NAME, MANY_CELLS = re.compile(r"In\[\d+\]"), 4  # of the notebook; from which on they are told in one
-TOKENS = re.compile(r"\babout ([\d,]+) tokens?")
+TOLD_TOKENS = re.compile(r"\babout ([\d,]+) tokens?")
 ABOUT_TOKENS = re.compile(r"\babout (?=[\d,]+ tokens?)")
 TABLES = (".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".txt")  # files that pandas may read
 LARGE_VALUES = 0.2  # of the limit, in one prompt
@@ -65,7 +65,7 @@ class Along(NamedTuple):
 
 def _in_one(cells: Sequence[Attached]) -> str:
     """Return cells of the notebook in words, with their tokens in all."""
-    tokens = sum(int(size.replace(",", "")) for cell in cells for size in TOKENS.findall(cell.what))
+    tokens = sum(int(size.replace(",", "")) for cell in cells for size in TOLD_TOKENS.findall(cell.what))
     changed = sum(cell.is_changed for cell in cells)
     shortened = f", {changed} of them shortened" if changed else ""
     return f"{len(cells)} cells, {cells[0].name} to {cells[-1].name} (~{tokens:,} tokens{shortened})"
