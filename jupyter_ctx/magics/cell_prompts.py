@@ -70,6 +70,12 @@ class CellPrompts:
             stored=None if options.ask else _accepted(place), schema=schema,
         )  # fmt: skip
 
+    def mark_cells(self, verb: str, words: Sequence[str]) -> str:
+        """Pin, unpin, exclude or include cells of the notebook, and return what that means."""
+        from .ran_cells import mark_cells
+
+        return mark_cells(self._recorder, verb, words)
+
     def note_sent(self) -> None:
         """Note that the cell that runs has sent its prompt: what runs later is new to the next one."""
         if self._recorder.number is not None:

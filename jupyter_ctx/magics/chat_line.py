@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from argparse import Namespace
 
 from IPython.core.error import UsageError
@@ -11,6 +12,8 @@ from ..chat import Chat
 from ..session.actions import Change
 from .chat_cells import ChatCells, tell
 from .line_options import OF_A_PROMPT, check_repeated, given, parsed_line, split_line
+
+ONE_CELL, CELL_MARKS = re.compile(r"In\[\d+\]"), ("pin", "unpin", "exclude", "include")
 
 
 def run_line(cells: ChatCells, line: str, cell: str | None = None) -> None:
@@ -56,6 +59,9 @@ def _run_command(cells: ChatCells, options: Namespace, cell: str | None, line: s
     if command is None:
         raise UsageError(unknown(options.words, "%chat" if cell is None else "%%chat"))
     check_options(options, command, f"{command.mark} {name}")
+    if name in CELL_MARKS and words and all(map(ONE_CELL.fullmatch, words)):
+        tell([cells.prompts.mark_cells(name, words)])
+        return
     if cell is not None and not command.heads_cell:
         raise UsageError(f"%chat {name} takes no text below it: write %chat {name} on a line of its own.")
     chat = _chat_for(cells, options)

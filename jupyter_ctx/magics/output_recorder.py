@@ -55,6 +55,11 @@ class Execution(NamedTuple):
     at: float
     error: str = ""
 
+    @property
+    def key(self) -> str:
+        """What tells the cell from others: its id, else its text."""
+        return self.cell or self.code
+
 
 class CellOutput(NamedTuple):
     """What a cell has shown, as far as it is kept: the value that it ended with, and what it displayed."""
@@ -86,6 +91,7 @@ class OutputRecorder:
     dropped: the cells of which a display was forgotten, because there were too many
     executions: of cells, in order
     prompts: the numbers of those which sent a prompt
+    pinned, excluded: the cells that go with each prompt of ``-a cells``, and with none, by their keys
     """
 
     def __init__(self, shell: Any) -> None:
@@ -94,6 +100,8 @@ class OutputRecorder:
         self.dropped: set[int] = set()
         self.executions: list[Execution] = []
         self.prompts: set[int] = set()
+        self.pinned: set[str] = set()
+        self.excluded: set[str] = set()
         self._shell = shell
         self._displays: list[Display] = []
         self._error = id(getattr(sys, "last_value", None))  # of the last that IPython has shown, without holding it

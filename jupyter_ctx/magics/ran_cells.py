@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ..attachments.notebook_cells import RanCell, cells_named
+from ..errors import InvalidRequestError
 from ..runtime.frontend import Where, cells_of, notebook_files
 from .output_recorder import Display, Execution, OutputRecorder
 
@@ -19,11 +20,6 @@ NAME = re.compile(r"[^\W\d]\w*")
 MOST_KEPT = 20_000_000  # characters of outputs that are read, those of the newest cells
 
 FORGOTTEN = "(what it showed is not kept: later cells have shown more than 20 MB)"
-
-
-def _key(ran: Execution) -> str:
-    """Return what tells a cell from others: its id, else its text."""
-    return ran.cell or ran.code
 
 
 def is_context(ran: Execution) -> bool:
@@ -43,8 +39,33 @@ def cells_behind(shell: Any, recorder: OutputRecorder, code: str, place: Where) 
     return _as_ran(_needed(code, above, shell.transform_cell), recorder)
 
 
+def mark_cells(recorder: OutputRecorder, verb: str, words: Sequence[str]) -> str:
+    """Pin, unpin, exclude or include cells, named as In[3], and return what that means. Raises InvalidRequestError."""
+    numbers = [int(word[3:-1]) for word in words]
+    by_number = {ran.number: ran.key for ran in recorder.executions}
+    for number in numbers:
+        if number not in by_number:
+            raise InvalidRequestError(f"There is no In[{number}]: no cell of this number has run in this kernel.")
+    keys = {by_number[number] for number in numbers}
+    recorder.pinned -= keys
+    recorder.excluded -= keys
+    if verb == "pin":
+        recorder.pinned |= keys
+    if verb == "exclude":
+        recorder.excluded |= keys
+    return f"{', '.join(words)}: {MARKS[verb]}."
+
+
 def _file_of(shell: Any) -> str | None:
     return next(iter(notebook_files(shell)), None)
+
+
+MARKS = {
+    "pin": "each -a cells sends what is not in the conversation of it",
+    "exclude": "no -a sends it",
+    "unpin": "sent with the next -a cells only if it ran since the last prompt",
+    "include": "-a cells sends it again",
+}
 
 
 class CellsAbove(NamedTuple):
@@ -59,7 +80,7 @@ def cells_above(recorder: OutputRecorder, place: Where, file: str | None) -> Cel
 
     They stand as in the notebook's ``file``, where that tells; else in the order in which they first ran.
     """
-    newest = {_key(ran): ran for ran in recorder.executions}  # a cell keeps its first place
+    newest = {ran.key: ran for ran in recorder.executions}  # a cell keeps its first place
     standing = _in_order(newest, place, file)
     cell = place.cell.partition(" ")[0] if place.cell else ""  # without the kernel that VS Code's ids are told apart by
     here = next((at for at, each in enumerate(standing) if cell and each.cell == cell), len(standing))
@@ -67,8 +88,9 @@ def cells_above(recorder: OutputRecorder, place: Where, file: str | None) -> Cel
     prompts = [at for at, each in enumerate(above) if each.number in recorder.prompts]
     start = prompts[-1] if prompts else -1
     asked_last = above[start].number if prompts else 0
-    since = [each for at, each in enumerate(above) if at > start or each.number > asked_last]
-    return CellsAbove(list(filter(is_context, above)), list(filter(is_context, since)))
+    context = [(at, each) for at, each in enumerate(above) if is_context(each) and each.key not in recorder.excluded]
+    since = [each for at, each in context if at > start or each.number > asked_last or each.key in recorder.pinned]
+    return CellsAbove([each for _, each in context], since)
 
 
 def _in_order(newest: Mapping[str, Execution], place: Where, file: str | None) -> list[Execution]:

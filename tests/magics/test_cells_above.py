@@ -144,6 +144,23 @@ def test_the_setting_sends_the_cells_above_with_each_prompt_and_many_are_told_in
     kernel.run("%chat config cells off")
 
 
+def test_a_cell_is_left_out_and_another_one_pinned_by_its_number(asked: Any) -> None:
+    kernel, _, _, seen = asked
+    kernel.run("a = 1", "one")
+    pinned = kernel.reply["execution_count"]
+    kernel.run("%%chat\nHello?", "chat-1")
+    kernel.run("b = 2", "two")
+    left_out = kernel.reply["execution_count"]
+    kernel.run(f"%chat pin In[{pinned}]")
+    kernel.run(f"%chat exclude In[{left_out}]")
+    kernel.run(ASK, "chat-2")
+    assert codes(seen) == ["a = 1"]
+    kernel.run(f"%chat include In[{left_out}]")
+    kernel.run(ASK, "chat-3")
+    assert codes(seen) == []
+    assert error(kernel.run("%chat pin In[999]")) is not None
+
+
 @pytest.mark.parametrize("word", ["cells:900", "cells:4-2"])
 def test_a_wrong_number_fails_with_what_there_is(word: str, asked: Any) -> None:
     kernel, _, _, seen = asked
