@@ -20,13 +20,6 @@ from benchmarks.measuring import is_installed, median_ms
 from jupyter_ctx.config.settings import Settings
 from jupyter_ctx.context.compaction import Ledger, RequestSize, decide
 from jupyter_ctx.context.tokens import estimate_tokens
-from jupyter_ctx.conversation.conversation import Conversation
-from jupyter_ctx.conversation.events import Added
-from jupyter_ctx.conversation.messages import Turn
-from jupyter_ctx.models.registry import Models
-from jupyter_ctx.providers.plugins import plugin
-from jupyter_ctx.session.view import messages_before, scope_at
-from jupyter_ctx.testing import ScriptedProvider
 
 SIZES = (100, 1_000, 10_000, 100_000)
 TEXT = "The quick brown fox jumps over the lazy dog and goes on to the next page. " * 4
@@ -63,16 +56,6 @@ def append_us(messages: int) -> float:
     """Time one more turn in a long conversation, in microseconds."""
     sums = ledger(messages)
     return 1_000 * median_ms(lambda: sums.append(80.0), RUNS, repeat=200)
-
-
-def request_us(messages: int) -> float:
-    """Time making the messages of half of a conversation anew, in microseconds for each message sent."""
-    past = Conversation()
-    past.append(Added(tuple(Turn(TEXT, TEXT) for _ in range(messages // 2)), None))
-    scope, start = scope_at(past, len(past.places), "Be brief."), len(past.places) // 2
-    target = Models(plugin(ScriptedProvider(), None)).target(Settings(model="scripted/model"), ask=False)
-    milliseconds = median_ms(lambda: messages_before(target, past, scope, scope.in_view(past, start)), RUNS)
-    return 1_000 * milliseconds / (messages // 2)
 
 
 def plain(messages: int) -> list[dict[str, str]]:
@@ -123,10 +106,7 @@ PEERS: dict[str, tuple[str, str, Callable[[int], Work]]] = {
 def main() -> None:
     """Print the tables."""
     print(f"ms for one turn, medians of {RUNS}; a pin in every 50 turns; budget as a share of the whole")
-    print(
-        f"{'messages':>9}{'1 %':>9}{'50 %':>9}{'99 %':>9}{'append, µs':>12}{'peak kB':>9}{'kept B/message':>16}"
-        f"{'request, µs/message':>21}"
-    )
+    print(f"{'messages':>9}{'1 %':>9}{'50 %':>9}{'99 %':>9}{'append, µs':>12}{'peak kB':>9}{'kept B/message':>16}")
     half: dict[int, float] = {}
     for messages in SIZES:
         works = [ours(messages, share) for share in (0.01, 0.5, 0.99)]
@@ -138,9 +118,7 @@ def main() -> None:
         tracemalloc.stop()
         del kept
         row = "".join(f"{figure:>9.4f}" for figure in times)
-        print(
-            f"{messages:>9,}{row}{append_us(messages):>12.2f}{peak_kb(works[1]):>9.1f}{size:>16.0f}{request_us(messages):>21.2f}"
-        )
+        print(f"{messages:>9,}{row}{append_us(messages):>12.2f}{peak_kb(works[1]):>9.1f}{size:>16.0f}", flush=True)
     for name, (module, package, make) in PEERS.items():
         if not is_installed(module):
             print(f"{name}: not installed")

@@ -14,7 +14,7 @@ from benchmarks.texts import code, english
 from jupyter_ctx import Chat
 from jupyter_ctx.context.summary_facts import Exchange
 from jupyter_ctx.conversation.messages import Turn
-from jupyter_ctx.models.registry import Target
+from jupyter_ctx.models.registry import Models, Target
 from jupyter_ctx.providers.local import stop_servers
 from jupyter_ctx.session.summarizer import SummaryInput, completed_summary, extractive_summary, model_summary
 
@@ -66,9 +66,9 @@ def held(text: str) -> int:
     return sum(fact in text for _, fact in PLANTED)
 
 
-def summaries(older: SummaryInput, target: Target) -> dict[str, str]:
+def summaries(models: Models, older: SummaryInput, target: Target) -> dict[str, str]:
     """Summarise the same turns in every way."""
-    model = model_summary(older, target, CAP, None, lambda _: None)
+    model = model_summary(models, older, target, CAP, None, lambda _: None)
     return {
         "extractive": extractive_summary(older, target, CAP),
         "model alone": model,
@@ -90,7 +90,8 @@ def main() -> None:
         took = time.perf_counter() - begun
         size = target.meter.tokens(extractive)
         print(f"seed {seed}, {whole:,.0f} tokens: extractive {held(extractive)} in {size:.0f} tokens, {took:.2f} s")
-    texts = summaries(SummaryInput(tuple(Turn(prompt, reply) for prompt, reply in conversation(SEEDS[0]))), target)
+    older = SummaryInput(tuple(Turn(prompt, reply) for prompt, reply in conversation(SEEDS[0])))
+    texts = summaries(chat.session.models, older, target)
     print(f"local/smollm2, seed {SEEDS[0]}: " + ", ".join(f"{name} {held(text)}" for name, text in texts.items()))
     stop_servers()
 

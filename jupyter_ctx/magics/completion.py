@@ -254,9 +254,10 @@ def _words_of(kind: str, names: Iterable[str], _: object = None) -> Iterable[Sug
     return [Suggestion(name, kind) for name in names]
 
 
+CELLS = Suggestion("cells", "what ran since the last prompt")
 COMPLETERS: dict[str, Callable[[TypedLine], Iterable[Suggestion]]] = {  # by what a place takes, or by the option
     "MODEL": _models, "FILE": _files, "NOTEBOOK": _files, "TEXT": _text_or_file, "TURN": _turns, "N…": _turns,
-    "NAME_OR_FILE": lambda typed: (*_variables(is_attachable), *_files(typed)),
+    "NAME_OR_FILE": lambda typed: (CELLS, *_variables(is_attachable), *_files(typed)),
     "TABLE": lambda typed: (*_variables(is_table), *_files(typed, tuple(TABLE_FORMATS))),
     "RUN": partial(_variables, is_run),
     "--schema": partial(_variables, is_schema),

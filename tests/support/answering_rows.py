@@ -10,9 +10,8 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler
 from typing import Any
 
-from server import events, piece, send, serve, usage
+from server import KEY, events, piece, send, serve, usage
 
-KEY = "key-0123456789abcdef-secret"
 Says = Callable[[str], "str | Refusal"]
 
 

@@ -9,11 +9,9 @@ from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler
 from typing import Any
 
-from server import events, piece, send, serve, usage
+from server import KEY, events, piece, send, serve, usage
 
 from jupyter_ctx import Chat
-
-KEY = "key-0123456789abcdef-secret"
 
 
 @dataclass(frozen=True)

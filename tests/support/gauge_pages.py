@@ -11,7 +11,7 @@ from typing import Any
 
 from page_checks import FOREIGN, RICH
 from playwright.sync_api import Locator
-from server import Answer, events, piece, send, usage
+from server import Answer, begin_stream, events, piece, send, usage
 
 # so many turns of one size that the states follow each other; nobody is asked for any of it
 FILL = """
@@ -48,16 +48,11 @@ def gate(*pieces: str) -> Iterator[tuple[Answer, threading.Event, threading.Even
 
     def answer(handler: BaseHTTPRequestHandler, request: dict[str, Any]) -> None:
         first, *rest = [events(piece(text), end="") for text in pieces]
-        handler.send_response(200)
-        handler.send_header("Content-Type", "text/event-stream")
-        handler.end_headers()
-        handler.wfile.write(first.encode())
-        handler.wfile.flush()
+        begin_stream(handler, first)
         asked.set()
         open_.wait(60)
         with suppress(OSError):  # who asked may have gone
             handler.wfile.write(("".join(rest) + ended(request, "".join(pieces))).encode())
-        handler.close_connection = True
 
     try:
         yield answer, asked, open_

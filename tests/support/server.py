@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+KEY = "key-0123456789abcdef-secret"  # of every server here
 Answer = Callable[[BaseHTTPRequestHandler, dict[str, Any]], None]
 
 
