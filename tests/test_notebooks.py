@@ -12,8 +12,6 @@ import pytest
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 
-from jupyter_ctx.display.answer.streaming_answer import ANSWER_TYPE
-
 NOTEBOOKS = sorted((Path(__file__).resolve().parents[1] / "notebooks").glob("*.ipynb"))
 LONG = "The ship sailed on through the night and nobody could sleep for the noise of the wind. " * 4
 
@@ -35,7 +33,7 @@ def test_a_headless_turn_is_one_final_output_without_widget_or_threshold(local_m
     )
     for outputs in turns:
         (output,) = outputs
-        assert set(output.data) == {"text/html", "text/markdown", "text/plain", *ANSWER_TYPE}
+        assert set(output.data) == {"text/html", "text/markdown", "text/plain"}
         assert "full:" not in output.data["text/plain"]
 
 

@@ -52,6 +52,7 @@ class AnswerColumns:
         self._answers = [StreamingAnswer(clock, answers=len(heads)) for _ in heads]
         self._frame = Frame(above)
         self._live = LiveOutput(self._answers, self._growing, clock=clock)
+        self._type = ANSWER_TYPE if streaming else {}  # a run without a page keeps what other programs know
         self._streaming, self._plain = streaming, plain
         self._closed = False
 
@@ -130,7 +131,7 @@ class AnswerColumns:
             answer.html(NOTHING_YET if _is_silent(answer, line) else line)
             for answer, line in zip(self._answers, lines, strict=True)
         ]
-        return {"text/html": columns_html(columns, self._frame, bodies), **ANSWER_TYPE}
+        return {"text/html": columns_html(columns, self._frame, bodies), **self._type}
 
     def _show_whole(self) -> None:
         with suppress(Exception):  # a page that is gone ends no answer
@@ -141,7 +142,7 @@ class AnswerColumns:
         if self._plain:
             return columns_plain(self._columns, self._frame, figures=True)
         try:
-            return {**columns_forms(self._columns, self._frame), **ANSWER_TYPE}
+            return {**columns_forms(self._columns, self._frame), **self._type}
         except Exception:  # the answers must be shown even where they cannot be drawn
             return columns_plain(self._columns, self._frame)
 

@@ -39,6 +39,7 @@ class NotebookView:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._above, self._streaming, self._plain, self._is_json = above, streaming, plain, is_json
+        self._type = ANSWER_TYPE if streaming else {}  # a run without a page keeps what other programs know
         self._answer = StreamingAnswer(clock, is_json=is_json)
         self._live = LiveOutput([self._answer], self._growing, clock=clock)
         self._forms: AnswerForms | None = None
@@ -95,7 +96,7 @@ class NotebookView:
             self._live.show(self._whole(below, footer))
         elif self._above and self._live.is_shown:
             self._live.show(
-                {**bundle("", self._above), **ANSWER_TYPE, "text/html": "".join(map(note_html, self._above))}
+                {**bundle("", self._above), **self._type, "text/html": "".join(map(note_html, self._above))}
             )
         else:
             self._live.withdraw()
@@ -114,7 +115,7 @@ class NotebookView:
         if self._plain:
             return self._growing_plain(f"{words} {seconds}".rstrip())
         body = self._answer.html(line, spoken=is_new)
-        return {"text/html": "".join([*map(note_html, self._above), body]), **ANSWER_TYPE}
+        return {"text/html": "".join([*map(note_html, self._above), body]), **self._type}
 
     def _growing_plain(self, line: str) -> dict[str, str]:
         text = self._answer.text
@@ -128,7 +129,7 @@ class NotebookView:
             return plain_bundle(shown, self._above, [*below, *remarks(footer)])
         if self._is_json and isinstance(shown, str) and is_json_like(shown):
             shown = json_forms(shown)  # broken off, or invalid
-        return {**bundle(shown, self._above, below, thought=self._answer.thinking, footer=footer), **ANSWER_TYPE}
+        return {**bundle(shown, self._above, below, thought=self._answer.thinking, footer=footer), **self._type}
 
 
 class TerminalView:
