@@ -104,7 +104,7 @@ def test_a_run_without_a_reader_keeps_one_output_with_headings(screen: Screen) -
     view.failed(1, "Refused.")
     view.close(0)
     assert len(screen.shown) == 1
-    assert set(screen.shown[0]) == {"text/html", "text/markdown", "text/plain", *ANSWER_TYPE}
+    assert set(screen.shown[0]) == {"text/html", "text/markdown", "text/plain"}
     assert screen.shown[0]["text/markdown"].split("\n\n") == [
         "> **[ctx]** above",
         "**[ctx] 1 · a (✓ used in the conversation)**",
