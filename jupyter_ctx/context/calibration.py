@@ -105,7 +105,7 @@ class Calibration:
     def learned(self, text: Vector, tokens: float) -> Calibration:
         """Return the calibration after a report of this many tokens for a text."""
         old, expected = self.reports, self.estimate(text)
-        if tokens <= 0 or expected <= 0:
+        if tokens < 1 or expected <= 0:
             return self
         if old.observations > NOISE_WEIGHT + 1:  # an odd one does not outweigh a conversation
             most = OUTLIER * math.sqrt(max(old.noise, LEAST_NOISE**2) * expected**2 + expected)
