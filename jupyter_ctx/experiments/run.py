@@ -72,7 +72,7 @@ class Run:
         self._places: dict[AnswerKey, list[AnswerPlace]] = {}  # where each answer belongs: rows that ask the same share
         for place in plan.places:
             self._places.setdefault((plan.prompts[place[:2]].digest, place.repeat), []).append(place)
-        self._stored = answers.find(self._places, failed=not options.retry)
+        self._stored = {**self._handed_out(), **answers.find(self._places, failed=not options.retry)}
         self._progress = Progress(len(plan))
         self._wordless = [0] * len(plan.arms)
         self._further: list[AnswerKey] = []
@@ -102,13 +102,21 @@ class Run:
         return replace(self._progress, away=away, cost=self.cost, goes_on=goes_on)
 
     def stored(self) -> dict[AnswerKey, StoredAnswer]:
-        """Return the whole answers as they are stored, also those to further requests, such as of judges."""
+        """Return the whole answers as they are handed out, also those to further requests, such as of judges."""
         answers = self._answers.find(self._further, failed=False)
         for (row, arm, repeat), result in zip(self.plan.places, self._results, strict=True):
             if result is not None and result.reply is not None and not result.error:
-                key = (self.plan.prompts[row, arm].digest, repeat)
+                key = (self.plan.ask(row, arm).digest_anywhere, repeat)
                 answers[key] = RowAnswer(result.reply, result.truncated).as_stored()
         return answers
+
+    def _handed_out(self) -> dict[AnswerKey, StoredAnswer]:
+        """Return the answers that were handed out with the notebook, whatever the address there was."""
+        handed, found = self._answers.beside, dict[AnswerKey, StoredAnswer]()
+        for key, ((row, arm, repeat), *_) in self._places.items() if handed else ():
+            answer = handed.get((self.plan.ask(row, arm).digest_anywhere, repeat)) if key[0] else None
+            found |= {key: answer} if answer is not None else {}
+        return found
 
     @property
     def is_running(self) -> bool:

@@ -67,6 +67,11 @@ class Ask:
         """The fingerprint of all that decides the answer: equal requests have equal ones, on every machine."""
         return digested(_beside_messages(self.settings, self.schema), self.messages)
 
+    @property
+    def digest_anywhere(self) -> str:
+        """The same of a request to whatever address, as handouts know it."""
+        return digested({**_beside_messages(self.settings, self.schema), "base_url": ""}, self.messages)
+
 
 class AskReply(NamedTuple):
     """An answer, and what to know of it.

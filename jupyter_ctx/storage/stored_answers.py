@@ -85,7 +85,7 @@ class Answers:
         self.database = address if isinstance(address, Database) else Database(store_address(address))
         self._notices: list[str] = []
         self._waiting: dict[AnswerKey, StoredAnswer] = {}
-        self._beside = beside or {}
+        self.beside = beside or {}
         self._trouble = ""
 
     @property
@@ -103,7 +103,7 @@ class Answers:
         if not wanted:
             return {}
         digests = {"digests": json.dumps(sorted({digest for digest, _ in wanted})), "errors": failed}
-        answers = {key: self._beside[key] for key in wanted & self._beside.keys()}
+        answers = {key: self.beside[key] for key in wanted & self.beside.keys()}
         for digest, repeat, at, body in self.database.query(READ, digests):
             if (digest, repeat) in wanted:
                 with suppress(UnreadableError):
