@@ -337,6 +337,8 @@ def _number(value: Any, allowed: Number) -> float:
         if typed is None or typed[2] not in ("", *allowed.units):
             raise ValueError
         value = round(float(typed[1]) * NUMBER_UNITS[typed[2]], 9)
+        if "k" in allowed.units and "." in typed[1] and not typed[2] and value > 1:
+            raise ValueError  # 32.000 may mean 32,000
     if isinstance(value, bool) or not isinstance(value, Real) or not allowed.least <= float(value) <= allowed.most:
         raise ValueError
     return float(value)

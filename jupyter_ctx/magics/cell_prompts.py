@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from ..attachments.errors import Failure
     from ..attachments.notebook_cells import RanCell
 
+NOTHING_NEW = "-a {}: no cell goes along; what earlier prompts sent, and has not changed, is in the conversation."
 CELLS_WORD = re.compile(r"cells(:|\Z)|In\[\d+:")  # of -a
 Tell = Callable[..., None]
 
@@ -54,13 +55,14 @@ class CellPrompts:
                 filling = PromptFilling(self._recorder, chat, options, labels)
                 text = filling.of(text, tell)
                 images, lines = filling.images.values(), filling.lines
-            attached = tuple(dict.fromkeys((*images, *self._attached(chat, options, labels, place, tell))))
+            notes: list[str] = []
+            attached = tuple(dict.fromkeys((*images, *self._attached(chat, options, labels, place, tell, notes))))
         except KeyboardInterrupt:
             raise ChatInterrupted(stopped((), record=True)) from None
         prompt = self._prompt(options, text, attached, place)
         along = attachment_sizes(chat.session, attached, **settings_of(options))
         notices = (line for part in attached for line in part.notices)
-        return CellPrompt(prompt, (*lines, *along.large, *notices), along)
+        return CellPrompt(prompt, (*lines, *notes, *along.large, *notices), along)
 
     def _prompt(self, options: Namespace, text: str, attached: Sequence[Attached], place: Where) -> Prompt:
         schema = None if options.schema is None else schema_named(options.schema, self._shell.user_ns)
@@ -92,8 +94,10 @@ class CellPrompts:
             )
         return failure
 
-    def _attached(self, chat: Chat, options: Namespace, labels: Labels, place: Where, tell: Tell) -> list[Attached]:
-        """Return what options name: things of the notebook or files, and the last error."""
+    def _attached(
+        self, chat: Chat, options: Namespace, labels: Labels, place: Where, tell: Tell, notes: list[str]
+    ) -> list[Attached]:
+        """Return what options name: things of the notebook or files, and the last error; ``notes`` takes lines."""
         settings, words, redact = settings_of(options), list(options.attach or []), not options.no_redact
         if chat.config.cells == "on" and not any(map(CELLS_WORD.match, words)):
             words.append("cells")
@@ -113,7 +117,11 @@ class CellPrompts:
             if CELLS_WORD.match(word):
                 from .ran_cells import named_cells
 
-                things += attach_cells(named_cells(self._shell, self._recorder, word, place))
+                cells = named_cells(self._shell, self._recorder, word, place)
+                failed = self.last_error().number if options.error else None  # goes with its error
+                parts = attach_cells([cell for cell in cells if cell.number != failed])
+                notes += [] if parts or word not in (options.attach or ()) else [NOTHING_NEW.format(word)]
+                things += parts
             else:
                 things.append(attached_named(word, names, attach, allow_local=options.allow_local))
         if options.error:

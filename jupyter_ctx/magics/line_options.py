@@ -89,7 +89,7 @@ def _of_map(flag: str, summary: str, takes: str = "", **declared: Any) -> Option
 OPTIONS = (
     _setting("--model", "MODEL", "-m", also_of=("use", "tokens", "next"), repeats=(A_PROMPT, "map", "tokens")),
     Option(
-        "--attach", "send a variable (a plot, a table, any value), a file or a web page; may be repeated",
+        "--attach", "send a variable (a plot, a table, any value), a file, a web page or cells above; may be repeated",
         ASKING, "NAME_OR_FILE", "-a", repeats=ASKING,
     ),
     _setting("--system", "TEXT", "-s", also_of=()),
@@ -97,7 +97,7 @@ OPTIONS = (
     _setting("--effort", "LEVEL", also_of=("use",), repeats=(A_PROMPT,)),
     _setting("--max-tokens", "N"),
     Option(
-        "--error", "send the last error along: its traceback in short, and the cell it came from",
+        "--error", "send the last error along: its traceback in short, the cell it came from, and those it depends on",
         (A_PROMPT, "preview", "fix"),
     ),
     Option(

@@ -14,7 +14,7 @@ from ..errors import InvalidRequestError
 from ..runtime.frontend import Where, cells_of, notebook_files
 from .output_recorder import Display, Execution, OutputRecorder
 
-OWN_CELL = re.compile(r"\s*(?:%%(?:chat|ctx)\b|#\s*ctx:\s*skip\b)")
+OWN_CELL = re.compile(r"\s*%%(?:chat|ctx)\b|.*#\s*ctx:\s*skip\b", re.DOTALL)
 OWN_LINES = re.compile(r"^[ \t]*%(?:chat|ctx|(?:re)?load_ext jupyter_ctx)\b.*\n?", re.MULTILINE)
 NAME = re.compile(r"[^\W\d]\w*")
 MOST_KEPT = 20_000_000  # characters of outputs that are read, those of the newest cells
@@ -76,36 +76,54 @@ class CellsAbove(NamedTuple):
 
 
 def cells_above(recorder: OutputRecorder, place: Where, file: str | None) -> CellsAbove:
-    """Return the cells above a chat cell.
+    """Return the cells above a chat cell, as the notebook's ``file`` has them, else those that ran, as they ran last.
 
-    They stand as in the notebook's ``file``, where that tells; else in the order in which they first ran.
+    Where a chat cell is run again and the file does not tell, those are new that ran before it at first, or since the
+    last prompt.
     """
-    newest = {ran.key: ran for ran in recorder.executions}  # a cell keeps its first place
-    standing = _in_order(newest, place, file)
+    newest = {ran.key: ran for ran in recorder.executions}
     cell = place.cell.partition(" ")[0] if place.cell else ""  # without the kernel that VS Code's ids are told apart by
-    here = next((at for at, each in enumerate(standing) if cell and each.cell == cell), len(standing))
-    above = standing[:here]
-    prompts = [at for at, each in enumerate(above) if each.number in recorder.prompts]
-    start = prompts[-1] if prompts else -1
-    asked_last = above[start].number if prompts else 0
-    context = [(at, each) for at, each in enumerate(above) if is_context(each) and each.key not in recorder.excluded]
-    since = [each for at, each in context if at > start or each.number > asked_last or each.key in recorder.pinned]
-    return CellsAbove([each for _, each in context], since)
+    standing = _in_file(newest, cell, file)
+    if standing is not None:
+        prompts = [at for at, each in enumerate(standing) if each.number in recorder.prompts]
+        start = prompts[-1] if prompts else -1
+        asked_last = standing[start].number if prompts else 0
+        new = {each.key for at, each in enumerate(standing) if at > start or each.number > asked_last}
+    else:
+        others = (ran for key, ran in newest.items() if key != cell)
+        standing = sorted(others, key=lambda ran: ran.number)
+        new = _new_cells(recorder, cell)
+    every = [each for each in standing if is_context(each) and each.key not in recorder.excluded]
+    return CellsAbove(every, [each for each in every if each.key in new | recorder.pinned])
 
 
-def _in_order(newest: Mapping[str, Execution], place: Where, file: str | None) -> list[Execution]:
-    """Return cells as they stand; without those that were deleted before the file was saved."""
-    ids = {cell: at for at, cell in enumerate(cells_of(file))} if place.cell is not None else {}
-    if not ids:
-        return list(newest.values())
+def _new_cells(recorder: OutputRecorder, cell: str) -> set[str]:
+    """Return the keys of the cells that ran between the last prompt and a cell, as it ran first, or ran since."""
+    new, of_the_cell, has_run = set[str](), set[str](), False
+    for ran in recorder.executions:
+        if ran.cell == cell and not has_run:
+            of_the_cell, has_run = set(new), True
+        if ran.number in recorder.prompts:
+            new = set()
+        new.add(ran.key)
+    return new | of_the_cell
+
+
+def _in_file(newest: Mapping[str, Execution], cell: str, file: str | None) -> list[Execution] | None:
+    """Return the cells above one in the notebook's file, as they stand; ``None``: it does not tell.
+
+    Those that were deleted before it was saved are not among them.
+    """
+    ids = {each: at for at, each in enumerate(cells_of(file))} if cell else {}
+    if cell not in ids:
+        return None
     saved, at = os.path.getmtime(file or ""), -1
     placed = list[tuple[int, Execution]]()
     for each in newest.values():
-        is_there = each.cell in ids
-        if is_there or each.at > saved:  # a new one stands behind the one that ran before it
+        if each.cell in ids or each.at > saved:  # a new one stands behind the one that ran before it
             at = ids.get(each.cell or "", at)
             placed.append((at, each))
-    return [each for _, each in sorted(placed, key=lambda pair: pair[0])]
+    return [each for at, each in sorted(placed, key=lambda pair: pair[0]) if at < ids[cell]]
 
 
 def _needed(code: str, above: Sequence[Execution], transform: Callable[[str], str]) -> list[Execution]:

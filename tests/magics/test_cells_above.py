@@ -116,6 +116,29 @@ def test_a_second_run_takes_the_cells_above_it_as_they_are_now(asked: Any) -> No
     assert codes(seen) == ["a = 11"]
 
 
+def test_without_a_file_a_second_run_takes_what_ran_since_too_in_the_order_in_which_it_ran(asked: Any) -> None:
+    kernel, _, _, seen = asked
+    kernel.run("%%chat\nHello?", "chat-0")
+    kernel.run("a = 1", "one")
+    kernel.run("b = 2", "two")
+    kernel.run(ASK, "chat-1")
+    kernel.run("a = 11", "one")
+    kernel.run("c = 3", "three")
+    kernel.run(ASK, "chat-1")
+    assert codes(seen) == ["b = 2", "a = 11", "c = 3"]
+
+
+def test_the_failing_cell_goes_once_with_its_error_and_where_nothing_is_new_a_line_says_so(asked: Any) -> None:
+    kernel, _, _, seen = asked
+    kernel.run("%%chat\nHello?", "chat-0")
+    kernel.run("zero = 0", "one")
+    kernel.run("1 / zero", "two")
+    kernel.run("%%chat --error -a cells\nWhy?", "chat-1")
+    assert codes(seen) == ["zero = 0"]
+    assert prompt(seen).count("ZeroDivisionError") == 1
+    assert "no cell goes along" in shown(kernel.run("%%chat -a cells\nMore?", "chat-2"))
+
+
 def test_after_a_restart_run_all_asks_nothing(asked: Any) -> None:
     kernel, _, url, seen = asked
     book = [("hello", "%%chat\nHello"), ("one", "a = 1\nprint(a)"), ("chat-1", ASK), ("two", "b = 2"), ("chat-2", ASK)]
