@@ -75,7 +75,7 @@ class Run:
         self._stored = {**self._handed_out(), **answers.find(self._places, failed=not options.retry)}
         self._progress = Progress(len(plan))
         self._wordless = [0] * len(plan.arms)
-        self._further: list[AnswerKey] = []
+        self._further: dict[AnswerKey, AnswerKey] = {}  # to requests such as of judges: as handed out, as stored
         self._engine = Engine(self._asker, answers, options, purse, lambda: self._bar.show())
         self._builder = ResultBuilder(plan, options.scorers, self._send, self._keep)
         self.begun, self._ended, self._done = "", Ended(), threading.Event()
@@ -103,7 +103,8 @@ class Run:
 
     def stored(self) -> dict[AnswerKey, StoredAnswer]:
         """Return the whole answers as they are handed out, also those to further requests, such as of judges."""
-        answers = self._answers.find(self._further, failed=False)
+        further = self._answers.find(self._further.values(), failed=False)
+        answers = {anywhere: further[key] for anywhere, key in self._further.items() if key in further}
         for (row, arm, repeat), result in zip(self.plan.places, self._results, strict=True):
             if result is not None and result.reply is not None and not result.error:
                 key = (self.plan.ask(row, arm).digest_anywhere, repeat)
@@ -111,12 +112,12 @@ class Run:
         return answers
 
     def _handed_out(self) -> dict[AnswerKey, StoredAnswer]:
-        """Return the answers that were handed out with the notebook, whatever the address there was."""
-        handed, found = self._answers.beside, dict[AnswerKey, StoredAnswer]()
-        for key, ((row, arm, repeat), *_) in self._places.items() if handed else ():
-            answer = handed.get((self.plan.ask(row, arm).digest_anywhere, repeat)) if key[0] else None
-            found |= {key: answer} if answer is not None else {}
-        return found
+        """Return the answers to rows that were handed out with the notebook, whatever the address there was."""
+        if not self._answers.beside:
+            return {}
+        rows = {key: (self.plan.ask(*places[0][:2]), key[1]) for key, places in self._places.items() if key[0]}
+        handed = {key: self._answers.beside.get((ask.digest_anywhere, repeat)) for key, (ask, repeat) in rows.items()}
+        return {key: answer for key, answer in handed.items() if answer is not None}
 
     @property
     def is_running(self) -> bool:
@@ -346,9 +347,9 @@ class Run:
 
     def _send(self, ask: Ask, repeat: int, done: Done, suffices: Callable[[RowAnswer], bool]) -> None:
         """Send a further request of a row, unless its answer is stored, and suffices where rows are asked again."""
-        key = (ask.digest, repeat)
-        self._further.append(key)
-        stored = self._answers.find([key], failed=not self.options.retry).get(key)
+        key, anywhere = (ask.digest, repeat), (ask.digest_anywhere, repeat)
+        self._further[anywhere] = key
+        stored = self._answers.find([key], failed=not self.options.retry).get(key, self._answers.beside.get(anywhere))
         answer = None if stored is None else RowAnswer.from_stored(stored)
         if answer is not None and (not self.options.retry or suffices(answer)):
             done(answer, True)

@@ -76,7 +76,7 @@ class Answers:
     Every method raises StoreError where the database fails, except :meth:`keep` and :meth:`settle`.
 
     ``address``: as ``Chat(store=…)`` takes it; ``"default"``: the store of the conversations.
-    ``beside``: answers that will do where the store has none; they are not written.
+    ``beside``: answers that were handed out, which will do where the store has none; they are not written.
     """
 
     def __init__(
@@ -103,7 +103,7 @@ class Answers:
         if not wanted:
             return {}
         digests = {"digests": json.dumps(sorted({digest for digest, _ in wanted})), "errors": failed}
-        answers = {key: self.beside[key] for key in wanted & self.beside.keys()}
+        answers = dict[AnswerKey, StoredAnswer]()
         for digest, repeat, at, body in self.database.query(READ, digests):
             if (digest, repeat) in wanted:
                 with suppress(UnreadableError):

@@ -147,7 +147,7 @@ def test_whoever_opens_a_handout_sees_the_answers_without_a_key_or_a_request(les
         assert private not in carried
     copy = moved(made.folder / "out.ipynb", tmp_path / "student", "my homework.ipynb")
     student = made.opened(copy, JUPYTER_CTX_STORE=str(tmp_path / "student.sqlite"))
-    again = run_all(student, made.cells)
+    again = run_all(student, {**made.cells, "use": USE.format(url="http://127.0.0.1:9/v1")})  # nobody is there
     assert len(seen) == asked, "nothing was sent"
     assert [HANDED in again[cell] for cell in ASKING] == [True] * len(ASKING)
     assert "m heard 2: Hello?" in told["first"]
@@ -164,6 +164,7 @@ def test_whoever_opens_a_handout_sees_the_answers_without_a_key_or_a_request(les
         "a run without a reader"
     )
     assert len(seen) == asked
+    student.run(made.cells["use"], "use")
     assert HANDED not in shown(student.run("%%chat\nGo on, please.", "last"))
     assert HANDED not in shown(student.run("%%chat --ask\nHello?", "first"))
     assert len(posted(seen)) == 12
