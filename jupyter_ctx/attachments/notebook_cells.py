@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 from ..conversation.messages import Message
 from ..errors import InvalidRequestError
@@ -59,7 +59,17 @@ class RanCell:
         return f"In[{self.number}]"
 
 
-def cells_named(word: str, ran: Sequence[RanCell], newest: Sequence[RanCell]) -> Sequence[RanCell]:
+class Numbered(Protocol):
+    """What has the number that the notebook shows beside a cell."""
+
+    @property
+    def number(self) -> int: ...  # noqa: D102
+
+
+C = TypeVar("C", bound=Numbered)
+
+
+def cells_named(word: str, ran: Sequence[C], newest: Sequence[C]) -> Sequence[C]:
     """Return the cells that a word names.
 
     ``cells`` are the ``newest``, those that ran since the last chat cell; ``cells:all`` are all that ``ran``,

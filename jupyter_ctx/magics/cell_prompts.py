@@ -111,6 +111,7 @@ class CellPrompts:
             asked = self._prompt(options, "", (), place)
             return attachments_of_cells(chat.session, cells, asked, redact=redact)
 
+        failure = self.last_error() if options.error else None
         names, things = self._recorder.attachable if words else {}, list[Attached]()
         for word in words:
             tell(word, verb="Reading")
@@ -118,16 +119,16 @@ class CellPrompts:
                 from .ran_cells import named_cells
 
                 cells = named_cells(self._shell, self._recorder, word, place)
-                failed = self.last_error().number if options.error else None  # goes with its error
+                failed = failure.number if failure is not None else None  # it goes with its error
                 parts = attach_cells([cell for cell in cells if cell.number != failed])
-                notes += [] if parts or word not in (options.attach or ()) else [NOTHING_NEW.format(word)]
+                if not parts and word in (options.attach or ()):
+                    notes.append(NOTHING_NEW.format(word))
                 things += parts
             else:
                 things.append(attached_named(word, names, attach, allow_local=options.allow_local))
-        if options.error:
+        if failure is not None:
             from .ran_cells import cells_behind
 
-            failure = self.last_error()
             things += attach_cells(cells_behind(self._shell, self._recorder, failure.cell, place))
             things.append(attachment_of_error(chat.session, failure, redact=redact, **settings))
         return things

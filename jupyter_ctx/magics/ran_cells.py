@@ -1,4 +1,4 @@
-"""Cells of the notebook that ran, in the order in which they stand, for ``-a cells``."""
+"""Cells of the notebook that ran, as its file has them or as they ran last, for ``-a cells``."""
 
 from __future__ import annotations
 
@@ -18,8 +18,13 @@ OWN_CELL = re.compile(r"\s*%%(?:chat|ctx)\b|.*#\s*ctx:\s*skip\b", re.DOTALL)
 OWN_LINES = re.compile(r"^[ \t]*%(?:chat|ctx|(?:re)?load_ext jupyter_ctx)\b.*\n?", re.MULTILINE)
 NAME = re.compile(r"[^\W\d]\w*")
 MOST_KEPT = 20_000_000  # characters of outputs that are read, those of the newest cells
-
 FORGOTTEN = "(what it showed is not kept: later cells have shown more than 20 MB)"
+MARKS = {  # what a verb means for a cell
+    "pin": "each -a cells sends what is not in the conversation of it",
+    "exclude": "no -a sends it",
+    "unpin": "sent with the next -a cells only if it ran since the last prompt",
+    "include": "-a cells sends it again",
+}
 
 
 def is_context(ran: Execution) -> bool:
@@ -30,7 +35,7 @@ def is_context(ran: Execution) -> bool:
 def named_cells(shell: Any, recorder: OutputRecorder, word: str, place: Where) -> Sequence[RanCell]:
     """Return the cells above a chat cell that a word such as ``cells`` names. Raises InvalidRequestError."""
     above = cells_above(recorder, place, _file_of(shell))
-    return cells_named(word, *(_as_ran(cells, recorder) for cells in above))
+    return _as_ran(cells_named(word, above.every, above.newest), recorder)
 
 
 def cells_behind(shell: Any, recorder: OutputRecorder, code: str, place: Where) -> Sequence[RanCell]:
@@ -58,14 +63,6 @@ def mark_cells(recorder: OutputRecorder, verb: str, words: Sequence[str]) -> str
 
 def _file_of(shell: Any) -> str | None:
     return next(iter(notebook_files(shell)), None)
-
-
-MARKS = {
-    "pin": "each -a cells sends what is not in the conversation of it",
-    "exclude": "no -a sends it",
-    "unpin": "sent with the next -a cells only if it ran since the last prompt",
-    "include": "-a cells sends it again",
-}
 
 
 class CellsAbove(NamedTuple):

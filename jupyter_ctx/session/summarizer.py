@@ -122,7 +122,7 @@ def draft_summary(
         return SummaryDraft(left + written.cost_of_nothing)
     fixed = target.meter.fixed(Fixed(session.system, summary_message(written.text) + SUMMARY_ANSWER))
     problem = written.problem
-    if not is_shorter(fixed, older.instead_of, older.beside, target.budget().limit):
+    if not is_shorter(fixed, older.instead_of, older.beside, target.limit):
         problem = problem or "it is no smaller than what it stands for, or leaves no room"
     if problem:
         return SummaryDraft(f"Summary dropped: {problem}{written.cost_of_nothing}", failed=True)
@@ -137,7 +137,7 @@ def summary_plan(planned: RequestPlan, used: int) -> Plan:
     if not older.numbers:
         return Plan(_why_not(planned), possible=False)
     empty = target.meter.fixed(Fixed(planned.scope.fixed.system, summary_message("") + SUMMARY_ANSWER))
-    most = min(empty + summary_cap(target.budget().limit), older.instead_of) + older.beside
+    most = min(empty + summary_cap(target.limit), older.instead_of) + older.beside
     text = f"send {words.named_turns(older.numbers)} as a summary"
     return Plan(text, before=used, after=round(most), at_most=True)
 
@@ -145,10 +145,7 @@ def summary_plan(planned: RequestPlan, used: int) -> Plan:
 def _older(planned: RequestPlan, kept: int | None = None) -> _Older:
     """Return what a summary written now would stand for; the newest ``kept`` turns in view stay."""
     past, scope, start, ledger, target = planned.past, planned.scope, planned.first, planned.ledger, planned.target
-    if kept is None:
-        keep = keep_verbatim(ledger, target.budget().limit, start, scope.at)
-    else:
-        keep = ledger.last(kept, start, scope.at)
+    keep = keep_verbatim(ledger, target.limit, start, scope.at) if kept is None else ledger.last(kept, start, scope.at)
     numbers = tuple(scope.loose(past, scope.floor, keep))
     turns = tuple(past.places[number - 1].turn for number in numbers)
     before = past.summary.text if past.summary is not None and scope.covers else ""
@@ -182,7 +179,7 @@ def write_summary(
 
     ``method``: as the setting ``summary_model`` says, where it is ``None``.
     """
-    stopper, cap, note = stopper or Stopper(), summary_cap(target.budget().limit), ""
+    stopper, cap, note = stopper or Stopper(), summary_cap(target.limit), ""
     before, text = session.state.spent.dollars or 0.0, None
     if (method or ("model" if writer(session) else "extractive")) == "model":
         try:
