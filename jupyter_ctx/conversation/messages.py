@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Any, Literal, NamedTuple
 
 from ..context.logprobs import TokenLogprob
 from ..context.usage import Usage
 from ..context.vision import Vision, image_size
 
+SHORT_RESULT = 200  # characters of a result that is cut down to its first line
 Role = Literal["system", "user", "assistant"]
-StopReason = Literal["stop", "max_tokens", "context_window", "refusal", "interrupted", "cut"]
+StopReason = Literal["stop", "max_tokens", "context_window", "refusal", "interrupted", "cut", "tool_calls"]
 
 
 def new_id() -> str:
@@ -45,13 +47,103 @@ def file_tokens(files: Iterable[Attachment], vision: Vision) -> int:
     return sum(vision.tokens(*image_size(file.data)) if file.kind == images else file.tokens for file in files)
 
 
+class ToolSpec(NamedTuple):
+    """A function that a model may call, as a request offers it.
+
+    ``name``: of letters, digits, ``_`` and ``-``.
+    ``description``: what it does, for the model.
+    ``json``: the JSON Schema of its arguments, an object.
+    """
+
+    name: str
+    description: str
+    json: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A call of a function that a model asks for.
+
+    ``id``: what tells its result from those of other calls; unique in one conversation.
+    ``arguments``: a JSON object as the model wrote it, which may be no JSON at all.
+    """
+
+    id: str
+    name: str
+    arguments: str = "{}"
+
+    def __str__(self) -> str:
+        try:
+            given = json.loads(self.arguments)
+        except ValueError:
+            return f"{self.name}({self.arguments})"
+        if not isinstance(given, dict):
+            return f"{self.name}({given!r})"
+        return f"{self.name}({', '.join(f'{name}={value!r}' for name, value in given.items())})"
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResult:
+    """What came of a call.
+
+    ``text``, ``attachments``: what the model is sent.
+    ``brief``: what the user is told of it in one line: ``12 rows``.
+    ``failed``: the function raised, or was not called.
+    ``seconds``: how long it took; ``None``: it was not called.
+    """
+
+    text: str
+    attachments: tuple[Attachment, ...] = ()
+    brief: str = ""
+    failed: bool = False
+    seconds: float | None = None
+
+    def first_line(self) -> ToolResult:
+        """Return the result cut down to its first line, without its files."""
+        first, *more = self.text.strip().split("\n", 1)
+        cut = f"{first[:SHORT_RESULT]} [shortened]" if more or len(first) > SHORT_RESULT or self.attachments else first
+        return replace(self, text=cut, attachments=()) if len(cut) < len(self.text) or self.attachments else self
+
+
+@dataclass(frozen=True, slots=True)
+class ToolRound:
+    """The calls of one reply with their results: they stand between a prompt and its answer.
+
+    ``calls``, ``results``: each call and what came of it, in the same order.
+    ``text``, ``thinking``: what the model wrote, and thought, before the calls.
+    ``state``: JSON that the API wants back unchanged while the same prompt is answered, such as signed thoughts, in
+    the provider's own form; empty: none. It is not stored.
+    """
+
+    calls: tuple[ToolCall, ...]
+    results: tuple[ToolResult, ...]
+    text: str = ""
+    thinking: str = ""
+    state: str = ""
+
+    def __str__(self) -> str:
+        """Return the round as text, for models that take no calls, and for estimates of its tokens."""
+        answered = zip(self.calls, self.results, strict=True)
+        called = (f"[called {call}, which returned:]\n{result.text}" for call, result in answered)
+        return "\n\n".join(filter(None, (self.text, *called)))
+
+    def shortened(self) -> ToolRound:
+        """Return the round with each result cut down to its first line."""
+        return replace(self, results=tuple(result.first_line() for result in self.results))
+
+
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One side's text, and the files that go with it."""
+    """One side's text, and the files that go with it.
+
+    ``round``: of an assistant's message, the calls that follow its ``content``, with their results: an adapter makes
+    two or more messages of it, as its API has them.
+    """
 
     role: Role
     content: str
     attachments: tuple[Attachment, ...] = ()
+    round: ToolRound | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +207,7 @@ class Turn:
     ``prompt``, ``reply``: the user's text and the model's.
     ``attachments``: images and PDFs that go with the prompt.
     ``thinking``: what the model thought before it answered; no later request carries it.
+    ``rounds``: the functions that the model called before it answered, with their results.
     ``record``: when, where and by which model it was said.
     """
 
@@ -123,6 +216,7 @@ class Turn:
     attachments: tuple[Attachment, ...] = ()
     thinking: str = ""
     record: TurnRecord = field(default_factory=TurnRecord, compare=False)
+    rounds: tuple[ToolRound, ...] = ()
 
     @property
     def id(self) -> str:
@@ -160,9 +254,10 @@ class Turn:
         return self.record.sources or tuple(file.name for file in self.attachments)
 
     @property
-    def messages(self) -> tuple[Message, Message]:
-        """The two messages that a later request carries."""
-        return Message("user", self.prompt, self.attachments), Message("assistant", self.reply)
+    def messages(self) -> tuple[Message, ...]:
+        """The messages that a later request carries: the prompt, the calls of functions, and the reply."""
+        called = tuple(Message("assistant", each.text, round=each) for each in self.rounds)
+        return Message("user", self.prompt, self.attachments), *called, Message("assistant", self.reply)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from ..context.context_info import MoneyLeft
 from ..context.logprobs import TokenLogprob
 from ..context.usage import Usage
 from ..context.windows import ContextWindow, Fact
-from ..conversation.messages import Message, StopReason
+from ..conversation.messages import Message, StopReason, ToolCall, ToolRound, ToolSpec
 from ..shown_as import mimebundle
 from ..wording import visible
 
@@ -47,6 +47,7 @@ class Request:
     ``top_logprobs``: how many of the likeliest tokens to report in the place of each token of the answer; 0: none.
     ``once``: whether it is sent again only where it was surely not billed: what it may cost was reserved once.
     ``effort``: how much the model thinks, from ``none`` to ``max``; ``None``: as its provider has it.
+    ``tools``: the functions that the model may call.
     """
 
     messages: tuple[Message, ...]
@@ -61,6 +62,7 @@ class Request:
     top_logprobs: int = 0
     once: bool = False
     effort: str | None = None
+    tools: tuple[ToolSpec, ...] = ()
 
     @property
     def system(self) -> str:
@@ -98,7 +100,10 @@ class Reply:
     ``detail``: the provider's own reason for a refusal or a cut.
     ``tokens``: the answer's tokens with their probabilities, where these were asked for and reported.
     ``citations``: the pages of the web that the answer cites, as pairs of an address and a title.
+    ``calls``: the functions that the model wants called before it goes on; ``stop_reason`` is then ``tool_calls``.
+    ``state``: what the API wants back with the results: see :class:`~jupyter_ctx.conversation.messages.ToolRound`.
 
+    ``rounds``: the functions that were called for this answer, with their results.
     ``notices``: what was done to make the request fit, and what went wrong with the store, a line each.
     ``cost``: in US dollars; ``None``: unknown.
     ``source``: who gave the answer: the model, the store or the handout in this notebook, for which nothing was sent.
@@ -119,6 +124,9 @@ class Reply:
     parsed: Any = None
     tokens: tuple[TokenLogprob, ...] = ()
     citations: tuple[tuple[str, str], ...] = ()
+    calls: tuple[ToolCall, ...] = ()
+    state: str = ""
+    rounds: tuple[ToolRound, ...] = ()
 
     _repr_mimebundle_ = mimebundle
 
@@ -211,6 +219,7 @@ class Provider(ABC):
     ``takes``: the kinds of attachments that can be sent, of ``"image"`` and ``"pdf"``.
     ``converts``: the kinds that it turns into text for models that read text only.
     ``takes_schema``: whether :meth:`stream` heeds ``Request.schema``; where not, the last message tells it.
+    ``takes_tools``: whether :meth:`stream` heeds ``Request.tools`` and messages with a ``round``.
     ``reports_logprobs``: whether :meth:`stream` heeds ``Request.top_logprobs``.
     ``truncates``: for servers that silently cut what is too long, a sentence on how to end that.
     ``catalogue``: names the list of models, which is kept for a day; empty: it changes by the hour, or costs nothing.
@@ -223,6 +232,7 @@ class Provider(ABC):
     takes: frozenset[str] = frozenset()
     converts: frozenset[str] = frozenset()
     takes_schema: bool = False
+    takes_tools: bool = False
     reports_logprobs: bool = False
     truncates: str = ""
     catalogue: str = ""

@@ -13,7 +13,7 @@ from functools import partial
 from typing import Literal, NamedTuple, TypeAlias
 
 from ..context.usage import Usage
-from ..conversation.messages import Message, Turn
+from ..conversation.messages import Message, ToolCall, ToolResult, Turn
 from ..conversation.schema import Schema
 from ..errors import REFUSED, BudgetExceededError, ChatError, ContextOverflowError, InvalidAnswerError, ProviderError
 from ..models.registry import Models, Target
@@ -44,7 +44,8 @@ class StreamListener:
     ``on_begin`` hears, before it is sent, the one line that should stand above it, or ``None``; ``on_first`` hears
     when the first piece came. ``on_sent`` hears who is waited for from now on: the model, each time a request is
     planned or sent, and what is different this time, such as "Too long; sending again without turns 1 to 14";
-    an empty model where the user is asked a question.
+    an empty model where the user is asked a question. ``on_call`` hears of a function that the model calls: before,
+    with ``None``, and after, with its result.
     """
 
     on_begin: Callable[[str | None], object] | None = None
@@ -52,6 +53,7 @@ class StreamListener:
     on_thought: OnText = None
     on_first: Callable[[], object] | None = None
     on_sent: Callable[[str, str], object] | None = None
+    on_call: Callable[[ToolCall, ToolResult | None], object] | None = None
     pieces: list[str] = field(default_factory=list)
     thoughts: list[str] = field(default_factory=list)
     asked: float = field(default_factory=time.monotonic)
