@@ -28,7 +28,17 @@ from jupyter_ctx.conversation.events import (
     Undone,
     Unreadable,
 )
-from jupyter_ctx.conversation.messages import Alternative, Alternatives, Attachment, Summary, Turn, TurnRecord
+from jupyter_ctx.conversation.messages import (
+    Alternative,
+    Alternatives,
+    Attachment,
+    Summary,
+    ToolCall,
+    ToolResult,
+    ToolRound,
+    Turn,
+    TurnRecord,
+)
 from jupyter_ctx.storage.serialization import EventRow, from_row, state_text, stored_state, to_row
 
 SUMMARY = '{"text":"They spoke of the sky.","covers":["8a4e"],"method":"extractive","id":"5b7c","by":"c1 9e0d"}'
@@ -41,13 +51,18 @@ RECORD = TurnRecord(
 RECORDED = json.dumps(asdict(RECORD))
 TURN = (
     '{"prompt":"Why is the sky blue?","reply":"Because of Rayleigh.","attachments":[{"name":"a.png",'
-    '"media_type":"image/png","data":"iVBORw==","tokens":85}],"thinking":"It scatters.","record":' + RECORDED + "}"
+    '"media_type":"image/png","data":"iVBORw==","tokens":85}],"thinking":"It scatters.","record":'
+    + RECORDED
+    + ',"rounds":[{"calls":[{"id":"c1","name":"rows",'
+    '"arguments":"{}"}],"results":[{"text":"12","attachments":[],"brief":"12 rows","failed":false,"seconds":0.5}],'
+    '"text":"I look.","thinking":"","state":""}]}'
 )
-SKY = Turn("Why is the sky blue?", "Because of Rayleigh.", (IMAGE,), "It scatters.", RECORD)
+CALLED = ToolRound((ToolCall("c1", "rows"),), (ToolResult("12", brief="12 rows", seconds=0.5),), "I look.")
+SKY = Turn("Why is the sky blue?", "Because of Rayleigh.", (IMAGE,), "It scatters.", RECORD, (CALLED,))
 BRIEF = Summary("They spoke of the sky.", frozenset({"8a4e"}), "extractive", "5b7c", "c1 9e0d")
 ASKED_RECORD = json.dumps(asdict(TurnRecord(id="77aa")))
 OFFER = (
-    '{"asked":{"prompt":"Why?","reply":"","attachments":[],"thinking":"","record":' + ASKED_RECORD + "},"
+    '{"asked":{"prompt":"Why?","reply":"","attachments":[],"thinking":"","record":' + ASKED_RECORD + ',"rounds":[]},'
     '"answers":[{"label":"one","reply":"So.","thinking":"Hm.","record":' + RECORDED + ',"error":"","problem":"Half."},'
     '{"label":"two","reply":"","thinking":"","record":' + ASKED_RECORD + ',"error":"It failed.","problem":""}],'
     '"append":true,"new":false,"digest":"d1d1","id":"0f0f"}'
