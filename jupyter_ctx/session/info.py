@@ -38,7 +38,7 @@ def info_of(plan: RequestPlan, state: SessionState, allowance: MoneyLeft | None 
     used, ledger, last = size.tokens_from(start), size.ledger, past.places[-1].turn if scope.at else None
     newest = ledger.between(max(start, scope.at - 1), scope.at)
     always = used - ledger.between(start, scope.at)
-    usage = last.usage if last else None
+    usage = last.usage if last and not last.rounds else None  # of several requests
     is_of_the_model = last is not None and last.model == target.model  # its cache is no other model's
     exact = bool(state.counted) and plan.uncut().key() == state.counted
     budget = Budget(target.window, target.reserve, round(always), round(used), exact, target.settings.budget_share)
