@@ -103,6 +103,7 @@ class Places:
     ``pins``: the pinned places, in order.
     ``offers``: answers of which at most one is a turn, by the id of them all, in the order in which they came.
     ``files``: one attachment of each kind with which a turn came.
+    ``has_calls``: whether a function was called in any turn.
     ``earlier``: the places as they were before each turn that began anew, since the last clear.
     ``revision``: another number after each change of the places but a turn that was added at their end.
     """
@@ -120,6 +121,7 @@ class Places:
         self.memory: str | None = None
         self.pins: list[Place] = []
         self.files: dict[str, Attachment] = {}
+        self.has_calls = False
         self.summaries: dict[str, Summary] = {}
         self.offers: dict[str, Alternatives] = {}
         self.earlier: list[Self] = []
@@ -238,6 +240,7 @@ class Places:
         self._written[turn.record.id] = self._now
         for file in turn.files:
             self.files[file.kind] = file
+        self.has_calls = self.has_calls or bool(turn.rounds)
         if new:
             self.clear((*self.earlier, copy(self)))
         cell, run = turn.record.cell, turn.record.run
