@@ -62,8 +62,8 @@ def tool(function: Any = None, *, confirm: bool = False) -> Any:
     inner = function.__func__ if isinstance(function, staticmethod | classmethod) else function
     name = _name_of(inner)
     try:
-        setattr(inner, _MARK, bool(confirm))
-    except (AttributeError, TypeError):
+        setattr(inner, _MARK, confirm)
+    except AttributeError:  # of a function of C, or a method of an instance
         raise InvalidRequestError(f"{name} cannot be marked with @tool: mark a function that calls it.") from None
     return function
 
@@ -88,9 +88,9 @@ def as_tool(function: object) -> Tool:
         return function
     name, layers = _name_of(function), _layers(function)
     texts = (inspect.getdoc(layer) for layer in reversed(layers) if not isinstance(layer, partial))
-    docstring = read_docstring(Redactor().masked(next(filter(None, texts), "")))
-    schema = schema_of(function, docstring.parameters)
-    spec = ToolSpec(name, docstring.text[:_MOST_DESCRIPTION], schema.json)
+    description, parameter_texts = read_docstring(Redactor().masked(next(filter(None, texts), "")))
+    schema = schema_of(function, parameter_texts)
+    spec = ToolSpec(name, description[:_MOST_DESCRIPTION], schema.json)
     confirm = any(inspect.getattr_static(layer, _MARK, False) is True for layer in layers)
     return Tool(spec, layers[0], confirm, schema)
 
@@ -140,14 +140,12 @@ def _field(parameter: inspect.Parameter, text: str | None) -> Any:
     from pydantic import Field
 
     kind: Any = for_pydantic(parameter.annotation)
-    if parameter.kind is parameter.VAR_POSITIONAL:
-        return NotRequired[Annotated[list[kind], Field(description=text)]]
-    if parameter.default is parameter.empty:
-        return Required[Annotated[kind, Field(description=text)]]
-    if parameter.default is None:
-        kind = Union[kind, None]  # noqa: UP007  # kind is a value here
-    extra = _default_in_schema(parameter)
-    return NotRequired[Annotated[kind, Field(description=text, json_schema_extra=extra)]]
+    is_many = parameter.kind is parameter.VAR_POSITIONAL
+    is_needed = parameter.default is parameter.empty and not is_many
+    if is_many or parameter.default is None:
+        kind = list[kind] if is_many else Union[kind, None]  # noqa: UP007  # kind is a value here
+    about = Field(description=text, json_schema_extra=_default_in_schema(parameter))
+    return (Required if is_needed else NotRequired)[Annotated[kind, about]]
 
 
 def _default_in_schema(parameter: inspect.Parameter) -> dict[str, Any]:
@@ -156,8 +154,8 @@ def _default_in_schema(parameter: inspect.Parameter) -> dict[str, Any]:
     with suppress(TypeError, ValueError, RecursionError):
         text = json.dumps(default, allow_nan=False)
         is_secret = redactor.is_secret(parameter.name, default) or redactor.hold(text)
-        if default is not None and len(text) <= _MOST_DEFAULT and not is_secret:
-            return {"default": json.loads(text)}
+        is_told = default is not None and len(text) <= _MOST_DEFAULT and not is_secret
+        return {"default": json.loads(text)} if is_told else {}
     return {}
 
 
@@ -185,10 +183,8 @@ def _layers(function: Any) -> list[Any]:
     layers = [function]
     for outer in layers:  # which grows
         wrapped = inspect.getattr_static(outer, "__wrapped__", None)
-        if isinstance(outer, partial):
-            layers.append(outer.func)
-        elif isinstance(outer, MethodType):
-            layers.append(outer.__func__)
+        if isinstance(outer, partial | MethodType):
+            layers.append(outer.func if isinstance(outer, partial) else outer.__func__)
         elif wrapped is not None and len(layers) < _MOST_LAYERS:  # a decorator may name itself
             layers.append(wrapped)
         elif not inspect.isroutine(outer):
@@ -197,19 +193,16 @@ def _layers(function: Any) -> list[Any]:
 
 
 def _name_of(function: Any) -> str:
-    """Return the name of a function, of an object with __call__ that of its class. Raises InvalidRequestError."""
+    """Return the name of a function; an object with __call__ may have that of its class. Raises InvalidRequestError."""
     while isinstance(function, partial):
         function = function.func
-    kind = type(function)
-    name = getattr(function, "__name__", None) if inspect.isroutine(function) else kind.__name__
-    noun = described(function)
+    noun, kind = described(function), type(function).__name__
     if noun in ("a class", "a module"):
         raise InvalidRequestError(f"{function.__name__} is {noun}, not a function: give a function or a method in it.")
     if not callable(function):
-        value = f"{function[:40]!r}, a text," if kind is str else f"A value of type {name}"
+        value = repr(function[:40]) if type(function) is str else f"A value of type {kind}"
         raise InvalidRequestError(f"{value} is not a function: give one that is defined with def, by its name.")
-    if name == "<lambda>":
-        raise InvalidRequestError("A lambda has no name by which a model could call it: define it with def.")
-    if not isinstance(name, str) or not _NAME.fullmatch(name):
-        raise InvalidRequestError(f"{name!r:.80}: define this function by another name, as {_PROVIDERS_TAKE}.")
+    name = str(getattr(function, "__name__", kind))
+    if not _NAME.fullmatch(name):
+        raise InvalidRequestError(f"{name!r:.80} cannot name a tool: define it with def, as {_PROVIDERS_TAKE}.")
     return name
