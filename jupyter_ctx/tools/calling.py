@@ -14,6 +14,7 @@ from contextvars import copy_context
 from dataclasses import replace
 from math import prod
 from pathlib import PurePath
+from textwrap import shorten
 from time import perf_counter
 from typing import Any
 
@@ -35,14 +36,9 @@ _MOST_BRIEF = 120  # characters of an error that the user is told
 
 
 def run_call(
-    tools: Sequence[Tool],
-    call: ToolCall,
-    room: TextRoom,
-    redactor: Redactor,
-    *,
-    confirm: Confirm | None = None,
-    ask_always: bool = False,
-) -> ToolResult:
+    tools: Sequence[Tool], call: ToolCall, room: TextRoom, redactor: Redactor, *,
+    confirm: Confirm | None = None, ask_always: bool = False,
+) -> ToolResult:  # fmt: skip
     """Return what came of a call: what its function returned, or why it failed or was not called.
 
     ``room``: what the result may take in the next request.
@@ -63,11 +59,9 @@ def run_call(
         words = visible(redactor.masked(str(call)))
         more = f"… and {len(words) - _MOST_ASKED:,} more characters" if len(words) > _MOST_ASKED else ""
         agreed = confirm(words[:_MOST_ASKED] + more) if confirm else None
-        if agreed is None:
-            why = "it must be confirmed, and nobody can be asked here"
-            return _failure(f"{call.name} was not called: {why}. Go on without it.", f"not called: {why}")
         if not agreed:
-            return _failure(f"The user refused this call of {call.name}. Do not repeat it.", "refused by you")
+            why = "the user refused" if agreed is not None else "it must be confirmed, and nobody can be asked here"
+            return _failure(f"{call.name} was not called: {why}. Go on without it.", f"not called: {why}")
     return _called(chosen, arguments, room, redactor)
 
 
@@ -77,9 +71,8 @@ def _called(tool: Tool, arguments: dict[str, Any], room: TextRoom, redactor: Red
     bound = inspect.BoundArguments(inspect.signature(tool.function), arguments)
     bound.apply_defaults()
     try:
-        value = tool.function(*bound.args, **bound.kwargs)
-        if inspect.iscoroutine(value):
-            value = _awaited(value)
+        returned = tool.function(*bound.args, **bound.kwargs)
+        value = _awaited(returned) if inspect.iscoroutine(returned) else returned
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # also what would end the kernel
@@ -136,13 +129,11 @@ def _read(name: str, value: Any, room: TextRoom, redactor: Redactor) -> ToolResu
 
 def _brief(value: Any, files: Sequence[Attachment], text: str) -> str:
     """Return what a function returned in a few words."""
-    shape = shape_of(value)
     if files:
         kind = "image" if files[0].kind == "image" else "PDF"
         return f"{len(files)} {kind}s" if len(files) > 1 else "an image" if kind == "image" else "a PDF"
-    if shape:
-        is_table = hasattr(type(value), "columns")
-        return counted(shape[0], "row") if is_table else counted(prod(shape), "value")
+    if shape := shape_of(value):
+        return counted(shape[0], "row") if hasattr(type(value), "columns") else counted(prod(shape), "value")
     if type(value) in (list, tuple, dict, set, frozenset):
         return counted(len(value), "item")
     if len(text) <= _SHORT and "\n" not in text:
@@ -152,6 +143,5 @@ def _brief(value: Any, files: Sequence[Attachment], text: str) -> str:
 
 def _failure(text: str, brief: str, seconds: float | None = None) -> ToolResult:
     """Return the result of a call that failed, or that was not made."""
-    line = visible(" ".join(brief.split()))
-    short = line if len(line) <= _MOST_BRIEF else f"{line[: _MOST_BRIEF - 1]}…"
-    return ToolResult(clean(text), brief=short, failed=True, seconds=seconds)
+    line = shorten(visible(brief), _MOST_BRIEF, placeholder="…")
+    return ToolResult(clean(text), brief=line, failed=True, seconds=seconds)

@@ -154,8 +154,8 @@ def _default_in_schema(parameter: inspect.Parameter) -> dict[str, Any]:
     with suppress(TypeError, ValueError, RecursionError):
         text = json.dumps(default, allow_nan=False)
         is_secret = redactor.is_secret(parameter.name, default) or redactor.hold(text)
-        is_told = default is not None and len(text) <= _MOST_DEFAULT and not is_secret
-        return {"default": json.loads(text)} if is_told else {}
+        if default is not None and len(text) <= _MOST_DEFAULT and not is_secret:
+            return {"default": json.loads(text)}
     return {}
 
 
@@ -196,11 +196,9 @@ def _name_of(function: Any) -> str:
     """Return the name of a function; an object with __call__ may have that of its class. Raises InvalidRequestError."""
     while isinstance(function, partial):
         function = function.func
-    noun, kind = described(function), type(function).__name__
-    if noun in ("a class", "a module"):
-        raise InvalidRequestError(f"{function.__name__} is {noun}, not a function: give a function or a method in it.")
-    if not callable(function):
-        value = repr(function[:40]) if type(function) is str else f"A value of type {kind}"
+    kind = type(function).__name__
+    if described(function) in ("a class", "a module") or not callable(function):
+        value = f"The text {function[:40]!r}" if kind == "str" else getattr(function, "__name__", f"A {kind}")
         raise InvalidRequestError(f"{value} is not a function: give one that is defined with def, by its name.")
     name = str(getattr(function, "__name__", kind))
     if not _NAME.fullmatch(name):

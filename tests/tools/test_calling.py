@@ -11,7 +11,6 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -31,12 +30,16 @@ from jupyter_ctx.tools.functions import Tool, as_tool, tool
 
 KEY = "sk-proj-abcdefghijklmnopqrstuvwx0123456789"
 LONG = 10_000_000
+FRAME = pd.DataFrame({"a": range(12)})
 
 
 def called(function: Any, arguments: str = "{}", *, name: str = "", tokens: int = 2_000, **options: Any) -> ToolResult:
     offered = as_tool(function)
     call = ToolCall("1", name or offered.spec.name, arguments)
-    return run_call([offered], call, TextRoom(tokens, count_characters), Redactor(), **options)
+    result = run_call([offered], call, TextRoom(tokens, count_characters), Redactor(), **options)
+    assert KEY not in result.text + result.brief
+    assert 0 < len(result.brief) <= 120
+    return result
 
 
 def returned(value: Any, tokens: int = 2_000) -> ToolResult:
@@ -46,12 +49,25 @@ def returned(value: Any, tokens: int = 2_000) -> ToolResult:
     return called(result, tokens=tokens)
 
 
-def echo(text: str) -> str:
+def was_not_made(result: ToolResult) -> bool:
+    return result.failed and result.seconds is None and len(result.text) < 1_500
+
+
+def echo(text: str = "nothing") -> str:
     return text
 
 
 def never(text: str) -> None:
     raise AssertionError("it was called")
+
+
+async def slow(seconds: float) -> str:
+    await asyncio.sleep(seconds)
+    return "slept"
+
+
+def doze(seconds: float) -> None:
+    time.sleep(seconds)
 
 
 def test_arguments_come_in_their_types_and_what_is_missing_keeps_its_default() -> None:
@@ -62,21 +78,10 @@ def test_arguments_come_in_their_types_and_what_is_missing_keeps_its_default() -
 
     assert called(mixed, '{"a": "1", "b": 2, "more": [3, 4], "c": ["x"]}').text == "True"
     assert called(functools.partial(mixed, 1, c={"x"}), '{"b": 2}').text == "False"
+    assert called(functools.partial(mixed, 1, c={"x"}), '{"b": 2, "c": []}').failed
     assert called(echo, '{"text": 42}').text == "42"
-    assert called(flagged, "").text == "ran"
-
-
-def flagged(flag: bool = True) -> str:
-    return "ran" if flag else ""
-
-
-def test_a_null_for_what_may_be_missing_is_the_default() -> None:
-    assert called(flagged, '{"flag": null}').text == "ran"
-
-
-def test_a_tool_that_others_made_is_checked_as_well() -> None:
-    made = as_tool(echo)
-    assert called(Tool(made.spec, echo), '{"x": 1}').failed
+    assert called(echo, "").text == called(echo, '{"text": null}').text == "nothing"
+    assert called(Tool(as_tool(echo).spec, echo), '{"x": 1}').failed
 
 
 def deep(levels: int) -> str:
@@ -93,20 +98,15 @@ BAD_ARGUMENTS = {
 
 
 @pytest.mark.parametrize("arguments", BAD_ARGUMENTS.values(), ids=BAD_ARGUMENTS)
-def test_arguments_that_are_not_valid_call_nothing_and_the_model_is_told_why(arguments: str) -> None:
-    result = called(never, arguments, confirm=never, ask_always=True)
-    assert result.failed
-    assert result.seconds is None
-    assert 0 < len(result.brief) <= 120
-    assert result.text.startswith("never was not called")
-    assert len(result.text) < 1_500
-    assert KEY not in result.text + result.brief
+def test_arguments_that_are_not_valid_call_nothing_and_nobody_is_asked(arguments: str) -> None:
+    assert was_not_made(called(never, arguments, confirm=never, ask_always=True))
+    assert str(ToolCall("1", "never", arguments))
 
 
 @given(st.text() | st.recursive(st.none() | st.integers() | st.text(), st.lists, max_leaves=5).map(json.dumps))
-def test_whatever_a_model_writes_is_a_result(text: str) -> None:
-    assert called(echo, text).brief
-    assert called(echo, json.dumps({"text": text})).brief
+def test_whatever_a_model_writes_has_a_result(text: str) -> None:
+    assert called(echo, text).text
+    assert not called(echo, json.dumps({"text": text})).failed
 
 
 def test_what_looks_like_code_is_text() -> None:
@@ -117,32 +117,26 @@ def test_what_looks_like_code_is_text() -> None:
 @pytest.mark.parametrize("name", ["echo; import os", "os.system", "Echo", "x\x1b[2J" * 9_999, "__call__", KEY])
 def test_a_name_that_is_not_offered_calls_nothing_and_the_model_is_told_which_are(name: str) -> None:
     result = called(echo, '{"text": "a"}', name=name)
-    assert (result.failed, result.seconds) == (True, None)
+    assert was_not_made(result)
     assert "echo" in result.text.partition("may be called")[2]
-    assert len(result.text) < 300
     assert "\x1b" not in result.text
-    assert KEY not in result.text
 
 
 @pytest.mark.parametrize("answer", [False, None])
-def test_a_call_that_is_not_confirmed_is_not_made_and_the_model_is_told(answer: bool | None) -> None:
+def test_a_call_that_is_not_confirmed_is_not_made(answer: bool | None) -> None:
     asked = list[str]()
-    result = called(tool(confirm=True)(never), '{"text": "a"}', confirm=lambda words: asked.append(words) or answer)
+    marked = tool(confirm=True)(never)
+    assert was_not_made(called(marked, '{"text": "a"}', confirm=lambda words: asked.append(words) or answer))
     assert asked == ["never(text='a')"]
-    assert (result.failed, result.seconds) == (True, None)
-    assert called(never, '{"text": "a"}', ask_always=True).failed  # nobody can be asked
+    assert was_not_made(called(echo, ask_always=True))  # nobody can be asked
 
 
 def test_a_confirmed_call_is_made_and_the_question_is_short_and_without_keys() -> None:
     asked = list[str]()
-    long = json.dumps({"text": f"{KEY} \x1b[2J\u202e" + "x" * LONG})
+    long = json.dumps({"text": f"{KEY} \x1b[2J\u202e\n" + "x" * LONG})
     assert not called(echo, long, ask_always=True, confirm=lambda words: asked.append(words) or True).failed
     assert len(asked[0]) < 2_100
-    assert KEY not in asked[0]
-    assert not {"\x1b", "\u202e", "\n"} & set(asked[0])
-
-
-FRAME = pd.DataFrame({"a": range(12)})
+    assert not any(part in asked[0] for part in (KEY, "\x1b", "\u202e", "\n"))
 
 
 @pytest.mark.parametrize(
@@ -151,9 +145,9 @@ FRAME = pd.DataFrame({"a": range(12)})
         ("as it is", "as it is", "as it is"), (42, "42", "42"), (None, "None", "None"), (True, "True", "True"),
         ("a\nb", "a\nb", "text of 3 characters"), ("```\n```", "```\n```", "text of 7 characters"),
         ("x" * 1_204, "x" * 1_204, "text of 1,204 characters"), ([1, 2, 3], "[1, 2, 3]", "3 items"),
-        ({"a": 1}, "{'a': 1}", "1 item"), ("", "(an empty text)", "an empty text"),
+        ({"a": 1}, "{'a': 1}", "1 item"), ("", "(an empty text)", "an empty text"), ("<b>", "<b>", "<b>"),
         (Path("/etc/passwd"), "/etc/passwd", "/etc/passwd"), ("\x1b[2J", "\x1b[2J", "�[2J"),
-        ("a\0\ud800", "a��", "a��"), (f"is {KEY}", "is ***", "is ***"), ("<b>", "<b>", "<b>"),
+        ("a\0\ud800", "a��", "a��"), (f"is {KEY}", "is ***", "is ***"),
         ({"api_key": "hunter2hunter2"}, "{'api_key': '***'}", "1 item"),
     ],
 )  # fmt: skip
@@ -167,22 +161,22 @@ def test_tables_and_images_are_read_as_attachments_are() -> None:
     assert returned(FRAME).brief == "12 rows"
     assert "| 11 | 11 |" in returned(FRAME).text
     assert returned(np.zeros((2, 3))).brief == "6 values"
-    image = returned(PIXEL)
-    assert [file.media_type for file in image.attachments] == ["image/png"]
-    assert image.brief == "an image"
+    assert returned(PIXEL).brief == "an image"
     both = returned({"plot": PIXEL, "more": PIXEL + b"1", "n": 3})
-    assert (both.brief, len(both.attachments)) == ("2 images", 2)
+    assert [file.media_type for file in both.attachments] == ["image/png"] * 2
     assert "'n': 3" in both.text
 
 
-@pytest.mark.parametrize(
-    "value", ["word " * LONG, pd.DataFrame(np.zeros((10**6, 9))), [{"a": 1}] * 10**5, b"\xff" * LONG]
-)
+TOO_LONG = ["word " * LONG, pd.DataFrame(np.zeros((10**6, 9))), [{"a": 1}] * 10**5, b"\xff" * LONG]
+
+
+@pytest.mark.parametrize("value", TOO_LONG, ids=lambda value: type(value).__name__)
 def test_what_is_too_long_is_shortened_with_a_line_that_says_so(value: Any) -> None:
     result = returned(value, tokens=500)
     assert not result.failed
     assert count_characters(result.text) < 530
     assert result.text.splitlines()[-1].startswith("[shortened: ")
+    assert returned(value, tokens=1).failed
 
 
 class Hostile:
@@ -200,56 +194,29 @@ async def endless() -> Any:
 
 
 UNREADABLE = [Hostile(), [Hostile()], itertools.count(), (x for x in "ab"), endless(), json, int, echo, os.environ]
+WORSE = type("Worse", (Exception,), {"__str__": lambda _: 1 / 0})
+ERRORS = [
+    ValueError(f"first\nlast {KEY}"), SystemExit(3), KeyError("x" * LONG), ExceptionGroup("a", [WORSE()]), WORSE(),
+    GeneratorExit(), asyncio.CancelledError(),
+]  # fmt: skip
 
 
-@pytest.mark.parametrize("value", UNREADABLE, ids=lambda value: type(value).__name__)
-def test_what_cannot_be_read_fails_and_is_not_used_up(value: Any) -> None:
-    result = returned(value)
-    assert result.failed
-    assert result.seconds is not None
-    assert KEY not in result.text + result.brief
-    assert len(result.text) < 500
+@pytest.mark.parametrize("value", [*UNREADABLE, *ERRORS], ids=lambda value: type(value).__name__)
+def test_an_error_and_a_value_that_cannot_be_read_are_told_in_one_line(value: Any) -> None:
+    def result() -> Any:
+        if value in ERRORS:
+            raise value
+        return value
 
+    async def later() -> Any:
+        return result()
 
-def test_deep_and_circular_values_are_read() -> None:
-    circle, inner = list[Any](), list[Any]()
-    circle.append(circle)
-    for _ in range(5_000):
-        inner = [inner]
-    assert len(returned(inner).text) < 200
-    assert returned(circle).text == "[<contains itself>]"
-
-
-def test_a_room_that_holds_nothing_is_said() -> None:
-    assert returned(FRAME, tokens=1).failed
-
-
-@pytest.mark.parametrize(
-    "error",
-    [ValueError(f"first\nlast {KEY}"), SystemExit(3), KeyError("x" * LONG), ExceptionGroup("a", [ValueError()]),
-     type("Worse", (Exception,), {"__str__": lambda _: 1 / 0})(), GeneratorExit(), asyncio.CancelledError()],
-    ids=lambda error: type(error).__name__,
-)  # fmt: skip
-def test_a_function_that_raises_gives_the_error_in_one_line(error: BaseException) -> None:
-    def fail() -> None:
-        raise error
-
-    async def fail_later() -> None:
-        raise error
-
-    for function in (fail, fail_later):
-        result = called(function)
-        assert result.failed
-        assert result.seconds is not None
-        assert type(error).__name__ in result.text
-        assert len(result.text.splitlines()) == 1
-        assert len(result.text) < 400
-        assert KEY not in result.text + result.brief
-
-
-async def slow(seconds: float) -> str:
-    await asyncio.sleep(seconds)
-    return "slept"
+    for function in (result, later):
+        told = called(function)
+        assert (told.failed, len(told.text.splitlines())) == (True, 1)
+        assert told.seconds is not None
+        assert len(told.text) < 500
+        assert value not in ERRORS or type(value).__name__ in told.text
 
 
 def test_an_async_function_runs_also_where_a_loop_is_running() -> None:
@@ -262,12 +229,8 @@ def test_an_async_function_runs_also_where_a_loop_is_running() -> None:
     assert 0.05 <= result.seconds < 5
 
 
-def doze(seconds: float) -> None:
-    time.sleep(seconds)
-
-
 @pytest.mark.parametrize("function", [slow, doze])
-def test_ctrl_c_stops_a_function_and_goes_up(function: Callable[..., Any]) -> None:
+def test_ctrl_c_stops_a_function_and_goes_up(function: Any) -> None:
     threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
     began = time.monotonic()
     with pytest.raises(KeyboardInterrupt):
