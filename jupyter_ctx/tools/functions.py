@@ -97,19 +97,22 @@ def as_tool(function: object) -> Tool:
 
 def schema_of(function: Any, texts: Mapping[str, str] | None = None) -> Schema:
     """Return what the arguments of a function must be; ``texts`` describe parameters. Raises InvalidRequestError."""
-    name, fields = _name_of(function), dict[str, Any]()
-    for each in _parameters(name, function):
-        try:
-            fields[each.name] = _field(each, (texts or {}).get(each.name))
-            _adapter(name, {each.name: fields[each.name]})
-        except Exception:  # pydantic's, or of a class of the user's
+    name = _name_of(function)
+    parameters = _parameters(name, function)
+    try:
+        adapter, root = _adapter(name, parameters, texts or {})
+    except Exception as error:  # pydantic's, or of a class of the user's
+        for each in parameters:
+            with suppress(Exception):
+                _adapter(name, [each], {})
+                continue
             kind = inspect.formatannotation(each.annotation)
             raise InvalidRequestError(
                 f"{name}: a model cannot write the parameter {each.name}, of type {kind}: bind it with "
                 f"functools.partial({name}, {each.name}=…), or let the function look it up by a text."
             ) from None
-    adapter, root = _adapter(name, fields)
-    return Schema(dict, name, root, tuple(fields), adapter)
+        raise InvalidRequestError(f"{name}: its arguments have no JSON schema ({format_error(error)}).") from None
+    return Schema(dict, name, root, tuple(each.name for each in parameters), adapter)
 
 
 def _parameters(name: str, function: Any) -> list[inspect.Parameter]:
@@ -150,16 +153,17 @@ def _field(parameter: inspect.Parameter, text: str | None) -> Any:
 
 def _default_in_schema(parameter: inspect.Parameter) -> dict[str, Any]:
     """Return a default as a schema names it; empty: it is no JSON, long, or a secret."""
-    redactor, default = Redactor(), parameter.default
+    default = parameter.default
     with suppress(TypeError, ValueError, RecursionError):
         text = json.dumps(default, allow_nan=False)
+        redactor = Redactor()
         is_secret = redactor.is_secret(parameter.name, default) or redactor.hold(text)
         if default is not None and len(text) <= _MOST_DEFAULT and not is_secret:
             return {"default": json.loads(text)}
     return {}
 
 
-def _adapter(name: str, fields: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+def _adapter(name: str, parameters: list[inspect.Parameter], texts: Mapping[str, str]) -> tuple[Any, dict[str, Any]]:
     """Return pydantic's adapter for a dict of arguments, and its JSON schema. Raises whatever pydantic raises."""
     from pydantic import ConfigDict, TypeAdapter
     from pydantic.json_schema import GenerateJsonSchema
@@ -170,7 +174,7 @@ def _adapter(name: str, fields: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
             return False
 
     make: Any = TypedDict  # whose names are known as it runs
-    arguments = make(name, fields)
+    arguments = make(name, {each.name: _field(each, texts.get(each.name)) for each in parameters})
     arguments.__pydantic_config__ = ConfigDict(extra="forbid", coerce_numbers_to_str=True)
     adapter = TypeAdapter(arguments)
     with catch_warnings(action="ignore"):  # of defaults that JSON does not have
