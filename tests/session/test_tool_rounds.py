@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from images import PIXEL
 
 from jupyter_ctx import BudgetExceededError, Chat, ChatInterrupted, InvalidRequestError
 from jupyter_ctx.conversation.messages import ToolCall, ToolResult
@@ -244,3 +245,14 @@ def answer_with_calls(request: Request) -> Answer:
         number: Any = request.messages[-1].content.split()[-1].strip(".")
         return calls(("table", f'{{"number": {number}}}'))
     return Answer("I have read it.")
+
+
+def test_a_model_that_reads_no_images_is_sent_the_text_of_a_result_alone() -> None:
+    def plot() -> bytes:
+        return PIXEL
+
+    for kinds in (frozenset[str](), frozenset({"image"})):
+        provider = ScriptedProvider([calls(("plot", "{}")), "A line."], takes=kinds)
+        Chat(provider=provider).send("Plot it.", tools=[plot])
+        files = [file for message in provider.requests[1].messages for file in message.files]
+        assert len(files) == len(kinds)
