@@ -14,9 +14,11 @@ from benchmarks.texts import code, english
 from jupyter_ctx import Chat
 from jupyter_ctx.context.summary_facts import Exchange
 from jupyter_ctx.conversation.messages import Turn
-from jupyter_ctx.models.registry import Models, Target
+from jupyter_ctx.models.registry import Target
 from jupyter_ctx.providers.local import stop_servers
-from jupyter_ctx.session.summarizer import SummaryInput, completed_summary, extractive_summary, model_summary
+from jupyter_ctx.runtime.interrupts import Stopper
+from jupyter_ctx.session.session import Session
+from jupyter_ctx.session.summarizer import SummaryInput, model_summary, with_own_lines
 
 SEEDS, CAP, TURNS = (1, 2, 3, 4, 5), 600, 60
 PLANTED = (
@@ -66,13 +68,13 @@ def held(text: str) -> int:
     return sum(fact in text for _, fact in PLANTED)
 
 
-def summaries(models: Models, older: SummaryInput, target: Target) -> dict[str, str]:
+def summaries(session: Session, older: SummaryInput, target: Target) -> dict[str, str]:
     """Summarise the same turns in every way."""
-    model = model_summary(models, older, target, CAP, None, lambda _: None)
+    model = model_summary(session, older, CAP, None, Stopper())
     return {
-        "extractive": extractive_summary(older, target, CAP),
+        "extractive": with_own_lines("", older, target, CAP),
         "model alone": model,
-        "model, completed": completed_summary(model, older, target, CAP)[0],
+        "model, completed": with_own_lines(model, older, target, CAP),
     }
 
 
@@ -86,12 +88,12 @@ def main() -> None:
         older = SummaryInput(tuple(Turn(prompt, reply) for prompt, reply in said))
         whole = sum(target.meter.tokens(text) for exchange in said for text in exchange)
         begun = time.perf_counter()
-        extractive = extractive_summary(older, target, CAP)
+        extractive = with_own_lines("", older, target, CAP)
         took = time.perf_counter() - begun
         size = target.meter.tokens(extractive)
         print(f"seed {seed}, {whole:,.0f} tokens: extractive {held(extractive)} in {size:.0f} tokens, {took:.2f} s")
     older = SummaryInput(tuple(Turn(prompt, reply) for prompt, reply in conversation(SEEDS[0])))
-    texts = summaries(chat.session.models, older, target)
+    texts = summaries(chat.session, older, target)
     print(f"local/smollm2, seed {SEEDS[0]}: " + ", ".join(f"{name} {held(text)}" for name, text in texts.items()))
     stop_servers()
 

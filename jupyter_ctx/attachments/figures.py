@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from ..context.vision import image_size
 from ..errors import InvalidRequestError
-from .kinds import module_of
+from ..template.expressions import module_of
 from .media import IMAGE_TYPES, ImageFile, media_type_of, modest, of_pil
 from .printing import Verbatim
 from .user_code import call_user_code

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Any
 
-from .kinds import module_of
+from ..template.expressions import module_of
 
 COUNTED, SAMPLE = 8_000_000, 50_000  # cells that are looked at for missing values; rows of a larger table
 NOT_COUNTED = "not counted"

@@ -14,9 +14,8 @@ from typing import Any
 
 from ..conversation.text_safety import lasting
 from ..runtime.secret_texts import BLANKED
-from ..template.expressions import shape_of
+from ..template.expressions import module_of, shape_of
 from .attached import Blanks
-from .kinds import module_of
 
 KEY_ROOM = 4_000  # characters beside a cut that are looked at for a key
 LEAST_TEXT, LINE, DEPTH = 24, 120, 12  # characters of a text and of a line in a collection; levels in it

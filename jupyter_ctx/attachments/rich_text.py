@@ -8,7 +8,7 @@ from typing import Any
 
 from ..conversation.text_safety import clean
 from ..errors import MissingDependencyError
-from .kinds import module_of
+from ..template.expressions import module_of
 from .user_code import call_user_code
 
 MOST_HTML = 1_000_000  # characters that are read

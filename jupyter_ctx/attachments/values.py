@@ -16,10 +16,9 @@ from typing import Any, NamedTuple
 from ..context.summary_facts import fenced
 from ..conversation.text_safety import lasting
 from ..errors import InvalidRequestError
-from ..template.expressions import shape_of
+from ..template.expressions import module_of, shape_of
 from ..wording import counted
 from .attached import Blanks, TextRoom
-from .kinds import module_of
 from .library_tables import library_table
 from .printing import (
     KEY_ROOM,

@@ -277,12 +277,3 @@ def keep_verbatim(ledger: Ledger, limit: int, start: int, end: int) -> int:
 def summary_cap(limit: int) -> int:
     """Return how many tokens a summary may have."""
     return max(MIN_SUMMARY, int(limit * SUMMARY_SHARE))
-
-
-def is_shorter(fixed: float, instead_of: float, beside: float, limit: int) -> bool:
-    """Return whether a summary takes less than what it stands for, and fits in the limit.
-
-    ``fixed``: the tokens of what is always sent with it; ``instead_of``: of that before it, with the turns that it
-    stands for; ``beside``: of the turns that stay.
-    """
-    return fixed < instead_of and fixed + beside <= limit

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from heapq import heapify, heappop, heappush
 from typing import NamedTuple
 
@@ -23,12 +23,10 @@ FACT = r"""
     | "[^"\n]{1,60}" | `[^`\n]{1,60}` | 「[^」\n]{1,60}」  # quoted
     """
 SENTENCE_END = r"(?<=[.!?])\s+|(?<=[。！？])"
-DECISION = (
-    r"(?i)\b(?:decid|agree|let's |we will|must |should |prefer|chose|instead of|from now on|d[eé]cid|entscheid|решил)"
+DECISION_OR_DEFINITION = (
+    r"(?i:\b(?:decid|agree|let's |we will|must |should |prefer|chose|instead of|from now on|d[eé]cid|entscheid|решил))"
     r"|决定|決定|決め"
-)
-DEFINITION = (
-    r"^\s*(?:async def|def|class|function|fn|func|import|from|const|let|var|CREATE|SELECT)\b|^\s*[A-Za-z_]\w* = \S"
+    r"|^\s*(?:(?:async def|def|class|function|fn|func|import|from|const|let|var|CREATE|SELECT)\b|[A-Za-z_]\w* = \S)"
 )
 
 
@@ -45,8 +43,13 @@ def missing_facts(said: Sequence[str], summary: str) -> tuple[frozenset[str], fr
     return wanted, frozenset(fact for fact in wanted if fact not in shorter)
 
 
+def keeps_enough(wanted: Collection[str], lost: Collection[str]) -> bool:
+    """Return whether a summary that has lost so many of the wanted facts may stand for the turns."""
+    return len(wanted) - len(lost) >= MUST_KEEP * len(wanted)
+
+
 class _Line(NamedTuple):
-    """A line that a summary may take: its text, facts, worth beside the facts, and size in tokens."""
+    """A line that a summary may take: its text, its facts, its worth beside these, and its size in tokens."""
 
     text: str
     facts: frozenset[str]
@@ -62,48 +65,40 @@ def pick_lines(
     With ``evenly``, a fact weighs more in an exchange that has few, so that a long paste does not crowd
     out a sentence. Facts that only a reply states weigh less. The first lines fill the remaining room.
     """
-    weights: dict[str, float] = {}
-    lines: list[_Line] = []
-    damping = 0.5 if evenly else 0.0
+    weights, lines, damping = dict[str, float](), list[_Line](), 0.5 if evenly else 0.0
     for prompt, reply in said:
         for text, mark, share in ((prompt, "", 1.0), (reply, REPLY_MARK, REPLY_WEIGHT)):
             there = facts(text) if mark else facts(text) & wanted
             for fact in there:
                 weights[fact] = max(weights.get(fact, 0.0), share / len(there) ** damping)
             parts = lines_of(text)
-            bonus = DECISION_WEIGHT * share / max(1, sum(map(_tells, parts))) ** damping
+            telling = {part for part in parts if re.search(DECISION_OR_DEFINITION, part)}
+            bonus = DECISION_WEIGHT * share / max(1, len(telling)) ** damping
             for part in parts:
                 line = mark + part
-                lines.append(_Line(line, facts(part) & there, bonus if _tells(part) else 0.0, measure(line) + 1))
+                lines.append(_Line(line, facts(part) & there, bonus * (part in telling), measure(line) + 1))
     taken = _take(lines, weights, cap)
     return list(dict.fromkeys(lines[i].text for i in sorted(taken)))
 
 
-def _tells(line: str) -> bool:
-    """Return whether a line decides something, or defines a name in code."""
-    return re.search(DECISION, line) is not None or re.search(DEFINITION, line) is not None
-
-
-def _take(lines: Sequence[_Line], weights: dict[str, float], cap: float) -> set[int]:
+def _take(lines: Sequence[_Line], weights: dict[str, float], room: float) -> set[int]:
     """Take lines greedily by new facts per token. Gains only shrink, so that a lazily updated heap suffices."""
 
     def gain(line: _Line) -> float:
         return (line.bonus + sum(weights[fact] for fact in line.facts - seen)) / line.size
 
-    taken, seen, room = set[int](), set[str](), cap
+    taken, seen = set[int](), set[str]()
     heap = [(-gain(line), i) for i, line in enumerate(lines)]
     heapify(heap)
     while heap:
         last, i = heappop(heap)
-        now, line = gain(lines[i]), lines[i]
-        if line.size > room or now <= 0:
-            continue
-        if now < -last:
+        line, now = lines[i], gain(lines[i])
+        if 0 < now < -last:
             heappush(heap, (-now, i))
-            continue
-        taken.add(i)
-        seen |= line.facts
-        room -= line.size
+        elif now > 0 and line.size <= room:
+            taken.add(i)
+            seen |= line.facts
+            room -= line.size
     for i, line in enumerate(lines):
         if i not in taken and line.size <= room and not line.text.startswith(REPLY_MARK):
             taken.add(i)
@@ -155,12 +150,6 @@ def task(before: str, cap: int, instructions: str | None, *, small: bool) -> str
     return "\n\n".join(part for part in parts if part)
 
 
-def transcript(said: Sequence[Exchange], *, small: bool) -> list[str]:
-    """Return the exchanges as texts; small models get the user's lines only."""
-    both = ((prompt, "" if small else reply) for prompt, reply in said)
-    return [f"User: {prompt}\nAssistant: {reply}" if reply else f"User: {prompt}" for prompt, reply in both]
-
-
 def clipped(text: str, room: float, measure: Measure) -> str:
     """Cut a text to at most ``room`` tokens: a quarter from its head, the rest from its tail."""
     while measure(text) > room and len(text) > 200:
@@ -170,18 +159,9 @@ def clipped(text: str, room: float, measure: Measure) -> str:
 
 
 def within(text: str, cap: float, measure: Measure) -> str:
-    """Return the first lines of a text that take at most ``cap`` tokens, or the beginning of a longer first line."""
-    lines = text.strip().splitlines()
-    while len(lines) > 1 and measure("\n".join(lines)) > cap:
-        lines.pop()
-    text = "\n".join(lines).rstrip()
+    """Return the beginning of a text that takes at most ``cap`` tokens, up to the end of a line, else of a word."""
+    text = text.strip()
     while (size := measure(text)) > cap:
         beginning = text[: int(len(text) * min(0.9, cap / size))]
-        text = beginning.rpartition(" ")[0] or beginning
+        text = beginning.rpartition("\n")[0] or beginning.rpartition(" ")[0] or beginning
     return text
-
-
-def whole_lines(text: str) -> str:
-    """Return a text that was cut off, up to its last whole line."""
-    head, newline, _ = text.rstrip().rpartition("\n")
-    return head if newline else text.rstrip()

@@ -11,8 +11,7 @@ from ..attachments.attached import Attached
 from ..chat import Chat
 from ..errors import ChatInterrupted, InvalidRequestError
 from ..runtime.frontend import Where, is_replay
-from ..session.attaching import attachment_of, attachment_of_error, attachment_sizes, attachments_of_cells
-from ..session.notices import Along
+from ..session.attaching import Along, attachment_of, attachment_of_error, attachment_sizes, attachments_of_cells
 from ..session.prompt import FromStore, Prompt
 from ..session.send import stopped
 from .attach_named import Labels, attached_named

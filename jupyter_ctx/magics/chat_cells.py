@@ -24,7 +24,7 @@ from ..runtime.interrupts import uninterrupted
 from ..session import actions
 from ..session.actions import Change, threshold_notice
 from ..session.complete import StreamListener
-from ..session.handed_out import HandedOut
+from ..session.handout import HandedOut
 from ..session.prompt import Prompt
 from ..session.send import send_prompt
 from ..session.state import NotebookState

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from .. import wording as words_of
 from ..conversation.messages import Message
-from ..display.answer.attachment_summary import AttachmentSummary, PartRow, table_with_parts
+from ..display.answer.attachment_summary import table_with_parts
 from ..display.tables import column_sides, first_words, page_html, row_html, table
 from ..display.text import WRAPS, text_html
 from ..display.widgets.gauge import bar_static, share_of
 from ..display.widgets.gauge_bar import text_bar
 from ..session.info import Replayed
-from ..session.prompt_parts import PART_MARK, PromptPart, TableWithParts
+from ..session.prompt_parts import PART_MARK, TableWithParts
 from .sent_parts import attachment_summary
 
 _REPLAY_HEAD, _BAR, _HAPPENED = ("turn", "context", "tokens", "share", "what happened"), 1, 4
@@ -22,15 +22,10 @@ _BAR_WIDTH = "width:60px;width:clamp(60px,15vw,160px)"  # a sanitiser knows the 
 def parts_bundle(shown: TableWithParts) -> dict[str, str]:
     """Return a table of messages as HTML, where their parts unfold, as Markdown and as plain text."""
     parts = {
-        index: [PartRow(cells, _unfolded(part)) for cells, part in row.parts]
-        for index, row in enumerate(shown.rows)
-        if row.parts
+        index: attachment_summary(part.line.removeprefix(PART_MARK), part.text, part.files)
+        for index, part in shown.parts.items()
     }
-    return table_with_parts(shown.head, [row.cells for row in shown.rows], shown.caption, parts)
-
-
-def _unfolded(part: PromptPart) -> AttachmentSummary:
-    return attachment_summary(part.line.removeprefix(PART_MARK), part.text, part.files)
+    return table_with_parts(shown.head, shown.rows, shown.caption, parts)
 
 
 def replay_forms(steps: list[Replayed]) -> dict[str, str]:

@@ -4,27 +4,24 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..display.tables import first_words
 from ..errors import InvalidRequestError
-from ..export.handout import NOT_CARRIED, Handout, HandoutAnswer, cell_texts, is_handout, notebook_in, with_handout
 from ..export.notebook_file import CHAT_MAGICS, whole_text
 from ..export.openai_messages import find
 from ..runtime.files import path_of, write_export
 from ..runtime.frontend import notebook_files
 from ..runtime.redaction import Redactor
-from ..session.handed_out import gathered
+from ..session.handout import HandoutAnswer, cell_texts, gathered, is_handout, notebook_in, with_answers
 from ..session.view import megabytes
 from ..wording import counted
 from .command_table import ABOUT_CONVERSATIONS, Call, command
 
-if TYPE_CHECKING:
-    from ..experiments.run import Run
-
 HANDS_OUT = (["%chat", "handout"], ["%ctx", "handout"])
+NOT_CARRIED = ("papermill", "widgets")  # of a notebook's metadata: paths of files, and what no output shows
 
 
 @command(
@@ -32,30 +29,25 @@ HANDS_OUT = (["%chat", "handout"], ["%ctx", "handout"])
 )
 def _handout(call: Call, file: str) -> str:
     """Write a copy of this notebook that shows its answers to everybody, without a key or a request."""
-    path, files = path_of(file), notebook_files(call.host.shell)
-    if len(files) != 1:
-        raise InvalidRequestError(
-            "The file of this notebook is not known: save it in the folder where the kernel runs, with every cell that "
-            "was run so far, and hand it out again."
-        )
-    saved = Path(files[0])
+    path, saved = path_of(file), _saved_notebook(call)
     if path.suffix != ".ipynb" or path.resolve() == saved.resolve():
         raise InvalidRequestError(f"{file} must be the name of another notebook than this one, ending in .ipynb.")
-    notebook, redactor = _carried(notebook_in(saved), clear=call.options.clear), call.redactor()
+    notebook = _carried(notebook_in(saved), clear=call.options.clear)
+    redactor, texts = call.redactor(), cell_texts(notebook)
     _check_no_secret(notebook, redactor)
-    texts = cell_texts(notebook)
-    handout = gathered([chat.conversation for chat in call.host.library.chats], texts, redactor.hold)
+    answers = gathered([chat.conversation for chat in call.host.library.chats], texts, redactor.hold)
     for source in texts.keys() & call.host.maps.keys():
-        handout = _with_map(handout, source, call.host.maps[source], redactor.hold)
-    if not handout.answers:
+        answers += _of_map(call, source, redactor)
+    if not answers:
         raise InvalidRequestError(
             f"No cell of {saved.name}, as it was saved last, has an answer of this kernel: "
             "run them here, one by one, and save it first."
         )
-    text = with_handout(notebook, handout)
+    text = with_answers(notebook, answers)
     size = megabytes(len(text.encode("utf-8", "replace")))
-    written = f"Wrote {write_export(path, text, is_handout)} ({size}) with {counted(len(handout.answers), 'answer')}."
-    missing = [text for source, text in texts.items() if source not in handout.cells and _asks(_words(text))]
+    written = f"Wrote {write_export(path, text, is_handout)} ({size}) with {counted(len(answers), 'answer')}."
+    answered = {answer.asked for answer in answers}
+    missing = [text for source, text in texts.items() if source not in answered and _asks(_words(text))]
     if missing:
         count, first = counted(len(missing), "cell"), first_words(missing[0])
         written += f" Without an answer: {count}, such as {first!r}: the model is asked."
@@ -67,6 +59,16 @@ def _handout(call: Call, file: str) -> str:
     return written
 
 
+def _saved_notebook(call: Call) -> Path:
+    files = notebook_files(call.host.shell)
+    if len(files) != 1:
+        raise InvalidRequestError(
+            "The file of this notebook is not known: save it in the folder where the kernel runs, with every cell that "
+            "was run so far, and hand it out again."
+        )
+    return Path(files[0])
+
+
 def _carried(notebook: Mapping[str, Any], *, clear: bool) -> dict[str, Any]:
     """Return a notebook without the cells that hand it out, and where ``clear``, without outputs."""
     cleared: dict[str, Any] = {"outputs": [], "execution_count": None} if clear else {}
@@ -76,18 +78,33 @@ def _carried(notebook: Mapping[str, Any], *, clear: bool) -> dict[str, Any]:
     return {**notebook, "metadata": metadata, "cells": kept}
 
 
+def _of_map(call: Call, source: str, redactor: Redactor) -> list[HandoutAnswer]:
+    """Return the answers of the map that a cell with this fingerprint began."""
+    return [
+        HandoutAnswer(
+            key, source, repeat=repeat, text=each.text, thinking=each.thinking, stop_reason=each.stop_reason,
+            truncated=each.truncated,
+        )
+        for (key, repeat), each in call.host.maps[source].stored().items()
+        if not redactor.hold(each.text + each.thinking)
+    ]  # fmt: skip
+
+
+# what must not go out
+
+
 def _check_no_secret(notebook: Mapping[str, Any], redactor: Redactor) -> None:
     """Raise InvalidRequestError for the first part of a notebook that holds a secret."""
-    holder = "The notebook's metadata" if redactor.hold(json.dumps(notebook["metadata"])) else ""
+    places: list[tuple[str, Iterable[str]]] = [("The notebook's metadata", [json.dumps(notebook["metadata"])])]
     for number, cell in enumerate(notebook["cells"], 1):
-        if not holder and any(map(redactor.hold, _texts(cell))):
-            begins = first_words(redactor.masked(whole_text(cell, "source")))
-            holder = f"Cell {number} of the copy ({begins!r}), or its output,"
-    if holder:
-        raise InvalidRequestError(
-            f"{holder} holds what looks like a key or a password: take it out and save, or add --no-redact where it is "
-            "none. Nothing was written."
-        )
+        begins = first_words(redactor.masked(whole_text(cell, "source")))
+        places.append((f"Cell {number} of the copy ({begins!r}), or its output,", _texts(cell)))
+    for place, texts in places:
+        if any(map(redactor.hold, texts)):
+            raise InvalidRequestError(
+                f"{place} holds what looks like a key or a password: take it out and save, or add --no-redact where it "
+                "is none. Nothing was written."
+            )
 
 
 def _texts(cell: object) -> Iterator[str]:
@@ -101,17 +118,7 @@ def _texts(cell: object) -> Iterator[str]:
         yield from (whole_text(fields, name) or json.dumps(value) for name, value in fields.items())
 
 
-def _with_map(handout: Handout, source: str, run: Run, is_secret: Callable[[str], bool]) -> Handout:
-    """Add the answers of a map."""
-    rows = tuple(
-        HandoutAnswer(
-            key, repeat=repeat, text=each.text, thinking=each.thinking, stop_reason=each.stop_reason,
-            truncated=each.truncated,
-        )
-        for (key, repeat), each in run.stored().items()
-        if not is_secret(each.text + each.thinking)
-    )  # fmt: skip
-    return Handout((*handout.cells, source), (*handout.answers, *rows))
+# what the copy would ask
 
 
 def _sets_model(cells: Iterator[list[str]]) -> bool:

@@ -11,7 +11,7 @@ from ..attachments.media import IMAGE_TYPES, media_type_of, of_pil
 from ..context.vision import image_size
 from ..conversation.messages import Attachment
 from ..display.answer.attachment_summary import AttachmentSummary, summary_bundle
-from ..session.notices import Along
+from ..session.attaching import Along
 
 FENCE = "```"  # around each text but the lines that only name images and PDFs to the model
 _EDGE = 240  # pixels, so that they are sharp on a dense screen, too

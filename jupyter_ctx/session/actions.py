@@ -367,21 +367,18 @@ def add(session: Session, added: Added, source: str = "", *, summary: bool = Fal
         return _unchanged("Nothing to add: this cell added the same before")
     text, note = f"Added {words.turns(len(added.turns))}", ""
     if summary:
-        written = write_summary(session, _input(added), session.target({}, ask=False))
-        if written.problem:
-            dropped = f"Summary dropped: {written.problem}{written.cost_of_nothing}"
-            return _unchanged(f"{dropped}. The conversation is as it was")
-        text = f"Added a summary of {words.turns(len(added.turns))} of {source}{written.note}"
-        added = Added((Turn(f"{source}:\n{summary_message(written.text)}", SUMMARY_ANSWER),))
+        material = SummaryInput(added.turns, added.summary.text if added.summary else "")
+        done = f"Added a summary of {words.turns(len(added.turns))} of {source}"
+        draft = write_summary(session, material, session.target({}, ask=False), done)
+        if draft.summary is None:
+            return keep_summary(session, draft)
+        text = draft.text
+        added = Added((Turn(f"{source}:\n{summary_message(draft.summary.text)}", SUMMARY_ANSWER),))
     if older:
         note = f"They replace what this cell added before: {_named(session, older)}."
     added = replace(added, turns=tuple(_of_cell(turn, cell) for turn in added.turns))
     seen.update(turn.id for turn in added.turns)
     return _apply(session, added, text, note)
-
-
-def _input(added: Added) -> SummaryInput:
-    return SummaryInput(added.turns, added.summary.text if added.summary else "")
 
 
 def _of_cell(turn: Turn, cell: Where) -> Turn:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import math
+import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from ..attachments.attached import Attached
+from ..conversation.messages import file_tokens
 from ..errors import ChatInterrupted, InvalidRequestError
-from .notices import SMALL_VALUES, Along, large_values, sized
+from ..models.registry import Target
 from .prompt import Prompt, attached_parts
 from .send import stopped
 from .session import Session
@@ -16,6 +21,44 @@ from .session import Session
 if TYPE_CHECKING:
     from ..attachments.errors import Failure
     from ..attachments.notebook_cells import RanCell
+
+CELL_NAME, MANY_CELLS = re.compile(r"In\[\d+\]"), 4  # of the notebook; from which on they are told in one
+TOLD_TOKENS = re.compile(r"\babout ([\d,]+) tokens?")
+ABOUT_TOKENS = re.compile(r"\babout (?=[\d,]+ tokens?)")
+TABLES = (".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".txt")  # files that pandas may read
+LARGE = 0.2  # of the limit, for one text or all values of a prompt
+SMALL_VALUES = 400  # characters: fewer than the tokens in a fifth of any window in use
+
+
+class Along(NamedTuple):
+    """What goes with a prompt: each thing with what is sent of it and its tokens, and lines about ``large`` texts."""
+
+    parts: tuple[Attached, ...] = ()
+    large: tuple[str, ...] = ()
+
+    @property
+    def line(self) -> str:
+        """All of it in one line; empty: nothing goes along."""
+        cells = [part for part in self.parts if CELL_NAME.fullmatch(part.name)]
+        names = [
+            ABOUT_TOKENS.sub("~", part.said) for part in self.parts if len(cells) < MANY_CELLS or part not in cells
+        ]
+        names += [_in_one(cells)] if len(cells) >= MANY_CELLS else []
+        listed = " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
+        return f"With {listed}." if names else ""
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """The line, and how to send more of what is sent in part."""
+        return (" ".join([self.line, *(f"{part.more}." for part in self.parts if part.more)]),) if self.parts else ()
+
+
+def _in_one(cells: Sequence[Attached]) -> str:
+    """Return cells of the notebook in words, with their tokens in all."""
+    tokens = sum(int(size.replace(",", "")) for cell in cells for size in TOLD_TOKENS.findall(cell.what))
+    changed = sum(cell.is_changed for cell in cells)
+    shortened = f", {changed} of them shortened" if changed else ""
+    return f"{len(cells)} cells, {cells[0].name} to {cells[-1].name} (~{tokens:,} tokens{shortened})"
 
 
 def attachment_of(
@@ -69,9 +112,10 @@ def attachments_given(session: Session, given: Any, options: Mapping[str, Any]) 
 
 
 def attachment_sizes(session: Session, parts: Sequence[Attached], **options: Any) -> Along:
-    """Return what goes with a prompt, with its tokens; ``options`` are settings for the request.
+    """Return what goes with a prompt: each with its tokens, and lines about the texts that are large.
 
-    Raises InvalidRequestError where a text alone takes more than a prompt may have.
+    ``options`` are settings for the request. Raises InvalidRequestError where one text alone takes more than the limit,
+    and for a file that cannot be sent.
     """
     if not parts:
         return Along()
@@ -79,7 +123,32 @@ def attachment_sizes(session: Session, parts: Sequence[Attached], **options: Any
     if target.provider.takes and any(part.files for part in parts):
         target.provider.says("images", ask=True)
         target = session.target(options, ask=True)
-    return sized(parts, target)
+    target.check_files(file for part in parts for file in part.files)
+    told, large = list[Attached](), list[str]()
+    for part in parts:
+        tokens = math.ceil(target.meter.tokens(part.text)) if part.text else 0
+        if tokens > target.limit:
+            raise InvalidRequestError(_too_large(part, tokens, target))
+        if tokens > LARGE * target.limit and not part.what:
+            large.append(f"{part.name} is large: about {tokens:,} tokens, {_share(tokens, target)}.")
+        whole = f"about {tokens + file_tokens(part.files, target.meter.vision):,} tokens"
+        told.append(replace(part, what=part.what or whole))
+    return Along(tuple(told), tuple(large))
+
+
+def _too_large(part: Attached, tokens: int, target: Target) -> str:
+    assumed = " (its window is assumed: --window N says how large it is)" if target.window.source == "assumed" else ""
+    remedy = "attach a part of it"
+    if not part.what and part.name.lower().endswith(TABLES):
+        remedy = "read it into a DataFrame, df = pd.read_csv(…) or the like, and write -a df, which sends an extract"
+    return (
+        f"{part.name} has about {tokens:,} tokens, and a prompt to {target.settings.model} may have "
+        f"{target.limit:,}{assumed}: {remedy}. Nothing was sent."
+    )
+
+
+def _share(tokens: int, target: Target) -> str:
+    return f"{100 * tokens / target.limit:,.0f} % of the {target.limit:,} that a prompt may have"
 
 
 def left_out(session: Session, parts: Sequence[Attached], options: Mapping[str, Any]) -> tuple[str, ...]:
@@ -103,4 +172,13 @@ def values_notice(session: Session, values: Sequence[tuple[str, str]], **options
     """
     if sum(len(text) for _, text in values) < SMALL_VALUES:
         return None
-    return large_values(values, session.target(options, ask=False))
+    target, sizes = session.target(options, ask=False), Counter[str]()
+    for name, text in values:
+        sizes[name] += math.ceil(target.meter.tokens(text))
+    total, share = sizes.total(), _share(sizes.total(), target)
+    if total <= LARGE * target.limit:
+        return None
+    ((name, most),) = sizes.most_common(1)
+    if len(sizes) == 1:
+        return f"{{{{ {name} }}}} takes about {total:,} tokens: {share}."
+    return f"The values filled in take about {total:,} tokens, most of them {{{{ {name} }}}} ({most:,}): {share}."

@@ -11,7 +11,7 @@ from ..conversation.messages import StopReason, Turn, file_tokens
 from ..conversation.places import Place
 from ..display.tables import first_words
 from .info import NextRequest
-from .prompt_parts import PromptPart, RowWithParts, TableWithParts, prompt_parts
+from .prompt_parts import PromptPart, TableWithParts, prompt_parts
 from .tabular import Table
 from .view import part_states, turn_tokens
 
@@ -56,16 +56,6 @@ class HistoryRow(NamedTuple):
         """The states in one line."""
         return ", ".join(self.states)
 
-    @property
-    def shown(self) -> RowWithParts:
-        """The row as it is shown, with the parts of its prompt and its reply, which its tokens are the sum of."""
-        states = (*self.states, *([f"{self.versions} answers"] if self.versions > 1 else []))
-        size, asked = f"{'' if self.exact else '~'}{self.tokens:,}", first_words(self.prompt[: self.typed])
-        cells = (str(self.turn), self.cell, asked, first_words(self.reply), size, ", ".join(states))
-        rest = self.tokens - sum(part.tokens for part in self.parts)
-        parts = (*self.parts, PromptPart("reply", self.reply, tokens=rest)) if self.parts else ()
-        return RowWithParts(cells, tuple((("", "", part.line, "", f"~{part.tokens:,}", ""), part) for part in parts))
-
 
 class History(Table[HistoryRow]):
     """All turns since the last clear, in order; a table of the fields of a row, with ``states`` in one line.
@@ -85,8 +75,17 @@ class History(Table[HistoryRow]):
         return f"{counted}{kept_out}{'' if self else '.'}"
 
     def shown(self) -> TableWithParts:
-        """Return the table as it is shown."""
-        return TableWithParts(TURN_COLUMNS, [row.shown for row in self], self.caption)
+        """Return the table as it is shown, with the parts of each prompt and its reply, which make up its tokens."""
+        shown = TableWithParts(TURN_COLUMNS, self.caption)
+        for row in self:
+            answers = f"{row.versions} answers" if row.versions > 1 else ""
+            size, state = f"{'' if row.exact else '~'}{row.tokens:,}", ", ".join(filter(None, (row.state, answers)))
+            prompt, reply = first_words(row.prompt[: row.typed]), first_words(row.reply)
+            shown.add((str(row.turn), row.cell, prompt, reply, size, state))
+            rest = row.tokens - sum(part.tokens for part in row.parts)
+            for part in (*row.parts, PromptPart("reply", row.reply, tokens=rest)) if row.parts else ():
+                shown.add(("", "", part.line, "", f"~{part.tokens:,}", ""), part)
+        return shown
 
     def __repr__(self) -> str:
         return str(self.shown())

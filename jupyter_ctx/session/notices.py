@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-import math
-import re
-from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
-from ..attachments.attached import Attached
 from ..context.context_info import ContextInfo
 from ..context.overflow import Overflow
-from ..conversation.messages import file_tokens
-from ..errors import InvalidRequestError
-from ..models.registry import KINDS_OF_FILES, Target
+from ..models.registry import KINDS_OF_FILES
 from ..providers.base import Reply
 from ..wording import counted, named_turns
 from .complete import Completion
@@ -23,12 +16,6 @@ from .request_plan import RequestPlan
 from .view import megabytes, turn_tokens
 
 ROOM_MAKERS = ("summarise", "trim", "clear")
-CELL_NAME, MANY_CELLS = re.compile(r"In\[\d+\]"), 4  # of the notebook; from which on they are told in one
-TOLD_TOKENS = re.compile(r"\babout ([\d,]+) tokens?")
-ABOUT_TOKENS = re.compile(r"\babout (?=[\d,]+ tokens?)")
-TABLES = (".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".txt")  # files that pandas may read
-LARGE_VALUES = 0.2  # of the limit, in one prompt
-SMALL_VALUES = 400  # characters: fewer than the tokens in a fifth of any window in use
 READ_MORE = "Its own settings say how much it reads: look for a context length."
 AFTER_OTHERS = "It was asked after other turns than those that stand before it here."
 
@@ -38,37 +25,6 @@ class Notice(NamedTuple):
 
     text: str
     once: str = ""
-
-
-class Along(NamedTuple):
-    """What goes with a prompt: each thing with what is sent of it and its tokens, and lines about ``large`` texts."""
-
-    parts: tuple[Attached, ...] = ()
-    large: tuple[str, ...] = ()
-
-    @property
-    def line(self) -> str:
-        """All of it in one line; empty: nothing goes along."""
-        cells = [part for part in self.parts if CELL_NAME.fullmatch(part.name)]
-        names = [
-            ABOUT_TOKENS.sub("~", part.said) for part in self.parts if len(cells) < MANY_CELLS or part not in cells
-        ]
-        names += [_in_one(cells)] if len(cells) >= MANY_CELLS else []
-        listed = " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
-        return f"With {listed}." if names else ""
-
-    @property
-    def lines(self) -> tuple[str, ...]:
-        """The line, and how to send more of what is sent in part."""
-        return (" ".join([self.line, *(f"{part.more}." for part in self.parts if part.more)]),) if self.parts else ()
-
-
-def _in_one(cells: Sequence[Attached]) -> str:
-    """Return cells of the notebook in words, with their tokens in all."""
-    tokens = sum(int(size.replace(",", "")) for cell in cells for size in TOLD_TOKENS.findall(cell.what))
-    changed = sum(cell.is_changed for cell in cells)
-    shortened = f", {changed} of them shortened" if changed else ""
-    return f"{len(cells)} cells, {cells[0].name} to {cells[-1].name} (~{tokens:,} tokens{shortened})"
 
 
 def notices_of(came: Completion, *, outdated: Sequence[int] = (), apart: bool = False) -> Iterator[Notice]:
@@ -217,52 +173,3 @@ def makes_room(commands: Sequence[str]) -> str:
     """Return a sentence about the commands that would make room now; empty: none would."""
     *some, last = commands or [""]
     return f"%chat {' or '.join(filter(None, [', '.join(some), last]))} makes room." if last else ""
-
-
-def large_values(values: Sequence[tuple[str, str]], target: Target) -> str | None:
-    """Return one line where values filled into a prompt take more than a fifth of the limit.
-
-    ``values`` are pairs of an expression and its text.
-    """
-    sizes = Counter[str]()
-    for name, text in values:
-        sizes[name] += math.ceil(target.meter.tokens(text))
-    limit, total = target.limit, sizes.total()
-    if total <= LARGE_VALUES * limit:
-        return None
-    ((name, most),) = sizes.most_common(1)
-    which = "" if len(sizes) == 1 else f", most of them {{{{ {name} }}}} ({most:,})"
-    what = f"{{{{ {name} }}}} takes" if len(sizes) == 1 else "The values filled in take"
-    return (
-        f"{what} about {total:,} tokens{which}: {100 * total / limit:,.0f} % of the {limit:,} that a prompt may have."
-    )
-
-
-def sized(parts: Sequence[Attached], target: Target) -> Along:
-    """Return what goes with a prompt: each with its tokens, and lines about the texts that are large.
-
-    Raises InvalidRequestError where one text alone takes more than the limit, and for a file that cannot be sent.
-    """
-    target.check_files(file for part in parts for file in part.files)
-    told, large, limit = list[Attached](), list[str](), target.limit
-    for part in parts:
-        tokens = math.ceil(target.meter.tokens(part.text)) if part.text else 0
-        if tokens > limit:
-            raise InvalidRequestError(_too_large(part, tokens, target))
-        if tokens > LARGE_VALUES * limit and not part.what:
-            share = f"{100 * tokens / limit:,.0f} % of the {limit:,} that a prompt may have"
-            large.append(f"{part.name} is large: about {tokens:,} tokens, {share}.")
-        whole = f"about {tokens + file_tokens(part.files, target.meter.vision):,} tokens"
-        told.append(replace(part, what=part.what or whole))
-    return Along(tuple(told), tuple(large))
-
-
-def _too_large(part: Attached, tokens: int, target: Target) -> str:
-    assumed = " (its window is assumed: --window N says how large it is)" if target.window.source == "assumed" else ""
-    remedy = "attach a part of it"
-    if not part.what and part.name.lower().endswith(TABLES):
-        remedy = "read it into a DataFrame, df = pd.read_csv(…) or the like, and write -a df, which sends an extract"
-    return (
-        f"{part.name} has about {tokens:,} tokens, and a prompt to {target.settings.model} may have "
-        f"{target.limit:,}{assumed}: {remedy}. Nothing was sent."
-    )

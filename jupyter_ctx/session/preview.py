@@ -15,7 +15,7 @@ from ..display.tables import first_words
 from ..models.request_price import RequestPrice, price_range, sending_text, unknown_prices
 from ..providers.base import Request
 from ..shown_as import mimebundle
-from .prompt_parts import PromptPart, RowWithParts, TableWithParts, prompt_parts
+from .prompt_parts import PromptPart, TableWithParts, prompt_parts
 from .request_plan import RequestPlan
 from .tabular import data_frame
 from .view import PartStatus, part_states
@@ -84,18 +84,31 @@ class View:
 
         ``prices``: of all requests that are sent at once, where this is the first of several.
         """
-        more, total = self.omitted[: max(0, len(self.omitted) - OMITTED)], max(1, self.input_tokens)
-        rows = [_row(part, "–", total) for part in self.omitted[len(more) :]]
+        shown = TableWithParts(VIEW_COLUMNS, self.caption(prices))
+        more, listed = self.omitted[:-OMITTED], self.omitted[-OMITTED:]
         if more:
             tokens = f"~{sum(part.tokens for part in more):,}"
-            rows.insert(0, RowWithParts(("…", "", f"{len(more):,} messages before these", tokens, "–", "not sent")))
-        if rows:
-            rows.append(RowWithParts("the request begins here"))
-        rows += [_row(part, _percent(part.tokens, total), total) for part in self.messages]
+            shown.add(("…", "", f"{len(more):,} messages before these", tokens, "–", "not sent"))
+        for part in listed:
+            self._add(shown, part, "–")
+        if listed:
+            shown.add("the request begins here")
+        for part in self.messages:
+            self._add(shown, part, self._percent(part.tokens))
         if self.template:
-            added, share = "what the model's server adds to the messages", _percent(self.template, total)
-            rows.append(RowWithParts(("", "", added, f"~{self.template:,}", share, "template")))
-        return TableWithParts(VIEW_COLUMNS, rows, self.caption(prices))
+            added = "what the model's server adds to the messages"
+            shown.add(("", "", added, f"~{self.template:,}", self._percent(self.template), "template"))
+        return shown
+
+    def _add(self, shown: TableWithParts, part: ViewPart, share: str) -> None:
+        """Add a message to what is shown, with its parts."""
+        tokens, state = f"{'' if part.exact else '~'}{part.tokens:,}", f"{part.state}{', stale' if part.stale else ''}"
+        shown.add((str(part.turn or ""), part.role, first_words(part.text[: part.typed]), tokens, share, state))
+        for each in part.parts:
+            shown.add(("", "", each.line, f"~{each.tokens:,}", self._percent(each.tokens), ""), each)
+
+    def _percent(self, tokens: int) -> str:
+        return f"{100 * tokens / max(1, self.input_tokens):.0f} %"
 
     def caption(self, prices: Sequence[RequestPrice] = ()) -> str:
         """Return the size of the whole, and what it costs; ``prices``: of all requests, where it is one of several."""
@@ -107,19 +120,6 @@ class View:
     def to_dataframe(self) -> Any:
         """Return a DataFrame with a row for each message, those that stay out last. Raises MissingDependencyError."""
         return data_frame((*self.messages, *self.omitted), PART_COLUMNS).astype({"turn": "Int64"})
-
-
-def _row(part: ViewPart, share: str, total: int) -> RowWithParts:
-    tokens, state = f"{'' if part.exact else '~'}{part.tokens:,}", f"{part.state}{', stale' if part.stale else ''}"
-    parts = tuple(
-        (("", "", each.line, f"~{each.tokens:,}", _percent(each.tokens, total), ""), each) for each in part.parts
-    )
-    cells = (str(part.turn or ""), part.role, first_words(part.text[: part.typed]), tokens, share, state)
-    return RowWithParts(cells, parts)
-
-
-def _percent(tokens: int, total: int) -> str:
-    return f"{100 * tokens / total:.0f} %"
 
 
 def preview(plan: RequestPlan, asked: Turn, *, is_counted: bool, price: RequestPrice) -> View:

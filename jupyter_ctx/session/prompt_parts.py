@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from ..context.context_info import segments_of
 from ..context.tokens import Meter
 from ..conversation.messages import Attachment, Turn, file_tokens
-from ..display.tables import shortened, table_text
+from ..display.tables import TableRow, shortened, table_text
 from ..wording.layout import line_width
 
 PART_MARK = "↳ "  # begins the line of a part
@@ -37,23 +38,26 @@ class PromptPart(NamedTuple):
         return shortened(f"{PART_MARK}{ASIDES.sub('', self.source) or 'typed'}", MOST_PART_LINE)
 
 
-class RowWithParts(NamedTuple):
-    """A row of a table, or a line across it, and the parts of its message, each with the row that stands below it."""
+@dataclass(slots=True)
+class TableWithParts:
+    """A table as it is shown in every form: its heads, the caption above it, and its rows; a str is a line across it.
 
-    cells: Sequence[str] | str
-    parts: tuple[tuple[Sequence[str], PromptPart], ...] = ()
+    ``parts``: the parts of prompts that have a row of their own, by its index.
+    """
 
-
-class TableWithParts(NamedTuple):
-    """A table as it is shown in every form: its heads, its rows and the caption above it."""
-
-    head: Sequence[str]
-    rows: Sequence[RowWithParts]
+    head: TableRow
     caption: str
+    rows: list[TableRow | str] = field(default_factory=list)
+    parts: dict[int, PromptPart] = field(default_factory=dict)
+
+    def add(self, row: TableRow | str, part: PromptPart | None = None) -> None:
+        """Append a row, or that of a part below its message."""
+        if part is not None:
+            self.parts[len(self.rows)] = part
+        self.rows.append(row)
 
     def __str__(self) -> str:
-        lines = [line for row in self.rows for line in (row.cells, *(cells for cells, _ in row.parts))]
-        return f"{self.caption}\n{table_text(self.head, lines, line_width())}" if lines else self.caption
+        return f"{self.caption}\n{table_text(self.head, self.rows, line_width())}" if self.rows else self.caption
 
 
 def prompt_parts(turn: Turn, tokens: int, meter: Meter) -> tuple[PromptPart, ...]:

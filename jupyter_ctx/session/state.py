@@ -23,7 +23,7 @@ from ..providers.lookup import given_address, split_model
 from ..runtime.redaction import without_address_keys
 from ..storage.serialization import StoredState
 from .course import Course
-from .handed_out import HandedOut
+from .handout import HandedOut
 
 NEARLY_FULL = 0.85  # of the limit: above this, a line says so before the answer
 ABOVE = "above "  # begins the keys of such lines, which are said again after a clear

@@ -250,6 +250,11 @@ def described(value: Any) -> str:
     return next(words, "an iterator, which reading would use up" if is_iterator else "")
 
 
+def module_of(kind: type) -> str:
+    """Return the top-level package of a class, which tells what comes from a library without importing it."""
+    return str(kind.__module__).partition(".")[0]
+
+
 def shape_of(value: Any) -> tuple[int, ...]:
     """Return the shape of an array or a table; empty for any other value."""
     shape = getattr(value, "shape", ())
@@ -343,7 +348,7 @@ def _only_looks(value: Any, method: str) -> bool:
 
 
 def _is_of(value: Any, libraries: Set[str]) -> bool:
-    return any(base.__module__.partition(".")[0] in libraries for base in type(value).__mro__)
+    return any(module_of(base) in libraries for base in type(value).__mro__)
 
 
 def _check_names(value: Any, given: Any) -> None:

@@ -15,8 +15,6 @@ from jupyter_ctx.context.summary_facts import (
     missing_facts,
     pick_lines,
     task,
-    transcript,
-    whole_lines,
     within,
 )
 
@@ -64,11 +62,6 @@ def test_nothing_closes_its_own_fence(text: str) -> None:
     assert fence not in rest.removesuffix(f"\n{fence}")
 
 
-def test_a_capped_text_ends_at_its_last_whole_line() -> None:
-    assert whole_lines("one\ntwo\nthr") == "one\ntwo"
-    assert whole_lines("one line that") == "one line that"
-
-
 def test_a_paste_does_not_crowd_out_what_was_said_in_a_sentence() -> None:
     paste = "\n".join(f"value_{n} = {n}.{n}" for n in range(100, 200))
     said = [("The deadline is 2027-03-14.", ""), (paste, ""), ("Ask Halldora before we ship.", "")]
@@ -110,8 +103,3 @@ def test_a_summary_goes_on_from_the_one_before_and_says_what_the_user_wants() ->
     assert "Keep the SQL." in asked
     assert "````\nGoal: sail" in asked
     assert "Write that summary anew" not in task("", 600, None, small=False)
-
-
-def test_small_models_are_given_the_users_lines_only() -> None:
-    assert transcript([("a", "b")], small=True) == ["User: a"]
-    assert transcript([("a", "b")], small=False) == ["User: a\nAssistant: b"]

@@ -13,11 +13,11 @@ from crates import FACTS, PADDING, crates
 from jupyter_ctx import Chat, ChatError, ContextOverflowError, Overflow, ProviderError
 from jupyter_ctx.conversation.messages import Turn
 from jupyter_ctx.providers.base import Request
-from jupyter_ctx.session.summarizer import SummaryInput, extractive_summary
+from jupyter_ctx.session.summarizer import SummaryInput, with_own_lines
 from jupyter_ctx.testing import Answer, ScriptedProvider
 
 KEPT = f"Facts and figures\n{FACTS}"
-Writer = Callable[[str], str]
+Writer = Callable[[str], str | Answer]
 
 
 def is_task(text: str) -> bool:
@@ -28,7 +28,7 @@ def is_task(text: str) -> bool:
 def summarised_by(write: Writer, limit: int = 10**6, **settings: Any) -> tuple[Chat, ScriptedProvider]:
     """A chat whose provider writes these summaries, and refuses prompts above ``limit`` characters."""
 
-    def answer(request: Request) -> str:
+    def answer(request: Request) -> str | Answer:
         text = request.messages[-1].content
         if len(text) > limit:
             raise ContextOverflowError("maximum context length exceeded", overflow=Overflow())
@@ -122,6 +122,14 @@ def test_a_summary_that_ignores_its_cap_in_one_line_is_cut() -> None:
     assert chat.info().used < before
 
 
+def test_a_summary_that_stops_at_its_cap_ends_with_its_last_whole_line() -> None:
+    chat, _ = summarised_by(lambda _: Answer(f"{KEPT}\nCrate 9 wei", stop_reason="max_tokens"))
+    assert chat.summarize().changed
+    assert chat.conversation.summary is not None
+    assert chat.conversation.summary.text.startswith(KEPT)
+    assert "Crate 9 wei\n" not in f"{chat.conversation.summary.text}\n"
+
+
 @pytest.mark.parametrize("limit", [10, 10**6])
 def test_where_the_model_fails_the_users_own_lines_stand_for_the_turns(limit: int) -> None:
     chat, provider = summarised_by(lambda _: KEPT, limit=limit)
@@ -174,7 +182,7 @@ def test_two_failures_in_a_row_and_turns_are_only_left_out() -> None:
 
 def test_the_users_lines_need_no_model_at_all(chat: Chat) -> None:
     turns = (Turn("The budget is 4,200 euros.", "Noted."), Turn("Use sales_q3, not sales_q2.", "Sure."))
-    text = extractive_summary(SummaryInput(turns), chat.session.target({}, ask=False), 150)
+    text = with_own_lines("", SummaryInput(turns), chat.session.target({}, ask=False), 150)
     assert text.splitlines()[:2] == ["The budget is 4,200 euros.", "Use sales_q3, not sales_q2."]
 
 

@@ -76,32 +76,18 @@ def _sent_html(part: AttachmentSummary) -> str:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class PartRow:
-    """A row below that of a message, for a part of it: its cells, and what it unfolds to."""
-
-    cells: TableRow
-    part: AttachmentSummary
-
-
 def table_with_parts(
-    head: TableRow, rows: TableRows, caption: str, parts: Mapping[int, Sequence[PartRow]]
+    head: TableRow, rows: TableRows, caption: str, parts: Mapping[int, AttachmentSummary]
 ) -> dict[str, str]:  # fmt: skip
-    """Return a table as HTML, as Markdown and as plain text, with the ``parts`` of each row, by its index, below it.
+    """Return a table as HTML, as Markdown and as plain text; ``parts`` are what rows, by their index, unfold to.
 
-    As HTML the parts unfold; of very many characters, those of the last rows do.
+    As HTML they unfold; of very many characters, those of the last rows do.
     """
-    lines = list[TableRow | str | PartRow]()
-    for index, row in enumerate(rows):
-        lines += [row, *parts.get(index, ())]
-    forms = table(head, [line.cells if isinstance(line, PartRow) else line for line in lines], caption)
     sides, left, drawn = column_sides(head, rows), MOST_IN_TABLE, list[str]()
-    for line in reversed(lines):
-        if not isinstance(line, PartRow):
-            drawn.append(f"<tr>{row_html(line, sides)}</tr>")
-            continue
-        left -= line.part.size
-        unfolding = {PART_COLUMN: summary_html(line.part.name, [line.part])} if left >= 0 else NOT_DRAWN
-        drawn.append(f"<tr>{row_html(line.cells, sides, unfolding)}</tr>")
+    for index, row in reversed(list(enumerate(rows))):
+        part = parts.get(index)
+        left -= part.size if part is not None else 0
+        unfolding = {PART_COLUMN: summary_html(part.name, [part])} if part is not None and left >= 0 else NOT_DRAWN
+        drawn.append(f"<tr>{row_html(row, sides, unfolding)}</tr>")
     page = page_html(head, sides, reversed(drawn), caption)
-    return {**forms, "text/html": f'<div {SCROLLS}">{page}</div>'}
+    return {**table(head, rows, caption), "text/html": f'<div {SCROLLS}">{page}</div>'}

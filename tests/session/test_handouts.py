@@ -14,10 +14,9 @@ import pytest
 
 from jupyter_ctx import Chat, ChatError, Reply
 from jupyter_ctx.context.logprobs import Token, TokenLogprob
-from jupyter_ctx.export.handout import Handout, notebook_in, with_handout
 from jupyter_ctx.providers.base import Request, Thought
 from jupyter_ctx.runtime.frontend import fingerprint
-from jupyter_ctx.session.handed_out import HandedOut, gathered
+from jupyter_ctx.session.handout import HandedOut, HandoutAnswer, gathered, notebook_in, with_answers
 from jupyter_ctx.session.notices import AFTER_OTHERS
 from jupyter_ctx.session.state import NotebookState
 from jupyter_ctx.testing import Answer, ScriptedProvider
@@ -55,18 +54,18 @@ def say(chat: Chat, prompt: str, *, handed: bool = False, run: str = "1", **opti
     return chat.send(prompt, cell=f"cell {prompt}", run=f"{run} {prompt}", source=source, stored=stored, **options)
 
 
-def handout_of(chat: Chat, *prompts: str) -> Handout:
+def handout_of(chat: Chat, *prompts: str) -> list[HandoutAnswer]:
     """What is handed out of a notebook with these prompts."""
     cells = {fingerprint(f"%%chat\n{prompt}") for prompt in prompts}
     return gathered([chat.conversation], cells, lambda text: "a secret" in text)
 
 
-def saved(folder: Path, handout: Handout, *prompts: str) -> Path:
+def saved(folder: Path, handout: list[HandoutAnswer], *prompts: str) -> Path:
     """A notebook with these cells that carries a handout."""
     cells = [nbformat.v4.new_code_cell(f"%%chat\n{prompt}") for prompt in prompts]
     path = folder / "x.ipynb"
     path.write_text(nbformat.writes(nbformat.v4.new_notebook(cells=cells)))
-    path.write_text(with_handout(notebook_in(path), handout))
+    path.write_text(with_answers(notebook_in(path), handout))
     return path
 
 
@@ -208,16 +207,16 @@ def test_only_the_newest_whole_answers_of_cells_that_are_there_go_out() -> None:
     say(chat, "Deleted.")
     chat.send("From a script.")
     handout = handout_of(chat, "Hello?", "And then?", "Long.", "Key?", "Not kept.")
-    assert {answer.text for answer in handout.answers} == {"Second.", "Third.", "Half", "Undone."}
+    assert {answer.text for answer in handout} == {"Second.", "Third.", "Half", "Undone."}
     carried = ("Hello?", "And then?", "Long.", "Not kept.")
-    assert set(handout.cells) == {fingerprint(f"%%chat\n{prompt}") for prompt in carried}
+    assert {answer.asked for answer in handout} == {fingerprint(f"%%chat\n{prompt}") for prompt in carried}
     assert not any(word in str(handout) for word in ("Hello?", "secret", "Apart", "First"))
 
 
 # what a file may hold
 
 
-def edited(path: Path, change: Callable[[dict[str, Any]], Any]) -> None:
+def edited(path: Path, change: Callable[[list[dict[str, Any]]], Any]) -> None:
     """Write another handout into a notebook."""
     notebook = json.loads(path.read_text())
     metadata = notebook["metadata"]["jupyter_ctx"]
@@ -225,20 +224,20 @@ def edited(path: Path, change: Callable[[dict[str, Any]], Any]) -> None:
     path.write_text(json.dumps(notebook))
 
 
-def with_answers(body: dict[str, Any], **fields: Any) -> dict[str, Any]:
-    return {**body, "answers": [{**answer, **fields} for answer in body["answers"]]}
+def changed(answers: list[dict[str, Any]], **fields: Any) -> list[dict[str, Any]]:
+    return [{**answer, **fields} for answer in answers]
 
 
 @pytest.mark.parametrize(
     "change",
     [
         lambda body: "text",
-        lambda body: {**body, "answers": {"a": 1}},
-        lambda body: {**body, "cells": ["another notebook's"]},
+        lambda body: {"answers": body},
+        lambda body: changed(body, asked="another notebook's"),
         lambda body: {},
-        lambda body: with_answers(body, text=5),
-        lambda body: with_answers(body, before=1),
-        lambda body: with_answers(body, stop_reason="sudo"),
+        lambda body: changed(body, text=5),
+        lambda body: changed(body, before=1),
+        lambda body: changed(body, stop_reason="sudo"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_read_is_one_line_and_prompts_are_asked(path: Path, change: Callable[[Any], Any]) -> None:
@@ -256,11 +255,11 @@ def test_what_cannot_be_read_is_one_line_and_prompts_are_asked(path: Path, chang
     ("fields", "answered"),
     [
         ({"key": ""}, False),
-        ({"before": "7", "asked": ""}, True),
+        ({"before": "7", "asked": fingerprint(f"%%chat\n{PROMPTS[2]}")}, True),
     ],
 )
 def test_answers_to_other_requests_are_passed_over(path: Path, fields: dict[str, Any], answered: bool) -> None:
-    edited(path, lambda body: with_answers(body, **fields))
+    edited(path, lambda body: changed(body, **fields))
     chat, _ = talker()
     opened(chat, path)
     assert [say(chat, prompt, handed=True).stored for prompt in PROMPTS] == [answered] * 3
@@ -274,7 +273,7 @@ def test_an_edited_handout_changes_nothing_but_what_it_says(path: Path) -> None:
         "api_key": "k",
         "settings": {"model": "m"},
     }
-    edited(path, lambda old: with_answers({**old, **own}, text="<script>x</script>\0", window=300, **own))
+    edited(path, lambda old: changed(old, text="<script>x</script>\0", window=300, **own))
     chat, provider = talker()
     opened(chat, path)
     before = chat.config
@@ -295,7 +294,7 @@ def test_the_certainty_of_tokens_goes_with_an_answer(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("logprob", [float("nan"), float("inf"), None])
 def test_a_probability_that_is_none_is_left_out_with_the_others(path: Path, logprob: float | None) -> None:
-    edited(path, lambda old: with_answers(old, tokens=[[["V2VsbA==", 5, logprob], []]]))
+    edited(path, lambda old: changed(old, tokens=[[["V2VsbA==", 5, logprob], []]]))
     chat, _ = talker()
     reply = say(opened(chat, path), PROMPTS[0], handed=True)
     assert (reply.text, reply.tokens) == ("Answer 0.", ())

@@ -1,0 +1,228 @@
+"""Answers that are handed out with a notebook: gathered from conversations, carried in its metadata, and found again.
+
+An answer belongs to a prompt as filled in, its files and its model's name, so that it is found whatever turns stand
+before it, and whatever address, key, package or model file is missing. A notebook comes from anybody, so that it is
+read within bounds, into values that can set nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from ..context.logprobs import TokenLogprob
+from ..conversation.conversation import Conversation
+from ..conversation.events import Offered, Said
+from ..conversation.messages import StopReason, Turn, new_id
+from ..conversation.places import Places
+from ..conversation.text_safety import clean
+from ..errors import InvalidRequestError
+from ..export.notebook_file import whole_text
+from ..export.openai_messages import EXPORT_KEY, dumped, find, found_in
+from ..runtime.frontend import fingerprint
+from ..storage.stored_answers import AnswerKey, StoredAnswer
+from .reply_checks import INCOMPLETE
+from .view import digested
+
+HANDOUT = "handout"
+MOST_READ = 200_000_000  # bytes of a notebook
+
+
+@dataclass(frozen=True, slots=True)
+class HandoutAnswer:
+    """An answer, and what it answers.
+
+    key: fingerprint of a prompt with its files and its model's name; of a row of a map, the digest of its request
+    asked: fingerprint of the cell that asked
+    before: fingerprint of the turns that stood before the prompt
+    repeat: number of the answer among those to the same row
+    text, thinking, stop_reason, truncated: as of a StoredAnswer
+    tokens: the answer's tokens with their probabilities, where these were asked for
+    """
+
+    key: str
+    asked: str
+    before: str = ""
+    repeat: int = 0
+    text: str = ""
+    thinking: str = ""
+    stop_reason: StopReason = "stop"
+    truncated: bool = False
+    tokens: tuple[TokenLogprob, ...] = ()
+
+
+class HandedOut:
+    """The answers in the file of this notebook, read when the first prompt is asked.
+
+    ``files`` returns the files that may be this notebook. ``problems`` says why none of them can be used.
+    """
+
+    def __init__(self, files: Callable[[], Iterable[str]] = tuple) -> None:
+        self._files = files
+        self.problems: list[str] = []
+
+    @cached_property
+    def _answers(self) -> Mapping[str, Sequence[HandoutAnswer]]:
+        answers, problems = defaultdict[str, list[HandoutAnswer]](list), list[str]()
+        for path in map(Path, self._files()):
+            try:
+                for answer in answers_in(notebook_in(path)):
+                    answers[answer.key].append(answer)
+            except InvalidRequestError as error:
+                problems.append(f"The answers handed out in {path.name} are not used: {error}. Prompts are asked.")
+        self.problems += [] if answers else problems  # the others are neighbours of this notebook
+        return answers
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing was handed out."""
+        return not self._answers
+
+    @cached_property
+    def rows(self) -> Mapping[AnswerKey, StoredAnswer]:
+        """The answers by their keys, as maps look for them."""
+        return {
+            (each.key, each.repeat): StoredAnswer(
+                each.text, each.thinking, stop_reason=each.stop_reason, truncated=each.truncated
+            )
+            for answers in self._answers.values()
+            for each in answers
+        }
+
+    def turns(self, said: Said, model: str, past: Places) -> Iterator[tuple[Turn, bool]]:
+        """Yield a prompt's turns with the answers handed out for it, and whether the same turns stand before it.
+
+        Those that a cell with the same text asked for come first, of these those that were asked after the same turns.
+        """
+        asked, answers = said.turn.record, self._answers.get(_prompt_key(said.turn, model), ())
+        before = _before(past, said) if answers else ""
+        for answer in sorted(answers, key=lambda each: (each.asked != asked.source, each.before != before)):
+            record = replace(
+                asked, id=new_id(), model=model, stop_reason=answer.stop_reason, stored=True,
+                digest=answer.key, tokens=answer.tokens,
+            )  # fmt: skip
+            turn = replace(said.turn, reply=answer.text, thinking=answer.thinking, record=record)
+            yield turn, answer.before == before
+
+
+# gathered from conversations
+
+
+def gathered(
+    conversations: Sequence[Conversation], cells: Container[str], is_secret: Callable[[str], bool]
+) -> list[HandoutAnswer]:
+    """Return the answers of these cells, by the fingerprints of their texts, without those that hold a secret.
+
+    Of a cell that was answered several times, the answer counts that stands in its conversation now, else the newest:
+    a cell of a lesson may be cleared or taken back by one further down.
+    """
+    answers, seen = list[HandoutAnswer](), set[str]()
+    for turns, before in (run for conversation in conversations for run in _newest(conversation)):
+        record = turns[0].record
+        cell, source = record.cell or record.run or "", record.source or ""
+        is_whole = all(turn.record.stop_reason not in INCOMPLETE for turn in turns)
+        is_open = not any(is_secret(turn.reply + turn.thinking) for turn in turns)
+        if source in cells and cell not in seen and is_whole and is_open:
+            seen.add(cell)
+            answers += (
+                HandoutAnswer(
+                    _prompt_key(turn, turn.model), source, before, text=turn.reply, thinking=turn.thinking,
+                    stop_reason=turn.stop_reason, tokens=turn.record.tokens,
+                )
+                for turn in turns
+            )  # fmt: skip
+    return answers
+
+
+def _newest(conversation: Conversation) -> list[tuple[tuple[Turn, ...], str]]:
+    """Return the answers of each run of a cell, with the fingerprint of the turns before it.
+
+    What stands in the conversation now comes first, then the newest.
+    """
+    past, runs = Conversation(), list[tuple[tuple[Turn, ...], str]]()
+    for event in conversation.events:
+        if isinstance(event, Said):
+            runs.append(((event.turn,), _before(past, event)))
+        elif isinstance(event, Offered) and not any(each.error or each.problem for each in event.alternatives.answers):
+            offer = event.alternatives
+            runs.append((offer.turns, _before(past, Said(offer.asked, offer.append, offer.new))))
+        past.append(event)
+    now = {place.turn.id for place in conversation.places}
+    now |= {turn.id for offer in conversation.offers.values() for turn in offer.turns}
+    runs.reverse()
+    return sorted(runs, key=lambda run: run[0][0].id not in now)
+
+
+def _before(past: Places, said: Said) -> str:
+    """Return the fingerprint of the turns that stand before a prompt that is asked now."""
+    record, at = said.turn.record, 0
+    if not said.begins_anew(past):
+        at = past.position(record.cell, record.run, append=said.append)
+    return digested("", (message for place in past.places[:at] for message in place.turn.messages))
+
+
+def _prompt_key(turn: Turn, model: str) -> str:
+    """Return the fingerprint of a prompt with its files and its model's name."""
+    return digested(model, turn.messages[:1])
+
+
+# in a notebook
+
+
+def notebook_in(path: Path) -> dict[str, Any]:
+    """Return a saved notebook; an empty one for a file that is none, or too large."""
+    try:
+        text = path.read_text("utf-8") if path.stat().st_size <= MOST_READ else ""
+    except (OSError, UnicodeDecodeError):
+        text = ""
+    return found_in(text)
+
+
+def cell_texts(notebook: Mapping[str, Any]) -> dict[str, str]:
+    """Return the texts of a notebook's cells by their fingerprints."""
+    texts = (whole_text(cell, "source") for cell in find(list, notebook, "cells"))
+    return {fingerprint(text): text for text in texts}
+
+
+def with_answers(notebook: Mapping[str, Any], answers: Sequence[HandoutAnswer]) -> str:
+    """Return the text of a notebook that carries these answers."""
+    import msgspec
+
+    metadata = find(dict, notebook, "metadata")
+    ours = {**find(dict, metadata, EXPORT_KEY), HANDOUT: msgspec.to_builtins(answers)}
+    return dumped({**notebook, "metadata": {**metadata, EXPORT_KEY: ours}})
+
+
+def is_handout(text: str) -> bool:
+    """Return whether a notebook's text carries answers."""
+    return HANDOUT in found_in(text, "metadata", EXPORT_KEY)
+
+
+def answers_in(notebook: Mapping[str, Any]) -> list[HandoutAnswer]:
+    """Return the answers that a notebook carries. Raises InvalidRequestError."""
+    import msgspec
+
+    ours = find(dict, notebook, "metadata", EXPORT_KEY)
+    if HANDOUT not in ours:
+        return []
+    try:
+        answers = msgspec.convert(ours[HANDOUT], list[HandoutAnswer])
+    except (ValueError, RecursionError):  # ValidationError is a ValueError
+        raise InvalidRequestError("they are damaged, or of another release of jupyter_ctx") from None
+    if cell_texts(notebook).keys().isdisjoint(answer.asked for answer in answers):
+        raise InvalidRequestError("they are of another notebook, or all of its chat cells were changed")
+    return [
+        replace(each, text=clean(each.text), thinking=clean(each.thinking), tokens=each.tokens if _finite(each) else ())
+        for each in answers
+    ]
+
+
+def _finite(answer: HandoutAnswer) -> bool:
+    """Return whether all probabilities are numbers."""
+    logprobs = (token.logprob for written in answer.tokens for token in (written.token, *written.top_logprobs))
+    return all(logprob is not None and math.isfinite(logprob) for logprob in logprobs)
