@@ -13,6 +13,7 @@ from IPython.display import display
 
 from ..chat import Chat
 from ..conversation.events import Said
+from ..conversation.messages import ToolCall, ToolResult
 from ..conversation.places import Place
 from ..display.answer.stream import AnswerView, NotebookView, TerminalView
 from ..display.text import note_plain, to_plain, warning_forms
@@ -35,7 +36,7 @@ from .conversation_tables import parts_bundle
 from .line_options import is_several
 from .output_recorder import OutputRecorder
 from .questions import asked_first
-from .sent_parts import along_bundle
+from .sent_parts import along_bundle, call_line, call_shown, steps_of
 from .variables import check_new_name
 
 if TYPE_CHECKING:
@@ -163,14 +164,20 @@ class ChatCells:
                 _warn(warning, place)
             view.begin()
 
-        coming = StreamListener(begin, view.feed, view.think, on_sent=view.sent)
+        def call(asked: ToolCall, result: ToolResult | None) -> None:
+            if result is None:
+                view.calling(call_line(asked))
+            else:
+                view.called(call_shown(asked, result))
+
+        coming = StreamListener(begin, view.feed, view.think, on_sent=view.sent, on_call=call)
         try:
             reply = send_prompt(chat.session, prompt, coming)
             view.leave()
         except InvalidAnswerError as error:
             with uninterrupted():
                 begin()
-                view.correct(error.text, error.reply.thinking)
+                view.correct(error.text, error.reply.thinking, steps=steps_of(error.reply.rounds))
                 view.close((), figures_below(chat, error.reply, place))
             raise
         except (ChatError, ChatInterrupted) as error:
@@ -187,7 +194,7 @@ class ChatCells:
             with uninterrupted():
                 view.close()
             raise
-        view.correct(reply.text, reply.thinking, shown_forms(reply))
+        view.correct(reply.text, reply.thinking, shown_forms(reply), steps_of(reply.rounds))
         self._close(chat, view, place, reply)
         return reply
 
