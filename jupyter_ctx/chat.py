@@ -78,6 +78,7 @@ class Chat:
             session.restore(opened, given)
             _say_where_it_is_a_copy(journal, name, len(session.conversation.places))
         self.session = session
+        session.learn_functions(settings)
         if api_key is not None:
             self.models.set_key(key_owner(self.config), api_key)
 
@@ -125,30 +126,44 @@ class Chat:
         schema: Any = None,
         on_piece: Callable[[str], object] | None = None,
         on_thought: Callable[[str], object] | None = None,
+        tools: Iterable[Any] | None = None,
         **options: Any,
     ) -> Reply:
         """Send a prompt, record the turn, and return the reply.
         attachments: files and values, one or several; text joins the prompt, images and PDFs go beside it
         schema: what reply.parsed must be: a pydantic model, dataclass, TypedDict, or JSON schema; asked twice at most
         on_piece, on_thought: called with each piece of the answer, of the model's thinking
+        tools: functions that the model may call, with type hints and docstrings; reply.rounds has calls and results
         options: settings for this request; record=False sends the prompt alone and records nothing
         Raises a ChatError; then only text that had come is recorded, and an answer that does not match its schema.
         """
         for name, called in {"on_piece": on_piece, "on_thought": on_thought}.items():
             if called is not None and not callable(called):
                 raise InvalidRequestError(f"{name} is {called!r}: it must be a function.")
-        asked = self._prompt(prompt, attachments, schema, options)
+        asked = self._prompt(prompt, attachments, schema, tools, options)
         reply = send_prompt(self.session, asked, StreamListener(None, on_piece, on_thought))
         lines = left_out(self.session, asked.attachments, asked.options)
         return replace(reply, notices=(*reply.notices, *lines, *self.session.notices()))
 
-    def preview(self, prompt: str = "", *, attachments: Any = (), schema: Any = None, **options: Any) -> View:
+    def preview(
+        self,
+        prompt: str = "",
+        *,
+        attachments: Any = (),
+        schema: Any = None,
+        tools: Iterable[Any] | None = None,
+        **options: Any,
+    ) -> View:
         """Return what send would send with the same arguments, part by part, and what it would leave out."""
-        return self.session.view(self._prompt(prompt, attachments, schema, options))
+        return self.session.view(self._prompt(prompt, attachments, schema, tools, options))
 
-    def _prompt(self, prompt: str, attachments: Any, schema: Any, options: Mapping[str, Any]) -> Prompt:
+    def _prompt(
+        self, prompt: str, attachments: Any, schema: Any, tools: Iterable[Any] | None, options: Mapping[str, Any]
+    ) -> Prompt:
         asked = Prompt.of(prompt, schema, options)
-        return replace(asked, attachments=attachments_given(self.session, attachments, asked.options))
+        offered = None if tools is None else self.session.known_tools(tools)
+        attached = attachments_given(self.session, attachments, asked.options)
+        return replace(asked, attachments=attached, tools=offered)
 
     def info(self) -> ContextInfo:
         """Return how full the next request is with an empty prompt, in tokens. No server is asked."""
@@ -254,6 +269,7 @@ class Chat:
         settings = settings_with(self.config, {name: value for name, value in changes.items() if name != "system"})
         settings = self.session.notebook.course.priced(settings)
         self.session.notebook.course.check_unlocked(changes)
+        self.session.learn_functions(changes)
         if changes.keys() & OF_A_TARGET:
             self.models.target(settings, ask=False)
         if changes.get("summary_model") and settings.summary_model:

@@ -64,6 +64,7 @@ UNIT_WORDS = {"%": "80% is the same as 0.8", "k": "128k is the same as 128,000"}
 WANTED = {  # of what a number or a text must be, where its type does not say it
     "compact_at": f"a share of the limit from 0.1 to 1, or a number of tokens from {LEAST_TOKENS}",
     "parameters": "NAME=VALUE, one or several, or none",
+    "tools": "names of functions, such as rows,lookup, or none",
     "prices": f"{PRICES_WANTED}, at least 0 and cached at most as in",
 }
 
@@ -147,6 +148,8 @@ class Settings:
     attach_share: Annotated[float, Number(0, 1, "%")] | None = room(
         None, "the share of the limit that each thing attached may take; none: a tenth, and 8,000 tokens of data"
     )
+    tools: tuple[str, ...] = request((), "names of functions that the model may call, such as rows,lookup; none: none")
+    tool_rounds: Annotated[int, Number(1, 100)] = request(10, "most rounds of calls of functions for one prompt")
     cells: Literal["off", "on"] = room("off", "whether the cells that ran since the last prompt go with each one")
     summary_model: str | None = room(
         None, "the model that writes summaries; none: the chat's own, or your own lines for local models"
@@ -231,6 +234,8 @@ def typed_value(value: Any, name: str = "") -> str:
         return "off"
     if isinstance(value, Mapping):
         return " ".join(f"{key}={json.dumps(each, default=str)}" for key, each in value.items()) or "none"
+    if isinstance(value, tuple) and all(isinstance(each, str) for each in value):
+        return ",".join(value) or "none"
     if isinstance(value, tuple):
         return ", ".join(f"{each:.15g}" for each in value)
     return "none" if value is None else str(value)
@@ -360,6 +365,16 @@ def _prices(value: Any) -> tuple[float, ...]:
     return prices
 
 
+def _tools(value: Any) -> tuple[str, ...]:
+    """Return names of functions from a text, or from a list of names and functions."""
+    if value is None or is_none(value):
+        return ()
+    names = value.replace(",", " ").split() if isinstance(value, str) else [*value]
+    if not all(isinstance(each, str) or hasattr(each, "__name__") for each in names):
+        raise ValueError
+    return tuple(dict.fromkeys(each if isinstance(each, str) else each.__name__ for each in names))
+
+
 def _parameters(value: Any) -> Mapping[str, Any]:
     """Return parameters from a mapping, or from one or several texts NAME=VALUE, where VALUE may be JSON."""
     if isinstance(value, Mapping):
@@ -392,4 +407,5 @@ READERS: Mapping[str, Callable[[Any], Any]] = {
     "parameters": _parameters,
     "prices": _prices,
     "summary_model": model_of,
+    "tools": _tools,
 }

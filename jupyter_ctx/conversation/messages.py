@@ -127,6 +127,11 @@ class ToolRound:
         called = (f"[called {call}, which returned:]\n{result.text}" for call, result in answered)
         return "\n\n".join(filter(None, (self.text, *called)))
 
+    @property
+    def files(self) -> tuple[Attachment, ...]:
+        """The files of all results."""
+        return tuple(file for result in self.results for file in result.attachments)
+
     def shortened(self) -> ToolRound:
         """Return the round with each result cut down to its first line."""
         return replace(self, results=tuple(result.first_line() for result in self.results))
@@ -145,6 +150,18 @@ class Message:
     attachments: tuple[Attachment, ...] = ()
     round: ToolRound | None = None
 
+    @property
+    def text(self) -> str:
+        """All of its text, with calls and their results."""
+        return self.content if self.round is None else str(self.round)
+
+    @property
+    def files(self) -> tuple[Attachment, ...]:
+        """All files that it carries, those of results too."""
+        if self.round is None:
+            return self.attachments
+        return (*self.attachments, *self.round.files)
+
 
 @dataclass(frozen=True, slots=True)
 class TurnRecord:
@@ -160,6 +177,7 @@ class TurnRecord:
     ``at``: when the turn was recorded, in seconds since 1970; ``None``: it was added, or is of an earlier release.
     ``stored``: the reply was there already, in the store or handed out with the notebook, and nothing was sent.
     ``start``: id of the place at which the request's view began; ``None``: at the first turn.
+    ``shortened``: id of the place before which results of functions were cut down to a line; ``None``: nowhere.
     ``apart``: the request had settings of its own, so that later ones do not go on from its view.
     ``summary``: id of the summary in that view.
     ``digest``: fingerprint of the request; empty for a turn that was added.
@@ -198,6 +216,7 @@ class TurnRecord:
     tokens: tuple[TokenLogprob, ...] = ()
     citations: tuple[tuple[str, str], ...] = ()
     id: str = field(default_factory=new_id)
+    shortened: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,10 +273,28 @@ class Turn:
         return self.record.sources or tuple(file.name for file in self.attachments)
 
     @property
+    def answered(self) -> str:
+        """The reply, behind the calls of functions with their results."""
+        return "\n\n".join((*map(str, self.rounds), self.reply)) if self.rounds else self.reply
+
+    @property
+    def files(self) -> tuple[Attachment, ...]:
+        """All files of its messages."""
+        return (*self.attachments, *(file for each in self.rounds for file in each.files))
+
+    @property
     def messages(self) -> tuple[Message, ...]:
         """The messages that a later request carries: the prompt, the calls of functions, and the reply."""
-        called = tuple(Message("assistant", each.text, round=each) for each in self.rounds)
-        return Message("user", self.prompt, self.attachments), *called, Message("assistant", self.reply)
+        prompt, reply = Message("user", self.prompt, self.attachments), Message("assistant", self.reply)
+        if not self.rounds:
+            return prompt, reply
+        called = (Message("assistant", each.text, round=each) for each in self.rounds)
+        return (prompt, *called, *([reply] if self.reply.strip() else []))
+
+    def with_short_results(self) -> Turn:
+        """Return the turn as a version of its own, in which each result is cut down to its first line."""
+        record = replace(self.record, id=f"{self.record.id} short")
+        return replace(self, rounds=tuple(each.shortened() for each in self.rounds), record=record)
 
 
 @dataclass(frozen=True, slots=True)

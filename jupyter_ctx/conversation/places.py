@@ -33,7 +33,8 @@ class Place:
     ``pinned``, ``excluded``: in every view, or in none.
     ``marks``: when these two changed, and to what.
     ``has_text``: whether a view may hold the turn: Anthropic refuses a message without text.
-    ``messages``: the turn's two messages, once a request has carried them.
+    ``messages``: the turn's messages, once a request has carried them.
+    ``shortened``: id of the place before which the view cut results of functions down to a line, as ``start`` is.
     """
 
     id: str
@@ -50,13 +51,14 @@ class Place:
     marks: list[tuple[int, bool, bool]] = field(default_factory=list)
     has_text: bool = field(init=False, default=False)
     messages: tuple[Message, ...] = field(init=False, default=())
+    shortened: str | None = None
 
     def __post_init__(self) -> None:
         self._note_text()
 
     def _note_text(self) -> None:
         turn, self.messages = self.turn, ()
-        self.has_text = bool((turn.prompt.strip() or turn.attachments) and turn.reply.strip())
+        self.has_text = bool((turn.prompt.strip() or turn.attachments) and (turn.reply.strip() or turn.rounds))
 
     @classmethod
     def of(cls, turn: Turn, start: str | None, now: int, *, fresh: bool = False) -> Place:
@@ -101,6 +103,7 @@ class Places:
     ``pins``: the pinned places, in order.
     ``offers``: answers of which at most one is a turn, by the id of them all, in the order in which they came.
     ``files``: one attachment of each kind with which a turn came.
+    ``has_calls``: whether a function was called in any turn.
     ``earlier``: the places as they were before each turn that began anew, since the last clear.
     ``revision``: another number after each change of the places but a turn that was added at their end.
     """
@@ -118,6 +121,7 @@ class Places:
         self.memory: str | None = None
         self.pins: list[Place] = []
         self.files: dict[str, Attachment] = {}
+        self.has_calls = False
         self.summaries: dict[str, Summary] = {}
         self.offers: dict[str, Alternatives] = {}
         self.earlier: list[Self] = []
@@ -234,8 +238,9 @@ class Places:
     def say(self, turn: Turn, *, append: bool, new: bool) -> bool:
         """Put a turn in its place, after a clear where it is ``new``; return whether it replaced an older answer."""
         self._written[turn.record.id] = self._now
-        for file in turn.attachments:
+        for file in turn.files:
             self.files[file.kind] = file
+        self.has_calls = self.has_calls or bool(turn.rounds)
         if new:
             self.clear((*self.earlier, copy(self)))
         cell, run = turn.record.cell, turn.record.run
@@ -249,9 +254,12 @@ class Places:
         at = self.position(cell, run, append=append) if mine else len(self.places)
         if at == len(self.places):
             self._index[turn.record.id] = at
-            before = self.places[-1].start if self.places else None
-            start = before if turn.record.apart else turn.record.start
-            self.places.append(Place.of(turn, start, self._now, fresh=new))
+            before = self.places[-1] if self.places else None
+            place = Place.of(turn, turn.record.start, self._now, fresh=new)
+            place.shortened = turn.record.shortened
+            if turn.record.apart:
+                place.start, place.shortened = (before.start, before.shortened) if before else (None, None)
+            self.places.append(place)
             mine.append(self.places[-1])
         else:
             self._insert(at, turn, mine)
@@ -284,7 +292,7 @@ class Places:
         """Forget trims, automatic cuts and exclusions."""
         self.trimmed_to = 0
         for place in self.places:
-            place.start = place.own_start = None
+            place.start = place.own_start = place.shortened = None
             if place.excluded:
                 place.mark(self._now, pinned=False, on=False)
 
@@ -377,7 +385,9 @@ class Places:
             self._cells[turn.record.cell] = [first]
 
     def _insert(self, at: int, turn: Turn, mine: list[Place]) -> None:
-        place = Place.of(turn, self.places[at - 1].start if at else None, self._now)
+        before = self.places[at - 1] if at else None
+        place = Place.of(turn, before.start if before else None, self._now)
+        place.shortened = before.shortened if before else None
         self.places.insert(at, place)
         mine.append(place)
         self.trimmed_to += at <= self.trimmed_to

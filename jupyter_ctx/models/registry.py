@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import threading
@@ -20,7 +21,7 @@ from ..context.tokens import Counted, Fixed, Learned, Meter, SentRequest
 from ..context.usage import Prices, Usage
 from ..context.vision import vision_of
 from ..context.windows import ASSUMED_TOKENS, ContextWindow, choose_window
-from ..conversation.messages import Attachment, Message, file_tokens
+from ..conversation.messages import Attachment, Message, ToolSpec, file_tokens
 from ..errors import InvalidRequestError
 from ..providers.anthropic import Anthropic
 from ..providers.base import AnswerSchema, Provider, Reply, Request
@@ -28,6 +29,7 @@ from ..providers.catalog import clean_key, key_variables
 from ..providers.lookup import bills, check_known, get_provider, is_billed, key_holder, missing_key, split_model
 from ..providers.parameters import refused_at
 from ..providers.plugins import PluginProvider, shadowed
+from ..providers.request_body import schema_text
 from ..storage.serialization import EndpointState, MeterState, Sizes, StoredState
 from .model_names import near_models
 from .pricing import CACHE_SECONDS, CACHE_WRITES, CACHED_FOR_30M, given_prices, has_listed_price, price
@@ -61,7 +63,7 @@ class Target:
     is_free: whether nobody bills the requests
     cache_key: names the conversation to prompt caches; ``None``: nothing is cached
     purse: what pays, up to its caps; ``None``: nobody bills it, or who asks has paid
-    shared, schema, waits: as of a :class:`~jupyter_ctx.providers.base.Request`
+    shared, schema, waits, tools: as of a :class:`~jupyter_ctx.providers.base.Request`
     """
 
     settings: Settings
@@ -83,6 +85,16 @@ class Target:
     shared: int | None = None
     schema: AnswerSchema | None = None
     waits: bool = True
+    tools: tuple[ToolSpec, ...] = ()
+
+    @property
+    def beside_tokens(self) -> float:
+        """Estimated tokens of what goes beside the messages: a schema, and the functions that may be called."""
+        if self.schema is None and not self.tools:
+            return 0.0
+        texts = [schema_text(self.schema)] if self.schema is not None else []
+        texts += [json.dumps([name, about, dict(form)]) for name, about, form in self.tools]
+        return sum(map(self.meter.tokens, texts))
 
     @property
     def is_capped(self) -> bool:
@@ -133,6 +145,7 @@ class Target:
             "schema": self.schema, "waits": self.waits, "once": self.is_capped,
             "top_logprobs": LIKELIEST if settings.certainty == "on" else 0,
             "effort": None if self.thinks is False else settings.effort,
+            "tools": self.tools,
         }  # fmt: skip
         return Request(messages, **{**usual, **other})
 
@@ -142,6 +155,12 @@ class Target:
 
     def sendable(self, message: Message) -> Message:
         """Return a message without the files that :meth:`unsendable` names; one without text names them."""
+        if message.round is not None and message.round.files:
+            results = tuple(
+                replace(each, attachments=tuple(file for file in each.attachments if not self.unsendable(file)))
+                for each in message.round.results
+            )
+            return replace(message, round=replace(message.round, results=results))
         if not message.attachments:
             return message
         taken = tuple(file for file in message.attachments if not self.unsendable(file))
@@ -174,6 +193,15 @@ class Target:
             raise InvalidRequestError(
                 f"{self.model} does not tell how likely its tokens are: local models do, OpenAI's that do not reason, "
                 "Gemini, and most OpenAI-compatible servers (-m). Nothing was sent."
+            )
+
+    def check_tools(self) -> None:
+        """Raise InvalidRequestError where functions are offered to a provider that knows none."""
+        if self.tools and not self.provider.takes_tools:
+            names = ", ".join(tool.name for tool in self.tools)
+            raise InvalidRequestError(
+                f"{self.model} calls no functions, and is offered {names}: ask without --tool (tools=), or another "
+                "model (-m). Nothing was sent."
             )
 
     def check_files(self, files: Iterable[Attachment]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import time
 from collections.abc import Iterable, Sequence
@@ -76,7 +75,7 @@ def worst_case(
         return 0.0
     if models.cost(target, Usage(1, 1)) is None:
         return None
-    most = target.meter.most(tokens + _schema_tokens(target), (message.content for message in messages))
+    most = target.meter.most(tokens + target.beside_tokens, (message.text for message in messages))
     output = output or target.max_tokens or target.reserve
     return _highest(models, target, math.ceil(most), output)
 
@@ -94,10 +93,6 @@ def _highest(models: Models, target: Target, tokens: int, output: int) -> float 
     written = models.cost(target, Usage(tokens, output, cache_write_tokens=tokens))
     plain = models.cost(target, Usage(tokens, output))
     return None if written is None or plain is None else max(written, plain)
-
-
-def _schema_tokens(target: Target) -> float:
-    return target.meter.tokens(json.dumps(dict(target.schema.json))) if target.schema is not None else 0.0
 
 
 class RequestPrice(NamedTuple):

@@ -12,8 +12,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Literal, NamedTuple, TypeAlias
 
-from ..context.usage import Usage
-from ..conversation.messages import Message, ToolCall, ToolResult, Turn
+from ..conversation.messages import Message, ToolCall, ToolResult, ToolRound, Turn
 from ..conversation.schema import Schema
 from ..errors import REFUSED, BudgetExceededError, ChatError, ContextOverflowError, InvalidAnswerError, ProviderError
 from ..models.registry import Models, Target
@@ -21,9 +20,10 @@ from ..models.request_price import with_unknown_price, worst_case
 from ..providers.base import AnswerSchema, Reply, Request, Thought, streaming
 from ..providers.error_mapping import TOO_LATE
 from ..runtime.interrupts import interruptible, uninterrupted
-from .planning import given_up, smaller
+from .planning import continued, given_up, smaller
 from .reply_checks import INCOMPLETE, Verdict, all_thinking, verdict_on
 from .request_plan import RequestPlan
+from .tool_rounds import OnCall, ToolCaller, after_rounds, as_messages, billed, with_rounds
 from .view import request_bytes
 
 RETRIES = 2  # requests that are sent after refusals
@@ -53,7 +53,7 @@ class StreamListener:
     on_thought: OnText = None
     on_first: Callable[[], object] | None = None
     on_sent: Callable[[str, str], object] | None = None
-    on_call: Callable[[ToolCall, ToolResult | None], object] | None = None
+    on_call: OnCall | None = None
     pieces: list[str] = field(default_factory=list)
     thoughts: list[str] = field(default_factory=list)
     asked: float = field(default_factory=time.monotonic)
@@ -79,10 +79,22 @@ class StreamListener:
         if self.on_sent is not None:
             self.on_sent(model, again)
 
+    def called(self, call: ToolCall, result: ToolResult | None) -> None:
+        """Announce that a function is called, or with a result that it was."""
+        if self.on_call is not None:
+            self.on_call(call, result)
+
     def show(self, reply: Reply) -> None:
         """Show a stored reply, in one piece."""
         self.begin()
-        for text, show in ((reply.thinking, self.on_thought), (reply.text, self.on_piece)):
+        for each in reply.rounds:
+            self._show(each)
+            for call, result in zip(each.calls, each.results, strict=True):
+                self.called(call, result)
+        self._show(reply)
+
+    def _show(self, said: Reply | ToolRound) -> None:
+        for text, show in ((said.thinking, self.on_thought), (said.text, self.on_piece)):
             if text and show is not None:
                 show(text)
 
@@ -130,6 +142,7 @@ def complete(
     *,
     turn_id: str | None = None,
     previous: Previous | None = None,
+    caller: ToolCaller | None = None,
 ) -> Completion:
     """Send the planned request, or after refusals smaller ones, and return what came: whole, cut or interrupted.
 
@@ -139,9 +152,12 @@ def complete(
     nothing behind it.
 
     ``turn_id`` is the id under which the answer's size is stored, where the answer becomes a turn. ``previous`` finds
-    the turn that a request continues: see :func:`~jupyter_ctx.session.reply_checks.verdict_on`.
+    the turn that a request continues: see :func:`~jupyter_ctx.session.reply_checks.verdict_on`. ``caller`` calls the
+    functions that the model asks for, and what they return is sent, until it answers.
     """
     first = _completed(models, planned, coming, turn_id, previous)
+    if caller is not None:
+        first = _with_calls(models, first, coming, caller)
     verdict = first.verdict
     if schema is None or verdict is None or first.error is not None or verdict.reply.stop_reason in INCOMPLETE:
         return first
@@ -160,9 +176,44 @@ def complete(
     added = sum(first.sent.target.meter.message(message.content) for message in messages)
     size = first.sent.size._replace(prompt=first.sent.asked + added)
     tokens = first.sent.cut.tokens + size.prompt
-    again = replace(first.sent, again=messages, size=size, tokens=tokens, counted=None)
+    again = replace(first.sent, again=(*first.sent.again, *messages), size=size, tokens=tokens, counted=None)
     second = _completed(models, again, replace(coming, pieces=[], thoughts=[]), turn_id, previous)
     return _of_both(first, verdict, second, schema)
+
+
+def _with_calls(models: Models, first: Completion, coming: StreamListener, caller: ToolCaller) -> Completion:
+    """Call the functions that a reply asks for, and send what they return, until the model answers.
+
+    Where something ends that early, the rounds that there were are kept with what came of the last one.
+    """
+    came, rounds, asking, error = first, list[ToolRound](), list[Reply](), first.error
+    replies = [*first.replies]
+    while error is None and came.verdict is not None and came.verdict.reply.calls and len(rounds) <= caller.rounds:
+        asking.append(came.verdict.reply)
+        called = caller.answer(asking[-1], coming.called, len(rounds))
+        rounds.append(called.round)
+        if called.error is not None:
+            is_interrupt = isinstance(called.error, KeyboardInterrupt)
+            stopped = Reply("", None, "interrupted" if is_interrupt else "cut", asking[-1].model)
+            came, error = came._replace(verdict=Verdict(stopped)), called.error
+            break
+        listener = replace(coming, pieces=[], thoughts=[])
+        came = _completed(models, continued(came.sent, as_messages(rounds)), listener, None, None)
+        replies += came.replies
+        error = came.error
+        if first.refusal is None:
+            first = first._replace(planned=came.planned, refusal=came.refusal)
+    if not rounds:
+        return first
+    verdict = came.verdict or Verdict(Reply("", None, "cut", asking[-1].model))
+    reply = with_rounds(verdict.reply, rounds, asking)
+    if reply.calls and error is None:
+        notice = f"The model asked for calls after {caller.rounds} rounds (tool_rounds), which were not made."
+        reply = replace(reply, notices=(*reply.notices, notice))
+    if error is not None:
+        error = after_rounds(error, rounds, replies)
+    verdict = verdict._replace(reply=reply)
+    return first._replace(sent=came.sent, verdict=verdict, replies=tuple(replies), error=error)
 
 
 def _completed(
@@ -307,30 +358,6 @@ def asked_again(answer: str, wrong: InvalidAnswerError) -> tuple[Message, Messag
     problems = "\n".join(f"- {problem}" for problem in wrong.problems) or f"- {wrong}"
     request = f"That answer is not valid:\n{problems}\nAnswer again with the whole corrected JSON object alone."
     return Message("assistant", answer.strip() or "{}"), Message("user", request)  # providers refuse empty messages
-
-
-def billed(first: Reply, second: Reply) -> Reply:
-    """Return the second reply with the tokens, the cost and the seconds of both."""
-    usage, cost, seconds = second.usage, second.cost, second.seconds
-    if first.usage is not None:
-        usage = first.usage if usage is None else _sum(first.usage, usage)
-    if first.cost is not None:
-        cost = None if cost is None and second.usage is not None else first.cost + (cost or 0.0)
-    if first.seconds is not None:
-        seconds = first.seconds + (seconds or 0.0)
-    return replace(second, usage=usage, cost=cost, seconds=seconds)
-
-
-def _sum(first: Usage, second: Usage) -> Usage:
-    """Return the bill for two requests."""
-    return Usage(
-        first.input_tokens + second.input_tokens,
-        first.output_tokens + second.output_tokens,
-        first.cache_read_tokens + second.cache_read_tokens,
-        first.cache_write_tokens + second.cache_write_tokens,
-        first.reasoning_tokens + second.reasoning_tokens,
-        first.guessed or second.guessed,
-    )
 
 
 def _of_both(first: Completion, verdict: Verdict, second: Completion, schema: Schema) -> Completion:

@@ -37,16 +37,21 @@ def info_of(plan: RequestPlan, state: SessionState, allowance: MoneyLeft | None 
     past, scope, size, target, start = plan.past, plan.scope, plan.size, plan.target, plan.first
     used, ledger, last = size.tokens_from(start), size.ledger, past.places[-1].turn if scope.at else None
     newest = ledger.between(max(start, scope.at - 1), scope.at)
-    always = used - ledger.between(start, scope.at)
-    usage = last.usage if last else None
+    always, beside = used - ledger.between(start, scope.at), target.beside_tokens
+    usage = last.usage if last and not last.rounds else None  # of several requests
     is_of_the_model = last is not None and last.model == target.model  # its cache is no other model's
     exact = bool(state.counted) and plan.uncut().key() == state.counted
-    budget = Budget(target.window, target.reserve, round(always), round(used), exact, target.settings.budget_share)
+    fixed, total, share = round(always + beside), round(used + beside), target.settings.budget_share
+    budget = Budget(target.window, target.reserve, fixed, total, exact and not beside, share)
+    earlier_calls, newest_calls = _called_tokens(plan, start)
     is_refused = plan.decision.means == "refuse"
     return ContextInfo(
         target.model,
         budget,
-        _segments(target.meter, scope, ledger, used - always - newest, newest),
+        _segments(
+            target.meter, scope, ledger, used - always - newest - earlier_calls, newest - newest_calls,
+            beside + earlier_calls + newest_calls,
+        ),
         turns=len(past.places),
         in_view=ledger.count(start, scope.at) + ledger.pins(scope.at),
         left_out=ledger.count(0, start),
@@ -65,10 +70,27 @@ def info_of(plan: RequestPlan, state: SessionState, allowance: MoneyLeft | None 
     )
 
 
-def _segments(meter: Meter, scope: Scope, ledger: Ledger, earlier: float, newest: float) -> tuple[Segment, ...]:
+def _segments(
+    meter: Meter, scope: Scope, ledger: Ledger, earlier: float, newest: float, tools: float = 0.0
+) -> tuple[Segment, ...]:
+    """Return the parts of a request; ``tools``: the functions that are offered, and calls with their results."""
     template, system, summary = meter.fixed_parts(scope.fixed)
     sizes = (("template", template), ("system", system), ("pinned", ledger.pinned(scope.at)), ("summary", summary))
-    return segments_of((*sizes, ("earlier turns", earlier), ("this turn", newest)))
+    called = [("tools", tools)] if tools else []
+    return segments_of((*sizes, *called, ("earlier turns", earlier), ("this turn", newest)))
+
+
+def _called_tokens(plan: RequestPlan, start: int) -> tuple[float, float]:
+    """Return the tokens of calls with their results in a view that begins at ``start``: of earlier turns, the last."""
+    past, meter, sizes = plan.past, plan.target.meter, [0.0, 0.0]
+    if not past.has_calls:
+        return 0.0, 0.0
+    for place in plan.scope.in_view(past, start)[1]:
+        turn = plan.scope.turn(past, place)
+        if turn.rounds and not place.pinned:
+            share = 1 - len(turn.prompt + turn.reply) / max(1, len(turn.prompt + turn.answered))
+            sizes[past.index(place.id) == plan.scope.at - 1] += share * turn_tokens(turn, meter)
+    return sizes[0], sizes[1]
 
 
 def _room_ends(plan: RequestPlan) -> int:

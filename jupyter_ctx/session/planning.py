@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
 from dataclasses import replace
 from weakref import WeakKeyDictionary
 
@@ -15,10 +16,9 @@ from ..context.learned_limit import Refused
 from ..context.overflow import Overflow
 from ..context.tokens import Fixed, Meter
 from ..conversation.conversation import Conversation
-from ..conversation.messages import Message
+from ..conversation.messages import Message, file_tokens
 from ..errors import ContextOverflowError
 from ..models.registry import Models, Target
-from ..providers.request_body import schema_text
 from .request_plan import RequestPlan, heavy_error, overflow_error
 from .view import Scope, request_bytes, scope_at, turn_tokens
 
@@ -32,7 +32,7 @@ def ledger_of(past: Conversation, meter: Meter, scope: Scope) -> Ledger:
 
     As a conversation grows, only its new turns are measured.
     """
-    basis = (meter, meter.revision, past.revision, scope.covers)
+    basis = (meter, meter.revision, past.revision, scope.covers, scope.shortened)
     with _adding:
         known = _ledgers.get(past)
         if known is None or known[0] != basis:
@@ -42,8 +42,9 @@ def ledger_of(past: Conversation, meter: Meter, scope: Scope) -> Ledger:
             new = past.places[measured:]
             held = {place.id for place in scope.held(new)}
             for place in new:
-                tokens = turn_tokens(place.turn, meter) if place.id in held else None
-                ledger.append(tokens, pinned=place.pinned, counted=meter.counted(place.turn.record.id))
+                turn = scope.turn(past, place) if scope.shortened else place.turn
+                tokens = turn_tokens(turn, meter) if place.id in held else None
+                ledger.append(tokens, pinned=place.pinned, counted=meter.counted(turn.record.id))
     return ledger
 
 
@@ -63,6 +64,9 @@ def plan(
     """
     basis = _basis(message, target, past, at, system, lasting=lasting, apart=apart)
     planned = _fitted(basis, basis.first)
+    if planned.cut.start > planned.first or not planned.cut.fits:
+        basis = _with_short_results(basis, TRIM_TO * target.limit)
+        planned = _fitted(basis, basis.first)
     trial = target.trial if planned.cut.start > planned.first else None
     if trial is not None:
         planned = min(planned, _fitted(replace(basis, target=trial), basis.first), key=lambda each: each.cut.start)
@@ -134,11 +138,39 @@ def _basis(
         last = past.places[at - 1]
         sent, begun = last.versions[0], last.own_start if apart else last.start
         start = min(max(scope.floor, past.index(begun)), at) if begun is not None else scope.floor
-        if start > scope.floor and (sent.record.window, sent.model) != (target.window.tokens, target.model):
+        shortened = min(past.index(last.shortened), at)
+        is_cut = start > scope.floor or shortened > 0
+        if is_cut and (sent.record.window, sent.model) != (target.window.tokens, target.model):
             turns = ledger_of(past, target.meter, scope).in_view(scope.floor, at)
-            everything = target.meter.fixed(scope.fixed) + turns
-            start = scope.floor if everything <= GO_BACK * target.limit else start
-    return RequestPlan(message, target, past, scope, start, lasting, apart)
+            if target.meter.fixed(scope.fixed) + turns <= GO_BACK * target.limit:
+                start, shortened = scope.floor, 0
+        scope = scope._replace(shortened=shortened)
+    return RequestPlan(message, target, past, scope, start, lasting, apart, first_whole=scope.shortened)
+
+
+def continued(planned: RequestPlan, rounds: Sequence[Message]) -> RequestPlan:
+    """Return the request that follows one with calls: with their results, and without what there is no room for."""
+    basis = replace(planned, again=tuple(rounds), retry=0)
+    longer = _fitted(basis, planned.cut.start)
+    if longer.cut.start > planned.cut.start or not longer.cut.fits:
+        longer = _fitted(_with_short_results(basis, TRIM_TO * planned.target.limit), planned.cut.start)
+    return longer
+
+
+def _with_short_results(basis: RequestPlan, goal: float) -> RequestPlan:
+    """Return the basis with results of the oldest turns shortened until about the goal is met, or those of all turns.
+
+    They are shortened before a turn is left out: an answer says more than the table that it was drawn from.
+    """
+    if basis.target.settings.on_overflow == "stop":
+        return basis
+    scope, first = basis.scope, max(basis.scope.shortened, basis.first)
+    for position in range(first, scope.at):
+        if basis.past.places[position].turn.rounds:
+            basis = replace(basis, scope=scope._replace(shortened=position + 1))
+            if _decided(basis, basis.first).tokens <= goal:
+                break
+    return basis
 
 
 def _fitted(basis: RequestPlan, start: int, goal: float | None = None) -> RequestPlan:
@@ -157,10 +189,9 @@ def _decided(basis: RequestPlan, start: int, goal: float | None = None) -> Reque
     asked = meter.message(message.content)
     if message.attachments:
         asked = target.message_tokens(message)
-    if target.schema is not None:
-        asked += meter.tokens(schema_text(target.schema))
+    asked += target.beside_tokens
     if basis.again:
-        asked += sum(meter.message(message.content) for message in basis.again)
+        asked += sum(meter.message(each.text) + file_tokens(each.files, meter.vision) for each in basis.again)
     fixed = meter.fixed(scope.fixed)
     guessed = 0.0 if meter.counted(scope.fixed) else fixed
     lasting = basis.lasting and target.learned_limit.heavy is None  # a summary is measured in tokens
@@ -237,6 +268,7 @@ def _shorter(refused: RequestPlan, target: Target, overflow: Overflow) -> Reques
     elif refused.retry and not target.limit_is_stated:
         goal = 1.0  # nobody has said how much fits: the last try sends the least that may be sent
     basis, start, end = replace(refused, target=target), refused.cut.start, refused.scope.at
+    basis = _with_short_results(basis, goal)
     shorter = _fitted(basis, start, goal)
     if not _sends_less(shorter, refused):
         ledger = ledger_of(refused.past, target.meter, refused.scope)

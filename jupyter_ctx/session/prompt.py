@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from ..attachments.attached import MOST_SHARE, Attached, TextRoom, extents, with_attached
 from ..attachments.attached_files import parts_given
@@ -20,6 +20,9 @@ from ..conversation.text_safety import checked, clean
 from ..errors import InvalidRequestError
 from ..models.registry import Models, Target
 from ..runtime.redaction import Redactor
+
+if TYPE_CHECKING:
+    from ..tools.functions import Tool
 
 DEFAULT_MEMORY = "preferences.md"  # beside the notebook
 MEMORY_SHARE = 0.2  # of the limit, at most
@@ -42,6 +45,9 @@ class Prompt:
     stored: which stored answers will do: the cell's own from before a restart, all of this user's, or only those
         handed out with the notebook, which do beside the others, too.
     schema: what the answer must be; ``None``: text.
+    tools: functions that the model may call; ``None``: those of the settings.
+    confirm, ask_always: who is asked about a call, and whether before each one; see
+        :class:`~jupyter_ctx.session.tool_rounds.ToolCaller`.
 
     Raises InvalidRequestError for a text that providers refuse.
     """
@@ -58,6 +64,9 @@ class Prompt:
     record: bool = True
     stored: FromStore | None = None
     schema: Schema | None = None
+    tools: tuple[Tool, ...] | None = None
+    confirm: Callable[[str], bool | None] | None = None
+    ask_always: bool = False
 
     @classmethod
     def of(cls, text: str, schema: Any, options: Mapping[str, Any]) -> Prompt:

@@ -10,7 +10,7 @@ from ..context.compaction import Cut, Decision, Ledger, RequestSize, compact_sha
 from ..context.overflow import Overflow
 from ..context.tokens import OVERHEAD_AT_MOST, Guess, SentRequest
 from ..conversation.conversation import Conversation
-from ..conversation.messages import Attachment, Message, file_tokens
+from ..conversation.messages import Attachment, Message, Turn, file_tokens
 from ..conversation.places import Place
 from ..errors import ContextOverflowError
 from ..models.registry import Target
@@ -33,6 +33,7 @@ class RequestPlan:
     past: the conversation that it continues
     scope: what of that may stand before it
     first: the position of the turn at which the view begins if nothing more is left out
+    first_whole: the position before which results of functions were shortened already
     lasting: whether later requests go on from this one: not for one cell's own model, nor where nothing is recorded
     apart: whether the request has settings of its own that decide what fits
     size: what it takes if nothing more is left out, with the sizes of all turns
@@ -40,7 +41,8 @@ class RequestPlan:
     cut: where the view begins, with its tokens
     tokens: those of the whole request, as far as they are known
     lacks_summary: whether there was no room for the summary
-    again: an answer that does not match its schema, and what is wrong with it: they follow the new message
+    again: what follows the new message: rounds of calls, an answer that does not match its schema, and what is wrong
+    with that
     retry: how many refusals came before
     counted: tokens of the whole request as the provider counted them, where it was asked
     most_bytes: the bytes that turns were left out for; ``None`` where that was not the reason
@@ -62,6 +64,7 @@ class RequestPlan:
     retry: int = 0
     counted: int | None = None
     most_bytes: int | None = None
+    first_whole: int = 0
 
     @property
     def ledger(self) -> Ledger:
@@ -103,6 +106,13 @@ class RequestPlan:
         """The turns that it carries."""
         return [*self.view[0], *self.view[1]]
 
+    @property
+    def turns(self) -> list[Turn]:
+        """The turns that it carries, as it carries them."""
+        if not self.scope.shortened:
+            return [place.turn for place in self.places]
+        return [self.scope.turn(self.past, place) for place in self.places]
+
     @cached_property
     def _sent(self) -> tuple[Request, tuple[Attachment, ...]]:
         """What the provider is sent, and the files of earlier turns that were left out because of their bytes."""
@@ -112,7 +122,9 @@ class RequestPlan:
         if most is not None:
             messages, dropped = lightened(messages, most)
         if self.again:
-            return self.target.request((*messages, *self.again), cache_key=None, shared=None), dropped
+            is_invalid = self.again[-1].round is None  # a prompt cache is of use to the next round alone
+            key = None if is_invalid else self.target.cache_key
+            return self.target.request((*messages, *self.again), cache_key=key, shared=None), dropped
         return self.target.request(messages), dropped
 
     @cached_property
@@ -121,20 +133,37 @@ class RequestPlan:
         return self._sent[0]
 
     @property
+    def opening(self) -> Request:
+        """The request without what follows the new message."""
+        return (replace(self, again=()) if self.again else self).request
+
+    @property
     def dropped(self) -> tuple[Attachment, ...]:
         """The files of earlier turns that are left out because of their bytes."""
         return self._sent[1]
 
     def key(self, *added: str) -> str:
         """Return the fingerprint of its view, with the ids of turns that are ``added`` to it."""
-        return view_key(self.target.provider.tokenizer, self.scope.fixed, self.places, *added)
+        return view_key(self.target.provider.tokenizer, self.scope.fixed, self.turns, *added)
 
     def begins_at(self, turn_id: str) -> str | None:
         """Return the place at which the view begins: ``None``: at the first turn; ``turn_id``: no turn is in view."""
-        start = self.cut.start
-        if start == 0:
+        return self._place_at(self.cut.start, turn_id)
+
+    def shortened_at(self, turn_id: str) -> str | None:
+        """Return the place before which results are shortened: ``None``: none is; ``turn_id``: those of all turns."""
+        return self._place_at(self.scope.shortened, turn_id)
+
+    def _place_at(self, position: int, turn_id: str) -> str | None:
+        if position == 0:
             return None
-        return self.past.places[start].id if start < self.scope.at else turn_id
+        return self.past.places[position].id if position < self.scope.at else turn_id
+
+    def shortened(self) -> list[tuple[int, Turn]]:
+        """Return the turns whose results are newly shortened, with their numbers from 1."""
+        places = self.past.places[self.first_whole : self.scope.shortened]
+        numbered = enumerate(places, self.first_whole + 1)
+        return [(number, place.turn) for number, place in numbered if place in self.places and place.turn.rounds]
 
     # how large it is
 
@@ -157,10 +186,9 @@ class RequestPlan:
         turns, guessed = size.ledger.in_view(self.cut.start, size.end), size.ledger.guessed(self.cut.start, size.end)
         guesses = {}
         if guessed:
-            turns_in_view = (place.turn for place in self.places)
             guesses = {
-                turn.id: Guess(turn_tokens(turn, meter), turn.prompt, turn.reply)
-                for turn in turns_in_view
+                turn.id: Guess(turn_tokens(turn, meter), turn.prompt, turn.answered)
+                for turn in self.turns
                 if not meter.counted(turn.id)
             }
         files = file_tokens(self.message.attachments, meter.vision) if self.message.attachments else 0.0
@@ -170,7 +198,7 @@ class RequestPlan:
 
     def _sizes(self) -> dict[str, float]:
         """Return the tokens of every turn, by its id."""
-        return {place.turn.id: turn_tokens(place.turn, self.target.meter) for place in self.places}
+        return {turn.id: turn_tokens(turn, self.target.meter) for turn in self.turns}
 
     # the same, otherwise
 
@@ -263,9 +291,9 @@ def _largest(plan: RequestPlan, used: int) -> tuple[tuple[str, int], ...]:
     before = plan.size.tokens_from(plan.cut.start)
     parts = [("this prompt", max(plan.asked, used - before))]
     parts += [("the system prompt", meter.message(fixed.system)), ("the summary", meter.message(fixed.summary))]
-    for place in plan.places:
+    for place, turn in zip(plan.places, plan.turns, strict=True):
         kind = "pinned turn" if place.pinned else "turn"
-        parts.append((f"{kind} {plan.past.index(place.id) + 1}", turn_tokens(place.turn, meter)))
+        parts.append((f"{kind} {plan.past.index(place.id) + 1}", turn_tokens(turn, meter)))
     scale = min(1.0, used / max(1.0, before + plan.asked))
     ordered = sorted(((name, round(tokens * scale)) for name, tokens in parts), key=lambda part: -part[1])
     return tuple((name, tokens) for name, tokens in ordered[:3] if tokens)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
@@ -14,7 +14,7 @@ from ..errors import ChatError, ChatInterrupted, InvalidAnswerError, InvalidRequ
 from ..providers.base import Reply, ReplySource
 from ..runtime.interrupts import uninterrupted
 from .actions import Change, keep_summary
-from .complete import Completion, StreamListener, as_answer, complete, parsed_reply
+from .complete import Completion, StreamListener, complete, parsed_reply
 from .notices import AFTER_OTHERS, nearly_full, notices_of
 from .prompt import Prompt
 from .reply_checks import INCOMPLETE, NO_ROOM_LEFT
@@ -96,7 +96,7 @@ def _stored_in_cell(session: Session, said: Said, prompt: Prompt) -> Reply | Non
         return None
     seen.add(place.turn.id)
     # the stored turn names the view it was sent with: no server need be asked for its window
-    target = session.target(prompt.options, ask=False, schema=as_answer(prompt.schema))
+    target = session.target(prompt.options, ask=False, prompt=prompt)
     system, at = session.system_for(prompt.options, place.turn), past.index(place.id)
     if session.request_then(past, said, place.turn, at, target, system) != place.turn.record.digest:
         return None
@@ -107,7 +107,7 @@ def _stored_in_cell(session: Session, said: Said, prompt: Prompt) -> Reply | Non
 
 
 def _stored_anywhere(session: Session, said: Said, prompt: Prompt) -> Reply | None:
-    target = session.target(prompt.options, ask=True, schema=as_answer(prompt.schema))
+    target = session.target(prompt.options, ask=True, prompt=prompt)
     planned = session.plan(said, target, session.system_for(prompt.options), record=True)
     turn = session.journal.answer_to(request_digest(target, planned.request)) if session.journal else None
     reply = None if turn is None or turn.stop_reason in INCOMPLETE else stored_reply(turn, prompt.schema)
@@ -116,6 +116,7 @@ def _stored_anywhere(session: Session, said: Said, prompt: Prompt) -> Reply | No
     asked, turn_id = said.turn.record, new_id()
     record = replace(
         turn.record, id=turn_id, start=planned.begins_at(turn_id), apart=planned.apart, cost=None, stored=True,
+        shortened=planned.shortened_at(turn_id),
         cell=asked.cell, run=asked.run, source=asked.source, sources=asked.sources, typed=asked.typed,
         extents=asked.extents, at=time.time(),
     )  # fmt: skip
@@ -149,13 +150,13 @@ def _planned(session: Session, said: Said, prompt: Prompt, coming: StreamListene
 
     Before anything is left out, a server that reports its window is asked for it anew.
     """
-    options, schema = prompt.options, as_answer(prompt.schema)
+    options = prompt.options
     coming.sent(str(options.get("model") or session.state.settings.model))
-    system, target = session.system_for(options), session.target(options, ask=True, schema=schema)
+    system, target = session.system_for(options), session.target(options, ask=True, prompt=prompt)
     planned = session.plan(said, target, system, record=prompt.record)
     if planned.cut.start > planned.first:
         session.models.ask_again(target.provider)
-        now = session.target(options, ask=True, schema=schema)
+        now = session.target(options, ask=True, prompt=prompt)
         if now.window != target.window:
             planned = session.plan(said, now, system, record=prompt.record)
     if planned.decision.means != "summarise before":
@@ -188,19 +189,21 @@ def _drafted(session: Session, coming: StreamListener) -> SummaryDraft:
 def _recorded(session: Session, said: Said, prompt: Prompt, planned: RequestPlan, coming: StreamListener) -> Completion:
     """Complete the planned request, and record the turn: whole, or with a flag what came of it. Raises a ChatError."""
     turn_id, record = new_id(), prompt.record
-    turn_to_be = turn_id if record else None
+    turn_to_be, came = turn_id if record else None, None
     try:
         with uninterrupted():
             came = complete(
-                session.models, planned, coming, prompt.schema, turn_id=turn_to_be, previous=session.previous
-            )
+                session.models, planned, coming, prompt.schema, turn_id=turn_to_be, previous=session.previous,
+                caller=session.caller(prompt, planned.target),
+            )  # fmt: skip
             session.sent = came.sent
             for reply in came.replies:
                 session.spend(came.sent.target, reply)
             if record and came.replies and came.verdict is not None:
                 reply, counted = came.verdict.reply, came.verdict.counted
                 answered = record_of(said.turn.record, came.sent, reply, turn_id)
-                turn = replace(said.turn, reply=reply.text, thinking=reply.thinking, record=answered)
+                turn = replace(said.turn, reply=reply.text, thinking=reply.thinking, rounds=reply.rounds)
+                turn = replace(turn, record=answered)
                 is_counted = counted is not None and not counted.guessed
                 _keep(session, replace(said, turn=turn), came.sent, counted=is_counted)
         reply = came.whole().reply
@@ -208,9 +211,11 @@ def _recorded(session: Session, said: Said, prompt: Prompt, planned: RequestPlan
         error.args = (f"{error} The answer is {'kept' if record else 'not kept'}.",)
         raise
     except KeyboardInterrupt:
-        raise ChatInterrupted(stopped(coming.pieces, record=record)) from None
+        has_begun = bool(coming.pieces or (came is not None and came.replies))
+        raise ChatInterrupted(stopped(has_begun, record=record)) from None
     if reply.stop_reason == "cut":
-        left = "What came is kept, marked as cut." if reply.text else "No text had come; nothing was recorded."
+        is_kept = reply.text or reply.rounds
+        left = "What came is kept, marked as cut." if is_kept else "No text had come; nothing was recorded."
         raise ProviderError(f"{broke_off(reply)} {left}")
     return came
 
@@ -225,7 +230,7 @@ def _keep(session: Session, said: Said, sent: RequestPlan, *, counted: bool) -> 
     summary, usage = sent.past.summary, said.turn.usage
     view = sent.key(said.turn.id)
     # what a schema or a tool takes is not in the next request
-    plain = sent.target.schema is None and not (usage and usage.includes_tools)
+    plain = sent.target.schema is None and not sent.target.tools and not (usage and usage.includes_tools)
     session.change(counted=view if counted else "", sent=view if plain else "")
     drafted = summary is not None and summary.id not in session.conversation.summaries
     session.record(*([Summarized(summary, "before")] if summary is not None and drafted else []), said)
@@ -264,7 +269,8 @@ def record_of(asked: TurnRecord, sent: RequestPlan, reply: Reply, turn_id: str) 
         asked, id=turn_id, model=target.model, stop_reason=reply.stop_reason, usage=reply.usage,
         window=target.window.tokens, limit=target.limit, cost=reply.cost, seconds=reply.seconds,
         start=sent.begins_at(turn_id), apart=sent.apart, summary=summary.id if summary else None,
-        at=time.time(), digest=request_digest(target, sent.request), tokens=reply.tokens, citations=reply.citations,
+        at=time.time(), digest=request_digest(target, sent.opening), tokens=reply.tokens, citations=reply.citations,
+        shortened=sent.shortened_at(turn_id),
     )  # fmt: skip
 
 
@@ -275,6 +281,7 @@ def stored_reply(turn: Turn, schema: Schema | None, source: ReplySource = "store
     reply = Reply(
         turn.reply, turn.usage, turn.stop_reason, turn.model, source=source,
         thinking=turn.thinking, seconds=turn.record.seconds, tokens=turn.record.tokens, citations=turn.record.citations,
+        rounds=turn.rounds,
     )  # fmt: skip
     try:
         return reply if schema is None else parsed_reply(reply, schema)
@@ -282,8 +289,8 @@ def stored_reply(turn: Turn, schema: Schema | None, source: ReplySource = "store
         return None
 
 
-def stopped(pieces: Sequence[str], *, record: bool) -> str:
+def stopped(has_begun: object, *, record: bool) -> str:
     """Return what an interrupt has left."""
-    if not pieces:
+    if not has_begun:
         return "stopped before any text came; nothing was recorded."
     return "the text so far is kept." if record else "the text so far is shown, not kept."

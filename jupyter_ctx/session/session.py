@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from ..attachments.attached import TextRoom
 from ..config.settings import Settings, check_setting, is_default
@@ -20,7 +21,7 @@ from ..errors import ChatInterrupted, InvalidRequestError
 from ..models.purse import Purse
 from ..models.registry import Models, Target, asked_model, settings_with
 from ..models.request_price import RequestPrice, request_price, worst_case
-from ..providers.base import AnswerSchema, Reply
+from ..providers.base import Reply
 from ..runtime.frontend import fingerprint
 from ..runtime.interrupts import uninterrupted
 from ..runtime.redaction import Redactor, Unredacted
@@ -34,7 +35,11 @@ from .preview import View, preview
 from .prompt import MemoryFile, Prompt, joined_system, text_room
 from .request_plan import RequestPlan
 from .state import ABOVE, NEARLY_FULL, NotebookState, SessionState
+from .tool_rounds import ToolCaller
 from .view import request_digest, request_in, scope_then
+
+if TYPE_CHECKING:
+    from ..tools.functions import Tool
 
 T = TypeVar("T")
 MAY_BE_CACHED = 600.0  # seconds after which no cache is hoped for whose provider does not say how long it lasts
@@ -73,6 +78,7 @@ class Session:
         self.memory = MemoryFile(self.notebook.folder)
         self.running = False
         self.listeners: list[Callable[[], object]] = []
+        self.functions: dict[str, Tool] = {}  # that settings name
         self.summary_failures = 0  # of those nobody asked for, in a row
         self._latest: NextRequest | None = None  # as of the last change
         self.sent: RequestPlan | None = None  # the last request, until the conversation is looked at anew
@@ -242,11 +248,51 @@ class Session:
 
     # where it goes, and what it carries
 
-    def target(self, options: Mapping[str, Any], *, ask: bool, schema: AnswerSchema | None = None) -> Target:
-        """Return where a request with these options goes. ``ask``: the server may be asked and started."""
+    def target(self, options: Mapping[str, Any], *, ask: bool, prompt: Prompt | None = None) -> Target:
+        """Return where a request with these options goes. ``ask``: the server may be asked and started.
+
+        ``prompt`` says what the answer must be, and which functions may be called; without it those of the settings.
+        """
         target = self.models.target(self._settings_for(options), ask=ask)
         purse = None if target.is_free else self.purse_for(target.settings)
-        return replace(target, cache_key=self._cache_key, purse=purse, schema=schema)
+        schema = as_answer(prompt.schema) if prompt is not None else None
+        tools = tuple(tool.spec for tool in self._tools(target.settings, prompt))
+        return replace(target, cache_key=self._cache_key, purse=purse, schema=schema, tools=tools)
+
+    def _tools(self, settings: Settings, prompt: Prompt | None) -> tuple[Tool, ...]:
+        """Return the functions that a model may call; without a prompt, those of the settings that are known."""
+        if prompt is not None and prompt.tools is not None:
+            return prompt.tools
+        missing = [name for name in settings.tools if name not in self.functions]
+        if missing and prompt is not None:
+            raise InvalidRequestError(
+                f"tools names {missing[0]}, which is no function here: define it, or leave it out "
+                "(%chat config tools none). Nothing was sent."
+            )
+        return tuple(self.functions[name] for name in settings.tools if name in self.functions)
+
+    def learn_functions(self, settings: Mapping[str, Any]) -> None:
+        """Keep the functions that settings name with themselves. Raises InvalidRequestError."""
+        tools = settings.get("tools") or ()
+        functions = [] if isinstance(tools, str) else [each for each in tools if not isinstance(each, str)]
+        if functions:
+            self.functions.update({tool.spec.name: tool for tool in self.known_tools(functions)})
+
+    def known_tools(self, given: Iterable[Any]) -> tuple[Tool, ...]:
+        """Return functions as tools; a name is one of those that were given before. Raises InvalidRequestError."""
+        from ..tools.functions import as_tools
+
+        if isinstance(given, str) or not isinstance(given, Iterable):
+            given = [given]
+        return as_tools(self.functions.get(each, each) if isinstance(each, str) else each for each in given)
+
+    def caller(self, prompt: Prompt, target: Target) -> ToolCaller | None:
+        """Return who calls the functions that a prompt offers; ``None``: it offers none."""
+        tools, room = self._tools(target.settings, prompt), partial(text_room, self.models, target.settings)
+        most = target.settings.tool_rounds
+        if not tools:
+            return None
+        return ToolCaller(tools, room, self.redactor(), most, prompt.confirm, prompt.ask_always)
 
     def purse_for(self, settings: Settings) -> Purse:
         """Return what pays for requests with these settings, within their cap."""
@@ -297,6 +343,7 @@ class Session:
             target.check_files(message.attachments)
         if target.settings.certainty == "on":
             target.check_logprobs()
+        target.check_tools()
         asked, usual = target.settings, self.state.settings
         differs = {name for name in FITS_BY if getattr(asked, name) != getattr(usual, name)}
         is_last = at in (len(past.places), len(self.conversation.places) - 1)
@@ -402,12 +449,12 @@ class Session:
 
     def view(self, prompt: Prompt) -> View:
         """Return the request for a prompt before it is sent, part by part, with what it leaves out."""
-        said, schema = prompt.said(), as_answer(prompt.schema)
-        target = self.target(prompt.options, ask=False, schema=schema)
+        said = prompt.said()
+        target = self.target(prompt.options, ask=False, prompt=prompt)
         planned = self.plan(said, target, self.system_for(prompt.options), record=prompt.record)
         counted = planned.key() == self.state.counted
         return preview(
-            planned, said.turn, is_counted=counted, price=self.price(planned, tries=1 if schema is None else 2)
+            planned, said.turn, is_counted=counted, price=self.price(planned, tries=1 if prompt.schema is None else 2)
         )
 
     def replayed(self) -> list[Replayed]:

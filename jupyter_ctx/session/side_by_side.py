@@ -18,7 +18,7 @@ from ..providers.base import Reply, ReplySource
 from ..runtime.interrupts import GRACE_SECONDS, POLL_SECONDS, uninterrupted
 from ..runtime.redaction import Redactor
 from .ask import with_notices
-from .complete import Completion, StreamListener, as_answer, complete
+from .complete import Completion, StreamListener, complete
 from .prompt import Prompt
 from .reply_checks import INCOMPLETE
 from .request_plan import RequestPlan
@@ -160,7 +160,7 @@ class _SideBySide:
         """Plan the request of a column, or keep its error where it cannot be sent."""
         session, options, record = self._session, column.asked.options, self._prompt.record
         try:
-            target = session.target(options, ask=True, schema=as_answer(self._prompt.schema))
+            target = session.target(options, ask=True, prompt=self._prompt)
             column.planned = session.plan(self._said, target, session.system_for(options), record=record)
         except ChatError as error:
             column.error = error

@@ -22,14 +22,15 @@ PartStatus = Literal[
     "summary of older answers",
 ]  # fmt: skip
 ENCODED = 4 / 3  # base64
-VERSION_ID = attrgetter("turn.record.id")  # of the turn that a place shows
+VERSION_ID = attrgetter("record.id")
 SETTINGS_DIGEST = 8  # bytes of a digest that are of the settings
 
 
 class Scope(NamedTuple):
     """What may stand before a prompt at position ``at``.
 
-    Turns before the position ``floor`` are left out because the user trimmed them. ``fixed`` is what every request
+    Turns before the position ``floor`` are left out because the user trimmed them, and the results of functions before
+    ``shortened`` are cut down to a line. ``fixed`` is what every request
     carries; ``summary`` stands for the turn versions that it ``covers``.
     """
 
@@ -38,6 +39,13 @@ class Scope(NamedTuple):
     fixed: Fixed
     summary: Summary | None = None
     covers: frozenset[str] = frozenset()
+    shortened: int = 0
+
+    def turn(self, past: Conversation, place: Place) -> Turn:
+        """Return the turn of a place as a request carries it."""
+        turn = place.turn
+        is_short = self.shortened and turn.rounds and past.index(place.id) < self.shortened
+        return turn.with_short_results() if is_short else turn
 
     def held(self, places: Iterable[Place]) -> list[Place]:
         """Return those of the turns that may be sent, pinned or not."""
@@ -82,6 +90,8 @@ def scope_at(past: Conversation, at: int, system: str) -> Scope:
 def scope_then(past: Conversation, at: int, system: str, turn: Turn) -> tuple[Scope, int]:
     """Return the scope of the view that a turn was sent with, as it would be now, and where the view begins."""
     scope = _scope(at, 0, system, past.summaries.get(turn.record.summary or ""))
+    if turn.record.shortened is not None:
+        scope = scope._replace(shortened=at if turn.record.shortened == turn.id else past.index(turn.record.shortened))
     return scope, at if turn.record.start == turn.id else past.index(turn.record.start)
 
 
@@ -92,21 +102,21 @@ def _scope(at: int, floor: int, system: str, summary: Summary | None) -> Scope:
     return Scope(at, floor, fixed, summary, summary.covers)
 
 
-def view_key(tokenizer: str, fixed: Fixed, places: Iterable[Place], *added: str) -> str:
+def view_key(tokenizer: str, fixed: Fixed, turns: Iterable[Turn], *added: str) -> str:
     """Return a fingerprint of what one tokenizer counts: the fixed texts, and turn versions by their ids.
 
     The ids of turns that are ``added`` come last.
     """
-    parts = "\0".join((tokenizer, *fixed, *map(VERSION_ID, places), *added))
+    parts = "\0".join((tokenizer, *fixed, *map(VERSION_ID, turns), *added))
     return hashlib.blake2b(parts.encode("utf-8", "replace"), digest_size=16).hexdigest()
 
 
 def turn_tokens(turn: Turn, meter: Meter) -> float:
     """Return the tokens of a turn as one model counts them."""
     turn_id, files = turn.record.id, 0.0
-    if turn.attachments and not meter.counted(turn_id):
-        files = file_tokens(turn.attachments, meter.vision)
-    return meter.turn(turn_id, turn.prompt, turn.reply, files)
+    if (turn.attachments or turn.rounds) and not meter.counted(turn_id):
+        files = file_tokens(turn.files, meter.vision)
+    return meter.turn(turn_id, turn.prompt, turn.answered, files)
 
 
 def part_states(past: Conversation, scope: Scope, start: int) -> list[PartStatus]:
@@ -138,13 +148,20 @@ def messages_before(
     """
     messages = [Message("system", scope.fixed.system)] if scope.fixed.system.strip() else []
     for place in view[0]:
-        messages += place.messages or place.as_messages()
+        messages += _messages_of(place, past, scope)
     if scope.summary is not None:
         messages.append(Message("user", summary_message(scope.summary.text)))
         messages.append(Message("assistant", SUMMARY_ANSWER))
     for place in view[1]:
-        messages += place.messages or place.as_messages()
+        messages += _messages_of(place, past, scope)
     return [target.sendable(message) for message in messages] if past.files else messages
+
+
+def _messages_of(place: Place, past: Conversation, scope: Scope) -> Sequence[Message]:
+    """Return the messages of a turn as a request carries them."""
+    if scope.shortened and place.turn.rounds:
+        return scope.turn(past, place).messages
+    return place.messages or place.as_messages()
 
 
 def request_in(target: Target, past: Conversation, scope: Scope, start: int, message: Message) -> Request:
@@ -155,8 +172,8 @@ def request_in(target: Target, past: Conversation, scope: Scope, start: int, mes
 
 def request_bytes(messages: Sequence[Message]) -> int:
     """Return about how many bytes these messages take in a request."""
-    files = sum(_encoded(file) for message in messages for file in message.attachments)
-    return files + sum(len(message.content.encode("utf-8", "replace")) for message in messages)
+    files = sum(_encoded(file) for message in messages for file in message.files)
+    return files + sum(len(message.text.encode("utf-8", "replace")) for message in messages)
 
 
 def lightened(messages: tuple[Message, ...], most: int) -> tuple[tuple[Message, ...], tuple[Attachment, ...]]:
@@ -201,6 +218,8 @@ def request_digest(target: Target, request: Request) -> str:
         asked = (*asked, dict(request.schema.json))
     if request.top_logprobs:
         asked = (*asked, request.top_logprobs)
+    if request.tools:
+        asked = (*asked, [[tool.name, tool.description, dict(tool.json)] for tool in request.tools])
     return digested(asked, request.messages)
 
 
@@ -208,9 +227,9 @@ def digested(settings: object, messages: Iterable[Message]) -> str:
     """Return a digest of the settings, as JSON, and after it one of the messages that are sent, files included."""
     text, parts = json.dumps(settings, sort_keys=True, default=str), list[bytes]()
     for message in messages:
-        parts.append(f"\0{message.role}\0{message.content}".encode())
-        if message.attachments:
-            parts += [b"\0" + attachment.data for attachment in message.attachments]
+        parts.append(f"\0{message.role}\0{message.text}".encode())
+        if message.files:
+            parts += [b"\0" + attachment.data for attachment in message.files]
     of_settings = hashlib.blake2b(text.encode(), digest_size=SETTINGS_DIGEST)
     return of_settings.hexdigest() + hashlib.blake2b(b"".join(parts), digest_size=16).hexdigest()
 
