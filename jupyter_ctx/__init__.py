@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from .models.window_tables import resolve_window
     from .providers.base import Provider, Reply
     from .session.ask import ask
+    from .tools.functions import tool
 
 __all__ = [
     "AuthenticationError",
@@ -87,6 +88,7 @@ __all__ = [
     "regex",
     "resolve_window",
     "sweep",
+    "tool",
 ]
 __version__ = "0.1.0"
 
@@ -114,6 +116,7 @@ _HOMES = {  # the module of each public name, which is imported when the name is
     "magics.registration": ("get_chat",),
     "models.window_tables": ("resolve_window",),
     "providers.base": ("Provider", "Reply"),
+    "tools.functions": ("tool",),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
 

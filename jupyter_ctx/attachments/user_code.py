@@ -14,6 +14,7 @@ from ..errors import ChatError, InvalidRequestError
 T = TypeVar("T")
 
 LONG_ERROR = 300  # characters
+LONGEST_READ = 100_000  # characters of a message that are looked through for keys
 ATTACH_INSTEAD = "Attach a part of it, or its text: store that in a variable first. Nothing was sent."
 
 
@@ -28,14 +29,14 @@ def call_user_code(name: str, call: Callable[[], T], masked: Callable[[str], str
     except (KeyboardInterrupt, ChatError):
         raise
     except BaseException as error:
-        raise InvalidRequestError(f"{name} cannot be shown: {masked(format_error(error))}. {ATTACH_INSTEAD}") from None
+        raise InvalidRequestError(f"{name} cannot be shown: {format_error(error, masked)}. {ATTACH_INSTEAD}") from None
 
 
-def format_error(error: BaseException) -> str:
-    """Return an exception's class and the beginning of its message, on one line."""
+def format_error(error: BaseException, masked: Callable[[str], str] = str) -> str:
+    """Return an exception's class and the beginning of its message, on one line; ``masked`` blanks keys in it."""
     message = ""
     with suppress(Exception):  # its class may be as broken as the value's
-        message = " ".join(str(error).split())
+        message = " ".join(masked(str(error)[:LONGEST_READ]).split())
     return f"{type(error).__name__}: {message[:LONG_ERROR]}{'…' * (len(message) > LONG_ERROR)}".rstrip(": .")
 
 

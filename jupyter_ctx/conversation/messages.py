@@ -75,7 +75,7 @@ class ToolCall:
     def __str__(self) -> str:
         try:
             given = json.loads(self.arguments)
-        except ValueError:
+        except (ValueError, RecursionError):
             return f"{self.name}({self.arguments})"
         if not isinstance(given, dict):
             return f"{self.name}({given!r})"

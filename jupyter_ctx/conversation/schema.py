@@ -39,6 +39,7 @@ def read_object(text: str) -> dict[str, Any]:
         raise ValueError("it is no JSON object")
     try:
         value, end = DECODER.raw_decode(whole, begin)
+        found: dict[str, Any] = json.loads(clean(json.dumps(value, ensure_ascii=False, allow_nan=False)))
     except json.JSONDecodeError as error:
         unfinished = error.pos >= len(whole) or error.msg.startswith("Unterminated")
         where = "it breaks off" if unfinished else f"character {error.pos + 1:,}"
@@ -50,7 +51,6 @@ def read_object(text: str) -> dict[str, Any]:
         raise ValueError("there is more than one JSON object in it, or braces beside it")
     if before.endswith("[") or after.startswith("]"):
         raise ValueError("it is a JSON array, not an object")
-    found: dict[str, Any] = json.loads(clean(json.dumps(value, ensure_ascii=False, allow_nan=False)))
     return found
 
 
@@ -113,7 +113,7 @@ class Schema:
         from pydantic import TypeAdapter
 
         try:
-            adapter = TypeAdapter(_for_pydantic(kind))
+            adapter = TypeAdapter(for_pydantic(kind))
             given = adapter.json_schema()
         except Exception as error:  # of types that JSON does not have, and of names that are not defined
             raise InvalidRequestError(f"{kind.__name__} has no JSON schema: {_short(str(error))}") from None
@@ -211,7 +211,7 @@ def _hint(kind: Any) -> str:
     return " Its name alone is understood by %%chat --schema NAME only." if isinstance(kind, str) else ""
 
 
-def _for_pydantic(kind: Any) -> Any:
+def for_pydantic(kind: Any) -> Any:
     """Return a type whose TypedDicts are those of typing_extensions: before Python 3.12, pydantic takes no others."""
     import typing_extensions
 
@@ -220,12 +220,12 @@ def _for_pydantic(kind: Any) -> Any:
         for name, hint in get_type_hints(kind, include_extras=True).items():
             is_needed = name in kind.__required_keys__ and get_origin(hint) is not NotRequired
             inner = get_args(hint)[0] if get_origin(hint) in (Required, NotRequired) else hint
-            hints[name] = (Required if is_needed else NotRequired)[_for_pydantic(inner)]
+            hints[name] = (Required if is_needed else NotRequired)[for_pydantic(inner)]
         return typing_extensions.TypedDict(kind.__name__, hints)  # type: ignore[operator]
     origin, args = get_origin(kind), get_args(kind)
     if not args or origin in (Literal, Annotated):
         return kind
-    inner = tuple(map(_for_pydantic, args))
+    inner = tuple(map(for_pydantic, args))
     return Union[inner] if origin in (Union, UnionType) else origin[inner]  # noqa: UP007
 
 

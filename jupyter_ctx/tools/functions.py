@@ -1,0 +1,215 @@
+"""A function of the notebook as a tool: its name, what its docstring says, and the JSON schema of its arguments."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import partial
+from types import FunctionType, MethodType
+from typing import Annotated, Any, NotRequired, Required, TypeVar, Union, get_type_hints, overload
+from warnings import catch_warnings
+
+from ..attachments.user_code import format_error
+from ..conversation.messages import ToolSpec
+from ..conversation.schema import Schema, for_pydantic
+from ..errors import InvalidRequestError
+from ..runtime.redaction import Redactor
+from ..template.expressions import described
+from .docstrings import read_docstring
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")  # what all providers take, of functions and of parameters
+_PROVIDERS_TAKE = "providers take the letters A to Z and a to z, digits and _, at most 64"
+_MOST_DESCRIPTION = 1_024  # characters, which OpenAI takes
+_MOST_DEFAULT = 200  # characters of a default that the schema names
+_MOST_LAYERS = 50
+_MARK = "_confirm_before_calls"  # attribute of a function
+_PLAIN_TYPES = (bool, int, float)  # which a default tells of a parameter without a type
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """A function that a model may call. ``as_tool`` makes one.
+
+    ``spec``: what a request offers: the name, the description, and the JSON Schema of the arguments.
+    ``function``: what is called.
+    ``confirm``: whether the user is asked before every call.
+    ``schema``: what checks arguments; ``None``: it is made for each call.
+    """
+
+    spec: ToolSpec
+    function: Callable[..., Any]
+    confirm: bool = False
+    schema: Schema | None = field(default=None, repr=False, compare=False)
+
+
+@overload
+def tool(function: Function) -> Function: ...
+@overload
+def tool(*, confirm: bool = False) -> Callable[[Function], Function]: ...
+def tool(function: Any = None, *, confirm: bool = False) -> Any:
+    """Mark a function for models to call; ``@tool(confirm=True)`` has the user asked before every call of it.
+
+    A function without this mark may be offered as well. It stays callable as it was. Raises InvalidRequestError for
+    what is no function.
+    """
+    if function is None:
+        return partial(tool, confirm=confirm)
+    inner = function.__func__ if isinstance(function, staticmethod | classmethod) else function
+    name = _name_of(inner)
+    try:
+        setattr(inner, _MARK, bool(confirm))
+    except (AttributeError, TypeError):
+        raise InvalidRequestError(f"{name} cannot be marked with @tool: mark a function that calls it.") from None
+    return function
+
+
+def as_tools(functions: Iterable[object]) -> tuple[Tool, ...]:
+    """Return functions as tools, each once. Raises InvalidRequestError, also for two of one name."""
+    found = dict[str, Tool]()
+    for each in map(as_tool, functions):
+        name = each.spec.name
+        if found.setdefault(name, each).function != each.function:
+            raise InvalidRequestError(f"Two functions are named {name}: define one of them by another name.")
+    return tuple(found.values())
+
+
+def as_tool(function: object) -> Tool:
+    """Return a function as a tool: its type hints tell the arguments, its docstring the descriptions.
+
+    Methods, partials, callable objects and async functions are taken, too; what a partial binds by name is not offered.
+    Raises InvalidRequestError.
+    """
+    if type(function) is Tool:
+        return function
+    name, layers = _name_of(function), _layers(function)
+    texts = (inspect.getdoc(layer) for layer in reversed(layers) if not isinstance(layer, partial))
+    docstring = read_docstring(Redactor().masked(next(filter(None, texts), "")))
+    schema = schema_of(function, docstring.parameters)
+    spec = ToolSpec(name, docstring.text[:_MOST_DESCRIPTION], schema.json)
+    confirm = any(inspect.getattr_static(layer, _MARK, False) is True for layer in layers)
+    return Tool(spec, layers[0], confirm, schema)
+
+
+def schema_of(function: Any, texts: Mapping[str, str] | None = None) -> Schema:
+    """Return what the arguments of a function must be; ``texts`` describe parameters. Raises InvalidRequestError."""
+    name, fields = _name_of(function), dict[str, Any]()
+    for each in _parameters(name, function):
+        try:
+            fields[each.name] = _field(each, (texts or {}).get(each.name))
+            _adapter(name, {each.name: fields[each.name]})
+        except Exception:  # pydantic's, or of a class of the user's
+            kind = inspect.formatannotation(each.annotation)
+            raise InvalidRequestError(
+                f"{name}: a model cannot write the parameter {each.name}, of type {kind}: bind it with "
+                f"functools.partial({name}, {each.name}=…), or let the function look it up by a text."
+            ) from None
+    adapter, root = _adapter(name, fields)
+    return Schema(dict, name, root, tuple(fields), adapter)
+
+
+def _parameters(name: str, function: Any) -> list[inspect.Parameter]:
+    """Return the parameters that a model may give, each with its type. Raises InvalidRequestError."""
+    layers = _layers(function)
+    bound = {key for layer in layers if isinstance(layer, partial) for key in layer.keywords}
+    try:
+        parameters = inspect.signature(function).parameters.values()
+        hints = get_type_hints(layers[-1], include_extras=True) if isinstance(layers[-1], FunctionType) else {}
+    except Exception as error:  # a function of C without a signature, a type that is not defined
+        problem = f"{name}: its parameters cannot be read ({format_error(error)})"
+        raise InvalidRequestError(f"{problem}: give a function with type hints that calls it.") from None
+    found = list[inspect.Parameter]()
+    for each in parameters:
+        if each.name in bound or each.kind is each.VAR_KEYWORD:
+            continue
+        if each.name == "self" and isinstance(function, FunctionType):
+            raise InvalidRequestError(f"{name} is a method of a class: give that of an instance, as in shop.{name}.")
+        if not _NAME.fullmatch(each.name):
+            raise InvalidRequestError(f"{name}: rename the parameter {each.name[:80]}, as {_PROVIDERS_TAKE}.")
+        untyped = type(each.default) if type(each.default) in _PLAIN_TYPES else str
+        found.append(each.replace(annotation=hints.get(each.name, untyped)))
+    return found
+
+
+def _field(parameter: inspect.Parameter, text: str | None) -> Any:
+    """Return a parameter as a TypedDict declares it."""
+    from pydantic import Field
+
+    kind: Any = for_pydantic(parameter.annotation)
+    if parameter.kind is parameter.VAR_POSITIONAL:
+        return NotRequired[Annotated[list[kind], Field(description=text)]]
+    if parameter.default is parameter.empty:
+        return Required[Annotated[kind, Field(description=text)]]
+    if parameter.default is None:
+        kind = Union[kind, None]  # noqa: UP007  # kind is a value here
+    extra = _default_in_schema(parameter)
+    return NotRequired[Annotated[kind, Field(description=text, json_schema_extra=extra)]]
+
+
+def _default_in_schema(parameter: inspect.Parameter) -> dict[str, Any]:
+    """Return a default as a schema names it; empty: it is no JSON, long, or a secret."""
+    redactor, default = Redactor(), parameter.default
+    with suppress(TypeError, ValueError, RecursionError):
+        text = json.dumps(default, allow_nan=False)
+        is_secret = redactor.is_secret(parameter.name, default) or redactor.hold(text)
+        if default is not None and len(text) <= _MOST_DEFAULT and not is_secret:
+            return {"default": json.loads(text)}
+    return {}
+
+
+def _adapter(name: str, fields: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+    """Return pydantic's adapter for a dict of arguments, and its JSON schema. Raises whatever pydantic raises."""
+    from pydantic import ConfigDict, TypeAdapter
+    from pydantic.json_schema import GenerateJsonSchema
+    from typing_extensions import TypedDict
+
+    class WithoutTitles(GenerateJsonSchema):  # of parameters: tokens that tell nothing
+        def field_title_should_be_set(self, _: Any) -> bool:
+            return False
+
+    make: Any = TypedDict  # whose names are known as it runs
+    arguments = make(name, fields)
+    arguments.__pydantic_config__ = ConfigDict(extra="forbid", coerce_numbers_to_str=True)
+    adapter = TypeAdapter(arguments)
+    with catch_warnings(action="ignore"):  # of defaults that JSON does not have
+        root = adapter.json_schema(schema_generator=WithoutTitles)
+    return adapter, {key: value for key, value in root.items() if key != "title"}
+
+
+def _layers(function: Any) -> list[Any]:
+    """Return what a call goes through, from the outside in: partials, methods, decorators, objects with __call__."""
+    layers = [function]
+    for outer in layers:  # which grows
+        wrapped = inspect.getattr_static(outer, "__wrapped__", None)
+        if isinstance(outer, partial):
+            layers.append(outer.func)
+        elif isinstance(outer, MethodType):
+            layers.append(outer.__func__)
+        elif wrapped is not None and len(layers) < _MOST_LAYERS:  # a decorator may name itself
+            layers.append(wrapped)
+        elif not inspect.isroutine(outer):
+            layers.append(type(outer).__call__)
+    return layers
+
+
+def _name_of(function: Any) -> str:
+    """Return the name of a function, of an object with __call__ that of its class. Raises InvalidRequestError."""
+    while isinstance(function, partial):
+        function = function.func
+    kind = type(function)
+    name = getattr(function, "__name__", None) if inspect.isroutine(function) else kind.__name__
+    noun = described(function)
+    if noun in ("a class", "a module"):
+        raise InvalidRequestError(f"{function.__name__} is {noun}, not a function: give a function or a method in it.")
+    if not callable(function):
+        value = f"{function[:40]!r}, a text," if kind is str else f"A value of type {name}"
+        raise InvalidRequestError(f"{value} is not a function: give one that is defined with def, by its name.")
+    if name == "<lambda>":
+        raise InvalidRequestError("A lambda has no name by which a model could call it: define it with def.")
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
+        raise InvalidRequestError(f"{name!r:.80}: define this function by another name, as {_PROVIDERS_TAKE}.")
+    return name
