@@ -18,6 +18,8 @@ from jupyter_ctx.library import Library
 from jupyter_ctx.runtime.frontend import Origin, origin
 from jupyter_ctx.testing import Answer, ScriptedProvider
 
+pytestmark = pytest.mark.core
+
 FORMS = (".md", ".json", ".ipynb")
 
 

@@ -15,6 +15,8 @@ import pytest
 import jupyter_ctx
 from jupyter_ctx import Chat, ChatError, ContextOverflowError, Reply, Settings, Usage
 
+pytestmark = pytest.mark.core
+
 
 def subclasses(error: type[Exception]) -> Iterator[type[Exception]]:
     for below in error.__subclasses__():

@@ -14,6 +14,8 @@ from hypothesis import strategies as st
 from jupyter_ctx.config.settings import SETTING_NAMES, Settings, kept_settings, restored_settings
 from jupyter_ctx.session.course import GIVEN, Course, course_in, course_of
 
+pytestmark = pytest.mark.core
+
 COURSE = """
 model = "openai/gpt-5.4-mini"
 lock = ["max_tokens", "system"]

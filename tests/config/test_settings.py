@@ -17,6 +17,8 @@ from jupyter_ctx.config.settings import (
     restored_settings,
 )
 
+pytestmark = pytest.mark.core
+
 
 @pytest.mark.parametrize(
     ("name", "text", "value"),

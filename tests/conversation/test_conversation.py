@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import pytest
 from event_sequences import actions, said, state
 from hypothesis import given
 
@@ -18,6 +19,8 @@ from jupyter_ctx.conversation.events import (
     Undone,
 )
 from jupyter_ctx.conversation.messages import Summary
+
+pytestmark = pytest.mark.core
 
 
 def prompts(conversation: Conversation) -> list[str]:

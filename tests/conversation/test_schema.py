@@ -21,6 +21,8 @@ from jupyter_ctx import InvalidAnswerError, InvalidRequestError
 from jupyter_ctx.conversation.schema import Schema
 from jupyter_ctx.conversation.schema_forms import ANTHROPIC_FORM, GEMINI_FORM, OPENAI_FORM, strict_form
 
+pytestmark = pytest.mark.core
+
 
 class Color(enum.Enum):
     RED = "red"
@@ -273,6 +275,7 @@ def test_a_strict_schema_is_the_one_that_the_sdk_makes() -> None:
     assert without("title", ours) == without("title", to_strict_json_schema(Bike))
 
 
+@pytest.mark.newest  # the schemas that we make are compared with what the newest SDK makes
 def test_the_sdk_of_anthropic_finds_nothing_to_change_but_types_beside_listed_values() -> None:
     from anthropic.lib._parse._transform import transform_schema
 

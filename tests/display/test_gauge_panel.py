@@ -17,6 +17,8 @@ from jupyter_ctx.magics.gauge_buttons import TWICE_SECONDS
 from jupyter_ctx.runtime.interrupts import Stopper
 from jupyter_ctx.session import actions, summarizer
 
+pytestmark = pytest.mark.core
+
 TALK = [
     {"role": role, "content": f"In line {n} there are {n} words."} for n in range(8) for role in ("user", "assistant")
 ]

@@ -14,6 +14,8 @@ from jupyter_page import APPS, NotebookPage, Open
 from playwright.sync_api import expect
 from server import events, piece, serve, usage
 
+pytestmark = pytest.mark.page
+
 pytest_plugins = ("browsing",)
 
 LONG_LINE = "total = " + " + ".join(f"number_{n}" for n in range(80))

@@ -5,8 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import nbformat
+import pytest
 from jupyter_page import Open
 from playwright.sync_api import Page, expect
+
+pytestmark = pytest.mark.page
 
 pytest_plugins = ("browsing",)
 

@@ -25,6 +25,8 @@ from jupyter_ctx.display.answer.markdown import (
 from jupyter_ctx.display.tables import table_html
 from jupyter_ctx.display.text import CONTROL_CHARACTERS, note_html, to_plain
 
+pytestmark = pytest.mark.core
+
 
 @pytest.mark.parametrize("name", ANSWERS)
 def test_a_hostile_answer_is_only_text_in_all_its_forms(name: str) -> None:

@@ -8,6 +8,8 @@ import pytest
 from jupyter_page import APPS, NotebookPage, Open, Server
 from playwright.sync_api import Locator, expect
 
+pytestmark = pytest.mark.page
+
 pytest_plugins = ("browsing",)
 
 PROMPT, PYTHON = "jupyter-ctx-prompt", "python"

@@ -21,6 +21,8 @@ from jupyter_ctx.errors import InvalidRequestError
 from jupyter_ctx.export.conversation_files import FORMATS, carried, read, renewed, written
 from jupyter_ctx.export.openai_messages import from_messages
 
+pytestmark = pytest.mark.core
+
 SUFFIXES = (".md", ".json", ".ipynb")
 PIECES = (
     *("\n", "\n\n", "\r", "\r\n", " ", "\t", "\x0b", "\x0c", "\x1b[31m", "\x85", "\u2028", "\u202e", "\ufeff", "😀"),

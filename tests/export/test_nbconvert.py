@@ -14,6 +14,8 @@ from nbclient import NotebookClient
 
 from jupyter_ctx.display.answer.markdown import WHOLE_PROMPTS
 
+pytestmark = pytest.mark.core
+
 SETTINGS = Path(__file__).parents[2] / "etc"
 PROMPT = f"%%chat\nWhy is the sky blue? {'It is a long line. ' * 20}END"
 CELLS = (

@@ -23,6 +23,8 @@ from jupyter_ctx import (
 )
 from jupyter_ctx.magics.registration import magics_of
 
+pytestmark = pytest.mark.core
+
 Ask = Callable[..., Any]
 
 

@@ -45,6 +45,8 @@ from jupyter_ctx.context.usage import Usage
 from jupyter_ctx.models.tokenizer import FOLDER, counter, encoding_of, ranks_of
 from scripts.vocabularies import packed
 
+pytestmark = pytest.mark.core
+
 VOCABULARIES = ("o200k_base", "cl100k_base")
 
 

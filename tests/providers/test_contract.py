@@ -35,6 +35,8 @@ from jupyter_ctx.providers.openai_chat import ChatCompletions
 from jupyter_ctx.providers.openai_responses import Responses
 from jupyter_ctx.testing import check_provider
 
+pytestmark = [pytest.mark.core, pytest.mark.sdk]
+
 WINDOW = 512
 KEY = "key-of-the-gemini-server"
 Make = Callable[..., Adapter]

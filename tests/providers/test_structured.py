@@ -16,6 +16,8 @@ from server import send, serve
 from jupyter_ctx import Chat, Message, Provider, Reply
 from jupyter_ctx.providers.base import AnswerSchema, Request
 
+pytestmark = pytest.mark.sdk
+
 MOVIE = AnswerSchema(
     "Movie",
     {

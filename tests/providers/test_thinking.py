@@ -20,6 +20,8 @@ from jupyter_ctx.context.usage import Usage
 from jupyter_ctx.providers.base import Thought
 from jupyter_ctx.providers.think_tags import Splitter
 
+pytestmark = pytest.mark.sdk
+
 THOUGHTS = ("Blue is", " scattered.")
 COMPLETIONS, RESPONSES = DIALECTS["completions"], DIALECTS["responses"]
 

@@ -19,6 +19,8 @@ from jupyter_ctx.context.usage import Usage
 from jupyter_ctx.models.window_tables import kept_list, kept_table
 from jupyter_ctx.providers.model_lists import read_cards
 
+pytestmark = pytest.mark.sdk
+
 PDF = b"%PDF-1.4 /Type /Page /Type /Page /Type /Pages"
 
 

@@ -15,6 +15,8 @@ from jupyter_ctx.providers.request_body import as_part, content
 from jupyter_ctx.session import actions
 from jupyter_ctx.testing import Answer, ScriptedProvider
 
+pytestmark = pytest.mark.core
+
 WORDS = "the ship sailed on through the night and nobody slept "
 turns = st.lists(st.tuples(st.integers(1, 900), st.integers(1, 900), st.sampled_from("....px")), max_size=25)
 

@@ -14,6 +14,8 @@ from jupyter_ctx.runtime.frontend import Origin, cells_of, fingerprint
 from jupyter_ctx.storage.ownership import Holder, OpenRequest, choose, free_name
 from jupyter_ctx.storage.store import Claim, ConversationRow
 
+pytestmark = pytest.mark.core
+
 HERE, THERE = "/n/a.ipynb", "/n/b.ipynb"
 ME, OTHER = Holder("host", 1, 1.0), Holder("host", 2, 2.0)
 NOW = 100.0

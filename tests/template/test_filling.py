@@ -24,6 +24,8 @@ from jupyter_ctx.providers.base import Reply
 from jupyter_ctx.runtime.redaction import Redactor
 from jupyter_ctx.template.filling import Filled, fill
 
+pytestmark = pytest.mark.core
+
 
 class Frame(pd.DataFrame):
     """A subclass of a frame, as GeoPandas has one."""

@@ -16,6 +16,8 @@ from jupyter_ctx import InvalidRequestError
 from jupyter_ctx.runtime.redaction import Redactor
 from jupyter_ctx.template.filling import fill
 
+pytestmark = pytest.mark.core
+
 NOTEBOOK = """
 import collections, datetime, functools, io, logging, os, pathlib, random, shutil, socket, sqlite3, subprocess, sys
 import threading, types
