@@ -90,6 +90,8 @@ class ChatCells:
         check_new_name("-o", options.out)
         place = where(self.shell)
         columns = _columns(chat, options, place)
+        if columns is not None and options.tools:
+            raise UsageError("--tool goes with one answer, and several are asked for. Nothing was sent.")
         options = options if columns is None else columns.first
         memory = None if options.preview else chat.session.memory_notice()
         above = [*self.notes(), *filter(None, [memory])]
@@ -98,6 +100,8 @@ class ChatCells:
             asked = self.prompts.of(chat, options, cell.rstrip("\n"), place, reading.sent)
         finally:
             reading.close()
+        if columns is not None:
+            asked = asked._replace(prompt=replace(asked.prompt, tools=()))
         if options.preview:
             tell((*above, *asked.lines))
             each_asked = columns.prompts(asked.prompt) if columns is not None else ()
@@ -170,9 +174,15 @@ class ChatCells:
             else:
                 view.called(call_shown(asked, result))
 
+        def confirm(question: str) -> bool | None:
+            view.sent("")  # the question stands in its place
+            is_agreed = asked_first(f"The model calls {question}. Call it?")
+            view.calling(question)
+            return is_agreed
+
         coming = StreamListener(begin, view.feed, view.think, on_sent=view.sent, on_call=call)
         try:
-            reply = send_prompt(chat.session, prompt, coming)
+            reply = send_prompt(chat.session, replace(prompt, confirm=confirm), coming)
             view.leave()
         except InvalidAnswerError as error:
             with uninterrupted():

@@ -49,7 +49,11 @@ def info_of(plan: RequestPlan, state: SessionState, allowance: MoneyLeft | None 
         target.model,
         budget,
         _segments(
-            target.meter, scope, ledger, used - always - newest - earlier_calls, newest - newest_calls,
+            target.meter,
+            scope,
+            ledger,
+            used - always - newest - earlier_calls,
+            newest - newest_calls,
             beside + earlier_calls + newest_calls,
         ),
         turns=len(past.places),
