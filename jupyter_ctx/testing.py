@@ -13,18 +13,19 @@ check_provider(MyProvider("my-model"))
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from .context.learned_limit import LEAST_WINDOW
 from .context.overflow import Overflow, classify_overflow
 from .context.usage import Usage
 from .context.windows import ContextWindow
-from .conversation.messages import Message, StopReason
-from .errors import ChatError, ContextOverflowError, ProviderConnectionError, in_words
+from .conversation.messages import Message, StopReason, ToolCall, ToolResult, ToolRound, ToolSpec
+from .errors import ChatError, ContextOverflowError, InvalidRequestError, ProviderConnectionError, in_words
 from .providers.base import Card, Provider, Reply, Request, Thought, streaming
 from .providers.plugins import PluginProvider, breach, stray
 
@@ -38,6 +39,9 @@ REFUSES_WITHOUT_FIGURES = "Your input exceeds the context window of this model. 
 ASKED = Request((Message("system", "Be brief."), Message("user", "Say hello.")), max_tokens=16)
 
 
+DAY = ToolSpec("name_of_the_day", "Name of the current day.", {"type": "object", "properties": {}})
+
+
 def count_characters(text: str) -> int:
     """Return the tokens of a text by the simplest rule: one for every four characters begun."""
     return -(-len(text) // CHARACTERS)
@@ -47,18 +51,21 @@ def count_characters(text: str) -> int:
 class Answer:
     """What a scripted provider does with one request.
 
-    ``pieces``: a text, or texts and Thoughts in order, each yielded by itself.
+    ``pieces``: a text, or texts and Thoughts in order, each yielded by itself; ``None``: "Yes.", or nothing before
+    calls.
     ``stop_reason``: why the reply ended.
     ``usage``: the tokens it reports; "counted": its own count; ``None``: it reports none.
     ``delay``: seconds before each piece; ``close()`` ends the wait.
     ``error``: raised behind the pieces, instead of a reply.
+    ``calls``: the functions that it wants called; the stop reason is then ``tool_calls``.
     """
 
-    pieces: str | Sequence[str | Thought] = "Yes."
+    pieces: str | Sequence[str | Thought] | None = None
     stop_reason: StopReason = "stop"
     usage: Usage | Literal["counted"] | None = "counted"
     delay: float = 0.0
     error: Exception | None = None
+    calls: Sequence[ToolCall] = ()
 
 
 Script = str | Answer | Callable[[Request], "str | Answer"]
@@ -74,7 +81,8 @@ class ScriptedProvider(Provider):
     ``{asked}`` and ``{total}`` in them (``REFUSES_WITH_FIGURES``, ``REFUSES_WITHOUT_FIGURES``); or a function of the
     request's size in tokens that returns an Overflow.
     ``count``: the tokens of a text; each message takes four more.
-    ``model``, ``sends_reserve``, ``takes``, ``takes_schema``: as of any :class:`~jupyter_ctx.Provider`.
+    ``model``, ``sends_reserve``, ``takes``, ``takes_schema``, ``takes_tools``: as of any
+    :class:`~jupyter_ctx.Provider`.
 
     ``requests`` are all requests in order, ``refused`` those that were refused, ``taken`` the size of the last one
     that was answered, ``closed`` how often the provider was closed. Raises ValueError for a smaller window, and where
@@ -92,6 +100,7 @@ class ScriptedProvider(Provider):
         sends_reserve: bool = False,
         takes: frozenset[str] = frozenset(),
         takes_schema: bool = True,
+        takes_tools: bool = True,
     ) -> None:
         if window is not None and window < LEAST_WINDOW:
             raise ValueError(f"window={window} is too small to be believed: give {LEAST_WINDOW} tokens or more.")
@@ -101,6 +110,7 @@ class ScriptedProvider(Provider):
         self.answers: list[Script] = list(scripts)
         self.window, self.refusal, self.count = window, refusal, count
         self.model, self.sends_reserve, self.takes, self.takes_schema = model, sends_reserve, takes, takes_schema
+        self.takes_tools = takes_tools
         self.endpoint = self.tokenizer = f"{model} {id(self):x}"  # no two share what is learned of them
         self.requests: list[Request] = []
         self.refused: list[Request] = []
@@ -109,8 +119,15 @@ class ScriptedProvider(Provider):
 
     def size(self, request: Request) -> int:
         """Return the tokens of a request."""
-        files = sum(file.tokens for message in request.messages for file in message.attachments)
-        return files + sum(self.count(message.content) + MESSAGE_TOKENS for message in request.messages)
+        tools = sum(self.count(f"{tool.name} {tool.description} {json.dumps(tool.json)}") for tool in request.tools)
+        return tools + sum(map(self._message_size, request.messages))
+
+    def _message_size(self, message: Message) -> int:
+        """Return the tokens of a message; each result of a call is a message of its own."""
+        results = message.round.results if message.round is not None else ()
+        files = (*message.attachments, *(file for result in results for file in result.attachments))
+        text = message.content if message.round is None else str(message.round)
+        return self.count(text) + MESSAGE_TOKENS * (1 + len(results)) + sum(file.tokens for file in files)
 
     def stream(self, request: Request) -> Generator[str | Thought | Reply, None, None]:
         """Yield what the script says. Raise ContextOverflowError where the request does not fit."""
@@ -121,7 +138,8 @@ class ScriptedProvider(Provider):
             raise self._refusal(self.window, size, request.max_tokens or 0)
         answer = self._answer(request)
         self.taken = size
-        pieces = tuple(filter(None, [answer.pieces])) if isinstance(answer.pieces, str) else answer.pieces
+        said = ("" if answer.calls else "Yes.") if answer.pieces is None else answer.pieces
+        pieces = tuple(filter(None, [said])) if isinstance(said, str) else said
         for piece in pieces:
             if answer.delay and ends.wait(answer.delay):
                 raise ProviderConnectionError("The connection was closed in the middle of the reply.")
@@ -153,9 +171,11 @@ class ScriptedProvider(Provider):
         text = "".join(piece for piece in pieces if isinstance(piece, str))
         thinking = "".join(piece.text for piece in pieces if isinstance(piece, Thought))
         thought = self.count(thinking) if thinking else 0
-        counted = Usage(size, self.count(text) + thought, reasoning_tokens=thought)
+        called = sum(self.count(str(call)) for call in answer.calls)
+        counted = Usage(size, self.count(text) + thought + called, reasoning_tokens=thought)
         usage = counted if answer.usage == "counted" else answer.usage
-        return Reply(text, usage, answer.stop_reason, thinking=thinking)
+        reason = "tool_calls" if answer.calls else answer.stop_reason
+        return Reply(text, usage, reason, thinking=thinking, calls=tuple(answer.calls))
 
     def _refusal(self, window: int, size: int, asked: int) -> ContextOverflowError:
         if callable(self.refusal):
@@ -186,8 +206,28 @@ def _check(provider: object, kept: Provider, request: Request, too_long: Request
     for _ in range(2):
         kept.close()
     _check_threads(provider, request)
+    if kept.takes_tools:
+        _check_tools(provider, request)
     if too_long is not None:
         _check_refusal(kept, too_long)
+
+
+def _check_tools(provider: object, request: Request) -> None:
+    """Check a request with a function, and one with a call and its result, unless the model calls none."""
+    call = ToolCall("call1", "name_of_the_day", "{}")
+    called = Message("assistant", "", round=ToolRound((call,), (ToolResult("Monday"),)))
+    offered = replace(request, tools=(DAY,))
+    for asked in (offered, replace(offered, messages=(*request.messages, called))):
+        try:
+            items = _streamed(provider, asked)
+        except InvalidRequestError:
+            return
+        _check_reply(items)
+        reply = items[-1]
+        assert isinstance(reply, Reply)
+        assert bool(reply.calls) == (reply.stop_reason == "tool_calls"), "calls go with the stop reason 'tool_calls'"
+        names = [each.id for each in (*reply.calls, *(called.round.calls if called.round else ()))]
+        assert len({*names, ""}) == len(names) + 1, "each call has an id of its own"
 
 
 class _Checked(PluginProvider):

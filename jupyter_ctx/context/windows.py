@@ -20,7 +20,7 @@ from .usage import Prices
 Source = Literal["given", "learned", "server", "user file", "models.json", "provider", "built in", "assumed"]
 ASSUMED_TOKENS = 32_000
 PRICES = "prices"  # the key of a row that may stand beside those of its window, or alone
-Fact = Literal["images", "thinking"]  # whether a model reads images; whether it thinks before it answers
+Fact = Literal["images", "thinking", "tools"]  # whether a model reads images, thinks before it answers, calls functions
 FACTS: tuple[Fact, ...] = get_args(Fact)  # keys of a models file, under which stands of which models they hold
 ORIGINS: dict[Source, str] = {
     "given": "(given)", "server": "from the server", "user file": "from your models.json",

@@ -41,6 +41,7 @@ from .parameters import Effort, Form, refused_at, without
 from .reply_builder import ReplyBuilder
 from .request_body import OF_A_PARAMETER, encoded, in_prompt, schema_text, unwritable, with_parameters
 from .stream_events import AnswerParts, EventError
+from .tools import check_tools, no_tools, prepared, refuses_tool_schema, refuses_tools, tools_error
 
 NO_KEY = "none"  # what servers without keys are sent: the SDKs want something
 BY_ENVIRONMENT = "environment"  # the SDK finds its own way in
@@ -110,6 +111,7 @@ class Adapter(Provider):
     sdk: ClassVar[Sdk]
     takes = frozenset({"image", "pdf"})
     takes_schema = True
+    takes_tools = True
 
     def __init__(self, at: Endpoint) -> None:
         self.at = at
@@ -177,9 +179,11 @@ class Adapter(Provider):
 
     def stream(self, request: Request) -> Generator[Piece | Reply, None, None]:
         """Yield thoughts and text as they arrive, then exactly one Reply."""
+        self._check_tools(request)
+        request = prepared(request)
         delays = list(DELAYS) if request.waits else []
         while True:
-            reply, closed, known = ReplyBuilder(self.at.model), self._closed, len(self._refused)
+            reply, closed, known = ReplyBuilder(self.at.model, request), self._closed, len(self._refused)
             try:
                 with closing(self._start(self._connect(), request)) as response:
                     self._gateway = gateway_of(self.at.name, response.headers) or self._gateway
@@ -188,14 +192,14 @@ class Adapter(Provider):
                         shown = reply.add(piece)
                         if shown is not None:
                             yield shown
-                if not reply.pieces and reply.stop_reason is None and answer.words is not None:
+                if not (reply.pieces or reply.calls) and reply.stop_reason is None and answer.words is not None:
                     raise EventError(answer.words)
                 break
             except Exception as error:
-                refusal, is_over = self._refusal_in(error), bool(reply.pieces) or closed.is_set()
+                refusal, is_over = self._refusal_in(error), bool(reply.pieces or reply.calls) or closed.is_set()
                 wait = None if is_over else self._wait(error, refusal, delays, request, known)
                 if wait is None or (wait and closed.wait(wait)):
-                    raise self._translated(error, refusal, begun=bool(reply.pieces)) from None
+                    raise self._translated(error, refusal, request, begun=bool(reply.pieces)) from None
         yield replace(reply.reply(), notices=self._refused.untold(self.differences(request)))
 
     def differences(self, request: Request) -> list[str]:
@@ -241,7 +245,7 @@ class Adapter(Provider):
     def count_tokens(self, request: Request) -> int | None:
         """Return the tokens of a request as the provider counts them; ``None`` where it does not, or fails."""
         with suppress(ChatError):
-            return self._ask(lambda client: self._count(client, request))
+            return self._ask(lambda client: self._count(client, prepared(request)))
         return None
 
     def allowance(self) -> MoneyLeft | None:
@@ -287,6 +291,12 @@ class Adapter(Provider):
             self._forms[text] = self._form(request.schema.json)
         form = None if text in self._refused.schemas else self._forms[text]
         return (request if form is not None else in_prompt(request)), form
+
+    def _check_tools(self, request: Request) -> None:
+        """Raise InvalidRequestError where the model is known to call no functions, or cannot be sent these."""
+        check_tools(request.tools)
+        if request.tools and self.says("tools", ask=self.at.self_hosted) is False:
+            raise no_tools(self.at.model)
 
     def _post(self, client: Any, path: str, body: Mapping[str, Any]) -> Any:
         """Send a request through the client of OpenAI or Anthropic.
@@ -344,6 +354,8 @@ class Adapter(Provider):
             return None
         if refusal is not None and self._adapts(refusal, request, known):
             return 0.0
+        if refusal is not None and request.tools and refuses_tools(refusal):
+            return None
         if not delays:
             return None
         first, delay = len(delays) == len(DELAYS), delays.pop(0)
@@ -358,7 +370,7 @@ class Adapter(Provider):
 
         What is refused may have been learned by another thread, until this one had read its own refusal.
         """
-        if refusal.is_unpaid or refusal.overflow:
+        if refusal.is_unpaid or refusal.overflow or (request.tools and refuses_tool_schema(refusal)):
             return False
         if refusal.code in OF_A_PARAMETER:
             if len(self._refused) == known:  # else it is about a request as it would not be sent any more
@@ -402,10 +414,14 @@ class Adapter(Provider):
 
     # errors
 
-    def _translated(self, error: Exception, refusal: Refusal | None, *, begun: bool = False) -> ChatError:
+    def _translated(
+        self, error: Exception, refusal: Refusal | None, request: Request | None = None, *, begun: bool = False
+    ) -> ChatError:
         """Return an error as a ChatError without the key in it."""
         if not isinstance(error, ChatError):
-            error = self._refusal_error(refusal) if refusal is not None else self._connection_error(error, begun=begun)
+            about_tools = tools_error(refusal, self.at.model) if refusal and request and request.tools else None
+            refused = refusal and (about_tools or self._refusal_error(refusal))
+            error = refused or self._connection_error(error, begun=begun)
         if len(self.at.api_key) >= SECRET_LENGTH and self.at.api_key != BY_ENVIRONMENT:
             error.args = tuple(str(text).replace(self.at.api_key, "***") for text in error.args)
         return error

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ..context.usage import Usage
-from ..conversation.messages import Attachment
+from ..conversation.messages import Attachment, Message, ToolCall, ToolRound
 from ..conversation.schema_forms import ANTHROPIC_FORM, strict_form
 from .adapter import ASK_SECONDS, Adapter
 from .base import Piece, Request, Thought
@@ -15,10 +16,13 @@ from .parameters import CLAUDE_FORMS
 from .reply_builder import ReplyBuilder
 from .request_body import as_base64, content
 from .stream_events import count, dict_at, dicts_in, text_at
+from .tools import arguments, sent_id, sent_name, sent_parts, sent_result, written_state
 
 SENT = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
 MAX_TOKENS = 4_096  # the API demands one
 LEAST_BUDGET = 1_024  # tokens of thinking
+API = "anthropic"
+DELTAS = ("text", "thinking", "signature", "partial_json")  # fields that come in pieces
 
 
 class Anthropic(Adapter):
@@ -55,12 +59,13 @@ class Anthropic(Adapter):
             "stream": True,
             "system": system or None,
             "temperature": request.temperature,
+            "tools": _tools(request),
         }
         return _within_length(self._with_options(body, request))
 
     def _count(self, client: Any, request: Request) -> int:
         told, form = self._structured(request)
-        other = {"system": told.system or None, "output_config": _output_config(form)}
+        other = {"system": told.system or None, "output_config": _output_config(form), "tools": _tools(told)}
         given = {name: value for name, value in other.items() if value is not None}
         counted = client.messages.count_tokens(model=self.at.model, messages=_messages(told), **given)
         return int(counted.input_tokens)
@@ -69,7 +74,7 @@ class Anthropic(Adapter):
         return strict_form(schema, ANTHROPIC_FORM)
 
     def _read(self, events: Iterator[dict[str, Any]], reply: ReplyBuilder) -> Iterator[Piece]:
-        reported: dict[str, Any] = {}
+        reported, blocks = dict[str, Any](), _Blocks()
         for event in events:
             kind = event.get("type")
             message = event if kind == "message" else dict_at(event, "message")  # whole, where it is not streamed
@@ -77,15 +82,55 @@ class Anthropic(Adapter):
             for block in (*dicts_in(message.get("content")), event.get("content_block"), event.get("delta")):
                 if isinstance(block, dict):
                     yield _piece(block)
+            blocks.take(event, message)
             for place in (message, event):
                 if "usage" in place:
                     reported = _reported(reported, dict_at(place, "usage"))
             _end(dict_at(event, "delta") if kind == "message_delta" else message, reply)
             reply.whole = reply.whole or kind == "message_stop"
         reply.usage = _usage(reported)
+        whole = blocks.whole()
+        for number, block in enumerate(whole):
+            if _is_call(block):
+                reply.call(number, text_at(block, "id"), text_at(block, "name"), block["input"])
+        reply.state = written_state(API, whole) if reply.calls else ""
 
     def _listing(self, client: Any) -> Any:
         return client.with_options(timeout=ASK_SECONDS).get("/v1/models?limit=1000", cast_to=object)
+
+
+class _Blocks:
+    """The blocks of a reply while they arrive."""
+
+    def __init__(self) -> None:
+        self._blocks: dict[object, tuple[dict[str, Any], list[tuple[str, str]]]] = {}
+
+    def take(self, event: dict[str, Any], message: dict[str, Any]) -> None:
+        """Take what an event begins, or adds to a block; ``message``: the reply in it, with blocks that are whole."""
+        place, begun = event.get("index"), event.get("content_block")
+        for number, block in enumerate(dicts_in(message.get("content"))):
+            self._blocks[number] = block, []
+        if isinstance(begun, dict):
+            self._blocks[place] = begun, []
+        elif place in self._blocks and event.get("type") == "content_block_delta":
+            delta = dict_at(event, "delta")
+            self._blocks[place][1].extend((name, text_at(delta, name)) for name in DELTAS if name in delta)
+
+    def whole(self) -> list[dict[str, Any]]:
+        """Return the blocks as they are sent back; the input of a call is JSON as the model wrote it."""
+        made = []
+        for begun, pieces in self._blocks.values():
+            block = {name: value for name, value in begun.items() if value is not None}
+            for name in dict(pieces):
+                block[name] = text_at(block, name) + "".join([text for each, text in pieces if each == name])
+            written = block.pop("partial_json", "") or json.dumps(block.get("input") or {}, ensure_ascii=False)
+            if _is_call(block):
+                block["input"] = written
+            elif "input" in block:  # of a tool that the server runs itself
+                block["input"] = arguments(ToolCall("", "", written))
+            if block.get("type") != "text" or block.get("text"):
+                made.append(block)
+        return made
 
 
 def _within_length(body: dict[str, Any]) -> dict[str, Any]:
@@ -97,7 +142,39 @@ def _within_length(body: dict[str, Any]) -> dict[str, Any]:
 
 
 def _messages(request: Request) -> list[dict[str, Any]]:
-    return [{"role": m.role, "content": content(m, _part)} for m in request.said]
+    messages = list[dict[str, Any]]()
+    for message in request.said:
+        if message.round is None:
+            messages.append({"role": message.role, "content": content(message, _part)})
+        else:
+            messages += _round(message, message.round)
+    return messages
+
+
+def _round(message: Message, each: ToolRound) -> list[dict[str, Any]]:
+    """Return the two messages of calls and their results; thoughts go back as they came, before them."""
+    ids = [sent_id(call) for call in each.calls]
+    uses = [
+        {"type": "tool_use", "id": name, "name": sent_name(call), "input": arguments(call)}
+        for name, call in zip(ids, each.calls, strict=True)
+    ]
+    text = [{"type": "text", "text": message.content}] if message.content.strip() else []
+    said = sent_parts(each, API, _is_call, uses, text)
+    results = [
+        {"type": "tool_result", "tool_use_id": name, "content": sent_result(result, _part)}
+        | ({"is_error": True} if result.failed else {})
+        for name, result in zip(ids, each.results, strict=True)
+    ]
+    return [{"role": "assistant", "content": said}, {"role": "user", "content": results}]
+
+
+def _is_call(block: dict[str, Any]) -> bool:
+    return block.get("type") == "tool_use"
+
+
+def _tools(request: Request) -> list[dict[str, Any]] | None:
+    tools = [{"name": tool.name, "description": tool.description, "input_schema": tool.json} for tool in request.tools]
+    return tools or None
 
 
 def _output_config(form: dict[str, Any] | None) -> dict[str, Any] | None:
@@ -114,7 +191,7 @@ def _cached(request: Request) -> tuple[list[dict[str, Any]], Any, dict[str, Any]
     if not request.cache_key or not request.cache_ttl:
         return messages, system, None
     mark: dict[str, Any] = {"type": "ephemeral", "ttl": request.cache_ttl}
-    if request.shared is None:
+    if request.shared is None or any(message.round for message in request.said[-2:]):
         return messages, system, mark
     last, shared = request.said[-1], request.said[-1].content[: request.shared]
     if shared.strip() and not last.attachments:

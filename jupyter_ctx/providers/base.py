@@ -161,6 +161,7 @@ class Card(NamedTuple):
     ``served``: what the server that runs the model is started with; ``stated``: what the list says of the model.
     ``images``: whether the model reads images; ``None``: the list does not say.
     ``thinks``: whether it thinks before it answers; ``None``: the list does not say.
+    ``tools``: whether it calls functions; ``None``: the list does not say.
     """
 
     id: str
@@ -168,11 +169,12 @@ class Card(NamedTuple):
     stated: ContextWindow | None = None
     images: bool | None = None
     thinks: bool | None = None
+    tools: bool | None = None
 
     @property
     def facts(self) -> dict[Fact, bool | None]:
         """What the list says of the model, under the keys of a models file."""
-        return {"images": self.images, "thinking": self.thinks}
+        return {"images": self.images, "thinking": self.thinks, "tools": self.tools}
 
 
 class SupportsStream(Protocol):

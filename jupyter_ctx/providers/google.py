@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import base64
+import json
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain, groupby
 from typing import Any
 
 from ..context.usage import Usage
-from ..conversation.messages import Attachment, Message
+from ..conversation.messages import Attachment, Message, ToolRound
 from ..conversation.schema_forms import GEMINI_FORM, strict_form
 from ..errors import AuthenticationError, InvalidRequestError, ProviderError
 from .adapter import ASK_SECONDS, BY_ENVIRONMENT, Adapter
@@ -18,8 +20,10 @@ from .logprobs import reported_tokens
 from .parameters import GEMINI_FORMS
 from .reply_builder import ReplyBuilder
 from .stream_events import count, dict_at, dicts_in, text_at
+from .tools import arguments, sent_name, sent_parts, state_of, written_state
 
 GEMINI_ROLES = {"user": "user", "assistant": "model"}
+API = "google"
 PLACE = "-"  # stands where the SDK wants a text
 
 
@@ -58,6 +62,7 @@ class Google(Adapter):
             "response_json_schema": form,
             "response_logprobs": True if request.top_logprobs else None,
             "logprobs": request.top_logprobs or None,
+            "tools": [{"function_declarations": _declarations(request)}] if request.tools else None,
         }
         return self._with_options(body, request)
 
@@ -83,24 +88,33 @@ class Google(Adapter):
         return strict_form(schema, GEMINI_FORM)
 
     def _count(self, client: Any, request: Request) -> int:
-        """Return the tokens counted; the Gemini API counts no system instruction, so it is added as a message."""
+        """Return the tokens counted; the API counts no system instruction and no tools: they are added as a message."""
         request, _ = self._structured(request)
-        system = (Message("user", request.system),) if request.system else ()
+        told = "\n".join([*filter(None, [request.system]), *map(json.dumps, _declarations(request))])
+        system = (Message("user", told),) if told else ()
         config = {"http_options": _with_contents({}, (*system, *request.said))}
         return int(client.models.count_tokens(model=self.at.model, contents=PLACE, config=config).total_tokens)
 
     def _read(self, events: Iterator[dict[str, Any]], reply: ReplyBuilder) -> Iterator[Piece]:
+        parts = list[dict[str, Any]]()
         for chunk in events:
             reply.usage = _usage(dict_at(chunk, "usageMetadata")) or reply.usage
             reply.model = text_at(chunk, "modelVersion") or reply.model
             reply.refuse(text_at(dict_at(chunk, "promptFeedback"), "blockReason"))
             for candidate in dicts_in(chunk.get("candidates"))[:1]:
                 for part in dicts_in(dict_at(candidate, "content").get("parts")):
+                    if "functionCall" in part:
+                        call = dict_at(part, "functionCall")
+                        given = json.dumps(call.get("args") or {}, ensure_ascii=False)
+                        reply.call(len(parts), text_at(call, "id"), text_at(call, "name"), given)
+                    parts.append(part)
                     text = text_at(part, "text")
                     yield Thought(text) if part.get("thought") else text
                 reply.logprobs += reported_tokens(_logprobs(candidate))
                 if text_at(candidate, "finishReason"):
                     reply.end(candidate["finishReason"], text_at(candidate, "finishMessage"))
+        if reply.calls:
+            reply.state = written_state(API, _joined(parts))
 
     def _refusal_in(self, error: Exception) -> Refusal | None:
         from google.auth.exceptions import GoogleAuthError
@@ -137,13 +151,63 @@ def _hand_over_streams(http: Any) -> None:
 
 def _with_contents(options: Mapping[str, Any], messages: Sequence[Message]) -> dict[str, Any]:
     """Return the SDK's options for a request with these messages in place of those it is given: it walks them all."""
-    return {**options, "extra_body": {**(options.get("extra_body") or {}), "contents": [*map(_content, messages)]}}
+    return {
+        **options,
+        "extra_body": {
+            **(options.get("extra_body") or {}),
+            "contents": [*chain.from_iterable(map(_contents, messages))],
+        },
+    }
 
 
-def _content(message: Message) -> dict[str, Any]:
+def _contents(message: Message) -> list[dict[str, Any]]:
+    if message.round is not None:
+        return _round(message, message.round)
     parts = [_part(attachment) for attachment in message.attachments]
     said = [{"text": message.content}] if message.content or not parts else []
-    return {"parts": [*parts, *said], "role": GEMINI_ROLES[message.role]}
+    return [{"parts": [*parts, *said], "role": GEMINI_ROLES[message.role]}]
+
+
+def _round(message: Message, each: ToolRound) -> list[dict[str, Any]]:
+    """Return the contents of calls and their results; thought signatures go back at the parts with which they came.
+
+    Ids are sent where the API gave them. Files of results follow them: few models take them inside.
+    """
+    text = [{"text": message.content}] if message.content else []
+    came = [dict_at(part, "functionCall") for part in state_of(each, API) or () if _is_call(part)]
+    ids = [{"id": call.id} if "id" in dict(enumerate(came)).get(n, {}) else {} for n, call in enumerate(each.calls)]
+    calls = [
+        {"functionCall": {**name, "name": sent_name(call), "args": arguments(call)}}
+        for name, call in zip(ids, each.calls, strict=True)
+    ]
+    results = [
+        {"functionResponse": {**name, "name": sent_name(call),
+                              "response": {"error" if result.failed else "output": result.text}}}
+        for name, call, result in zip(ids, each.calls, each.results, strict=True)
+    ]  # fmt: skip
+    files = [_part(file) for result in each.results for file in result.attachments]
+    said = sent_parts(each, API, _is_call, calls, text)
+    return [{"parts": said, "role": "model"}, {"parts": [*results, *files], "role": "user"}]
+
+
+def _is_call(part: dict[str, Any]) -> bool:
+    return "functionCall" in part
+
+
+def _joined(parts: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the parts of a reply with those joined that are pieces of one text; no signature may be moved."""
+    joined = list[dict[str, Any]]()
+    for is_text, run in groupby(parts, lambda part: part.keys() == {"text"}):
+        group = list(run)
+        joined += [{"text": "".join([text_at(part, "text") for part in group])}] if is_text else group
+    return [part for part in joined if part != {"text": ""}]
+
+
+def _declarations(request: Request) -> list[dict[str, Any]]:
+    return [
+        {"name": tool.name, "description": tool.description, "parameters_json_schema": tool.json}
+        for tool in request.tools
+    ]
 
 
 def _part(attachment: Attachment) -> dict[str, Any]:

@@ -34,6 +34,7 @@ from .adapter import Endpoint
 from .base import Card, Piece, Provider, Reply, Request
 from .model_files import FETCH, MODEL_PACKAGES, find_weights, trained_window
 from .openai_chat import ChatCompletions
+from .tools import no_tools
 
 DEFAULT_N_CTX = 2_048
 MOST_SERVERS = 2
@@ -56,6 +57,7 @@ class LocalProvider(Provider):
 
     sends_reserve = True  # else it writes on and on
     takes_schema = True
+    takes_tools = True  # where the template of the model has them
     reports_logprobs = True
 
     def __init__(self, name: str, *, n_ctx: int | None = None) -> None:
@@ -78,6 +80,8 @@ class LocalProvider(Provider):
         begun = False
         try:
             with _serving(self.spec) as server:
+                if request.tools and server.provider.says("tools", ask=True) is False:
+                    raise no_tools(self.model)
                 for piece in server.provider.stream(request):
                     begun = True
                     yield piece

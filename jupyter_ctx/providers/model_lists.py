@@ -1,4 +1,4 @@
-"""Read windows from lists of models, and which read images or think; every service has its own names for the fields."""
+"""Read windows from lists of models, and what they can do; every service has its own names for the fields."""
 
 from __future__ import annotations
 
@@ -46,6 +46,7 @@ THINKS = (
 )
 # OpenRouter's and Anthropic's marks of models that may think only when they are asked to
 WHEN_ASKED = (("reasoning.default_enabled", False), ("capabilities.thinking.types.disabled.supported", True))
+TOOLS = ("capabilities.function_calling", "chat_template_caps.supports_tools")  # Mistral; /props of llama.cpp
 LM_STUDIO = {"llm": False, "vlm": True}
 MAX_WINDOW = 1 << 40  # tokens; whatever is larger is no window
 
@@ -84,7 +85,7 @@ def _card(row: dict[str, Any], *, loaded: bool) -> Card | None:
         return None
     served = _window(row, LOADED if loaded else SERVED, "server")
     stated = _window(row, STATED, "provider")
-    return Card(name.removeprefix("models/"), served, stated, reads_images(row), thinks(row))
+    return Card(name.removeprefix("models/"), served, stated, reads_images(row), thinks(row), calls_functions(row))
 
 
 def reads_images(row: dict[str, Any]) -> bool | None:
@@ -111,6 +112,16 @@ def thinks(row: dict[str, Any]) -> bool | None:
     if isinstance(able, list) and "completion" in able:
         return "thinking" in able
     return "reasoning" in parameters if said is None and isinstance(parameters, list) else said
+
+
+def calls_functions(row: dict[str, Any]) -> bool | None:
+    """Return whether a model in a list calls functions; ``None``: the list does not say."""
+    able, parameters = row.get("capabilities"), row.get("supported_parameters")
+    if isinstance(able, list) and "completion" in able:
+        return "tools" in able
+    if isinstance(parameters, list):
+        return "tools" in parameters
+    return next((flag for flag in (_value(row, key) for key in TOOLS) if type(flag) is bool), None)
 
 
 def _window(row: dict[str, Any], keys: Iterable[str], source: Literal["server", "provider"]) -> ContextWindow | None:

@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from itertools import groupby
 from typing import Any
 
 from ..context.usage import Usage
 from ..context.windows import ContextWindow, Fact
+from ..conversation.messages import Message, ToolRound
 from ..errors import ChatError
 from .adapter import ASK_SECONDS, Adapter, Endpoint
 from .base import Card, Piece, Request, Thought
 from .error_mapping import Refusal
 from .http_client import Sdk
 from .logprobs import reported_tokens
-from .model_lists import read_cards
+from .model_lists import calls_functions, read_cards
 from .parameters import COMPATIBLE_FORMS, EFFORT_ALONE, OWN_SERVER_FORMS, Form, says_not_taken
 from .reply_builder import ReplyBuilder
 from .request_body import as_part, content, in_prompt
 from .stream_events import DONE, EventError, count, dict_at, dicts_in, text_at
 from .think_tags import Splitter, begins_inside
+from .tools import in_words, sent_id, sent_name, state_of, written_arguments, written_state
 
 
 class OpenAIAdapter(Adapter):
@@ -68,7 +72,11 @@ def usage_of(reported: Mapping[str, Any]) -> Usage | None:
 
 
 LENGTH, NEWER_LENGTH = "max_tokens", "max_completion_tokens"
+API = "completions"
+REASONING, DETAILS = "reasoning_content", "reasoning_details"  # which some servers want back with the calls
+MISTRAL_ID = r"[A-Za-z0-9]{9}"
 OLLAMA_LOADED = "/api/ps"
+OF_RESULTS = "(The files in these results.)"
 
 
 class ChatCompletions(OpenAIAdapter):
@@ -89,13 +97,14 @@ class ChatCompletions(OpenAIAdapter):
         body = {
             "model": self.at.model,
             "stream": True,
-            "messages": _messages(request),
+            "messages": self._messages(request),
             NEWER_LENGTH if LENGTH in self._refused.names else LENGTH: request.max_tokens,
             "response_format": _response_format(request, form),
             "stream_options": {"include_usage": True},
             "temperature": request.temperature,
             "logprobs": True if request.top_logprobs else None,
             "top_logprobs": request.top_logprobs or None,
+            "tools": _tools(request),
         }
         return self._with_options(body, request)
 
@@ -112,7 +121,9 @@ class ChatCompletions(OpenAIAdapter):
         counted, tokenized = f"{self._root}/v1/chat/completions/input_tokens", f"{self._root}/tokenize"
         for path, name in ((counted, "input_tokens"), (tokenized, "count")):
             if self.at.self_hosted and path not in self._missing:
-                said = self._posted(client, path, {"model": self.at.model, "messages": _messages(request)})
+                tools = {"tools": _tools(request)} if request.tools else {}
+                asked = {"model": self.at.model, "messages": self._messages(request), **tools}
+                said = self._posted(client, path, asked)
                 if isinstance(said.get(name), int):
                     return int(said[name])
                 self._missing.add(path)
@@ -135,6 +146,7 @@ class ChatCompletions(OpenAIAdapter):
 
     def _read(self, events: Iterator[dict[str, Any]], reply: ReplyBuilder) -> Iterator[Piece]:
         splitter, reports, refused = Splitter(inside=self._inside), list[dict[str, Any]](), ""
+        state, goes_on = _Kept(), False  # whether text came behind a call
         for event in events:
             choice = _choice(event)
             for place in (event, event.get("x_groq"), choice):  # Groq's, and Moonshot's
@@ -142,8 +154,11 @@ class ChatCompletions(OpenAIAdapter):
                     reports.append(place["usage"])
             reply.whole = event is DONE and bool(reports)
             reply.model = text_at(event, "model") or reply.model
-            delta = _delta(choice, is_first=not reply.pieces) if choice else {}
+            delta = _delta(choice, is_first=not (reply.pieces or reply.calls)) if choice else {}
             refused += delta.get("refusal") or ""
+            state.take(delta)
+            _take_calls(delta, reply)
+            goes_on = goes_on or bool(reply.calls and delta.get("content"))
             for piece in _pieces(delta):
                 if isinstance(piece, str):
                     yield from splitter.feed(piece)
@@ -158,6 +173,9 @@ class ChatCompletions(OpenAIAdapter):
         yield splitter.end()
         yield self._corrected(splitter, reply)
         reply.refuse(refused)
+        if goes_on and reply.stop_reason == "stop" and not reply.detail:
+            reply.ran_elsewhere()
+        reply.state = written_state(API, state.whole()) if reply.calls else ""
 
     def _corrected(self, splitter: Splitter, reply: ReplyBuilder) -> str:
         """Learn how this model marks thoughts. Return the text that was taken for a thought."""
@@ -169,18 +187,26 @@ class ChatCompletions(OpenAIAdapter):
 
     def _learn(self, refusal: Refusal, request: Request) -> None:
         """Learn what the model does not take; where that is the usual name of the reply's length, a newer is sent."""
-        if NEWER_LENGTH in refusal.words or (says_not_taken(refusal) and LENGTH in refusal.words):
+        if REASONING in refusal.words and any(message.round for message in request.messages):
+            self._refused.names.add(REASONING)  # a message without it is refused
+        elif NEWER_LENGTH in refusal.words or (says_not_taken(refusal) and LENGTH in refusal.words):
             self._refused.names.add(LENGTH)
         else:
             super()._learn(refusal, request)
 
     def says(self, fact: Fact, *, ask: bool) -> bool | None:
-        """Return whether a fact holds of the model, as the server's list of models said; Ollama is asked for it."""
+        """Return whether a fact holds of the model, as the server's list of models said; Ollama is asked for it.
+
+        llama.cpp leaves out the tools that a model's template has no place for, and says so only where it is asked.
+        """
         path = f"{self._root}/api/show"
         if ask and self.at.loaded_at == OLLAMA_LOADED and self._shown is None:
             with suppress(ChatError):
                 shown = self._ask(lambda client: self._posted(client, path, {"model": self.at.model}))
                 self._shown, *_ = read_cards([{**shown, "id": self.at.model}])
+        if ask and fact == "tools" and self._shown is None and self._facts.get(fact) is None:
+            with suppress(ChatError):
+                self._facts[fact] = calls_functions(self._ask(self._said_properties))
         return super().says(fact, ask=ask) if self._shown is None else self._shown.facts[fact]
 
     def _loaded(self, client: Any) -> tuple[Card, ...]:
@@ -192,17 +218,56 @@ class ChatCompletions(OpenAIAdapter):
 
     def _properties(self, asked: Any) -> tuple[Card, ...]:
         """Return what llama.cpp reports of its one model where its list of models says nothing."""
+        said = self._said_properties(asked)
+        n_ctx = count(dict_at(said, "default_generation_settings"), "n_ctx")
+        cards = read_cards([{**said, "id": self.at.model}])
+        return tuple(card._replace(served=ContextWindow(n_ctx, source="server")) for card in cards if n_ctx)
+
+    def _said_properties(self, client: Any) -> dict[str, Any]:
+        """Return what llama.cpp says of its one model; empty: nothing."""
         import openai
 
         path = f"{self._root}/props"
         try:
+            asked = client.with_options(timeout=ASK_SECONDS)
             said = asked.get(path, cast_to=object) if path not in self._missing else {}
         except openai.APIStatusError:
             self._missing.add(path)
-            return ()
-        n_ctx = count(dict_at(said, "default_generation_settings"), "n_ctx")
-        cards = read_cards([{**said, "id": self.at.model}])
-        return tuple(card._replace(served=ContextWindow(n_ctx, source="server")) for card in cards if n_ctx)
+            return {}
+        return said if isinstance(said, dict) else {}
+
+    def _messages(self, request: Request) -> list[dict[str, Any]]:
+        """Return the messages; the last prompt tells the schema, since many servers constrain the answer only."""
+        messages = list[dict[str, Any]]()
+        for message in in_prompt(request).messages:
+            sent: dict[str, Any] = {"role": message.role, "content": content(message, as_part)}
+            made = [sent] if message.round is None else self._round(message, message.round)
+            if message.role == "assistant" and REASONING in self._refused.names:
+                made[0].setdefault(REASONING, message.round.thinking if message.round else "")
+            messages += made
+        return messages
+
+    def _round(self, message: Message, each: ToolRound) -> list[dict[str, Any]]:
+        """Return the messages of calls, of their results, and of the files in these."""
+        state = dict(state_of(each, API) or {})
+        extras = dict(enumerate(state.pop("calls", ())))
+        ids = [sent_id(call, MISTRAL_ID if self.at.name == "mistral" else r"[\w.:-]{1,64}") for call in each.calls]
+        calls = [
+            {**extras.get(number, {}), "id": name, "type": "function",
+             "function": {"name": sent_name(call), "arguments": written_arguments(call)}}
+            for number, (name, call) in enumerate(zip(ids, each.calls, strict=True))
+        ]  # fmt: skip
+        results = [
+            {"role": "tool", "tool_call_id": name, "content": in_words(result)}
+            for name, result in zip(ids, each.results, strict=True)
+        ]
+        files = tuple(file for result in each.results for file in result.attachments)
+        shown = [{"role": "user", "content": content(Message("user", OF_RESULTS, files), as_part)}] if files else []
+        return [
+            {"role": "assistant", "content": message.content or None, **state, "tool_calls": calls},
+            *results,
+            *shown,
+        ]
 
     @property
     def _root(self) -> str:
@@ -216,9 +281,61 @@ def _response_format(request: Request, form: dict[str, Any] | None) -> dict[str,
     return {"type": "json_schema", "json_schema": {"name": request.schema.name, "schema": form, "strict": True}}
 
 
-def _messages(request: Request) -> list[dict[str, Any]]:
-    """Return the messages; the last tells the schema, since many servers constrain the answer only, or heed it not."""
-    return [{"role": message.role, "content": content(message, as_part)} for message in in_prompt(request).messages]
+def _tools(request: Request) -> list[dict[str, Any]] | None:
+    return [
+        {"type": "function", "function": {"name": tool.name, "description": tool.description, "parameters": tool.json}}
+        for tool in request.tools
+    ] or None
+
+
+def _take_calls(delta: dict[str, Any], reply: ReplyBuilder) -> None:
+    """Tell the reply the calls, or parts of them, in a piece of the answer."""
+    for number, part in enumerate(dicts_in(delta.get("tool_calls"))):
+        called, place = dict_at(part, "function"), part.get("index")
+        given = called.get("arguments")
+        written = given if isinstance(given, str) else json.dumps(given, ensure_ascii=False) if given else ""
+        reply.call(number if place is None else place, text_at(part, "id"), text_at(called, "name"), written)
+
+
+class _Kept:
+    """What goes back with the results of calls: reasoning, as it came, and what a server has put into the calls."""
+
+    def __init__(self) -> None:
+        self._texts: dict[str, list[str]] = {}
+        self._details: list[dict[str, Any]] = []
+        self._calls: dict[int, dict[str, Any]] = {}
+
+    def take(self, delta: dict[str, Any]) -> None:
+        """Take a piece of the answer."""
+        for name in (REASONING, "reasoning"):
+            if text_at(delta, name):
+                self._texts.setdefault(name, []).append(delta[name])
+        self._details += dicts_in(delta.get(DETAILS))
+        for number, part in enumerate(dicts_in(delta.get("tool_calls"))):
+            more = {name: value for name, value in part.items() if name not in ("index", "id", "type", "function")}
+            place = part.get("index")
+            self._calls.setdefault(place if type(place) is int else number, {}).update(more)
+
+    def whole(self) -> dict[str, Any]:
+        """Return it as fields of a message, and under ``calls`` of each call."""
+        texts: dict[str, Any] = {name: "".join(pieces) for name, pieces in self._texts.items()}
+        details = {DETAILS: _merged(self._details)} if self._details else {}
+        calls = [self._calls[place] for place in sorted(self._calls)]
+        return {**(details or texts), **({"calls": calls} if any(calls) else {})}
+
+
+def _merged(details: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return reasoning as it goes back to OpenRouter, which streams its texts in pieces."""
+    merged = list[dict[str, Any]]()
+    for key, group in groupby(details, lambda each: (each.get("type"), each.get("index"))):
+        parts = list(group)
+        if key[0] == "reasoning.encrypted":
+            merged += parts
+            continue
+        texts = {name: [text_at(part, name) for part in parts] for name in ("text", "summary", "signature")}
+        given = {name: value for part in parts for name, value in part.items() if value is not None}
+        merged.append({**given, **{name: "".join(pieces) for name, pieces in texts.items() if any(pieces)}})
+    return merged
 
 
 def _choice(event: dict[str, Any]) -> dict[str, Any]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
-from ..conversation.messages import Attachment
+from ..conversation.messages import Attachment, Message, ToolRound
 from .base import Piece, Request, Thought
 from .logprobs import reported_tokens
 from .openai_chat import OpenAIAdapter, usage_of
@@ -13,8 +14,12 @@ from .parameters import RESPONSES_FORMS
 from .reply_builder import ReplyBuilder
 from .request_body import content, data_url
 from .stream_events import EventError, dict_at, dicts_in, text_at
+from .tools import in_words, sent_id, sent_name, sent_parts, sent_result, written_arguments, written_state
 
 ENDS = frozenset({"response.completed", "response.incomplete", "response.failed", "response.cancelled"})
+API = "responses"
+ENCRYPTED = "reasoning.encrypted_content"
+SENT_BACK = ("reasoning", "message", "function_call")
 FAILED = {"message": "the response failed, and no reason was given"}
 THOUGHTS = {  # what comes as a thought, and what numbers its parts
     "response.reasoning_summary_text.delta": "summary_index",
@@ -42,22 +47,25 @@ class Responses(OpenAIAdapter):
             "prompt_cache_key": request.cache_key,
             "store": False,
             "temperature": request.temperature,
-            "include": ["message.output_text.logprobs"] if request.top_logprobs else None,
+            "include": _included(request),
             "top_logprobs": request.top_logprobs or None,
             "text": _text_format(request, form),
+            "tools": _tools(request),
         }
         return self._with_options(body, request)
 
     def _count(self, client: Any, request: Request) -> int:
         told, form = self._structured(request)
-        optional = {"instructions": told.system or None, "text": _text_format(request, form)}
+        optional = {"instructions": told.system or None, "text": _text_format(request, form), "tools": _tools(told)}
         given = {name: value for name, value in optional.items() if value is not None}
         return int(client.responses.input_tokens.count(model=self.at.model, input=_input(told), **given).input_tokens)
 
     def _read(self, events: Iterator[dict[str, Any]], reply: ReplyBuilder) -> Iterator[Piece]:
-        refused = ""
+        refused, items = "", dict[object, dict[str, Any]]()
         for event in events:
-            kind = event.get("type")
+            kind, item = event.get("type"), event.get("item")
+            if isinstance(item, dict):
+                items[event.get("output_index")] = item
             if kind == "response.output_text.delta":
                 reply.place = event.get("output_index")
                 reply.logprobs += reported_tokens(event.get("logprobs"))
@@ -73,11 +81,64 @@ class Responses(OpenAIAdapter):
                     raise EventError(response.get("error") or FAILED)
                 yield from _whole(response, reply)
                 _end(response, reply)
+                items = dict[object, dict[str, Any]](enumerate(dicts_in(response.get("output")))) or items
+        _take_calls(items, reply)
         reply.refuse(refused)
 
 
 def _input(request: Request) -> list[dict[str, Any]]:
-    return [{"role": message.role, "content": content(message, _part, "input_text")} for message in request.said]
+    items = list[dict[str, Any]]()
+    for message in request.said:
+        if message.round is None:
+            items.append({"role": message.role, "content": content(message, _part, "input_text")})
+        else:
+            items += _round(message, message.round)
+    return items
+
+
+def _round(message: Message, each: ToolRound) -> list[dict[str, Any]]:
+    """Return the items of calls and their results; reasoning goes back as it came, before them."""
+    calls = [
+        {"type": "function_call", "call_id": sent_id(call), "name": sent_name(call),
+         "arguments": written_arguments(call)}
+        for call in each.calls
+    ]  # fmt: skip
+    said = [{"role": "assistant", "content": message.content}] if message.content else []
+    results = [
+        {"type": "function_call_output", "call_id": sent_id(call),
+         "output": sent_result(replace(result, text=in_words(result)), _part, "input_text")}
+        for call, result in zip(each.calls, each.results, strict=True)
+    ]  # fmt: skip
+    return [*sent_parts(each, API, _is_call, calls, said), *results]
+
+
+def _is_call(item: dict[str, Any]) -> bool:
+    return item.get("type") == "function_call"
+
+
+def _take_calls(items: dict[object, dict[str, Any]], reply: ReplyBuilder) -> None:
+    """Tell the reply its calls, and what goes back with their results; reasoning that is not in it cannot."""
+    for place, item in items.items():
+        if _is_call(item):
+            reply.call(place, text_at(item, "call_id"), text_at(item, "name"), text_at(item, "arguments"))
+    if reply.calls:
+        kept = [item for item in items.values() if text_at(item, "type") in SENT_BACK]
+        kept = [item for item in kept if item["type"] != "reasoning" or item.get("encrypted_content")]
+        reply.state = written_state(API, kept)
+
+
+def _included(request: Request) -> list[str] | None:
+    logprobs = ["message.output_text.logprobs"] if request.top_logprobs else []
+    return [*logprobs, *([ENCRYPTED] if request.tools else [])] or None
+
+
+def _tools(request: Request) -> list[dict[str, Any]] | None:
+    """Return the functions, with parameters that may be left out: a strict mode has none."""
+    return [
+        {"type": "function", "name": tool.name, "description": tool.description, "parameters": tool.json,
+         "strict": False}
+        for tool in request.tools
+    ] or None  # fmt: skip
 
 
 def _text_format(request: Request, form: dict[str, Any] | None) -> dict[str, Any] | None:

@@ -15,12 +15,13 @@ from ..errors import ChatError, InvalidRequestError, ProviderError, in_words
 from .base import Card, Piece, Provider, Reply, Request, Thought, streaming
 from .catalog import PROVIDER_NAMES
 from .request_body import in_prompt
+from .tools import as_text, no_tools, prepared
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint, EntryPoints
 
 GROUP = "jupyter_ctx.providers"
-ATTRIBUTES = ("sends_reserve", "takes", "takes_schema", "reports_logprobs", "truncates", "catalogue")
+ATTRIBUTES = ("sends_reserve", "takes", "takes_schema", "takes_tools", "reports_logprobs", "truncates", "catalogue")
 
 
 class PluginProvider(Provider):
@@ -85,6 +86,9 @@ class PluginProvider(Provider):
         self._answer("close", None)
 
     def _asked(self, request: Request) -> Request:
+        if request.tools and not self.takes_tools:
+            raise no_tools(self.model)
+        request = prepared(request) if self.takes_tools else as_text(request)
         return request if self.takes_schema else in_prompt(request)
 
     def _answer(self, name: str, default: Any, *given: Any, **named: Any) -> Any:

@@ -8,11 +8,12 @@ from typing import Any
 
 from ..context.logprobs import TokenLogprob
 from ..context.usage import Usage
-from ..conversation.messages import StopReason
+from ..conversation.messages import StopReason, ToolCall
 from ..conversation.text_safety import clean
-from .base import Piece, Reply, Thought
+from .base import Piece, Reply, Request, Thought
 from .http_client import PART, too_long
-from .stream_events import text_at
+from .stream_events import LEAST_LINE, text_at
+from .tools import CallParts
 
 REASON_NAMES: dict[StopReason, str] = {  # what servers call it, in small letters
     "stop": (
@@ -43,6 +44,8 @@ STOP_REASONS: dict[str, StopReason] = {name: reason for reason, names in REASON_
 # how the APIs tell of tools, as types and as fields, and where they name the pages that a search has found
 TOOL_TYPES = re.compile("_call$|tool_use$|tool_result$")
 TOOL_FIELDS = ("tool_calls", "executed_tools", "functionCall", "executableCode", "web_search_requests")
+OWN_CALLS = frozenset({"function_call", "tool_use", "tool_calls", "functionCall"})  # of functions that are offered
+ARGUMENTS = ("images", "args", "input")  # whose fields are the model's
 CITING = {"annotations", "annotation", "citations", "citation", "search_results", "groundingChunks", "urlMetadata"}
 WEB_PAGE = re.compile(r"https?://[^\s<>\"\\\x00-\x1f\ud800-\udfff]{1,2000}", re.I)
 MOST_CITED, TITLE_MAX = 50, 200  # pages, characters of a title
@@ -59,10 +62,18 @@ class ReplyBuilder:
     ``logprobs``: the tokens that were reported with their probabilities.
     ``corrected``: thinking and text of the whole reply, where they were told apart only at its end.
     ``place``: which part of the answer the next piece belongs to.
+    ``calls``: the calls of functions, where any are offered.
+    ``state``: what the API wants back with their results.
     """
 
-    def __init__(self, model: str) -> None:
+    def __init__(self, model: str, request: Request | None = None) -> None:
         self.model = model
+        self.offers_tools = request is not None and bool(request.tools)
+        self.calls: list[CallParts] = []
+        self.state = ""
+        self._called: dict[object, CallParts] = {}  # the last call at each place
+        rounds = (message.round for message in request.messages if message.round) if request is not None else ()
+        self._taken = {call.id for each in rounds for call in each.calls}
         self.usage: Usage | None = None
         self.stop_reason: StopReason | None = None
         self.detail = ""
@@ -86,17 +97,43 @@ class ReplyBuilder:
         text = clean(piece if isinstance(piece, str) else piece.text)
         if not text:
             return None
-        place = (self.place, self._tool_events)
+        place = (self.place, self._tool_events, len(self.calls))
         before, end = self._last.get(kind, (place, text))
         if before != place and not (end.isspace() or text[0].isspace()):
             text = f"\n\n{text}"
         self._last[kind] = place, text[-1]
-        self._length += len(text)
-        if self._length > PART:
-            raise too_long("a text", PART)
+        self._grow(len(text))
         shown = text if kind is str else Thought(text)
         self.pieces.append(shown)
         return shown
+
+    def call(self, place: object, call_id: str = "", name: str = "", arguments: str = "") -> None:
+        """Take a call, or a part of one, where functions are offered; ``place`` tells it from others in this reply.
+
+        Servers that count badly give several calls one place: another id there, or a name once arguments have come,
+        begins another call.
+        """
+        if not self.offers_tools:
+            return
+        self._grow(len(call_id) + len(name) + len(arguments))
+        last = self._called.get(place)
+        is_other = last is not None and ((call_id and last.id and call_id != last.id) or (not call_id and last.pieces))
+        if last is None or (name and is_other):
+            last = self._called[place] = CallParts()
+            self.calls.append(last)
+            self._grow(LEAST_LINE)
+        last.id, last.name = last.id or clean(call_id), last.name or clean(name)
+        last.pieces += [clean(arguments)] if arguments else []
+
+    def ran_elsewhere(self) -> None:
+        """Take the calls for those of functions that the server has run itself."""
+        self._tool_events += len(self.calls)
+        self.calls = []
+
+    def _grow(self, characters: int) -> None:
+        self._length += characters
+        if self._length > PART:
+            raise too_long("a text", PART)
 
     def end(self, why: str, detail: str = "") -> None:
         """Set the stop reason from the server's word for it; an unknown word is kept as the detail."""
@@ -117,12 +154,19 @@ class ReplyBuilder:
             if isinstance(each, list):
                 inside += (({"url": item} if isinstance(item, str) else item, cited) for item in each)
             elif isinstance(each, dict):
-                self._tool_events += bool(TOOL_TYPES.search(text_at(each, "type")) or any(map(each.get, TOOL_FIELDS)))
+                self._tool_events += self._tells_of_a_tool(each)
                 address = text_at(each, "url") or text_at(each, "uri") or text_at(each, "retrievedUrl")
                 if cited and WEB_PAGE.fullmatch(address):
                     self._titles[address] = self._titles.get(address) or clean(text_at(each, "title"))[:TITLE_MAX]
                 else:
-                    inside += ((part, cited or name in CITING) for name, part in each.items() if name != "images")
+                    inside += ((part, cited or name in CITING) for name, part in each.items() if name not in ARGUMENTS)
+
+    def _tells_of_a_tool(self, part: dict[str, Any]) -> bool:
+        """Return whether a part of an event tells of a tool that the server runs itself."""
+        own = OWN_CALLS if self.offers_tools else ()
+        kind = text_at(part, "type")
+        is_call = kind not in own and bool(TOOL_TYPES.search(kind))
+        return is_call or any(part.get(name) for name in TOOL_FIELDS if name not in own)
 
     def reply(self) -> Reply:
         """Return the reply made of all pieces."""
@@ -135,8 +179,16 @@ class ReplyBuilder:
             usage = usage.with_reasoning(len(thinking) / len(thinking + text))
         if usage is not None and (self._tool_events or self._titles):
             usage = replace(usage, includes_tools=True)
-        reason = self.stop_reason or ("stop" if self.whole and text else "cut")
-        return Reply(
+        reason = self.stop_reason or ("stop" if self.whole and (text or self.calls) else "cut")
+        reply = Reply(
             text, usage, reason, self.model, detail=self.detail, thinking=thinking, tokens=tuple(self.logprobs),
             citations=tuple(self._titles.items())[:MOST_CITED],
         )  # fmt: skip
+        return self._with_calls(reply) if self.calls and reason == "stop" else reply
+
+    def _with_calls(self, reply: Reply) -> Reply:
+        calls, taken = list[ToolCall](), set(self._taken)
+        for parts in self.calls:
+            calls.append(parts.call(taken))
+            taken.add(calls[-1].id)
+        return replace(reply, calls=tuple(calls), stop_reason="tool_calls", detail="", state=self.state)

@@ -14,6 +14,7 @@ from ..conversation.messages import Attachment, Message
 from .base import AnswerSchema, Request
 from .error_mapping import Refusal
 
+LISTS = ("tools", "include")
 REFUSES_SCHEMA = (
     r"(?i)response.?format|output.?(?:config|format)|text\.format|schema|json.?mode|structured.?output|mime.?type"
     r"|grammar"
@@ -53,13 +54,15 @@ def schema_text(schema: AnswerSchema) -> str:
 
 
 def in_prompt(request: Request) -> Request:
-    """Return a request whose last message asks for its schema; one without a schema as it is."""
+    """Return a request whose last prompt asks for its schema; one without a schema as it is."""
     if request.schema is None:
         return request
-    *before, last = request.messages
+    number = max(i for i, message in enumerate(request.messages) if message.role == "user")
+    asked = request.messages[number]
     demand = "Answer with one JSON object that matches this JSON Schema, and with nothing else:"
-    content = "\n\n".join(filter(None, (last.content, f"{demand}\n{schema_text(request.schema)}")))
-    return replace(request, messages=(*before, replace(last, content=content)))
+    content = "\n\n".join(filter(None, (asked.content, f"{demand}\n{schema_text(request.schema)}")))
+    told = replace(asked, content=content)
+    return replace(request, messages=(*request.messages[:number], told, *request.messages[number + 1 :]))
 
 
 def refuses_schema(refusal: Refusal) -> bool:
@@ -68,13 +71,19 @@ def refuses_schema(refusal: Refusal) -> bool:
 
 
 def with_parameters(body: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a body with further parameters; one that is an object in both has the fields of both."""
+    """Return a body with further parameters; one that is an object in both has the fields of both.
+
+    Tools of the provider's own, and what to include, go beside those that are there.
+    """
     joined = {
         name: {**body[name], **value}
         for name, value in given.items()
         if isinstance(value, Mapping) and isinstance(body.get(name), Mapping)
     }
-    return {**body, **given, **joined}
+    lists = {
+        name: [*body[name], *given[name]] for name in LISTS if type(body.get(name)) is type(given.get(name)) is list
+    }
+    return {**body, **given, **joined, **lists}
 
 
 ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)  # as the SDKs write it

@@ -1,0 +1,196 @@
+"""Functions that a model may call: what all APIs share of the way to the model and back.
+
+Sources: openai 3.57 ``types/responses``; anthropic 2.14 ``types``; google-genai 3.6 ``types``; Anthropic's "Thinking",
+Gemini's "Thought signatures", DeepSeek's "Thinking mode", OpenRouter's "Preserving reasoning", read in November 2026.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Callable, Container, Iterable
+from dataclasses import dataclass, field, replace
+from hashlib import sha256
+from typing import Any
+
+from ..conversation.messages import Attachment, Message, ToolCall, ToolResult, ToolRound, ToolSpec
+from ..conversation.text_safety import clean
+from ..errors import InvalidRequestError
+from .base import Request
+from .error_mapping import Refusal
+from .request_body import OF_A_PARAMETER, content
+
+NAME = r"[A-Za-z0-9_-]{1,64}"  # that every API takes
+CALL_ID = r"[A-Za-z0-9_-]{1,40}"
+NO_ANSWER = "[no answer]"  # stands behind calls that no answer followed
+NOT_AT_THE_ROOT = ("anyOf", "oneOf", "allOf", "$ref")  # of a schema: OpenAI and Anthropic refuse it there
+OF_TOOLS = r"(?i)\btools?\b|\bfunction[ _-]?call"
+NO_TOOLS = (
+    r"(?i)(?:\b(?:not|never|cannot)|n['o]t) (?:\w+ )?(?:support|permit|allow|accept|available|enabled|implement|take)"
+    r"|unsupported|extra inputs|unrecogni[sz]ed|unknown|requires --|no endpoints? (?:found )?that support"
+)
+OF_A_TOOL_SCHEMA = r"(?i)schema for (?:function|tool)|input_schema|function_declarations|\btools?[\[.]\d+[\].]"
+
+
+@dataclass
+class CallParts:
+    """One call while it arrives."""
+
+    id: str = ""
+    name: str = ""
+    pieces: list[str] = field(default_factory=list)
+
+    def call(self, taken: Container[str]) -> ToolCall:
+        """Return the call, with an id of its own where it has none that is not ``taken``."""
+        name = self.id if self.id and self.id not in taken else os.urandom(5).hex()[:9]
+        return ToolCall(name, self.name, "".join(self.pieces) or "{}")
+
+
+def arguments(call: ToolCall) -> dict[str, Any]:
+    """Return the arguments as an object, in which a text that is none stands under ``arguments``."""
+    try:
+        given = json.loads(call.arguments, parse_constant=_refuse)
+        given = json.loads(clean(json.dumps(given, ensure_ascii=False)))
+    except (ValueError, RecursionError):
+        given = None
+    return given if isinstance(given, dict) else {"arguments": call.arguments}
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(f"{constant} is no JSON")
+
+
+def written_arguments(call: ToolCall) -> str:
+    """Return the arguments as JSON that servers can read."""
+    return json.dumps(arguments(call), ensure_ascii=False)
+
+
+def sent_name(call: ToolCall) -> str:
+    """Return the name of a call as every API takes it: a model may have made up another."""
+    return re.sub(r"[^A-Za-z0-9_-]", "_", call.name)[:64] or "_"
+
+
+def sent_id(call: ToolCall, pattern: str = CALL_ID) -> str:
+    """Return the id of a call as an API takes it: that of another API may have another form."""
+    return call.id if re.fullmatch(pattern, call.id) else sha256(call.id.encode()).hexdigest()[:9]
+
+
+def sent_result(result: ToolResult, part: Callable[[Attachment], dict[str, Any]], text: str = "text") -> Any:
+    """Return a result's text, or with files a list of parts, as :func:`content` does."""
+    return content(Message("user", result.text, result.attachments), part, text)
+
+
+def in_words(result: ToolResult) -> str:
+    """Return the text of a result for an API that has no mark for those that failed."""
+    return f"Error: {result.text}" if result.failed else result.text
+
+
+def written_state(api: str, state: Any) -> str:
+    """Return what an API wants back as the state of a round; empty: nothing."""
+    return clean(json.dumps({"api": api, "state": state}, ensure_ascii=False)) if state else ""
+
+
+def state_of(each: ToolRound, api: str) -> Any:
+    """Return what an API wants back with a round; ``None``: nothing, or it is another API's."""
+    said = json.loads(each.state) if each.state else {}
+    return said["state"] if said.get("api") == api else None
+
+
+def sent_parts(
+    each: ToolRound,
+    api: str,
+    is_call: Callable[[dict[str, Any]], bool],
+    calls: list[dict[str, Any]],
+    otherwise: list[dict[str, Any]],
+) -> list[dict[str, Any]]:
+    """Return the parts of an answer that ends in calls: as the API sent them, where it wants that, else ``otherwise``.
+
+    ``calls``: the calls as they are sent, of which each takes the place of one that came.
+    """
+    parts, left = state_of(each, api), iter(calls)
+    if parts is None or sum(map(is_call, parts)) != len(calls):
+        return [*otherwise, *calls]
+    return [{**part, **next(left)} if is_call(part) else part for part in parts]
+
+
+def prepared(request: Request) -> Request:
+    """Return a request whose calls can be sent: as text where no tools are offered, which APIs want beside calls."""
+    if not any(message.round for message in request.messages):
+        return request
+    return _closed(request) if request.tools else as_text(request)
+
+
+def _closed(request: Request) -> Request:
+    """Return a request in which a text stands behind the calls of each turn, as APIs want it."""
+    pairs = zip((None, *request.messages), request.messages, strict=False)
+    closed = [
+        replace(now, content=NO_ANSWER) if before and before.round and not (now.round or now.content.strip()) else now
+        for before, now in pairs
+    ]
+    return replace(request, messages=tuple(closed))
+
+
+def as_text(request: Request) -> Request:
+    """Return a request with calls as text: at the beginning of the answer, or behind the prompt that has none yet.
+
+    Files of results go with the prompt.
+    """
+    messages, open_rounds = list[Message](), list[ToolRound]()
+    for message in request.messages:
+        if message.round is not None:
+            open_rounds.append(message.round)
+            continue
+        if open_rounds and message.role == "assistant":
+            messages[-1] = _joined(messages[-1], "", open_rounds)
+            text = "\n\n".join(filter(None, (*map(str, open_rounds), message.content)))
+            message, open_rounds = replace(message, content=text), []
+        messages.append(message)
+    if open_rounds and messages:
+        messages[-1] = _joined(messages[-1], "\n\n".join(map(str, open_rounds)), open_rounds)
+    return replace(request, messages=tuple(messages))
+
+
+def _joined(prompt: Message, text: str, rounds: Iterable[ToolRound]) -> Message:
+    files = tuple(file for each in rounds for result in each.results for file in result.attachments)
+    said = "\n\n".join(filter(None, (prompt.content, text)))
+    return replace(prompt, content=said, attachments=(*prompt.attachments, *files))
+
+
+def no_tools(model: str, words: str = "") -> InvalidRequestError:
+    """Return the error for a model that calls no functions."""
+    said = f" ({words.rstrip('.')})" if words else ""
+    return InvalidRequestError(f"{model} cannot call functions{said}: ask without --tool, or choose another model.")
+
+
+def check_tools(tools: Iterable[ToolSpec]) -> None:
+    """Raise InvalidRequestError for a function that no API takes."""
+    for tool in tools:
+        wrong = [each for each in (tool.name, *tool.json.get("properties", ())) if not re.fullmatch(NAME, each)]
+        if wrong:
+            raise InvalidRequestError(
+                f"{wrong[0]!r} of the tool {tool.name} cannot be sent: names have up to 64 letters of A to Z, digits, "
+                "_ and -."
+            )
+        if tool.json.get("type") != "object" or any(map(tool.json.get, NOT_AT_THE_ROOT)):
+            raise InvalidRequestError(f"The parameters of {tool.name} cannot be sent: they are no JSON object.")
+
+
+def refuses_tools(refusal: Refusal) -> bool:
+    """Return whether a refusal says that the model, or its server, calls no functions."""
+    is_about = refusal.code in OF_A_PARAMETER and not refusal.overflow and not refusal.is_unpaid
+    return is_about and bool(re.search(OF_TOOLS, refusal.places) and re.search(NO_TOOLS, refusal.places))
+
+
+def refuses_tool_schema(refusal: Refusal) -> bool:
+    """Return whether a refusal is about the parameters of a function."""
+    said = f"{refusal.parameter} {refusal.places}"
+    return refusal.code in OF_A_PARAMETER and not refusal.overflow and bool(re.search(OF_A_TOOL_SCHEMA, said))
+
+
+def tools_error(refusal: Refusal, model: str) -> InvalidRequestError | None:
+    """Return the error for a refusal of functions, or of their parameters; ``None``: it is about something else."""
+    if refuses_tool_schema(refusal):
+        words = refusal.words.rstrip(".")
+        return InvalidRequestError(f"{model} refuses the parameters of a tool ({words}): give them simpler types.")
+    return no_tools(model, refusal.words) if refuses_tools(refusal) else None

@@ -1,0 +1,221 @@
+"""Calls of functions as each provider streams them, and as a request carries them with their results."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from dialects import DIALECTS, Dialect, _block, _delta, _named, delta_piece
+from server import events, piece, usage
+
+from jupyter_ctx.conversation.messages import ToolSpec
+
+ROWS = ToolSpec(
+    "rows",
+    "Number of rows of a country.",
+    {
+        "type": "object",
+        "properties": {"country": {"type": "string"}, "year": {"type": "integer", "default": 2024}},
+        "required": ["country"],
+    },
+)
+SIGNATURE, REDACTED, ENCRYPTED = "c2lnbmF0dXJl", "cmVkYWN0ZWQ=", "ZW5jcnlwdGVk"
+
+
+class Called(NamedTuple):
+    """A call as a server writes it; an empty id: it gives none."""
+
+    id: str
+    name: str
+    arguments: str
+
+
+class Carried(NamedTuple):
+    """What a request carries of calls: each with its result, and what the API sent before them."""
+
+    offered: list[str]
+    calls: list[tuple[str, Any]]
+    results: list[tuple[str, bool]]
+    ids: list[tuple[str, str]]
+    state: list[Any]
+
+
+def _pieces(text: str) -> list[str]:
+    return [text[start : start + 7] for start in range(0, len(text), 7)]
+
+
+def completions(calls: Sequence[Called], before: str = "", thought: str = "", why: str = "tool_calls") -> str:
+    """Chat Completions, of parallel calls in turns."""
+    deltas: list[dict[str, Any]] = [{"reasoning_content": text} for text in _pieces(thought)]
+    deltas += [{"content": text} for text in _pieces(before)]
+    for number, call in enumerate(calls):
+        head = {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": ""}}
+        deltas.append({"tool_calls": [{"index": number, **head}]})
+    parts = [(n, number, text) for number, call in enumerate(calls) for n, text in enumerate(_pieces(call.arguments))]
+    for _, number, text in sorted(parts):
+        deltas.append({"tool_calls": [{"index": number, "function": {"arguments": text}}]})
+    finish = {"max_tokens": "length"}.get(why, why)
+    return events(*map(delta_piece, deltas), piece("", finish), usage(60, 20))
+
+
+def responses(calls: Sequence[Called], before: str = "", thought: str = "", why: str = "tool_calls") -> str:
+    """The Responses API: reasoning, a message, and function_call items."""
+    summary = [{"type": "summary_text", "text": thought}]
+    output: list[dict[str, Any]] = []
+    if thought:
+        output.append({"type": "reasoning", "id": "rs_1", "summary": summary, "encrypted_content": ENCRYPTED})
+    if before:
+        content = [{"type": "output_text", "text": before, "annotations": []}]
+        output.append(
+            {"type": "message", "id": "msg_1", "role": "assistant", "content": content, "phase": "commentary"}
+        )
+    first = len(output)
+    output += [
+        {"type": "function_call", "id": f"fc_{n}", "call_id": call.id, "name": call.name, "arguments": call.arguments}
+        for n, call in enumerate(calls)
+    ]
+    deltas = [
+        {
+            "type": "response.function_call_arguments.delta",
+            "output_index": first + n,
+            "item_id": f"fc_{n}",
+            "delta": text,
+        }
+        for n, call in enumerate(calls)
+        for text in _pieces(call.arguments)
+    ]
+    place = {"item_id": "1", "content_index": 0, "sequence_number": 1}
+    shown = [
+        *({**place, "type": "response.reasoning_summary_text.delta", "output_index": 0, "summary_index": 0, "delta": t}
+          for t in _pieces(thought)),
+        *({**place, "type": "response.output_text.delta", "output_index": first - 1, "delta": each}
+          for each in _pieces(before)),
+    ]  # fmt: skip
+    done = [{"type": "response.output_item.done", "output_index": n, "item": item} for n, item in enumerate(output)]
+    report = {"input_tokens": 60, "output_tokens": 20, "total_tokens": 80}
+    cut = why == "max_tokens"
+    whole = {"id": "r", "object": "response", "model": "m", "usage": report, "output": [] if cut else output,
+             "incomplete_details": {"reason": "max_output_tokens"} if cut else None,
+             "tools": [{"type": "function", "name": "rows", "parameters": dict(ROWS.json)}]}  # fmt: skip
+    end = {"type": "response.incomplete" if cut else "response.completed", "response": whole}
+    return _named(*shown, *deltas, *done, end)
+
+
+def anthropic(calls: Sequence[Called], before: str = "", thought: str = "", why: str = "tool_calls") -> str:
+    """The Messages API: signed thoughts, text, and tool_use blocks."""
+    begun = {"id": "m", "type": "message", "role": "assistant", "model": "m", "content": []}
+    blocks = [{"type": "message_start", "message": {**begun, "usage": {"input_tokens": 60, "output_tokens": 0}}}]
+    if thought:
+        blocks += [
+            _block(0, {"type": "thinking", "thinking": "", "signature": ""}),
+            *(_delta(0, {"type": "thinking_delta", "thinking": text}) for text in _pieces(thought)),
+            _delta(0, {"type": "signature_delta", "signature": SIGNATURE}),
+            _block(1, {"type": "redacted_thinking", "data": REDACTED}),
+        ]
+    blocks += [_block(2, {"type": "text", "text": ""})]
+    blocks += [_delta(2, {"type": "text_delta", "text": text}) for text in _pieces(before)]
+    for number, call in enumerate(calls, 3):
+        blocks += [_block(number, {"type": "tool_use", "id": call.id, "name": call.name, "input": {}})]
+        pieces = ["", *_pieces(call.arguments)]
+        blocks += [_delta(number, {"type": "input_json_delta", "partial_json": text}) for text in pieces]
+    report, reason = {"input_tokens": 60, "output_tokens": 20}, {"tool_calls": "tool_use"}.get(why, why)
+    end = {"type": "message_delta", "delta": {"stop_reason": reason}, "usage": report}
+    return _named(*blocks, end, {"type": "message_stop"})
+
+
+def google(calls: Sequence[Called], before: str = "", thought: str = "", why: str = "tool_calls") -> str:
+    """Gemini, which signs the first of parallel calls and writes whole calls."""
+    parts: list[dict[str, Any]] = [{"text": text, "thought": True} for text in _pieces(thought)]
+    parts += [{"text": text} for text in _pieces(before)]
+    for number, call in enumerate(calls):
+        made: dict[str, Any] = {"name": call.name, "args": json.loads(call.arguments)}
+        made |= {"id": call.id} if call.id else {}
+        parts.append({"functionCall": made} | ({"thoughtSignature": SIGNATURE} if thought and not number else {}))
+    chunks = [{"candidates": [{"content": {"role": "model", "parts": [part]}, "index": 0}]} for part in parts]
+    reason = "MAX_TOKENS" if why == "max_tokens" else "STOP"
+    counts = {"promptTokenCount": 60, "candidatesTokenCount": 20, "totalTokenCount": 80}
+    end = {"candidates": [{"finishReason": reason, "index": 0}], "usageMetadata": counts, "modelVersion": "m"}
+    return events(*chunks, end, end="")
+
+
+CALLING: dict[str, Callable[..., str]] = {
+    "completions": completions, "responses": responses, "anthropic": anthropic, "google": google,
+}  # fmt: skip
+TOOL_DIALECTS: list[Dialect] = [DIALECTS[name] for name in CALLING]
+
+
+def carried(name: str, body: dict[str, Any]) -> Carried:
+    """What a request of this API carries of calls."""
+    return {"completions": _in_completions, "responses": _in_responses, "anthropic": _in_anthropic,
+            "google": _in_google}[name](body)  # fmt: skip
+
+
+def _in_completions(body: dict[str, Any]) -> Carried:
+    answers = [message for message in body["messages"] if message.get("tool_calls")]
+    calls = [call for message in answers for call in message["tool_calls"]]
+    results = [message for message in body["messages"] if message["role"] == "tool"]
+    return Carried(
+        [tool["function"]["name"] for tool in body.get("tools", [])],
+        [(call["function"]["name"], json.loads(call["function"]["arguments"])) for call in calls],
+        [(result["content"], result["content"].startswith("Error")) for result in results],
+        [(call["id"], result["tool_call_id"]) for call, result in zip(calls, results, strict=True)],
+        [message.get("reasoning_content") for message in answers],
+    )
+
+
+def _in_responses(body: dict[str, Any]) -> Carried:
+    items = body["input"]
+    calls = [item for item in items if item.get("type") == "function_call"]
+    results = [item for item in items if item.get("type") == "function_call_output"]
+    return Carried(
+        [tool["name"] for tool in body.get("tools", [])],
+        [(call["name"], json.loads(call["arguments"])) for call in calls],
+        [(str(result["output"]), str(result["output"]).startswith("Error")) for result in results],
+        [(call["call_id"], result["call_id"]) for call, result in zip(calls, results, strict=True)],
+        [item for item in items if item.get("type") in ("reasoning", "message")],
+    )
+
+
+def _in_anthropic(body: dict[str, Any]) -> Carried:
+    blocks = [b for message in body["messages"] if isinstance(message["content"], list) for b in message["content"]]
+    calls = [block for block in blocks if block["type"] == "tool_use"]
+    results = [block for block in blocks if block["type"] == "tool_result"]
+    return Carried(
+        [tool["name"] for tool in body.get("tools", [])],
+        [(call["name"], call["input"]) for call in calls],
+        [(str(result["content"]), result.get("is_error", False)) for result in results],
+        [(call["id"], result["tool_use_id"]) for call, result in zip(calls, results, strict=True)],
+        [block for block in blocks if block["type"].endswith("thinking")],
+    )
+
+
+def _in_google(body: dict[str, Any]) -> Carried:
+    parts = [part for content in body["contents"] for part in content["parts"]]
+    calls = [part["functionCall"] for part in parts if "functionCall" in part]
+    results = [part["functionResponse"] for part in parts if "functionResponse" in part]
+    declared = [each for tool in body.get("tools", []) for each in tool["functionDeclarations"]]
+    return Carried(
+        [each["name"] for each in declared],
+        [(call["name"], call["args"]) for call in calls],
+        [(next(iter(result["response"].values())), "error" in result["response"]) for result in results],
+        [(call.get("id", ""), result.get("id", "")) for call, result in zip(calls, results, strict=True)],
+        [part["thoughtSignature"] for part in parts if "thoughtSignature" in part],
+    )
+
+
+# what each API is sent of a reply that thought "Which one?" and said "Let me look." before its calls
+SENT_BACK: dict[str, list[Any]] = {
+    "completions": ["Which one?"],
+    "responses": [
+        {"type": "reasoning", "id": "rs_1", "summary": [{"type": "summary_text", "text": "Which one?"}],
+         "encrypted_content": ENCRYPTED},
+        {"type": "message", "id": "msg_1", "role": "assistant", "phase": "commentary",
+         "content": [{"type": "output_text", "text": "Let me look.", "annotations": []}]},
+    ],
+    "anthropic": [
+        {"type": "thinking", "thinking": "Which one?", "signature": SIGNATURE},
+        {"type": "redacted_thinking", "data": REDACTED},
+    ],
+    "google": [SIGNATURE],
+}  # fmt: skip
