@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from ..context.logprobs import TokenLogprob
-from ..conversation.messages import StopReason
+from ..conversation.messages import StopReason, ToolRound
 from ..conversation.text_safety import clean
 from ..errors import InvalidRequestError
 from ..runtime.frontend import fingerprint
@@ -35,6 +35,7 @@ class HandoutAnswer:
     repeat: number of the answer among those to the same row
     text, thinking, stop_reason, truncated: as of a StoredAnswer
     tokens: the answer's tokens with their probabilities, where these were asked for
+    rounds: the functions that were called before it, with their results, but without files
     """
 
     key: str
@@ -46,6 +47,7 @@ class HandoutAnswer:
     stop_reason: StopReason = "stop"
     truncated: bool = False
     tokens: tuple[TokenLogprob, ...] = ()
+    rounds: tuple[ToolRound, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,4 +108,12 @@ def _checked(answer: HandoutAnswer) -> HandoutAnswer:
     logprobs = (token.logprob for written in answer.tokens for token in (written.token, *written.top_logprobs))
     are_finite = all(logprob is not None and math.isfinite(logprob) for logprob in logprobs)
     tokens = answer.tokens if are_finite else ()
-    return replace(answer, text=clean(answer.text), thinking=clean(answer.thinking), tokens=tokens)
+    rounds = tuple(
+        without_files(each).rewritten(clean) for each in answer.rounds if len(each.calls) == len(each.results)
+    )
+    return replace(answer, text=clean(answer.text), thinking=clean(answer.thinking), tokens=tokens, rounds=rounds)
+
+
+def without_files(called: ToolRound) -> ToolRound:
+    """Return a round without the files in its results, and without what only its provider can read."""
+    return replace(called, results=tuple(replace(each, attachments=()) for each in called.results), state="")

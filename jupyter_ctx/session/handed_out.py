@@ -18,7 +18,7 @@ from ..conversation.events import Offered, Said
 from ..conversation.messages import Turn, new_id
 from ..conversation.places import Places
 from ..errors import InvalidRequestError
-from ..export.handout import Handout, HandoutAnswer, answers_in, notebook_in
+from ..export.handout import Handout, HandoutAnswer, answers_in, notebook_in, without_files
 from ..storage.stored_answers import AnswerKey, StoredAnswer
 from .reply_checks import INCOMPLETE
 from .view import digested
@@ -75,7 +75,8 @@ class HandedOut:
                 asked, id=new_id(), model=model, stop_reason=answer.stop_reason, stored=True,
                 digest=answer.key, tokens=answer.tokens,
             )  # fmt: skip
-            turn = replace(said.turn, reply=answer.text, thinking=answer.thinking, record=record)
+            answered = replace(said.turn, reply=answer.text, thinking=answer.thinking, rounds=answer.rounds)
+            turn = replace(answered, record=record)
             yield turn, answer.before == before
 
 
@@ -97,7 +98,7 @@ def gathered(conversations: Sequence[Conversation], cells: Container[str], is_se
         record = answers.turns[0].record
         cell, source = record.cell or record.run or "", record.source or ""
         is_whole = all(turn.record.stop_reason not in INCOMPLETE for turn in answers.turns)
-        is_open = not any(is_secret(turn.reply + turn.thinking) for turn in answers.turns)
+        is_open = not any(is_secret(turn.answered + turn.thinking) for turn in answers.turns)
         if source in cells and cell not in seen and is_whole and is_open:
             seen.add(cell)
             sources.add(source)
@@ -139,4 +140,5 @@ def _answer(turn: Turn, before: str) -> HandoutAnswer:
     return HandoutAnswer(
         prompt_key(turn, record.model), asked=record.source or "", before=before, text=turn.reply,
         thinking=turn.thinking, stop_reason=record.stop_reason, tokens=record.tokens,
+        rounds=tuple(map(without_files, turn.rounds)),
     )  # fmt: skip
