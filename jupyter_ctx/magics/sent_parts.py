@@ -52,12 +52,13 @@ def call_shown(call: ToolCall, result: ToolResult) -> CallShown:
 
 
 def _laid_out(call: ToolCall) -> str:
-    """Return the arguments of a call, one a line where they are an object; nothing where there are none."""
+    """Return the arguments of a call, one a line where they are long; nothing where there are none."""
     try:
         given = json.loads(call.arguments)
     except (ValueError, RecursionError):
         return call.arguments
-    return json.dumps(given, ensure_ascii=False, indent=1) if given else ""
+    line = json.dumps(given, ensure_ascii=False) if given else ""
+    return line if len(line) <= _MOST_CALL else json.dumps(given, ensure_ascii=False, indent=1)
 
 
 def steps_of(rounds: Iterable[ToolRound]) -> list[Step]:
