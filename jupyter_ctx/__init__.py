@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from .experiments.run import Run
     from .experiments.scorers import contains, exact, json_equal, regex
     from .experiments.start import sweep
-    from .experiments.table.results import Result, Results
+    from .experiments.table.results import Results
     from .library import Library
     from .magics.registration import get_chat
     from .models.window_tables import resolve_window
@@ -68,7 +68,6 @@ __all__ = [
     "ProviderError",
     "RateLimitError",
     "Reply",
-    "Result",
     "Results",
     "Run",
     "Settings",
@@ -108,7 +107,7 @@ _HOMES = {  # the module of each public name, which is imported when the name is
     "experiments.results.not_worse": ("assert_not_worse",),
     "session.ask": ("ask",),
     "experiments.judges": ("judge",),
-    "experiments.table.results": ("Result", "Results"),
+    "experiments.table.results": ("Results",),
     "experiments.run": ("Run",),
     "experiments.scorers": ("contains", "exact", "json_equal", "regex"),
     "experiments.start": ("sweep",),

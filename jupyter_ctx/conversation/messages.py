@@ -314,7 +314,7 @@ class Alternative:
     """One of several answers to a prompt.
 
     label: who was asked, and how
-    reply, thinking: the model's text
+    reply, thinking, rounds: the model's text, and what it called before
     record: as it will be the turn's; its id names the answer
     error: why there is none, in words
     problem: what is wrong with it, in words: broken off, refused, or not what the schema asks for
@@ -326,6 +326,7 @@ class Alternative:
     record: TurnRecord = field(default_factory=TurnRecord)
     error: str = ""
     problem: str = ""
+    rounds: tuple[ToolRound, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -352,7 +353,8 @@ class Alternatives:
 
     def turn(self, answer: Alternative) -> Turn:
         """Return the turn that one of the answers would make."""
-        return replace(self.asked, reply=answer.reply, thinking=answer.thinking, record=answer.record)
+        record, rounds = answer.record, answer.rounds
+        return replace(self.asked, reply=answer.reply, thinking=answer.thinking, record=record, rounds=rounds)
 
 
 @dataclass(frozen=True, slots=True)

@@ -364,7 +364,8 @@ def _of_both(first: Completion, verdict: Verdict, second: Completion, schema: Sc
     """Return what came of two tries at one answer, of which ``verdict`` is on the first."""
     invalid, error = verdict.reply, second.error
     if second.verdict is not None and second.replies:
-        verdict = second.verdict._replace(reply=billed(invalid, second.verdict.reply))
+        corrected = billed(invalid, second.verdict.reply)
+        verdict = second.verdict._replace(reply=replace(corrected, rounds=invalid.rounds))
     elif error is None:
         error = ProviderError("the reply broke off")
     both = first._replace(verdict=verdict, replies=(*first.replies, *second.replies))

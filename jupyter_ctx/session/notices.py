@@ -16,11 +16,11 @@ from ..conversation.messages import file_tokens
 from ..errors import InvalidRequestError
 from ..models.registry import KINDS_OF_FILES, Target
 from ..providers.base import Reply
-from ..wording import named_turns
+from ..wording import counted, named_turns
 from .complete import Completion
 from .reply_checks import Verdict
 from .request_plan import RequestPlan
-from .view import megabytes
+from .view import megabytes, turn_tokens
 
 ROOM_MAKERS = ("summarise", "trim", "clear")
 CELL_NAME, MANY_CELLS = re.compile(r"In\[\d+\]"), 4  # of the notebook; from which on they are told in one
@@ -123,6 +123,8 @@ def _of_the_fit(came: Completion, *, apart: bool) -> Iterator[Notice]:
     elif refusal is not None:
         again = _recovered(planned, refusal.overflow or Overflow(), sent)
         yield Notice(again + ("." if apart else _kept(sent.gone(planned.cut.start))))
+    if sent.scope.shortened > sent.first_whole and sent.past.has_calls:
+        yield from _of_results(sent)
     if sent.dropped:
         names = " and ".join(dict.fromkeys(file.name for file in sent.dropped))
         size = megabytes(sum(len(file.data) for file in sent.dropped))
@@ -130,10 +132,23 @@ def _of_the_fit(came: Completion, *, apart: bool) -> Iterator[Notice]:
         yield Notice(text, once=text)
 
 
+def _of_results(sent: RequestPlan) -> Iterator[Notice]:
+    """Yield that results of older turns were shortened, and how many tokens that freed."""
+    shortened, meter = sent.shortened(), sent.target.meter
+    results = sum(len(each.results) for _, turn in shortened for each in turn.rounds)
+    freed = sum(turn_tokens(turn, meter) - turn_tokens(turn.with_short_results(), meter) for _, turn in shortened)
+    if freed >= 1:
+        turns = named_turns([number for number, _ in shortened])
+        yield Notice(
+            f"{counted(results, 'result')} of {turns} shortened to a line: {freed:,.0f} tokens freed. "
+            "%chat include all brings the whole back."
+        )
+
+
 def _of_the_report(sent: RequestPlan, verdict: Verdict) -> Iterator[Notice]:
     """Yield what a report tells of a prompt that was perhaps not read whole."""
     usage, target = verdict.reply.usage, sent.target
-    if usage is None:
+    if usage is None or verdict.reply.rounds:  # the report is of several requests
         return
     if verdict.truncated:
         cure = target.provider.truncates

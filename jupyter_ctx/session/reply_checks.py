@@ -64,7 +64,8 @@ def verdict_on(plan: RequestPlan, reply: Reply, previous: Turn | None) -> Verdic
         return Verdict(reply)
     truncated = _is_truncated(plan, usage, previous)
     whole = reply.stop_reason not in INCOMPLETE and (usage.output_tokens > 0 or not reply.text)
-    more = plan.dropped or plan.request.schema is not None or usage.includes_tools  # each counts a schema its way
+    beside = plan.request.schema is not None or plan.request.tools  # which each provider counts its way
+    more = plan.dropped or beside or plan.again or usage.includes_tools
     return Verdict(reply, truncated, usage if whole and not truncated and not more else None)
 
 
@@ -99,7 +100,7 @@ def _is_truncated(plan: RequestPlan, usage: Usage, previous: Turn | None) -> boo
     if usage.input_tokens < READ_WHOLE * plan.tokens:  # else all of it need not be estimated anew
         if usage.input_tokens <= TRUNCATED_GROWTH * plan.target.read:
             return True
-        raw = sum(estimate_tokens(message.content) for message in plan.request.messages)
+        raw = sum(estimate_tokens(message.text) for message in plan.request.messages)
         if raw >= LONG_PROMPT and usage.input_tokens < READ_SHARE * raw:
             return True
     if previous is None or previous.usage is None:

@@ -124,7 +124,8 @@ class RequestPlan:
         if self.again:
             is_invalid = self.again[-1].round is None  # a prompt cache is of use to the next round alone
             key = None if is_invalid else self.target.cache_key
-            return self.target.request((*messages, *self.again), cache_key=key, shared=None), dropped
+            behind = map(self.target.sendable, self.again)
+            return self.target.request((*messages, *behind), cache_key=key, shared=None), dropped
         return self.target.request(messages), dropped
 
     @cached_property

@@ -180,7 +180,7 @@ class _SideBySide:
             nothing = NOT_BEGUN if answer is None else "The reply was empty."
             return Alternative(label, error=column.problem or nothing)
         record = record_of(self._said.turn.record, came.sent, answer, column.turn_id)
-        return Alternative(label, answer.text, answer.thinking, record, problem=column.problem)
+        return Alternative(label, answer.text, answer.thinking, record, problem=column.problem, rounds=answer.rounds)
 
     def _checked(self, offered: Alternatives) -> Alternatives:
         """Return the answers. Raises ChatError where none is whole: the only error there is, or all in words."""
@@ -234,7 +234,7 @@ class _SideBySide:
             turn, _ = next(islice(found, same, None), (None, None))
             if turn is None or stored_reply(turn, self._prompt.schema) is None:
                 return None
-            answers.append(Alternative(candidate.label, turn.reply, turn.thinking, turn.record))
+            answers.append(Alternative(candidate.label, turn.reply, turn.thinking, turn.record, rounds=turn.rounds))
         return Alternatives(said.turn, tuple(answers), said.append, said.new)
 
     def _shown(self, known: Alternatives) -> Alternatives:
@@ -309,8 +309,11 @@ class _SideBySide:
         listener = StreamListener(on_piece=piece, on_thought=thought, on_sent=sent)
         try:
             assert column.planned is not None
-            schema, models = self._prompt.schema, self._session.models
-            came = column.came = complete(models, column.planned, listener, schema, turn_id=column.turn_id)
+            prompt, planned = replace(self._prompt, confirm=None), column.planned  # no thread can ask
+            came = column.came = complete(
+                self._session.models, planned, listener, prompt.schema, turn_id=column.turn_id,
+                caller=self._session.caller(prompt, planned.target),
+            )  # fmt: skip
             if self._is_stopped and came.verdict is not None and came.verdict.reply.stop_reason == "cut":
                 stopped = replace(came.verdict.reply, stop_reason="interrupted")  # its connection was closed
                 column.came = came._replace(verdict=came.verdict._replace(reply=stopped))

@@ -62,8 +62,8 @@ def tool(function: Any = None, *, confirm: bool = False) -> Any:
     inner = function.__func__ if isinstance(function, staticmethod | classmethod) else function
     name = _name_of(inner)
     try:
-        setattr(inner, _MARK, bool(confirm))
-    except (AttributeError, TypeError):
+        setattr(inner, _MARK, confirm)
+    except AttributeError:  # of a function of C, or a method of an instance
         raise InvalidRequestError(f"{name} cannot be marked with @tool: mark a function that calls it.") from None
     return function
 
@@ -88,28 +88,31 @@ def as_tool(function: object) -> Tool:
         return function
     name, layers = _name_of(function), _layers(function)
     texts = (inspect.getdoc(layer) for layer in reversed(layers) if not isinstance(layer, partial))
-    docstring = read_docstring(Redactor().masked(next(filter(None, texts), "")))
-    schema = schema_of(function, docstring.parameters)
-    spec = ToolSpec(name, docstring.text[:_MOST_DESCRIPTION], schema.json)
+    description, parameter_texts = read_docstring(Redactor().masked(next(filter(None, texts), "")))
+    schema = schema_of(function, parameter_texts)
+    spec = ToolSpec(name, description[:_MOST_DESCRIPTION], schema.json)
     confirm = any(inspect.getattr_static(layer, _MARK, False) is True for layer in layers)
     return Tool(spec, layers[0], confirm, schema)
 
 
 def schema_of(function: Any, texts: Mapping[str, str] | None = None) -> Schema:
     """Return what the arguments of a function must be; ``texts`` describe parameters. Raises InvalidRequestError."""
-    name, fields = _name_of(function), dict[str, Any]()
-    for each in _parameters(name, function):
-        try:
-            fields[each.name] = _field(each, (texts or {}).get(each.name))
-            _adapter(name, {each.name: fields[each.name]})
-        except Exception:  # pydantic's, or of a class of the user's
+    name = _name_of(function)
+    parameters = _parameters(name, function)
+    try:
+        adapter, root = _adapter(name, parameters, texts or {})
+    except Exception as error:  # pydantic's, or of a class of the user's
+        for each in parameters:
+            with suppress(Exception):
+                _adapter(name, [each], {})
+                continue
             kind = inspect.formatannotation(each.annotation)
             raise InvalidRequestError(
                 f"{name}: a model cannot write the parameter {each.name}, of type {kind}: bind it with "
                 f"functools.partial({name}, {each.name}=…), or let the function look it up by a text."
             ) from None
-    adapter, root = _adapter(name, fields)
-    return Schema(dict, name, root, tuple(fields), adapter)
+        raise InvalidRequestError(f"{name}: its arguments have no JSON schema ({format_error(error)}).") from None
+    return Schema(dict, name, root, tuple(each.name for each in parameters), adapter)
 
 
 def _parameters(name: str, function: Any) -> list[inspect.Parameter]:
@@ -140,28 +143,27 @@ def _field(parameter: inspect.Parameter, text: str | None) -> Any:
     from pydantic import Field
 
     kind: Any = for_pydantic(parameter.annotation)
-    if parameter.kind is parameter.VAR_POSITIONAL:
-        return NotRequired[Annotated[list[kind], Field(description=text)]]
-    if parameter.default is parameter.empty:
-        return Required[Annotated[kind, Field(description=text)]]
-    if parameter.default is None:
-        kind = Union[kind, None]  # noqa: UP007  # kind is a value here
-    extra = _default_in_schema(parameter)
-    return NotRequired[Annotated[kind, Field(description=text, json_schema_extra=extra)]]
+    is_many = parameter.kind is parameter.VAR_POSITIONAL
+    is_needed = parameter.default is parameter.empty and not is_many
+    if is_many or parameter.default is None:
+        kind = list[kind] if is_many else Union[kind, None]  # noqa: UP007  # kind is a value here
+    about = Field(description=text, json_schema_extra=_default_in_schema(parameter))
+    return (Required if is_needed else NotRequired)[Annotated[kind, about]]
 
 
 def _default_in_schema(parameter: inspect.Parameter) -> dict[str, Any]:
     """Return a default as a schema names it; empty: it is no JSON, long, or a secret."""
-    redactor, default = Redactor(), parameter.default
+    default = parameter.default
     with suppress(TypeError, ValueError, RecursionError):
         text = json.dumps(default, allow_nan=False)
+        redactor = Redactor()
         is_secret = redactor.is_secret(parameter.name, default) or redactor.hold(text)
         if default is not None and len(text) <= _MOST_DEFAULT and not is_secret:
             return {"default": json.loads(text)}
     return {}
 
 
-def _adapter(name: str, fields: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+def _adapter(name: str, parameters: list[inspect.Parameter], texts: Mapping[str, str]) -> tuple[Any, dict[str, Any]]:
     """Return pydantic's adapter for a dict of arguments, and its JSON schema. Raises whatever pydantic raises."""
     from pydantic import ConfigDict, TypeAdapter
     from pydantic.json_schema import GenerateJsonSchema
@@ -172,7 +174,7 @@ def _adapter(name: str, fields: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
             return False
 
     make: Any = TypedDict  # whose names are known as it runs
-    arguments = make(name, fields)
+    arguments = make(name, {each.name: _field(each, texts.get(each.name)) for each in parameters})
     arguments.__pydantic_config__ = ConfigDict(extra="forbid", coerce_numbers_to_str=True)
     adapter = TypeAdapter(arguments)
     with catch_warnings(action="ignore"):  # of defaults that JSON does not have
@@ -185,10 +187,8 @@ def _layers(function: Any) -> list[Any]:
     layers = [function]
     for outer in layers:  # which grows
         wrapped = inspect.getattr_static(outer, "__wrapped__", None)
-        if isinstance(outer, partial):
-            layers.append(outer.func)
-        elif isinstance(outer, MethodType):
-            layers.append(outer.__func__)
+        if isinstance(outer, partial | MethodType):
+            layers.append(outer.func if isinstance(outer, partial) else outer.__func__)
         elif wrapped is not None and len(layers) < _MOST_LAYERS:  # a decorator may name itself
             layers.append(wrapped)
         elif not inspect.isroutine(outer):
@@ -197,19 +197,14 @@ def _layers(function: Any) -> list[Any]:
 
 
 def _name_of(function: Any) -> str:
-    """Return the name of a function, of an object with __call__ that of its class. Raises InvalidRequestError."""
+    """Return the name of a function; an object with __call__ may have that of its class. Raises InvalidRequestError."""
     while isinstance(function, partial):
         function = function.func
-    kind = type(function)
-    name = getattr(function, "__name__", None) if inspect.isroutine(function) else kind.__name__
-    noun = described(function)
-    if noun in ("a class", "a module"):
-        raise InvalidRequestError(f"{function.__name__} is {noun}, not a function: give a function or a method in it.")
-    if not callable(function):
-        value = f"{function[:40]!r}, a text," if kind is str else f"A value of type {name}"
+    kind = type(function).__name__
+    if described(function) in ("a class", "a module") or not callable(function):
+        value = f"The text {function[:40]!r}" if kind == "str" else getattr(function, "__name__", f"A {kind}")
         raise InvalidRequestError(f"{value} is not a function: give one that is defined with def, by its name.")
-    if name == "<lambda>":
-        raise InvalidRequestError("A lambda has no name by which a model could call it: define it with def.")
-    if not isinstance(name, str) or not _NAME.fullmatch(name):
-        raise InvalidRequestError(f"{name!r:.80}: define this function by another name, as {_PROVIDERS_TAKE}.")
+    name = str(getattr(function, "__name__", kind))
+    if not _NAME.fullmatch(name):
+        raise InvalidRequestError(f"{name!r:.80} cannot name a tool: define it with def, as {_PROVIDERS_TAKE}.")
     return name

@@ -12,7 +12,7 @@ from typing import Any, Literal
 import pytest
 
 from jupyter_ctx import Chat, ChatError, ChatInterrupted, ProviderError, Reply
-from jupyter_ctx.conversation.messages import Alternatives
+from jupyter_ctx.conversation.messages import Alternatives, ToolCall
 from jupyter_ctx.errors import InvalidRequestError
 from jupyter_ctx.providers.base import Request
 from jupyter_ctx.runtime.frontend import Origin
@@ -270,3 +270,20 @@ def test_stored_answers_of_which_none_is_whole_are_the_same_error_and_are_not_as
         sent.append(len(provider.requests))
         chat.close()
     assert sent == [3, 3]
+
+
+def test_each_answer_side_by_side_may_call_functions() -> None:
+    def counted(request: Request) -> Answer:
+        if request.messages[-1].round is None:
+            return Answer(calls=[ToolCall("c1", "rows", "{}")])
+        return Answer(f"At {request.temperature}: twelve")
+
+    def rows() -> int:
+        """Count the rows."""
+        return 12
+
+    chat = Chat(provider=ScriptedProvider(counted), tools=[rows])
+    answers = asked(chat).answers
+    assert [answer.reply for answer in answers] == [f"At {each}: twelve" for each in (0.0, 1.0, 2.0)]
+    assert [answer.rounds[0].results[0].text for answer in answers] == ["12"] * 3
+    assert chat.turns[-1].rounds

@@ -63,8 +63,10 @@ BRIEF = Summary("They spoke of the sky.", frozenset({"8a4e"}), "extractive", "5b
 ASKED_RECORD = json.dumps(asdict(TurnRecord(id="77aa")))
 OFFER = (
     '{"asked":{"prompt":"Why?","reply":"","attachments":[],"thinking":"","record":' + ASKED_RECORD + ',"rounds":[]},'
-    '"answers":[{"label":"one","reply":"So.","thinking":"Hm.","record":' + RECORDED + ',"error":"","problem":"Half."},'
-    '{"label":"two","reply":"","thinking":"","record":' + ASKED_RECORD + ',"error":"It failed.","problem":""}],'
+    '"answers":[{"label":"one","reply":"So.","thinking":"Hm.","record":' + RECORDED + ',"error":"",'
+    '"problem":"Half.","rounds":[]},'
+    '{"label":"two","reply":"","thinking":"","record":' + ASKED_RECORD + ',"error":"It failed.",'
+    '"problem":"","rounds":[]}],'
     '"append":true,"new":false,"digest":"d1d1","id":"0f0f"}'
 )
 BOTH = Alternatives(

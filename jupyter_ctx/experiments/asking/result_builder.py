@@ -10,7 +10,8 @@ from ...conversation.schema import Schema
 from ...errors import ChatError, InvalidAnswerError
 from ...providers.base import Reply
 from ...session.ask import Ask
-from ...session.complete import asked_again, billed
+from ...session.complete import asked_again
+from ...session.tool_rounds import billed
 from ..judges import Judge
 from ..scorers import Scorers
 from ..table.plan import AnswerPlace, RunPlan

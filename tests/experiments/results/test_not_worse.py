@@ -9,7 +9,8 @@ import pytest
 from answering_rows import answering_rows
 from pandas import DataFrame
 
-from jupyter_ctx import InvalidRequestError, Reply, Result, assert_not_worse, exact, sweep
+from jupyter_ctx import InvalidRequestError, Reply, assert_not_worse, exact, sweep
+from jupyter_ctx.experiments.table.results import Result
 
 PAGE = Path(__file__).parents[3] / "docs" / "how-to" / "run-in-a-build.md"
 
