@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple
 
@@ -128,9 +128,21 @@ class ToolRound:
         return "\n\n".join(filter(None, (self.text, *called)))
 
     @property
+    def lines(self) -> tuple[str, ...]:
+        """Each call with what came of it, in few words."""
+        return tuple(f"{call} → {result.brief}" for call, result in zip(self.calls, self.results, strict=True))
+
+    @property
     def files(self) -> tuple[Attachment, ...]:
         """The files of all results."""
         return tuple(file for result in self.results for file in result.attachments)
+
+    def rewritten(self, rewrite: Callable[[str], str]) -> ToolRound:
+        """Return the round with all its texts rewritten."""
+        calls = (ToolCall(call.id, rewrite(call.name), rewrite(call.arguments)) for call in self.calls)
+        results = (replace(each, text=rewrite(each.text), brief=rewrite(each.brief)) for each in self.results)
+        text, thinking = rewrite(self.text), rewrite(self.thinking)
+        return ToolRound(tuple(calls), tuple(results), text, thinking, self.state)
 
     def shortened(self) -> ToolRound:
         """Return the round with each result cut down to its first line."""

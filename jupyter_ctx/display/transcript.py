@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..wording import counted, turns
+from .answer.calls import Step, steps_html, steps_plain
 from .answer.footer import Footer, footer_html, footer_line
 from .answer.json_block import is_json, json_block
 from .answer.markdown import MAX_HIGHLIGHTED, answer_html, to_html, with_fence_closed
@@ -29,12 +30,16 @@ PROMPT_STYLE = (
 
 
 class TurnShown(NamedTuple):
-    """A turn of a transcript; ``states`` say what else is to be said of it, such as ``left out`` or ``pinned``."""
+    """A turn of a transcript.
+
+    ``states`` say what else is to be said of it, such as ``left out`` or ``pinned``; ``steps``: what the model called.
+    """
 
     number: int
     turn: Turn
     figures: Footer
     states: Sequence[str] = ()
+    steps: Sequence[Step] = ()
 
 
 class Transcript(NamedTuple):
@@ -69,8 +74,10 @@ def total_line(talk: Transcript) -> str:
 def transcript_text(talk: Transcript, head: str) -> str:
     """Return the newest turns as plain text, below a ``head``."""
     shown, lines = talk.turns[-IN_TEXT:], [head]
-    for number, turn, *_ in shown:
-        lines += [f"{number}> {shortened(turn.typed, MOST_IN_TEXT)}", f"   {shortened(turn.reply, MOST_IN_TEXT)}"]
+    for number, turn, _, _, steps in shown:
+        said = [*steps_plain(steps), turn.reply]
+        lines += [f"{number}> {shortened(turn.typed, MOST_IN_TEXT)}"]
+        lines += [f"   {shortened(text, MOST_IN_TEXT)}" for text in said]
     more = len(talk.turns) - len(shown)
     if more:
         lines.insert(1, f"… {counted(more, 'turn')} before these")
@@ -91,7 +98,7 @@ def _turn_html(shown: TurnShown, most: int, left: dict[str, float]) -> str:
     head = " · ".join([f"turn {shown.number:,}", *attached, *shown.states])
     return (
         f'<div class="jctx-turn" style="margin:0 0 1.2em"><div style="{SMALL}">{text_html(head)}</div>'
-        f"{_said_html(turn.typed, most)}{_answer(turn.reply, most, left)}"
+        f"{_said_html(turn.typed, most)}{steps_html(shown.steps)}{_answer(turn.reply, most, left)}"
         f"{footer_html(shown.figures, priced=True)}</div>"
     )
 

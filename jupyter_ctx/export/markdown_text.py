@@ -24,7 +24,7 @@ from .openai_messages import (
 
 START = f"<!-- {EXPORT_KEY} "
 MARKER = re.compile(rf"\n?^{START}(\w*) ?(.*)$\n?", re.M)
-HEADING = re.compile(r"\A(?:#.*\n)?(?:(?:\[attached: |\[Sources: |!\[).*\n)*\n?")
+HEADING = re.compile(r"\A(?:#.*\n)?(?:(?:\[attached: |\[called: |\[Sources: |!\[).*\n)*\n?")
 PICTURE = re.compile(r"^!\[.*\]\((data:image/[^()\s]*)\)$", re.M)
 MARKDOWN_FENCE = re.compile(r"^ {0,3}(`{3,}(?=[^`\n]*$)|~{3,})(.*)$", re.M)
 LINE_END = re.compile("\r\n?")
@@ -55,8 +55,10 @@ def _parts(added: Added, *, pictures: bool = True) -> Iterator[tuple[str, TurnMa
             *(f"![{markdown_line(file.name)}](data:{file.media_type};base64,{as_base64(file)})" for file in shown),
         ])  # fmt: skip
         yield "user", marks, heading, turn.prompt
-        cited = f"\n[{sources_line(turn.record.citations)}]" if turn.record.citations else ""
-        yield "assistant", {}, f"## {markdown_line(turn.model) or 'Assistant'}{cited}", turn.reply
+        cited = [f"[{sources_line(turn.record.citations)}]"] if turn.record.citations else []
+        called = (f"[called: {markdown_line(line)}]" for each in turn.rounds for line in each.lines)
+        heading = "\n".join([f"## {markdown_line(turn.model) or 'Assistant'}", *called, *cited])
+        yield "assistant", {}, heading, turn.reply
 
 
 def read(text: str) -> Added:

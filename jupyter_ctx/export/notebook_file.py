@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from ..conversation.events import Added
 from ..conversation.messages import new_id
-from ..display.text import markdown_line
+from ..display.text import markdown_line, note_plain
 from ..errors import InvalidRequestError
 from ..providers.request_body import as_base64
 from .openai_messages import (
@@ -56,7 +56,8 @@ def write(added: Added) -> str:
         ]
         # the marks stand with the answer, not with the cell: another run writes another one, of which they are not true
         reply = NOTEBOOK_CONTROLS.sub("�", turn.reply.replace("\r\n", "\n"))
-        answer = _output({"text/plain": reply}, {**marks, "reply": turn.reply})
+        called = (note_plain(line) for each in turn.rounds for line in each.lines)
+        answer = _output({"text/plain": "\n".join([*called, reply])}, {**marks, "reply": turn.reply})
         cells.append(_code_cell(f"{first}\n{turn.prompt}", *images, answer))
     kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
     metadata = {"kernelspec": kernel, "language_info": {"name": "python"}, EXPORT_KEY: file_marks(added)}

@@ -19,7 +19,18 @@ from typing import Any, TypeAlias, TypeVar, get_args
 from ..attachments.addresses import is_address
 from ..attachments.media import FILE_SIGNATURES, guessed_tokens
 from ..conversation.events import Added
-from ..conversation.messages import Attachment, Message, Role, StopReason, Summary, Turn, TurnRecord
+from ..conversation.messages import (
+    Attachment,
+    Message,
+    Role,
+    StopReason,
+    Summary,
+    ToolCall,
+    ToolResult,
+    ToolRound,
+    Turn,
+    TurnRecord,
+)
 from ..conversation.text_safety import checked, clean
 from ..errors import InvalidRequestError
 from ..providers.request_body import as_part, content
@@ -30,6 +41,7 @@ IMAGE = "image"
 MOST_TOKENS = 10**9  # a file may say anything
 TurnMarks: TypeAlias = dict[str, Any]
 MarkedMessage: TypeAlias = tuple[Message, TurnMarks]
+NO_RESULT = ToolResult("There is no result of this call.", failed=True)
 MEDIA_TYPES = frozenset(media_type for _, media_type in FILE_SIGNATURES)
 
 
@@ -45,10 +57,57 @@ def joined(messages: Iterable[object]) -> Iterator[Message]:
     """Yield messages, with consecutive ones of a role joined. Raises InvalidRequestError."""
     if not isinstance(messages, Iterable):
         raise InvalidRequestError(f"{messages!r} is not a list of messages, each with a role and its text.")
-    for role, group in groupby(map(_message, messages), lambda message: message.role):
+    for (role, has_calls), group in groupby(_with_results(messages), lambda each: (each.role, each.round is not None)):
         same = list(group)
+        if has_calls:
+            yield from same
+            continue
         files = tuple(file for message in same for file in message.attachments)
         yield Message(role, "\n\n".join(message.content for message in same), files)
+
+
+def _with_results(messages: Iterable[object]) -> Iterator[Message]:
+    """Yield messages; one that calls functions has the results, which are messages that follow it."""
+    rest = deque(messages)
+    while rest:
+        message = rest.popleft()
+        calls = [find(dict, call) for call in find(list, message, "tool_calls")]
+        if not calls:
+            yield _message(message)
+            continue
+        results = dict[str, ToolResult]()
+        while rest and find(str, rest[0], "role") == "tool":
+            result = rest.popleft()
+            results[clean(find(str, result, "tool_call_id"))] = _result(find(dict, result).get("content"))
+        made = tuple(map(_call, calls))
+        answers = tuple(results.get(call.id, NO_RESULT) for call in made)
+        called = ToolRound(made, answers, clean(find(str, message, "content")))
+        yield Message("assistant", called.text, round=called)
+
+
+def _call(written: TurnMarks) -> ToolCall:
+    name, arguments = (find(str, written, "function", each) for each in ("name", "arguments"))
+    return ToolCall(clean(find(str, written, "id")), clean(name), clean(arguments))
+
+
+def _result(held: object) -> ToolResult:
+    written = held if isinstance(held, list) else [held] if isinstance(held, str) else []
+    parts = [_part(part, "user") for part in written]
+    text = "\n\n".join(part for part in parts if isinstance(part, str))
+    return ToolResult(clean(text), tuple(part for part in parts if isinstance(part, Attachment)))
+
+
+def _as_openai(message: Message) -> Iterator[dict[str, Any]]:
+    """Yield a message in OpenAI's form, with the messages of the results of its calls."""
+    if message.round is None:
+        yield {"role": message.role, "content": content(message, as_part)}
+        return
+    functions = ((call.id, {"name": call.name, "arguments": call.arguments}) for call in message.round.calls)
+    calls = [{"id": call_id, "type": "function", "function": function} for call_id, function in functions]
+    yield {"role": "assistant", "content": message.content or None, "tool_calls": calls}
+    for call, result in zip(message.round.calls, message.round.results, strict=True):
+        held = content(Message("user", result.text, result.attachments), as_part)
+        yield {"role": "tool", "tool_call_id": call.id, "content": held}
 
 
 def turns_with_files(added: Added) -> Iterator[tuple[Turn, TurnMarks]]:
@@ -59,7 +118,8 @@ def turns_with_files(added: Added) -> Iterator[tuple[Turn, TurnMarks]]:
     for turn, marks in zip(added.turns, turn_marks(added), strict=True):
         numbers = count()
         parts = [{IMAGE: next(numbers)} if file.kind == "image" else as_part(file) for file in turn.attachments]
-        yield turn, {**marks, "parts": parts}
+        called = [each for message in turn.messages if message.round is not None for each in _as_openai(message)]
+        yield turn, {**marks, "parts": parts, **({"calls": called} if called else {})}
 
 
 def marked(role: str, text: str, marks: TurnMarks, images: Sequence[str] = ()) -> MarkedMessage:
@@ -124,7 +184,7 @@ def _part(part: object, role: Role) -> str | Attachment:
 def write(added: Added) -> str:
     """Return a conversation as JSON."""
     messages = [{"role": "system", "content": added.system}] if added.system is not None else []
-    messages += [{"role": m.role, "content": content(m, as_part)} for turn in added.turns for m in turn.messages]
+    messages += [each for turn in added.turns for message in turn.messages for each in _as_openai(message)]
     ours = {**file_marks(added), "turns": turn_marks(added)}
     return dumped({"messages": messages, EXPORT_KEY: ours})
 
@@ -160,9 +220,30 @@ def turn_marks(added: Added) -> list[TurnMarks]:
             **({"sources": list(turn.record.sources)} if turn.record.sources else {}),
             **({"citations": dict(turn.record.citations)} if turn.record.citations else {}),
             **({"typed": turn.record.typed} if turn.record.typed is not None else {}),
+            **({"results": [_told(result) for each in turn.rounds for result in each.results]} if turn.rounds else {}),
         }
         for turn in added.turns
     ]
+
+
+def _told(result: ToolResult) -> TurnMarks:
+    """Return what OpenAI's form has no place for."""
+    return {"brief": result.brief, "failed": result.failed, "seconds": result.seconds}
+
+
+def _as_told(rounds: Iterable[ToolRound], results: list[object]) -> tuple[ToolRound, ...]:
+    """Return rounds with what the marks say of their results, as far as they do."""
+    told = iter(results)
+    return tuple(
+        replace(each, results=tuple(_told_of(result, find(dict, next(told, None))) for result in each.results))
+        for each in rounds
+    )
+
+
+def _told_of(result: ToolResult, marks: TurnMarks) -> ToolResult:
+    seconds: Any = marks.get("seconds")
+    known = float(seconds) if type(seconds) in (int, float) and 0 <= seconds < MOST_TOKENS else None
+    return replace(result, brief=clean(find(str, marks, "brief")), failed=marks.get("failed") is True, seconds=known)
 
 
 def file_marks(added: Added) -> TurnMarks:
@@ -181,8 +262,13 @@ def together(messages: Iterable[MarkedMessage], summary: object = None) -> Added
         asked, marks = rest.popleft()
         if asked.role != "user":
             raise InvalidRequestError(f"A turn begins with a user's message, not with one of role {asked.role!r}.")
+        called = [*joined(find(list, marks, "calls"))]
+        while rest and rest[0][0].round is not None:
+            called.append(rest.popleft()[0])
         reply = rest.popleft()[0].content if rest and rest[0][0].role == "assistant" else ""
-        turns.append((_turn(asked, reply, marks), marks))
+        made = (message.round for message in called if message.round is not None)
+        rounds = _as_told(made, find(list, marks, "results"))
+        turns.append((replace(_turn(asked, reply, marks), rounds=rounds), marks))
     pinned, excluded, summarized = (
         tuple(turn.id for turn, marks in turns if marks.get(name) is True)
         for name in ("pinned", "excluded", "summarized")

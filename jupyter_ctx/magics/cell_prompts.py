@@ -17,6 +17,7 @@ from ..session.send import stopped
 from .attach_named import Labels, attached_named
 from .line_options import settings_of
 from .output_recorder import OutputRecorder
+from .tools_named import tools_named
 from .variables import schema_named
 
 if TYPE_CHECKING:
@@ -58,17 +59,18 @@ class CellPrompts:
             attached = tuple(dict.fromkeys((*images, *self._attached(chat, options, labels, place, tell, notes))))
         except KeyboardInterrupt:
             raise ChatInterrupted(stopped((), record=True)) from None
-        prompt = self._prompt(options, text, attached, place)
+        prompt = self._prompt(chat, options, text, attached, place)
         along = attachment_sizes(chat.session, attached, **settings_of(options))
         notices = (line for part in attached for line in part.notices)
         return CellPrompt(prompt, (*lines, *notes, *along.large, *notices), along)
 
-    def _prompt(self, options: Namespace, text: str, attached: Sequence[Attached], place: Where) -> Prompt:
+    def _prompt(self, chat: Chat, options: Namespace, text: str, attached: Sequence[Attached], place: Where) -> Prompt:
         schema = None if options.schema is None else schema_named(options.schema, self._shell.user_ns)
+        tools = tools_named(chat, options, self._shell.user_ns) if options.tools or chat.config.tools else ()
         return Prompt(
             text, settings_of(options), tuple(attached), cell=place.cell, run=place.run, execution=place.execution,
             source=place.source, append=options.append, new=options.new, record=not options.no_history,
-            stored=None if options.ask else _accepted(place), schema=schema,
+            stored=None if options.ask else _accepted(place), schema=schema, tools=tools, ask_always=options.confirm,
         )  # fmt: skip
 
     def mark_cells(self, verb: str, words: Sequence[str]) -> str:
@@ -107,7 +109,7 @@ class CellPrompts:
             return part if label == name else part.labelled(label)
 
         def attach_cells(cells: Sequence[RanCell]) -> Sequence[Attached]:
-            asked = self._prompt(options, "", (), place)
+            asked = self._prompt(chat, options, "", (), place)
             return attachments_of_cells(chat.session, cells, asked, redact=redact)
 
         failure = self.last_error() if options.error else None

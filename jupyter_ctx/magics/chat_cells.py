@@ -13,6 +13,7 @@ from IPython.display import display
 
 from ..chat import Chat
 from ..conversation.events import Said
+from ..conversation.messages import ToolCall, ToolResult
 from ..conversation.places import Place
 from ..display.answer.stream import AnswerView, NotebookView, TerminalView
 from ..display.text import note_plain, to_plain, warning_forms
@@ -35,7 +36,7 @@ from .conversation_tables import parts_bundle
 from .line_options import is_several
 from .output_recorder import OutputRecorder
 from .questions import asked_first
-from .sent_parts import along_bundle
+from .sent_parts import along_bundle, call_line, call_shown, steps_of
 from .variables import check_new_name
 
 if TYPE_CHECKING:
@@ -89,6 +90,8 @@ class ChatCells:
         check_new_name("-o", options.out)
         place = where(self.shell)
         columns = _columns(chat, options, place)
+        if columns is not None and options.tools:
+            raise UsageError("--tool goes with one answer, and several are asked for. Nothing was sent.")
         options = options if columns is None else columns.first
         memory = None if options.preview else chat.session.memory_notice()
         above = [*self.notes(), *filter(None, [memory])]
@@ -97,6 +100,8 @@ class ChatCells:
             asked = self.prompts.of(chat, options, cell.rstrip("\n"), place, reading.sent)
         finally:
             reading.close()
+        if columns is not None:
+            asked = asked._replace(prompt=replace(asked.prompt, tools=()))
         if options.preview:
             tell((*above, *asked.lines))
             each_asked = columns.prompts(asked.prompt) if columns is not None else ()
@@ -163,14 +168,26 @@ class ChatCells:
                 _warn(warning, place)
             view.begin()
 
-        coming = StreamListener(begin, view.feed, view.think, on_sent=view.sent)
+        def call(asked: ToolCall, result: ToolResult | None) -> None:
+            if result is None:
+                view.calling(call_line(asked))
+            else:
+                view.called(call_shown(asked, result))
+
+        def confirm(question: str) -> bool | None:
+            view.sent("")  # the question stands in its place
+            is_agreed = asked_first(f"The model calls {question}. Call it?")
+            view.calling(question)
+            return is_agreed
+
+        coming = StreamListener(begin, view.feed, view.think, on_sent=view.sent, on_call=call)
         try:
-            reply = send_prompt(chat.session, prompt, coming)
+            reply = send_prompt(chat.session, replace(prompt, confirm=confirm), coming)
             view.leave()
         except InvalidAnswerError as error:
             with uninterrupted():
                 begin()
-                view.correct(error.text, error.reply.thinking)
+                view.correct(error.text, error.reply.thinking, steps=steps_of(error.reply.rounds))
                 view.close((), figures_below(chat, error.reply, place))
             raise
         except (ChatError, ChatInterrupted) as error:
@@ -187,7 +204,7 @@ class ChatCells:
             with uninterrupted():
                 view.close()
             raise
-        view.correct(reply.text, reply.thinking, shown_forms(reply))
+        view.correct(reply.text, reply.thinking, shown_forms(reply), steps_of(reply.rounds))
         self._close(chat, view, place, reply)
         return reply
 

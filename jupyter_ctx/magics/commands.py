@@ -22,6 +22,7 @@ from ..runtime.redaction import blanked_line, without_address_keys
 from ..session import actions
 from ..session.prompt import Prompt
 from ..session.summarizer import Method
+from ..tools.functions import Tool
 from ..wording.layout import line_width, wrapped
 from . import code_commands, handing_out, status, token_commands  # noqa: F401  # which declare commands, too
 from .command_table import ABOUT_ANSWERS, ABOUT_CONVERSATIONS, ABOUT_SETUP, ABOUT_WINDOW, Call, command, command_of, say
@@ -30,6 +31,7 @@ from .conversation_tables import replay_forms
 from .help_pages import TOPICS, all_commands, all_settings, one_command, setting_lines, topic_forms, unknown_topic
 from .line_options import settings_of
 from .questions import typed_answer, typed_key
+from .tools_named import tools_named
 
 KEY_IS_ASKED_FOR = (
     "%chat key takes one thing, a provider such as openai or an address: the key is asked for, and kept in memory "
@@ -119,7 +121,12 @@ def _preview(call: Call) -> object:
     if call.options.error or (call.text is not None and call.text.strip()):
         call.options.preview = True
         return call.host.ask(call.chat, call.options, call.text or "")
-    return call.chat.preview(**settings_of(call.options))
+    return call.chat.preview(**{**settings_of(call.options), "tools": _tools(call)})
+
+
+def _tools(call: Call) -> tuple[Tool, ...]:
+    """Return the functions that the model may call in the next request."""
+    return tools_named(call.chat, call.options, call.host.shell.user_ns)
 
 
 @command(
@@ -178,7 +185,10 @@ def _continue(call: Call) -> object:
     if not call.chat.turns:
         raise UsageError("There is nothing to continue yet.")
     place = where(call.host.shell)
-    prompt = Prompt(CONTINUE, settings_of(call.options), cell=place.cell, run=place.run, append=call.options.append)
+    prompt = Prompt(
+        CONTINUE, settings_of(call.options), cell=place.cell, run=place.run, append=call.options.append,
+        tools=_tools(call),
+    )  # fmt: skip
     if all(part.state in ("system", "prompt") for part in call.chat.session.view(prompt).messages):
         raise UsageError(
             "The next request holds no turn, so the model would not see what to continue: %chat include all brings "

@@ -27,6 +27,7 @@ from .attach_named import is_attachable
 from .commands import COMMANDS
 from .help_pages import TOPICS
 from .line_options import ASKING, OF_A_PROMPT, OPTIONS
+from .tools_named import functions_like
 from .variables import is_run, is_schema, is_scorer, is_table, value_named, variables_of
 
 if TYPE_CHECKING:
@@ -211,6 +212,12 @@ def _files(typed: TypedLine, suffixes: tuple[str, ...] = ("",)) -> Iterator[Sugg
                 yield Suggestion(f"{at}{folder}{slash}{each.name}{'/' * is_folder}", "folder" if is_folder else "file")
 
 
+def _functions(typed: TypedLine) -> Iterable[Suggestion]:
+    """Return functions of the notebook, and methods behind a dot; behind a comma, for another one of a list."""
+    before, comma, name = typed.current.rpartition(",")
+    return _words_of("function", (f"{before}{comma}{each}" for each in functions_like(name, _names())))
+
+
 def _text_or_file(typed: TypedLine) -> Iterable[Suggestion]:
     return _files(typed) if typed.current.startswith("@") else ()
 
@@ -248,6 +255,7 @@ def _of_a_setting(typed: TypedLine) -> Iterator[Suggestion]:
     yield from _models(typed) if name in MODELS else ()
     yield from _words_of("value", choices(name)) if name in SETTINGS else ()
     yield from _text_or_file(typed) if name == "system" else ()
+    yield from _functions(typed) if name == "tools" else ()
 
 
 def _words_of(kind: str, names: Iterable[str], _: object = None) -> Iterable[Suggestion]:
@@ -262,6 +270,7 @@ COMPLETERS: dict[str, Callable[[TypedLine], Iterable[Suggestion]]] = {  # by wha
     "RUN": partial(_variables, is_run),
     "--schema": partial(_variables, is_schema),
     "--score": partial(_variables, is_scorer),
+    "--tool": _functions,
     "N": lambda typed: _turns(typed) if typed.before[:1] == ["compare"] else (),
     "VALUE": _of_a_setting,
     "CONVERSATION": lambda typed: _words_of("conversation", typed.cells().library.names),

@@ -92,6 +92,11 @@ OPTIONS = (
         "--attach", "send a variable (a plot, a table, any value), a file, a web page or cells above; may be repeated",
         ASKING, "NAME_OR_FILE", "-a", repeats=ASKING,
     ),
+    Option(
+        "--tool", "a function that the model may call (a variable with type hints and a docstring); may be repeated",
+        ASKING, "FUNCTION", into="tools", repeats=ASKING,
+    ),
+    Option("--confirm", "ask before each call of a function", ASKING),
     _setting("--system", "TEXT", "-s", also_of=()),
     _setting("--temperature", "T", "-t", also_of=("use", "next"), repeats=(A_PROMPT,)),
     _setting("--effort", "LEVEL", also_of=("use",), repeats=(A_PROMPT,)),

@@ -13,6 +13,7 @@ from ..chat import Chat
 from ..context.usage import Usage
 from ..conversation.events import Added
 from ..conversation.messages import Turn
+from ..display.answer.calls import steps_html, with_steps
 from ..display.answer.footer import Footer, footer_html, footer_line
 from ..display.answer.markdown import bundle, to_markdown
 from ..display.run_page import card_forms
@@ -26,6 +27,7 @@ from ..providers.base import Reply
 from ..wording import turns
 from .answer_parts import figures_of, shown_forms
 from .conversation_tables import parts_bundle
+from .sent_parts import steps_of
 
 if TYPE_CHECKING:
     from ..experiments.run import Run
@@ -46,7 +48,8 @@ def _table(value: Any) -> dict[str, str]:
 
 def _reply(reply: Reply) -> dict[str, str]:
     notes = ("stored answer",) if reply.stored else ()
-    forms = bundle(shown_forms(reply) or reply.text)
+    steps, shown = steps_of(reply.rounds), shown_forms(reply) or reply.text
+    forms = bundle(with_steps(steps, shown), steps=steps_html(steps))
     footer = footer_html(replace(figures_of(reply.model, reply), notes=notes))
     return {**forms, "text/html": forms["text/html"] + footer, "text/plain": pretty(reply)}
 
@@ -83,7 +86,7 @@ def _transcript(chat: Chat, said: Added) -> Transcript:
     taken = Usage(total.input_tokens, total.output_tokens) if total.input_tokens else None
     states = _states(chat)
     shown = [
-        TurnShown(number, turn, figures_of(turn.model, turn.record), states[number - 1])
+        TurnShown(number, turn, figures_of(turn.model, turn.record), states[number - 1], steps_of(turn.rounds))
         for number, turn in enumerate(said.turns, 1)
     ]
     summary = said.summary.text if said.summary is not None else ""

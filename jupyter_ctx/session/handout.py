@@ -18,7 +18,7 @@ from typing import Any
 from ..context.logprobs import TokenLogprob
 from ..conversation.conversation import Conversation
 from ..conversation.events import Offered, Said
-from ..conversation.messages import StopReason, Turn, new_id
+from ..conversation.messages import StopReason, ToolRound, Turn, new_id
 from ..conversation.places import Places
 from ..conversation.text_safety import clean
 from ..errors import InvalidRequestError
@@ -43,6 +43,7 @@ class HandoutAnswer:
     repeat: number of the answer among those to the same row
     text, thinking, stop_reason, truncated: as of a StoredAnswer
     tokens: the answer's tokens with their probabilities, where these were asked for
+    rounds: the functions that were called before it, with their results, but without files
     """
 
     key: str
@@ -54,6 +55,7 @@ class HandoutAnswer:
     stop_reason: StopReason = "stop"
     truncated: bool = False
     tokens: tuple[TokenLogprob, ...] = ()
+    rounds: tuple[ToolRound, ...] = ()
 
 
 class HandedOut:
@@ -106,7 +108,8 @@ class HandedOut:
                 asked, id=new_id(), model=model, stop_reason=answer.stop_reason, stored=True,
                 digest=answer.key, tokens=answer.tokens,
             )  # fmt: skip
-            turn = replace(said.turn, reply=answer.text, thinking=answer.thinking, record=record)
+            answered = replace(said.turn, reply=answer.text, thinking=answer.thinking, rounds=answer.rounds)
+            turn = replace(answered, record=record)
             yield turn, answer.before == before
 
 
@@ -126,13 +129,14 @@ def gathered(
         record = turns[0].record
         cell, source = record.cell or record.run or "", record.source or ""
         is_whole = all(turn.record.stop_reason not in INCOMPLETE for turn in turns)
-        is_open = not any(is_secret(turn.reply + turn.thinking) for turn in turns)
+        is_open = not any(is_secret(turn.answered + turn.thinking) for turn in turns)
         if source in cells and cell not in seen and is_whole and is_open:
             seen.add(cell)
             answers += (
                 HandoutAnswer(
                     _prompt_key(turn, turn.model), source, before, text=turn.reply, thinking=turn.thinking,
                     stop_reason=turn.stop_reason, tokens=turn.record.tokens,
+                    rounds=tuple(map(_without_files, turn.rounds)),
                 )
                 for turn in turns
             )  # fmt: skip
@@ -216,10 +220,20 @@ def answers_in(notebook: Mapping[str, Any]) -> list[HandoutAnswer]:
         raise InvalidRequestError("they are damaged, or of another release of jupyter_ctx") from None
     if cell_texts(notebook).keys().isdisjoint(answer.asked for answer in answers):
         raise InvalidRequestError("they are of another notebook, or all of its chat cells were changed")
-    return [
-        replace(each, text=clean(each.text), thinking=clean(each.thinking), tokens=each.tokens if _finite(each) else ())
-        for each in answers
-    ]
+    return [_checked(each) for each in answers]
+
+
+def _checked(answer: HandoutAnswer) -> HandoutAnswer:
+    """Return an answer with texts that can be shown, and without odd probabilities and rounds."""
+    tokens = answer.tokens if _finite(answer) else ()
+    whole = (each for each in answer.rounds if len(each.calls) == len(each.results))
+    rounds = tuple(_without_files(each).rewritten(clean) for each in whole)
+    return replace(answer, text=clean(answer.text), thinking=clean(answer.thinking), tokens=tokens, rounds=rounds)
+
+
+def _without_files(called: ToolRound) -> ToolRound:
+    """Return a round without the files in its results, and without what only its provider can read."""
+    return replace(called, results=tuple(replace(each, attachments=()) for each in called.results), state="")
 
 
 def _finite(answer: HandoutAnswer) -> bool:

@@ -11,7 +11,7 @@ from ..conversation.messages import StopReason, Turn, file_tokens
 from ..conversation.places import Place
 from ..display.tables import first_words
 from .info import NextRequest
-from .prompt_parts import PromptPart, TableWithParts, prompt_parts
+from .prompt_parts import PromptPart, TableWithParts, turn_parts
 from .tabular import Table
 from .view import part_states, turn_tokens
 
@@ -35,7 +35,8 @@ class HistoryRow(NamedTuple):
     ``versions``: how many answers the cell has had.
     ``attached``: what went with the prompt, such as ``df (40 of 12,000 rows), plot.png``.
     ``typed``: how many characters of the prompt were typed, where texts that went with it follow; ``None``: all.
-    ``parts``: the prompt in parts, whose tokens sum to its share of ``tokens``; none where nothing went with it.
+    ``parts``: the prompt in parts, whose tokens sum to its share of ``tokens``, and the calls of functions; none where
+    nothing went with it and nothing was called.
     """
 
     turn: int
@@ -118,10 +119,10 @@ def _row(number: int, place: Place, state: str, meter: Meter, *, stale: bool) ->
 
 
 def _parts(turn: Turn, meter: Meter) -> tuple[PromptPart, ...]:
-    if not turn.sources:
+    if not turn.sources and not turn.rounds:
         return ()
-    asked, _ = meter.turn_parts(turn.id, turn.prompt, turn.reply, file_tokens(turn.attachments, meter.vision))
-    return prompt_parts(turn, round(asked), meter)
+    asked, answered = meter.turn_parts(turn.id, turn.prompt, turn.answered, file_tokens(turn.files, meter.vision))
+    return turn_parts(turn, round(asked), answered, meter)
 
 
 def cell_of(place: Place) -> str:

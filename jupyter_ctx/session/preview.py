@@ -10,12 +10,11 @@ from .. import wording as words
 from ..context.tokens import Meter
 from ..conversation.conversation import Conversation
 from ..conversation.messages import Role, Summary, Turn, file_tokens
-from ..conversation.places import Place
 from ..display.tables import first_words
 from ..models.request_price import RequestPrice, price_range, sending_text, unknown_prices
 from ..providers.base import Request
 from ..shown_as import mimebundle
-from .prompt_parts import PromptPart, TableWithParts, prompt_parts
+from .prompt_parts import PromptPart, TableWithParts, call_parts, prompt_parts
 from .request_plan import RequestPlan
 from .tabular import data_frame
 from .view import PartStatus, part_states
@@ -31,7 +30,8 @@ class ViewPart(NamedTuple):
     ``share``: its share of the request, 0 where it is left out.
     ``attached``: what goes with it, such as ``df (40 of 12,000 rows), plot.png``; ``tokens`` has that, too.
     ``typed``: how many characters of ``text`` were typed, where texts that go with it follow; ``None``: all.
-    ``parts``: what was typed and each thing that goes with it, whose tokens sum to its own; none where nothing does.
+    ``parts``: what was typed and each thing that goes with it, or each call of a function and the reply, whose tokens
+    sum to its own; none where nothing does.
     """
 
     role: Role
@@ -58,7 +58,8 @@ class View:
 
     ``messages`` are its parts in order, ``omitted`` those of turns before it that stay out, ``input_tokens`` the size
     of the whole; ``exact``: the provider has counted all of it. ``request`` is what the provider would get, ``price``
-    what that may cost. ``template``: tokens that the model's server adds to the messages, as far as that is known.
+    what that may cost. ``template``: tokens that the model's server adds to the messages, as far as that is known;
+    ``tools``: those of the functions that the model may call.
     """
 
     messages: tuple[ViewPart, ...]
@@ -68,6 +69,7 @@ class View:
     request: Request
     price: RequestPrice
     template: int = 0
+    tools: int = 0
 
     _repr_mimebundle_ = mimebundle
 
@@ -95,6 +97,9 @@ class View:
             shown.add("the request begins here")
         for part in self.messages:
             self._add(shown, part, self._percent(part.tokens))
+        if self.tools:
+            names = first_words(", ".join(tool.name for tool in self.request.tools))
+            shown.add(("", "", f"functions: {names}", f"~{self.tools:,}", self._percent(self.tools), "tools"))
         if self.template:
             added = "what the model's server adds to the messages"
             shown.add(("", "", added, f"~{self.template:,}", self._percent(self.template), "template"))
@@ -129,10 +134,11 @@ def preview(plan: RequestPlan, asked: Turn, *, is_counted: bool, price: RequestP
     """
     past, scope, meter, prompt = plan.past, plan.scope, plan.target.meter, plan.message.content
     total, exact, stale = round(plan.tokens), plan.counted is not None, past.stale()
+    tools = round(plan.target.beside_tokens) if plan.target.tools else 0
     states, (passed, rest) = part_states(past, scope, plan.cut.start), plan.view
     before = zip(past.places[: scope.at], states, strict=False)  # a rerun lacks nothing of what comes after its turn
     turns = {
-        place.id: _both(place, number, state, meter, stale=place.id in stale)
+        place.id: _both(scope.turn(past, place), number, state, meter, stale=place.id in stale)
         for number, (place, state) in enumerate(before, 1)
     }
     template, system, summary = meter.fixed_parts(scope.fixed)
@@ -145,11 +151,11 @@ def preview(plan: RequestPlan, asked: Turn, *, is_counted: bool, price: RequestP
         parts.append(ViewPart("user", scope.summary.text, round(summary), _summary_state(scope.summary, past)))
     parts += [part for place in rest for part in turns.pop(place.id)]
     if prompt:
-        parts.append(_asked(asked, plan.asked, "prompt", meter)._replace(exact=exact))
+        parts.append(_asked(asked, plan.asked - tools, "prompt", meter)._replace(exact=exact))
     messages = tuple(part._replace(share=part.tokens / max(total, 1)) for part in parts)
     omitted = tuple(part for both in turns.values() for part in both)
-    added = max(0, total - sum(part.tokens for part in parts)) if round(template) else 0
-    return View(messages, omitted, total, exact or (not prompt and is_counted), plan.request, price, added)
+    added = max(0, total - tools - sum(part.tokens for part in parts)) if round(template) else 0
+    return View(messages, omitted, total, exact or (not prompt and is_counted), plan.request, price, added, tools)
 
 
 def _asked(turn: Turn, tokens: float, state: PartStatus, meter: Meter) -> ViewPart:
@@ -159,17 +165,20 @@ def _asked(turn: Turn, tokens: float, state: PartStatus, meter: Meter) -> ViewPa
     return ViewPart("user", turn.prompt, size, state, attached=attached, typed=turn.record.typed, parts=parts)
 
 
-def _both(place: Place, number: int, state: PartStatus, meter: Meter, *, stale: bool) -> tuple[ViewPart, ViewPart]:
-    """Return both messages of a turn."""
-    turn, exact = place.turn, meter.counted(place.turn.id)
-    asked, said = meter.turn_parts(turn.id, turn.prompt, turn.reply, file_tokens(turn.attachments, meter.vision))
+def _both(turn: Turn, number: int, state: PartStatus, meter: Meter, *, stale: bool) -> tuple[ViewPart, ViewPart]:
+    """Return a turn's prompt, and what answers it: calls of functions as parts of the reply."""
+    exact = meter.counted(turn.id)
+    asked, said = meter.turn_parts(turn.id, turn.prompt, turn.answered, file_tokens(turn.files, meter.vision))
+    calls = call_parts(turn, said, meter)
+    rest = round(said) - sum(call.tokens for call in calls)
+    parts = (*calls, PromptPart("reply", turn.reply, tokens=rest)) if calls else ()
     answered = turn.usage.output_tokens - turn.usage.reasoning_tokens if turn.usage is not None else 0
-    is_reported = exact and 0 < answered < asked + said  # both halves, and not their sum alone
+    is_reported = exact and not calls and 0 < answered < asked + said  # both halves, and not their sum alone
     if is_reported:
         asked, said = asked + said - answered, answered
     return (
         _asked(turn, asked, state, meter)._replace(turn=number, exact=is_reported, stale=stale),
-        ViewPart("assistant", turn.reply, round(said), state, number, is_reported, stale),
+        ViewPart("assistant", turn.reply, round(said), state, number, is_reported, stale, parts=parts),
     )
 
 

@@ -74,6 +74,25 @@ def prompt_parts(turn: Turn, tokens: int, meter: Meter) -> tuple[PromptPart, ...
     return tuple(part._replace(tokens=share.tokens) for part, share in zip(parts, shares, strict=True))
 
 
+def turn_parts(turn: Turn, asked: int, answered: float, meter: Meter) -> tuple[PromptPart, ...]:
+    """Return the parts of a turn's prompt, which share ``asked``, and the calls before its reply, with their share."""
+    prompt = prompt_parts(turn, asked, meter)
+    if turn.rounds and not prompt:
+        prompt = (PromptPart("", turn.prompt, tokens=asked),)
+    return (*prompt, *call_parts(turn, answered, meter))
+
+
+def call_parts(turn: Turn, tokens: float, meter: Meter) -> tuple[PromptPart, ...]:
+    """Return the calls before a turn's reply with their results: parts of the ``tokens`` of all that answers."""
+    pairs = [pair for each in turn.rounds for pair in zip(each.calls, each.results, strict=True)]
+    texts = [f"{call.name}{call.arguments}{result.text}" for call, result in pairs]
+    scale = tokens / max(1.0, meter.tokens(turn.answered)) if pairs else 0.0
+    return tuple(
+        PromptPart(f"{call} → {result.brief}", result.text, result.attachments, round(scale * meter.tokens(text)))
+        for (call, result), text in zip(pairs, texts, strict=True)
+    )
+
+
 def _divided(turn: Turn) -> Iterator[PromptPart]:
     """Yield the parts; of a turn that does not tell where they end, such as one of a file, all that was not typed."""
     typed, files = turn.typed, turn.attachments

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import reduce
 from typing import TYPE_CHECKING, NamedTuple
@@ -65,6 +66,8 @@ class ToolCaller:
                         on_call(call, result)
                 except BaseException as raised:
                     error = raised
+                    with suppress(Exception):  # of who shows the calls
+                        on_call(call, result)
             results.append(result)
         return Called(ToolRound(reply.calls, tuple(results), reply.text, reply.thinking, reply.state), error)
 

@@ -79,7 +79,7 @@ def listed(page: str, options: Iterable[Option]) -> bool:
 
 def test_the_magics_help_lists_the_options_of_a_prompt_before_the_first_cell_too(cells: Cells) -> None:
     assert listed(cells.shell.object_inspect("%%chat")["docstring"], OF_A_PROMPT)
-    assert len(OF_A_PROMPT) <= 25
+    assert len(OF_A_PROMPT) <= 27
     assert {option for option in OPTIONS if option not in OF_A_PROMPT} == {
         option for option in OPTIONS if A_PROMPT not in option.of
     }
@@ -122,7 +122,7 @@ def test_config_shows_every_setting_with_value_source_and_line(cells: Cells) -> 
 def test_every_command_stands_in_one_group_of_the_help_with_examples_that_can_be_typed() -> None:
     assert {each.group for each in COMMANDS.values()} == {*GROUPS} - {ABOUT_MORE}
     assert {each.about for each in SETTINGS.values()} == set(OF_SETTINGS)
-    assert len(SETTINGS) <= 25
+    assert len(SETTINGS) <= 27
     for name, command in COMMANDS.items():
         for example in command.examples if name == command.name else ():
             head, *below = example.splitlines()

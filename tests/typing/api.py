@@ -17,7 +17,6 @@ from jupyter_ctx import (
     Provider,
     RateLimitError,
     Reply,
-    Result,
     Results,
     Settings,
     Usage,
@@ -30,6 +29,7 @@ from jupyter_ctx import (
     resolve_window,
     sweep,
 )
+from jupyter_ctx.experiments.table.results import Result
 from jupyter_ctx.providers.base import Request, SupportsStream, Thought
 from jupyter_ctx.session.actions import Change
 from jupyter_ctx.session.preview import View

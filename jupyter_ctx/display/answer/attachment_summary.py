@@ -55,24 +55,27 @@ def summary_bundle(line: str, parts: Sequence[AttachmentSummary], *, plain: bool
     return {"text/html": page, "text/markdown": note_markdown(whole).replace("> ", "- ", 1), **text}
 
 
-def summary_html(line: str, parts: Sequence[AttachmentSummary]) -> str:
-    """Return a line with the small pictures of parts, which unfolds to their texts, if they have any."""
+def summary_html(line: str, parts: Sequence[AttachmentSummary], most: int = MOST_SENT_TEXT) -> str:
+    """Return a line with the small pictures of parts, which unfolds to their texts, if they have any.
+
+    ``most``: characters of a text that are shown.
+    """
     pictures = dict.fromkeys(picture for part in parts for picture in part.pictures)
     images = (f'<img src="{attribute_html(picture)}" alt="" style="{_PICTURE}">' for picture in pictures)
     shown = f"{text_html(line)}{''.join(images)}"
-    texts = "".join(_sent_html(part) for part in parts if part.text)
+    texts = "".join(_sent_html(part, most) for part in parts if part.text)
     return f"<details><summary>{shown}</summary>{texts}</details>" if texts else f"<div>{shown}</div>"
 
 
-def _sent_html(part: AttachmentSummary) -> str:
+def _sent_html(part: AttachmentSummary, most: int) -> str:
     """Return the text that was sent of a part, as far as a page may have it."""
-    left = len(part.text) - MOST_SENT_TEXT
+    left = len(part.text) - most
     lines = [f"{left:,} more characters were sent." if left > 0 else "", f"{part.more}." if part.more else ""]
     below = "\n".join(["", *filter(None, lines)])
     name = attribute_html(f"{shortened(part.name, MOST_PART_NAME)}, as sent")
     return (
         f'<div role="group" tabindex="0" aria-label="{name}" data-lm-suppress-shortcuts="true" style="{_SENT}">'
-        f"{text_html(part.text[:MOST_SENT_TEXT] + below)}</div>"
+        f"{text_html(part.text[:most] + below)}</div>"
     )
 
 

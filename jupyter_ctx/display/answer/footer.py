@@ -67,7 +67,7 @@ def footer_line(footer: Footer, *, priced: bool = False) -> str:
     usage = footer.usage
     parts = [] if footer.fill is None else [share(min(1.0, footer.fill), about=footer.guess)]
     parts += [f"{usage.input_tokens:,} in", f"{usage.output_tokens:,} out"] if usage else []
-    parts += [] if footer.seconds is None else [_seconds(footer.seconds)]
+    parts += [] if footer.seconds is None else [in_seconds(footer.seconds)]
     parts += [dollars(footer.cost)] if priced and footer.cost is not None else []
     parts += [f"{footer.blocks:,} code blocks: %chat code"] if footer.blocks else []
     return " · ".join(parts)
@@ -86,7 +86,7 @@ def _rows(footer: Footer) -> list[tuple[str, str]]:
     cost = "free" if footer.is_free else "unknown" if footer.usage else ""
     rows = [
         ("Tokens", f"{usage.input_tokens:,} in, {usage.output_tokens:,} out" if footer.usage else ""),
-        ("Time", _seconds(footer.seconds) if footer.usage and footer.seconds is not None else ""),
+        ("Time", in_seconds(footer.seconds) if footer.usage and footer.seconds is not None else ""),
         ("Cost", cost if footer.cost is None else dollars(footer.cost)),
         ("Read from the cache", f"{cached:,} tokens ({100 * share:.0f} % of the input)" if cached else ""),
         ("Written to the cache", f"{usage.cache_write_tokens:,} tokens" if usage.cache_write_tokens else ""),
@@ -97,7 +97,8 @@ def _rows(footer: Footer) -> list[tuple[str, str]]:
     return [(name, value) for name, value in rows if value]
 
 
-def _seconds(seconds: float) -> str:
+def in_seconds(seconds: float) -> str:
+    """Return how long something took."""
     return f"{seconds:.1f} s" if seconds < 60 else duration(round(seconds))
 
 

@@ -123,16 +123,17 @@ def bundle(
     *,
     thought: str = "",
     footer: Footer | None = None,
+    steps: str = "",
 ) -> dict[str, str]:
     """Return an answer as HTML, Markdown and plain text, with the notices ``above`` and ``below`` it.
 
-    ``source`` is Markdown, or what is shown in its place.
+    ``source`` is Markdown, or what is shown in its place; ``steps``: the HTML of what the model called before.
 
     Thinking text and figures are in the HTML only, because saved notebooks are compared by the other forms; these have
     the footer's remarks as notices.
     """
     tokens = footer.usage.reasoning_tokens if footer and footer.usage else None
-    before = [*map(note_html, above), thinking_html(thought, tokens)]
+    before = [*map(note_html, above), thinking_html(thought, tokens), steps]
     after = [*map(note_html, below), footer_html(footer) if footer else ""]
     forms, lines = AnswerForms.of(source), [*below, *remarks(footer)]
     return {

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from threading import Lock
 
 from ..text import note_html, note_plain, to_plain
+from .calls import CALLING, CallShown, Step, steps_html, steps_plain, with_steps
 from .footer import Footer, footer_line, remarks
 from .json_block import is_json_like, json_forms
 from .live_output import LiveOutput
@@ -81,13 +82,26 @@ class NotebookView:
         if self._streaming:
             self._live.start()
 
-    def correct(self, text: str, thought: str, forms: AnswerForms | None = None) -> None:
+    def calling(self, call: str) -> None:
+        """Say after a while that a function is called, and how long."""
+        self._answer.calling(call)
+        if self._streaming:
+            self._live.start()
+            self._live.tick()
+
+    def called(self, call: CallShown) -> None:
+        """Add a call that has ended, and show it when the next update is due."""
+        self._answer.called(call)
+
+    def correct(
+        self, text: str, thought: str, forms: AnswerForms | None = None, steps: Sequence[Step] = ()
+    ) -> None:  # fmt: skip
         """Replace answer and thinking text, when only the end of a reply tells them apart; ``close`` shows them.
 
-        ``forms`` are shown in place of the text.
+        ``forms`` are shown in place of the text; ``steps``: what the model wrote and called before it.
         """
         self._forms = forms
-        self._answer.settle(text, thought)
+        self._answer.settle(text, thought, tuple(steps))
 
     def close(self, below: Sequence[str] = (), footer: Footer | None = None) -> None:
         """Show the whole answer in all its forms, and the notices ``below`` it; without either, leave nothing."""
@@ -121,15 +135,17 @@ class NotebookView:
         text = self._answer.text
         thinks = bool(self._answer.thinking) and not text
         above = [*self._above, "Thinking…"] if thinks else self._above
-        return plain_bundle(text, above, [line] if line else [])
+        return plain_bundle("\n".join([*steps_plain(self._answer.steps), text]), above, [line] if line else [])
 
     def _whole(self, below: Sequence[str], footer: Footer | None) -> dict[str, str]:
-        shown = self._forms or self._answer.text
-        if self._plain:
-            return plain_bundle(shown, self._above, [*below, *remarks(footer)])
-        if self._is_json and isinstance(shown, str) and is_json_like(shown):
+        shown, steps = self._forms or self._answer.text, self._answer.steps
+        if self._is_json and isinstance(shown, str) and is_json_like(shown) and not self._plain:
             shown = json_forms(shown)  # broken off, or invalid
-        return {**bundle(shown, self._above, below, thought=self._answer.thinking, footer=footer), **self._type}
+        forms = with_steps(steps, shown) if steps else shown
+        if self._plain:
+            return plain_bundle(forms, self._above, [*below, *remarks(footer)])
+        thought, called = self._answer.thinking, steps_html(steps)
+        return {**bundle(forms, self._above, below, thought=thought, footer=footer, steps=called), **self._type}
 
 
 class TerminalView:
@@ -146,7 +162,7 @@ class TerminalView:
         self._erases = sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
         self._ticker = Ticker(self.tick, TICK_SECONDS / 4)
         self._tail = ""  # a carriage return, which may become a line end
-        self._has_thought = False
+        self._is_in_text = self._has_thought = False
         self._forms: AnswerForms | None = None
         self.started = False
 
@@ -157,7 +173,7 @@ class TerminalView:
 
     def sent(self, model: str, why: str = "", verb: str = WAITING) -> None:
         """Say after a while that a model is waited for, and how long, until text arrives."""
-        if not self._erases or self.started:
+        if not self._erases or self._is_in_text:
             return
         self._ticker.start()
         with self._lock:
@@ -168,7 +184,7 @@ class TerminalView:
         """Print who is waited for in place of the last line, where that has changed."""
         with self._lock:
             line = self._wait.line(self._clock())
-            if not self.started and line != self._line:
+            if not self._is_in_text and line != self._line:
                 self._overwrite(line)
 
     def leave(self) -> None:
@@ -180,7 +196,7 @@ class TerminalView:
     def feed(self, piece: str) -> None:
         """Print a piece of the answer."""
         with self._lock:
-            self.started = True
+            self.started = self._is_in_text = True
             self._overwrite(NO_LINE)
         text = self._tail + piece
         whole = text.removesuffix("\r")
@@ -193,22 +209,41 @@ class TerminalView:
             self._has_thought = True
             self._say(["Thinking…"])
 
-    def correct(self, text: str, thought: str, forms: AnswerForms | None = None) -> None:  # noqa: ARG002
+    def calling(self, call: str) -> None:
+        """Say after a while that a function is called, and how long, below what the model wrote so far."""
+        self._end_text()
+        self._wait.sent(self._clock(), "")
+        self.sent(call, verb=CALLING)
+
+    def called(self, call: CallShown) -> None:
+        """Print the line of a call that has ended."""
+        self._wait.sent(self._clock(), "")
+        self._end_text()
+        self.started = True
+        self._say([call.line])
+
+    def correct(
+        self, text: str, thought: str, forms: AnswerForms | None = None, steps: Sequence[Step] = ()  # noqa: ARG002
+    ) -> None:  # fmt: skip
         """Keep what ``close`` prints below the text, which cannot be replaced once it is printed."""
         self._forms = forms
 
     def close(self, below: Sequence[str] = (), footer: Footer | None = None) -> None:
         """End the line, and print the notices below and the footer's remarks and figures."""
         self.leave()
-        if self.started:
-            print(to_plain(self._tail))
-            self._tail = ""
+        self._end_text()
         if self._forms is not None and self._forms.beside_text:
             print(f"\n{self._forms.beside_text}")
         self._say([*below, *remarks(footer)])
         figures = footer_line(footer) if footer is not None else ""
         if figures:
             print(f"\x1b[2m{figures}\x1b[0m" if self._erases else figures)
+
+    def _end_text(self) -> None:
+        """End the line of text that is printed, if there is one."""
+        if self._is_in_text:
+            print(to_plain(self._tail))
+            self._tail, self._is_in_text = "", False
 
     def _say(self, lines: Sequence[str]) -> None:
         with self._lock:

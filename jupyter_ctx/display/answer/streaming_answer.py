@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
+from .calls import CALLING, CallShown, Step, steps_html
 from .footer import growing_html
 from .json_block import is_json_like
 from .markdown import answer_html, to_html
@@ -21,21 +22,23 @@ class StreamingAnswer:
     """The text and the thinking text of an answer so far, and the wait for more.
 
     One thread adds to it while another draws it. ``answers`` grow on the same page, and together they have the colours
-    and formulas of one; ``is_json``: the answer is a value, and shown as code.
+    and formulas of one; ``is_json``: the answer is a value, and shown as code. ``steps``: calls of functions,
+    and what the model wrote before them.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic, *, answers: int = 1, is_json: bool = False) -> None:
         self._clock, self._count, self._is_json = clock, answers, is_json
         self._pieces: list[str] = []
         self._thought: list[str] = []
+        self.steps: tuple[Step, ...] = ()
         self.wait = Wait()
         self.length = 0  # characters of the text and the thinking text
         self.is_open = True
 
     @property
     def started(self) -> bool:
-        """Whether any text has arrived."""
-        return bool(self._pieces)
+        """Whether any text has arrived, or a function was called."""
+        return bool(self._pieces or self.steps)
 
     @property
     def text(self) -> str:
@@ -60,9 +63,23 @@ class StreamingAnswer:
         """Add a piece of the thinking text."""
         self._add(self._thought, piece)
 
-    def settle(self, text: str, thinking: str) -> None:
-        """Replace text and thinking text, of which no more pieces come."""
+    def calling(self, call: str) -> None:
+        """Wait for a function that the model calls: what it wrote so far stands above the call."""
+        if self.text:
+            self.steps, self._pieces = (*self.steps, self.text), []
+        self.wait.sent(self._clock(), "")
+        self.sent(call, verb=CALLING)
+
+    def called(self, call: CallShown) -> None:
+        """Add a call that has ended."""
+        self.wait.sent(self._clock(), "")
+        self.steps = (*self.steps, call)
+        self.length += 1
+
+    def settle(self, text: str, thinking: str, steps: tuple[Step, ...] = ()) -> None:
+        """Replace text and thinking text, of which no more pieces come, and the steps before them."""
         self.is_open = False
+        self.steps = steps
         self.wait.sent(self._clock(), "")
         self._pieces = [text] if text else []
         self._thought = [thinking] if thinking else []
@@ -70,7 +87,7 @@ class StreamingAnswer:
     def html(self, line: WaitLine, *, spoken: bool = False) -> str:
         """Return what is there so far, and below it the ``line`` that says who is waited for."""
         text, (words, seconds) = self.text, line
-        parts = [growing_html(self.thinking, bool(text))]
+        parts = [growing_html(self.thinking, self.started), steps_html(self.steps, is_growing=True)]
         if text:
             source = f"{GROWING_JSON}{text}" if self._is_json and is_json_like(text) else text
             left: dict[str, float] = {
