@@ -83,7 +83,8 @@ class Anthropic(Adapter):
             for block in (*dicts_in(message.get("content")), event.get("content_block"), event.get("delta")):
                 if isinstance(block, dict):
                     yield _piece(block)
-            blocks.take(event, message)
+            if reply.offers_tools:
+                blocks.take(event, message)
             for place in (message, event):
                 if "usage" in place:
                     reported = _reported(reported, dict_at(place, "usage"))
@@ -117,9 +118,9 @@ class _Blocks:
             delta = dict_at(event, "delta")
             self._blocks[place][1].extend((name, text_at(delta, name)) for name in DELTAS if name in delta)
 
-    def whole(self) -> list[dict[str, Any]]:
+    def whole(self) -> Parts:
         """Return the blocks as they are sent back; the input of a call is JSON as the model wrote it."""
-        made = []
+        made = Parts()
         for begun, pieces in self._blocks.values():
             block = {name: value for name, value in begun.items() if value is not None}
             for name in dict(pieces):
@@ -170,7 +171,7 @@ def _is_call(block: dict[str, Any]) -> bool:
     return block.get("type") == "tool_use"
 
 
-def _tools(request: Request) -> list[dict[str, Any]] | None:
+def _tools(request: Request) -> Parts | None:
     tools = [{"name": tool.name, "description": tool.description, "input_schema": tool.json} for tool in request.tools]
     return tools or None
 

@@ -103,11 +103,11 @@ class Google(Adapter):
             reply.refuse(text_at(dict_at(chunk, "promptFeedback"), "blockReason"))
             for candidate in dicts_in(chunk.get("candidates"))[:1]:
                 for part in dicts_in(dict_at(candidate, "content").get("parts")):
-                    if "functionCall" in part:
+                    if _is_call(part):
                         call = dict_at(part, "functionCall")
                         given = json.dumps(call.get("args") or {}, ensure_ascii=False)
                         reply.call(len(parts), text_at(call, "id"), text_at(call, "name"), given)
-                    parts.append(part)
+                    parts += [part] if reply.offers_tools else []
                     text = text_at(part, "text")
                     yield Thought(text) if part.get("thought") else text
                 reply.logprobs += reported_tokens(_logprobs(candidate))

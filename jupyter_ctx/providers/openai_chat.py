@@ -157,9 +157,10 @@ class ChatCompletions(OpenAIAdapter):
             reply.model = text_at(event, "model") or reply.model
             delta = _delta(choice, is_first=not (reply.pieces or reply.calls)) if choice else {}
             refused += delta.get("refusal") or ""
-            _keep(delta, kept)
-            _take_calls(delta, reply)
-            goes_on = goes_on or bool(reply.calls and delta.get("content"))
+            if reply.offers_tools:
+                _keep(delta, kept)
+                _take_calls(delta, reply)
+                goes_on = goes_on or bool(reply.calls and delta.get("content"))
             for piece in _pieces(delta):
                 if isinstance(piece, str):
                     yield from splitter.feed(piece)
@@ -237,9 +238,9 @@ class ChatCompletions(OpenAIAdapter):
             return {}
         return said if isinstance(said, dict) else {}
 
-    def _messages(self, request: Request) -> list[dict[str, Any]]:
+    def _messages(self, request: Request) -> Parts:
         """Return the messages; the last prompt tells the schema, since many servers constrain the answer only."""
-        messages = list[dict[str, Any]]()
+        messages = Parts()
         for message in in_prompt(request).messages:
             sent: dict[str, Any] = {"role": message.role, "content": content(message, as_part)}
             made = [sent] if message.round is None else self._round(message, message.round)
@@ -248,7 +249,7 @@ class ChatCompletions(OpenAIAdapter):
             messages += made
         return messages
 
-    def _round(self, message: Message, each: ToolRound) -> list[dict[str, Any]]:
+    def _round(self, message: Message, each: ToolRound) -> Parts:
         """Return the messages of calls, of their results, and of the files in these."""
         state = dict(sent_state(each, _API) or {})
         extras = dict(enumerate(state.pop("calls", ())))
@@ -282,7 +283,7 @@ def _response_format(request: Request, form: dict[str, Any] | None) -> dict[str,
     return {"type": "json_schema", "json_schema": {"name": request.schema.name, "schema": form, "strict": True}}
 
 
-def _tools(request: Request) -> list[dict[str, Any]] | None:
+def _tools(request: Request) -> Parts | None:
     return [
         {"type": "function", "function": {"name": tool.name, "description": tool.description, "parameters": tool.json}}
         for tool in request.tools

@@ -31,8 +31,6 @@ NO_TOOLS = (
     r"|unsupported|extra inputs|unrecogni[sz]ed|unknown|requires --|no endpoints? (?:found )?that support"
 )
 OF_A_TOOL_SCHEMA = r"(?i)schema for (?:function|tool)|input_schema|function_declarations|\btools?[\[.]\d+[\].]"
-
-
 Parts = list[dict[str, Any]]  # of a message, as an API has them
 
 
@@ -130,7 +128,7 @@ def as_text(request: Request) -> Request:
         if message.round is not None:
             open_rounds.append(message.round)
             continue
-        if open_rounds and message.role == "assistant":
+        if open_rounds and messages and message.role == "assistant":
             messages[-1] = _joined(messages[-1], "", open_rounds)
             text = "\n\n".join(filter(None, (*map(str, open_rounds), message.content)))
             message, open_rounds = replace(message, content=text), []
