@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from itertools import chain
 from typing import Any
 
 from ..context.usage import Usage
-from ..conversation.messages import Attachment, Message, ToolCall, ToolRound
+from ..conversation.messages import Attachment, Message, ToolCall
 from ..conversation.schema_forms import ANTHROPIC_FORM, strict_form
 from .adapter import ASK_SECONDS, Adapter
 from .base import Piece, Request, Thought
@@ -16,12 +17,12 @@ from .parameters import CLAUDE_FORMS
 from .reply_builder import ReplyBuilder
 from .request_body import as_base64, content
 from .stream_events import count, dict_at, dicts_in, text_at
-from .tools import arguments, sent_id, sent_name, sent_parts, sent_result, written_state
+from .tools import Parts, arguments, as_message, sent_id, sent_name, sent_parts, written_state
 
 SENT = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
 MAX_TOKENS = 4_096  # the API demands one
 LEAST_BUDGET = 1_024  # tokens of thinking
-API = "anthropic"
+_API = "anthropic"
 DELTAS = ("text", "thinking", "signature", "partial_json")  # fields that come in pieces
 
 
@@ -82,7 +83,8 @@ class Anthropic(Adapter):
             for block in (*dicts_in(message.get("content")), event.get("content_block"), event.get("delta")):
                 if isinstance(block, dict):
                     yield _piece(block)
-            blocks.take(event, message)
+            if reply.offers_tools:
+                blocks.take(event, message)
             for place in (message, event):
                 if "usage" in place:
                     reported = _reported(reported, dict_at(place, "usage"))
@@ -93,7 +95,7 @@ class Anthropic(Adapter):
         for number, block in enumerate(whole):
             if _is_call(block):
                 reply.call(number, text_at(block, "id"), text_at(block, "name"), block["input"])
-        reply.state = written_state(API, whole) if reply.calls else ""
+        reply.state = written_state(_API, whole) if reply.calls else ""
 
     def _listing(self, client: Any) -> Any:
         return client.with_options(timeout=ASK_SECONDS).get("/v1/models?limit=1000", cast_to=object)
@@ -116,9 +118,9 @@ class _Blocks:
             delta = dict_at(event, "delta")
             self._blocks[place][1].extend((name, text_at(delta, name)) for name in DELTAS if name in delta)
 
-    def whole(self) -> list[dict[str, Any]]:
+    def whole(self) -> Parts:
         """Return the blocks as they are sent back; the input of a call is JSON as the model wrote it."""
-        made = []
+        made = Parts()
         for begun, pieces in self._blocks.values():
             block = {name: value for name, value in begun.items() if value is not None}
             for name in dict(pieces):
@@ -142,26 +144,23 @@ def _within_length(body: dict[str, Any]) -> dict[str, Any]:
 
 
 def _messages(request: Request) -> list[dict[str, Any]]:
-    messages = list[dict[str, Any]]()
-    for message in request.said:
-        if message.round is None:
-            messages.append({"role": message.role, "content": content(message, _part)})
-        else:
-            messages += _round(message, message.round)
-    return messages
+    return list(chain.from_iterable(map(_sent, request.said)))
 
 
-def _round(message: Message, each: ToolRound) -> list[dict[str, Any]]:
-    """Return the two messages of calls and their results; thoughts go back as they came, before them."""
+def _sent(message: Message) -> Parts:
+    """Return a message; of calls, a second one of their results. Thoughts go back as they came, before the calls."""
+    each = message.round
+    if each is None:
+        return [{"role": message.role, "content": content(message, _part)}]
     ids = [sent_id(call) for call in each.calls]
     uses = [
         {"type": "tool_use", "id": name, "name": sent_name(call), "input": arguments(call)}
         for name, call in zip(ids, each.calls, strict=True)
     ]
     text = [{"type": "text", "text": message.content}] if message.content.strip() else []
-    said = sent_parts(each, API, _is_call, uses, text)
+    said = sent_parts(each, _API, _is_call, uses, text)
     results = [
-        {"type": "tool_result", "tool_use_id": name, "content": sent_result(result, _part)}
+        {"type": "tool_result", "tool_use_id": name, "content": content(as_message(result, marks_failed=True), _part)}
         | ({"is_error": True} if result.failed else {})
         for name, result in zip(ids, each.results, strict=True)
     ]
@@ -172,7 +171,7 @@ def _is_call(block: dict[str, Any]) -> bool:
     return block.get("type") == "tool_use"
 
 
-def _tools(request: Request) -> list[dict[str, Any]] | None:
+def _tools(request: Request) -> Parts | None:
     tools = [{"name": tool.name, "description": tool.description, "input_schema": tool.json} for tool in request.tools]
     return tools or None
 

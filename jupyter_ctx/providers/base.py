@@ -206,6 +206,8 @@ class Provider(ABC):
       room and sends again. Anything else that goes wrong raises another ``ChatError``: ``AuthenticationError``,
       ``RateLimitError``, ``ModelNotFoundError``, ``ProviderConnectionError``, else ``ProviderError``. No message
       holds a key.
+    - A reply that calls functions of ``Request.tools`` has them in ``Reply.calls``, each with an id of its own in the
+      conversation, and the stop reason ``"tool_calls"``; the next request has their results in a message's ``round``.
     - An answer that breaks off is a Reply with the stop reason ``"cut"``, or a ``ProviderConnectionError``.
     - A generator that is closed before its end (Ctrl-C) lets go of its connection; the next request works.
     - Several threads may stream at once. :meth:`close` may be called from any thread, more than once, and wakes up

@@ -20,10 +20,10 @@ from .logprobs import reported_tokens
 from .parameters import GEMINI_FORMS
 from .reply_builder import ReplyBuilder
 from .stream_events import count, dict_at, dicts_in, text_at
-from .tools import arguments, sent_name, sent_parts, state_of, written_state
+from .tools import Parts, arguments, sent_name, sent_parts, sent_state, written_state
 
 GEMINI_ROLES = {"user": "user", "assistant": "model"}
-API = "google"
+_API = "google"
 PLACE = "-"  # stands where the SDK wants a text
 
 
@@ -96,25 +96,25 @@ class Google(Adapter):
         return int(client.models.count_tokens(model=self.at.model, contents=PLACE, config=config).total_tokens)
 
     def _read(self, events: Iterator[dict[str, Any]], reply: ReplyBuilder) -> Iterator[Piece]:
-        parts = list[dict[str, Any]]()
+        parts = Parts()
         for chunk in events:
             reply.usage = _usage(dict_at(chunk, "usageMetadata")) or reply.usage
             reply.model = text_at(chunk, "modelVersion") or reply.model
             reply.refuse(text_at(dict_at(chunk, "promptFeedback"), "blockReason"))
             for candidate in dicts_in(chunk.get("candidates"))[:1]:
                 for part in dicts_in(dict_at(candidate, "content").get("parts")):
-                    if "functionCall" in part:
+                    if _is_call(part):
                         call = dict_at(part, "functionCall")
                         given = json.dumps(call.get("args") or {}, ensure_ascii=False)
                         reply.call(len(parts), text_at(call, "id"), text_at(call, "name"), given)
-                    parts.append(part)
+                    parts += [part] if reply.offers_tools else []
                     text = text_at(part, "text")
                     yield Thought(text) if part.get("thought") else text
                 reply.logprobs += reported_tokens(_logprobs(candidate))
                 if text_at(candidate, "finishReason"):
                     reply.end(candidate["finishReason"], text_at(candidate, "finishMessage"))
         if reply.calls:
-            reply.state = written_state(API, _joined(parts))
+            reply.state = written_state(_API, _joined(parts))
 
     def _refusal_in(self, error: Exception) -> Refusal | None:
         from google.auth.exceptions import GoogleAuthError
@@ -160,7 +160,7 @@ def _with_contents(options: Mapping[str, Any], messages: Sequence[Message]) -> d
     }
 
 
-def _contents(message: Message) -> list[dict[str, Any]]:
+def _contents(message: Message) -> Parts:
     if message.round is not None:
         return _round(message, message.round)
     parts = [_part(attachment) for attachment in message.attachments]
@@ -168,14 +168,14 @@ def _contents(message: Message) -> list[dict[str, Any]]:
     return [{"parts": [*parts, *said], "role": GEMINI_ROLES[message.role]}]
 
 
-def _round(message: Message, each: ToolRound) -> list[dict[str, Any]]:
+def _round(message: Message, each: ToolRound) -> Parts:
     """Return the contents of calls and their results; thought signatures go back at the parts with which they came.
 
     Ids are sent where the API gave them. Files of results follow them: few models take them inside.
     """
     text = [{"text": message.content}] if message.content else []
-    came = [dict_at(part, "functionCall") for part in state_of(each, API) or () if _is_call(part)]
-    ids = [{"id": call.id} if "id" in dict(enumerate(came)).get(n, {}) else {} for n, call in enumerate(each.calls)]
+    has_ids = any(dict_at(part, "functionCall").get("id") for part in sent_state(each, _API) or ())
+    ids = [{"id": call.id} if has_ids else {} for call in each.calls]
     calls = [
         {"functionCall": {**name, "name": sent_name(call), "args": arguments(call)}}
         for name, call in zip(ids, each.calls, strict=True)
@@ -186,7 +186,7 @@ def _round(message: Message, each: ToolRound) -> list[dict[str, Any]]:
         for name, call, result in zip(ids, each.calls, each.results, strict=True)
     ]  # fmt: skip
     files = [_part(file) for result in each.results for file in result.attachments]
-    said = sent_parts(each, API, _is_call, calls, text)
+    said = sent_parts(each, _API, _is_call, calls, text)
     return [{"parts": said, "role": "model"}, {"parts": [*results, *files], "role": "user"}]
 
 
@@ -194,16 +194,16 @@ def _is_call(part: dict[str, Any]) -> bool:
     return "functionCall" in part
 
 
-def _joined(parts: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _joined(parts: Parts) -> Parts:
     """Return the parts of a reply with those joined that are pieces of one text; no signature may be moved."""
-    joined = list[dict[str, Any]]()
+    joined = Parts()
     for is_text, run in groupby(parts, lambda part: part.keys() == {"text"}):
         group = list(run)
         joined += [{"text": "".join([text_at(part, "text") for part in group])}] if is_text else group
     return [part for part in joined if part != {"text": ""}]
 
 
-def _declarations(request: Request) -> list[dict[str, Any]]:
+def _declarations(request: Request) -> Parts:
     return [
         {"name": tool.name, "description": tool.description, "parameters_json_schema": tool.json}
         for tool in request.tools

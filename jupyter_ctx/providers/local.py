@@ -77,11 +77,11 @@ class LocalProvider(Provider):
         """Yield thoughts and text as they arrive, then exactly one Reply."""
         if request.temperature is None:
             request = replace(request, temperature=TEMPERATURE)
+        if request.tools and self.says("tools", ask=True) is False:
+            raise no_tools(self.model)
         begun = False
         try:
             with _serving(self.spec) as server:
-                if request.tools and server.provider.says("tools", ask=True) is False:
-                    raise no_tools(self.model)
                 for piece in server.provider.stream(request):
                     begun = True
                     yield piece
@@ -101,9 +101,16 @@ class LocalProvider(Provider):
         return known or ContextWindow(self.spec.n_ctx, source="server")
 
     def says(self, fact: Fact, *, ask: bool) -> bool | None:
-        """Return that the model that comes with the package does not think; of a user's file nothing is known."""
-        del ask
-        return False if fact == "thinking" and self.name in MODEL_PACKAGES else None
+        """Return that the model that comes with the package neither thinks nor calls functions.
+
+        Of a user's file, its template tells whether it calls functions.
+        """
+        if self.name in MODEL_PACKAGES:
+            return False if fact in ("thinking", "tools") else None
+        if fact != "tools" or not ask:
+            return None
+        with _serving(self.spec) as server:
+            return server.provider.says(fact, ask=True)
 
     def cards(self) -> tuple[Card, ...]:
         """Return the installed models, each with the window that it is started with under that name."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import groupby
@@ -23,7 +24,7 @@ from .reply_builder import ReplyBuilder
 from .request_body import as_part, content, in_prompt
 from .stream_events import DONE, EventError, count, dict_at, dicts_in, text_at
 from .think_tags import Splitter, begins_inside
-from .tools import in_words, sent_id, sent_name, state_of, written_arguments, written_state
+from .tools import Parts, arguments, as_message, sent_id, sent_name, sent_state, written_state
 
 
 class OpenAIAdapter(Adapter):
@@ -72,7 +73,7 @@ def usage_of(reported: Mapping[str, Any]) -> Usage | None:
 
 
 LENGTH, NEWER_LENGTH = "max_tokens", "max_completion_tokens"
-API = "completions"
+_API = "completions"
 REASONING, DETAILS = "reasoning_content", "reasoning_details"  # which some servers want back with the calls
 MISTRAL_ID = r"[A-Za-z0-9]{9}"
 OLLAMA_LOADED = "/api/ps"
@@ -146,7 +147,7 @@ class ChatCompletions(OpenAIAdapter):
 
     def _read(self, events: Iterator[dict[str, Any]], reply: ReplyBuilder) -> Iterator[Piece]:
         splitter, reports, refused = Splitter(inside=self._inside), list[dict[str, Any]](), ""
-        state, goes_on = _Kept(), False  # whether text came behind a call
+        kept, goes_on = defaultdict[str, list[Any]](list), False  # whether text came behind a call
         for event in events:
             choice = _choice(event)
             for place in (event, event.get("x_groq"), choice):  # Groq's, and Moonshot's
@@ -156,9 +157,10 @@ class ChatCompletions(OpenAIAdapter):
             reply.model = text_at(event, "model") or reply.model
             delta = _delta(choice, is_first=not (reply.pieces or reply.calls)) if choice else {}
             refused += delta.get("refusal") or ""
-            state.take(delta)
-            _take_calls(delta, reply)
-            goes_on = goes_on or bool(reply.calls and delta.get("content"))
+            if reply.offers_tools:
+                _keep(delta, kept)
+                _take_calls(delta, reply)
+                goes_on = goes_on or bool(reply.calls and delta.get("content"))
             for piece in _pieces(delta):
                 if isinstance(piece, str):
                     yield from splitter.feed(piece)
@@ -175,7 +177,7 @@ class ChatCompletions(OpenAIAdapter):
         reply.refuse(refused)
         if goes_on and reply.stop_reason == "stop" and not reply.detail:
             reply.ran_elsewhere()
-        reply.state = written_state(API, state.whole()) if reply.calls else ""
+        reply.state = written_state(_API, _state(kept, reply)) if reply.calls else ""
 
     def _corrected(self, splitter: Splitter, reply: ReplyBuilder) -> str:
         """Learn how this model marks thoughts. Return the text that was taken for a thought."""
@@ -236,9 +238,9 @@ class ChatCompletions(OpenAIAdapter):
             return {}
         return said if isinstance(said, dict) else {}
 
-    def _messages(self, request: Request) -> list[dict[str, Any]]:
+    def _messages(self, request: Request) -> Parts:
         """Return the messages; the last prompt tells the schema, since many servers constrain the answer only."""
-        messages = list[dict[str, Any]]()
+        messages = Parts()
         for message in in_prompt(request).messages:
             sent: dict[str, Any] = {"role": message.role, "content": content(message, as_part)}
             made = [sent] if message.round is None else self._round(message, message.round)
@@ -247,18 +249,18 @@ class ChatCompletions(OpenAIAdapter):
             messages += made
         return messages
 
-    def _round(self, message: Message, each: ToolRound) -> list[dict[str, Any]]:
+    def _round(self, message: Message, each: ToolRound) -> Parts:
         """Return the messages of calls, of their results, and of the files in these."""
-        state = dict(state_of(each, API) or {})
+        state = dict(sent_state(each, _API) or {})
         extras = dict(enumerate(state.pop("calls", ())))
         ids = [sent_id(call, MISTRAL_ID if self.at.name == "mistral" else r"[\w.:-]{1,64}") for call in each.calls]
         calls = [
             {**extras.get(number, {}), "id": name, "type": "function",
-             "function": {"name": sent_name(call), "arguments": written_arguments(call)}}
+             "function": {"name": sent_name(call), "arguments": json.dumps(arguments(call), ensure_ascii=False)}}
             for number, (name, call) in enumerate(zip(ids, each.calls, strict=True))
         ]  # fmt: skip
         results = [
-            {"role": "tool", "tool_call_id": name, "content": in_words(result)}
+            {"role": "tool", "tool_call_id": name, "content": as_message(result).content}
             for name, result in zip(ids, each.results, strict=True)
         ]
         files = tuple(file for result in each.results for file in result.attachments)
@@ -281,7 +283,7 @@ def _response_format(request: Request, form: dict[str, Any] | None) -> dict[str,
     return {"type": "json_schema", "json_schema": {"name": request.schema.name, "schema": form, "strict": True}}
 
 
-def _tools(request: Request) -> list[dict[str, Any]] | None:
+def _tools(request: Request) -> Parts | None:
     return [
         {"type": "function", "function": {"name": tool.name, "description": tool.description, "parameters": tool.json}}
         for tool in request.tools
@@ -294,48 +296,33 @@ def _take_calls(delta: dict[str, Any], reply: ReplyBuilder) -> None:
         called, place = dict_at(part, "function"), part.get("index")
         given = called.get("arguments")
         written = given if isinstance(given, str) else json.dumps(given, ensure_ascii=False) if given else ""
-        reply.call(number if place is None else place, text_at(part, "id"), text_at(called, "name"), written)
+        extra = {name: value for name, value in part.items() if name not in ("index", "id", "type", "function")}
+        at = place if type(place) is int else number
+        reply.call(at, text_at(part, "id"), text_at(called, "name"), written, extra)
 
 
-class _Kept:
-    """What goes back with the results of calls: reasoning, as it came, and what a server has put into the calls."""
-
-    def __init__(self) -> None:
-        self._texts: dict[str, list[str]] = {}
-        self._details: list[dict[str, Any]] = []
-        self._calls: dict[int, dict[str, Any]] = {}
-
-    def take(self, delta: dict[str, Any]) -> None:
-        """Take a piece of the answer."""
-        for name in (REASONING, "reasoning"):
-            if text_at(delta, name):
-                self._texts.setdefault(name, []).append(delta[name])
-        self._details += dicts_in(delta.get(DETAILS))
-        for number, part in enumerate(dicts_in(delta.get("tool_calls"))):
-            more = {name: value for name, value in part.items() if name not in ("index", "id", "type", "function")}
-            place = part.get("index")
-            self._calls.setdefault(place if type(place) is int else number, {}).update(more)
-
-    def whole(self) -> dict[str, Any]:
-        """Return it as fields of a message, and under ``calls`` of each call."""
-        texts: dict[str, Any] = {name: "".join(pieces) for name, pieces in self._texts.items()}
-        details = {DETAILS: _merged(self._details)} if self._details else {}
-        calls = [self._calls[place] for place in sorted(self._calls)]
-        return {**(details or texts), **({"calls": calls} if any(calls) else {})}
+def _keep(delta: dict[str, Any], kept: dict[str, list[Any]]) -> None:
+    """Keep the reasoning in a piece of the answer as it came."""
+    for name in (REASONING, "reasoning"):
+        kept[name] += filter(None, [text_at(delta, name)])
+    kept[DETAILS] += dicts_in(delta.get(DETAILS))
 
 
-def _merged(details: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return reasoning as it goes back to OpenRouter, which streams its texts in pieces."""
-    merged = list[dict[str, Any]]()
-    for key, group in groupby(details, lambda each: (each.get("type"), each.get("index"))):
-        parts = list(group)
-        if key[0] == "reasoning.encrypted":
-            merged += parts
-            continue
-        texts = {name: [text_at(part, name) for part in parts] for name in ("text", "summary", "signature")}
-        given = {name: value for part in parts for name, value in part.items() if value is not None}
-        merged.append({**given, **{name: "".join(pieces) for name, pieces in texts.items() if any(pieces)}})
-    return merged
+def _state(kept: dict[str, list[Any]], reply: ReplyBuilder) -> dict[str, Any]:
+    """Return what goes back with the results: fields of the message, and under ``calls`` those of each call.
+
+    OpenRouter's reasoning goes back in whole parts; its texts come in pieces.
+    """
+    details = Parts()
+    for (kind, _), group in groupby(kept[DETAILS], lambda each: (each.get("type"), each.get("index"))):
+        pieces = list(group)
+        if kind == "reasoning.text":
+            whole = {name: value for piece in pieces for name, value in piece.items() if value is not None}
+            pieces = [{**whole, "text": _texts(pieces)}]
+        details += pieces
+    fields = {DETAILS: details} if details else {name: "".join(kept[name]) for name in (REASONING, "reasoning")}
+    calls = [call.extra for call in reply.calls]
+    return {name: value for name, value in {**fields, "calls": any(calls) and calls}.items() if value}
 
 
 def _choice(event: dict[str, Any]) -> dict[str, Any]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
-from dataclasses import replace
+from itertools import chain
 from typing import Any
 
-from ..conversation.messages import Attachment, Message, ToolRound
+from ..conversation.messages import Attachment, Message
 from .base import Piece, Request, Thought
 from .logprobs import reported_tokens
 from .openai_chat import OpenAIAdapter, usage_of
@@ -14,10 +15,10 @@ from .parameters import RESPONSES_FORMS
 from .reply_builder import ReplyBuilder
 from .request_body import content, data_url
 from .stream_events import EventError, dict_at, dicts_in, text_at
-from .tools import in_words, sent_id, sent_name, sent_parts, sent_result, written_arguments, written_state
+from .tools import Parts, arguments, as_message, sent_id, sent_name, sent_parts, written_state
 
 ENDS = frozenset({"response.completed", "response.incomplete", "response.failed", "response.cancelled"})
-API = "responses"
+_API = "responses"
 ENCRYPTED = "reasoning.encrypted_content"
 SENT_BACK = ("reasoning", "message", "function_call")
 FAILED = {"message": "the response failed, and no reason was given"}
@@ -87,29 +88,26 @@ class Responses(OpenAIAdapter):
 
 
 def _input(request: Request) -> list[dict[str, Any]]:
-    items = list[dict[str, Any]]()
-    for message in request.said:
-        if message.round is None:
-            items.append({"role": message.role, "content": content(message, _part, "input_text")})
-        else:
-            items += _round(message, message.round)
-    return items
+    return list(chain.from_iterable(map(_items, request.said)))
 
 
-def _round(message: Message, each: ToolRound) -> list[dict[str, Any]]:
-    """Return the items of calls and their results; reasoning goes back as it came, before them."""
+def _items(message: Message) -> Parts:
+    """Return a message, or calls and their results; reasoning goes back as it came, before them."""
+    each = message.round
+    if each is None:
+        return [{"role": message.role, "content": content(message, _part, "input_text")}]
     calls = [
         {"type": "function_call", "call_id": sent_id(call), "name": sent_name(call),
-         "arguments": written_arguments(call)}
+         "arguments": json.dumps(arguments(call), ensure_ascii=False)}
         for call in each.calls
     ]  # fmt: skip
     said = [{"role": "assistant", "content": message.content}] if message.content else []
     results = [
         {"type": "function_call_output", "call_id": sent_id(call),
-         "output": sent_result(replace(result, text=in_words(result)), _part, "input_text")}
+         "output": content(as_message(result), _part, "input_text")}
         for call, result in zip(each.calls, each.results, strict=True)
     ]  # fmt: skip
-    return [*sent_parts(each, API, _is_call, calls, said), *results]
+    return [*sent_parts(each, _API, _is_call, calls, said), *results]
 
 
 def _is_call(item: dict[str, Any]) -> bool:
@@ -124,7 +122,7 @@ def _take_calls(items: dict[object, dict[str, Any]], reply: ReplyBuilder) -> Non
     if reply.calls:
         kept = [item for item in items.values() if text_at(item, "type") in SENT_BACK]
         kept = [item for item in kept if item["type"] != "reasoning" or item.get("encrypted_content")]
-        reply.state = written_state(API, kept)
+        reply.state = written_state(_API, kept)
 
 
 def _included(request: Request) -> list[str] | None:

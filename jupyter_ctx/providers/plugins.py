@@ -10,6 +10,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from ..context.windows import ContextWindow, Fact
+from ..conversation.messages import ToolCall
 from ..conversation.text_safety import clean
 from ..errors import ChatError, InvalidRequestError, ProviderError, in_words
 from .base import Card, Piece, Provider, Reply, Request, Thought, streaming
@@ -193,5 +194,6 @@ def _cleaned(item: Any) -> Piece | Reply:
     if isinstance(item, Thought):
         return Thought(clean(item.text))
     if isinstance(item, Reply):
-        return replace(item, text=clean(item.text), thinking=clean(item.thinking))
+        calls = tuple(ToolCall(clean(call.id), clean(call.name), clean(call.arguments)) for call in item.calls)
+        return replace(item, text=clean(item.text), thinking=clean(item.thinking), calls=calls)
     raise TypeError(stray(item))

@@ -107,7 +107,7 @@ class ReplyBuilder:
         self.pieces.append(shown)
         return shown
 
-    def call(self, place: object, call_id: str = "", name: str = "", arguments: str = "") -> None:
+    def call(self, place: object, call_id: str, name: str, arguments: str, extra: Any = None) -> None:
         """Take a call, or a part of one, where functions are offered; ``place`` tells it from others in this reply.
 
         Servers that count badly give several calls one place: another id there, or a name once arguments have come,
@@ -115,7 +115,7 @@ class ReplyBuilder:
         """
         if not self.offers_tools:
             return
-        self._grow(len(call_id) + len(name) + len(arguments))
+        self._grow(len(call_id) + len(name) + len(arguments) + len(str(extra or "")))
         last = self._called.get(place)
         is_other = last is not None and ((call_id and last.id and call_id != last.id) or (not call_id and last.pieces))
         if last is None or (name and is_other):
@@ -124,6 +124,7 @@ class ReplyBuilder:
             self._grow(LEAST_LINE)
         last.id, last.name = last.id or clean(call_id), last.name or clean(name)
         last.pieces += [clean(arguments)] if arguments else []
+        last.extra.update(extra or {})
 
     def ran_elsewhere(self) -> None:
         """Take the calls for those of functions that the server has run itself."""

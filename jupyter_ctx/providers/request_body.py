@@ -57,7 +57,8 @@ def in_prompt(request: Request) -> Request:
     """Return a request whose last prompt asks for its schema; one without a schema as it is."""
     if request.schema is None:
         return request
-    number = max(i for i, message in enumerate(request.messages) if message.role == "user")
+    prompts = [number for number, message in enumerate(request.messages) if message.role == "user"]
+    number = prompts[-1] if prompts else len(request.messages) - 1
     asked = request.messages[number]
     demand = "Answer with one JSON object that matches this JSON Schema, and with nothing else:"
     content = "\n\n".join(filter(None, (asked.content, f"{demand}\n{schema_text(request.schema)}")))

@@ -14,14 +14,14 @@ from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from typing import Any
 
-from ..conversation.messages import Attachment, Message, ToolCall, ToolResult, ToolRound, ToolSpec
+from ..conversation.messages import Message, ToolCall, ToolResult, ToolRound, ToolSpec
 from ..conversation.text_safety import clean
 from ..errors import InvalidRequestError
 from .base import Request
 from .error_mapping import Refusal
-from .request_body import OF_A_PARAMETER, content
+from .request_body import OF_A_PARAMETER
 
-NAME = r"[A-Za-z0-9_-]{1,64}"  # that every API takes
+TOOL_NAME = r"[A-Za-z0-9_-]{1,64}"  # that every API takes
 CALL_ID = r"[A-Za-z0-9_-]{1,40}"
 NO_ANSWER = "[no answer]"  # stands behind calls that no answer followed
 NOT_AT_THE_ROOT = ("anyOf", "oneOf", "allOf", "$ref")  # of a schema: OpenAI and Anthropic refuse it there
@@ -31,15 +31,17 @@ NO_TOOLS = (
     r"|unsupported|extra inputs|unrecogni[sz]ed|unknown|requires --|no endpoints? (?:found )?that support"
 )
 OF_A_TOOL_SCHEMA = r"(?i)schema for (?:function|tool)|input_schema|function_declarations|\btools?[\[.]\d+[\].]"
+Parts = list[dict[str, Any]]  # of a message, as an API has them
 
 
 @dataclass
 class CallParts:
-    """One call while it arrives."""
+    """One call while it arrives; ``extra``: what a server has put into it beside."""
 
     id: str = ""
     name: str = ""
     pieces: list[str] = field(default_factory=list)
+    extra: dict[str, Any] = field(default_factory=dict)
 
     def call(self, taken: Container[str]) -> ToolCall:
         """Return the call, with an id of its own where it has none that is not ``taken``."""
@@ -61,11 +63,6 @@ def _refuse(constant: str) -> None:
     raise ValueError(f"{constant} is no JSON")
 
 
-def written_arguments(call: ToolCall) -> str:
-    """Return the arguments as JSON that servers can read."""
-    return json.dumps(arguments(call), ensure_ascii=False)
-
-
 def sent_name(call: ToolCall) -> str:
     """Return the name of a call as every API takes it: a model may have made up another."""
     return re.sub(r"[^A-Za-z0-9_-]", "_", call.name)[:64] or "_"
@@ -76,14 +73,10 @@ def sent_id(call: ToolCall, pattern: str = CALL_ID) -> str:
     return call.id if re.fullmatch(pattern, call.id) else sha256(call.id.encode()).hexdigest()[:9]
 
 
-def sent_result(result: ToolResult, part: Callable[[Attachment], dict[str, Any]], text: str = "text") -> Any:
-    """Return a result's text, or with files a list of parts, as :func:`content` does."""
-    return content(Message("user", result.text, result.attachments), part, text)
-
-
-def in_words(result: ToolResult) -> str:
-    """Return the text of a result for an API that has no mark for those that failed."""
-    return f"Error: {result.text}" if result.failed else result.text
+def as_message(result: ToolResult, *, marks_failed: bool = False) -> Message:
+    """Return a result as a message, which says that it failed where the API has no mark for that."""
+    text = f"Error: {result.text}" if result.failed and not marks_failed else result.text
+    return Message("user", text, result.attachments)
 
 
 def written_state(api: str, state: Any) -> str:
@@ -91,26 +84,20 @@ def written_state(api: str, state: Any) -> str:
     return clean(json.dumps({"api": api, "state": state}, ensure_ascii=False)) if state else ""
 
 
-def state_of(each: ToolRound, api: str) -> Any:
+def sent_state(each: ToolRound, api: str) -> Any:
     """Return what an API wants back with a round; ``None``: nothing, or it is another API's."""
     said = json.loads(each.state) if each.state else {}
     return said["state"] if said.get("api") == api else None
 
 
-def sent_parts(
-    each: ToolRound,
-    api: str,
-    is_call: Callable[[dict[str, Any]], bool],
-    calls: list[dict[str, Any]],
-    otherwise: list[dict[str, Any]],
-) -> list[dict[str, Any]]:
-    """Return the parts of an answer that ends in calls: as the API sent them, where it wants that, else ``otherwise``.
+def sent_parts(each: ToolRound, api: str, is_call: Callable[[Any], bool], calls: Parts, text: Parts) -> Parts:
+    """Return the parts of an answer that ends in ``calls``: as the API sent them, where it wants that, else the text.
 
-    ``calls``: the calls as they are sent, of which each takes the place of one that came.
+    Each call takes the place of the one that came.
     """
-    parts, left = state_of(each, api), iter(calls)
+    parts, left = sent_state(each, api), iter(calls)
     if parts is None or sum(map(is_call, parts)) != len(calls):
-        return [*otherwise, *calls]
+        return [*text, *calls]
     return [{**part, **next(left)} if is_call(part) else part for part in parts]
 
 
@@ -141,7 +128,7 @@ def as_text(request: Request) -> Request:
         if message.round is not None:
             open_rounds.append(message.round)
             continue
-        if open_rounds and message.role == "assistant":
+        if open_rounds and messages and message.role == "assistant":
             messages[-1] = _joined(messages[-1], "", open_rounds)
             text = "\n\n".join(filter(None, (*map(str, open_rounds), message.content)))
             message, open_rounds = replace(message, content=text), []
@@ -166,7 +153,7 @@ def no_tools(model: str, words: str = "") -> InvalidRequestError:
 def check_tools(tools: Iterable[ToolSpec]) -> None:
     """Raise InvalidRequestError for a function that no API takes."""
     for tool in tools:
-        wrong = [each for each in (tool.name, *tool.json.get("properties", ())) if not re.fullmatch(NAME, each)]
+        wrong = [each for each in (tool.name, *tool.json.get("properties", ())) if not re.fullmatch(TOOL_NAME, each)]
         if wrong:
             raise InvalidRequestError(
                 f"{wrong[0]!r} of the tool {tool.name} cannot be sent: names have up to 64 letters of A to Z, digits, "

@@ -42,7 +42,8 @@ class Carried(NamedTuple):
 
 
 def _pieces(text: str) -> list[str]:
-    return [text[start : start + 7] for start in range(0, len(text), 7)]
+    size = max(7, len(text) // 500)
+    return [text[start : start + size] for start in range(0, len(text), size)]
 
 
 def completions(calls: Sequence[Called], before: str = "", thought: str = "", why: str = "tool_calls") -> str:
