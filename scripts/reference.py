@@ -31,7 +31,8 @@ PAGES = {  # of each part of the book, in order; those that are not named come l
     "lessons": (),
     "how-to": (
         "use-a-hosted-model", "use-your-own-server", "change-settings", "set-environment", "write-prompts",
-        "values-and-files", "fix-an-error", "get-a-structured-answer", "side-by-side", "read-the-gauge", "recover",
+        "values-and-files", "call-functions", "fix-an-error", "get-a-structured-answer", "side-by-side",
+        "read-the-gauge", "recover",
         "undo-and-keep", "export-a-conversation", "keep-a-budget",
         "cost-of-a-policy", "see-tokens", "find-how-far-a-model-holds", "ask-a-table", "score-answers",
         "compare-prompts", "run-in-a-build", "use-in-a-script", "hand-out-answers", "publish", "use-elsewhere",

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..wording import counted, turns
-from .answer.calls import Step, steps_html, steps_plain
+from .answer.calls import AnswerStep, steps_html, steps_plain
 from .answer.footer import Footer, footer_html, footer_line
 from .answer.json_block import is_json, json_block
 from .answer.markdown import MAX_HIGHLIGHTED, answer_html, to_html, with_fence_closed
@@ -39,7 +39,7 @@ class TurnShown(NamedTuple):
     turn: Turn
     figures: Footer
     states: Sequence[str] = ()
-    steps: Sequence[Step] = ()
+    steps: Sequence[AnswerStep] = ()
 
 
 class Transcript(NamedTuple):

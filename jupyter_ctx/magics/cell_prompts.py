@@ -66,7 +66,7 @@ class CellPrompts:
 
     def _prompt(self, chat: Chat, options: Namespace, text: str, attached: Sequence[Attached], place: Where) -> Prompt:
         schema = None if options.schema is None else schema_named(options.schema, self._shell.user_ns)
-        tools = tools_named(chat, options, self._shell.user_ns) if options.tools or chat.config.tools else ()
+        tools = tools_named(chat, options, self._shell.user_ns)
         return Prompt(
             text, settings_of(options), tuple(attached), cell=place.cell, run=place.run, execution=place.execution,
             source=place.source, append=options.append, new=options.new, record=not options.no_history,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from IPython.core.error import UsageError
 
 from .. import wording as words_of
@@ -22,7 +24,6 @@ from ..runtime.redaction import blanked_line, without_address_keys
 from ..session import actions
 from ..session.prompt import Prompt
 from ..session.summarizer import Method
-from ..tools.functions import Tool
 from ..wording.layout import line_width, wrapped
 from . import code_commands, handing_out, status, token_commands  # noqa: F401  # which declare commands, too
 from .command_table import ABOUT_ANSWERS, ABOUT_CONVERSATIONS, ABOUT_SETUP, ABOUT_WINDOW, Call, command, command_of, say
@@ -32,6 +33,9 @@ from .help_pages import TOPICS, all_commands, all_settings, one_command, setting
 from .line_options import settings_of
 from .questions import typed_answer, typed_key
 from .tools_named import tools_named
+
+if TYPE_CHECKING:
+    from ..tools.functions import Tool
 
 KEY_IS_ASKED_FOR = (
     "%chat key takes one thing, a provider such as openai or an address: the key is asked for, and kept in memory "

@@ -12,7 +12,7 @@ from ..attachments.media import IMAGE_TYPES, media_type_of, of_pil
 from ..context.vision import image_size
 from ..conversation.messages import Attachment, ToolCall, ToolResult, ToolRound
 from ..display.answer.attachment_summary import AttachmentSummary, summary_bundle
-from ..display.answer.calls import CallShown, Step
+from ..display.answer.calls import AnswerStep, CallShown
 from ..display.answer.footer import in_seconds
 from ..display.tables import first_words, shortened
 from ..session.attaching import Along
@@ -61,9 +61,9 @@ def _laid_out(call: ToolCall) -> str:
     return line if len(line) <= _MOST_CALL else json.dumps(given, ensure_ascii=False, indent=1)
 
 
-def steps_of(rounds: Iterable[ToolRound]) -> list[Step]:
+def steps_of(rounds: Iterable[ToolRound]) -> list[AnswerStep]:
     """Return what a model wrote and called before its answer, as a page shows it."""
-    steps = list[Step]()
+    steps = list[AnswerStep]()
     for each in rounds:
         steps += [each.text] if each.text.strip() else []
         steps += map(call_shown, each.calls, each.results)

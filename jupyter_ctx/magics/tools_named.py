@@ -5,17 +5,17 @@ from __future__ import annotations
 from argparse import Namespace
 from collections.abc import Iterable, Mapping
 from inspect import getattr_static
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from IPython.core.error import UsageError
 
 from ..chat import Chat
 from ..config.settings import is_none
-from ..tools.functions import Tool, as_tools
 from ..wording import did_you_mean
 from .variables import value_named, variables_of
 
-NO_TOOLS: tuple[Tool, ...] = ()
+if TYPE_CHECKING:
+    from ..tools.functions import Tool
 
 
 def tools_named(chat: Chat, options: Namespace, variables: Mapping[str, Any]) -> tuple[Tool, ...]:
@@ -23,13 +23,19 @@ def tools_named(chat: Chat, options: Namespace, variables: Mapping[str, Any]) ->
 
     Raises UsageError for a name that is no function, and InvalidRequestError for a function that no model can call.
     """
+    if not options.tools and not chat.config.tools:
+        return ()
+    from ..tools.functions import as_tools
+
     if not options.tools:
         found = {name: _function("%chat config tools", name, variables) for name in chat.config.tools}
         tools = as_tools(found.values())
         chat.session.functions.update(zip(found, tools, strict=False))
         return tools
     names = [name for typed in options.tools for name in typed.replace(",", " ").split()]
-    return NO_TOOLS if all(map(is_none, names)) else as_tools(_function("--tool", name, variables) for name in names)
+    if all(map(is_none, names)):
+        return ()
+    return as_tools(_function("--tool", name, variables) for name in names)
 
 
 def _function(whose: str, name: str, variables: Mapping[str, Any]) -> Any:

@@ -8,7 +8,8 @@ from http.server import BaseHTTPRequestHandler
 from typing import Any
 
 from jupyter_page import Open
-from page_checks import THEMES
+from nbconvert import HTMLExporter
+from page_checks import OVERFLOWS, THEMES, complaints
 from playwright.sync_api import expect
 from server import events, piece, serve, usage
 from tool_calls import Called, completions
@@ -61,7 +62,7 @@ def answer(handler: BaseHTTPRequestHandler, body: dict[str, Any]) -> None:
     handler.wfile.write(text.encode())
 
 
-def test_calls_stand_above_the_answer_folded_and_harmless(open_page: Open) -> None:
+def test_calls_stand_above_the_answer_folded_harmless_and_are_kept(open_page: Open) -> None:
     with serve(answer) as (url, _):
         notebook = open_page(
             f"%load_ext jupyter_ctx\n%chat use gpt-5.2 --base-url {url}",
@@ -72,16 +73,36 @@ def test_calls_stand_above_the_answer_folded_and_harmless(open_page: Open) -> No
         notebook.begin(2)
         output = notebook.output(2)
         expect(output.locator(".jctx-waiting")).to_have_text(re.compile(r"Calling rows\(country='NO'\)… \d s"))
-        notebook.page.screenshot(path="/tmp/td/running.png")
+        expect(output.locator(".jctx-footer")).to_be_visible()
         notebook.wait_idle()
     calls = output.locator(".jctx-call")
-    expect(calls).to_have_count(4)
+    for reload in (False, True):
+        if reload:
+            notebook.save()
+            notebook.reload()
+        expect(calls).to_have_count(4)
+        before, after = output.locator(".jctx-answer").first, output.locator(".jctx-answer").last
+        tops = [(place.bounding_box() or {"y": 0.0})["y"] for place in (before, *calls.all(), after)]
+        assert tops == sorted(tops)
+        expect(calls.nth(0)).to_contain_text(re.compile(r"rows\(country='NO'\) → 12 items, [23]\.\d s"))
+        expect(calls.nth(1).get_by_role("group", name="result", include_hidden=True)).to_be_hidden()
+        expect(calls.nth(2).locator("summary")).to_contain_text("✗ fails(reason='no such country') → ValueError")
+        assert calls.nth(3).locator("img").evaluate("async img => { await img.decode(); return img.naturalWidth > 0; }")
+        for n in range(4):
+            calls.nth(n).locator("summary").click()
+    expect(calls.nth(1).get_by_role("group", name="arguments")).to_contain_text("<script>window.hacked=1</script>$x$")
+    expect(calls.nth(1).get_by_role("group", name="result")).to_contain_text("<img src=x onerror=")
+    found: dict[str, Any] = {}
+    for width in (1200, 400):
+        notebook.page.set_viewport_size({"width": width, "height": 3000})
+        found[str(width)] = notebook.page.evaluate(OVERFLOWS)
     for theme in ("dark", "light"):
         notebook.use_theme(THEMES[theme])
-        notebook.page.screenshot(path=f"/tmp/td/{theme}.png")
-    for n in range(4):
-        calls.nth(n).locator("summary").click()
-    notebook.page.set_viewport_size({"width": 1200, "height": 1600})
-    for theme in ("dark", "light"):
-        notebook.use_theme(THEMES[theme])
-        notebook.page.screenshot(path=f"/tmp/td/{theme}-open.png")
+        found[theme] = complaints(notebook, ("color-contrast", "image-alt"))
+    assert found == {"1200": [], "400": [], "dark": "", "light": ""}
+    assert notebook.page.evaluate("typeof window.hacked") == "undefined"
+    assert notebook.errors == []
+    assert notebook.foreign_requests == []
+    page, _ = HTMLExporter().from_filename(str(notebook.path))
+    assert page.count('class="jctx-call"') == 4
+    assert "<script>window.hacked" not in page

@@ -7,10 +7,12 @@ import json
 import os
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from cells import Cells
 from jupyter_client import KernelManager
@@ -19,11 +21,17 @@ from server import events, piece, send, serve, usage
 from tool_calls import Called, completions
 
 from jupyter_ctx import Chat, Reply, get_chat
-from jupyter_ctx.conversation.messages import ToolCall, ToolResult
+from jupyter_ctx.conversation.conversation import Conversation
+from jupyter_ctx.conversation.events import Added, Said
+from jupyter_ctx.conversation.messages import Attachment, ToolCall, ToolResult, ToolRound, Turn, TurnRecord
 from jupyter_ctx.display.answer.calls import steps_html, with_steps
 from jupyter_ctx.display.answer.stream import NotebookView
+from jupyter_ctx.export.conversation_files import redacted, written
+from jupyter_ctx.export.handout import Handout, with_handout
 from jupyter_ctx.magics.sent_parts import call_shown
 from jupyter_ctx.magics.value_forms import forms_of
+from jupyter_ctx.runtime.redaction import Redactor
+from jupyter_ctx.session.handed_out import gathered
 
 MAKE = '''
 def rows(country: str) -> list:
@@ -42,6 +50,7 @@ class Shop:
 shop, table = Shop(), [1, 2]
 '''
 NORWAY, NOWHERE = Called("c1", "rows", '{"country": "NO"}'), Called("c2", "rows", '{"country": "XX"}')
+KEY = "sk-proj-Zx81kfFq0aPq77Lw2mTn5bYc"
 LINES = ["rows(country='NO') → 12 items, ", "✗ rows(country='XX') → ValueError: no such country: XX, "]
 
 
@@ -185,6 +194,31 @@ def test_an_export_keeps_calls_and_their_results(asking: Any, tmp_path: Path, su
     cells.run(f"%chat import {path}")
     _, again = get_chat().turns
     assert (again.rounds, again.reply) == (turn.rounds, turn.reply)
+
+
+def test_secrets_in_arguments_and_results_are_blanked_in_an_export(asking: Any, tmp_path: Path) -> None:
+    cells, _, _ = asking
+    cells.run("%%chat --tool rows\nHow many?")
+    (turn,) = get_chat().turns
+    called = turn.rounds[0].rewritten(lambda text: text.replace("NO", KEY).replace("city", KEY))
+    text = written(redacted(Added((replace(turn, rounds=(called,)),)), Redactor()), ".json")
+    assert KEY in str(called)
+    assert KEY not in text
+
+
+def test_a_handed_out_notebook_shows_the_calls_and_calls_nothing() -> None:
+    asked = Turn("How many?", record=TurnRecord("openai/m", source="s"))
+    image = Attachment("a.png", "image/png", b"PNG")
+    result = ToolResult("twelve", (image,), "12 rows", seconds=0.2)
+    turn = replace(asked, reply="Twelve.", rounds=(ToolRound((ToolCall("c1", "rows"),), (result,), state="{}"),))
+    conversation = Conversation()
+    conversation.append(Said(turn))
+    handout = gathered([conversation], {"s"}, lambda _: False)
+    notebook = json.loads(with_handout({"cells": [{"source": "x"}], "metadata": {}}, handout))
+    (answer,) = msgspec.convert(notebook["metadata"]["jupyter_ctx"]["handout"], Handout).answers
+    (kept,) = answer.rounds
+    assert kept.results == (replace(result, attachments=()),)
+    assert (kept.calls, kept.state) == (turn.rounds[0].calls, "")
 
 
 @pytest.fixture

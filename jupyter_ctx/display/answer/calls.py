@@ -25,10 +25,10 @@ class CallShown:
     parts: tuple[AttachmentSummary, ...] = ()
 
 
-Step = str | CallShown  # before the answer: what the model wrote, and what it called
+AnswerStep = str | CallShown  # before the answer: what the model wrote, and what it called
 
 
-def steps_html(steps: Sequence[Step], *, is_growing: bool = False) -> str:
+def steps_html(steps: Sequence[AnswerStep], *, is_growing: bool = False) -> str:
     """Return steps as HTML; of many long results each shows less, and of one that will be drawn again, little."""
     most = min(MOST_SENT_TEXT, MOST_IN_TABLE // max(1, len(steps)))
     most = min(most, MOST_GROWING) if is_growing else most
@@ -39,12 +39,12 @@ def steps_html(steps: Sequence[Step], *, is_growing: bool = False) -> str:
     )  # fmt: skip
 
 
-def steps_plain(steps: Iterable[Step]) -> list[str]:
+def steps_plain(steps: Iterable[AnswerStep]) -> list[str]:
     """Return steps as plain text, a paragraph or line each; no answer can imitate the line of a call."""
     return [to_plain(step) if isinstance(step, str) else note_plain(step.line) for step in steps]
 
 
-def with_steps(steps: Sequence[Step], answer: str | AnswerForms) -> AnswerForms:
+def with_steps(steps: Sequence[AnswerStep], answer: str | AnswerForms) -> AnswerForms:
     """Return an answer with the steps before it in Markdown and as plain text; its HTML has none."""
     forms = AnswerForms.of(answer)
     lines = [

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from threading import Lock
 
 from ..text import note_html, note_plain, to_plain
-from .calls import CALLING, CallShown, Step, steps_html, steps_plain, with_steps
+from .calls import CALLING, AnswerStep, CallShown, steps_html, steps_plain, with_steps
 from .footer import Footer, footer_line, remarks
 from .json_block import is_json_like, json_forms
 from .live_output import LiveOutput
@@ -94,7 +94,7 @@ class NotebookView:
         self._answer.called(call)
 
     def correct(
-        self, text: str, thought: str, forms: AnswerForms | None = None, steps: Sequence[Step] = ()
+        self, text: str, thought: str, forms: AnswerForms | None = None, steps: Sequence[AnswerStep] = ()
     ) -> None:  # fmt: skip
         """Replace answer and thinking text, when only the end of a reply tells them apart; ``close`` shows them.
 
@@ -223,7 +223,7 @@ class TerminalView:
         self._say([call.line])
 
     def correct(
-        self, text: str, thought: str, forms: AnswerForms | None = None, steps: Sequence[Step] = ()  # noqa: ARG002
+        self, text: str, thought: str, forms: AnswerForms | None = None, steps: Sequence[AnswerStep] = ()  # noqa: ARG002
     ) -> None:  # fmt: skip
         """Keep what ``close`` prints below the text, which cannot be replaced once it is printed."""
         self._forms = forms

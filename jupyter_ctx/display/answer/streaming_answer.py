@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from .calls import CALLING, CallShown, Step, steps_html
+from .calls import CALLING, AnswerStep, CallShown, steps_html
 from .footer import growing_html
 from .json_block import is_json_like
 from .markdown import answer_html, to_html
@@ -30,7 +30,7 @@ class StreamingAnswer:
         self._clock, self._count, self._is_json = clock, answers, is_json
         self._pieces: list[str] = []
         self._thought: list[str] = []
-        self.steps: tuple[Step, ...] = ()
+        self.steps: tuple[AnswerStep, ...] = ()
         self.wait = Wait()
         self.length = 0  # characters of the text and the thinking text
         self.is_open = True
@@ -76,7 +76,7 @@ class StreamingAnswer:
         self.steps = (*self.steps, call)
         self.length += 1
 
-    def settle(self, text: str, thinking: str, steps: tuple[Step, ...] = ()) -> None:
+    def settle(self, text: str, thinking: str, steps: tuple[AnswerStep, ...] = ()) -> None:
         """Replace text and thinking text, of which no more pieces come, and the steps before them."""
         self.is_open = False
         self.steps = steps
