@@ -24,7 +24,7 @@ from ..context.summary_facts import (
 )
 from ..context.tokens import Fixed
 from ..conversation.messages import Message, Summary, Turn
-from ..errors import ChatError, ContextOverflowError
+from ..errors import ChatError, ContextOverflowError, ProviderError
 from ..models.registry import Target
 from ..providers.base import Reply
 from ..runtime.interrupts import Stopper
@@ -194,6 +194,8 @@ def model_summary(session: Session, older: SummaryInput, cap: int, instructions:
             reply = next(item for item in stream if isinstance(item, Reply))
     session.spend(target, reply)
     text = reply.text.strip()
+    if not text:
+        raise ProviderError("its answer is empty")
     if reply.stop_reason != "stop":
         text = text.rpartition("\n")[0] or text  # it ends with its last whole line
     return within(text, cap, measure)
