@@ -30,7 +30,7 @@ monthly.loc[5:7] / monthly.max()
 LOG = "The warehouse counted shoes on day {day} and wrote {sold} of them into its book. " * 12
 SETUP = """import warnings; warnings.simplefilter("ignore")
 %load_ext jupyter_ctx
-%chat use openai/gpt-5.2 --base-url {url} --window 6000 --max-tokens 900
+%chat use openai/gpt-6.2-sol --base-url {url} --window 6000 --max-tokens 900
 %chat config prices 1.25,10,0.125
 import pandas as pd
 from matplotlib.figure import Figure
