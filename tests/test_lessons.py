@@ -108,7 +108,8 @@ def test_exercises_on_long_prompts_read_what_a_run_says(capsys: pytest.CaptureFi
     run = sweep("{{ prompt }}", rows, provider=scripted, scorers=contains("answer"), concurrency=1, store=None)
     run.result()
     assert said(capsys, "5.1", run, 3) == said(capsys, "5.2", run, 50) == said(capsys, "5.3", "the length") == "Not"
-    assert said(capsys, "5.1", run, 2) == said(capsys, "5.2", run, 9) == said(capsys, "5.3", "The other codes") == "Right."
+    assert said(capsys, "5.1", run, 2) == said(capsys, "5.2", run, 9) == "Right."
+    assert said(capsys, "5.3", "The other codes") == "Right."
     assert said(capsys, "5.1", "a text", 1) == "Not"
 
 
