@@ -40,12 +40,15 @@ def missing_in(look: Any, answer: tuple[Any, ...]) -> str | None:
 
 
 def exercise_1_1() -> str | None:
-    """The examples taught the form, and no instruction was needed."""
-    said = [turn.reply for turn in get_chat().turns if "Paris" in turn.prompt]
-    if not said:
-        return "no prompt of this conversation names Paris. Write one in a %%chat cell, without --no-history."
-    if not any("130" in reply for reply in said):
-        return "the answer does not give 130. Does the prompt say so, in words like those of the examples?"
+    """The model read the price in the output of the cell, and the examples taught it the form."""
+    asked = [turn for turn in get_chat().turns if "Paris" in turn.prompt]
+    if not asked:
+        return "no prompt of this conversation has Paris. Ask in a %%chat cell, without --no-history."
+    with_cells = [turn for turn in asked if any(source.startswith("In[") for source in turn.sources)]
+    if not with_cells:
+        return "no cell went along. Run the cell that prints the sentence, and then ask with %%chat -a cells."
+    if not any("130" in turn.reply for turn in with_cells):
+        return "the answer does not give 130. Does the cell print it, in words like those of the examples?"
     return None
 
 
@@ -147,7 +150,7 @@ def exercise_4_1(answers: Any, count: Real) -> str | None:
 
 def exercise_4_2(texts: Real) -> str | None:
     """Repeats of a text at temperature 0 are one observation."""
-    return None if texts == 5 else "how many different texts were asked? More answers to them were no more evidence."
+    return None if texts == 4 else "how many different texts were asked? More answers to them were no more evidence."
 
 
 def exercise_4_3(what: str) -> str | None:
@@ -175,11 +178,11 @@ def exercise_5_2(run: Any, percent: Real) -> str | None:
     return "the sentence of run.summary() has the interval: give its first figure, as a number such as 50."
 
 
-def exercise_5_3(runs: Any, tokens: Real) -> str | None:
-    """Beyond the longest prompt nothing was asked, so nothing is known."""
-    if tokens == max(runs):
+def exercise_5_3(reason: str) -> str | None:
+    """Nearly as long, and without the other codes, the texts were no difficulty."""
+    if reason.strip().lower() == "the other codes":
         return None
-    return "look for the longest prompts that were asked: runs has a run for each length."
+    return "the control has texts of nearly the same length. How many of these were right?"
 
 
 # lesson 6: what a policy costs

@@ -13,7 +13,7 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 THEMES = {"light": "JupyterLab Light", "dark": "JupyterLab Dark"}
-WIDTH, HEIGHT = 1000, 696  # pixels of the page, which ends below the sum of the status
+WIDTH, HEIGHT = 1000, 702  # pixels of the page, which ends below the sum of the status
 ANSWER = r"""Sales follow the school year, $s(t) = a + b\cos\tfrac{2\pi t}{52}$, and stop when it ends:
 
 | month | sold | of the peak |
@@ -23,27 +23,29 @@ ANSWER = r"""Sales follow the school year, $s(t) = a + b\cos\tfrac{2\pi t}{52}$,
 | July | 402 | 30 % |
 
 ```python
-monthly = sales.groupby("month").sold.sum()
-monthly.loc[5:7] / monthly.max()
+sold.loc[5:7] / sold.max()
 ```
 """
 LOG = "The warehouse counted shoes on day {day} and wrote {sold} of them into its book. " * 12
-SETUP = """import warnings; warnings.simplefilter("ignore")
+SETUP = """# ctx: skip
+import warnings; warnings.simplefilter("ignore")
 %load_ext jupyter_ctx
-%chat use openai/gpt-5.2 --base-url {url} --window 6000 --max-tokens 900
-%chat config prices 1.25,10,0.125
+%chat use openai/gpt-6.2-sol --base-url {url} --window 6000 --max-tokens 900
+%chat config prices 2,10,0.1
 import pandas as pd
 from matplotlib.figure import Figure
 from jupyter_ctx import get_chat
-days = range(12_000)
-sales = pd.DataFrame({{"day": days, "month": [1 + day % 12 for day in days], "sold": [day * 37 % 90 for day in days]}})
+counts = [610, 700, 905, 1120, 1310, 1344, 402, 385, 890, 1105, 930, 680]
+sales = pd.DataFrame({{"month": range(1, 13), "sold": counts}})
 fig = Figure(figsize=(5, 3)); axes = fig.subplots()
-axes.plot(range(1, 13), [610, 700, 905, 1120, 1310, 1344, 402, 385, 890, 1105, 930, 680], linewidth=3)
+axes.plot(sales.month, sales.sold, linewidth=3)
 log = {log!r}
 get_chat().add_messages([message for day in range(8) for message in (
     {{"role": "user", "content": log.format(day=day, sold=90 - day)}},
     {{"role": "assistant", "content": f"Day {{day}}: {{90 - day}} shoes."}})])"""
-PROMPT = """%%chat -a fig -a sales
+CELL = """sold = sales.set_index("month").sold
+print(sold.loc[5:7].to_dict())"""
+PROMPT = """%%chat -a cells -a fig
 Why does the **curve** fall after June, if {{ sales.sold.sum() }} were sold?"""
 
 
@@ -66,11 +68,11 @@ def main() -> None:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, chromium_sandbox=False)
         try:
             server.wait()
-            cells = [SETUP.format(url=url, log=LOG), PROMPT, "%chat status"]
+            cells = [SETUP.format(url=url, log=LOG), CELL, PROMPT, "%chat status"]
             notebook = NotebookPage(browser, server, cells)
             notebook.page.set_viewport_size({"width": WIDTH, "height": HEIGHT})
             notebook.page.evaluate("() => window.jupyterapp.shell.collapseLeft()")
-            notebook.run(0, 1, 2)
+            notebook.run(0, 1, 2, 3)
             take(notebook)
             notebook.close()
         finally:

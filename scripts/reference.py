@@ -30,12 +30,12 @@ RELATIVE_LINK = re.compile(r"\]\((?!\w+:|#)")
 PAGES = {  # of each part of the book, in order; those that are not named come last
     "lessons": (),
     "how-to": (
-        "use-a-hosted-model", "use-your-own-server", "change-settings", "set-environment", "write-prompts",
-        "values-and-files", "call-functions", "fix-an-error", "get-a-structured-answer", "side-by-side",
-        "read-the-gauge", "recover",
-        "undo-and-keep", "export-a-conversation", "keep-a-budget",
-        "cost-of-a-policy", "see-tokens", "find-how-far-a-model-holds", "ask-a-table", "score-answers",
-        "compare-prompts", "run-in-a-build", "use-in-a-script", "hand-out-answers", "publish", "use-elsewhere",
+        "coming-from", "use-a-hosted-model", "use-your-own-server", "change-settings", "set-environment",
+        "set-the-effort", "write-prompts", "values-and-files", "send-the-cells-above", "call-functions",
+        "fix-an-error", "get-a-structured-answer", "side-by-side", "read-the-gauge", "recover", "undo-and-keep",
+        "export-a-conversation", "keep-a-budget", "cost-of-a-policy", "see-tokens", "find-how-far-a-model-holds",
+        "ask-a-table", "score-answers", "compare-prompts", "run-in-a-build", "use-in-a-script", "teach-a-class",
+        "publish", "use-elsewhere",
     ),
     "reference": (
         "commands", "options", "settings", "shell", "api", "errors", "models-file", "front-ends", "help-topics",

@@ -61,8 +61,9 @@ get_chat().add_messages([{{"role": ("user", "assistant")[i % 2], "content": t}} 
 def test_exercises_that_change_the_conversation_are_right_once_it_is_done(cells: Cells) -> None:
     with serve(events(piece("Paris: 130 euros", "stop"), usage(120, 9))) as (url, _):
         cells.run(f"%chat use m --base-url {url} --window 8000\n{OPEN}")
+        cells.shell.run_cell('print("A room in Paris takes 130 euros.")', store_history=True)
         for exercise, doing in (
-            ('"1.1"', "%%chat\nA room in Paris takes 130 euros."),
+            ('"1.1"', "%%chat -a cells\nAnd in Paris?"),
             ('"1.2"', "%chat exclude 2"),
             ('"2.1"', "%chat pin 2"),
             ('"2.3"', "%chat config compact_at 0.6"),
@@ -106,10 +107,10 @@ def test_exercises_on_long_prompts_read_what_a_run_says(capsys: pytest.CaptureFi
     rows = [{"prompt": f"{number}?", "answer": "1"} for number in range(3)]
     run = sweep("{{ prompt }}", rows, provider=scripted, scorers=contains("answer"), concurrency=1, store=None)
     run.result()
-    runs = {100: run, 400: run}
-    assert said(capsys, "5.1", run, 3) == said(capsys, "5.2", run, 50) == said(capsys, "5.3", runs, 100) == "Not"
-    assert said(capsys, "5.1", run, 2) == said(capsys, "5.2", run, 9) == said(capsys, "5.3", runs, 400) == "Right."
-    assert said(capsys, "5.3", "a text", 1) == "Not"
+    assert said(capsys, "5.1", run, 3) == said(capsys, "5.2", run, 50) == said(capsys, "5.3", "the length") == "Not"
+    assert said(capsys, "5.1", run, 2) == said(capsys, "5.2", run, 9) == "Right."
+    assert said(capsys, "5.3", "The other codes") == "Right."
+    assert said(capsys, "5.1", "a text", 1) == "Not"
 
 
 def test_the_exercise_on_pairs_counts_texts_whose_two_answers_ended(capsys: pytest.CaptureFixture[str]) -> None:
@@ -126,4 +127,4 @@ def test_the_exercise_on_pairs_counts_texts_whose_two_answers_ended(capsys: pyte
     frame = pandas.DataFrame(rows)
     assert said(capsys, "4.1", frame, 2) == "Not"
     assert said(capsys, "4.1", frame, 1) == "Right."
-    assert said(capsys, "4.2", 5) == said(capsys, "4.3", " More texts") == "Right."
+    assert said(capsys, "4.2", 4) == said(capsys, "4.3", " More texts") == "Right."
