@@ -10,6 +10,7 @@ from ..attachments.attached import Attached
 from ..errors import ChatInterrupted, InvalidRequestError
 from .notices import SMALL_VALUES, Along, large_values, sized
 from .prompt import Prompt, attached_parts
+from .prompt_parts import divided
 from .send import stopped
 from .session import Session
 
@@ -39,7 +40,8 @@ def attachments_of_cells(
     """Return cells of the notebook as they go with a prompt, without what the request that was ``asked`` for holds."""
     from ..attachments.notebook_cells import attached_cells
 
-    sent = [message for message in session.view(asked).request.messages if message.role == "user"]
+    parts = (part for turn in session.turns_before(asked) if turn.sources for part in divided(turn))
+    sent = [(part.text, part.files) for part in parts if part.source]
     return attached_cells(cells, session.room(asked.options), session.redactor(on=redact), sent)
 
 

@@ -60,7 +60,7 @@ def prompt_parts(turn: Turn, tokens: int, meter: Meter) -> tuple[PromptPart, ...
     """Return the parts of a turn's prompt, which share its ``tokens``; none where nothing went with it."""
     if not turn.sources:
         return ()
-    typed, *along = parts = tuple(_divided(turn))
+    typed, *along = parts = tuple(divided(turn))
     texts = [meter.tokens(part.text) for part in along]
     around = meter.message(turn.prompt) - sum(texts)  # what was typed, and what a message has around it
     files = (file_tokens(part.files, meter.vision) for part in along)
@@ -70,7 +70,7 @@ def prompt_parts(turn: Turn, tokens: int, meter: Meter) -> tuple[PromptPart, ...
     return tuple(part._replace(tokens=share.tokens) for part, share in zip(parts, shares, strict=True))
 
 
-def _divided(turn: Turn) -> Iterator[PromptPart]:
+def divided(turn: Turn) -> Iterator[PromptPart]:
     """Yield the parts; of a turn that does not tell where they end, such as one of a file, all that was not typed."""
     typed, files = turn.typed, turn.attachments
     yield PromptPart("", typed)
