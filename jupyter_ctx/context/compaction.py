@@ -43,21 +43,22 @@ class Ledger:
     """Running sums over the sizes of turns: appending and any span take O(1), finding a cut O(log n).
 
     An excluded turn counts as no turn, with 0 tokens. Pinned turns are summed separately, because
-    they are sent wherever the cut is. So are estimated sizes, which need a margin.
+    they are sent wherever the cut is. So are estimated sizes, which need a margin, and cells of the notebook.
     """
 
-    __slots__ = ("_counts", "_guesses", "_pinned", "_pinned_guesses", "_pins", "_sums")
+    __slots__ = ("_cells", "_counts", "_guesses", "_pinned", "_pinned_guesses", "_pins", "_sums")
 
     def __init__(self) -> None:
         self._sums, self._guesses = [0.0], [0.0]
         self._pinned, self._pinned_guesses = [0.0], [0.0]
         self._counts, self._pins = [0], [0]
+        self._cells = [0.0]
 
     def __len__(self) -> int:
         return len(self._sums) - 1
 
-    def append(self, tokens: float | None, *, pinned: bool = False, counted: bool = True) -> None:
-        """Add a turn of this many tokens; ``None`` for a turn that no view may hold."""
+    def append(self, tokens: float | None, *, pinned: bool = False, counted: bool = True, cells: float = 0.0) -> None:
+        """Add a turn of this many tokens, ``cells`` of them; ``None`` for a turn that no view may hold."""
         size, loose = tokens or 0.0, not pinned
         self._sums.append(self._sums[-1] + size * loose)
         self._guesses.append(self._guesses[-1] + size * loose * (not counted))
@@ -65,10 +66,15 @@ class Ledger:
         self._pinned_guesses.append(self._pinned_guesses[-1] + size * pinned * (not counted))
         self._counts.append(self._counts[-1] + (tokens is not None and loose))
         self._pins.append(self._pins[-1] + (tokens is not None and pinned))
+        self._cells.append(self._cells[-1] + cells * loose)
 
     def between(self, start: int, end: int) -> float:
         """Return the tokens of the unpinned turns from ``start`` up to ``end``."""
         return self._sums[end] - self._sums[start]
+
+    def cells(self, start: int, end: int) -> float:
+        """Return how many tokens of the unpinned turns from ``start`` up to ``end`` are cells of the notebook."""
+        return self._cells[end] - self._cells[start]
 
     def in_view(self, start: int, end: int) -> float:
         """Return the tokens of the turns in a view from ``start`` up to ``end``, pinned turns before it included."""

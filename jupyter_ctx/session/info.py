@@ -17,6 +17,7 @@ from ..conversation.messages import Message, Turn
 from ..errors import ChatError
 from ..models.registry import Target
 from .planning import ledger_of
+from .prompt_parts import cell_tokens
 from .request_plan import RequestPlan
 from .state import SessionState
 from .view import PartStatus, Scope, part_states, request_digest, request_in, same_messages, scope_then, turn_tokens
@@ -36,7 +37,8 @@ def info_of(plan: RequestPlan, state: SessionState, allowance: MoneyLeft | None 
     """Return how full the next request is; ``allowance``: what is left of ``max_cost``, where there is a cap."""
     past, scope, size, target, start = plan.past, plan.scope, plan.size, plan.target, plan.first
     used, ledger, last = size.tokens_from(start), size.ledger, past.places[-1].turn if scope.at else None
-    newest = ledger.between(max(start, scope.at - 1), scope.at)
+    before = max(start, scope.at - 1)
+    newest, cells = ledger.between(before, scope.at), (ledger.cells(start, before), ledger.cells(before, scope.at))
     always = used - ledger.between(start, scope.at)
     usage = last.usage if last else None
     is_of_the_model = last is not None and last.model == target.model  # its cache is no other model's
@@ -46,7 +48,7 @@ def info_of(plan: RequestPlan, state: SessionState, allowance: MoneyLeft | None 
     return ContextInfo(
         target.model,
         budget,
-        _segments(target.meter, scope, ledger, used - always - newest, newest),
+        _segments(target.meter, scope, ledger, (used - always - newest, newest), cells),
         turns=len(past.places),
         in_view=ledger.count(start, scope.at) + ledger.pins(scope.at),
         left_out=ledger.count(0, start),
@@ -65,10 +67,16 @@ def info_of(plan: RequestPlan, state: SessionState, allowance: MoneyLeft | None 
     )
 
 
-def _segments(meter: Meter, scope: Scope, ledger: Ledger, earlier: float, newest: float) -> tuple[Segment, ...]:
+def _segments(
+    meter: Meter, scope: Scope, ledger: Ledger, turns: tuple[float, float], cells: tuple[float, float]
+) -> tuple[Segment, ...]:
+    """Return the parts of a request; ``turns``, ``cells``: tokens of earlier turns and of the newest, and in them."""
     template, system, summary = meter.fixed_parts(scope.fixed)
     sizes = (("template", template), ("system", system), ("pinned", ledger.pinned(scope.at)), ("summary", summary))
-    return segments_of((*sizes, ("earlier turns", earlier), ("this turn", newest)))
+    earlier, newest = (max(0.0, of_turns - of_cells) for of_turns, of_cells in zip(turns, cells, strict=True))
+    return segments_of(
+        (*sizes, ("cells", sum(turns) - earlier - newest), ("earlier turns", earlier), ("this turn", newest))
+    )
 
 
 def _room_ends(plan: RequestPlan) -> int:
@@ -119,7 +127,8 @@ def _replayed(target_of: TargetOf, number: int, turn: Turn, before: Conversation
     own = turn_tokens(turn, target.meter) if usage is None else max(0, usage.carried - others)
     window = ContextWindow(record.window, source=target.window.source)
     budget = Budget(window, record.window - record.limit, 0, round(others + own), usage is not None)
-    segments = _segments(target.meter, scope, ledger, ledger.between(start, at), own)
+    cells = ledger.cells(start, at), cell_tokens(turn, target.meter)
+    segments = _segments(target.meter, scope, ledger, (ledger.between(start, at), own), cells)
     request = request_in(target, before, scope, start, turn.messages[0])
     is_rebuilt = same_messages(request_digest(target, request), record.digest)
     info = ContextInfo(turn.model, budget, segments, 0, 0)

@@ -18,12 +18,13 @@ from ..models.registry import KINDS_OF_FILES, Target
 from ..providers.base import Reply
 from ..wording import named_turns
 from .complete import Completion
+from .prompt_parts import CELL_SOURCE
 from .reply_checks import Verdict
 from .request_plan import RequestPlan
 from .view import megabytes
 
 ROOM_MAKERS = ("summarise", "trim", "clear")
-CELL_NAME, MANY_CELLS = re.compile(r"In\[\d+\]"), 4  # of the notebook; from which on they are told in one
+MANY_CELLS = 4  # from which on cells of the notebook are told in one
 TOLD_TOKENS = re.compile(r"\babout ([\d,]+) tokens?")
 ABOUT_TOKENS = re.compile(r"\babout (?=[\d,]+ tokens?)")
 TABLES = (".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".txt")  # files that pandas may read
@@ -49,7 +50,7 @@ class Along(NamedTuple):
     @property
     def line(self) -> str:
         """All of it in one line; empty: nothing goes along."""
-        cells = [part for part in self.parts if CELL_NAME.fullmatch(part.name)]
+        cells = [part for part in self.parts if CELL_SOURCE.fullmatch(part.name)]
         names = [
             ABOUT_TOKENS.sub("~", part.said) for part in self.parts if len(cells) < MANY_CELLS or part not in cells
         ]
@@ -68,7 +69,8 @@ def _in_one(cells: Sequence[Attached]) -> str:
     tokens = sum(int(size.replace(",", "")) for cell in cells for size in TOLD_TOKENS.findall(cell.what))
     changed = sum(cell.is_changed for cell in cells)
     shortened = f", {changed} of them shortened" if changed else ""
-    return f"{len(cells)} cells, {cells[0].name} to {cells[-1].name} (~{tokens:,} tokens{shortened})"
+    names = [cell.name for cell in cells if cell.name.startswith("In[")] or [cell.name for cell in cells]
+    return f"{len(cells)} cells, {names[0]} to {names[-1]} (~{tokens:,} tokens{shortened})"
 
 
 def notices_of(came: Completion, *, outdated: Sequence[int] = (), apart: bool = False) -> Iterator[Notice]:

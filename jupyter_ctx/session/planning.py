@@ -19,6 +19,7 @@ from ..conversation.messages import Message
 from ..errors import ContextOverflowError
 from ..models.registry import Models, Target
 from ..providers.request_body import schema_text
+from .prompt_parts import cell_tokens
 from .request_plan import RequestPlan, heavy_error, overflow_error
 from .view import Scope, request_bytes, scope_at, turn_tokens
 
@@ -42,8 +43,10 @@ def ledger_of(past: Conversation, meter: Meter, scope: Scope) -> Ledger:
             new = past.places[measured:]
             held = {place.id for place in scope.held(new)}
             for place in new:
-                tokens = turn_tokens(place.turn, meter) if place.id in held else None
-                ledger.append(tokens, pinned=place.pinned, counted=meter.counted(place.turn.record.id))
+                is_held, counted = place.id in held, meter.counted(place.turn.record.id)
+                tokens = turn_tokens(place.turn, meter) if is_held else None
+                cells = cell_tokens(place.turn, meter) if is_held else 0.0
+                ledger.append(tokens, pinned=place.pinned, counted=counted, cells=cells)
     return ledger
 
 

@@ -9,13 +9,13 @@ from typing import Any, NamedTuple
 from .. import wording as words
 from ..context.tokens import Meter
 from ..conversation.conversation import Conversation
-from ..conversation.messages import Role, Summary, Turn, file_tokens
+from ..conversation.messages import Role, Summary, Turn
 from ..conversation.places import Place
 from ..display.tables import first_words
 from ..models.request_price import RequestPrice, price_range, sending_text, unknown_prices
 from ..providers.base import Request
 from ..shown_as import mimebundle
-from .prompt_parts import PromptPart, RowWithParts, TableWithParts, prompt_parts
+from .prompt_parts import PromptPart, RowWithParts, TableWithParts, asked_and_answered, prompt_parts
 from .request_plan import RequestPlan
 from .tabular import data_frame
 from .view import PartStatus, part_states
@@ -161,12 +161,8 @@ def _asked(turn: Turn, tokens: float, state: PartStatus, meter: Meter) -> ViewPa
 
 def _both(place: Place, number: int, state: PartStatus, meter: Meter, *, stale: bool) -> tuple[ViewPart, ViewPart]:
     """Return both messages of a turn."""
-    turn, exact = place.turn, meter.counted(place.turn.id)
-    asked, said = meter.turn_parts(turn.id, turn.prompt, turn.reply, file_tokens(turn.attachments, meter.vision))
-    answered = turn.usage.output_tokens - turn.usage.reasoning_tokens if turn.usage is not None else 0
-    is_reported = exact and 0 < answered < asked + said  # both halves, and not their sum alone
-    if is_reported:
-        asked, said = asked + said - answered, answered
+    turn = place.turn
+    asked, said, is_reported = asked_and_answered(turn, meter)
     return (
         _asked(turn, asked, state, meter)._replace(turn=number, exact=is_reported, stale=stale),
         ViewPart("assistant", turn.reply, round(said), state, number, is_reported, stale),

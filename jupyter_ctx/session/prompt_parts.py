@@ -15,6 +15,7 @@ from ..wording.layout import line_width
 PART_MARK = "↳ "  # begins the line of a part
 ASIDES = re.compile(r" \(about [\d,]+ tokens?\)|, about [\d,]+ tokens?|; -a .* sends more")  # of a source
 MOST_PART_LINE = 200  # characters of a name
+CELL_SOURCE = re.compile(r"(?:In\[\d+\]|text above (?:In\[\d+\]|this cell))(?= \(|\Z)")  # a cell of the notebook
 _LEAST = 1e-9  # tokens, so that parts of no size share out what a message has
 
 
@@ -68,6 +69,24 @@ def prompt_parts(turn: Turn, tokens: int, meter: Meter) -> tuple[PromptPart, ...
     scale = tokens / sum(sizes)
     shares = segments_of((part.source, scale * size) for part, size in zip(parts, sizes, strict=True))
     return tuple(part._replace(tokens=share.tokens) for part, share in zip(parts, shares, strict=True))
+
+
+def asked_and_answered(turn: Turn, meter: Meter) -> tuple[float, float, bool]:
+    """Return the tokens of a turn's prompt and reply, and whether they are those that were reported."""
+    files = file_tokens(turn.attachments, meter.vision)
+    asked, said = meter.turn_parts(turn.id, turn.prompt, turn.reply, files)
+    answered = turn.usage.output_tokens - turn.usage.reasoning_tokens if turn.usage is not None else 0
+    if not (meter.counted(turn.id) and 0 < answered < asked + said):  # both halves, and not their sum alone
+        return asked, said, False
+    return asked + said - answered, answered, True
+
+
+def cell_tokens(turn: Turn, meter: Meter) -> float:
+    """Return how many tokens of a turn are cells of the notebook."""
+    if not any(map(CELL_SOURCE.match, turn.sources)):
+        return 0.0
+    parts = prompt_parts(turn, round(asked_and_answered(turn, meter)[0]), meter)
+    return sum(part.tokens for part in parts if CELL_SOURCE.match(part.source))
 
 
 def divided(turn: Turn) -> Iterator[PromptPart]:

@@ -31,6 +31,7 @@ SEGMENT_KINDS = {
     "system": SegmentKind("system and memory", "change with %%chat system or %chat memory", "#6d4c41", "▚"),
     "pinned": SegmentKind("pinned turns", "unpin with %chat unpin N", "#8e24aa", "▞"),
     "summary": SegmentKind("summary of older turns", "rewrite with %chat summarise", "#00796b", "▤"),
+    "cells": SegmentKind("cells of the notebook, with -a cells", "leave out with %chat exclude", "#c77800", "▨"),
     "earlier turns": SegmentKind("earlier turns", "reduce with %chat summarise or trim", "#1565c0", "█"),
     "this turn": SegmentKind("this turn, the newest", "leave out with %chat exclude", "#4f97e0", "▓"),
     "free": SegmentKind("free", "available to the next prompt", GRAY.format(0.15), "·"),
