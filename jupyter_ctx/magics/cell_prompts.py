@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..attachments.attached import Attached
 from ..chat import Chat
+from ..display.request_page import OfferedCell
 from ..errors import ChatInterrupted, InvalidRequestError
 from ..runtime.frontend import Where, is_replay
 from ..session.attaching import attachment_of, attachment_of_error, attachment_sizes, attachments_of_cells
-from ..session.notices import Along
+from ..session.notices import ABOUT_TOKENS, Along
 from ..session.prompt import FromStore, Prompt
 from ..session.send import stopped
 from .attach_named import Labels, attached_named
@@ -82,6 +83,21 @@ class CellPrompts:
         from .ran_cells import mark_cells
 
         return mark_cells(self._recorder, verb, words)
+
+    def offered(self, chat: Chat) -> list[OfferedCell]:
+        """Return the cells that go with the next prompt below all others, and those that are left out."""
+        if not self._recorder.executions:
+            return []
+        above = self._above(Where("notebook"))
+        cells = above.as_ran(above.newest, with_texts=True)
+        pinned = {f"In[{ran.number}]" for ran in above.pinned}
+        codes = {cell.name: cell for cell in cells if not cell.is_text}
+        offered = list[OfferedCell]()
+        for part in attachments_of_cells(chat.session, cells, Prompt("")):
+            number, text = (codes[part.name].number, codes[part.name].code) if part.name in codes else (0, part.name)
+            size = ABOUT_TOKENS.sub("~", part.what)
+            offered.append(OfferedCell(number, text, size, "pinned" if part.name in pinned else "sent"))
+        return [*offered, *(OfferedCell(ran.number, ran.code, "left out", "excluded") for ran in above.left_out)]
 
     def note_sent(self) -> None:
         """Note that the cell that runs has sent its prompt: what runs later is new to the next one."""

@@ -58,7 +58,7 @@ class ChatCells:
 
     def __init__(self, shell: Any, recorder: OutputRecorder, chip: Chip | None = None) -> None:
         self.shell, self.prompts = shell, CellPrompts(shell, recorder)
-        self.gauge = CellGauge(shell, lambda: self.library, chip)
+        self.gauge = CellGauge(shell, lambda: self.library, chip, self.prompts)
         self.maps: dict[str, Run] = {}  # by the fingerprint of their cell, the newest
         self._side_by_side: dict[str, SideBySideCell] = {}  # by cell
         self._newest_columns: SideBySideCell | None = None

@@ -112,6 +112,7 @@ class CellsAbove:
     newest: those that stand below the last prompt above the chat cell, or ran since that; where no file tells, those
         that ran before the chat cell did at first, or since the last prompt; and those that are pinned
     pinned: those that go with each prompt
+    left_out: those that go with none
     """
 
     def __init__(self, shell: Any, recorder: OutputRecorder, place: Where) -> None:
@@ -125,7 +126,9 @@ class CellsAbove:
         since = asked if saved else max(recorder.prompts, default=0)
         above = [(at, ran) for at, ran in standing.items() if at < own or not (saved or at == own)]
         above.sort(key=lambda each: each[0] if saved else each[1].number)
-        above = [(at, ran) for at, ran in above if is_context(ran) and ran.key not in recorder.excluded]
+        above = [(at, ran) for at, ran in above if is_context(ran)]
+        self.left_out = [ran for _, ran in above if ran.key in recorder.excluded]
+        above = [(at, ran) for at, ran in above if ran.key not in recorder.excluded]
         new = {ran.key for at, ran in above if start < at < own or ran.number > since}
         self._places = {ran.number: at for at, ran in above}
         self.every = [ran for _, ran in above]

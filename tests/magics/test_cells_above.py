@@ -14,7 +14,7 @@ import pytest
 from dialects import DIALECTS
 from jupyter_client import KernelManager
 from kernels import Kernel, error, shown
-from nbformat.v4 import new_code_cell, new_notebook
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from server import serve
 
 BODY = DIALECTS["completions"].answer("I see.")
@@ -193,3 +193,83 @@ def test_a_wrong_number_fails_with_what_there_is(word: str, asked: Any) -> None:
     assert failed["ename"] == "InvalidRequestError"
     assert word in failed["evalue"]
     assert seen == []
+
+
+def test_markdown_cells_of_the_saved_file_go_around_those_that_ran(asked: Any) -> None:
+    kernel, path, _, seen = asked
+    cells = [
+        new_markdown_cell("# Title"),
+        new_code_cell("a = 1", id="one"),
+        new_code_cell("%%chat\nHello?", id="chat-1"),
+        new_markdown_cell("## Loading"),
+        new_code_cell("b = 2", id="two"),
+        new_markdown_cell("Now the question."),
+        new_code_cell(ASK, id="chat-2"),
+        new_markdown_cell("Below it."),
+    ]
+    nbformat.write(new_notebook(cells=cells), path)
+    for cell in cells:
+        if cell.cell_type == "code":
+            kernel.run(cell.source, cell.id)
+    text = prompt(seen)
+    assert text.index("## Loading") < text.index("b = 2") < text.index("Now the question.")
+    assert "Title" not in text
+    assert "Below it." not in text
+    kernel.run("%%chat -a cells:all\nAnd now?", "chat-2")
+    text = prompt(seen)
+    assert text.index("# Title") < text.index("a = 1") < text.index("## Loading")
+
+
+def test_that_markdown_cells_are_absent_is_said_once(asked: Any) -> None:
+    kernel, _, _, _ = asked
+    kernel.run("a = 1")
+    assert shown(kernel.run(ASK)).count("Markdown") == 1
+    kernel.run("b = 2")
+    assert "Markdown" not in shown(kernel.run(ASK))
+
+
+@pytest.mark.parametrize("call", ["chat.add_messages([dict(role='user', content='u')])", "chat.send('Hi')"])
+def test_code_that_adds_to_the_conversation_is_no_context(call: str, asked: Any) -> None:
+    kernel, _, _, seen = asked
+    for _ in range(2):  # what it has added before stays
+        kernel.run("chat = get_chat()", "one")
+        kernel.run(f"noted = 1; _ = {call}", "two")
+        kernel.run(ASK, "chat-1")
+        assert codes(seen)[-1:] == ["chat = get_chat()"]
+
+
+def test_a_pinned_cell_goes_with_prompts_that_name_no_cells_while_the_request_lacks_it(asked: Any) -> None:
+    kernel, _, _, seen = asked
+    kernel.run("a = 1", "one")
+    kernel.run("b = 2", "two")
+    kernel.run("%%chat\nHello?")
+    kernel.run(f"%chat pin In[{kernel.reply['execution_count'] - 2}]")
+    kernel.run("%%chat\nAnd now?")
+    assert codes(seen) == ["a = 1"]
+    kernel.run("%%chat\nAnd now?")
+    assert codes(seen) == []
+    kernel.run("%chat trim 1")
+    kernel.run("%%chat\nAnd now?")
+    assert codes(seen) == ["a = 1"]
+
+
+def test_the_gauge_has_a_part_for_the_tokens_of_cells(asked: Any) -> None:
+    kernel, _, _, _ = asked
+    kernel.run("print(*range(200))")
+    kernel.run(ASK)
+    sizes = json.loads(kernel.value("__import__('json').dumps(dict(get_chat().info().segments))"))
+    parts = json.loads(kernel.value("[each.tokens for each in get_chat().preview().messages[0].parts]"))
+    assert sizes["cells"] == sum(parts[1:]) > parts[0]
+    assert sum(sizes.values()) == int(kernel.value("get_chat().info().used"))
+
+
+def test_displays_go_beyond_sixty_and_clearing_takes_what_was_printed_before(asked: Any) -> None:
+    kernel, _, _, seen = asked
+    kernel.run("from IPython.display import clear_output, display, Markdown")
+    kernel.run("print('gone')\nclear_output()\nprint('kept')\nfor n in range(80): display(Markdown(f'shown {n}'))")
+    kernel.run("%%chat -a cells\nWhat?")
+    assert "gone'" in prompt(seen)
+    assert "\ngone" not in prompt(seen)
+    assert "kept\n" in prompt(seen)
+    assert "shown 0\n" in prompt(seen)
+    assert "shown 79" in prompt(seen)
