@@ -33,6 +33,7 @@ IMAGE_NAME = "cells"
 Sent = tuple[str, Sequence[Attachment]]  # the text and the files of one thing that went with a prompt
 
 
+MORE = "%chat config attach_share 0.3 sends more of cells"
 MOST_LISTED = 12  # numbers of cells in an error
 
 
@@ -160,8 +161,10 @@ def attached_cells(
         found.append(part)
     left_out = len(drafts) - len(fitting)
     if left_out:
-        line = f"{counted(left_out, 'older cell')} did not fit: %chat config attach_share 0.3 gives cells more room."
+        line = f"{counted(left_out, 'older cell')} did not fit."
         found[0] = replace(found[0], notices=(*found[0].notices, line))
+    if left_out or any(draft.level and not draft.is_whole for draft in fitting):
+        found[-1] = replace(found[-1], more=MORE)
     if found:
         found[0] = replace(found[0], text=f"{TITLE}{found[0].text}")
     return tuple(found)

@@ -16,6 +16,7 @@ from ..errors import ChatError
 from ..wording import counted
 from .attached import TextRoom
 from .media import as_attachment, modest
+from .rich_text import text_in
 
 ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
 REDRAWN = re.compile(r"[^\n\r]*\r(?!\n|\Z)")  # what a bar of progress had written before it wrote anew
@@ -81,7 +82,7 @@ def _output(output: Mapping[str, Any]) -> str:
     picture = next((forms[name] for name in PICTURE_FORMS if name in forms), None)
     if picture is not None:
         return f"\0{''.join(picture.split())}\0\n"
-    return next((f"{forms[name]}\n" for name in ("text/markdown", "text/plain", "text") if forms.get(name)), "\n")
+    return f"{text_in({'text/plain': forms.get('text', ''), **forms})}\n"
 
 
 def without_pictures(text: str) -> str:

@@ -218,7 +218,7 @@ def _outputs(cell: Execution, recorder: OutputRecorder) -> Iterator[dict[str, An
     for at, kept in enumerate(recorder.printed.get(cell.number, ())):
         pieces = kept.bundle.get("stream")
         printed = 0
-        while waiting and waiting[0].after <= (at + 1, len(pieces or ())):
+        while waiting and waiting[0].after < (at + 1, len(pieces or ()) + (pieces is not None)):
             display = waiting.pop(0)
             if pieces and display.after[0] > at:
                 yield _printed(pieces[printed : display.after[1]])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,8 +15,10 @@ import pytest
 from dialects import DIALECTS
 from jupyter_client import KernelManager
 from kernels import Kernel, error, shown
-from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, output_from_msg
 from server import serve
+
+from jupyter_ctx.context.tokens import estimate_tokens
 
 BODY = DIALECTS["completions"].answer("I see.")
 LOAD = "%load_ext jupyter_ctx\n%chat use m --base-url {url} --window 100000\nfrom jupyter_ctx import get_chat"
@@ -26,6 +29,7 @@ for epoch in range(2):
     print("epoch", epoch)
     display(Markdown(f"**loss {epoch}**"))
 """
+OUTPUTS = ("stream", "display_data", "execute_result")
 ASK = "%%chat -a cells\nWhat came of it?"
 
 
@@ -273,3 +277,64 @@ def test_displays_go_beyond_sixty_and_clearing_takes_what_was_printed_before(ask
     assert "kept\n" in prompt(seen)
     assert "shown 0\n" in prompt(seen)
     assert "shown 79" in prompt(seen)
+
+
+IMPORTS = """import json, logging, sys, warnings
+import numpy as np, pandas as pd
+from IPython.display import HTML, Markdown, clear_output, display"""
+WAYS = (  # to show the value v
+    "print('total', v)",
+    "v",
+    "display(Markdown(f'**best** {v}'))",
+    "display(HTML(f'<b>{v}</b>'))",
+    "HTML(f'<table><tr><td>mean</td><td>{v}</td></tr></table>')",
+    "pd.DataFrame({'city': ['Rome', 'Oslo'], 'birds': [1, v]})",
+    "display(pd.Series([1, 2, v]))",
+    "np.array([[1, 2], [3, v]])",
+    "sys.stderr.write(f'warned at {v}\\n');",
+    "logging.getLogger().error('failed at %s', v)",
+    "raise ValueError(f'no row {v}')",
+    "for n in range(3000): print('step', n)\nprint('end', v)",
+    "print('first', v)\nfor n in range(3000): print('step', n)",
+    "for n in range(50): print(n, end='\\r')\nprint('done', v)",
+    "{'depth': {'x': [v]}}",
+    "print(json.dumps({'key': v}, indent=2))",
+    "warnings.warn(f'odd: {v}')",
+    "print(f'\\x1b[31m{v}\\x1b[0m')",
+    "print('before')\nclear_output()\nprint('after', v)",
+    "!echo $v",
+)
+
+
+def test_the_values_that_twenty_questions_ask_for_are_in_what_is_sent(asked: Any) -> None:
+    kernel, _, _, seen = asked
+    kernel.run(IMPORTS)
+    values = random.Random(45).sample(range(100_000, 1_000_000), len(WAYS))
+    for way, value in zip(WAYS, values, strict=True):
+        kernel.run(f"# ctx: skip\nv = {value}")
+        kernel.run(way)
+    kernel.run("%chat config attach_share 0.2")
+    found = list[bool]()
+    for number, value in enumerate(values, 1):
+        kernel.run(f"%%chat --no-history -a cells:all\nWhat is value {number}?")
+        found.append(str(value) in prompt(seen))
+    kernel.run("%chat config attach_share default")
+    assert found == [True] * 20
+
+
+def test_cells_that_ran_go_as_the_saved_file_of_their_notebook_does(asked: Any) -> None:
+    kernel, path, _, seen = asked
+    kernel.run(f"%chat exclude In[{kernel.reply['execution_count'] - 1}]")
+    book = new_notebook(cells=[new_markdown_cell("# Birds")])
+    plot = PLOT.removesuffix(";")
+    for source in (IMPORTS, plot, LOOP, "pd.DataFrame({'a': range(99)})", "display(HTML('<b>bold</b>'))"):
+        cell = new_code_cell(source, id=f"id-{len(book.cells)}")
+        outputs = (each for each in kernel.run(source, cell.id) if each["msg_type"] in OUTPUTS)
+        cell.outputs = [output_from_msg(each) for each in outputs]
+        book.cells.append(cell)
+    nbformat.write(book, path)
+    sizes = list[float]()
+    for word in ("cells:all", path):
+        assert not error(kernel.run(f"%%chat --no-history -a {word}\nWhat?"))
+        sizes.append(estimate_tokens(prompt(seen)))
+    assert sizes[0] == pytest.approx(sizes[1], rel=0.02)
