@@ -32,8 +32,8 @@ export class ChipPanel {
     this.waits.textContent = WAITS;
     this.request = element('div', 'jctx-request', { role: 'region', 'aria-label': 'What will be sent', tabindex: '0' });
     this.request.addEventListener('click', ({ target }) => {
-      const { press, turn } = target.closest('[data-press]')?.dataset ?? {};
-      if (press) send({ press, turn: Number(turn) });
+      const { press, turn, cell } = target.closest('[data-press]')?.dataset ?? {};
+      if (press) send(cell ? { press, cell: Number(cell) } : { press, turn: Number(turn) });
     });
     const inside = element('div', 'jctx-panel');
     inside.append(this.gauge, this.row, this.said, this.waits);

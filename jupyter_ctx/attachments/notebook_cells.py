@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Protocol, TypeVar
 
-from ..conversation.messages import Message
+from ..conversation.messages import Attachment
 from ..errors import InvalidRequestError
 from ..runtime.redaction import Redactor
 from ..wording import counted
@@ -18,6 +19,7 @@ from .notebook_files import (
     code_cell,
     output_text,
     pictures_in_text,
+    shortened,
     with_images,
     without_pictures,
 )  # fmt: skip
@@ -26,8 +28,13 @@ from .values import about_tokens
 NAMED_CELLS = re.compile(
     r"cells(?::(?P<all>all)|:(?P<first>\d+)(?:-(?P<last>\d+))?)?|In\[(?P<start>\d+):(?P<stop>\d+)\]"
 )
-CELL_TITLE = "A cell of the notebook"  # without its number, which a restart changes
+TITLE = "Cells of the notebook, in its order:\n\n"  # above the first of them, without numbers, which a restart changes
 IMAGE_NAME = "cells"
+Sent = tuple[str, Sequence[Attachment]]  # the text and the files of one thing that went with a prompt
+
+
+MORE = "%chat config attach_share 0.3 sends more of cells"
+MOST_LISTED = 12  # numbers of cells in an error
 
 
 class CellLines(NamedTuple):
@@ -42,21 +49,24 @@ DRAFTS = tuple(CellLines(*lines) for lines in ((60, 400), (20, 400), (6, 400), (
 
 @dataclass(frozen=True, slots=True)
 class RanCell:
-    """A cell of the notebook that ran.
+    """A cell of the notebook that ran, or a Markdown cell.
 
-    number: as the notebook shows it beside the cell
+    number: as the notebook shows it beside the cell; of Markdown, that of the cell below it, 0 for the chat cell
     code: as typed
     outputs: what it showed, as nbformat 4 writes it
+    is_text: whether it is Markdown
     """
 
     number: int
     code: str
     outputs: tuple[Mapping[str, Any], ...] = ()
+    is_text: bool = False
 
     @property
     def name(self) -> str:
         """The name that the user knows it by."""
-        return f"In[{self.number}]"
+        name = f"In[{self.number}]" if self.number else "this cell"
+        return f"text above {name}" if self.is_text else name
 
 
 class Numbered(Protocol):
@@ -91,9 +101,10 @@ def cells_named(word: str, ran: Sequence[C], newest: Sequence[C]) -> Sequence[C]
         raise InvalidRequestError(f"-a {word}: {first} comes after {last}. {way}")
     cells = [cell for cell in ran if first <= cell.number <= last]
     if not cells:
-        numbers = [cell.number for cell in ran]
-        there = f"There are {min(numbers)} to {max(numbers)}." if numbers else "None has run yet."
-        raise InvalidRequestError(f"-a {word}: no cell with such a number is known. {there} Nothing was sent.")
+        numbers = ", ".join(str(cell.number) for cell in ran[-MOST_LISTED:])
+        there = f"There are {numbers}" if numbers else "None has run yet"
+        not_these = "chat cells, and cells of %chat lines alone, do not count"
+        raise InvalidRequestError(f"-a {word}: no such cell ran above. {there}; {not_these}. Nothing was sent.")
     return cells
 
 
@@ -112,7 +123,9 @@ class _Draft:
     def text(self) -> str:
         """The cell as it goes, with its pictures in base64."""
         most = DRAFTS[self.level]
-        return "\n\n".join([f"{CELL_TITLE}:", *code_cell(self.cell.code, self.output, most.output, most.code)])
+        if self.cell.is_text:
+            return shortened(self.cell.code, most.code)
+        return "\n\n".join(code_cell(self.cell.code, self.output, most.output, most.code))
 
     @property
     def is_whole(self) -> bool:
@@ -127,45 +140,48 @@ class _Draft:
 
 
 def attached_cells(
-    cells: Sequence[RanCell], room: TextRoom, redactor: Redactor, sent: Sequence[Message] = ()
+    cells: Sequence[RanCell], room: TextRoom, redactor: Redactor, sent: Iterable[Sent] = ()
 ) -> tuple[Attached, ...]:
     """Return cells as they go with a prompt, in the same order, all of them in the room of one attachment.
 
-    Those that went with ``sent`` messages and have not changed do not go again.
+    Those that were ``sent`` and have not changed do not go again.
 
     Where they do not fit, outputs are shortened before code and those of older cells before newer ones; the oldest
     cells stay out where that is not enough. Pictures take what room is left, the newest first; the newest of all goes
     in any case.
     """
-    drafts = [_Draft(cell) for cell in cells]
-    if sent:
-        texts = "\n".join(IMAGE_MARK.sub(NO_IMAGE, message.content) for message in sent)
-        images = {file.data for message in sent for file in message.attachments}
-        drafts = [draft for draft in drafts if not _is_sent(draft, room, redactor, texts, images)]
+    known = {IMAGE_MARK.sub(NO_IMAGE, text).removeprefix(TITLE): {file.data for file in files} for text, files in sent}
+    drafts = [draft for draft in map(_Draft, cells) if not _is_sent(draft, room, redactor, known)]
     room = room.for_data()
-    fitting, found, before = _shortened(drafts, room), list[Attached](), 0
+    room = replace(room, tokens=max(0, room.tokens - math.ceil(room.count(TITLE))))
+    fitting, found, before = _fitted(drafts, room), list[Attached](), 0
     for draft, most in zip(fitting, _images(fitting, room), strict=True):
         part = _attached(draft, room, redactor, most, before)
         before += len(part.files)
         found.append(part)
     left_out = len(drafts) - len(fitting)
     if left_out:
-        line = f"{counted(left_out, 'older cell')} did not fit: %chat config attach_share 0.3 gives cells more room."
+        line = f"{counted(left_out, 'older cell')} did not fit."
         found[0] = replace(found[0], notices=(*found[0].notices, line))
+    if left_out or any(draft.level and not draft.is_whole for draft in fitting):
+        found[-1] = replace(found[-1], more=MORE)
+    if found:
+        found[0] = replace(found[0], text=f"{TITLE}{found[0].text}")
     return tuple(found)
 
 
-def _is_sent(draft: _Draft, room: TextRoom, redactor: Redactor, texts: str, images: set[bytes]) -> bool:
-    """Return whether a cell stands in texts, in any of its drafts, with its pictures among ``images``."""
+def _is_sent(draft: _Draft, room: TextRoom, redactor: Redactor, known: Mapping[str, set[bytes]]) -> bool:
+    """Return whether a cell is known in any of its drafts, and still has the pictures that went with it."""
     blanked = Blanks(redactor)
-    for draft.level in range(len(DRAFTS)):
-        if blanked(without_pictures(draft.text)) in texts:
-            files = with_images(draft.text, IMAGE_NAME, room)[1]
-            return not files or any(file.data in images for file in files)
+    for draft.level in range(len(DRAFTS) if known else 0):
+        images = known.get(IMAGE_MARK.sub(NO_IMAGE, blanked(without_pictures(draft.text))))
+        if images is not None:
+            return not images or images <= {file.data for file in with_images(draft.text, IMAGE_NAME, room)[1]}
+    draft.level = 0
     return False
 
 
-def _shortened(drafts: Sequence[_Draft], room: TextRoom) -> Sequence[_Draft]:
+def _fitted(drafts: Sequence[_Draft], room: TextRoom) -> Sequence[_Draft]:
     """Return the cells that fit, each with as many lines as fit."""
     for level in range(len(DRAFTS)):
         for draft in drafts:  # the oldest first

@@ -16,10 +16,12 @@ from ..errors import ChatError
 from ..wording import counted
 from .attached import TextRoom
 from .media import as_attachment, modest
+from .rich_text import text_in
 
 ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
 REDRAWN = re.compile(r"[^\n\r]*\r(?!\n|\Z)")  # what a bar of progress had written before it wrote anew
 OUTPUT_LINES = 60  # of one output: the first and the last are kept
+LONG_LINE = re.compile(r"\0.*?\0|([^\n\0]{2000})[^\n\0]+")  # a picture, or a line of which only the beginning is kept
 MOST_OUTPUT_IMAGES = 10  # that go as images
 PICTURE_FORMS = ("image/png", "image/jpeg", "png", "jpeg")
 _PICTURE = re.compile("\0(.*?)\0")
@@ -51,15 +53,20 @@ def _cell(cell: Mapping[str, Any]) -> Iterator[str]:
 def code_cell(source: str, output: str, most_output: int = OUTPUT_LINES, most_code: int | None = None) -> Iterator[str]:
     """Yield a cell's code and what it showed, each in a fence, with so many lines at most; nothing of what is empty."""
     if source.strip():
-        fence, _, code = fenced(_shortened(source, most_code)).partition("\n")
+        fence, _, code = fenced(shortened(source, most_code)).partition("\n")
         yield f"{fence}python\n{code}"
     if output.strip():
-        yield f"Output:\n{fenced(_shortened(output, most_output))}"
+        yield f"Output:\n{fenced(shortened(output, most_output))}"
 
 
 def output_text(outputs: Iterable[Mapping[str, Any]]) -> str:
     """Return what the outputs of a cell show; pictures are in it, in base64 between NULs."""
-    return "".join(map(_output, outputs)).strip("\n")
+    return LONG_LINE.sub(_cut, "".join(map(_output, outputs)).strip("\n"))
+
+
+def _cut(line: re.Match[str]) -> str:
+    left_out = line.end() - line.end(1)
+    return line[0] if line[1] is None else f"{line[1]} … {counted(left_out, 'character')} left out …"
 
 
 def _output(output: Mapping[str, Any]) -> str:
@@ -75,7 +82,7 @@ def _output(output: Mapping[str, Any]) -> str:
     picture = next((forms[name] for name in PICTURE_FORMS if name in forms), None)
     if picture is not None:
         return f"\0{''.join(picture.split())}\0\n"
-    return next((f"{forms[name]}\n" for name in ("text/markdown", "text/plain", "text") if forms.get(name)), "\n")
+    return f"{text_in({'text/plain': forms.get('text', ''), **forms})}\n"
 
 
 def without_pictures(text: str) -> str:
@@ -125,7 +132,7 @@ def _joined(lines: Any) -> str:
     return lines if isinstance(lines, str) else "".join(lines)
 
 
-def _shortened(text: str, most: int | None) -> str:
+def shortened(text: str, most: int | None) -> str:
     """Return a text with its first and last lines, ``most`` in all."""
     lines = text.split("\n")
     if most is None or len(lines) <= most:

@@ -39,24 +39,38 @@ class CompactionSettings(Protocol):
     def max_turns(self) -> int | None: ...  # noqa: D102
 
 
+class Within(NamedTuple):
+    """Tokens of turns that are cells of the notebook, and calls of functions with their results."""
+
+    cells: float = 0.0
+    calls: float = 0.0
+
+
+NOTHING_WITHIN = Within()
+
+
 class Ledger:
     """Running sums over the sizes of turns: appending and any span take O(1), finding a cut O(log n).
 
     An excluded turn counts as no turn, with 0 tokens. Pinned turns are summed separately, because
-    they are sent wherever the cut is. So are estimated sizes, which need a margin.
+    they are sent wherever the cut is. So are estimated sizes, which need a margin, and what
+    is within turns.
     """
 
-    __slots__ = ("_counts", "_guesses", "_pinned", "_pinned_guesses", "_pins", "_sums")
+    __slots__ = ("_calls", "_cells", "_counts", "_guesses", "_pinned", "_pinned_guesses", "_pins", "_sums")
 
     def __init__(self) -> None:
         self._sums, self._guesses = [0.0], [0.0]
         self._pinned, self._pinned_guesses = [0.0], [0.0]
         self._counts, self._pins = [0], [0]
+        self._cells, self._calls = [0.0], [0.0]
 
     def __len__(self) -> int:
         return len(self._sums) - 1
 
-    def append(self, tokens: float | None, *, pinned: bool = False, counted: bool = True) -> None:
+    def append(
+        self, tokens: float | None, *, pinned: bool = False, counted: bool = True, within: Within = NOTHING_WITHIN
+    ) -> None:
         """Add a turn of this many tokens; ``None`` for a turn that no view may hold."""
         size, loose = tokens or 0.0, not pinned
         self._sums.append(self._sums[-1] + size * loose)
@@ -65,10 +79,16 @@ class Ledger:
         self._pinned_guesses.append(self._pinned_guesses[-1] + size * pinned * (not counted))
         self._counts.append(self._counts[-1] + (tokens is not None and loose))
         self._pins.append(self._pins[-1] + (tokens is not None and pinned))
+        self._cells.append(self._cells[-1] + within.cells * loose)
+        self._calls.append(self._calls[-1] + within.calls * loose)
 
     def between(self, start: int, end: int) -> float:
         """Return the tokens of the unpinned turns from ``start`` up to ``end``."""
         return self._sums[end] - self._sums[start]
+
+    def within(self, start: int, end: int) -> Within:
+        """Return what is within the unpinned turns from ``start`` up to ``end``."""
+        return Within(self._cells[end] - self._cells[start], self._calls[end] - self._calls[start])
 
     def in_view(self, start: int, end: int) -> float:
         """Return the tokens of the turns in a view from ``start`` up to ``end``, pinned turns before it included."""

@@ -6,7 +6,7 @@ Every text is escaped here. The buttons have no script of their own: the panel k
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from ..wording import counted
 from .tables import first_words
@@ -24,6 +24,31 @@ ACTIONS = {  # by the state of a turn, what can be done to it
     "left out": {"pin": "Pin"},
     "summarised": {"pin": "Pin"},
 }
+
+
+class OfferedCell(NamedTuple):
+    """A cell of the notebook that may go with the next prompt.
+
+    number: as the notebook shows it; 0 for Markdown, which goes with the cells around it
+    code: as typed
+    what: its tokens, and whether it is shortened
+    """
+
+    number: int
+    code: str
+    what: str
+    state: Literal["sent", "pinned", "excluded"] = "sent"
+
+
+def cells_html(cells: Sequence[OfferedCell], word: str) -> str:
+    """Return the cells that go with the next prompt or with ``-a cells``, as ``word`` says; empty: none does."""
+    rows = "".join(
+        f"<li><span>{cell.number or ''}</span><span></span><div>{text_html(first_words(cell.code))}</div>"
+        f"<span>{text_html(cell.what)}</span><span>{_buttons(cell.state, 'cell', cell.number)}</span></li>"
+        for cell in cells
+    )
+    head = f"{counted(sum(cell.state != 'excluded' for cell in cells), 'cell')} {word}"
+    return f"<details data-key='cells'><summary>{text_html(head)}</summary><ul>{rows}</ul></details>" if cells else ""
 
 
 def request_html(view: View) -> str:
@@ -51,7 +76,7 @@ def _list(parts: Sequence[ViewPart], whole: Iterable[int]) -> str:
 def _row(part: ViewPart, *, is_whole: bool) -> str:
     """Return a message with its turn, its size and, beside a prompt, what can be done to the turn."""
     beginning = first_words(part.text[: part.typed])
-    with_it = f" · with {part.attached}" if part.attached else ""
+    with_it = f" · with {part.attached}" if part.attached and not part.parts else ""
     head = text_html(beginning + with_it)
     if is_whole and (beginning != part.text):
         key = f"{part.turn} {part.role}"  # by which the panel unfolds it again when it is drawn anew
@@ -59,16 +84,20 @@ def _row(part: ViewPart, *, is_whole: bool) -> str:
     number, about = part.turn or "", "" if part.exact else "~"
     state = "" if part.state == "sent" else f"{part.state}, "
     figures = text_html(f"{state}{about}{part.tokens:,}")
-    buttons = _buttons(part) if part.role == "user" and part.turn else ""
+    buttons = _buttons(part.state, "turn", part.turn) if part.role == "user" and part.turn else ""
+    lines = "".join(f"<li><div>{text_html(each.line)}</div><span>~{each.tokens:,}</span></li>" for each in part.parts)
+    head += f"<ul>{lines}</ul>" if lines else ""
     return (
         f"<li><span>{number}</span><span>{text_html(part.role)}</span>"
         f"<div>{head}</div><span>{figures}</span><span>{buttons}</span></li>"
     )
 
 
-def _buttons(part: ViewPart) -> str:
+def _buttons(state: str, thing: Literal["turn", "cell"], number: int) -> str:
+    """Return the buttons beside a turn or a cell."""
     return " ".join(
-        f'<button type="button" class="jctx-press" data-press="{action}" data-turn="{part.turn}" '
-        f'aria-label="{attribute_html(f"{label}: turn {part.turn}")}">{label}</button>'
-        for action, label in ACTIONS.get(part.state, {}).items()
+        f'<button type="button" class="jctx-press" data-press="{action}" data-{thing}="{number}" '
+        f'aria-label="{attribute_html(f"{label}: {thing} {number}")}">{label}</button>'
+        for action, label in ACTIONS.get(state, {}).items()
+        if number
     )

@@ -97,7 +97,7 @@ def _no_such(word: str, variables: Mapping[str, Any]) -> str:
         folder = os.path.dirname(word)
         entries = islice(os.scandir(folder or "."), MOST_FILES)
         files = [os.path.join(folder, each.name) for each in entries if each.is_file()]
-    names = [*variables_of(variables, is_attachable), *files]
+    names = [*variables_of(variables, is_attachable), *files, "cells"]
     first = VARIABLE_NAME.match(word)
     words = [word, *([first.group()] if first else [])]
     hint = next(filter(None, (did_you_mean(each, names, similarity=SIMILARITY) for each in words)), "")

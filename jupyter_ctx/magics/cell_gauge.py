@@ -18,6 +18,7 @@ from ..errors import ChatError
 from ..library import Library
 from ..runtime.frontend import where
 from ..wording.layout import line_width, wrapped
+from .cell_prompts import CellPrompts
 from .chip_feed import ChipFeed
 from .gauge_buttons import GaugeButtons
 
@@ -30,14 +31,16 @@ WHEN_STYLE = f"font-size:12px;line-height:18px;{QUIET}"
 class CellGauge:
     """The gauge of the conversation that is current in one notebook; ``chip``: ``None`` where there can be none.
 
+    ``prompts`` know the cells that may go with the next one.
+
     At most one output shows it live: the newest that asked for it. When the next turn begins, that is a snapshot.
     """
 
-    def __init__(self, shell: Any, library: Callable[[], Library], chip: Chip | None) -> None:
+    def __init__(self, shell: Any, library: Callable[[], Library], chip: Chip | None, prompts: CellPrompts) -> None:
         self._shell, self._library = shell, library
         self._buttons = GaugeButtons(self._current)
         self._buttons.listeners.append(self._say)
-        self._chip = ChipFeed(chip, self._buttons, self.name_of) if chip is not None else None
+        self._chip = ChipFeed(chip, self._buttons, self.name_of, prompts) if chip is not None else None
         self._panel: GaugePanel | None = None
         self._output: StaticFallback | None = None
         self._result = ButtonResult()

@@ -4,14 +4,22 @@ from __future__ import annotations
 
 import re
 from argparse import Namespace
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..attachments.attached import Attached
 from ..chat import Chat
+from ..display.request_page import OfferedCell
 from ..errors import ChatInterrupted, InvalidRequestError
 from ..runtime.frontend import Where, is_replay
-from ..session.attaching import Along, attachment_of, attachment_of_error, attachment_sizes, attachments_of_cells
+from ..session.attaching import (
+    ABOUT_TOKENS,
+    Along,
+    attachment_of,
+    attachment_of_error,
+    attachment_sizes,
+    attachments_of_cells,
+)
 from ..session.prompt import FromStore, Prompt
 from ..session.send import stopped
 from .attach_named import Labels, attached_named
@@ -23,8 +31,13 @@ from .variables import schema_named
 if TYPE_CHECKING:
     from ..attachments.errors import Failure
     from ..attachments.notebook_cells import RanCell
+    from .ran_cells import CellsAbove
 
 NOTHING_NEW = "-a {}: no cell goes along; what earlier prompts sent, and has not changed, is in the conversation."
+NO_TEXTS = (
+    "Markdown cells do not go along: they are read from the notebook's file once it is saved, where that is known."
+)
+NO_PRINTS = "What cells print and return does not go along: IPython keeps it from version 9 on."
 CELLS_WORD = re.compile(r"cells(:|\Z)|In\[\d+:")  # of -a
 Tell = Callable[..., None]
 
@@ -79,6 +92,21 @@ class CellPrompts:
 
         return mark_cells(self._recorder, verb, words)
 
+    def offered(self, chat: Chat) -> list[OfferedCell]:
+        """Return the cells that go with the next prompt below all others, and those that are left out."""
+        if not self._recorder.executions:
+            return []
+        above = self._above(Where("notebook"))
+        cells = above.as_ran(above.newest, with_texts=True)
+        pinned = {f"In[{ran.number}]" for ran in above.pinned}
+        codes = {cell.name: cell for cell in cells if not cell.is_text}
+        offered = list[OfferedCell]()
+        for part in attachments_of_cells(chat.session, cells, Prompt("")):
+            number, text = (codes[part.name].number, codes[part.name].code) if part.name in codes else (0, part.name)
+            size = ABOUT_TOKENS.sub("~", part.what)
+            offered.append(OfferedCell(number, text, size, "pinned" if part.name in pinned else "sent"))
+        return [*offered, *(OfferedCell(ran.number, ran.code, "left out", "excluded") for ran in above.left_out)]
+
     def note_sent(self) -> None:
         """Note that the cell that runs has sent its prompt: what runs later is new to the next one."""
         if self._recorder.number is not None:
@@ -113,26 +141,40 @@ class CellPrompts:
             return attachments_of_cells(chat.session, cells, asked, redact=redact)
 
         failure = self.last_error() if options.error else None
+        of_cells = [word for word in words if CELLS_WORD.match(word)]
+        above = self._above(place) if of_cells or failure is not None or self._recorder.pinned else None
         names, things = self._recorder.attachable if words else {}, list[Attached]()
         for word in words:
             tell(word, verb="Reading")
-            if CELLS_WORD.match(word):
-                from .ran_cells import named_cells
-
-                cells = named_cells(self._shell, self._recorder, word, place)
-                failed = failure.number if failure is not None else None  # it goes with its error
-                parts = attach_cells([cell for cell in cells if cell.number != failed])
-                if not parts and word in (options.attach or ()):
-                    notes.append(NOTHING_NEW.format(word))
-                things += parts
-            else:
+            if above is None or word not in of_cells:
                 things.append(attached_named(word, names, attach, allow_local=options.allow_local))
-        if failure is not None:
-            from .ran_cells import cells_behind
-
-            things += attach_cells(cells_behind(self._shell, self._recorder, failure.cell, place))
+                continue
+            failed = failure.number if failure is not None else None  # it goes with its error
+            cells = [cell for cell in above.named(word) if cell.number != failed]
+            parts = attach_cells(above.as_ran(cells, with_texts=True))
+            if not parts and word in (options.attach or ()):
+                notes.append(NOTHING_NEW.format(word))
+            notes += chat.session.once(*self._lacking(above, place)) if parts else ()
+            things += parts
+        if above is not None and not of_cells:
+            things += attach_cells(above.as_ran(above.pinned, with_texts=False))
+        if failure is not None and above is not None:
+            needed = above.behind(failure.cell, self._shell.transform_cell)
+            things += attach_cells(above.as_ran(needed, with_texts=False))
             things.append(attachment_of_error(chat.session, failure, redact=redact, **settings))
         return things
+
+    def _above(self, place: Where) -> CellsAbove:
+        from .ran_cells import CellsAbove
+
+        return CellsAbove(self._shell, self._recorder, place)
+
+    def _lacking(self, above: CellsAbove, place: Where) -> Iterator[str]:
+        """Yield lines about what cannot go with cells here."""
+        if place.kind != "terminal" and not above.page.saved:
+            yield NO_TEXTS
+        if not self._recorder.has_outputs:
+            yield NO_PRINTS
 
 
 def _accepted(place: Where) -> FromStore:

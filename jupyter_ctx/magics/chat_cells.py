@@ -12,7 +12,7 @@ from IPython.core.error import UsageError
 from IPython.display import display
 
 from ..chat import Chat
-from ..conversation.events import Said
+from ..conversation.events import Added, Kept, Offered, Said
 from ..conversation.messages import ToolCall, ToolResult
 from ..conversation.places import Place
 from ..display.answer.stream import AnswerView, NotebookView, TerminalView
@@ -47,6 +47,7 @@ if TYPE_CHECKING:
 
 EXPLAIN = "Explain this error and how to mend it."
 MOST_LIVE = 8  # cells with answers side by side that have buttons, and with next tokens; older ones are snapshots
+ADDS_TURNS = (Said, Offered, Kept, Added)
 RUN_AGAIN = "Run the cell again for another answer"
 
 
@@ -58,19 +59,24 @@ class ChatCells:
 
     def __init__(self, shell: Any, recorder: OutputRecorder, chip: Chip | None = None) -> None:
         self.shell, self.prompts = shell, CellPrompts(shell, recorder)
-        self.gauge = CellGauge(shell, lambda: self.library, chip)
+        self.gauge = CellGauge(shell, lambda: self.library, chip, self.prompts)
         self.maps: dict[str, Run] = {}  # by the fingerprint of their cell, the newest
         self._side_by_side: dict[str, SideBySideCell] = {}  # by cell
         self._newest_columns: SideBySideCell | None = None
         self._live: list[NextTokens] = []
-        notebook = NotebookState(handout=HandedOut(partial(notebook_files, shell)))
+        self._notebook, self._additions = NotebookState(handout=HandedOut(partial(notebook_files, shell))), 0
         config = dict(shell.config.get("Chat", {}))
-        self.library: Library = Library(origin(shell), config, notebook=notebook, confirm=asked_first)
+        self.library: Library = Library(origin(shell), config, notebook=self._notebook, confirm=asked_first)
 
     @property
     def places(self) -> Sequence[Place]:
         """The turns of the current conversation; empty before the first conversation is opened."""
         return self.library.current.conversation.places if self.library.is_open else ()
+
+    def has_added(self) -> bool:
+        """Return whether a conversation was added to since this was asked last."""
+        before, self._additions = self._additions, sum(self._notebook.recorded[kind] for kind in ADDS_TURNS)
+        return self._additions > before
 
     def notes(self) -> tuple[str, ...]:
         """Return the lines that say where the conversation comes from; each once."""

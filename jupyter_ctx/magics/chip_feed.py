@@ -11,7 +11,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from ..chat import Chat
-from ..display.request_page import request_html
+from ..display.request_page import cells_html, request_html
 from ..display.text import to_plain
 from ..display.widgets.clicks import tried
 from ..display.widgets.gauge import (
@@ -28,7 +28,8 @@ from ..display.widgets.gauge_panel import GAUGE_STYLE
 from ..errors import in_words
 from ..models.registry import key_owner
 from ..session.session import Session
-from .gauge_buttons import GaugeButtons
+from .cell_prompts import CellPrompts
+from .gauge_buttons import OF_A_TURN, GaugeButtons
 from .model_menu import offered_models
 
 if TYPE_CHECKING:
@@ -36,10 +37,13 @@ if TYPE_CHECKING:
 
 
 class ChipFeed:
-    """The state of a chip, and the buttons of its panel; ``name_of`` returns a conversation's name where it matters."""
+    """The state of a chip, and the buttons of its panel.
 
-    def __init__(self, chip: Chip, buttons: GaugeButtons, name_of: Callable[[Chat], str]) -> None:
-        self._chip, self._buttons, self._name_of = chip, buttons, name_of
+    ``name_of`` returns a conversation's name where it matters; ``prompts`` know the cells that may go with one.
+    """
+
+    def __init__(self, chip: Chip, buttons: GaugeButtons, name_of: Callable[[Chat], str], prompts: CellPrompts) -> None:
+        self._chip, self._buttons, self._name_of, self._prompts = chip, buttons, name_of, prompts
         buttons.listeners.append(self._say)
         self._sent: dict[str, Any] = {}
         self._followed: Session | None = None
@@ -78,6 +82,8 @@ class ChipFeed:
             self._tell_panel(with_style=not data.get("styled"))
         elif isinstance(data.get("turn"), int):
             self._buttons.press_turn(str(data.get("press")), data["turn"])
+        elif isinstance(data.get("cell"), int):
+            self._mark_cell(str(data.get("press")), data["cell"])
         elif data.get("press") in BUTTONS:
             self._buttons.press(data["press"])
         elif data.get("menu"):
@@ -86,6 +92,12 @@ class ChipFeed:
             self._use(data["model"])
         elif isinstance(data.get("key"), str):
             self._say(ButtonResult(*tried(lambda: self._keep_key(data.get("owner"), data["key"]))))
+
+    def _mark_cell(self, verb: str, number: int) -> None:
+        """Pin a cell of the notebook, leave it out, or take that back, and let the panel show it."""
+        if verb in OF_A_TURN:
+            self._say(ButtonResult(*tried(lambda: self._prompts.mark_cells(verb, [f"In[{number}]"]))))
+            self._tell_panel(with_style=False)
 
     def _use(self, model: str) -> None:
         """Change the model, and tell what came of it; where its key is missing, the page asks for that."""
@@ -133,13 +145,17 @@ class ChipFeed:
                 "gauge": live_html(info),
                 "details": details_html(info, plans, ButtonResult(), self._name_of(self._chat)),
                 "buttons": [(plan_line(name, plan), plan.possible) for name, plan in plans.items()],
-                "request": request_html(self._chat.preview()),
+                "request": request_html(self._chat.preview()) + self._cells(),
             }
         except Exception as error:
             self._say(ButtonResult(in_words(error), "alert"))
             return
         style = {"style": GAUGE_STYLE} if with_style else {}
         self._chip.send({"panel": {**panel, **style}})
+
+    def _cells(self) -> str:
+        is_on = self._chat.config.cells == "on"
+        return cells_html(self._prompts.offered(self._chat), "with the next prompt" if is_on else "for -a cells")
 
 
 def _use(chat: Chat, model: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from binascii import a2b_base64
 from collections import ChainMap
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from time import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -22,8 +22,8 @@ OTHER_FORMS = {  # what is shown as a picture, and is not sent as one
     "application/vnd.jupyter.widget-view+json": A_WIDGET,
 }
 OWN_HTML = "jctx-"  # in the HTML of answers, gauges and tables; their widgets have no text beside them
-MOST_DISPLAYS = 60
-MOST_KEPT_BYTES = 50_000_000  # of all of them
+MOST_DISPLAYS = 2_000
+MOST_KEPT_BYTES = 20_000_000  # of all of them
 MOST_TEXT = 20_000  # characters of a display without an image
 ABSENT = object()
 
@@ -38,6 +38,11 @@ class Display(NamedTuple):
     display_id: str | None = None
     after: tuple[int, int] = (0, 0)  # outputs of the cell before it, and pieces that the last of them printed by then
 
+    @property
+    def size(self) -> int:
+        """Bytes or characters that it takes."""
+        return len(self.image or self.text)
+
 
 class Execution(NamedTuple):
     """One execution of a cell.
@@ -47,6 +52,7 @@ class Execution(NamedTuple):
     code: as typed
     at: when it began, in seconds since 1970
     error: its traceback; empty where it raised nothing
+    adds_turns: whether its code added to a conversation
     """
 
     number: int
@@ -54,6 +60,7 @@ class Execution(NamedTuple):
     code: str
     at: float
     error: str = ""
+    adds_turns: bool = False
 
     @property
     def key(self) -> str:
@@ -104,6 +111,7 @@ class OutputRecorder:
         self.excluded: set[str] = set()
         self._shell = shell
         self._displays: list[Display] = []
+        self._size = 0  # of all of them
         self._error = id(getattr(sys, "last_value", None))  # of the last that IPython has shown, without holding it
         self._message: str | None = None  # which asked for the cell that runs
 
@@ -116,7 +124,7 @@ class OutputRecorder:
         parent = self._shell.get_parent() if hasattr(self._shell, "kernel") else None
         self._message = ((parent or {}).get("header") or {}).get("msg_id")
 
-    def after_cell(self, result: Any = None) -> None:
+    def after_cell(self, result: Any = None, *, adds_turns: bool = False) -> None:
         """Note the error that a cell ended with, or showed and survived, as %run does."""
         last = getattr(sys, "last_value", None)
         error = getattr(result, "error_before_exec", None) or getattr(result, "error_in_exec", None)
@@ -132,7 +140,7 @@ class OutputRecorder:
             traceback = "".join(failure.parts) if failure is not None else ""
         if self.number is not None and result is not None:
             ran = result.info
-            self.executions.append(Execution(self.number, ran.cell_id, ran.raw_cell, time(), traceback))
+            self.executions.append(Execution(self.number, ran.cell_id, ran.raw_cell, time(), traceback, adds_turns))
 
     def on_display(self, message: dict[str, Any]) -> dict[str, Any]:
         """Note what a cell displays; the message goes on as it is."""
@@ -140,15 +148,21 @@ class OutputRecorder:
         is_of_the_cell = (message.get("parent_header") or {}).get("msg_id") == self._message
         if kind == "update_display_data":
             name = content.get("transient", {}).get("display_id")
-            self._displays = [
-                (_display(content, each.number) or each) if name and each.display_id == name else each
-                for each in self._displays
-            ]
+            if name and any(each.display_id == name for each in self._displays):
+                self._replace(
+                    (_display(content, each.number) or each) if each.display_id == name else each
+                    for each in self._displays
+                )
         elif kind == "display_data" and is_of_the_cell and self.number is not None:
             self._keep(_display(content, self.number), self.number)
         elif kind == "clear_output" and is_of_the_cell:
-            self._displays = [each for each in self._displays if each.number != self.number]
+            self._replace(each for each in self._displays if each.number != self.number)
+            self.printed.pop(self.number or 0, None)
         return message
+
+    def _replace(self, displays: Iterable[Display]) -> None:
+        self._displays = list(displays)
+        self._size = sum(each.size for each in self._displays)
 
     def _keep(self, display: Display | None, number: int) -> None:
         """Keep a display, and forget the oldest where there are too many."""
@@ -156,9 +170,12 @@ class OutputRecorder:
             return
         outputs = self.printed.get(number, ())
         pieces = outputs[-1].bundle.get("stream", ()) if outputs else ()
-        kept = self._displays = [*self._displays, display._replace(after=(len(outputs), len(pieces)))]
-        while len(kept) > MOST_DISPLAYS or sum(len(each.image or each.text) for each in kept) > MOST_KEPT_BYTES:
-            self.dropped.add(kept.pop(0).number)
+        self._displays.append(display._replace(after=(len(outputs), len(pieces))))
+        self._size += display.size
+        while self._size > MOST_KEPT_BYTES or len(self._displays) > MOST_DISPLAYS:
+            oldest = self._displays.pop(0)
+            self._size -= oldest.size
+            self.dropped.add(oldest.number)
 
     # what is read of it
 
@@ -167,6 +184,11 @@ class OutputRecorder:
         """What IPython keeps of the cells' outputs, by their numbers: from its version 9 on also what is printed."""
         outputs: dict[int, list[Any]] = getattr(self._shell.history_manager, "outputs", {})
         return outputs
+
+    @property
+    def has_outputs(self) -> bool:
+        """Whether IPython keeps what cells print and return."""
+        return hasattr(self._shell.history_manager, "outputs")
 
     @property
     def values(self) -> dict[int, Any]:

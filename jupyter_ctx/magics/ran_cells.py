@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import math
 import os
 import re
 from base64 import b64encode
@@ -11,7 +12,7 @@ from typing import Any, NamedTuple
 
 from ..attachments.notebook_cells import RanCell, cells_named
 from ..errors import InvalidRequestError
-from ..runtime.frontend import Where, cells_of, notebook_files
+from ..runtime.frontend import SavedCell, Where, fingerprint, notebook_files, saved_cells
 from .output_recorder import Display, Execution, OutputRecorder
 
 OWN_CELL = re.compile(r"\s*%%(?:chat|ctx)\b|.*#\s*ctx:\s*skip\b", re.DOTALL)
@@ -19,8 +20,9 @@ OWN_LINES = re.compile(r"^[ \t]*%(?:chat|ctx|(?:re)?load_ext jupyter_ctx)\b.*\n?
 NAME = re.compile(r"[^\W\d]\w*")
 MOST_KEPT = 20_000_000  # characters of outputs that are read, those of the newest cells
 FORGOTTEN = "(what it showed is not kept: later cells have shown more than 20 MB)"
+DROPPED = "(what it displayed first is not kept: later displays were too many)"
 MARKS = {  # what a verb means for a cell
-    "pin": "each -a cells sends what is not in the conversation of it",
+    "pin": "each prompt sends it, unless the conversation has it as it is",
     "exclude": "no -a sends it",
     "unpin": "sent with the next -a cells only if it ran since the last prompt",
     "include": "-a cells sends it again",
@@ -29,19 +31,8 @@ MARKS = {  # what a verb means for a cell
 
 def is_context(ran: Execution) -> bool:
     """Return whether a cell can go with a prompt: neither is it one, nor does it only manage the conversation."""
-    return OWN_CELL.match(ran.code) is None and bool(OWN_LINES.sub("", ran.code).strip())
-
-
-def named_cells(shell: Any, recorder: OutputRecorder, word: str, place: Where) -> Sequence[RanCell]:
-    """Return the cells above a chat cell that a word such as ``cells`` names. Raises InvalidRequestError."""
-    above = cells_above(recorder, place, _file_of(shell))
-    return _as_ran(cells_named(word, above.every, above.newest), recorder)
-
-
-def cells_behind(shell: Any, recorder: OutputRecorder, code: str, place: Where) -> Sequence[RanCell]:
-    """Return the cells above a chat cell on whose names the code of another one depends."""
-    above = cells_above(recorder, place, _file_of(shell)).every
-    return _as_ran(_needed(code, above, shell.transform_cell), recorder)
+    is_own = ran.adds_turns or OWN_CELL.match(ran.code) is not None
+    return not is_own and bool(OWN_LINES.sub("", ran.code).strip())
 
 
 def mark_cells(recorder: OutputRecorder, verb: str, words: Sequence[str]) -> str:
@@ -61,66 +52,116 @@ def mark_cells(recorder: OutputRecorder, verb: str, words: Sequence[str]) -> str
     return f"{', '.join(words)}: {MARKS[verb]}."
 
 
-def _file_of(shell: Any) -> str | None:
-    return next(iter(notebook_files(shell)), None)
+class Page(NamedTuple):
+    """Where cells stand: in the notebook's file, else in the order in which they ran first.
 
-
-class CellsAbove(NamedTuple):
-    """The cells that stand above a chat cell, each as it ran last, and those of them that ran since the last prompt."""
-
-    every: list[Execution]
-    newest: list[Execution]
-
-
-def cells_above(recorder: OutputRecorder, place: Where, file: str | None) -> CellsAbove:
-    """Return the cells above a chat cell, as the notebook's ``file`` has them, else those that ran, as they ran last.
-
-    Where a chat cell is run again and the file does not tell, those are new that ran before it at first, or since the
-    last prompt.
+    saved: the cells of the file; none where it does not tell
+    standing: the cells that ran, as they ran last, by their places: one that the file has not yet stands right behind
+        the one that ran before it
+    own: the place of the chat cell
     """
-    newest = {ran.key: ran for ran in recorder.executions}
-    cell = place.cell.partition(" ")[0] if place.cell else ""  # without the kernel that VS Code's ids are told apart by
-    standing = _in_file(newest, cell, file)
-    if standing is not None:
-        prompts = [at for at, each in enumerate(standing) if each.number in recorder.prompts]
-        start = prompts[-1] if prompts else -1
-        asked_last = standing[start].number if prompts else 0
-        new = {each.key for at, each in enumerate(standing) if at > start or each.number > asked_last}
-    else:
-        others = (ran for key, ran in newest.items() if key != cell)
-        standing = sorted(others, key=lambda ran: ran.number)
-        new = _new_cells(recorder, cell)
-    every = [each for each in standing if is_context(each) and each.key not in recorder.excluded]
-    return CellsAbove(every, [each for each in every if each.key in new | recorder.pinned])
+
+    saved: Sequence[SavedCell]
+    standing: Mapping[float, Execution]
+    own: float
+
+    def is_prompt(self, at: int) -> bool:
+        """Return whether a cell of the file begins with ``%%chat``, or is left out for good."""
+        return self.saved[at].kind == "code" and OWN_CELL.match(self.saved[at].source) is not None
 
 
-def _new_cells(recorder: OutputRecorder, cell: str) -> set[str]:
-    """Return the keys of the cells that ran between the last prompt and a cell, as it ran first, or ran since."""
-    new, of_the_cell, has_run = set[str](), set[str](), False
-    for ran in recorder.executions:
-        if ran.cell == cell and not has_run:
-            of_the_cell, has_run = set(new), True
-        if ran.number in recorder.prompts:
-            new = set()
-        new.add(ran.key)
-    return new | of_the_cell
+def page_of(executions: Sequence[Execution], place: Where, file: str | None) -> Page:
+    """Return where cells stand. Those that were deleted before the file was saved are not among them."""
+    cell = place.cell.partition(" ")[0] if place.cell else None  # without the kernel that VS Code's are told apart by
+    saved = saved_cells(file)
+    ids = {each.id: at for at, each in enumerate(saved)}
+    has_ids = cell in ids or any(ran.cell in ids for ran in executions)
+    texts = [] if has_ids else [fingerprint(each.source) for each in saved]  # by which other front ends' are known
+
+    def find(name: str | None, text: str, last: float) -> float | None:
+        if has_ids:
+            return ids.get(name or "")
+        same = [at for at, each in enumerate(texts) if each == text]
+        return next((at for at in same if at > last), next(iter(same), None))
+
+    standing, known, last = dict[float, Execution](), dict[str | None, float](), -1.0
+    for ran in executions:
+        name = ran.cell if saved else ran.key
+        at = known.get(name) if name else None
+        if at is None:
+            at = find(ran.cell, fingerprint(ran.code), last) if saved else float(len(standing))
+        if at is None:
+            if has_ids and ran.at <= os.path.getmtime(file or ""):
+                continue
+            at = math.nextafter(last, math.inf)
+            while at in standing:
+                at = math.nextafter(at, math.inf)
+        standing[at], known[name], last = ran, at, at
+    own = known.get(cell) if cell else None
+    if own is None:
+        own = find(cell, place.source or "", last)
+    if saved and own is not None and own % 1:  # it ran, and is not in the file: what stands above it is not known
+        return page_of(executions, place, None)
+    return Page(saved, standing, math.inf if own is None else own)
 
 
-def _in_file(newest: Mapping[str, Execution], cell: str, file: str | None) -> list[Execution] | None:
-    """Return the cells above one in the notebook's file, as they stand; ``None``: it does not tell.
+class CellsAbove:
+    """The cells above a chat cell, each as it ran last; in the order of the page, else in that in which they ran.
 
-    Those that were deleted before it was saved are not among them.
+    every: all of them
+    newest: those that stand below the last prompt above the chat cell, or ran since that; where no file tells, those
+        that ran before the chat cell did at first, or since the last prompt; and those that are pinned
+    pinned: those that go with each prompt
+    left_out: those that go with none
     """
-    ids = {each: at for at, each in enumerate(cells_of(file))} if cell else {}
-    if cell not in ids:
-        return None
-    saved, at = os.path.getmtime(file or ""), -1
-    placed = list[tuple[int, Execution]]()
-    for each in newest.values():
-        if each.cell in ids or each.at > saved:  # a new one stands behind the one that ran before it
-            at = ids.get(each.cell or "", at)
-            placed.append((at, each))
-    return [each for at, each in sorted(placed, key=lambda pair: pair[0]) if at < ids[cell]]
+
+    def __init__(self, shell: Any, recorder: OutputRecorder, place: Where) -> None:
+        self._recorder = recorder
+        self.page = saved, standing, own = page_of(
+            recorder.executions, place, next(iter(notebook_files(shell)), None)
+        )  # fmt: skip
+        prompts = [at for at, ran in standing.items() if ran.number in recorder.prompts and at < own]
+        start = max(prompts, default=-1.0)
+        asked = standing[start].number if prompts else 0
+        since = asked if saved else max(recorder.prompts, default=0)
+        above = [(at, ran) for at, ran in standing.items() if at < own or not (saved or at == own)]
+        above.sort(key=lambda each: each[0] if saved else each[1].number)
+        above = [(at, ran) for at, ran in above if is_context(ran)]
+        self.left_out = [ran for _, ran in above if ran.key in recorder.excluded]
+        above = [(at, ran) for at, ran in above if ran.key not in recorder.excluded]
+        new = {ran.key for at, ran in above if start < at < own or ran.number > since}
+        self._places = {ran.number: at for at, ran in above}
+        self.every = [ran for _, ran in above]
+        self.newest = [ran for ran in self.every if ran.key in new | recorder.pinned]
+        self.pinned = [ran for ran in self.every if ran.key in recorder.pinned]
+
+    def named(self, word: str) -> Sequence[Execution]:
+        """Return those that a word such as ``cells`` names. Raises InvalidRequestError."""
+        return cells_named(word, self.every, self.newest)
+
+    def behind(self, code: str, transform: Callable[[str], str]) -> Sequence[Execution]:
+        """Return those on whose names the code of a cell depends; ``transform`` makes Python of one with magics."""
+        return _needed(code, self.every, transform)
+
+    def as_ran(self, cells: Sequence[Execution], *, with_texts: bool) -> Sequence[RanCell]:
+        """Return cells with what they showed, and ``with_texts``: the Markdown cells that the file has around them."""
+        ran, going = _as_ran(cells, self._recorder), {self._places[cell.number] for cell in cells}
+        if not with_texts or not going:
+            return ran
+        found = list[RanCell]()
+        for cell in ran:
+            found += [*self._texts_above(self._places[cell.number], going, cell.number), cell]
+        return [*found, *self._texts_above(self.page.own, going, 0)]
+
+    def _texts_above(self, place: float, going: set[float], number: int) -> list[RanCell]:
+        """Return the Markdown cells above a place, up to a cell that goes or a prompt."""
+        saved, texts = self.page.saved, list[RanCell]()
+        at = math.ceil(place) - 1 if saved and place < math.inf else -1
+        while at >= 0 and at not in going and not self.page.is_prompt(at):
+            if saved[at].kind == "markdown" and saved[at].source.strip():
+                texts.append(RanCell(number, saved[at].source, is_text=True))
+            at -= 1
+        return texts[::-1]
 
 
 def _needed(code: str, above: Sequence[Execution], transform: Callable[[str], str]) -> list[Execution]:
@@ -172,10 +213,12 @@ def _as_ran(cells: Sequence[Execution], recorder: OutputRecorder) -> list[RanCel
 def _outputs(cell: Execution, recorder: OutputRecorder) -> Iterator[dict[str, Any]]:
     """Yield what a cell showed, in order, as nbformat 4 has it."""
     waiting = recorder.of(cell.number).displays
+    if cell.number in recorder.dropped:
+        yield _printed([f"{DROPPED}\n"])
     for at, kept in enumerate(recorder.printed.get(cell.number, ())):
         pieces = kept.bundle.get("stream")
         printed = 0
-        while waiting and waiting[0].after <= (at + 1, len(pieces or ())):
+        while waiting and waiting[0].after < (at + 1, len(pieces or ()) + (pieces is not None)):
             display = waiting.pop(0)
             if pieces and display.after[0] > at:
                 yield _printed(pieces[printed : display.after[1]])

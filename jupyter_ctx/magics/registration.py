@@ -63,9 +63,10 @@ class ChatMagics(Magics):
 
     def after_cell(self, result: object = None) -> None:
         """Note what a cell ended with, and let the gauge follow it."""
-        self.recorder.after_cell(result)
-        if self._magic is not None:
-            self._magic.gauge.after_cell()
+        magic = self._magic
+        self.recorder.after_cell(result, adds_turns=magic is not None and magic.has_added())
+        if magic is not None:
+            magic.gauge.after_cell()
 
 
 def _help() -> str:

@@ -104,16 +104,26 @@ class Origin(NamedTuple):
         return Path(self.notebook).parent if self.notebook and os.path.isabs(self.notebook) else None
 
 
-def cells_of(notebook: str | None) -> dict[str, str]:
-    """Return the :func:`fingerprint` of each cell's text in a notebook's file, by the cell's id.
+class SavedCell(NamedTuple):
+    """A cell as a notebook's file has it; ``kind``: code, markdown or raw."""
 
-    Nothing where the file cannot be read or its cells have no ids.
-    """
+    id: str
+    kind: str
+    source: str
+
+
+def saved_cells(notebook: str | None) -> list[SavedCell]:
+    """Return the cells in a notebook's file; nothing where it cannot be read or its cells have no ids."""
     try:
         cells = json.loads(Path(notebook or "").read_bytes())["cells"]
-        return {str(cell["id"]): fingerprint("".join(cell.get("source", ""))) for cell in cells}
+        return [SavedCell(str(cell["id"]), cell["cell_type"], "".join(cell.get("source", ""))) for cell in cells]
     except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
-        return {}
+        return []
+
+
+def cells_of(notebook: str | None) -> dict[str, str]:
+    """Return the :func:`fingerprint` of each cell's text in a notebook's file, by the cell's id."""
+    return {cell.id: fingerprint(cell.source) for cell in saved_cells(notebook)}
 
 
 def origin(shell: Any) -> Origin:

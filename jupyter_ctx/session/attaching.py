@@ -15,6 +15,7 @@ from ..conversation.messages import file_tokens
 from ..errors import ChatInterrupted, InvalidRequestError
 from ..models.registry import Target
 from .prompt import Prompt, attached_parts
+from .prompt_parts import CELL_SOURCE, divided
 from .send import stopped
 from .session import Session
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from ..attachments.errors import Failure
     from ..attachments.notebook_cells import RanCell
 
-CELL_NAME, MANY_CELLS = re.compile(r"In\[\d+\]"), 4  # of the notebook; from which on they are told in one
+MANY_CELLS = 4  # from which on cells of the notebook are told in one
 TOLD_TOKENS = re.compile(r"\babout ([\d,]+) tokens?")
 ABOUT_TOKENS = re.compile(r"\babout (?=[\d,]+ tokens?)")
 TABLES = (".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".txt")  # files that pandas may read
@@ -39,7 +40,7 @@ class Along(NamedTuple):
     @property
     def line(self) -> str:
         """All of it in one line; empty: nothing goes along."""
-        cells = [part for part in self.parts if CELL_NAME.fullmatch(part.name)]
+        cells = [part for part in self.parts if CELL_SOURCE.fullmatch(part.name)]
         names = [
             ABOUT_TOKENS.sub("~", part.said) for part in self.parts if len(cells) < MANY_CELLS or part not in cells
         ]
@@ -58,7 +59,8 @@ def _in_one(cells: Sequence[Attached]) -> str:
     tokens = sum(int(size.replace(",", "")) for cell in cells for size in TOLD_TOKENS.findall(cell.what))
     changed = sum(cell.is_changed for cell in cells)
     shortened = f", {changed} of them shortened" if changed else ""
-    return f"{len(cells)} cells, {cells[0].name} to {cells[-1].name} (~{tokens:,} tokens{shortened})"
+    names = [cell.name for cell in cells if cell.name.startswith("In[")] or [cell.name for cell in cells]
+    return f"{len(cells)} cells, {names[0]} to {names[-1]} (~{tokens:,} tokens{shortened})"
 
 
 def attachment_of(
@@ -82,7 +84,8 @@ def attachments_of_cells(
     """Return cells of the notebook as they go with a prompt, without what the request that was ``asked`` for holds."""
     from ..attachments.notebook_cells import attached_cells
 
-    sent = [message for message in session.view(asked).request.messages if message.role == "user"]
+    parts = (part for turn in session.turns_before(asked) if turn.sources for part in divided(turn))
+    sent = [(part.text, part.files) for part in parts if part.source]
     return attached_cells(cells, session.room(asked.options), session.redactor(on=redact), sent)
 
 

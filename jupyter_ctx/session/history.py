@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from .. import wording as words
 from ..context.tokens import Meter
-from ..conversation.messages import StopReason, Turn, file_tokens
+from ..conversation.messages import StopReason
 from ..conversation.places import Place
 from ..display.tables import first_words
 from .info import NextRequest
@@ -114,15 +114,8 @@ def _row(number: int, place: Place, state: str, meter: Meter, *, stale: bool) ->
     return HistoryRow(
         number, cell_of(place), turn.prompt, turn.reply, round(turn_tokens(turn, meter)), meter.counted(turn.id),
         (state, *filter(None, marks)), len(place.versions), turn.model, ", ".join(turn.sources), record.typed,
-        _parts(turn, meter),
+        turn_parts(turn, meter),
     )  # fmt: skip
-
-
-def _parts(turn: Turn, meter: Meter) -> tuple[PromptPart, ...]:
-    if not turn.sources and not turn.rounds:
-        return ()
-    asked, answered = meter.turn_parts(turn.id, turn.prompt, turn.answered, file_tokens(turn.files, meter.vision))
-    return turn_parts(turn, round(asked), answered, meter)
 
 
 def cell_of(place: Place) -> str:

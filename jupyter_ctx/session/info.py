@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from ..context.budget import LEAST_MARGIN, Budget
-from ..context.compaction import Ledger, compact_share
+from ..context.compaction import Ledger, Within, compact_share
 from ..context.context_info import ContextInfo, MoneyLeft, Segment, segments_of
 from ..context.tokens import Meter
 from ..context.windows import ContextWindow
@@ -17,6 +17,7 @@ from ..conversation.messages import Message, Turn
 from ..errors import ChatError
 from ..models.registry import Target
 from .planning import ledger_of
+from .prompt_parts import tokens_within
 from .request_plan import RequestPlan
 from .state import SessionState
 from .view import PartStatus, Scope, part_states, request_digest, request_in, same_messages, scope_then, turn_tokens
@@ -36,26 +37,21 @@ def info_of(plan: RequestPlan, state: SessionState, allowance: MoneyLeft | None 
     """Return how full the next request is; ``allowance``: what is left of ``max_cost``, where there is a cap."""
     past, scope, size, target, start = plan.past, plan.scope, plan.size, plan.target, plan.first
     used, ledger, last = size.tokens_from(start), size.ledger, past.places[-1].turn if scope.at else None
-    newest = ledger.between(max(start, scope.at - 1), scope.at)
-    always, beside = used - ledger.between(start, scope.at), target.beside_tokens
+    before = max(start, scope.at - 1)
+    newest, always = ledger.between(before, scope.at), used - ledger.between(start, scope.at)
+    earlier = used - always - newest
     usage = last.usage if last and not last.rounds else None  # of several requests
+    beside = target.beside_tokens
     is_of_the_model = last is not None and last.model == target.model  # its cache is no other model's
     exact = bool(state.counted) and plan.uncut().key() == state.counted
     fixed, total, share = round(always + beside), round(used + beside), target.settings.budget_share
     budget = Budget(target.window, target.reserve, fixed, total, exact and not beside, share)
-    earlier_calls, newest_calls = _called_tokens(plan, start)
+    within = ledger.within(start, before), ledger.within(before, scope.at)
     is_refused = plan.decision.means == "refuse"
     return ContextInfo(
         target.model,
         budget,
-        _segments(
-            target.meter,
-            scope,
-            ledger,
-            used - always - newest - earlier_calls,
-            newest - newest_calls,
-            beside + earlier_calls + newest_calls,
-        ),
+        _segments(target.meter, scope, ledger, (earlier, newest), within, beside),
         turns=len(past.places),
         in_view=ledger.count(start, scope.at) + ledger.pins(scope.at),
         left_out=ledger.count(0, start),
@@ -75,26 +71,25 @@ def info_of(plan: RequestPlan, state: SessionState, allowance: MoneyLeft | None 
 
 
 def _segments(
-    meter: Meter, scope: Scope, ledger: Ledger, earlier: float, newest: float, tools: float = 0.0
+    meter: Meter,
+    scope: Scope,
+    ledger: Ledger,
+    turns: tuple[float, float],
+    within: tuple[Within, Within],
+    beside: float = 0.0,
 ) -> tuple[Segment, ...]:
-    """Return the parts of a request; ``tools``: the functions that are offered, and calls with their results."""
+    """Return the parts of a request.
+
+    ``turns``: tokens of earlier turns and of the newest; ``within``: which of them are cells and calls; ``beside``:
+    those of the functions that are offered.
+    """
     template, system, summary = meter.fixed_parts(scope.fixed)
     sizes = (("template", template), ("system", system), ("pinned", ledger.pinned(scope.at)), ("summary", summary))
-    called = [("tools", tools)] if tools else []
-    return segments_of((*sizes, *called, ("earlier turns", earlier), ("this turn", newest)))
-
-
-def _called_tokens(plan: RequestPlan, start: int) -> tuple[float, float]:
-    """Return the tokens of calls with their results in a view that begins at ``start``: of earlier turns, the last."""
-    past, meter, sizes = plan.past, plan.target.meter, [0.0, 0.0]
-    if not past.has_calls:
-        return 0.0, 0.0
-    for place in plan.scope.in_view(past, start)[1]:
-        turn = plan.scope.turn(past, place)
-        if turn.rounds and not place.pinned:
-            share = 1 - len(turn.prompt + turn.reply) / max(1, len(turn.prompt + turn.answered))
-            sizes[past.index(place.id) == plan.scope.at - 1] += share * turn_tokens(turn, meter)
-    return sizes[0], sizes[1]
+    earlier, newest = (max(0.0, size - sum(inside)) for size, inside in zip(turns, within, strict=True))
+    cells = sum(inside.cells for inside in within)
+    tools = beside + sum(turns) - earlier - newest - cells
+    called = [("tools", tools)] if tools >= 1 else []
+    return segments_of((*sizes, *called, ("cells", cells), ("earlier turns", earlier), ("this turn", newest)))
 
 
 def _room_ends(plan: RequestPlan) -> int:
@@ -136,7 +131,8 @@ def replayed(conversation: Conversation, target_of: TargetOf, system_of: SystemO
 
 def _replayed(target_of: TargetOf, number: int, turn: Turn, before: Conversation, at: int, system: str) -> Replayed:
     target, record = target_of(""), turn.record
-    usage = turn.usage if turn.usage and not turn.usage.includes_tools else None
+    is_of_one = turn.usage is not None and not turn.usage.includes_tools and not turn.rounds
+    usage = turn.usage if is_of_one else None
     with suppress(ChatError):  # a model that is not known any more: the usual one counts
         target = target_of(turn.model)
     scope, start = scope_then(before, at, system, turn)
@@ -145,7 +141,8 @@ def _replayed(target_of: TargetOf, number: int, turn: Turn, before: Conversation
     own = turn_tokens(turn, target.meter) if usage is None else max(0, usage.carried - others)
     window = ContextWindow(record.window, source=target.window.source)
     budget = Budget(window, record.window - record.limit, 0, round(others + own), usage is not None)
-    segments = _segments(target.meter, scope, ledger, ledger.between(start, at), own)
+    within = ledger.within(start, at), tokens_within(turn, target.meter)
+    segments = _segments(target.meter, scope, ledger, (ledger.between(start, at), own), within)
     request = request_in(target, before, scope, start, turn.messages[0])
     is_rebuilt = same_messages(request_digest(target, request), record.digest)
     info = ContextInfo(turn.model, budget, segments, 0, 0)

@@ -11,7 +11,7 @@ from dataclasses import replace
 from weakref import WeakKeyDictionary
 
 from ..context.budget import MARGIN, whole
-from ..context.compaction import GO_BACK, TRIM_TO, Ledger, RequestSize, decide, goal_after_refusal
+from ..context.compaction import GO_BACK, NOTHING_WITHIN, TRIM_TO, Ledger, RequestSize, decide, goal_after_refusal
 from ..context.learned_limit import Refused
 from ..context.overflow import Overflow
 from ..context.tokens import Fixed, Meter
@@ -19,6 +19,7 @@ from ..conversation.conversation import Conversation
 from ..conversation.messages import Message, file_tokens
 from ..errors import ContextOverflowError
 from ..models.registry import Models, Target
+from .prompt_parts import tokens_within
 from .request_plan import RequestPlan, heavy_error, overflow_error
 from .view import Scope, request_bytes, scope_at, turn_tokens
 
@@ -42,9 +43,10 @@ def ledger_of(past: Conversation, meter: Meter, scope: Scope) -> Ledger:
             new = past.places[measured:]
             held = {place.id for place in scope.held(new)}
             for place in new:
-                turn = scope.turn(past, place) if scope.shortened else place.turn
-                tokens = turn_tokens(turn, meter) if place.id in held else None
-                ledger.append(tokens, pinned=place.pinned, counted=meter.counted(turn.record.id))
+                turn, is_held = scope.turn(past, place) if scope.shortened else place.turn, place.id in held
+                tokens, counted = turn_tokens(turn, meter) if is_held else None, meter.counted(turn.record.id)
+                within = tokens_within(turn, meter) if is_held else NOTHING_WITHIN
+                ledger.append(tokens, pinned=place.pinned, counted=counted, within=within)
     return ledger
 
 

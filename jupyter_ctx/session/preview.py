@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 from .. import wording as words
 from ..context.tokens import Meter
 from ..conversation.conversation import Conversation
-from ..conversation.messages import Role, Summary, Turn, file_tokens
+from ..conversation.messages import Role, Summary, Turn
 from ..display.tables import first_words
 from ..models.request_price import RequestPrice, price_range, sending_text, unknown_prices
 from ..providers.base import Request
 from ..shown_as import mimebundle
-from .prompt_parts import PromptPart, TableWithParts, call_parts, prompt_parts
+from .prompt_parts import PromptPart, TableWithParts, asked_and_answered, call_parts, prompt_parts
 from .request_plan import RequestPlan
 from .tabular import data_frame
 from .view import PartStatus, part_states
@@ -167,15 +167,10 @@ def _asked(turn: Turn, tokens: float, state: PartStatus, meter: Meter) -> ViewPa
 
 def _both(turn: Turn, number: int, state: PartStatus, meter: Meter, *, stale: bool) -> tuple[ViewPart, ViewPart]:
     """Return a turn's prompt, and what answers it: calls of functions as parts of the reply."""
-    exact = meter.counted(turn.id)
-    asked, said = meter.turn_parts(turn.id, turn.prompt, turn.answered, file_tokens(turn.files, meter.vision))
+    asked, said, is_reported = asked_and_answered(turn, meter)
     calls = call_parts(turn, said, meter)
     rest = round(said) - sum(call.tokens for call in calls)
     parts = (*calls, PromptPart("reply", turn.reply, tokens=rest)) if calls else ()
-    answered = turn.usage.output_tokens - turn.usage.reasoning_tokens if turn.usage is not None else 0
-    is_reported = exact and not calls and 0 < answered < asked + said  # both halves, and not their sum alone
-    if is_reported:
-        asked, said = asked + said - answered, answered
     return (
         _asked(turn, asked, state, meter)._replace(turn=number, exact=is_reported, stale=stale),
         ViewPart("assistant", turn.reply, round(said), state, number, is_reported, stale, parts=parts),

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from ..context.compaction import NOTHING_WITHIN, Within
 from ..context.context_info import segments_of
 from ..context.tokens import Meter
 from ..conversation.messages import Attachment, Turn, file_tokens
@@ -16,6 +17,7 @@ from ..wording.layout import line_width
 PART_MARK = "↳ "  # begins the line of a part
 ASIDES = re.compile(r" \(about [\d,]+ tokens?\)|, about [\d,]+ tokens?|; -a .* sends more")  # of a source
 MOST_PART_LINE = 200  # characters of a name
+CELL_SOURCE = re.compile(r"(?:In\[\d+\]|text above (?:In\[\d+\]|this cell))(?= \(|\Z)")  # a cell of the notebook
 _LEAST = 1e-9  # tokens, so that parts of no size share out what a message has
 
 
@@ -64,7 +66,7 @@ def prompt_parts(turn: Turn, tokens: int, meter: Meter) -> tuple[PromptPart, ...
     """Return the parts of a turn's prompt, which share its ``tokens``; none where nothing went with it."""
     if not turn.sources:
         return ()
-    typed, *along = parts = tuple(_divided(turn))
+    typed, *along = parts = tuple(divided(turn))
     texts = [meter.tokens(part.text) for part in along]
     around = meter.message(turn.prompt) - sum(texts)  # what was typed, and what a message has around it
     files = (file_tokens(part.files, meter.vision) for part in along)
@@ -74,11 +76,24 @@ def prompt_parts(turn: Turn, tokens: int, meter: Meter) -> tuple[PromptPart, ...
     return tuple(part._replace(tokens=share.tokens) for part, share in zip(parts, shares, strict=True))
 
 
-def turn_parts(turn: Turn, asked: int, answered: float, meter: Meter) -> tuple[PromptPart, ...]:
-    """Return the parts of a turn's prompt, which share ``asked``, and the calls before its reply, with their share."""
-    prompt = prompt_parts(turn, asked, meter)
+def asked_and_answered(turn: Turn, meter: Meter) -> tuple[float, float, bool]:
+    """Return the tokens of a turn's prompt and of what answers it, and whether they are those that were reported."""
+    asked, said = meter.turn_parts(turn.id, turn.prompt, turn.answered, file_tokens(turn.files, meter.vision))
+    answered = turn.usage.output_tokens - turn.usage.reasoning_tokens if turn.usage is not None else 0
+    is_whole = meter.counted(turn.id) and not turn.rounds and 0 < answered < asked + said
+    if not is_whole:  # both halves were reported, and not their sum alone
+        return asked, said, False
+    return asked + said - answered, answered, True
+
+
+def turn_parts(turn: Turn, meter: Meter) -> tuple[PromptPart, ...]:
+    """Return the parts of a turn: of its prompt, and the calls before its reply; none where it has no such parts."""
+    if not turn.sources and not turn.rounds:
+        return ()
+    asked, answered, _ = asked_and_answered(turn, meter)
+    prompt = prompt_parts(turn, round(asked), meter)
     if turn.rounds and not prompt:
-        prompt = (PromptPart("", turn.prompt, tokens=asked),)
+        prompt = (PromptPart("", turn.prompt, tokens=round(asked)),)
     return (*prompt, *call_parts(turn, answered, meter))
 
 
@@ -93,7 +108,19 @@ def call_parts(turn: Turn, tokens: float, meter: Meter) -> tuple[PromptPart, ...
     )
 
 
-def _divided(turn: Turn) -> Iterator[PromptPart]:
+def tokens_within(turn: Turn, meter: Meter) -> Within:
+    """Return how many tokens of a turn are cells of the notebook, and calls of functions with their results."""
+    has_cells = any(map(CELL_SOURCE.match, turn.sources))
+    if not has_cells and not turn.rounds:
+        return NOTHING_WITHIN
+    asked, answered, _ = asked_and_answered(turn, meter)
+    parts = prompt_parts(turn, round(asked), meter) if has_cells else ()
+    cells = sum(part.tokens for part in parts if CELL_SOURCE.match(part.source))
+    replied = len(turn.reply) / max(1, len(turn.answered))
+    return Within(cells, (1 - replied) * answered if turn.rounds else 0.0)
+
+
+def divided(turn: Turn) -> Iterator[PromptPart]:
     """Yield the parts; of a turn that does not tell where they end, such as one of a file, all that was not typed."""
     typed, files = turn.typed, turn.attachments
     yield PromptPart("", typed)

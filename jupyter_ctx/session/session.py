@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 MAY_BE_CACHED = 600.0  # seconds after which no cache is hoped for whose provider does not say how long it lasts
 # settings that decide how much of a conversation a request has room for
-FITS_BY = ("model", "window", "max_tokens", "compact_at", "min_turns", "max_turns", "budget_share")
+FITS_BY = frozenset({"model", "window", "max_tokens", "compact_at", "min_turns", "max_turns", "budget_share"})
 
 
 class Session:
@@ -164,6 +164,7 @@ class Session:
                 self._has_set_system = True
             elif isinstance(event, Offered):
                 self.notebook.seen.update((event.alternatives.id, *(turn.id for turn in event.alternatives.turns)))
+            self.notebook.recorded[type(event)] += 1
         self.save(*events)
 
     def close(self) -> None:
@@ -456,6 +457,18 @@ class Session:
         return preview(
             planned, said.turn, is_counted=counted, price=self.price(planned, tries=1 if prompt.schema is None else 2)
         )
+
+    def turns_before(self, asked: Prompt) -> list[Turn]:
+        """Return the turns that the request for a prompt carries, before it is known how long that is."""
+        if asked.new or not asked.record:
+            return []
+        if asked.options.keys() & FITS_BY:
+            planned = self.plan(asked.said(), self.target(asked.options, ask=False), self.system, record=True)
+        else:
+            planned = self.latest().plan
+        at = self.conversation.position(asked.cell, asked.run, append=asked.append)
+        above = {place.id for place in self.conversation.places[:at]}
+        return [place.turn for place in planned.places if place.id in above]
 
     def replayed(self) -> list[Replayed]:
         """Return the requests of the turns since the last clear; turns for which nothing was sent have none."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,6 +18,7 @@ from ..config.settings import (
     restored_settings,
 )
 from ..context.usage import Spending
+from ..conversation.events import Event
 from ..errors import InvalidRequestError
 from ..providers.catalog import SERVICES, key_of
 from ..providers.lookup import given_address, split_model
@@ -38,6 +40,7 @@ class NotebookState:
     ``notes``: memory files that a notice named, with the version named, and course files with the answer about them.
     ``handout``: the answers that were handed out with the notebook.
     ``course``: what a course's file beside the notebook decides.
+    ``recorded``: how many events of each kind were recorded since the kernel was started.
     """
 
     folder: Path | None = None
@@ -45,6 +48,7 @@ class NotebookState:
     notes: dict[str, str] = field(default_factory=dict)
     handout: HandedOut = field(default_factory=HandedOut)
     course: Course = field(default_factory=Course)
+    recorded: Counter[type[Event]] = field(default_factory=Counter)
 
 
 class SessionState(NamedTuple):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from base64 import b64encode
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -16,6 +17,7 @@ from jupyter_ctx.runtime.redaction import Redactor
 from jupyter_ctx.testing import count_characters
 
 CELLS = tuple(RanCell(number, f"x = {number}") for number in (1, 2, 4, 7))
+OTHER_PLOT = {"output_type": "display_data", "data": {"image/png": b64encode(PIXEL + b"!").decode()}}
 PLOT = {"output_type": "display_data", "data": {"image/png": b64encode(PIXEL).decode()}}
 
 
@@ -51,9 +53,11 @@ def test_outputs_of_older_cells_are_shortened_first_then_those_of_newer_ones_and
     code = "\n".join(f"a{line} = {line}" for line in range(20))
     cells = [RanCell(number, code, (printed(50),)) for number in (1, 2)]
     whole = attached_cells(cells, TextRoom(10_000, len), Redactor())
-    assert all("shortened" not in part.what for part in whole)
+    assert not any("shortened" in part.what or part.more for part in whole)
     tight = attached_cells(cells, TextRoom(1_100, len), Redactor())
     assert ["line 30" in part.text for part in tight] == [False, True]
+    assert ["shortened" in part.what for part in tight] == [True, False]
+    assert [bool(part.more) for part in tight] == [False, True]
     tighter = attached_cells(cells, TextRoom(600, len), Redactor())
     assert ["line 30" in part.text for part in tighter] == [False, False]
     assert all(code in part.text for part in tighter)
@@ -80,6 +84,41 @@ def test_the_newest_pictures_go_first_and_one_in_any_case() -> None:
     assert 1 < sum(sent) <= 4
     names = [file.name for part in more for file in part.files]
     assert len(names) == len(set(names))
+
+
+@pytest.mark.parametrize(
+    ("now", "again"),
+    [
+        ((printed(80), PLOT), False),
+        ((printed(80), PLOT, OTHER_PLOT), False),
+        ((printed(80), OTHER_PLOT), True),
+        ((printed(81), PLOT), True),
+        ((), True),
+    ],
+)
+def test_a_cell_counts_as_sent_when_its_text_went_and_it_has_the_pictures_that_went(now: Any, again: bool) -> None:
+    room = TextRoom(2_000, count_characters)
+    first = attached_cells([RanCell(1, "a = 1"), RanCell(2, "plot()", (printed(80), PLOT))], room, Redactor())
+    sent = [(part.text, part.files) for part in first]
+    if len(now) == 3:  # the second picture did not fit
+        whole = attached_cells([RanCell(2, "plot()", now)], TextRoom(0, count_characters), Redactor())
+        sent = [(part.text, part.files) for part in whole]
+    cells = [RanCell(1, "a = 1"), RanCell(7, "plot()", now)]
+    assert ("In[7]" in [part.name for part in attached_cells(cells, room, Redactor(), sent)]) == again
+
+
+def test_a_huge_line_is_cut_and_what_shows_nothing_readable_is_a_line() -> None:
+    outputs = (
+        {"output_type": "stream", "text": "x" * 1_000_000 + "\nend"},
+        {
+            "output_type": "display_data",
+            "data": {"text/html": "<video src='data:,x'></video>", "text/plain": "<Video object>"},
+        },
+    )
+    (part,) = attached_cells([RanCell(1, "show()", outputs)], TextRoom(100_000, len), Redactor())
+    assert "998,000 characters left out" in part.text
+    assert "end\n<Video object>" in part.text
+    assert len(part.text) < 3_000
 
 
 def test_a_key_in_a_cell_is_blanked() -> None:

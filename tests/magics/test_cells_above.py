@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,8 +15,10 @@ import pytest
 from dialects import DIALECTS
 from jupyter_client import KernelManager
 from kernels import Kernel, error, shown
-from nbformat.v4 import new_code_cell, new_notebook
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, output_from_msg
 from server import serve
+
+from jupyter_ctx.context.tokens import estimate_tokens
 
 BODY = DIALECTS["completions"].answer("I see.")
 LOAD = "%load_ext jupyter_ctx\n%chat use m --base-url {url} --window 100000\nfrom jupyter_ctx import get_chat"
@@ -26,6 +29,7 @@ for epoch in range(2):
     print("epoch", epoch)
     display(Markdown(f"**loss {epoch}**"))
 """
+OUTPUTS = ("stream", "display_data", "execute_result")
 ASK = "%%chat -a cells\nWhat came of it?"
 
 
@@ -193,3 +197,144 @@ def test_a_wrong_number_fails_with_what_there_is(word: str, asked: Any) -> None:
     assert failed["ename"] == "InvalidRequestError"
     assert word in failed["evalue"]
     assert seen == []
+
+
+def test_markdown_cells_of_the_saved_file_go_around_those_that_ran(asked: Any) -> None:
+    kernel, path, _, seen = asked
+    cells = [
+        new_markdown_cell("# Title"),
+        new_code_cell("a = 1", id="one"),
+        new_code_cell("%%chat\nHello?", id="chat-1"),
+        new_markdown_cell("## Loading"),
+        new_code_cell("b = 2", id="two"),
+        new_markdown_cell("Now the question."),
+        new_code_cell(ASK, id="chat-2"),
+        new_markdown_cell("Below it."),
+    ]
+    nbformat.write(new_notebook(cells=cells), path)
+    for cell in cells:
+        if cell.cell_type == "code":
+            kernel.run(cell.source, cell.id)
+    text = prompt(seen)
+    assert text.index("## Loading") < text.index("b = 2") < text.index("Now the question.")
+    assert "Title" not in text
+    assert "Below it." not in text
+    kernel.run("%%chat -a cells:all\nAnd now?", "chat-2")
+    text = prompt(seen)
+    assert text.index("# Title") < text.index("a = 1") < text.index("## Loading")
+
+
+def test_that_markdown_cells_are_absent_is_said_once(asked: Any) -> None:
+    kernel, _, _, _ = asked
+    kernel.run("a = 1")
+    assert shown(kernel.run(ASK)).count("Markdown") == 1
+    kernel.run("b = 2")
+    assert "Markdown" not in shown(kernel.run(ASK))
+
+
+@pytest.mark.parametrize("call", ["chat.add_messages([dict(role='user', content='u')])", "chat.send('Hi')"])
+def test_code_that_adds_to_the_conversation_is_no_context(call: str, asked: Any) -> None:
+    kernel, _, _, seen = asked
+    for _ in range(2):  # what it has added before stays
+        kernel.run("chat = get_chat()", "one")
+        kernel.run(f"noted = 1; _ = {call}", "two")
+        kernel.run(ASK, "chat-1")
+        assert codes(seen)[-1:] == ["chat = get_chat()"]
+
+
+def test_a_pinned_cell_goes_with_prompts_that_name_no_cells_while_the_request_lacks_it(asked: Any) -> None:
+    kernel, _, _, seen = asked
+    kernel.run("a = 1", "one")
+    kernel.run("b = 2", "two")
+    kernel.run("%%chat\nHello?")
+    kernel.run(f"%chat pin In[{kernel.reply['execution_count'] - 2}]")
+    kernel.run("%%chat\nAnd now?")
+    assert codes(seen) == ["a = 1"]
+    kernel.run("%%chat\nAnd now?")
+    assert codes(seen) == []
+    kernel.run("%chat trim 1")
+    kernel.run("%%chat\nAnd now?")
+    assert codes(seen) == ["a = 1"]
+
+
+def test_the_gauge_has_a_part_for_the_tokens_of_cells(asked: Any) -> None:
+    kernel, _, _, _ = asked
+    kernel.run("print(*range(200))")
+    kernel.run(ASK)
+    sizes = json.loads(kernel.value("__import__('json').dumps(dict(get_chat().info().segments))"))
+    parts = json.loads(kernel.value("[each.tokens for each in get_chat().preview().messages[0].parts]"))
+    assert sizes["cells"] == sum(parts[1:]) > parts[0]
+    assert sum(sizes.values()) == int(kernel.value("get_chat().info().used"))
+
+
+def test_displays_go_beyond_sixty_and_clearing_takes_what_was_printed_before(asked: Any) -> None:
+    kernel, _, _, seen = asked
+    kernel.run("from IPython.display import clear_output, display, Markdown")
+    kernel.run("print('gone')\nclear_output()\nprint('kept')\nfor n in range(80): display(Markdown(f'shown {n}'))")
+    kernel.run("%%chat -a cells\nWhat?")
+    assert "gone'" in prompt(seen)
+    assert "\ngone" not in prompt(seen)
+    assert "kept\n" in prompt(seen)
+    assert "shown 0\n" in prompt(seen)
+    assert "shown 79" in prompt(seen)
+
+
+IMPORTS = """import json, logging, sys, warnings
+import numpy as np, pandas as pd
+from IPython.display import HTML, Markdown, clear_output, display"""
+WAYS = (  # to show the value v
+    "print('total', v)",
+    "v",
+    "display(Markdown(f'**best** {v}'))",
+    "display(HTML(f'<b>{v}</b>'))",
+    "HTML(f'<table><tr><td>mean</td><td>{v}</td></tr></table>')",
+    "pd.DataFrame({'city': ['Rome', 'Oslo'], 'birds': [1, v]})",
+    "display(pd.Series([1, 2, v]))",
+    "np.array([[1, 2], [3, v]])",
+    "sys.stderr.write(f'warned at {v}\\n');",
+    "logging.getLogger().error('failed at %s', v)",
+    "raise ValueError(f'no row {v}')",
+    "for n in range(3000): print('step', n)\nprint('end', v)",
+    "print('first', v)\nfor n in range(3000): print('step', n)",
+    "for n in range(50): print(n, end='\\r')\nprint('done', v)",
+    "{'depth': {'x': [v]}}",
+    "print(json.dumps({'key': v}, indent=2))",
+    "warnings.warn(f'odd: {v}')",
+    "print(f'\\x1b[31m{v}\\x1b[0m')",
+    "print('before')\nclear_output()\nprint('after', v)",
+    "!echo $v",
+)
+
+
+def test_the_values_that_twenty_questions_ask_for_are_in_what_is_sent(asked: Any) -> None:
+    kernel, _, _, seen = asked
+    kernel.run(IMPORTS)
+    values = random.Random(45).sample(range(100_000, 1_000_000), len(WAYS))
+    for way, value in zip(WAYS, values, strict=True):
+        kernel.run(f"# ctx: skip\nv = {value}")
+        kernel.run(way)
+    kernel.run("%chat config attach_share 0.2")
+    found = list[bool]()
+    for number, value in enumerate(values, 1):
+        kernel.run(f"%%chat --no-history -a cells:all\nWhat is value {number}?")
+        found.append(str(value) in prompt(seen))
+    kernel.run("%chat config attach_share default")
+    assert found == [True] * 20
+
+
+def test_cells_that_ran_go_as_the_saved_file_of_their_notebook_does(asked: Any) -> None:
+    kernel, path, _, seen = asked
+    kernel.run(f"%chat exclude In[{kernel.reply['execution_count'] - 1}]")
+    book = new_notebook(cells=[new_markdown_cell("# Birds")])
+    plot = PLOT.removesuffix(";")
+    for source in (IMPORTS, plot, LOOP, "pd.DataFrame({'a': range(99)})", "display(HTML('<b>bold</b>'))"):
+        cell = new_code_cell(source, id=f"id-{len(book.cells)}")
+        outputs = (each for each in kernel.run(source, cell.id) if each["msg_type"] in OUTPUTS)
+        cell.outputs = [output_from_msg(each) for each in outputs]
+        book.cells.append(cell)
+    nbformat.write(book, path)
+    sizes = list[float]()
+    for word in ("cells:all", path):
+        assert not error(kernel.run(f"%%chat --no-history -a {word}\nWhat?"))
+        sizes.append(estimate_tokens(prompt(seen)))
+    assert sizes[0] == pytest.approx(sizes[1], rel=0.02)

@@ -68,6 +68,24 @@ def test_a_page_with_an_open_panel_asks_for_what_that_shows(kernel: Kernel) -> N
     assert "Say hello." in first["panel"]["request"]
 
 
+def test_a_click_pins_a_cell_or_leaves_it_out_of_what_goes_with_the_next_prompt(kernel: Kernel) -> None:
+    page(kernel, ask=True)
+    kernel.run("%%chat\nSay hello.")
+    kernel.run("pinned = 1")
+    first = kernel.reply["execution_count"]
+    kernel.run("left_out = '<b>'")
+    second = kernel.reply["execution_count"]
+    line, [_, panel] = page(kernel, press="pin", cell=first), page(kernel, press="exclude", cell=second)
+    assert line[0]["role"] == "status"
+    request = panel["panel"]["request"]
+    assert f'data-press="unpin" data-cell="{first}"' in request
+    assert f'data-press="include" data-cell="{second}"' in request
+    assert "<b>" not in request
+    [line, _] = page(kernel, press="pin", cell=9_999)
+    assert line["role"] == "alert"
+    assert page(kernel, press="__class__", cell=first) == []
+
+
 def test_buttons_act_and_tell_their_results(kernel: Kernel) -> None:
     page(kernel, ask=True)
     kernel.run("%%chat\nSay hello.")

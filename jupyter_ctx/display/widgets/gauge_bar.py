@@ -32,6 +32,7 @@ SEGMENT_KINDS = {
     "pinned": SegmentKind("pinned turns", "unpin with %chat unpin N", "#8e24aa", "▞"),
     "summary": SegmentKind("summary of older turns", "rewrite with %chat summarise", "#00796b", "▤"),
     "tools": SegmentKind("functions and what they returned", "choose with %chat config tools", "#a86500", "▥"),
+    "cells": SegmentKind("cells of the notebook, with -a cells", "leave out with %chat exclude", "#c77800", "▨"),
     "earlier turns": SegmentKind("earlier turns", "reduce with %chat summarise or trim", "#1565c0", "█"),
     "this turn": SegmentKind("this turn, the newest", "leave out with %chat exclude", "#4f97e0", "▓"),
     "free": SegmentKind("free", "available to the next prompt", GRAY.format(0.15), "·"),
