@@ -153,7 +153,9 @@ def no_tools(model: str, words: str = "") -> InvalidRequestError:
 def check_tools(tools: Iterable[ToolSpec]) -> None:
     """Raise InvalidRequestError for a function that no API takes."""
     for tool in tools:
-        wrong = [each for each in (tool.name, *tool.json.get("properties", ())) if not re.fullmatch(TOOL_NAME, each)]
+        wrong = [
+            each for each in (tool.name, *(tool.json.get("properties") or ())) if not re.fullmatch(TOOL_NAME, each)
+        ]
         if wrong:
             raise InvalidRequestError(
                 f"{wrong[0]!r} of the tool {tool.name} cannot be sent: names have up to 64 letters of A to Z, digits, "

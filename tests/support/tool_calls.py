@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from dialects import DIALECTS, Dialect, _block, _delta, _named, delta_piece
+from dialects import _block, _delta, _named, delta_piece
 from server import events, piece, usage
 
 from jupyter_ctx.conversation.messages import ToolSpec
@@ -143,7 +143,6 @@ def google(calls: Sequence[Called], before: str = "", thought: str = "", why: st
 CALLING: dict[str, Callable[..., str]] = {
     "completions": completions, "responses": responses, "anthropic": anthropic, "google": google,
 }  # fmt: skip
-TOOL_DIALECTS: list[Dialect] = [DIALECTS[name] for name in CALLING]
 
 
 def carried(name: str, body: dict[str, Any]) -> Carried:
