@@ -159,7 +159,7 @@ def test_tab_offers_functions_and_methods(asking: Any) -> None:
     assert not {"%%chat --tool table", "%%chat --tool Shop"} & {*cells.lines("%%chat --tool ")}
 
 
-@pytest.mark.parametrize(("typed", "brief"), [("y", "12 items"), ("", "refused by you")])
+@pytest.mark.parametrize(("typed", "brief"), [("y", "12 items"), ("", "not called")])
 def test_confirm_asks_before_a_call(asking: Any, monkeypatch: pytest.MonkeyPatch, typed: str, brief: str) -> None:
     cells, model, _ = asking
     model.calls, questions = (NORWAY,), list[str]()
