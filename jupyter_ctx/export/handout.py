@@ -18,7 +18,7 @@ from ..conversation.text_safety import clean
 from ..errors import InvalidRequestError
 from ..runtime.frontend import fingerprint
 from .notebook_file import whole_text
-from .openai_messages import EXPORT_KEY, dumped, find, found_in
+from .openai_messages import EXPORT_KEY, cleaned_rounds, dumped, find, found_in
 
 HANDOUT = "handout"
 MOST_READ = 200_000_000  # bytes of a notebook
@@ -35,7 +35,7 @@ class HandoutAnswer:
     repeat: number of the answer among those to the same row
     text, thinking, stop_reason, truncated: as of a StoredAnswer
     tokens: the answer's tokens with their probabilities, where these were asked for
-    rounds: the functions that were called before it, with their results, but without files
+    rounds: the functions that were called before it, with their results
     """
 
     key: str
@@ -108,12 +108,5 @@ def _checked(answer: HandoutAnswer) -> HandoutAnswer:
     logprobs = (token.logprob for written in answer.tokens for token in (written.token, *written.top_logprobs))
     are_finite = all(logprob is not None and math.isfinite(logprob) for logprob in logprobs)
     tokens = answer.tokens if are_finite else ()
-    rounds = tuple(
-        without_files(each).rewritten(clean) for each in answer.rounds if len(each.calls) == len(each.results)
-    )
+    rounds = cleaned_rounds(answer.rounds)
     return replace(answer, text=clean(answer.text), thinking=clean(answer.thinking), tokens=tokens, rounds=rounds)
-
-
-def without_files(called: ToolRound) -> ToolRound:
-    """Return a round without the files in its results, and without what only its provider can read."""
-    return replace(called, results=tuple(replace(each, attachments=()) for each in called.results), state="")

@@ -18,7 +18,7 @@ from ..conversation.events import Offered, Said
 from ..conversation.messages import Turn, new_id
 from ..conversation.places import Places
 from ..errors import InvalidRequestError
-from ..export.handout import Handout, HandoutAnswer, answers_in, notebook_in, without_files
+from ..export.handout import Handout, HandoutAnswer, answers_in, notebook_in
 from ..storage.stored_answers import AnswerKey, StoredAnswer
 from .reply_checks import INCOMPLETE
 from .view import digested
@@ -140,5 +140,5 @@ def _answer(turn: Turn, before: str) -> HandoutAnswer:
     return HandoutAnswer(
         prompt_key(turn, record.model), asked=record.source or "", before=before, text=turn.reply,
         thinking=turn.thinking, stop_reason=record.stop_reason, tokens=record.tokens,
-        rounds=tuple(map(without_files, turn.rounds)),
+        rounds=turn.rounds,
     )  # fmt: skip
