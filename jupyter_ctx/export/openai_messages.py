@@ -25,7 +25,6 @@ from ..conversation.messages import (
     Role,
     StopReason,
     Summary,
-    ToolCall,
     ToolResult,
     ToolRound,
     Turn,
@@ -41,7 +40,6 @@ IMAGE = "image"
 MOST_TOKENS = 10**9  # a file may say anything
 TurnMarks: TypeAlias = dict[str, Any]
 MarkedMessage: TypeAlias = tuple[Message, TurnMarks]
-NO_RESULT = ToolResult("There is no result of this call.", failed=True)
 MEDIA_TYPES = frozenset(media_type for _, media_type in FILE_SIGNATURES)
 
 
@@ -54,47 +52,14 @@ def from_messages(messages: Iterable[object]) -> Added:
 
 
 def joined(messages: Iterable[object]) -> Iterator[Message]:
-    """Yield messages, with consecutive ones of a role joined. Raises InvalidRequestError."""
+    """Yield messages, with consecutive ones of a role joined, and none of calls. Raises InvalidRequestError."""
     if not isinstance(messages, Iterable):
         raise InvalidRequestError(f"{messages!r} is not a list of messages, each with a role and its text.")
-    for (role, has_calls), group in groupby(_with_results(messages), lambda each: (each.role, each.round is not None)):
+    said = (each for each in messages if find(str, each, "role") != "tool" and not find(list, each, "tool_calls"))
+    for role, group in groupby(map(_message, said), lambda message: message.role):
         same = list(group)
-        if has_calls:
-            yield from same
-            continue
         files = tuple(file for message in same for file in message.attachments)
         yield Message(role, "\n\n".join(message.content for message in same), files)
-
-
-def _with_results(messages: Iterable[object]) -> Iterator[Message]:
-    """Yield messages; one that calls functions has the results, which are messages that follow it."""
-    rest = deque(messages)
-    while rest:
-        message = rest.popleft()
-        calls = [find(dict, call) for call in find(list, message, "tool_calls")]
-        if not calls:
-            yield _message(message)
-            continue
-        results = dict[str, ToolResult]()
-        while rest and find(str, rest[0], "role") == "tool":
-            result = rest.popleft()
-            results[clean(find(str, result, "tool_call_id"))] = _result(find(dict, result).get("content"))
-        made = tuple(map(_call, calls))
-        answers = tuple(results.get(call.id, NO_RESULT) for call in made)
-        called = ToolRound(made, answers, clean(find(str, message, "content")))
-        yield Message("assistant", called.text, round=called)
-
-
-def _call(written: TurnMarks) -> ToolCall:
-    name, arguments = (find(str, written, "function", each) for each in ("name", "arguments"))
-    return ToolCall(clean(find(str, written, "id")), clean(name), clean(arguments))
-
-
-def _result(held: object) -> ToolResult:
-    written = held if isinstance(held, list) else [held] if isinstance(held, str) else []
-    parts = [_part(part, "user") for part in written]
-    text = "\n\n".join(part for part in parts if isinstance(part, str))
-    return ToolResult(clean(text), tuple(part for part in parts if isinstance(part, Attachment)))
 
 
 def _as_openai(message: Message) -> Iterator[dict[str, Any]]:
@@ -118,8 +83,7 @@ def turns_with_files(added: Added) -> Iterator[tuple[Turn, TurnMarks]]:
     for turn, marks in zip(added.turns, turn_marks(added), strict=True):
         numbers = count()
         parts = [{IMAGE: next(numbers)} if file.kind == "image" else as_part(file) for file in turn.attachments]
-        called = [each for message in turn.messages if message.round is not None for each in _as_openai(message)]
-        yield turn, {**marks, "parts": parts, **({"calls": called} if called else {})}
+        yield turn, {**marks, "parts": parts}
 
 
 def marked(role: str, text: str, marks: TurnMarks, images: Sequence[str] = ()) -> MarkedMessage:
@@ -208,6 +172,8 @@ def read(text: str) -> Added:
 
 def turn_marks(added: Added) -> list[TurnMarks]:
     """Return the marks of each turn."""
+    import msgspec
+
     summarized = added.summary.covers if added.summary else ()
     return [
         {
@@ -220,30 +186,32 @@ def turn_marks(added: Added) -> list[TurnMarks]:
             **({"sources": list(turn.record.sources)} if turn.record.sources else {}),
             **({"citations": dict(turn.record.citations)} if turn.record.citations else {}),
             **({"typed": turn.record.typed} if turn.record.typed is not None else {}),
-            **({"results": [_told(result) for each in turn.rounds for result in each.results]} if turn.rounds else {}),
+            **({"rounds": msgspec.to_builtins(turn.rounds)} if turn.rounds else {}),
         }
         for turn in added.turns
     ]
 
 
-def _told(result: ToolResult) -> TurnMarks:
-    """Return what OpenAI's form has no place for."""
-    return {"brief": result.brief, "failed": result.failed, "seconds": result.seconds}
+def _rounds(marks: TurnMarks) -> tuple[ToolRound, ...]:
+    """Return the calls that a turn's marks hold; none where they are damaged."""
+    import msgspec
+
+    try:
+        return cleaned_rounds(msgspec.convert(find(list, marks, "rounds"), tuple[ToolRound, ...]))
+    except (ValueError, RecursionError):  # ValidationError is a ValueError
+        return ()
 
 
-def _as_told(rounds: Iterable[ToolRound], results: list[object]) -> tuple[ToolRound, ...]:
-    """Return rounds with what the marks say of their results, as far as they do."""
-    told = iter(results)
-    return tuple(
-        replace(each, results=tuple(_told_of(result, find(dict, next(told, None))) for result in each.results))
-        for each in rounds
-    )
+def cleaned_rounds(rounds: Iterable[ToolRound]) -> tuple[ToolRound, ...]:
+    """Return the calls in a file, which may say anything, with texts and files that can be sent."""
+    cleaned = (each.rewritten(clean) for each in rounds if len(each.calls) == len(each.results))
+    return tuple(replace(each, results=tuple(map(_cleaned_result, each.results)), state="") for each in cleaned)
 
 
-def _told_of(result: ToolResult, marks: TurnMarks) -> ToolResult:
-    seconds: Any = marks.get("seconds")
-    known = float(seconds) if type(seconds) in (int, float) and 0 <= seconds < MOST_TOKENS else None
-    return replace(result, brief=clean(find(str, marks, "brief")), failed=marks.get("failed") is True, seconds=known)
+def _cleaned_result(result: ToolResult) -> ToolResult:
+    files = tuple(file for file in result.attachments if file.media_type in MEDIA_TYPES)
+    seconds = result.seconds if result.seconds is not None and 0 <= result.seconds < MOST_TOKENS else None
+    return replace(result, attachments=files, seconds=seconds)
 
 
 def file_marks(added: Added) -> TurnMarks:
@@ -262,13 +230,8 @@ def together(messages: Iterable[MarkedMessage], summary: object = None) -> Added
         asked, marks = rest.popleft()
         if asked.role != "user":
             raise InvalidRequestError(f"A turn begins with a user's message, not with one of role {asked.role!r}.")
-        called = [*joined(find(list, marks, "calls"))]
-        while rest and rest[0][0].round is not None:
-            called.append(rest.popleft()[0])
         reply = rest.popleft()[0].content if rest and rest[0][0].role == "assistant" else ""
-        made = (message.round for message in called if message.round is not None)
-        rounds = _as_told(made, find(list, marks, "results"))
-        turns.append((replace(_turn(asked, reply, marks), rounds=rounds), marks))
+        turns.append((_turn(asked, reply, marks), marks))
     pinned, excluded, summarized = (
         tuple(turn.id for turn, marks in turns if marks.get(name) is True)
         for name in ("pinned", "excluded", "summarized")
@@ -287,7 +250,7 @@ def _turn(asked: Message, reply: str, marks: TurnMarks) -> Turn:
         clean(find(str, marks, "model")), ending, sources=sources, typed=_typed(asked.content, marks.get("typed")),
         citations=tuple((clean(url), clean(str(title))) for url, title in find(dict, marks, "citations").items()),
     )  # fmt: skip
-    return Turn(asked.content, reply, attachments, record=record)
+    return Turn(asked.content, reply, attachments, record=record, rounds=_rounds(marks))
 
 
 def _typed(prompt: str, length: object) -> int | None:

@@ -23,7 +23,7 @@ from ..conversation.places import Places
 from ..conversation.text_safety import clean
 from ..errors import InvalidRequestError
 from ..export.notebook_file import whole_text
-from ..export.openai_messages import EXPORT_KEY, dumped, find, found_in
+from ..export.openai_messages import EXPORT_KEY, cleaned_rounds, dumped, find, found_in
 from ..runtime.frontend import fingerprint
 from ..storage.stored_answers import AnswerKey, StoredAnswer
 from .reply_checks import INCOMPLETE
@@ -43,7 +43,7 @@ class HandoutAnswer:
     repeat: number of the answer among those to the same row
     text, thinking, stop_reason, truncated: as of a StoredAnswer
     tokens: the answer's tokens with their probabilities, where these were asked for
-    rounds: the functions that were called before it, with their results, but without files
+    rounds: the functions that were called before it, with their results
     """
 
     key: str
@@ -136,7 +136,7 @@ def gathered(
                 HandoutAnswer(
                     _prompt_key(turn, turn.model), source, before, text=turn.reply, thinking=turn.thinking,
                     stop_reason=turn.stop_reason, tokens=turn.record.tokens,
-                    rounds=tuple(map(_without_files, turn.rounds)),
+                    rounds=turn.rounds,
                 )
                 for turn in turns
             )  # fmt: skip
@@ -226,14 +226,8 @@ def answers_in(notebook: Mapping[str, Any]) -> list[HandoutAnswer]:
 def _checked(answer: HandoutAnswer) -> HandoutAnswer:
     """Return an answer with texts that can be shown, and without odd probabilities and rounds."""
     tokens = answer.tokens if _finite(answer) else ()
-    whole = (each for each in answer.rounds if len(each.calls) == len(each.results))
-    rounds = tuple(_without_files(each).rewritten(clean) for each in whole)
+    rounds = cleaned_rounds(answer.rounds)
     return replace(answer, text=clean(answer.text), thinking=clean(answer.thinking), tokens=tokens, rounds=rounds)
-
-
-def _without_files(called: ToolRound) -> ToolRound:
-    """Return a round without the files in its results, and without what only its provider can read."""
-    return replace(called, results=tuple(replace(each, attachments=()) for each in called.results), state="")
 
 
 def _finite(answer: HandoutAnswer) -> bool:

@@ -20,7 +20,7 @@ from kernels import Kernel, error, shown
 from server import events, piece, send, serve, usage
 from tool_calls import Called, completions
 
-from jupyter_ctx import Chat, Reply, get_chat
+from jupyter_ctx import Reply, get_chat
 from jupyter_ctx.conversation.conversation import Conversation
 from jupyter_ctx.conversation.events import Added, Said
 from jupyter_ctx.conversation.messages import Attachment, ToolCall, ToolResult, ToolRound, Turn, TurnRecord
@@ -159,7 +159,7 @@ def test_tab_offers_functions_and_methods(asking: Any) -> None:
     assert not {"%%chat --tool table", "%%chat --tool Shop"} & {*cells.lines("%%chat --tool ")}
 
 
-@pytest.mark.parametrize(("typed", "brief"), [("y", "12 items"), ("", "refused by you")])
+@pytest.mark.parametrize(("typed", "brief"), [("y", "12 items"), ("", "not called")])
 def test_confirm_asks_before_a_call(asking: Any, monkeypatch: pytest.MonkeyPatch, typed: str, brief: str) -> None:
     cells, model, _ = asking
     model.calls, questions = (NORWAY,), list[str]()
@@ -185,12 +185,9 @@ def test_an_export_keeps_calls_and_their_results(asking: Any, tmp_path: Path, su
     path = get_chat().export(tmp_path / f"talk{suffix}")
     text = path.read_text("utf-8")
     assert "12 items" in text
-    read = Chat("m", base_url="http://127.0.0.1:1/v1", window=8000)
     if suffix == ".json":
         messages = json.loads(text)["messages"]
         assert [message["role"] for message in messages] == ["user", "assistant", "tool", "tool", "assistant"]
-        read.add_messages(messages)
-        assert read.turns[0].rounds[0].calls == turn.rounds[0].calls
     cells.run(f"%chat import {path}")
     _, again = get_chat().turns
     assert (again.rounds, again.reply) == (turn.rounds, turn.reply)
@@ -210,15 +207,14 @@ def test_a_handed_out_notebook_shows_the_calls_and_calls_nothing() -> None:
     asked = Turn("How many?", record=TurnRecord("openai/m", source="s"))
     image = Attachment("a.png", "image/png", b"PNG")
     result = ToolResult("twelve", (image,), "12 rows", seconds=0.2)
-    turn = replace(asked, reply="Twelve.", rounds=(ToolRound((ToolCall("c1", "rows"),), (result,), state="{}"),))
+    turn = replace(asked, reply="Twelve.", rounds=(ToolRound((ToolCall("c1", "rows"),), (result,)),))
     conversation = Conversation()
     conversation.append(Said(turn))
     handout = gathered([conversation], {"s"}, lambda _: False)
     notebook = json.loads(with_handout({"cells": [{"source": "x"}], "metadata": {}}, handout))
     (answer,) = msgspec.convert(notebook["metadata"]["jupyter_ctx"]["handout"], Handout).answers
     (kept,) = answer.rounds
-    assert kept.results == (replace(result, attachments=()),)
-    assert (kept.calls, kept.state) == (turn.rounds[0].calls, "")
+    assert kept == turn.rounds[0]
 
 
 @pytest.fixture
