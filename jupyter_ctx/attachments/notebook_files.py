@@ -19,9 +19,8 @@ from .media import as_attachment, modest
 from .rich_text import text_in
 
 ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
-REDRAWN = re.compile(r"[^\n\r]*\r(?!\n|\Z)")  # what a bar of progress had written before it wrote anew
 OUTPUT_LINES = 60  # of one output: the first and the last are kept
-LONG_LINE = re.compile(r"\0.*?\0|([^\n\0]{2000})[^\n\0]+")  # a picture, or a line of which only the beginning is kept
+LONG_LINE = re.compile(r"^([^\n\0]{2000})[^\n\0]+", re.MULTILINE)  # of which only the beginning is kept
 MOST_OUTPUT_IMAGES = 10  # that go as images
 PICTURE_FORMS = ("image/png", "image/jpeg", "png", "jpeg")
 _PICTURE = re.compile("\0(.*?)\0")
@@ -61,18 +60,22 @@ def code_cell(source: str, output: str, most_output: int = OUTPUT_LINES, most_co
 
 def output_text(outputs: Iterable[Mapping[str, Any]]) -> str:
     """Return what the outputs of a cell show; pictures are in it, in base64 between NULs."""
-    return LONG_LINE.sub(_cut, "".join(map(_output, outputs)).strip("\n"))
+    text = ""
+    for output in outputs:
+        is_on_a_line = output["output_type"] == "stream" or not text or text.endswith("\n")
+        text += ("" if is_on_a_line else "\n") + _output(output)
+    return LONG_LINE.sub(_cut, text.strip("\n"))
 
 
 def _cut(line: re.Match[str]) -> str:
-    left_out = line.end() - line.end(1)
-    return line[0] if line[1] is None else f"{line[1]} … {counted(left_out, 'character')} left out …"
+    return f"{line[1]} … {counted(line.end() - line.end(1), 'character')} left out …"
 
 
 def _output(output: Mapping[str, Any]) -> str:
     """Return what an output shows, of either format; a picture as a line in base64 between NULs."""
     if output["output_type"] == "stream":
-        return REDRAWN.sub("", ANSI.sub("", _joined(output.get("text", ""))))
+        lines = ANSI.sub("", _joined(output.get("text", ""))).split("\n")
+        return "\n".join(line.rstrip("\r").rpartition("\r")[2] for line in lines)  # as a bar of progress ends
     if output["output_type"] in ("error", "pyerr"):
         return f"{output.get('ename')}: {output.get('evalue')}\n"
     data = output.get("data", output)  # nbformat 3 has the forms beside the kind

@@ -227,7 +227,7 @@ def _outputs(cell: Execution, recorder: OutputRecorder) -> Iterator[dict[str, An
         yield _printed(pieces[printed:]) if pieces is not None else _shown(kept.bundle)
     yield from map(_displayed, waiting)
     if cell.error:
-        yield _printed([cell.error])
+        yield _shown({"text/plain": cell.error})
 
 
 def _printed(pieces: Sequence[str]) -> dict[str, Any]:

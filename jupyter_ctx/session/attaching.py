@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -86,7 +86,21 @@ def attachments_of_cells(
 
     parts = (part for turn in session.turns_before(asked) if turn.sources for part in divided(turn))
     sent = [(part.text, part.files) for part in parts if part.source]
-    return attached_cells(cells, session.room(asked.options), session.redactor(on=redact), sent)
+    attach = partial(attached_cells, room=session.room(asked.options), redactor=session.redactor(on=redact), sent=sent)
+    before = session.turn_of(asked) if asked.stored is not None else None
+    if before is not None:
+        texts = _cell_texts((part.source, part.text) for part in divided(before))
+        older = attach([cell for cell in cells if not cell.is_text or cell.code in texts])
+        if _cell_texts((part.name, part.text) for part in older) == texts:
+            return older  # Markdown cells that were saved since do not ask again
+    return attach(cells)
+
+
+def _cell_texts(parts: Iterable[tuple[str, str]]) -> set[str]:
+    """Return the texts of the cells of the notebook among parts of a prompt, each with its name."""
+    from ..attachments.notebook_cells import TITLE
+
+    return {text.removeprefix(TITLE) for name, text in parts if CELL_SOURCE.match(name)}
 
 
 def attachment_of_error(

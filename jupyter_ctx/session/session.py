@@ -470,6 +470,11 @@ class Session:
         above = {place.id for place in self.conversation.places[:at]}
         return [place.turn for place in planned.places if place.id in above]
 
+    def turn_of(self, asked: Prompt) -> Turn | None:
+        """Return the turn that the cell of a prompt has so far."""
+        at = self.conversation.position(asked.cell, asked.run, append=asked.append)
+        return self.conversation.places[at].turn if at < len(self.conversation.places) else None
+
     def replayed(self) -> list[Replayed]:
         """Return the requests of the turns since the last clear; turns for which nothing was sent have none."""
         usual = self.target({}, ask=False)

@@ -188,7 +188,7 @@ def test_a_cell_is_left_out_and_another_one_pinned_by_its_number(asked: Any) -> 
     assert error(kernel.run("%chat pin In[999]")) is not None
 
 
-@pytest.mark.parametrize("word", ["cells:900", "cells:4-2"])
+@pytest.mark.parametrize("word", ["cells:900", "cells:4-2", "cels"])
 def test_a_wrong_number_fails_with_what_there_is(word: str, asked: Any) -> None:
     kernel, _, _, seen = asked
     kernel.run("a = 1")
@@ -196,6 +196,7 @@ def test_a_wrong_number_fails_with_what_there_is(word: str, asked: Any) -> None:
     assert failed is not None
     assert failed["ename"] == "InvalidRequestError"
     assert word in failed["evalue"]
+    assert "cells" in failed["evalue"].replace(word, "")
     assert seen == []
 
 
@@ -222,6 +223,25 @@ def test_markdown_cells_of_the_saved_file_go_around_those_that_ran(asked: Any) -
     kernel.run("%%chat -a cells:all\nAnd now?", "chat-2")
     text = prompt(seen)
     assert text.index("# Title") < text.index("a = 1") < text.index("## Loading")
+
+
+def test_markdown_cells_that_are_saved_after_the_prompt_do_not_ask_again_and_edited_ones_do(asked: Any) -> None:
+    kernel, path, url, seen = asked
+    cells = [new_markdown_cell("# Title"), new_code_cell("a = 1", id="one"), new_code_cell(ASK, id="chat-1")]
+    for saved in (cells[1:], cells, cells):
+        kernel.run("a = 1", "one")
+        nbformat.write(new_notebook(cells=saved), path)
+        kernel.run(ASK, "chat-1")
+        assert len(seen) == 1
+        kernel.begin_anew()
+        kernel.run(LOAD.format(url=url))
+    kernel.run("a = 2", "one")
+    kernel.run(ASK, "chat-1")
+    assert "# Title" in prompt(seen)
+    cells[0].source = "# Other"
+    nbformat.write(new_notebook(cells=cells), path)
+    kernel.run(ASK, "chat-1")
+    assert "# Other" in prompt(seen)
 
 
 def test_that_markdown_cells_are_absent_is_said_once(asked: Any) -> None:
