@@ -262,6 +262,7 @@ class Chat:
             self.models.reopen(settings)
         if settings.model != self.config.model:
             self.session.summary_failures = 0
+        self.session.notebook.set_here.update(changes)
         self.session.change(settings=settings)
         if system is not None:
             self.session.act(actions.set_system, system)

@@ -33,7 +33,7 @@ from ..conversation.events import (
     Trimmed,
     Undone,
 )
-from ..conversation.messages import Turn
+from ..conversation.messages import Summary, Turn
 from ..conversation.places import Place
 from ..conversation.text_safety import checked
 from ..display.tables import shortened
@@ -170,13 +170,27 @@ def summarize(
         raise InvalidRequestError(f"instructions is {instructions!r}: it must be text.")
     if instructions and method == "extractive":
         raise InvalidRequestError("instructions are for a model: an extractive summary consists of your own lines.")
-    cell = by.rpartition(" ")[0]
-    before, seen = session.conversation.summary_by(by) if cell else None, session.notebook.seen
-    if before is not None and before.id not in seen:
-        seen.add(before.id)
-        return _unchanged("The summary is stored; nothing was sent")
+    stored = _stored_summary(session, by)
+    if stored is not None:
+        session.notebook.seen.add(stored.id)
+        text, now = "The summary is stored; nothing was sent", session.conversation
+        is_out = now.summary is None and stored.covers <= {place.turn.id for place in now.places}
+        return _apply(session, Summarized(stored), text) if is_out and not session.is_behind else _unchanged(text)
     draft = draft_summary(session, method, instructions, stopper, turns)
     return keep_summary(session, draft._replace(summary=draft.summary and replace(draft.summary, by=by)))
+
+
+def _stored_summary(session: Session, by: str) -> Summary | None:
+    """Return the summary that a cell asked for before this kernel, where its turns have no other answers now."""
+    cell = by.rpartition(" ")[0]
+    for past in session.pasts_of(cell) if cell else ():
+        summary = past.summary_by(by)
+        if summary is not None:
+            before = past.before(summary.id)
+            covered = [place for place in before.places if place.turn.id in summary.covers] if before else []
+            is_new = summary.id not in session.notebook.seen
+            return summary if is_new and not session.conversation.has_other_answers(covered) else None
+    return None
 
 
 def keep_summary(session: Session, draft: SummaryDraft, automatic: Literal["after"] | None = None) -> Change:
@@ -359,14 +373,18 @@ def add(session: Session, added: Added, source: str = "", *, summary: bool = Fal
     cell, past, seen = here(), session.conversation, session.notebook.seen
     older = past.older(cell.cell, cell.run)
     same = _same(session, added, cell, source if summary else "")
-    if same:
-        seen.update(place.turn.id for place in same)
-        session.record(*(Kept(place.id, cell.run or "", cell.execution) for place in same))
+    ids = {turn.id for turn in same}
+    there = [place for place in past.of_cell(cell.cell) if place.turn.id in ids]
+    if there or (same and session.is_behind):
+        seen.update(ids)
+        session.record(*(Kept(place.id, cell.run or "", cell.execution) for place in there))
         if added.system is not None and not summary and added.system != past.system:
             return _apply(session, SystemSet(added.system), "System prompt set; this cell's messages are there already")
         return _unchanged("Nothing to add: this cell added the same before")
     text, note = f"Added {words.turns(len(added.turns))}", ""
-    if summary:
+    if summary and same:
+        text, added = f"Added the stored summary of {source}; nothing was sent", Added(tuple(same))
+    elif summary:
         written = write_summary(session, _input(added), session.target({}, ask=False))
         if written.problem:
             dropped = f"Summary dropped: {written.problem}{written.cost_of_nothing}"
@@ -389,22 +407,24 @@ def _of_cell(turn: Turn, cell: Where) -> Turn:
     return replace(turn, record=record)
 
 
-def _same(session: Session, added: Added, cell: Where, source: str) -> Sequence[Place]:
-    """Return the places that the unchanged cell filled with the same turns when it ran before; none: it adds others.
+def _same(session: Session, added: Added, cell: Where, source: str) -> Sequence[Turn]:
+    """Return the same turns that the unchanged cell added when it ran before; none: it adds others.
 
-    A summary of ``source`` is the same after a restart. Cells above one that began anew are as they were then.
+    A summary of ``source`` is the same after a restart. What a clear or an undo took out counts as well.
     """
-    past, seen = session.conversation, session.notebook.seen
-    older = past.older(cell.cell, cell.run)
-    for earlier in () if older else reversed(past.earlier):
-        older = older or [place for place in earlier.older(cell.cell, cell.run) if place.turn.id not in seen]
-    if not older or older[0].turn.record.source != cell.source:
+    seen = session.notebook.seen
+    runs = [[place.turn for place in session.conversation.older(cell.cell, cell.run)]]
+    runs += (
+        [turn for turn in past.last_run(cell.cell, cell.run) if turn.id not in seen]
+        for past in session.pasts_of(cell.cell)
+    )
+    older = next(filter(None, runs), [])
+    if not older or older[0].record.source != cell.source:
         return ()
-    first = older[0].turn
     if source:
-        return older[:1] if first.id not in seen and first.prompt.startswith(f"{source}:\n") else ()
+        return older[:1] if older[0].id not in seen and older[0].prompt.startswith(f"{source}:\n") else ()
     same = older[: len(added.turns)]
-    return same if tuple(place.turn for place in same) == added.turns else ()
+    return same if tuple(same) == added.turns else ()
 
 
 # turns by their numbers

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 from ..attachments.attached import TextRoom
-from ..config.settings import Settings, check_setting, is_default
+from ..config.settings import MODEL_SETTINGS, Settings, check_setting, is_default, kept_settings, restored_settings
 from ..context.budget import HALF
 from ..conversation.conversation import Conversation
 from ..conversation.events import Event, MemorySet, Offered, Said, Summarized, SystemSet
@@ -206,16 +206,14 @@ class Session:
         except InvalidRequestError:  # the file that it names cannot be read: sending raises that
             return self.own_system
 
-    def system_for(self, options: Mapping[str, Any], then: Turn | None = None) -> str:
+    def system_for(self, options: Mapping[str, Any], past: Conversation | None = None) -> str:
         """Return the text that a request begins with; a system prompt among its options replaces the conversation's.
 
-        Until a system prompt or a memory file is set in this kernel, it is as it was when the turn ``then`` was
-        written: a cell below may have set it since.
+        Until a system prompt or a memory file is set in this kernel, it is that of the ``past`` conversation: a cell
+        below may have set it since.
         """
-        own, memory = self.conversation.system, self.conversation.memory
-        if then is not None and not self._has_set_system:
-            own, memory = self.conversation.prompts_at(then)
-        return self.system_of(own, memory, options.get("system"))
+        now = self.conversation if past is None or self._has_set_system else past
+        return self.system_of(now.system, now.memory, options.get("system"))
 
     def system_of(self, own: str | None, memory: str | None, given: str | None = None) -> str:
         """Return the text of a conversation's own system prompt, or one that is given for it, and its memory file."""
@@ -242,9 +240,19 @@ class Session:
 
     # where it goes, and what it carries
 
-    def target(self, options: Mapping[str, Any], *, ask: bool, schema: AnswerSchema | None = None) -> Target:
-        """Return where a request with these options goes. ``ask``: the server may be asked and started."""
-        target = self.models.target(self._settings_for(options), ask=ask)
+    def target(
+        self,
+        options: Mapping[str, Any],
+        *,
+        ask: bool,
+        schema: AnswerSchema | None = None,
+        usual: Settings | None = None,
+    ) -> Target:
+        """Return where a request with these options goes, with ``usual`` settings other than those of now.
+
+        ``ask``: the server may be asked and started.
+        """
+        target = self.models.target(self._settings_for(options, usual), ask=ask)
         purse = None if target.is_free else self.purse_for(target.settings)
         return replace(target, cache_key=self._cache_key, purse=purse, schema=schema)
 
@@ -273,12 +281,32 @@ class Session:
         if "max_cost" in names:
             raise InvalidRequestError("max_cost holds for the whole notebook: %chat config max_cost N sets it.")
 
-    def _settings_for(self, options: Mapping[str, Any]) -> Settings:
+    def _settings_for(self, options: Mapping[str, Any], usual: Settings | None = None) -> Settings:
+        usual = usual or self.state.settings
         given = {name: value for name, value in options.items() if value is not None} if options else {}
         if not given:
-            return self.state.settings
+            return usual
         self.check_given(given)
-        return self.notebook.course.priced(settings_with(self.state.settings, given))
+        return self.notebook.course.priced(settings_with(usual, given))
+
+    def kept_settings(self) -> dict[str, Any]:
+        """Return what has been set since the start, as each turn records it."""
+        return kept_settings(self.state.defaults, self.state.settings)
+
+    def settings_then(self, turn: Turn) -> Settings:
+        """Return the settings that a turn was asked with; what was set in this kernel is as it is now.
+
+        A turn of an earlier release does not tell: then they are all as now.
+        """
+        now, kept, here = self.state.settings, turn.record.settings, self.notebook.set_here
+        if kept is None:
+            return now
+        here = here.union(("model", *MODEL_SETTINGS)) if here & {"model", *MODEL_SETTINGS} else here
+        then = restored_settings(self.state.defaults, self.notebook.course.unforbidden(kept))
+        try:
+            return replace(then, **{name: getattr(now, name) for name in here | {"parameters"}})
+        except InvalidRequestError:  # no request can have both
+            return now
 
     def plan(
         self, said: Said, target: Target, system: str, *, record: bool, summary: Summary | None = None
@@ -310,13 +338,60 @@ class Session:
         """Return the next request at the conversation's end, with an empty prompt; no server is asked."""
         return next_plan(self.target({}, ask=False), self.conversation, self.system)
 
-    def request_then(
-        self, past: Conversation, said: Said, turn: Turn, at: int, target: Target, system: str
-    ) -> str:  # fmt: skip
-        """Return the digest of the request that the turn at a position was sent with, if it were sent again now."""
-        past = past.as_marked_at(turn)
-        scope, start = scope_then(past, at, system, turn)
-        return request_digest(target, request_in(target, past, scope, start, said.turn.messages[0]))
+    # what cells were answered before this kernel was started
+
+    def earlier_answers(self, cell: str | None, run: str | None) -> Iterator[tuple[Conversation, Turn]]:
+        """Yield what a cell was answered, with its conversation: what stands there now first, then what was last.
+
+        Nothing where the cell has run in this kernel: then another answer is wanted.
+        """
+        now, seen = self.conversation, self.notebook.seen
+        older = now.older(cell, run)
+        if older and older[0].turn.id in seen:
+            return
+        if older:
+            yield now, older[0].turn
+        for past in self.pasts_of(cell):
+            turns = past.last_run(cell, run)
+            new = next((turn for turn in turns if turn.id not in seen), None)
+            if new is not None:
+                yield past, new
+            elif turns:
+                return
+
+    def pasts_of(self, cell: str | None) -> Iterator[Conversation]:
+        """Yield this conversation, then the notebook's others that a cell has asked in, as they are stored."""
+        yield self.conversation
+        if self.journal is not None and cell is not None:
+            yield from self.journal.others_of(cell, self.notebook.others)
+
+    def answers_as_then(
+        self, past: Conversation, turn: Turn, said: Said, options: Mapping[str, Any], schema: AnswerSchema | None
+    ) -> bool:
+        """Return whether a turn answered this request: if it were asked with what stood before the turn, and set then.
+
+        None of what stood before it may have another answer now.
+        """
+        before = past.before(turn.id)
+        if before is None:
+            return False
+        system, target = (
+            self.system_for(options, before),
+            self.target(options, ask=False, schema=schema, usual=self.settings_then(turn)),
+        )
+        before = Conversation() if said.begins_anew(before) else before
+        at = before.position(turn.record.cell, turn.record.run, append=said.append)
+        scope, start = scope_then(before, at, system, turn)
+        view = [place for places in scope.in_view(before, start) for place in places]
+        request = request_in(target, before, scope, start, said.turn.messages[0])
+        is_same = request_digest(target, request) == turn.record.digest
+        return is_same and not self.conversation.has_other_answers(view)
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether the last turn is of an earlier kernel, and its cell has not run again: cells above it are run."""
+        places = self.conversation.places
+        return bool(places) and places[-1].turn.id not in self.notebook.seen
 
     def previous(self, planned: RequestPlan) -> Turn | None:
         """Return the last turn, where the request is that turn's with its reply and a new prompt added."""

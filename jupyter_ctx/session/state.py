@@ -17,6 +17,7 @@ from ..config.settings import (
     restored_settings,
 )
 from ..context.usage import Spending
+from ..conversation.conversation import Conversation
 from ..errors import InvalidRequestError
 from ..providers.catalog import SERVICES, key_of
 from ..providers.lookup import given_address, split_model
@@ -38,6 +39,8 @@ class NotebookState:
     ``notes``: memory files that a notice named, with the version named, and course files with the answer about them.
     ``handout``: the answers that were handed out with the notebook.
     ``course``: what a course's file beside the notebook decides.
+    ``set_here``: names of settings that were set since the kernel was started.
+    ``others``: conversations that stored answers were looked for in, by their ids in the store.
     """
 
     folder: Path | None = None
@@ -45,6 +48,8 @@ class NotebookState:
     notes: dict[str, str] = field(default_factory=dict)
     handout: HandedOut = field(default_factory=HandedOut)
     course: Course = field(default_factory=Course)
+    set_here: set[str] = field(default_factory=set)
+    others: dict[str, Conversation] = field(default_factory=dict)
 
 
 class SessionState(NamedTuple):

@@ -19,7 +19,7 @@ from ..context.calibration import Reports, Vector
 from ..context.learned_limit import LearnedLimit
 from ..context.usage import Spending
 from ..conversation.conversation import Conversation
-from ..conversation.events import EVENT_KINDS, Event, Kept, Offered, Redone, Said, Undone, Unreadable
+from ..conversation.events import EVENT_KINDS, Added, Event, Kept, Offered, Redone, Said, Summarized, Undone, Unreadable
 from ..errors import StoreError
 from ..runtime.redaction import without_address_keys
 
@@ -110,6 +110,10 @@ def to_row(event: Event, sizes: list[Sizes]) -> EventRow:
     if isinstance(event, Offered):
         record = event.alternatives.asked.record
         return row._replace(digest=event.alternatives.digest or None, cell=record.cell, source=record.source)
+    if isinstance(event, Summarized):
+        return row._replace(cell=event.summary.by.rpartition(" ")[0] or None)
+    if isinstance(event, Added) and event.turns:
+        return row._replace(cell=event.turns[0].record.cell)
     return row
 
 
