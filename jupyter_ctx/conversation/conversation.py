@@ -36,7 +36,9 @@ class Conversation(Places):
         self._undone: list[Step] = []
         self._of_cells: dict[str, list[Turn]] = {}  # whatever became of them
         self._summaries_by: dict[str, Summary] = {}  # the newest
+        self.all_offers: dict[str, Alternatives] = {}  # cleared or not
         self._at: dict[str, int] = {}  # the number of the event that brought a turn or a summary
+        self._runs: dict[str, str | None] = {}  # in which a turn was answered first
         self._past: Conversation | None = None  # as it was before one of them
         for event in events:
             self.append(event)
@@ -114,6 +116,10 @@ class Conversation(Places):
         chosen = (event for event in reversed(self._events) if isinstance(event, Chosen))
         return next((event.turn for event in chosen if event.alternatives == offered.id), "")
 
+    def run_of(self, turn: str) -> str | None:
+        """Return the execution of its cell in which a turn was answered, and not only shown again."""
+        return self._runs.get(turn)
+
     def _remember(self, event: Event) -> None:
         """Note which turns, of which cell, or which summary an event brings."""
         turns: tuple[Turn, ...] = ()
@@ -121,6 +127,7 @@ class Conversation(Places):
             turns = (event.turn,)
         elif isinstance(event, Offered):
             turns = event.alternatives.turns
+            self.all_offers[event.alternatives.id] = event.alternatives
         elif isinstance(event, Added):
             turns = event.turns
         elif isinstance(event, Summarized):
@@ -128,6 +135,7 @@ class Conversation(Places):
             self._summaries_by[event.summary.by] = event.summary
         for turn in turns:
             self._at.setdefault(turn.record.id, self.length)
+            self._runs.setdefault(turn.record.id, turn.record.run)
             if turn.record.cell is not None:
                 self._of_cells.setdefault(turn.record.cell, []).append(turn)
 

@@ -89,7 +89,7 @@ class Places:
     ``summary``, ``summaries``: the summary that views may hold, and every one by its id.
     ``system``, ``memory``: the system prompt and the memory file's path, once they were set.
     ``pins``: the pinned places, in order.
-    ``offers``: answers of which at most one is a turn, by the id of them all, in the order in which they came.
+    ``offers``: answers since the last clear of which at most one is a turn, by the id of them all, as they came.
     ``files``: one attachment of each kind with which a turn came.
     ``revision``: another number after each change of the places but a turn that was added at their end.
     """
@@ -221,7 +221,7 @@ class Places:
     def clear(self) -> None:
         """Begin anew, and unbind the cells."""
         self.cleared += self.places
-        self.places, self.pins = [], []
+        self.places, self.pins, self.offers = [], [], {}
         self._index, self._cells, self._moved = {}, {}, {}
         self.trimmed_to, self.summary, self._lost = 0, None, 0
 
@@ -279,6 +279,7 @@ class Places:
         if not is_there:
             new = self.begins_anew(offered.asked.record.cell, new=offered.new)
             self.say(turns[chosen], append=offered.append, new=new)
+            self.offers[alternatives] = offered  # which a clear has taken out
         there = self.place_of(offered)
         assert there is not None
         there.versions = [*(each for each in there.versions if each.id not in turns), *offered.turns]

@@ -33,7 +33,7 @@ from ..conversation.events import (
     Trimmed,
     Undone,
 )
-from ..conversation.messages import Summary, Turn
+from ..conversation.messages import Alternative, Summary, Turn
 from ..conversation.places import Place
 from ..conversation.text_safety import checked
 from ..display.tables import shortened
@@ -301,13 +301,20 @@ def _last_turn(session: Session) -> Turn | None:
 
 def pick(session: Session, number: int, version: int) -> Change:
     """Make an older answer of a turn the current one."""
-    place = _places(session, (number,))[0]
-    if not words.is_whole(version, 1, len(place.versions)):
-        raise InvalidRequestError(f"Turn {number} has no answer {version!r}: there are 1 to {len(place.versions)}.")
-    turn = place.versions[version - 1]
-    if turn is place.turn:
+    place, answers = _places(session, (number,))[0], answers_of(session, number)
+    if not words.is_whole(version, 1, len(answers)):
+        raise InvalidRequestError(f"Turn {number} has no answer {version!r}: there are 1 to {len(answers)}.")
+    answer = answers[version - 1]
+    _check_came(version, answer)
+    if answer.record.id == place.turn.id:
         return _unchanged(f"Turn {number} has answer {version} already")
-    return _apply(session, Picked(place.id, turn.id), f"Turn {number} has answer {version} again")
+    return _apply(session, Picked(place.id, answer.record.id), f"Turn {number} has answer {version} again")
+
+
+def _check_came(number: int, answer: Alternative) -> None:
+    """Raise InvalidRequestError for an answer that did not come."""
+    if answer.error:
+        raise InvalidRequestError(f"Answer {number} ({answer.label}) failed, and cannot be taken: {answer.error}")
 
 
 def choose_answer(session: Session, number: int, alternatives: str | None = None) -> Change:
@@ -319,8 +326,7 @@ def choose_answer(session: Session, number: int, alternatives: str | None = None
     if not words.is_whole(number, 1, len(offered.answers)):
         raise InvalidRequestError(f"There is no answer {number!r}: there are 1 to {len(offered.answers)}.")
     answer = offered.answers[number - 1]
-    if answer.error:
-        raise InvalidRequestError(f"Answer {number} ({answer.label}) failed, and cannot be taken: {answer.error}")
+    _check_came(number, answer)
     place = past.place_of(offered)
     if place is not None and place.turn.id == answer.record.id:
         return _unchanged(f"Answer {number} is turn {past.index(place.id) + 1} already")
@@ -435,9 +441,22 @@ def turn_of(session: Session, number: int) -> Turn:
     return _places(session, (number,))[0].turn
 
 
-def versions_of(session: Session, number: int) -> tuple[Turn, ...]:
-    """Return all answers to a turn in the order in which they were written, the current one among them."""
-    return tuple(_places(session, (number,))[0].versions)
+def answers_of(session: Session, number: int) -> tuple[Alternative, ...]:
+    """Return all answers to a turn as they are numbered, the current one among them.
+
+    The last that stood side by side come first, as their cell numbers them, then the others as they were written.
+    """
+    versions = {turn.id: turn for turn in _places(session, (number,))[0].versions}
+    offers = reversed(session.conversation.offers.values())
+    last = next((offer for offer in offers if any(turn.id in versions for turn in offer.turns)), None)
+    side_by_side = last.answers if last is not None else ()
+    others = versions.keys() - {answer.record.id for answer in side_by_side}
+    written = [
+        Alternative(turn.model, turn.reply, turn.thinking, turn.record)
+        for turn in versions.values()
+        if turn.id in others
+    ]
+    return (*side_by_side, *written)
 
 
 def _places(session: Session, numbers: Sequence[int]) -> list[Place]:

@@ -21,7 +21,7 @@ from ..models.purse import Purse
 from ..models.registry import Models, Target, asked_model, settings_with
 from ..models.request_price import RequestPrice, request_price, worst_case
 from ..providers.base import AnswerSchema, Reply
-from ..runtime.frontend import fingerprint
+from ..runtime.frontend import fingerprint, here
 from ..runtime.interrupts import uninterrupted
 from ..runtime.redaction import Redactor, Unredacted
 from ..storage.conversation_writer import ConversationWriter, OpenedConversation
@@ -272,8 +272,14 @@ class Session:
         return asked_model(self._settings_for(options))
 
     def room(self, options: Mapping[str, Any], among: int = 1) -> TextRoom:
-        """Return how much room one of so many attached things may take in a request with these options."""
-        return text_room(self.models, self._settings_for(options), among)
+        """Return how much room one of so many attached things may take in a request with these options.
+
+        Where the running cell was answered before this kernel, it is that of then: its prompt is to be the same.
+        """
+        cell = here()
+        before = next(self.earlier_answers(cell.cell, cell.run), None)
+        usual = self.settings_then(before[1]) if before is not None else None
+        return text_room(self.models, self._settings_for(options, usual), among)
 
     def check_given(self, names: Collection[str]) -> None:
         """Raise InvalidRequestError for a setting that one request, or one run, may not have of its own."""
@@ -372,15 +378,13 @@ class Session:
 
         None of what stood before it may have another answer now.
         """
-        before = past.before(turn.id)
+        before, cell = past.before(turn.id), turn.record.cell
         if before is None:
             return False
-        system, target = (
-            self.system_for(options, before),
-            self.target(options, ask=False, schema=schema, usual=self.settings_then(turn)),
-        )
+        system, usual = self.system_for(options, before), self.settings_then(turn)
+        target = self.target(options, ask=False, schema=schema, usual=usual)
         before = Conversation() if said.begins_anew(before) else before
-        at = before.position(turn.record.cell, turn.record.run, append=said.append)
+        at = before.position(cell, past.run_of(turn.id), append=said.append)
         scope, start = scope_then(before, at, system, turn)
         view = [place for places in scope.in_view(before, start) for place in places]
         request = request_in(target, before, scope, start, said.turn.messages[0])
