@@ -37,6 +37,7 @@ from .state import ABOVE, NEARLY_FULL, NotebookState, SessionState
 from .view import request_digest, request_in, scope_then
 
 T = TypeVar("T")
+ALWAYS_OF_NOW = {"parameters", "max_cost", "confirm_cost"}  # settings that are not kept, or that bound what is paid
 MAY_BE_CACHED = 600.0  # seconds after which no cache is hoped for whose provider does not say how long it lasts
 # settings that decide how much of a conversation a request has room for
 FITS_BY = ("model", "window", "max_tokens", "compact_at", "min_turns", "max_turns", "budget_share")
@@ -278,7 +279,7 @@ class Session:
         """
         cell = here()
         before = next(self.earlier_answers(cell.cell, cell.run), None)
-        usual = self.settings_then(before[1]) if before is not None else None
+        usual = self.settings_then(before[1].record.settings) if before is not None else None
         return text_room(self.models, self._settings_for(options, usual), among)
 
     def check_given(self, names: Collection[str]) -> None:
@@ -299,20 +300,34 @@ class Session:
         """Return what has been set since the start, as each turn records it."""
         return kept_settings(self.state.defaults, self.state.settings)
 
-    def settings_then(self, turn: Turn) -> Settings:
-        """Return the settings that a turn was asked with; what was set in this kernel is as it is now.
+    def settings_then(self, kept: Mapping[str, Any] | None, now: Settings | None = None) -> Settings:
+        """Return the settings of then, of which these were ``kept``; what was set in this kernel is as it is now.
 
-        A turn of an earlier release does not tell: then they are all as now.
+        A turn of an earlier release has kept none: then they are all as now.
         """
-        now, kept, here = self.state.settings, turn.record.settings, self.notebook.set_here
+        now = now or self.state.settings
         if kept is None:
             return now
-        here = here.union(("model", *MODEL_SETTINGS)) if here & {"model", *MODEL_SETTINGS} else here
+        of_now = self.notebook.set_here | ALWAYS_OF_NOW | ({"system"} if self._has_set_system else set())
+        if of_now & {"model", *MODEL_SETTINGS}:
+            of_now |= {"model", *MODEL_SETTINGS}
         then = restored_settings(self.state.defaults, self.notebook.course.unforbidden(kept))
         try:
-            return replace(then, **{name: getattr(now, name) for name in here | {"parameters"}})
+            return replace(then, **{name: getattr(now, name) for name in of_now})
         except InvalidRequestError:  # no request can have both
             return now
+
+    def settings_of_run(self) -> Settings:
+        """Return the settings of a run over a table: those that the unchanged cell ran with last, as of a turn."""
+        now = settings_with(self.state.settings, {"system": self.own_system or None})
+        cell = here()
+        if cell.cell is None:
+            return now
+        key, runs = f"{cell.cell} {cell.source}", self.state.runs
+        settings = self.settings_then(runs.get(key), now)
+        others = {name: kept for name, kept in runs.items() if name.rpartition(" ")[0] != cell.cell}
+        self.change(runs={**others, key: kept_settings(self.state.defaults, settings)})
+        return settings
 
     def plan(
         self, said: Said, target: Target, system: str, *, record: bool, summary: Summary | None = None
@@ -381,7 +396,7 @@ class Session:
         before, cell = past.before(turn.id), turn.record.cell
         if before is None:
             return False
-        system, usual = self.system_for(options, before), self.settings_then(turn)
+        system, usual = self.system_for(options, before), self.settings_then(turn.record.settings)
         target = self.target(options, ask=False, schema=schema, usual=usual)
         before = Conversation() if said.begins_anew(before) else before
         at = before.position(cell, past.run_of(turn.id), append=said.append)

@@ -61,6 +61,7 @@ class SessionState(NamedTuple):
     ``spent``: what replies cost.
     ``counted``: the view whose size the provider reported last, as ``view_key`` names it; empty: none.
     ``sent``: the view that the last request and its reply left, as ``counted``.
+    ``runs``: the settings that were kept of runs over tables, by their cells and the fingerprints of their texts.
     """
 
     settings: Settings
@@ -69,6 +70,7 @@ class SessionState(NamedTuple):
     spent: Spending = Spending()
     counted: str = ""
     sent: str = ""
+    runs: Mapping[str, dict[str, Any]] = {}  # it is read only
 
     def restored(self, stored: StoredState, given: Mapping[str, Any]) -> SessionState:
         """Return this state with what was stored added; settings that were ``given`` hold."""
@@ -77,6 +79,7 @@ class SessionState(NamedTuple):
             warned=self.warned.union(stored.get("warned", ())),
             spent=stored.get("spent", self.spent),
             counted=stored.get("counted", ""),
+            runs=stored.get("runs", {}),
         )
 
     def stored(self, learned: StoredState, notebook: NotebookState) -> StoredState:
@@ -88,6 +91,7 @@ class SessionState(NamedTuple):
             "spent": self.spent,
             "told": dict(notebook.notes),
             "counted": self.counted,
+            "runs": dict(self.runs),
         }
 
 

@@ -64,6 +64,7 @@ class StoredState(TypedDict, total=False):
     """What a conversation knows beside its events.
 
     ``counted`` is the fingerprint of the view whose size the provider reported last.
+    ``runs`` are the settings that runs over tables had, by their cells.
     ``sizes`` are those that were told since its last event, which has all that were told before.
     """
 
@@ -75,6 +76,7 @@ class StoredState(TypedDict, total=False):
     meters: list[MeterState]
     endpoints: dict[str, EndpointState]
     counted: str
+    runs: dict[str, dict[str, Any]]
 
 
 class EventRow(NamedTuple):
