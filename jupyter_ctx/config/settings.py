@@ -44,6 +44,7 @@ BODIES = frozenset({"http_options", "extra_body", "generationConfig"})  # of Goo
 LEAST_TOKENS = 256  # that compact_at may be: a figure from 0.1 to 1 is a share of the limit
 NUMBER_UNITS = {"": 1, "%": 0.01, "k": 1_000, "m": 1_000_000}
 TYPED_NUMBER = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+)) ?([km%]?)")
+BARE_COMMAS = re.compile(r"(?=.*[1-9])(\d+),(\d+)((?:,\d+)*)")  # between prices, or decimal ones
 GROUPED_NUMBER = re.compile(r"[1-9]\d{0,2}(,\d{3})+")
 About = Literal["request", "room", "server", "display"]  # what a setting decides; room: when and how room is made
 
@@ -354,6 +355,13 @@ def _room(value: Any) -> float:
 
 
 def _prices(value: Any) -> tuple[float, ...]:
+    """Return prices from a sequence, or from a text: between whole numbers alone a comma may be a decimal one."""
+    bare = BARE_COMMAS.fullmatch(value.strip()) if isinstance(value, str) else None
+    if bare is not None:
+        raise InvalidRequestError(
+            f"prices is {value!r}: is its first price {bare[1]} or {bare[1]}.{bare[2]}? Write "
+            f"{bare[1]}.0,{bare[2]}{bare[3]} or {bare[1]}.{bare[2]}{bare[3] or ',OUT'}: a decimal point in a price tells."
+        )
     figures = value.replace(",", " ").split() if isinstance(value, str) else value
     prices = tuple(_number(each.lstrip("$") if isinstance(each, str) else each, Number()) for each in figures)
     Prices.of(prices)
