@@ -7,7 +7,7 @@ from IPython.core.error import UsageError
 from .. import wording as words_of
 from ..chat import Chat
 from ..config.aliases import load_aliases, model_of, set_alias
-from ..config.settings import DEFAULT_MODEL, SETTING_NAMES
+from ..config.settings import DEFAULT_MODEL, SETTING_NAMES, check_kept
 from ..display.tables import table_text
 from ..display.text import to_plain
 from ..display.widgets.gauge import gauge_line
@@ -324,10 +324,9 @@ def _config(call: Call, *words: str) -> object:
     if not (equals and name in SETTING_NAMES):  # NAME=VALUE
         name, value = words[0], ""
     values = [*filter(None, [value]), *words[1:]]
+    check_kept(name)
     if values:
         chat.configure(**{name: values if name == "parameters" else " ".join(values)})
-    elif name not in SETTING_NAMES:
-        chat.configure(**{name: None})  # raises the error that names the nearest setting
     say(setting_lines(chat, name))
     return (name == "model" and chat.models.missing_key(chat.config)) or None
 
