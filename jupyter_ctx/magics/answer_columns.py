@@ -23,7 +23,7 @@ from ..providers.base import Reply
 from ..runtime.frontend import Where
 from ..runtime.interrupts import uninterrupted
 from ..session import actions
-from ..session.actions import answers_of, turn_of
+from ..session.actions import versions_of, turn_of
 from ..session.prompt import Prompt
 from ..session.side_by_side import MOST_AT_A_TIME, Candidate, ask_each
 from .answer_parts import ending, figures_of, remarks_on, shown_forms
@@ -185,7 +185,7 @@ def show_versions(chat: Chat, number: int | None) -> dict[str, str]:
         answers, chosen, asked = last.answers, chat.session.chosen(last.id), last.asked
     else:
         number = number or len(chat.turns)
-        answers, asked = answers_of(chat.session, number), turn_of(chat.session, number)
+        answers, asked = versions_of(chat.session, number), turn_of(chat.session, number)
         chosen = next(i for i, answer in enumerate(answers, 1) if answer.record.id == asked.id)
     if len(answers) < 2:
         raise InvalidRequestError(f"Turn {number} has one answer: there is nothing to compare.")

@@ -301,7 +301,7 @@ def _last_turn(session: Session) -> Turn | None:
 
 def pick(session: Session, number: int, version: int) -> Change:
     """Make an older answer of a turn the current one."""
-    place, answers = _places(session, (number,))[0], answers_of(session, number)
+    place, answers = _places(session, (number,))[0], versions_of(session, number)
     if not words.is_whole(version, 1, len(answers)):
         raise InvalidRequestError(f"Turn {number} has no answer {version!r}: there are 1 to {len(answers)}.")
     answer = answers[version - 1]
@@ -441,7 +441,7 @@ def turn_of(session: Session, number: int) -> Turn:
     return _places(session, (number,))[0].turn
 
 
-def answers_of(session: Session, number: int) -> tuple[Alternative, ...]:
+def versions_of(session: Session, number: int) -> tuple[Alternative, ...]:
     """Return all answers to a turn as they are numbered, the current one among them.
 
     The last that stood side by side come first, as their cell numbers them, then the others as they were written.

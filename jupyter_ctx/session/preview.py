@@ -12,12 +12,12 @@ from ..conversation.conversation import Conversation
 from ..conversation.messages import Role, Summary, Turn, file_tokens
 from ..conversation.places import Place
 from ..display.tables import first_words
+from ..display.tabular import data_frame
 from ..models.request_price import RequestPrice, price_range, sending_text, unknown_prices
 from ..providers.base import Request
 from ..shown_as import mimebundle
 from .prompt_parts import PromptPart, RowWithParts, TableWithParts, prompt_parts
 from .request_plan import RequestPlan
-from .tabular import data_frame
 from .view import PartStatus, part_states
 
 

@@ -17,7 +17,7 @@ from jupyter_ctx.errors import InvalidRequestError
 from jupyter_ctx.providers.base import Request
 from jupyter_ctx.runtime.frontend import Origin
 from jupyter_ctx.session import actions
-from jupyter_ctx.session.actions import answers_of
+from jupyter_ctx.session.actions import versions_of
 from jupyter_ctx.session.prompt import Prompt
 from jupyter_ctx.session.side_by_side import Candidate, ask_each
 from jupyter_ctx.testing import Answer, ScriptedProvider
@@ -98,10 +98,10 @@ def test_the_first_answer_is_the_turn_until_another_is_picked(chat: Chat, provid
 def test_the_others_stay_as_versions_and_the_choice_can_be_changed_and_undone(chat: Chat) -> None:
     found = asked(chat)
     chat.pick(2)
-    assert [turn.reply for turn in answers_of(chat.session, 1)] == [answer.reply for answer in found.answers]
+    assert [turn.reply for turn in versions_of(chat.session, 1)] == [answer.reply for answer in found.answers]
     chat.pick(3)
     assert replies(chat) == ["At 2.0: Hello?"]
-    assert len(answers_of(chat.session, 1)) == 3
+    assert len(versions_of(chat.session, 1)) == 3
     chat.pick(1, 1)
     assert chat.session.chosen(found.id) == 1
     chat.undo()
@@ -126,7 +126,7 @@ def test_a_cell_that_runs_again_has_its_new_answers_in_the_same_place(chat: Chat
     assert chat.session.chosen(second.id) == 1
     chat.pick(3)
     assert replies(chat) == ["At 2.0: Hi?", "At None: Later"]
-    assert len(answers_of(chat.session, 1)) == 6
+    assert len(versions_of(chat.session, 1)) == 6
     assert not chat.pick(1, 3).changed, "its cell and the turn count alike"
     assert chat.pick(1, 4).changed
     assert replies(chat)[0] == "At 0.0: Hello?"
