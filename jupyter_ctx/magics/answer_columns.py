@@ -23,7 +23,7 @@ from ..providers.base import Reply
 from ..runtime.frontend import Where
 from ..runtime.interrupts import uninterrupted
 from ..session import actions
-from ..session.actions import versions_of, turn_of
+from ..session.actions import turn_of, versions_of
 from ..session.prompt import Prompt
 from ..session.side_by_side import MOST_AT_A_TIME, Candidate, ask_each
 from .answer_parts import ending, figures_of, remarks_on, shown_forms
