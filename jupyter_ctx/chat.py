@@ -190,7 +190,7 @@ class Chat:
         session, journal = self.session, self.session.journal
         if "store" not in options and journal is not None:
             chosen = replace(chosen, store=journal.address)
-        settings = settings_with(self.config, {"system": self.system or None, **given})
+        settings = settings_with(session.settings_of_run(), given)
         session.check_given({*given, *grid} if isinstance(grid, Mapping) else given)
         return start(
             template, rows, grid, self.models, settings, chosen,
@@ -278,6 +278,7 @@ class Chat:
             self.models.reopen(settings)
         if settings.model != self.config.model:
             self.session.summary_failures = 0
+        self.session.notebook.set_here.update(changes)
         self.session.change(settings=settings)
         if system is not None:
             self.session.act(actions.set_system, system)

@@ -14,6 +14,7 @@ from typing import Any
 from . import wording as words
 from .chat import Chat, chat_of, checked_name
 from .config.settings import Settings, default_settings
+from .display.tabular import Table
 from .errors import InvalidRequestError, StoreError
 from .models.purse import Purse
 from .models.registry import Models
@@ -24,7 +25,6 @@ from .session.actions import Change
 from .session.course import COURSE_FILE, course_in
 from .session.session import Session
 from .session.state import NotebookState, told_of_environment
-from .session.tabular import Table
 from .storage.conversation_writer import ConversationWriter, OpenedConversation, forget
 from .storage.database import TakenError
 from .storage.ownership import is_held_elsewhere

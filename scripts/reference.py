@@ -17,7 +17,7 @@ from unittest.mock import patch
 import jupyter_ctx
 from jupyter_ctx import errors
 from jupyter_ctx.__main__ import main
-from jupyter_ctx.config.settings import SETTINGS, About, Settings, choices, typed_value, wanted
+from jupyter_ctx.config.settings import KEYWORDS, About, Settings, choices, typed_value, wanted
 from jupyter_ctx.magics.command_table import GROUPS, Command
 from jupyter_ctx.magics.commands import COMMANDS
 from jupyter_ctx.magics.help_pages import OF_SETTINGS, TOPICS, topic_text
@@ -98,13 +98,13 @@ def _option(option: Option) -> tuple[str, str]:
 
 
 def _settings() -> Iterator[str]:
-    for about, title in OF_SETTINGS.items():
+    for about, title in {**OF_SETTINGS, "keyword": "Keywords of Chat and its methods, which are no settings"}.items():
         yield f"## {title}\n\n{_table(('setting', '', 'default', 'values'), _rows(about))}\n"
 
 
 def _rows(about: About) -> Iterator[tuple[str, ...]]:
     default = Settings()
-    for name, each in SETTINGS.items():
+    for name, each in KEYWORDS.items():
         if each.about == about:
             values = ", ".join(f"`{word}`" for word in choices(name)) or wanted(name)
             yield f"`{name}`", each.help, f"`{typed_value(getattr(default, name))}`", values

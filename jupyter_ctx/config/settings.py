@@ -1,7 +1,8 @@
 """Every setting, declared once: for keywords of Chat, ``%chat config`` and IPython's ``c.Chat``.
 
 To add a setting, add a field to :class:`Settings` with its type, default and :func:`setting`. From there have it: the
-check of its values, ``%chat config``, Tab completion, ``help(Settings)`` and the book's reference.
+check of its values, ``%chat config``, Tab completion, ``help(Settings)`` and the book's reference. What is declared by
+``keyword`` is no setting: few need it, and they give it to Chat, or to one request or command.
 """
 
 # ruff: noqa: RUF009  # a field that is declared by a function is a field
@@ -44,8 +45,10 @@ BODIES = frozenset({"http_options", "extra_body", "generationConfig"})  # of Goo
 LEAST_TOKENS = 256  # that compact_at may be: a figure from 0.1 to 1 is a share of the limit
 NUMBER_UNITS = {"": 1, "%": 0.01, "k": 1_000, "m": 1_000_000}
 TYPED_NUMBER = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+)) ?([km%]?)")
+BARE_COMMAS = re.compile(r"(?=.*[1-9])(\d+),(\d+)((?:,\d+)*)")  # between prices, or decimal ones
 GROUPED_NUMBER = re.compile(r"[1-9]\d{0,2}(,\d{3})+")
-About = Literal["request", "room", "server", "display"]  # what a setting decides; room: when and how room is made
+# what a setting decides; room: when and how room is made; keyword: it is none, but a keyword argument
+About = Literal["request", "room", "display", "keyword"]
 
 
 class Number(NamedTuple):
@@ -99,7 +102,7 @@ def setting(about: About, default: Any, summary: str) -> Any:
     return field(**given, metadata={"about": about, "summary": summary})
 
 
-request, room, server, display = (partial(setting, about) for about in typing.get_args(About))
+request, room, display, keyword = (partial(setting, about) for about in typing.get_args(About))
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,8 +117,8 @@ class Settings:
     effort: Literal["none", "minimal", "low", "medium", "high", "max"] | None = request(
         None, "how much the model thinks before it answers; off: as its provider has it"
     )
-    certainty: Literal["on", "off"] = request(
-        "off", "whether an answer shows how likely each of its tokens was, where the model's provider tells it"
+    certainty: Literal["on", "off"] = keyword(
+        "off", "whether an answer tells how likely each of its tokens was; in a cell, --certainty"
     )
     max_tokens: Tokens | None = request(
         None, "longest reply, in tokens; none: a part of the window is kept free for the reply"
@@ -130,8 +133,8 @@ class Settings:
     parameters: Mapping[str, Any] = request(
         {}, "further parameters of a request, passed on as given; NAME=null drops one"
     )
-    cache_ttl: Literal["5m", "1h"] | None = request("5m", "how long Anthropic keeps a cached prompt")
-    token_counting: Literal["auto", "approximate", "tiktoken", "provider"] = request(
+    cache_ttl: Literal["5m", "1h"] | None = keyword("5m", "how long Anthropic keeps a cached prompt")
+    token_counting: Literal["auto", "approximate", "tiktoken", "provider"] = keyword(
         "auto", "auto: tiktoken where the vocabulary is public; provider: asked before each request"
     )
     on_overflow: Literal["trim", "summarise", "stop"] = room(
@@ -154,8 +157,12 @@ class Settings:
     summary_model: str | None = room(
         None, "the model that writes summaries; none: the chat's own, or your own lines for local models"
     )
-    n_ctx: Tokens | None = server(None, "the context window of a local model as loaded, in tokens; none: as window")
-    timeout: Annotated[float, Number(0.1, 86_400)] = server(600.0, "seconds that a server may be silent")
+    n_ctx: Tokens | None = keyword(
+        None, "the context window of a local model as loaded, in tokens; none: as window; in a cell, -m local/NAME@N"
+    )
+    timeout: Annotated[float, Number(0.1, 86_400)] = keyword(
+        600.0, "seconds that a server may be silent; in a notebook, %chat use MODEL --timeout N"
+    )
     confirm_cost: Dollars | None = request(
         1.0, "dollars above which a run asks first, as it does above 20 requests of unknown price; none: it never asks"
     )
@@ -214,9 +221,10 @@ def _declared(hint: Any, about: About, summary: str) -> Setting:
 
 
 _hints = typing.get_type_hints(Settings, include_extras=True)
-SETTINGS = {each.name: _declared(_hints[each.name], **each.metadata) for each in fields(Settings)}
+KEYWORDS = {each.name: _declared(_hints[each.name], **each.metadata) for each in fields(Settings)}
+SETTINGS = {name: each for name, each in KEYWORDS.items() if each.about != "keyword"}
 SETTING_NAMES = tuple(SETTINGS)
-HELP: Mapping[str, str] = {name: each.help for name, each in SETTINGS.items()}
+HELP: Mapping[str, str] = {name: each.help for name, each in KEYWORDS.items()}
 _DEFAULTS = Settings()
 _described = (f"{name}: {line} (default: {getattr(_DEFAULTS, name)!r})" for name, line in HELP.items())
 Settings.__doc__ = "\n".join([f"{Settings.__doc__}", "", *_described])
@@ -224,7 +232,7 @@ Settings.__doc__ = "\n".join([f"{Settings.__doc__}", "", *_described])
 
 def choices(name: str) -> tuple[str, ...]:
     """Return the words that a setting may be, where there are only so many."""
-    declared = SETTINGS[name]
+    declared = KEYWORDS[name]
     return (*declared.words, "off") if declared.words and declared.is_optional else declared.words
 
 
@@ -243,7 +251,7 @@ def typed_value(value: Any, name: str = "") -> str:
 
 def wanted(name: str) -> str:
     """Return what a setting's value must be, in words."""
-    declared, number = SETTINGS[name], SETTINGS[name].number
+    declared, number = KEYWORDS[name], KEYWORDS[name].number
     if declared.words:
         return f"one of {', '.join(choices(name))}"
     words = WANTED.get(name, "text")
@@ -268,25 +276,32 @@ def default_settings(config: Mapping[str, Any], given: Mapping[str, Any]) -> Set
 
 def kept_settings(begun: Settings, now: Settings) -> dict[str, Any]:
     """Return the settings changed since the start, without parameters, which may hold a key."""
-    changed = {name for name in SETTING_NAMES if getattr(now, name) != getattr(begun, name)} - {"parameters"}
+    changed = {name for name in KEYWORDS if getattr(now, name) != getattr(begun, name)} - {"parameters"}
     address = {"model", *MODEL_SETTINGS}  # all or nothing: half of it would send a conversation to somebody else
     changed |= address if changed & address else set()
-    return {name: getattr(now, name) for name in SETTING_NAMES if name in changed}
+    return {name: getattr(now, name) for name in KEYWORDS if name in changed}
 
 
 def restored_settings(settings: Settings, kept: Mapping[str, Any]) -> Settings:
     """Return settings with those kept before a restart, or unchanged if a kept one is not valid any more."""
     try:
-        return settings.changed({name: kept[name] for name in SETTING_NAMES if name in kept})
+        return settings.changed({name: kept[name] for name in KEYWORDS if name in kept})
     except InvalidRequestError:
         return settings
 
 
 def check_setting(name: str) -> None:
     """Raise InvalidRequestError for an unknown setting, with the nearest name."""
-    if name not in SETTINGS:
-        hint = did_you_mean(name, SETTING_NAMES) or f" There are {', '.join(SETTING_NAMES)}."
+    if name not in KEYWORDS:
+        hint = did_you_mean(name, KEYWORDS) or f" There are {', '.join(KEYWORDS)}."
         raise InvalidRequestError(f"No setting {name!r}.{hint}")
+
+
+def check_kept(name: str) -> None:
+    """Raise InvalidRequestError for what is no setting, with the nearest name or what to do instead."""
+    check_setting(name)
+    if name not in SETTINGS:
+        raise InvalidRequestError(f"{name} is no setting, but a keyword of Chat and its methods: {HELP[name]}.")
 
 
 def is_none(value: Any) -> bool:
@@ -306,7 +321,7 @@ def _read(name: str, value: Any) -> Any:
     check_setting(name)
     if is_default(name, value):
         return getattr(_DEFAULTS, name)
-    declared = SETTINGS[name]
+    declared = KEYWORDS[name]
     if declared.is_optional and (value is None or (is_none(value) and value not in declared.words)):
         return None
     try:
@@ -359,6 +374,13 @@ def _room(value: Any) -> float:
 
 
 def _prices(value: Any) -> tuple[float, ...]:
+    """Return prices from a sequence, or from a text: between whole numbers alone a comma may be a decimal one."""
+    bare = BARE_COMMAS.fullmatch(value.strip()) if isinstance(value, str) else None
+    if bare is not None:
+        raise InvalidRequestError(
+            f"prices is {value!r}: is its first price {bare[1]} or {bare[1]}.{bare[2]}? Write "
+            f"{bare[1]}.0,{bare[2]}{bare[3]} or {bare[1]}.{bare[2]}{bare[3] or ',OUT'}, with a decimal point."
+        )
     figures = value.replace(",", " ").split() if isinstance(value, str) else value
     prices = tuple(_number(each.lstrip("$") if isinstance(each, str) else each, Number()) for each in figures)
     Prices.of(prices)

@@ -161,10 +161,13 @@ class RequestSize(NamedTuple):
 
         The margin is on all that is only estimated, the new prompt included.
         """
-        start = self.start if start is None else start
+        return self.with_margin(self.start if start is None else start) <= self.limit * share
+
+    def with_margin(self, start: int) -> float:
+        """Return the tokens of a view from ``start`` and the new prompt, with the margin on what is only estimated."""
         estimated = self.guessed + self.ledger.guessed(start, self.end)
         counted = self.fixed + self.ledger.in_view(start, self.end) - estimated
-        return counted + (estimated + self.prompt) / (1 - self.margin) <= self.limit * share
+        return counted + (estimated + self.prompt) / (1 - self.margin)
 
     def most(self, share: float = 1.0) -> int:
         """Return the tokens up to which this request may grow by a new prompt and still fit in ``share`` of the limit.

@@ -130,11 +130,11 @@ class LearnedLimit:
             return self._raised(window)
         if self.tokens >= min(window.tokens, window.max_input_tokens or window.tokens):
             return window
-        given = window.tokens if window.source == "given" else None
         cap = self.tokens if self.of_input else None
         return replace(
             window, tokens=window.tokens if self.of_input else self.tokens, max_input_tokens=cap, source="learned",
-            matched=None, given=given, refused=None if self.is_stated else self.refused, since=self.since,
+            matched=None, instead_of=(window.source, window.tokens), since=self.since,
+            refused=None if self.is_stated else self.refused,
         )  # fmt: skip
 
     def _raised(self, window: ContextWindow) -> ContextWindow:

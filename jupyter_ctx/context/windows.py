@@ -46,7 +46,7 @@ class ContextWindow:
     ``max_output_tokens``: the cap on the output alone, if there is one.
     ``source``: who says so.
     ``matched``: the row of the table, or the part of the name, that the figure comes from.
-    ``given``: the user's figure, where a refusal has taught a smaller one.
+    ``instead_of``: the source and the figure of before, where a refusal has taught a smaller one.
     ``passed``: the largest prompt that was accepted, where that raised a window of a table.
     ``refused``: of a learned window, the prompt that was refused, where nobody stated the limit.
     ``since``: when the window was learned, in seconds since 1970.
@@ -57,7 +57,7 @@ class ContextWindow:
     max_output_tokens: int | None = None
     source: Source = "assumed"
     matched: str | None = None
-    given: int | None = None
+    instead_of: tuple[Source, int] | None = None
     passed: int | None = None
     refused: int | None = None
     since: float | None = field(default=None, compare=False)
@@ -66,9 +66,9 @@ class ContextWindow:
     def origin(self) -> str:
         """The source of the figure, in words."""
         if self.source == "learned":
-            given = f"given {self.given:,}, " if self.given else ""
+            before = "{} {:,}, ".format(*self.instead_of) if self.instead_of else ""
             refused = f"server refused {self.refused:,}" if self.refused else "server stated it"
-            return f"learned: {given}{f'{self.passed:,} passed' if self.passed else refused}"
+            return f"learned: {before}{f'{self.passed:,} passed' if self.passed else refused}"
         if self.source == "assumed" and self.matched:
             return f"assumed from {self.matched}"
         row = f" ({self.matched})" if self.matched else ""

@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from .events import Event, Kept, Offered, Redone, Said, Summarized, Undone, Unreadable
-from .places import Places
+from .events import Added, Chosen, Event, Kept, Offered, Redone, Said, Summarized, Undone, Unreadable
+from .messages import Alternatives, Summary, Turn
+from .places import Place, Places
 
 BETWEEN_STEPS = (Kept, Offered)  # undo takes neither back
 
@@ -33,6 +34,12 @@ class Conversation(Places):
         self._done: list[Step] = []
         self._before: list[Event] = []  # what came before the first step
         self._undone: list[Step] = []
+        self._of_cells: dict[str, list[Turn]] = {}  # whatever became of them
+        self._summaries_by: dict[str, Summary] = {}  # the newest
+        self.all_offers: dict[str, Alternatives] = {}  # cleared or not
+        self._at: dict[str, int] = {}  # the number of the event that brought a turn or a summary
+        self._runs: dict[str, str | None] = {}  # in which a turn was answered first
+        self._past: Conversation | None = None  # as it was before one of them
         for event in events:
             self.append(event)
 
@@ -70,8 +77,67 @@ class Conversation(Places):
                 self._undone.clear()
             took_back = self._fold(event)
             self._add_step(event, event.label_off if took_back else event.label)
+        self._remember(event)
         self._events.append(event)
         self.length += 1
+
+    # what became of nothing: taken back, cleared, or replaced
+
+    def last_run(self, cell: str | None, run: str | None) -> list[Turn]:
+        """Return the turns of the cell's last execution other than this one, also where no place has them now."""
+        turns = [turn for turn in self._of_cells.get(cell or "", ()) if turn.record.run != run]
+        return [turn for turn in turns if turn.record.run == turns[-1].record.run]
+
+    def summary_by(self, by: str) -> Summary | None:
+        """Return the newest summary that a cell asked for, also where it was taken back."""
+        return self._summaries_by.get(by)
+
+    def has_other_answers(self, places: Iterable[Place]) -> bool:
+        """Return whether the cell of one of these places, of an earlier time, has other answers now."""
+        for place in places:
+            now = self.of_cell(place.turn.record.cell)
+            if now and all(place.turn != other.turn for other in now):
+                return True
+        return False
+
+    def before(self, brought: str) -> Conversation | None:
+        """Return the conversation as it was before it had this turn or summary; ``None``: it never had it."""
+        end = self._at.get(brought)
+        if end is None:
+            return None
+        if self._past is None or self._past.length > end:
+            self._past = Conversation()
+        for event in self._events[self._past.length : end]:
+            self._past.append(event)
+        return self._past
+
+    def chosen_of(self, offered: Alternatives) -> str:
+        """Return the id of the answer that was taken last of several; empty: none was."""
+        chosen = (event for event in reversed(self._events) if isinstance(event, Chosen))
+        return next((event.turn for event in chosen if event.alternatives == offered.id), "")
+
+    def run_of(self, turn: str) -> str | None:
+        """Return the execution of its cell in which a turn was answered, and not only shown again."""
+        return self._runs.get(turn)
+
+    def _remember(self, event: Event) -> None:
+        """Note which turns, of which cell, or which summary an event brings."""
+        turns: tuple[Turn, ...] = ()
+        if isinstance(event, Said):
+            turns = (event.turn,)
+        elif isinstance(event, Offered):
+            turns = event.alternatives.turns
+            self.all_offers[event.alternatives.id] = event.alternatives
+        elif isinstance(event, Added):
+            turns = event.turns
+        elif isinstance(event, Summarized):
+            self._at.setdefault(event.summary.id, self.length)
+            self._summaries_by[event.summary.by] = event.summary
+        for turn in turns:
+            self._at.setdefault(turn.record.id, self.length)
+            self._runs.setdefault(turn.record.id, turn.record.run)
+            if turn.record.cell is not None:
+                self._of_cells.setdefault(turn.record.cell, []).append(turn)
 
     def _undo(self) -> None:
         if not self._done:  # what it took back is lost

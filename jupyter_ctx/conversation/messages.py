@@ -202,6 +202,7 @@ class TurnRecord:
     ``extents``: of each source, the characters of its text and the number of its files.
     ``tokens``: the reply's tokens with their probabilities, where these were asked for.
     ``citations``: the pages that the reply cites, as pairs of an address and a title.
+    ``settings``: those of the conversation that were set before it; ``None``: it is of an earlier release.
     ``id``: name of this version of the turn, unique in every conversation.
     """
 
@@ -227,6 +228,7 @@ class TurnRecord:
     extents: tuple[tuple[int, int], ...] = ()
     tokens: tuple[TokenLogprob, ...] = ()
     citations: tuple[tuple[str, str], ...] = ()
+    settings: dict[str, Any] | None = None
     id: str = field(default_factory=new_id)
     shortened: str | None = None
 

@@ -5,9 +5,8 @@ Each exchange has a *place*; a re-run of its cell puts a newer version there.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from copy import copy
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import count
 from typing import Self
 
@@ -31,7 +30,6 @@ class Place:
     ``execution``: the number that its cell shows.
     ``fresh``: the conversation began anew with this turn.
     ``pinned``, ``excluded``: in every view, or in none.
-    ``marks``: when these two changed, and to what.
     ``has_text``: whether a view may hold the turn: Anthropic refuses a message without text.
     ``messages``: the turn's messages, once a request has carried them.
     ``shortened``: id of the place before which the view cut results of functions down to a line, as ``start`` is.
@@ -48,7 +46,6 @@ class Place:
     fresh: bool = False
     pinned: bool = False
     excluded: bool = False
-    marks: list[tuple[int, bool, bool]] = field(default_factory=list)
     has_text: bool = field(init=False, default=False)
     messages: tuple[Message, ...] = field(init=False, default=())
     shortened: str | None = None
@@ -78,19 +75,12 @@ class Place:
         self.messages = self.turn.messages
         return self.messages
 
-    def mark(self, now: int, *, pinned: bool, on: bool) -> None:
+    def mark(self, *, pinned: bool, on: bool) -> None:
         """Pin or exclude the place, or take that back; no place is both."""
         if pinned:
             self.pinned, self.excluded = on, self.excluded and not on
         else:
             self.excluded, self.pinned = on, self.pinned and not on
-        self.marks.append((now, self.pinned, self.excluded))
-
-    def as_marked_at(self, then: int) -> Place:
-        """Return the place as it is now, but pinned or excluded as it was then."""
-        marks = ((pinned, excluded) for since, pinned, excluded in reversed(self.marks) if since < then)
-        pinned, excluded = next(marks, (False, False))
-        return replace(self, pinned=pinned, excluded=excluded)
 
 
 class Places:
@@ -101,10 +91,9 @@ class Places:
     ``summary``, ``summaries``: the summary that views may hold, and every one by its id.
     ``system``, ``memory``: the system prompt and the memory file's path, once they were set.
     ``pins``: the pinned places, in order.
-    ``offers``: answers of which at most one is a turn, by the id of them all, in the order in which they came.
+    ``offers``: answers since the last clear of which at most one is a turn, by the id of them all, as they came.
     ``files``: one attachment of each kind with which a turn came.
     ``has_calls``: whether a function was called in any turn.
-    ``earlier``: the places as they were before each turn that began anew, since the last clear.
     ``revision``: another number after each change of the places but a turn that was added at their end.
     """
 
@@ -124,15 +113,12 @@ class Places:
         self.has_calls = False
         self.summaries: dict[str, Summary] = {}
         self.offers: dict[str, Alternatives] = {}
-        self.earlier: list[Self] = []
-        self._prompts: list[tuple[int, str | None, str | None]] = []  # system and memory, since when
         self._index: dict[str, int] = {}
         self._cells: dict[str, list[Place]] = {}
         self._moved: dict[str, str] = {}  # places that went into another one
         self._lost = 0  # where the last turn stood that cannot be read
         self._now = 0  # how many events were folded in
         self._written: dict[str, int] = {}  # when each version was
-        self._marked: dict[str, Place] = {}  # places that were pinned or excluded, perhaps no longer
 
     # reading
 
@@ -197,31 +183,6 @@ class Places:
         before = next((turn for since, turn in reversed(other.shown) if since < written), None)
         return before not in (None, other.turn.id)
 
-    def as_marked_at(self, turn: Turn) -> Self:
-        """Return the places as they are now, but pinned and excluded as when this turn was written, if it was."""
-        then = self._written.get(turn.id, self._now)
-        if all(place.marks[-1][0] <= then for place in self._marked.values()):
-            return self
-        others = {place.id: place.as_marked_at(then) for place in self._marked.values() if place.id in self._index}
-        past = copy(self)
-        past.places, past.revision = self.places.copy(), next(_revisions)
-        for id_, place in others.items():
-            past.places[self._index[id_]] = place
-        past._find_pins()
-        return past
-
-    def summary_by(self, cell: str) -> Summary | None:
-        """Return the newest summary that a cell asked for, where all turns that it stands for are as they were."""
-        pasts = [self.places, *(past.places for past in self.earlier)]
-        current = {place.turn.id for places in pasts for place in places}
-        mine = (each for each in reversed(self.summaries.values()) if cell and each.by == cell)
-        return next((each for each in mine if each.covers <= current), None)
-
-    def prompts_at(self, turn: Turn) -> tuple[str | None, str | None]:
-        """Return the system prompt and the memory file's path when a turn was written."""
-        before = (each[1:] for each in reversed(self._prompts) if each[0] < self._written[turn.id])
-        return next(before, (None, None))
-
     def summarized(self, summary: Summary) -> Self:
         """Return the same with this summary standing for the turns that it covers."""
         other = copy(self)
@@ -242,7 +203,7 @@ class Places:
             self.files[file.kind] = file
         self.has_calls = self.has_calls or bool(turn.rounds)
         if new:
-            self.clear((*self.earlier, copy(self)))
+            self.clear()
         cell, run = turn.record.cell, turn.record.run
         mine = self._cells.setdefault(cell, []) if cell is not None else []
         older = [place for place in mine if place.run != run]
@@ -265,12 +226,11 @@ class Places:
             self._insert(at, turn, mine)
         return False
 
-    def clear(self, earlier: Iterable[Self] = ()) -> None:
+    def clear(self) -> None:
         """Begin anew, and unbind the cells."""
-        self.earlier = list(earlier)
         self.cleared += self.places
-        self.places, self.pins = [], []
-        self._index, self._cells, self._moved, self._marked = {}, {}, {}, {}
+        self.places, self.pins, self.offers = [], [], {}
+        self._index, self._cells, self._moved = {}, {}, {}
         self.trimmed_to, self.summary, self._lost = 0, None, 0
 
     def trim(self, first: str | None) -> None:
@@ -284,8 +244,7 @@ class Places:
     def mark(self, places: tuple[str, ...], *, pinned: bool, on: bool = True) -> None:
         """Pin places (else exclude them), or take that back."""
         for place in self._chosen(places):
-            place.mark(self._now, pinned=pinned, on=on)
-            self._marked[place.id] = place
+            place.mark(pinned=pinned, on=on)
         self._find_pins()
 
     def include_all(self) -> None:
@@ -294,17 +253,15 @@ class Places:
         for place in self.places:
             place.start = place.own_start = place.shortened = None
             if place.excluded:
-                place.mark(self._now, pinned=False, on=False)
+                place.mark(pinned=False, on=False)
 
     def set_system(self, text: str) -> None:
         """Set the system prompt."""
         self.system = text
-        self._prompts.append((self._now, text, self.memory))
 
     def set_memory(self, path: str) -> None:
         """Set the memory file."""
         self.memory = path
-        self._prompts.append((self._now, self.system, path))
 
     def pick(self, place: str, turn: str) -> None:
         """Make an older version of a place its current one again."""
@@ -330,6 +287,7 @@ class Places:
         if not is_there:
             new = self.begins_anew(offered.asked.record.cell, new=offered.new)
             self.say(turns[chosen], append=offered.append, new=new)
+            self.offers[alternatives] = offered  # which a clear has taken out
         there = self.place_of(offered)
         assert there is not None
         there.versions = [*(each for each in there.versions if each.id not in turns), *offered.turns]
@@ -342,11 +300,6 @@ class Places:
         ids = {turn.id for turn in offered.turns}
         places = self.of_cell(offered.asked.record.cell) or self.places
         return next((place for place in reversed(places) if any(turn.id in ids for turn in place.versions)), None)
-
-    def position_of(self, offered: Alternatives) -> int:
-        """Return where the turn is that one of these answers became, else where it would stand."""
-        place, asked = self.place_of(offered), offered.asked.record
-        return self.position(asked.cell, None, append=offered.append) if place is None else self.index(place.id)
 
     def begins_anew(self, cell: str | None, *, new: bool) -> bool:
         """Return whether a ``new`` turn of a cell clears first: a re-run of a cell that did so already does not."""

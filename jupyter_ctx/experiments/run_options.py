@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
-from ..config.settings import SETTING_NAMES
+from ..config.settings import KEYWORDS
 from ..errors import InvalidRequestError, check_whole_number
 from ..wording import did_you_mean
 
@@ -77,9 +77,9 @@ def parted(given: Mapping[str, Any], begun: Options) -> tuple[Options, dict[str,
     Raises InvalidRequestError for a name that is neither, with the nearest one.
     """
     known = [each.name for each in fields(begun)]
-    unknown = next((name for name in given if name not in known and name not in SETTING_NAMES), None)
+    unknown = next((name for name in given if name not in known and name not in KEYWORDS), None)
     if unknown is not None:
-        hint = did_you_mean(unknown, (*known, *SETTING_NAMES), "{}=")
+        hint = did_you_mean(unknown, (*known, *KEYWORDS), "{}=")
         hint = hint or f" There are {', '.join(known)}, and every setting."
         raise InvalidRequestError(f"A run takes no {unknown}=.{hint}")
     options = {name: value for name, value in given.items() if name in known}

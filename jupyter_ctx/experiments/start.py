@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from ..config.settings import SETTING_NAMES, Settings, default_settings
+from ..config.settings import KEYWORDS, Settings, default_settings
 from ..conversation.schema import Schema
 from ..errors import AuthenticationError, BudgetExceededError, InvalidRequestError
 from ..models.purse import Purse
@@ -178,7 +178,7 @@ def _of_judge(models: Models, settings: Settings, cap: float | None, given: Sett
 
 def _checked(text: Template, rows: Rows, grid: Mapping[str, Any], options: Options) -> tuple[str, ...]:
     """Return what to know of the template and the table. Raises InvalidRequestError."""
-    values = [name for name in grid if name not in SETTING_NAMES]
+    values = [name for name in grid if name not in KEYWORDS]
     notes = (*rows.notices(text.columns(rows.columns)), *text.check(rows.columns, values))
     unread = next((name for name in values if not text.reads(name)), None)
     if unread is not None:

@@ -11,7 +11,7 @@ from typing import Any
 from IPython.core.error import UsageError
 
 from ..chat import Chat
-from ..conversation.messages import Alternatives, Turn
+from ..conversation.messages import Alternative, Alternatives
 from ..display.answer.column_page import Column, Frame, compared_forms
 from ..display.answer.columns import AnswerColumns, TerminalColumns
 from ..display.answer.json_block import is_json, json_forms
@@ -145,6 +145,9 @@ class SideBySideCell:
         """Show which answer is taken now."""
         if self._bar is None:
             return
+        if self.id not in self._chat.conversation.offers:  # a clear has taken them out
+            self.end()
+            return
         before, self._chosen = self._chosen, self._chat.session.chosen(self.id)
         if before != self._chosen:
             self._view.choose(_index(self._chosen))
@@ -179,24 +182,21 @@ def show_versions(chat: Chat, number: int | None) -> dict[str, str]:
     """
     last = next(reversed(chat.conversation.offers.values()), None) if number is None else None
     if last is not None:
-        chosen = chat.session.chosen(last.id)
-        turns = [last.turn(answer) for answer in last.answers]
-        columns = [_stored_column(each.label, last.turn(each), each.error) for each in last.answers]
+        answers, chosen, asked = last.answers, chat.session.chosen(last.id), last.asked
     else:
         number = number or len(chat.turns)
-        turns, current = list(versions_of(chat.session, number)), turn_of(chat.session, number)
-        chosen = next(i for i, turn in enumerate(turns, 1) if turn.id == current.id)
-        columns = [_stored_column(turn.model, turn) for turn in turns]
-    if len(turns) < 2:
+        answers, asked = versions_of(chat.session, number), turn_of(chat.session, number)
+        chosen = next(i for i, answer in enumerate(answers, 1) if answer.record.id == asked.id)
+    if len(answers) < 2:
         raise InvalidRequestError(f"Turn {number} has one answer: there is nothing to compare.")
-    above = (f"Answers to: {first_words(turns[-1].typed)}",)
-    return compared_forms(columns, Frame(above, chosen=_index(chosen)))
+    above = (f"Answers to: {first_words(asked.typed)}",)
+    return compared_forms(list(map(_stored_column, answers)), Frame(above, chosen=_index(chosen)))
 
 
-def _stored_column(label: str, turn: Turn, error: str = "") -> Column:
-    figures = figures_of(turn.model, turn.record) if turn.reply else None
-    forms = json_forms(turn.reply) if is_json(turn.reply) else None
-    return Column(label, turn.reply, footer=figures, error=error, forms=forms)
+def _stored_column(answer: Alternative) -> Column:
+    figures = figures_of(answer.record.model, answer.record) if answer.reply else None
+    forms = json_forms(answer.reply) if is_json(answer.reply) else None
+    return Column(answer.label, answer.reply, footer=figures, error=answer.error, forms=forms)
 
 
 def _index(number: int | None) -> int | None:

@@ -9,9 +9,8 @@ from IPython.core.error import UsageError
 from .. import wording as words_of
 from ..chat import Chat
 from ..config.aliases import load_aliases, model_of, set_alias
-from ..config.settings import DEFAULT_MODEL, SETTING_NAMES
+from ..config.settings import DEFAULT_MODEL, SETTING_NAMES, check_kept
 from ..display.tables import table_text
-from ..display.text import to_plain
 from ..display.widgets.gauge import gauge_line
 from ..errors import ChatError, ModelNotFoundError, ProviderConnectionError, StoreError
 from ..export.conversation_files import export
@@ -338,10 +337,9 @@ def _config(call: Call, *words: str) -> object:
     if not (equals and name in SETTING_NAMES):  # NAME=VALUE
         name, value = words[0], ""
     values = [*filter(None, [value]), *words[1:]]
+    check_kept(name)
     if values:
         chat.configure(**{name: values if name == "parameters" else " ".join(values)})
-    elif name not in SETTING_NAMES:
-        chat.configure(**{name: None})  # raises the error that names the nearest setting
     say(setting_lines(chat, name))
     return (name == "model" and chat.models.missing_key(chat.config)) or None
 
@@ -354,11 +352,10 @@ def _models(call: Call, provider: str | None = None) -> object:
         check_known(name)
         asked = asked.changed({"model": DEFAULT_MODEL if name == "local" else f"{name}/any"})
     try:
-        models = sorted(call.chat.models.available(asked))
+        models = call.chat.models.available(asked)
     except ModelNotFoundError as error:
         raise ModelNotFoundError(f"No list of models came. {error} A server may answer prompts without one.") from None
-    rows = [(to_plain(name), f"{window.tokens:,}", window.origin) for name, window in models]
-    return table_text(("model", "window", ""), rows) if rows else "The provider lists no models."
+    return models or "The provider lists no models."
 
 
 @command(ABOUT_SETUP, "%chat alias", "%chat alias quick openai/gpt-5.2", takes="[NAME MODEL]")

@@ -21,7 +21,6 @@ FIRST_COMMANDS = ("use", "history", "preview", "trim", "undo", "clear", "code", 
 OF_SETTINGS: Mapping[About, str] = {
     "request": "Each request",
     "room": "When the window gets full",
-    "server": "Servers and local models",
     "display": "What is shown",
 }
 HOW_TO_ASK = (

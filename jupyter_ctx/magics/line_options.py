@@ -16,7 +16,7 @@ from typing import Any
 from IPython.core.error import UsageError
 from IPython.core.magic_arguments import MagicArgumentParser
 
-from ..config.settings import HELP, SETTING_NAMES
+from ..config.settings import HELP, KEYWORDS
 
 A_PROMPT = ""  # the name of what is no command: a prompt
 ONE_CONVERSATION = "*"  # every command that is about one conversation
@@ -71,7 +71,7 @@ class Option:
     @property
     def is_setting(self) -> bool:
         """Whether it sets a setting for the cell."""
-        return self.name in SETTING_NAMES
+        return self.name in KEYWORDS
 
 
 def _setting(flag: str, takes: str, short: str = "", **declared: Any) -> Option:
@@ -138,6 +138,7 @@ OPTIONS = (
     _setting("--set", "NAME=VALUE", into="parameters", repeats=(*ASKING, "map", "use")),
     _setting("--base-url", "URL", also_of=("use", "key", "tokens", "next")),
     _setting("--prices", "IN,OUT,CACHED", of=("map", "use")),
+    _setting("--timeout", "SECONDS", of=("use",)),
     _of_map("--as", "name the run, and store it in this variable", "VAR", into="named"),
     _of_map("--limit", "ask the first N rows only", "N"),
     _of_map("--repeat", "ask each row so often", "N"),

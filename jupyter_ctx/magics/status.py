@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..chat import Chat
-from ..config.settings import DEFAULT, SETTING_NAMES
+from ..config.settings import DEFAULT, KEYWORDS
 from ..display.status_card import status_forms
 from ..display.tables import first_words
 from ..models.request_price import price_of
@@ -38,7 +38,7 @@ def _notes(chat: Chat) -> Iterator[str]:
 def _changed_settings(chat: Chat) -> list[tuple[str, list[str]]]:
     """Return the settings that differ from the default, each with its value, by who set them."""
     by_source: dict[str, list[str]] = {}
-    for name in SETTING_NAMES:
+    for name in KEYWORDS:
         source = chat.session.source_of(name)
         if source != DEFAULT and name != "model":  # which the headline says
             value = first_words(setting_text(chat, name))

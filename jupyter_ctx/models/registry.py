@@ -31,6 +31,7 @@ from ..providers.parameters import refused_at
 from ..providers.plugins import PluginProvider, shadowed
 from ..providers.request_body import schema_text
 from ..storage.serialization import EndpointState, MeterState, Sizes, StoredState
+from .model_list import ModelList, ModelRow
 from .model_names import near_models
 from .pricing import CACHE_SECONDS, CACHE_WRITES, CACHED_FOR_30M, given_prices, has_listed_price, price
 from .purse import Purse
@@ -465,13 +466,13 @@ class Models:
         names = [*filter(None, (name, "" if address is None else name.partition("/")[2], served))]
         return price(bills(provider, address), names, usage, cache_ttl=settings.cache_ttl)
 
-    def available(self, settings: Settings) -> tuple[tuple[str, ContextWindow], ...]:
-        """Return the models that a provider lists, with the window of each. Raises a ChatError."""
+    def available(self, settings: Settings) -> ModelList:
+        """Return a table of the models that a provider lists, with the window of each. Raises a ChatError."""
         provider, prefix = self._provider(settings), "" if settings.base_url else split_model(settings.model)[0] + "/"
         cards = provider.cards()
         tables = (*load_tables(), self._stated.keep(provider, cards))
         windows = {prefix + card.id: choose_window(card.id, tables, served=card.served) for card in cards}
-        return tuple(windows.items())
+        return ModelList(ModelRow(name, windows[name]) for name in sorted(windows))
 
     def _claimed(self, settings: Settings, provider: Provider, *, ask: bool) -> ContextWindow:
         """Return the window that the user, the server or a table states."""

@@ -33,7 +33,7 @@ from ..conversation.events import (
     Trimmed,
     Undone,
 )
-from ..conversation.messages import Turn
+from ..conversation.messages import Alternative, Summary, Turn
 from ..conversation.places import Place
 from ..conversation.text_safety import checked
 from ..display.tables import shortened
@@ -170,13 +170,27 @@ def summarize(
         raise InvalidRequestError(f"instructions is {instructions!r}: it must be text.")
     if instructions and method == "extractive":
         raise InvalidRequestError("instructions are for a model: an extractive summary consists of your own lines.")
-    cell = by.rpartition(" ")[0]
-    before, seen = session.conversation.summary_by(by) if cell else None, session.notebook.seen
-    if before is not None and before.id not in seen:
-        seen.add(before.id)
-        return _unchanged("The summary is stored; nothing was sent")
+    stored = _stored_summary(session, by)
+    if stored is not None:
+        session.notebook.seen.add(stored.id)
+        text, now = "The summary is stored; nothing was sent", session.conversation
+        is_out = now.summary is None and stored.covers <= {place.turn.id for place in now.places}
+        return _apply(session, Summarized(stored), text) if is_out and not session.is_behind else _unchanged(text)
     draft = draft_summary(session, method, instructions, stopper, turns)
     return keep_summary(session, draft._replace(summary=draft.summary and replace(draft.summary, by=by)))
+
+
+def _stored_summary(session: Session, by: str) -> Summary | None:
+    """Return the summary that a cell asked for before this kernel, where its turns have no other answers now."""
+    cell = by.rpartition(" ")[0]
+    for past in session.pasts_of(cell) if cell else ():
+        summary = past.summary_by(by)
+        if summary is not None:
+            before = past.before(summary.id)
+            covered = [place for place in before.places if place.turn.id in summary.covers] if before else []
+            is_new = summary.id not in session.notebook.seen
+            return summary if is_new and not session.conversation.has_other_answers(covered) else None
+    return None
 
 
 def keep_summary(session: Session, draft: SummaryDraft, automatic: Literal["after"] | None = None) -> Change:
@@ -287,13 +301,20 @@ def _last_turn(session: Session) -> Turn | None:
 
 def pick(session: Session, number: int, version: int) -> Change:
     """Make an older answer of a turn the current one."""
-    place = _places(session, (number,))[0]
-    if not words.is_whole(version, 1, len(place.versions)):
-        raise InvalidRequestError(f"Turn {number} has no answer {version!r}: there are 1 to {len(place.versions)}.")
-    turn = place.versions[version - 1]
-    if turn is place.turn:
+    place, answers = _places(session, (number,))[0], versions_of(session, number)
+    if not words.is_whole(version, 1, len(answers)):
+        raise InvalidRequestError(f"Turn {number} has no answer {version!r}: there are 1 to {len(answers)}.")
+    answer = answers[version - 1]
+    _check_came(version, answer)
+    if answer.record.id == place.turn.id:
         return _unchanged(f"Turn {number} has answer {version} already")
-    return _apply(session, Picked(place.id, turn.id), f"Turn {number} has answer {version} again")
+    return _apply(session, Picked(place.id, answer.record.id), f"Turn {number} has answer {version} again")
+
+
+def _check_came(number: int, answer: Alternative) -> None:
+    """Raise InvalidRequestError for an answer that did not come."""
+    if answer.error:
+        raise InvalidRequestError(f"Answer {number} ({answer.label}) failed, and cannot be taken: {answer.error}")
 
 
 def choose_answer(session: Session, number: int, alternatives: str | None = None) -> Change:
@@ -305,8 +326,7 @@ def choose_answer(session: Session, number: int, alternatives: str | None = None
     if not words.is_whole(number, 1, len(offered.answers)):
         raise InvalidRequestError(f"There is no answer {number!r}: there are 1 to {len(offered.answers)}.")
     answer = offered.answers[number - 1]
-    if answer.error:
-        raise InvalidRequestError(f"Answer {number} ({answer.label}) failed, and cannot be taken: {answer.error}")
+    _check_came(number, answer)
     place = past.place_of(offered)
     if place is not None and place.turn.id == answer.record.id:
         return _unchanged(f"Answer {number} is turn {past.index(place.id) + 1} already")
@@ -359,14 +379,18 @@ def add(session: Session, added: Added, source: str = "", *, summary: bool = Fal
     cell, past, seen = here(), session.conversation, session.notebook.seen
     older = past.older(cell.cell, cell.run)
     same = _same(session, added, cell, source if summary else "")
-    if same:
-        seen.update(place.turn.id for place in same)
-        session.record(*(Kept(place.id, cell.run or "", cell.execution) for place in same))
+    ids = {turn.id for turn in same}
+    there = [place for place in past.of_cell(cell.cell) if place.turn.id in ids]
+    if there or (same and session.is_behind):
+        seen.update(ids)
+        session.record(*(Kept(place.id, cell.run or "", cell.execution) for place in there))
         if added.system is not None and not summary and added.system != past.system:
             return _apply(session, SystemSet(added.system), "System prompt set; this cell's messages are there already")
         return _unchanged("Nothing to add: this cell added the same before")
     text, note = f"Added {words.turns(len(added.turns))}", ""
-    if summary:
+    if summary and same:
+        text, added = f"Added the stored summary of {source}; nothing was sent", Added(tuple(same))
+    elif summary:
         material = SummaryInput(added.turns, added.summary.text if added.summary else "")
         done = f"Added a summary of {words.turns(len(added.turns))} of {source}"
         draft = write_summary(session, material, session.target({}, ask=False), done)
@@ -386,22 +410,24 @@ def _of_cell(turn: Turn, cell: Where) -> Turn:
     return replace(turn, record=record)
 
 
-def _same(session: Session, added: Added, cell: Where, source: str) -> Sequence[Place]:
-    """Return the places that the unchanged cell filled with the same turns when it ran before; none: it adds others.
+def _same(session: Session, added: Added, cell: Where, source: str) -> Sequence[Turn]:
+    """Return the same turns that the unchanged cell added when it ran before; none: it adds others.
 
-    A summary of ``source`` is the same after a restart. Cells above one that began anew are as they were then.
+    A summary of ``source`` is the same after a restart. What a clear or an undo took out counts as well.
     """
-    past, seen = session.conversation, session.notebook.seen
-    older = past.older(cell.cell, cell.run)
-    for earlier in () if older else reversed(past.earlier):
-        older = older or [place for place in earlier.older(cell.cell, cell.run) if place.turn.id not in seen]
-    if not older or older[0].turn.record.source != cell.source:
+    seen = session.notebook.seen
+    runs = [[place.turn for place in session.conversation.older(cell.cell, cell.run)]]
+    runs += (
+        [turn for turn in past.last_run(cell.cell, cell.run) if turn.id not in seen]
+        for past in session.pasts_of(cell.cell)
+    )
+    older = next(filter(None, runs), [])
+    if not older or older[0].record.source != cell.source:
         return ()
-    first = older[0].turn
     if source:
-        return older[:1] if first.id not in seen and first.prompt.startswith(f"{source}:\n") else ()
+        return older[:1] if older[0].id not in seen and older[0].prompt.startswith(f"{source}:\n") else ()
     same = older[: len(added.turns)]
-    return same if tuple(place.turn for place in same) == added.turns else ()
+    return same if tuple(same) == added.turns else ()
 
 
 # turns by their numbers
@@ -412,9 +438,22 @@ def turn_of(session: Session, number: int) -> Turn:
     return _places(session, (number,))[0].turn
 
 
-def versions_of(session: Session, number: int) -> tuple[Turn, ...]:
-    """Return all answers to a turn in the order in which they were written, the current one among them."""
-    return tuple(_places(session, (number,))[0].versions)
+def versions_of(session: Session, number: int) -> tuple[Alternative, ...]:
+    """Return all answers to a turn as they are numbered, the current one among them.
+
+    The last that stood side by side come first, as their cell numbers them, then the others as they were written.
+    """
+    versions = {turn.id: turn for turn in _places(session, (number,))[0].versions}
+    offers = reversed(session.conversation.offers.values())
+    last = next((offer for offer in offers if any(turn.id in versions for turn in offer.turns)), None)
+    side_by_side = last.answers if last is not None else ()
+    others = versions.keys() - {answer.record.id for answer in side_by_side}
+    written = [
+        Alternative(turn.model, turn.reply, turn.thinking, turn.record)
+        for turn in versions.values()
+        if turn.id in others
+    ]
+    return (*side_by_side, *written)
 
 
 def _places(session: Session, numbers: Sequence[int]) -> list[Place]:

@@ -10,9 +10,9 @@ from ..context.tokens import Meter
 from ..conversation.messages import StopReason
 from ..conversation.places import Place
 from ..display.tables import first_words
+from ..display.tabular import Table
 from .info import NextRequest
 from .prompt_parts import PromptPart, TableWithParts, turn_parts
-from .tabular import Table
 from .view import part_states, turn_tokens
 
 TURN_COLUMNS = ("turn", "cell", "prompt", "reply", "tokens", "state")

@@ -131,16 +131,18 @@ def _kept(numbers: Sequence[int]) -> str:
 def _fitted(planned: RequestPlan, gone: str) -> str:
     """Return what was left out before the request was sent."""
     before, limit = planned.cut.before + planned.asked, planned.target.limit
+    guarded = planned.size.with_margin(planned.first)
     decision, least = planned.decision, planned.target.settings.min_turns
     few = least > 1 and planned.scope.at - planned.cut.start < least
     note = f" min_turns={least} could not be kept." if few else ""
-    margin = "" if before > limit else " with the margin for estimates"
     is_for_the_limit = planned.cut.fits and (decision.too_large or not decision.reasons)
-    causes = [f"to fit {limit:,} tokens{margin}"] if is_for_the_limit else []
+    is_guarded = is_for_the_limit and before <= limit < guarded
+    size = f"{guarded:,.0f} with the margin for estimates" if is_guarded else f"{before:,.0f}"
+    causes = [f"to fit {limit:,} tokens"] if is_for_the_limit else []
     causes += [f"because of {' and '.join(decision.reasons)}"] if decision.reasons else []
     over = "" if planned.cut.fits else f": still more than the limit of {limit:,}; %chat preview shows each part"
     why = f" {' and '.join(causes)}" if causes else ""
-    return f"Left out {gone}{why} ({before:,.0f} → {planned.tokens:,.0f}){over}.{note}"
+    return f"Left out {gone}{why} ({size} → {planned.tokens:,.0f}){over}.{note}"
 
 
 def nearly_full(fill: float) -> str:

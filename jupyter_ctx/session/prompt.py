@@ -81,13 +81,14 @@ class Prompt:
         if self.stored not in (None, *get_args(FromStore)):
             raise InvalidRequestError(f"stored is {self.stored!r}: it must be 'cell', 'all', 'handed' or None.")
 
-    def said(self) -> Said:
-        """Return the event of a turn without its answer. Raises InvalidRequestError."""
+    def said(self, settings: Mapping[str, Any] | None = None) -> Said:
+        """Return the event of a turn without its answer; ``settings`` were set before. Raises InvalidRequestError."""
         attached = tuple(dict.fromkeys(self.attachments))  # what is named twice goes once
         text, files = with_attached(self.text, attached)
         sources = tuple(each.said for each in attached)
         asked = TurnRecord(
             cell=self.cell, run=self.run, execution=self.execution, source=self.source, sources=sources,
+            settings=None if settings is None else dict(settings),
             typed=len(self.text) if len(text) > len(self.text) else None, extents=extents(attached),
         )  # fmt: skip
         return Said(Turn(checked(text), attachments=files, record=asked), self.append, self.new)

@@ -31,7 +31,7 @@ def send_prompt(session: Session, prompt: Prompt, coming: StreamListener) -> Rep
     """Send a prompt and record the turn; the reply lacks the notices of the memory file and the store."""
     with asking(session, prompt) as said:
         is_anew = prompt.new and said.begins_anew(session.conversation)
-        reply = _stored(session, said, prompt, is_anew=is_anew) if prompt.stored and prompt.record else None
+        reply = _stored(session, said, prompt) if prompt.stored and prompt.record else None
         if reply is not None:
             coming.show(reply)
             return reply
@@ -57,7 +57,7 @@ def asking(session: Session, prompt: Prompt) -> Iterator[Said]:
     if not prompt.text.strip():
         raise InvalidRequestError("The prompt is empty.")
     try:
-        said = prompt.said()
+        said = prompt.said(session.kept_settings())
         with session.turn():
             yield said
     except ChatInterrupted:
@@ -71,15 +71,15 @@ def asking(session: Session, prompt: Prompt) -> Iterator[Said]:
 # instead: answers that are there already
 
 
-def _stored(session: Session, said: Said, prompt: Prompt, *, is_anew: bool) -> Reply | None:
+def _stored(session: Session, said: Said, prompt: Prompt) -> Reply | None:
     """Return an answer to the same request that is there already; one that does not match its schema is none.
 
     The cell's own from an earlier kernel, or any of the user's; else one that was handed out with the notebook.
     """
     reply = None
-    if prompt.stored == "all" and not is_anew:
+    if prompt.stored == "all" and not said.begins_anew(session.conversation):
         reply = _stored_anywhere(session, said, prompt)
-    elif prompt.stored == "cell" and not is_anew:
+    elif prompt.stored == "cell":
         reply = _stored_in_cell(session, said, prompt)
     if reply is None and not session.notebook.handout.is_empty:
         reply = _handed(session, said, prompt)
@@ -87,23 +87,34 @@ def _stored(session: Session, said: Said, prompt: Prompt, *, is_anew: bool) -> R
 
 
 def _stored_in_cell(session: Session, said: Said, prompt: Prompt) -> Reply | None:
-    now, seen, asked = session.conversation, session.notebook.seen, said.turn.record
-    pasts = (now, *reversed(now.earlier))
-    older = ((past, place) for past in pasts for place in past.older(asked.cell, asked.run))
-    is_next = ((past, place) for past, place in older if past is now or place.turn.id not in seen)  # of a loop
-    past, place = next(is_next, (now, None))
-    if place is None or place.turn.id in seen or place.turn.stop_reason in INCOMPLETE:
-        return None
-    seen.add(place.turn.id)
-    # the stored turn names the view it was sent with: no server need be asked for its window
-    target = session.target(prompt.options, ask=False, prompt=prompt)
-    system, at = session.system_for(prompt.options, place.turn), past.index(place.id)
-    if session.request_then(past, said, place.turn, at, target, system) != place.turn.record.digest:
-        return None
-    reply = stored_reply(place.turn, prompt.schema)
-    if reply is not None:
+    asked = said.turn.record
+    for past, turn in session.earlier_answers(asked.cell, asked.run):
+        is_whole = turn.stop_reason not in INCOMPLETE
+        if is_whole and session.answers_as_then(past, turn, said, prompt):
+            reply = stored_reply(turn, prompt.schema)
+            if reply is not None:
+                _show_again(session, said, turn)
+                return reply
+    return None
+
+
+def _show_again(session: Session, said: Said, turn: Turn) -> None:
+    """Record that a cell's answer was shown again, or its turn where the conversation lacks it.
+
+    What a clear or an undo took out stays out while cells above the conversation's last turn are run.
+    """
+    asked, now = said.turn.record, session.conversation
+    session.notebook.seen.add(turn.id)
+    mine = now.of_cell(asked.cell)
+    place = next((place for place in mine if place.turn.id == turn.id), None)
+    if place is not None:
         session.record(Kept(place.id, asked.run or "", asked.execution))
-    return reply
+    elif mine or not session.is_behind:
+        if said.begins_anew(now):
+            session.begin_anew()
+        session.change(counted="", sent="")
+        record = replace(turn.record, run=asked.run, execution=asked.execution, cost=None, stored=True)
+        session.record(replace(said, turn=replace(turn, record=record)))
 
 
 def _stored_anywhere(session: Session, said: Said, prompt: Prompt) -> Reply | None:

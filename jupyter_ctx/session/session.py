@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from ..attachments.attached import TextRoom
-from ..config.settings import Settings, check_setting, is_default
+from ..config.settings import MODEL_SETTINGS, Settings, check_setting, is_default, kept_settings, restored_settings
 from ..context.budget import HALF
 from ..conversation.conversation import Conversation
 from ..conversation.events import Event, MemorySet, Offered, Said, Summarized, SystemSet
@@ -22,7 +22,7 @@ from ..models.purse import Purse
 from ..models.registry import Models, Target, asked_model, settings_with
 from ..models.request_price import RequestPrice, request_price, worst_case
 from ..providers.base import Reply
-from ..runtime.frontend import fingerprint
+from ..runtime.frontend import fingerprint, here
 from ..runtime.interrupts import uninterrupted
 from ..runtime.redaction import Redactor, Unredacted
 from ..storage.conversation_writer import ConversationWriter, OpenedConversation
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from ..tools.functions import Tool
 
 T = TypeVar("T")
+ALWAYS_OF_NOW = {"parameters", "max_cost", "confirm_cost"}  # settings that are not kept, or that bound what is paid
 MAY_BE_CACHED = 600.0  # seconds after which no cache is hoped for whose provider does not say how long it lasts
 # settings that decide how much of a conversation a request has room for
 FITS_BY = frozenset({"model", "window", "max_tokens", "compact_at", "min_turns", "max_turns", "budget_share"})
@@ -213,16 +214,14 @@ class Session:
         except InvalidRequestError:  # the file that it names cannot be read: sending raises that
             return self.own_system
 
-    def system_for(self, options: Mapping[str, Any], then: Turn | None = None) -> str:
+    def system_for(self, options: Mapping[str, Any], past: Conversation | None = None) -> str:
         """Return the text that a request begins with; a system prompt among its options replaces the conversation's.
 
-        Until a system prompt or a memory file is set in this kernel, it is as it was when the turn ``then`` was
-        written: a cell below may have set it since.
+        Until a system prompt or a memory file is set in this kernel, it is that of the ``past`` conversation: a cell
+        below may have set it since.
         """
-        own, memory = self.conversation.system, self.conversation.memory
-        if then is not None and not self._has_set_system:
-            own, memory = self.conversation.prompts_at(then)
-        return self.system_of(own, memory, options.get("system"))
+        now = self.conversation if past is None or self._has_set_system else past
+        return self.system_of(now.system, now.memory, options.get("system"))
 
     def system_of(self, own: str | None, memory: str | None, given: str | None = None) -> str:
         """Return the text of a conversation's own system prompt, or one that is given for it, and its memory file."""
@@ -249,12 +248,15 @@ class Session:
 
     # where it goes, and what it carries
 
-    def target(self, options: Mapping[str, Any], *, ask: bool, prompt: Prompt | None = None) -> Target:
-        """Return where a request with these options goes. ``ask``: the server may be asked and started.
+    def target(
+        self, options: Mapping[str, Any], *, ask: bool, prompt: Prompt | None = None, usual: Settings | None = None
+    ) -> Target:  # fmt: skip
+        """Return where a request with these options goes, with ``usual`` settings other than those of now.
 
-        ``prompt`` says what the answer must be, and which functions may be called; without it those of the settings.
+        ``ask``: the server may be asked and started. ``prompt`` says what the answer must be, and which functions may
+        be called; without it those of the settings.
         """
-        target = self.models.target(self._settings_for(options), ask=ask)
+        target = self.models.target(self._settings_for(options, usual), ask=ask)
         purse = None if target.is_free else self.purse_for(target.settings)
         schema = as_answer(prompt.schema) if prompt is not None else None
         tools = tuple(tool.spec for tool in self._tools(target.settings, prompt))
@@ -311,8 +313,14 @@ class Session:
         return asked_model(self._settings_for(options))
 
     def room(self, options: Mapping[str, Any], among: int = 1) -> TextRoom:
-        """Return how much room one of so many attached things may take in a request with these options."""
-        return text_room(self.models, self._settings_for(options), among)
+        """Return how much room one of so many attached things may take in a request with these options.
+
+        Where the running cell was answered before this kernel, it is that of then: its prompt is to be the same.
+        """
+        cell = here()
+        before = next(self.earlier_answers(cell.cell, cell.run), None)
+        usual = self.settings_then(before[1].record.settings) if before is not None else None
+        return text_room(self.models, self._settings_for(options, usual), among)
 
     def check_given(self, names: Collection[str]) -> None:
         """Raise InvalidRequestError for a setting that one request, or one run, may not have of its own."""
@@ -320,12 +328,46 @@ class Session:
         if "max_cost" in names:
             raise InvalidRequestError("max_cost holds for the whole notebook: %chat config max_cost N sets it.")
 
-    def _settings_for(self, options: Mapping[str, Any]) -> Settings:
+    def _settings_for(self, options: Mapping[str, Any], usual: Settings | None = None) -> Settings:
+        usual = usual or self.state.settings
         given = {name: value for name, value in options.items() if value is not None} if options else {}
         if not given:
-            return self.state.settings
+            return usual
         self.check_given(given)
-        return self.notebook.course.priced(settings_with(self.state.settings, given))
+        return self.notebook.course.priced(settings_with(usual, given))
+
+    def kept_settings(self) -> dict[str, Any]:
+        """Return what has been set since the start, as each turn records it."""
+        return kept_settings(self.state.defaults, self.state.settings)
+
+    def settings_then(self, kept: Mapping[str, Any] | None, now: Settings | None = None) -> Settings:
+        """Return the settings of then, of which these were ``kept``; what was set in this kernel is as it is now.
+
+        A turn of an earlier release has kept none: then they are all as now.
+        """
+        now = now or self.state.settings
+        if kept is None:
+            return now
+        of_now = self.notebook.set_here | ALWAYS_OF_NOW | ({"system"} if self._has_set_system else set())
+        if of_now & {"model", *MODEL_SETTINGS}:
+            of_now |= {"model", *MODEL_SETTINGS}
+        then = restored_settings(self.state.defaults, self.notebook.course.unforbidden(kept))
+        try:
+            return replace(then, **{name: getattr(now, name) for name in of_now})
+        except InvalidRequestError:  # no request can have both
+            return now
+
+    def settings_of_run(self) -> Settings:
+        """Return the settings of a run over a table: those that the unchanged cell ran with last, as of a turn."""
+        now = settings_with(self.state.settings, {"system": self.own_system or None})
+        cell = here()
+        if cell.cell is None:
+            return now
+        key, runs = f"{cell.cell} {cell.source}", self.state.runs
+        settings = self.settings_then(runs.get(key), now)
+        others = {name: kept for name, kept in runs.items() if name.rpartition(" ")[0] != cell.cell}
+        self.change(runs={**others, key: kept_settings(self.state.defaults, settings)})
+        return settings
 
     def plan(
         self, said: Said, target: Target, system: str, *, record: bool, summary: Summary | None = None
@@ -358,13 +400,56 @@ class Session:
         """Return the next request at the conversation's end, with an empty prompt; no server is asked."""
         return next_plan(self.target({}, ask=False), self.conversation, self.system)
 
-    def request_then(
-        self, past: Conversation, said: Said, turn: Turn, at: int, target: Target, system: str
-    ) -> str:  # fmt: skip
-        """Return the digest of the request that the turn at a position was sent with, if it were sent again now."""
-        past = past.as_marked_at(turn)
-        scope, start = scope_then(past, at, system, turn)
-        return request_digest(target, request_in(target, past, scope, start, said.turn.messages[0]))
+    # what cells were answered before this kernel was started
+
+    def earlier_answers(self, cell: str | None, run: str | None) -> Iterator[tuple[Conversation, Turn]]:
+        """Yield what a cell was answered, with its conversation: what stands there now first, then what was last.
+
+        Nothing where the cell has run in this kernel: then another answer is wanted.
+        """
+        now, seen = self.conversation, self.notebook.seen
+        older = now.older(cell, run)
+        if older and older[0].turn.id in seen:
+            return
+        if older:
+            yield now, older[0].turn
+        for past in self.pasts_of(cell):
+            turns = past.last_run(cell, run)
+            new = next((turn for turn in turns if turn.id not in seen), None)
+            if new is not None:
+                yield past, new
+            elif turns:
+                return
+
+    def pasts_of(self, cell: str | None) -> Iterator[Conversation]:
+        """Yield this conversation, then the notebook's others that a cell has asked in, as they are stored."""
+        yield self.conversation
+        if self.journal is not None and cell is not None:
+            yield from self.journal.others_of(cell, self.notebook.others)
+
+    def answers_as_then(self, past: Conversation, turn: Turn, said: Said, prompt: Prompt) -> bool:
+        """Return whether a turn answered this request: if it were asked with what stood before the turn, and set then.
+
+        None of what stood before it may have another answer now.
+        """
+        before, cell = past.before(turn.id), turn.record.cell
+        if before is None:
+            return False
+        system, usual = self.system_for(prompt.options, before), self.settings_then(turn.record.settings)
+        target = self.target(prompt.options, ask=False, prompt=prompt, usual=usual)
+        before = Conversation() if said.begins_anew(before) else before
+        at = before.position(cell, past.run_of(turn.id), append=said.append)
+        scope, start = scope_then(before, at, system, turn)
+        view = [place for places in scope.in_view(before, start) for place in places]
+        request = request_in(target, before, scope, start, said.turn.messages[0])
+        is_same = request_digest(target, request) == turn.record.digest
+        return is_same and not self.conversation.has_other_answers(view)
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether the last turn is of an earlier kernel, and its cell has not run again: cells above it are run."""
+        places = self.conversation.places
+        return bool(places) and places[-1].turn.id not in self.notebook.seen
 
     def previous(self, planned: RequestPlan) -> Turn | None:
         """Return the last turn, where the request is that turn's with its reply and a new prompt added."""

@@ -11,6 +11,7 @@ from functools import partial
 from itertools import islice
 from typing import Any, NamedTuple, Protocol
 
+from ..conversation.conversation import Conversation
 from ..conversation.events import Chosen, Kept, Offered, Said
 from ..conversation.messages import Alternative, Alternatives, new_id
 from ..errors import ChatError, ChatInterrupted, InvalidAnswerError, InvalidRequestError, ProviderError, in_words
@@ -126,18 +127,18 @@ class _SideBySide:
     def answers(self) -> Alternatives:
         """Return the answers, one for each column, and record them."""
         said, stored = self._said, self._prompt.stored if self._prompt.record else None
-        offered = self._of_cell() if stored is not None else None
+        past, offered = self._of_cell() if stored is not None else (None, None)
         known = self._handed() if stored is not None and offered is None else None
         if known is None:
             for column in self._columns:
                 self._plan(column)
             digest = digested([column.digest for column in self._columns], ())
             if stored == "all" and self._session.journal is not None:
-                offered = _copied(self._session.journal.alternatives_to(digest), said)
-            known = self._find(offered) if offered is not None and stored != "handed" else None
+                past, offered = None, _copied(self._session.journal.alternatives_to(digest), said)
+            known = self._find(offered, past) if offered is not None and stored != "handed" else None
         self._watcher.begin()
         if known is not None:
-            return self._shown(known)
+            return self._shown(known, past)
         for number, column in enumerate(self._columns):
             if column.known is not None and offered is not None:
                 self._watcher.done(number, self._reply_of(offered, column.known))
@@ -165,11 +166,11 @@ class _SideBySide:
         except ChatError as error:
             column.error = error
 
-    def _keep(self, alternatives: Alternatives) -> None:
-        """Record answers: the first whole one is the turn, else the first that there is."""
+    def _keep(self, alternatives: Alternatives, chosen: str = "") -> None:
+        """Record answers: the ``chosen`` one is the turn, else the first whole one, else the first that there is."""
         there = [answer for answer in alternatives.answers if not answer.error]
         first = next((answer for answer in there if not answer.problem), there[0])
-        self._session.record(Offered(alternatives), Chosen(alternatives.id, first.record.id))
+        self._session.record(Offered(alternatives), Chosen(alternatives.id, chosen or first.record.id))
 
     def _alternative(self, column: _Column) -> Alternative:
         """Return what is kept of a column."""
@@ -194,34 +195,33 @@ class _SideBySide:
 
     # answers that are there already
 
-    def _of_cell(self) -> Alternatives | None:
-        """Return what the cell was answered before a restart of the kernel, the newest."""
-        now, cell = self._session.conversation, self._said.turn.record.cell
-        offers = (offer for offer in reversed(now.offers.values()) if cell and offer.asked.record.cell == cell)
-        newest = next(offers, None)
-        is_known = newest is None or newest.id in self._session.notebook.seen or self._said.begins_anew(now)
-        return None if is_known else newest
+    def _of_cell(self) -> tuple[Conversation | None, Alternatives | None]:
+        """Return what the cell was answered last, with its conversation, where that was before this kernel."""
+        session, cell = self._session, self._said.turn.record.cell
+        for past in session.pasts_of(cell) if cell else ():
+            offers = [offer for offer in past.all_offers.values() if offer.asked.record.cell == cell]
+            if offers:
+                return (None, None) if offers[-1].id in session.notebook.seen else (past, offers[-1])
+        return None, None
 
-    def _find(self, offered: Alternatives) -> Alternatives | None:
+    def _find(self, offered: Alternatives, past: Conversation | None) -> Alternatives | None:
         """Find a stored answer to each request, which is ``known`` of its column; return them where all are there."""
         left = [each for each in offered.answers if not each.error and each.record.stop_reason not in INCOMPLETE]
         for column in self._columns:
-            column.known = next((each for each in left if self._answers(each, column, offered)), None)
+            column.known = next((each for each in left if self._answers(each, column, offered, past)), None)
             left = [each for each in left if each is not column.known]
         self._session.notebook.seen.add(offered.id)
         known = tuple(column.known for column in self._columns if column.known is not None)
         return replace(offered, answers=known) if len(known) == len(self._columns) else None
 
-    def _answers(self, answer: Alternative, column: _Column, offered: Alternatives) -> bool:
+    def _answers(
+        self, answer: Alternative, column: _Column, offered: Alternatives, past: Conversation | None
+    ) -> bool:  # fmt: skip
         """Return whether a stored answer is one to this column's request, as it is now or as it was then."""
-        session, digest, planned = self._session, answer.record.digest, column.planned
-        if planned is None or column.digest == digest or offered.id not in session.conversation.offers:
-            return planned is not None and column.digest == digest
-        turn, system = offered.turn(answer), session.system_for(column.asked.options, offered.turn(answer))
-        return any(
-            session.request_then(past, self._said, turn, past.position_of(offered), planned.target, system) == digest
-            for past in (session.conversation, *session.conversation.earlier)
-        )
+        if column.planned is None or column.digest == answer.record.digest or past is None:
+            return column.planned is not None and column.digest == answer.record.digest
+        prompt = replace(self._prompt, options=column.asked.options)
+        return self._session.answers_as_then(past, offered.turn(answer), self._said, prompt)
 
     def _handed(self) -> Alternatives | None:
         """Return the answers that were handed out for these prompts; ``None``: not all were."""
@@ -237,15 +237,16 @@ class _SideBySide:
             answers.append(Alternative(candidate.label, turn.reply, turn.thinking, turn.record, rounds=turn.rounds))
         return Alternatives(said.turn, tuple(answers), said.append, said.new)
 
-    def _shown(self, known: Alternatives) -> Alternatives:
-        """Show answers that are all there already, and count the cell as run."""
+    def _shown(self, known: Alternatives, past: Conversation | None) -> Alternatives:
+        """Show answers that are all there already, and count the cell as run; see also ``_show_again`` of a turn."""
         session, asked = self._session, self._said.turn.record
         for number, answer in enumerate(known.answers):
             self._watcher.done(number, self._reply_of(known, answer))
-        session.notebook.seen.add(known.id)
+        session.notebook.seen.update((known.id, *(turn.id for turn in known.turns)))
         place = session.conversation.place_of(known)
-        if known.id not in session.conversation.offers:
-            self._keep(known)
+        is_out = past is not None and place is None and session.is_behind
+        if place is None and not is_out:
+            self._keep(known, past.chosen_of(known) if past is not None else "")
         elif place is not None and place.run != asked.run:
             session.record(Kept(place.id, asked.run or "", asked.execution))
         return self._checked(known)

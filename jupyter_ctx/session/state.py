@@ -18,6 +18,7 @@ from ..config.settings import (
     restored_settings,
 )
 from ..context.usage import Spending
+from ..conversation.conversation import Conversation
 from ..conversation.events import Event
 from ..errors import InvalidRequestError
 from ..providers.catalog import SERVICES, key_of
@@ -41,6 +42,8 @@ class NotebookState:
     ``handout``: the answers that were handed out with the notebook.
     ``course``: what a course's file beside the notebook decides.
     ``recorded``: how many events of each kind were recorded since the kernel was started.
+    ``set_here``: names of settings that were set since the kernel was started.
+    ``others``: conversations that stored answers were looked for in, by their ids in the store.
     """
 
     folder: Path | None = None
@@ -49,6 +52,8 @@ class NotebookState:
     handout: HandedOut = field(default_factory=HandedOut)
     course: Course = field(default_factory=Course)
     recorded: Counter[type[Event]] = field(default_factory=Counter)
+    set_here: set[str] = field(default_factory=set)
+    others: dict[str, Conversation] = field(default_factory=dict)
 
 
 class SessionState(NamedTuple):
@@ -60,6 +65,7 @@ class SessionState(NamedTuple):
     ``spent``: what replies cost.
     ``counted``: the view whose size the provider reported last, as ``view_key`` names it; empty: none.
     ``sent``: the view that the last request and its reply left, as ``counted``.
+    ``runs``: the settings that were kept of runs over tables, by their cells and the fingerprints of their texts.
     """
 
     settings: Settings
@@ -68,6 +74,7 @@ class SessionState(NamedTuple):
     spent: Spending = Spending()
     counted: str = ""
     sent: str = ""
+    runs: Mapping[str, dict[str, Any]] = {}  # it is read only
 
     def restored(self, stored: StoredState, given: Mapping[str, Any]) -> SessionState:
         """Return this state with what was stored added; settings that were ``given`` hold."""
@@ -76,6 +83,7 @@ class SessionState(NamedTuple):
             warned=self.warned.union(stored.get("warned", ())),
             spent=stored.get("spent", self.spent),
             counted=stored.get("counted", ""),
+            runs=stored.get("runs", {}),
         )
 
     def stored(self, learned: StoredState, notebook: NotebookState) -> StoredState:
@@ -87,6 +95,7 @@ class SessionState(NamedTuple):
             "spent": self.spent,
             "told": dict(notebook.notes),
             "counted": self.counted,
+            "runs": dict(self.runs),
         }
 
 

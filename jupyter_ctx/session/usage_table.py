@@ -8,8 +8,8 @@ from .. import wording as words
 from ..conversation.conversation import Conversation
 from ..conversation.messages import StopReason, Turn
 from ..conversation.places import Place
+from ..display.tabular import Table
 from .history import cell_of
-from .tabular import Table
 
 TOKENS = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens", "reasoning_tokens")
 

@@ -265,6 +265,21 @@ class ConversationWriter:
         event = self._event_of(digest)
         return event.turn if isinstance(event, Said) else None
 
+    def others_of(self, cell: str, known: dict[str, Conversation]) -> list[Conversation]:
+        """Return the notebook's other conversations that a cell has asked in, the one opened last first.
+
+        ``known`` keeps those that were read, by their ids: what came later came from this kernel.
+        """
+        try:
+            ids = self.store.sharing([cell]) - {self.row.id} if self.row.notebook else frozenset[str]()
+            rows = self.store.rows() if ids else []
+            mine = [row for row in rows if row.id in ids and row.notebook == self.row.notebook]
+            known.update({row.id: self.read(row).conversation for row in mine if row.id not in known})
+            return [known[row.id] for row in mine]
+        except StoreError as error:
+            self._failed(error)
+            return []
+
     def alternatives_to(self, digest: str) -> Alternatives | None:
         """Return the newest answers of this notebook to just these requests at once, as :meth:`answer_to`."""
         event = self._event_of(digest)

@@ -19,7 +19,7 @@ from ..context.calibration import Reports, Vector
 from ..context.learned_limit import LearnedLimit
 from ..context.usage import Spending
 from ..conversation.conversation import Conversation
-from ..conversation.events import EVENT_KINDS, Event, Kept, Offered, Redone, Said, Undone, Unreadable
+from ..conversation.events import EVENT_KINDS, Added, Event, Kept, Offered, Redone, Said, Summarized, Undone, Unreadable
 from ..errors import StoreError
 from ..runtime.redaction import without_address_keys
 
@@ -64,6 +64,7 @@ class StoredState(TypedDict, total=False):
     """What a conversation knows beside its events.
 
     ``counted`` is the fingerprint of the view whose size the provider reported last.
+    ``runs`` are the settings that runs over tables had, by their cells.
     ``sizes`` are those that were told since its last event, which has all that were told before.
     """
 
@@ -75,6 +76,7 @@ class StoredState(TypedDict, total=False):
     meters: list[MeterState]
     endpoints: dict[str, EndpointState]
     counted: str
+    runs: dict[str, dict[str, Any]]
 
 
 class EventRow(NamedTuple):
@@ -110,6 +112,10 @@ def to_row(event: Event, sizes: list[Sizes]) -> EventRow:
     if isinstance(event, Offered):
         record = event.alternatives.asked.record
         return row._replace(digest=event.alternatives.digest or None, cell=record.cell, source=record.source)
+    if isinstance(event, Summarized):
+        return row._replace(cell=event.summary.by.rpartition(" ")[0] or None)
+    if isinstance(event, Added) and event.turns:
+        return row._replace(cell=event.turns[0].record.cell)
     return row
 
 

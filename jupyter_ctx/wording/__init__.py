@@ -100,6 +100,11 @@ def share(of_all: float, *, about: bool = False) -> str:
     return f"{'~' if about else ''}{100 * of_all:,.0f} %"
 
 
+def fill_share(fill: float, *, about: bool = False) -> str:
+    """Return how full a limit is as a percentage: above 100 % for anything that exceeds it."""
+    return share(fill if fill <= 1 else max(fill, 1.01), about=about)
+
+
 def dollars(cost: float) -> str:
     """Return a price in US dollars with two significant digits."""
     return f"${cost:,.{price_digits(cost)}f}"

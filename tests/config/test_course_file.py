@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jupyter_ctx.config.settings import SETTING_NAMES, Settings, kept_settings, restored_settings
+from jupyter_ctx.config.settings import KEYWORDS, Settings, kept_settings, restored_settings
 from jupyter_ctx.session.course import GIVEN, Course, course_in, course_of
 
 pytestmark = pytest.mark.core
@@ -36,7 +36,7 @@ def test_settings_stand_at_the_top_or_in_their_table() -> None:
     assert course.begun.temperature == 0.2
     assert str(course.begun.system).endswith("before you answer.")
     assert course.named == {"model", "max_tokens", "system", "temperature", "min_turns"}
-    assert set(GIVEN) <= set(SETTING_NAMES)
+    assert set(GIVEN) <= set(KEYWORDS)
 
 
 def test_one_line_names_what_is_ignored_and_what_may_stand_there() -> None:
@@ -118,11 +118,11 @@ def test_a_link_a_folder_and_a_pipe_are_not_read(tmp_path: Path) -> None:
     assert course_in(tmp_path, Settings(), ()) == Course()
 
 
-NAMES = st.sampled_from([*SETTING_NAMES, "lock", "settings", "api_key", "headers", "memory", "provider"])
+NAMES = st.sampled_from([*KEYWORDS, "lock", "settings", "api_key", "headers", "memory", "provider"])
 VALUES = st.recursive(
     st.one_of(
         st.sampled_from(["http://evil/v1", "openai/x", "ollama/x", "local/smollm2", "x", "none", "@/etc/passwd"]),
-        st.sampled_from(SETTING_NAMES), st.integers(-5, 9_999), st.booleans(), st.floats(0, 2), st.text(max_size=9),
+        st.sampled_from(KEYWORDS), st.integers(-5, 9_999), st.booleans(), st.floats(0, 2), st.text(max_size=9),
     ),
     lambda inner: st.lists(inner, max_size=3),
     max_leaves=4,

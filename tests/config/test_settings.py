@@ -55,6 +55,18 @@ def test_a_comma_is_never_deleted_from_a_number(name: str, text: str) -> None:
         Settings().changed({name: text})
 
 
+@pytest.mark.parametrize("text", ["2,5", "3,15", "2,50,10", "0,5", "1000,1000"])
+def test_a_comma_between_whole_prices_is_refused_with_what_it_may_mean(text: str) -> None:
+    with pytest.raises(InvalidRequestError, match=rf"prices is '{text}'.* Write \d+\.0,\d"):
+        Settings().changed({"prices": text})
+
+
+@pytest.mark.parametrize("text", ["2.0,5", "2, 5", "2 5", "$2 $5", (2, 5)])
+def test_two_prices_are_read_where_no_comma_may_be_decimal(text: Any) -> None:
+    assert Settings().changed({"prices": text}).prices == (2, 5)
+    assert Settings().changed({"prices": "0,0"}).prices == (0, 0)
+
+
 @pytest.mark.parametrize(
     ("name", "value"),
     [

@@ -281,12 +281,20 @@ def test_a_report_of_few_tokens_sets_no_limit(report: Callable[[int], int]) -> N
     assert server.sizes == sorted(server.sizes)
 
 
+def test_what_was_assumed_is_told_beside_what_a_refusal_taught() -> None:
+    server = Server(9_000, refuse=REFUSALS["without figures"])
+    with server.chat() as chat:
+        talk(chat, 12, lambda _: 3_000)
+        assert re.search(r"window 32,000 learned: assumed 32,000, server refused \d", repr(chat.info()))
+        assert "window 32,000 assumed, less learned from a refusal" in gauge_line(chat.info())
+
+
 def test_a_window_given_anew_ends_what_was_learned() -> None:
     server = Server(2_000, refuse=REFUSALS["without figures"])
     with server.chat(window=8_000) as chat:
         talk(chat, 6, lambda _: 2_400)
         assert chat.info().source == "learned"
-        assert "window 8,000 learned from a refusal" in gauge_line(chat.info())
+        assert "window 8,000 given, less learned from a refusal" in gauge_line(chat.info())
         assert re.search(r"window 8,000 learned: given 8,000, server refused \d", repr(chat.info()))
         chat.configure(window=8_000)
         assert (chat.info().context_window, chat.info().source) == (8_000, "given")

@@ -46,12 +46,16 @@ def test_a_state_is_a_word_and_a_shape_and_not_a_colour_alone(used: int, state: 
 
 def test_over_the_limit_it_says_what_the_next_send_does() -> None:
     over = info(1_200)
-    assert "tokens (100 %, over) · the next request leaves out 2 turns" in gauge_line(over)
+    assert "tokens (120 %, over) · the next request leaves out 2 turns" in gauge_line(over)
     assert 'aria-valuemax="1200"' in live_html(over), "a meter's value is never above its end"
     assert "the next request summarises 2 turns" in gauge_line(replace(over, on_overflow="summarise"))
     stopped = gauge_line(replace(over, on_overflow="stop", will_leave=0, will_stop=True))
     assert "the next prompt is not sent (on_overflow is stop)" in stopped
     assert "leaves out" not in stopped
+    assert "tries the learned limit again" in gauge_line(replace(over, will_leave=0))
+    fixed = replace(over, will_leave=0, budget=over.budget._replace(fixed=1_100))
+    assert "what is always sent does not fit" in gauge_line(fixed)
+    assert "(101 %, over)" in gauge_line(info(1_001))
 
 
 def test_an_estimate_and_an_assumed_window_are_marked() -> None:

@@ -17,7 +17,7 @@ def test_status_asks_the_gateway_and_says_what_is_left_of_the_cap_and_with_the_k
         cells.run(f"%chat use m --base-url {gateway.url}/v1 --window 4000")
         cells.run("%%chat\nWhy?")
         assert "/key/info" not in gateway.gets
-        cells.run("%chat config prices 3,15")
+        cells.run("%chat config prices 3.0,15")
         cells.run("%chat config max_cost 2")
         status = cells.run("%chat status")
         assert gateway.gets.count("/key/info") == 1
@@ -31,7 +31,7 @@ def test_a_cap_of_the_configuration_holds_in_cells_and_for_what_code_asks_beside
     with Gateway({}).running() as gateway:
         code = f"jupyter_ctx.ask('Why?', 'm', base_url='{gateway.url}/v1', prices=(3, 15))"
         assert isinstance(cells.fail(f"import jupyter_ctx\n{code}"), BudgetExceededError)
-        cells.run(f"%chat use m --base-url {gateway.url}/v1 --window 4000 --prices 3,15")
+        cells.run(f"%chat use m --base-url {gateway.url}/v1 --window 4000 --prices 3.0,15")
         for cell in ("%%chat\nWhy?", "%chat new", "%%chat\nWhy?", "%%chat -i other\nWhy?"):
             error, _ = cells.outcome(cell)
             assert cell == "%chat new" or "max_cost is $0.001" in str(error)

@@ -122,7 +122,7 @@ def test_config_shows_every_setting_with_value_source_and_line(cells: Cells) -> 
 def test_every_command_stands_in_one_group_of_the_help_with_examples_that_can_be_typed() -> None:
     assert {each.group for each in COMMANDS.values()} == {*GROUPS} - {ABOUT_MORE}
     assert {each.about for each in SETTINGS.values()} == set(OF_SETTINGS)
-    assert len(SETTINGS) <= 27
+    assert len(SETTINGS) <= 22
     for name, command in COMMANDS.items():
         for example in command.examples if name == command.name else ():
             head, *below = example.splitlines()

@@ -111,7 +111,7 @@ def test_several_scorers_are_named_as_their_variables(cells: Cells, asked: list[
 def test_above_the_limit_it_asks_and_does_not_take_no_answer_for_a_yes(
     cells: Cells, asked: list[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    cells.run("%chat config confirm_cost 0\n%chat config prices 3,15")
+    cells.run("%chat config confirm_cost 0\n%chat config prices 3.0,15")
     questions = list[str]()
 
     def answer(said: str) -> None:

@@ -47,7 +47,7 @@ def test_a_card_with_the_answers_stands_in_the_place_of_the_bar(kernel: Kernel) 
 
 
 def test_a_cap_holds_for_all_runs_of_one_cell(kernel: Kernel) -> None:
-    cell = "%%chat map many --limit 4 --prices 1000,10000 --max-tokens 100 --max-cost 1.2\nSay {{ text }}"
+    cell = "%%chat map many --limit 4 --prices 1000.0,10000 --max-tokens 100 --max-cost 1.2\nSay {{ text }}"
     with serve(slow) as (url, seen):
         kernel.run(load(url))
         assert error(kernel.run(cell)) is None

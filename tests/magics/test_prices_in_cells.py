@@ -57,7 +57,7 @@ def test_prices_behind_a_gateway_are_given_in_a_cell_or_for_the_conversation(cel
         cells.run(f"%chat use m --base-url {url} --max-tokens 1000")
         assert "Price: unknown" in cells.run("%chat status")
         assert "its price is unknown" in cells.run("%%chat --preview\nHello.")
-        cells.run("%chat config prices 1,2\n")
+        cells.run("%chat config prices 1.0,2\n")
         cells.run("%%chat\nHello.")
         assert re.search(r"replies so far: \$0.010\.", cells.run("%chat status"))
         assert "prices = 2.5, 10, 0.25 (set here)" in cells.run("%chat config prices 2.50,10,0.25")

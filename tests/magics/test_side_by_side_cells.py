@@ -98,7 +98,7 @@ def test_the_first_is_the_turn_and_goes_on_in_the_next_cell(kernel: Kernel) -> N
 
 
 def test_a_reason_why_no_answer_came_is_told_once(kernel: Kernel) -> None:
-    kernel.run("%chat config prices 10,100\n%chat config max_cost 0.0001", "cap")
+    kernel.run("%chat config prices 10.0,100\n%chat config max_cost 0.0001", "cap")
     outputs = kernel.run("%%chat -n 3\nHello?", "c")
     kernel.run("%chat config prices none\n%chat config max_cost none", "no cap")
     failed = error(outputs)

@@ -98,7 +98,7 @@ def test_where_only_answers_are_told_next_tokens_begin_the_answer_and_are_paid(c
             send(handler, 404, "{}")
 
     with serve(answer) as (url, seen):
-        cells.run(f"%chat use m --base-url {url} --prices 1000,1000")
+        cells.run(f"%chat use m --base-url {url} --prices 1000.0,1000")
         shown = cells.run("%%chat next\nWhich colour is the sky?")
         assert seen[-1]["messages"] == [{"role": "user", "content": "Which colour is the sky?"}]
         assert (seen[-1]["max_tokens"], seen[-1]["top_logprobs"]) == (16, 20)

@@ -28,7 +28,6 @@ from jupyter_ctx import Chat, ChatError, ContextOverflowError
 from jupyter_ctx.library import Library
 from jupyter_ctx.runtime.frontend import Origin
 from jupyter_ctx.session import actions
-from jupyter_ctx.session.actions import versions_of
 from jupyter_ctx.storage.conversation_writer import close_stores
 
 REPLY = 20  # tokens that a request keeps for the reply
@@ -683,7 +682,7 @@ class Sequences(RuleBasedStateMachine):
         assert [(row.prompt, row.reply) for row in history] == [(s.current.prompt, s.current.reply) for s in talk.slots]
         assert chat.system == talk.system
         for number, (row, slot) in enumerate(zip(history, talk.slots, strict=True), 1):
-            answers = [Answer(turn.prompt, turn.reply) for turn in versions_of(chat.session, number)]
+            answers = [Answer(turn.prompt, turn.reply) for turn in chat.conversation.places[number - 1].versions]
             assert answers == slot.versions
             self.check_state(row.states[0], slot, talk)
         info = chat.info()

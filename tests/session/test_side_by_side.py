@@ -127,6 +127,10 @@ def test_a_cell_that_runs_again_has_its_new_answers_in_the_same_place(chat: Chat
     chat.pick(3)
     assert replies(chat) == ["At 2.0: Hi?", "At None: Later"]
     assert len(versions_of(chat.session, 1)) == 6
+    assert not chat.pick(1, 3).changed, "its cell and the turn count alike"
+    assert chat.pick(1, 4).changed
+    assert replies(chat)[0] == "At 0.0: Hello?"
+    chat.undo()
     assert chat.history()[1].states[-1] == "stale"
     chat.undo()
     chat.undo()
@@ -156,6 +160,15 @@ def test_where_all_fail_the_error_is_raised_and_nothing_is_kept() -> None:
         asked(chat)
     assert not chat.conversation.offers
     assert not chat.conversation.events
+
+
+def test_after_a_clear_no_answer_can_be_taken_until_the_clear_is_undone(chat: Chat) -> None:
+    asked(chat)
+    chat.clear()
+    with pytest.raises(InvalidRequestError, match="side by side"):
+        chat.pick(2)
+    chat.undo()
+    assert chat.pick(2).changed
 
 
 def test_bad_numbers_are_errors_that_say_which_there_are(chat: Chat) -> None:

@@ -72,6 +72,7 @@ ASKING = {
 BEFORE = {
     "{{ _ }}": ["plot"], "-a figure": ["failing"], "%chat fix": ["wrong"], "after memory": ["%chat memory likes.md"],
     "after system": ["%%chat system\nYou are B."], "%chat continue": ["%chat pick 2"],
+    "after all": ["%chat config temperature 0.5", "%chat clear"],
 }  # fmt: skip
 FAILS = ("failing", "wrong")
 

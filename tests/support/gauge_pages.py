@@ -22,7 +22,7 @@ def fill(turns, length=30):
         {"role": "assistant", "content": "Because of the herring. " + "So it is. " * 18})])
 """
 LOAD = "%load_ext jupyter_ctx\n" + FILL
-USE = "%chat use openai/gpt-4o --window 2000\n%chat config token_counting approximate\n"
+USE = "%chat use openai/gpt-4o --window 2000\n_ = get_chat().configure(token_counting='approximate')\n"
 GAUGE = "%chat config summary_model local/smollm2\n%chat"
 
 

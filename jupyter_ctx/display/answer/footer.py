@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ...context.usage import Usage
-from ...wording import dollars, share
+from ...wording import dollars, fill_share
 from ..text import QUIET, text_html
 from .waiting import duration
 
@@ -65,7 +65,7 @@ def footer_html(footer: Footer, *, priced: bool = False) -> str:
 def footer_line(footer: Footer, *, priced: bool = False) -> str:
     """Return the share and the figures of the line, as far as they are known; ``priced``: the cost, too."""
     usage = footer.usage
-    parts = [] if footer.fill is None else [share(min(1.0, footer.fill), about=footer.guess)]
+    parts = [] if footer.fill is None else [fill_share(footer.fill, about=footer.guess)]
     parts += [f"{usage.input_tokens:,} in", f"{usage.output_tokens:,} out"] if usage else []
     parts += [] if footer.seconds is None else [in_seconds(footer.seconds)]
     parts += [dollars(footer.cost)] if priced and footer.cost is not None else []

@@ -63,12 +63,20 @@ def next_request(info: ContextInfo) -> str:
     """Return what the next request does about a full window; empty: nothing."""
     if info.will_stop:
         return "the next prompt is not sent (on_overflow is stop)"
-    verb = "summarises" if info.on_overflow == "summarise" else "leaves out"
-    return f"the next request {verb} {words.turns(info.will_leave)}" if info.will_leave else ""
+    if info.will_leave:
+        verb = "summarises" if info.on_overflow == "summarise" else "leaves out"
+        return f"the next request {verb} {words.turns(info.will_leave)}"
+    if info.state != "over":
+        return ""
+    if info.budget.fixed > info.limit:
+        return "what is always sent does not fit"
+    return "the next request tries the learned limit again"
 
 
 def _window(window: ContextWindow) -> str:
     """Return the window and its source in few words; ``%chat status`` has all of them."""
+    if window.instead_of is not None and window.instead_of[1] == window.tokens:  # the limit is on prompts alone
+        return f"window {window.tokens:,} {window.instead_of[0]}, less learned from a refusal"
     origin = "learned from a refusal" if window.source == "learned" else window.origin
     return f"window {window.tokens:,} {origin}"
 
@@ -126,7 +134,7 @@ def share_of(info: ContextInfo) -> str:
 
 
 def _share(info: ContextInfo, about: bool) -> str:
-    return words.share(min(1.0, info.fill), about=about) if info.limit else "no room"
+    return words.fill_share(info.fill, about=about) if info.limit else "no room"
 
 
 def gauge_static(info: ContextInfo, name: str = "") -> str:

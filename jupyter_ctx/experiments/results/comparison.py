@@ -10,7 +10,7 @@ from statistics import stdev
 from typing import Any, NamedTuple
 
 from ...display.run_page import CARD_STYLE, CardFigures, ScoreLine, card_html
-from ...session.tabular import RowT, Table
+from ...display.tabular import RowT, Table
 from ...wording import counted, visible
 from ..statistics import verdicts
 from ..statistics.same_rows import Pairing, inputs_of, joined_groups, observations, prompts_of

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ...display.run_page import CARD_STYLE, AnswerCell, AnswerMark, AnswerRow, AnswerTable, answers_html, answers_text
+from ...display.tabular import Table
 from ...display.text import text_html
-from ...session.tabular import Table
 from ...wording import counted
 from ..statistics.same_rows import Pairing
 from ..statistics.tally import by_arm, number, scorers_of, shown_score, unusual

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from os.path import commonprefix
 from typing import Any, NamedTuple
 
-from ...config.settings import SETTING_NAMES, Settings
+from ...config.settings import KEYWORDS, Settings
 from ...conversation.messages import Message
 from ...conversation.schema import Schema
 from ...conversation.text_safety import checked
@@ -43,7 +43,7 @@ class Arm:
     @property
     def names(self) -> dict[str, Any]:
         """The values that fill a template: those of the grid that are no settings."""
-        return {name: value for name, value in self.values.items() if name not in SETTING_NAMES}
+        return {name: value for name, value in self.values.items() if name not in KEYWORDS}
 
 
 def arms_of(grid: Mapping[str, Iterable[Any]], settings: Settings) -> list[Arm]:
@@ -61,7 +61,7 @@ def arms_of(grid: Mapping[str, Iterable[Any]], settings: Settings) -> list[Arm]:
     for places in itertools.product(*(range(len(values)) for values in choices.values())):
         at = dict(zip(choices, places, strict=True))
         values = {name: choices[name][place] for name, place in at.items()}
-        set_here = {name: value for name, value in values.items() if name in SETTING_NAMES}
+        set_here = {name: value for name, value in values.items() if name in KEYWORDS}
         label = ", ".join(f"{name}={labels[at[name]]}" for name, labels in shown.items())
         arms.append(Arm(label, values, settings_with(settings, set_here)))
     return arms

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any
 
+from ...display.tabular import MAX_SHOWN_ROWS, Table, cell_text
 from ...errors import MissingDependencyError
 from ...providers.base import Reply
-from ...session.tabular import MAX_SHOWN_ROWS, Table, cell_text
 from .rows import Row, Rows
 
 Score = bool | float | None

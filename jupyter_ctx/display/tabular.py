@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, TypeVar
 
-from ..display.tables import first_words, table_html, table_text
-from ..display.text import text_html
 from ..errors import MissingDependencyError
 from ..shown_as import mimebundle
 from ..wording.layout import line_width
+from .tables import first_words, table_html, table_text
+from .text import text_html
 
 MAX_SHOWN_ROWS = 60
 RowT = TypeVar("RowT")
@@ -20,7 +20,7 @@ class Table(tuple[RowT, ...]):
 
     A column is left out where it is empty, and where it has nothing but what ``usual`` says of it; DataFrames have all.
     ``heads`` are the words above columns that are shown by another name, ``formats`` write the values of some. Of many
-    rows the ``newest`` are shown, else the first.
+    rows the ``newest`` are shown, ``most_shown`` of them, else the first.
     """
 
     __slots__ = ()
@@ -29,6 +29,7 @@ class Table(tuple[RowT, ...]):
     heads: ClassVar[Mapping[str, str]] = {}
     formats: ClassVar[Mapping[str, Callable[[Any], str]]] = {}
     newest: ClassVar[bool] = True
+    most_shown: ClassVar[int] = MAX_SHOWN_ROWS
 
     _repr_mimebundle_ = mimebundle
 
@@ -64,7 +65,7 @@ class Table(tuple[RowT, ...]):
 
     def _cells(self) -> list[list[str]]:
         """Return the heads of the columns, then the rows that are shown, each cell in one short line."""
-        part = self[-MAX_SHOWN_ROWS:] if self.newest else self[:MAX_SHOWN_ROWS]
+        part = self[-self.most_shown :] if self.newest else self[: self.most_shown]
         cells = {name: [self._cell(name, getattr(row, name)) for row in part] for name in self.columns}
         silent = {name for name, column in cells.items() if set(column) <= {"", self.usual.get(name, "")}}
         shown = [name for name in self.columns if name not in silent] if part else list(self.columns)
@@ -78,8 +79,8 @@ class Table(tuple[RowT, ...]):
 
     def _more(self) -> str:
         which = "newest" if self.newest else "first"
-        more = f"… the {which} {MAX_SHOWN_ROWS} of {len(self):,}; to_dataframe() has all"
-        return more if len(self) > MAX_SHOWN_ROWS else ""
+        more = f"… the {which} {self.most_shown} of {len(self):,}; to_dataframe() has all"
+        return more if len(self) > self.most_shown else ""
 
 
 def data_frame(rows: Sequence[object], columns: Sequence[str]) -> Any:
