@@ -33,7 +33,8 @@ class HandoutAnswer:
     asked: fingerprint of the cell that asked
     before: fingerprint of the turns that stood before the prompt
     repeat: number of the answer among those to the same row
-    text, thinking, stop_reason, truncated: as of a StoredAnswer
+    text, thinking, stop_reason: as of a reply
+    truncated: whether a part of the request was left out or not read, or the answer was cut
     tokens: the answer's tokens with their probabilities, where these were asked for
     """
 

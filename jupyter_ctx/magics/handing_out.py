@@ -105,11 +105,11 @@ def _with_map(handout: Handout, source: str, run: Run, is_secret: Callable[[str]
     """Add the answers of a map."""
     rows = tuple(
         HandoutAnswer(
-            key, repeat=repeat, text=each.text, thinking=each.thinking, stop_reason=each.stop_reason,
-            truncated=each.truncated,
+            key, repeat=repeat, text=reply.text, thinking=reply.thinking, stop_reason=reply.stop_reason,
+            truncated=is_truncated,
         )
-        for (key, repeat), each in run.stored().items()
-        if not is_secret(each.text + each.thinking)
+        for (key, repeat), (reply, is_truncated) in run.stored().items()
+        if not is_secret(reply.text + reply.thinking)
     )  # fmt: skip
     return Handout((*handout.cells, source), (*handout.answers, *rows))
 

@@ -19,7 +19,8 @@ from ..conversation.messages import Turn, new_id
 from ..conversation.places import Places
 from ..errors import InvalidRequestError
 from ..export.handout import Handout, HandoutAnswer, answers_in, notebook_in
-from ..storage.stored_answers import AnswerKey, StoredAnswer
+from ..providers.base import Reply
+from ..storage.stored_answers import AnswerKey, Outcome
 from .reply_checks import INCOMPLETE
 from .view import digested
 
@@ -53,11 +54,11 @@ class HandedOut:
         return not self._answers
 
     @cached_property
-    def rows(self) -> Mapping[AnswerKey, StoredAnswer]:
+    def rows(self) -> Mapping[AnswerKey, Outcome]:
         """The answers by their keys, as maps look for them."""
         return {
-            (each.key, each.repeat): StoredAnswer(
-                each.text, each.thinking, stop_reason=each.stop_reason, truncated=each.truncated
+            (each.key, each.repeat): Outcome(
+                Reply(each.text, None, each.stop_reason, thinking=each.thinking, source="store"), each.truncated
             )
             for answers in self._answers.values()
             for each in answers

@@ -181,6 +181,16 @@ class RunPlan:
         return len(self.rows) * len(self.arms) * self.repeat
 
     @property
+    def grid(self) -> dict[str, list[Any]]:
+        """The values of each name in the grid."""
+        grid: dict[str, list[Any]] = {}
+        for arm in self.arms:
+            for name, value in arm.values.items():
+                values = grid.setdefault(name, [])
+                values += [value] if value not in values else []
+        return grid
+
+    @property
     def places(self) -> Iterator[AnswerPlace]:
         """The places of all answers, in the order of the result."""
         every = itertools.product(range(len(self.rows)), range(len(self.arms)), range(self.repeat))
