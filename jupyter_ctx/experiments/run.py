@@ -27,9 +27,8 @@ from .asking.engine import Ended, Engine, RowRequest
 from .asking.progress import Bar, Progress, bar_of
 from .judges import Done, ResultBuilder
 from .money import Estimate, run_parts
-from .results.comparison import RunSummary, summary
 from .results.export import export_run
-from .results.record import RunRecord
+from .results.record import ReadSide, RunRecord
 from .table.plan import AnswerPlace, RunPlan
 from .table.results import Result, Results
 
@@ -112,7 +111,7 @@ def parted(given: Mapping[str, Any], begun: Options) -> tuple[Options, dict[str,
     return replace(begun, **options), {name: value for name, value in given.items() if name not in known}
 
 
-class Run:
+class Run(ReadSide):
     """A prompt asked of many rows. It goes on in a thread of its own; :meth:`result` waits for its end.
 
     name: what tables and pictures call it
@@ -261,19 +260,6 @@ class Run:
             names=plan.template.names, group=self.group, name=self.name, begun=self.begun,
             cost=self.cost, unpriced=self.unpriced, max_cost=self.purse.cap,
         )  # fmt: skip
-
-    @property
-    def model(self) -> str:
-        """The model that is asked; empty where the grid has several."""
-        return self.record.model
-
-    def to_dataframe(self) -> Any:
-        """Return a pandas DataFrame with a row for each answer; see :meth:`Results.to_dataframe`."""
-        return self.results.to_dataframe()
-
-    def summary(self) -> RunSummary:
-        """Return the rate or the mean of each arm by each scorer, with 95 % intervals and a sentence to quote."""
-        return summary(self.results, group=self.group)
 
     def export(self, path: str | Path) -> Path:
         """Write the run to a file without keys, and return its path.

@@ -83,12 +83,17 @@ def start(
     cap = None if options.max_cost is None else max(0.0, options.max_cost - options.spent)
     purse = Purse(cap, within or notebook_purse())
     purse.cap = purse.left
-    again = partial(_again, models, settings, ended, check_given)
     answers = Answers(MEMORY if options.store is None else options.store, beside=beside)
     text = Template(template, options.names, models.secrets)
     told = list[str]()
     if purse.cap is not None and purse.cap != options.max_cost:
         told.append(f"At most {dollars(purse.cap)} may be spent, which is what is left of the caps that hold here.")
+
+    def again(run: Run, changes: Mapping[str, Any]) -> Run:
+        new, given = _changed(run, changes)
+        check_given(given)
+        asked, own = settings_with(settings, given), models.apart()
+        return start(template, table, run.grid, own, asked, new, ended, within, check_given=check_given)
 
     def prepared(settings: Settings) -> Run:
         plan, scorers, notes = _planned(text, table, grid, models, settings, options, purse.cap)
@@ -134,32 +139,13 @@ def _planned(
     return RunPlan(text, table, arms, options.repeat, schema), scorers, notes
 
 
-def _again(
-    models: Models,
-    settings: Settings,
-    ended: Callable[[Run], object] | None,
-    check_given: Callable[[Collection[str]], object],
-    run: Run,
-    changes: Mapping[str, Any],
-) -> Run:
-    """Begin a run like another with some settings and options anew; a yes to the price of one is none to the other."""
+def _changed(run: Run, changes: Mapping[str, Any]) -> tuple[Options, dict[str, Any]]:
+    """Return the options and settings of a run like another; a yes to the price of one is none to the other."""
     options, given = parted(changes, replace(run.options, dry_run=False, yes=False, spent=0.0))
     fixed = next((name for name in given if name in run.grid), None)
     if fixed is not None:
-        raise InvalidRequestError(f"{fixed}= is a name of this run's grid: sweep(…, {{{fixed!r}: […]}}) asks others.")
-    check_given(given)
-    plan, asked = run.plan, settings_with(settings, given)
-    return start(
-        plan.template.text,
-        plan.rows,
-        run.grid,
-        models.apart(),
-        asked,
-        options,
-        ended,
-        run.purse.within,
-        check_given=check_given,
-    )
+        raise InvalidRequestError(f"{fixed}= is in this run's grid: sweep(…, {{{fixed!r}: […]}}) asks others.")
+    return options, given
 
 
 def _check_keys(models: Models, run: Run) -> None:
