@@ -244,7 +244,8 @@ def _committed(store: Path, url: str) -> set[str]:
     settings, answers = default_settings({}, {"model": "m", "base_url": url}), Answers(store)
     keys = [(Ask((Message("user", f"row {n}"),), settings).digest, 0) for n in range(KILL_ROWS)]
     try:
-        return {answer.text.lower() for answer in answers.find(keys).values()}
+        found = answers.find(keys).values()
+        return {answer.reply.text.lower() for answer in found if answer.reply is not None}
     finally:
         answers.close()
 

@@ -183,7 +183,7 @@ class Chat:
 
     def sweep(self, template: str, rows: object, grid: Mapping[str, Iterable[Any]], **options: Any) -> Run:
         """Ask a prompt of every row with every combination of the values in grid; see jupyter_ctx.sweep."""
-        from .experiments.run_options import Options, parted
+        from .experiments.run import Options, parted
         from .experiments.start import start
 
         chosen, given = parted(options, Options())

@@ -153,6 +153,7 @@ FAMILIES = (
 )
 
 
+@lru_cache(maxsize=1_000)
 def family_of(model: str) -> Family:
     """Return the family of a model, judged by its name, whoever serves the model."""
     name = model.lower()

@@ -9,7 +9,6 @@ import math
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from .budget import whole
 from .overflow import Overflow
 from .windows import ContextWindow, Source
 
@@ -110,7 +109,7 @@ class LearnedLimit:
         A report of far more than was sent shows nothing of a limit.
         """
         heavy = None if self.heavy is not None and size >= self.heavy else self.heavy
-        accepted = 0 if tokens is None else min(tokens, whole(BELIEVABLE * expected))
+        accepted = 0 if tokens is None else min(tokens, math.ceil(BELIEVABLE * expected))
         seen = replace(self, passed=max(self.passed, accepted), answers=self.answers + 1, heavy=heavy)
         if self.tokens is None or accepted <= self.tokens:
             return seen

@@ -1,4 +1,4 @@
-"""What a run will cost: expected, and at most; told before it begins, and asked about where it is high."""
+"""What a run will cost, expected and at most: told before it begins."""
 
 from __future__ import annotations
 
@@ -7,58 +7,20 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ..config.settings import Settings
 from ..context.tokens import Meter
 from ..context.usage import Usage
-from ..errors import InvalidRequestError
 from ..models.registry import Models, Target
-from ..models.request_price import GIVE_PRICES, price_of, with_unknown_price, worst_case
+from ..models.request_price import GIVE_PRICES, price_of, worst_case
 from ..providers.base import Reply
 from ..session.ask import Ask, Asker
 from ..wording import counted, dollars
 from .judges import Judge
-from .run_options import Options
 from .table.plan import AnswerPlace, RowPrompt, RunPlan
 from .table.results import Result
 
 COUNTED_ROWS, COUNTED_VERDICTS = 1_000, 100  # texts that are counted; the others are taken to be as dense
 TRIAL_ROWS = 20  # requests that are sent unasked where nobody knows what they cost
 EXPECTED_ANSWER = 500  # tokens of an answer, where it may be as long or longer
-
-
-def with_limit(models: Models, settings: Settings) -> Settings:
-    """Return settings with the ``max_tokens`` that is planned with, where none would be sent."""
-    target = models.target(settings, ask=False)
-    return settings if target.max_tokens is not None else settings.changed({"max_tokens": target.reserve})
-
-
-def check_price(models: Models, settings: Sequence[Settings], cap: float | None) -> None:
-    """Raise InvalidRequestError where there is a cap and a model has no known price, naming the model."""
-    if cap is None:
-        return
-    targets = [models.target(each, ask=False) for each in settings]
-    unknown = [target.model for target in targets if not target.is_free and price_of(models, target) is None]
-    if unknown:
-        raise with_unknown_price(unknown)
-
-
-def check_agreed(estimate: Estimate, settings: Settings, options: Options) -> None:
-    """Ask the user where a run is dear, or nobody knows, unless a cap was given for it.
-
-    Raises InvalidRequestError unless the user agrees.
-    """
-    if options.yes or options.max_cost is not None or not estimate.is_above(settings.confirm_cost):
-        return
-    if options.agree is None:
-        raise InvalidRequestError(
-            f"{estimate} That is above confirm_cost, and nobody can be asked here: "
-            "yes=True (--yes in a cell) begins it; nothing was sent."
-        )
-    if not options.agree(f"{estimate} Begin?"):
-        raise InvalidRequestError("Not begun: nothing was sent.")
-
-
-# the requests
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,14 +90,12 @@ def _spread(items: Sequence[Any], most: int) -> Sequence[Any]:
 
 def _cached_share(prompts: Sequence[RowPrompt], system: str) -> float:
     """Return the share of the input that a prompt cache holds once the first request of each group was answered."""
-    groups, shared = set[int | None]([None]), 0
+    groups, shared, characters = set[int | None]([None]), 0, 0
     for prompt in prompts:
         shared += (prompt.shared or 0) if prompt.group in groups else 0
+        characters += len(system) + len(prompt.text)
         groups.add(prompt.group)
-    return shared / sum(len(system) + len(prompt.text) for prompt in prompts)
-
-
-# the figures
+    return shared / characters
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,10 +110,8 @@ class Estimate:
     unpriced: the models whose price is unknown
     is_free: whether nobody bills any of it
     cap: US dollars that are never passed, where that is below what the answers could cost
-    worst: US dollars that the shortest request to the dearest model may cost
-    at_once: requests that the cap lets go at once, each reserved at ``worst``; ``None``: all that would without it
-    fitting: the ``max_tokens`` with which as many would go at once as without the cap; 0: none
-    bounded: the ``max_tokens`` with which one request would go under the whole cap; 0: none
+    worst: US dollars that the shortest request to the dearest model may cost, where the cap has no room for it; else 0
+    bounded: the ``max_tokens`` with which it has room for one; 0: there is none
     """
 
     rows: int
@@ -165,48 +123,31 @@ class Estimate:
     is_free: bool = False
     cap: float | None = None
     worst: float = 0.0
-    at_once: int | None = None
-    fitting: int = 0
     bounded: int = 0
 
     @classmethod
     def of(
-        cls,
-        models: Models,
-        parts: Iterable[Part],
-        *,
-        cap: float | None = None,
-        whole: float | None = None,
-        at_once: int = 1,
+        cls, models: Models, parts: Iterable[Part], cap: float | None = None, whole: float | None = None
     ) -> Estimate:
-        """Return the estimate for all parts of a run together.
-
-        ``cap``: US dollars that may be spent, of ``whole`` at first; ``at_once``: requests that go at once without it.
-        """
+        """Return the estimate for all parts of a run; ``cap``: US dollars that may be spent, of ``whole`` at first."""
         parts = list(parts)
+        names = tuple(dict.fromkeys(part.target.model for part in parts))
         costs = [_costs(models, part) for part in parts]
-        known = [cost for cost in costs if cost is not None]
         unpriced = dict.fromkeys(part.target.model for part, cost in zip(parts, costs, strict=True) if cost is None)
+        known = [cost for cost in costs if cost is not None]
+        expected = None if unpriced else sum(usual for usual, _ in known)
         bounds = [most for _, most in known if most is not None]
         most = sum(bounds) if len(bounds) == len(parts) else None
-        rows = sum(part.rows for part in parts)
-        estimate = cls(
-            rows=rows,
-            models=tuple(dict.fromkeys(part.target.model for part in parts)),
-            input_tokens=round(sum(part.input_tokens for part in parts)),
-            expected=None if unpriced else sum(expected for expected, _ in known),
-            most=most,
-            unpriced=tuple(unpriced),
-            is_free=all(part.target.is_free for part in parts),
-        )
-        dearest = max(parts, key=lambda part: part.worst, default=None)
-        if cap is None or dearest is None or (most is not None and most <= cap):
+        rows, tokens = sum(part.rows for part in parts), sum(part.input_tokens for part in parts)
+        is_free = all(part.target.is_free for part in parts)
+        estimate = cls(rows, names, round(tokens), expected, most, tuple(unpriced), is_free)
+        if cap is None or not parts or (most is not None and most <= cap):
             return estimate
-        wanted, fits = min(at_once, rows), math.floor(cap / dearest.worst) if dearest.worst else rows
-        return replace(
-            estimate, most=cap, cap=cap, worst=dearest.worst, at_once=fits if fits < wanted else None,
-            fitting=_fitting(models, dearest, cap / wanted), bounded=_fitting(models, dearest, whole or cap),
-        )  # fmt: skip
+        estimate = replace(estimate, most=cap, cap=cap)
+        dearest = max(parts, key=lambda part: part.worst)
+        if dearest.worst <= cap:
+            return estimate
+        return replace(estimate, worst=dearest.worst, bounded=_fitting(models, dearest, whole or cap))
 
     def is_above(self, most: float | None) -> bool:
         """Return whether one should ask before the run begins: it is dear, or nobody knows and it is no trial.
@@ -220,11 +161,11 @@ class Estimate:
         return min(self.expected, self.most or self.expected) > most
 
     @property
-    def advice(self) -> str:
-        """What the cap has no room for, and what would help; empty where as many go at once as without it."""
-        if self.at_once is None:
+    def lack(self) -> str:
+        """What the cap has no room for, and what would help; empty where it has room for a request."""
+        if not self.worst:
             return ""
-        remedy = f"set --max-tokens {self.fitting:,}" if self.fitting else "raise the limit"
+        remedy = f"set --max-tokens {self.bounded:,}" if self.bounded else "raise the limit"
         return f"A full-length answer could cost {dollars(self.worst)}: {remedy}."
 
     def __str__(self) -> str:
@@ -236,7 +177,7 @@ class Estimate:
             return f"{requests}. Free."
         if self.expected is None:
             return f"{requests}; the price of {' and '.join(self.unpriced)} is unknown. {GIVE_PRICES}"
-        return " ".join(filter(None, [f"{requests}. {self._price(self.expected)}", self.advice]))
+        return " ".join(filter(None, [f"{requests}. {self._price(self.expected)}", self.lack]))
 
     def _price(self, expected: float) -> str:
         about = f"Expected about {dollars(expected)}"

@@ -1,4 +1,4 @@
-"""A run: one prompt asked of many rows, in the background."""
+"""A run: one prompt asked of many rows, in the background; and what it is told beside prompt, rows and settings."""
 
 from __future__ import annotations
 
@@ -6,32 +6,29 @@ import atexit
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Executor
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from ..config.settings import Settings, kept_settings
-from ..errors import ChatError, ChatInterrupted, InvalidRequestError, in_words
+from ..config.settings import KEYWORDS, Settings, kept_settings
+from ..errors import ChatError, ChatInterrupted, InvalidRequestError, check_whole_number, in_words
 from ..models.purse import Purse
 from ..models.registry import Models
+from ..providers.base import Reply
 from ..session.ask import Ask, Asker
 from ..shown_as import mimebundle
-from ..storage.stored_answers import AnswerKey, Answers, StoredAnswer
-from ..wording import counted
-from .asking.bars import Bar, bar_of
+from ..storage.stored_answers import AnswerKey, Answers, Outcome
+from ..wording import counted, did_you_mean
 from .asking.engine import Ended, Engine, RowRequest
-from .asking.progress import Progress
-from .asking.rate_limiter import START_AT_ONCE
-from .asking.result_builder import Done, ResultBuilder
-from .asking.tasks import RowAnswer
+from .asking.progress import Bar, Progress, bar_of
+from .judges import Done, ResultBuilder
 from .money import Estimate, run_parts
-from .results.comparison import RunSummary, summary
 from .results.export import export_run
-from .results.record import RunRecord
-from .run_options import Options
+from .results.record import ReadSide, RunRecord
 from .table.plan import AnswerPlace, RunPlan
 from .table.results import Result, Results
 
@@ -41,7 +38,80 @@ AFTER_CTRL_C = 0.95  # seconds that a run may take to stop
 Again = Callable[["Run", Mapping[str, Any]], "Run"]  # begins a run anew, with some settings and options changed
 
 
-class Run:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """How a run asks.
+
+    repeat: how often each row is asked
+    schema: what each answer must be: a pydantic model, a dataclass, a TypedDict or a JSON schema
+    scorers: functions of a row and its reply, alone, in a list or by name
+    group: the column whose equal values belong together, such as questions about one document
+    max_cost: US dollars that are never passed; ``None``: no such cap
+    spent: US dollars of max_cost that are spent already, as by an earlier run of the same cell
+    limit: rows to ask, the first ones; ``None``: all
+    retry: whether rows that failed are asked again
+    concurrency: requests at once; ``None``: it adapts to the server
+    executor: where requests run; ``None``: in threads
+    name: what tables and pictures call the run
+    dry_run: whether only the price is told, and nothing is sent
+    yes: whether it may begin without asking, above the setting confirm_cost
+    names: values that the template may use beside the columns, such as a notebook's variables
+    store: where answers are kept: as for Chat, and "default" by default; ``None``: in memory only
+    progress: whether a bar is shown; ``None``: where somebody looks
+    agree: puts a question to the user; ``None``: nobody can be asked
+    tell: is given the run before it begins, to show what it may cost
+    """
+
+    repeat: int = 1
+    schema: Any = None
+    scorers: Any = ()
+    group: str | None = None
+    max_cost: float | None = None
+    spent: float = 0.0
+    limit: int | None = None
+    retry: bool = False
+    concurrency: int | None = None
+    executor: Executor | None = None
+    name: str = ""
+    dry_run: bool = False
+    yes: bool = False
+    names: Mapping[str, Any] = field(default_factory=dict)
+    store: str | Path | None = "default"
+    progress: bool | None = None
+    agree: Callable[[str], bool] | None = None
+    tell: Callable[[Any], object] | None = None
+
+    def __post_init__(self) -> None:
+        check_whole_number("repeat", self.repeat, least=1)
+        for name, value in {"limit": self.limit, "concurrency": self.concurrency}.items():
+            if value is not None:
+                check_whole_number(name, value, least=1)
+        cost = self.max_cost
+        if cost is not None and (isinstance(cost, bool) or not isinstance(cost, int | float) or not 0 < cost < 1e9):
+            raise InvalidRequestError(f"max_cost is {cost!r}: it must be US dollars above 0.")
+        if self.executor is not None and not callable(getattr(self.executor, "submit", None)):
+            raise InvalidRequestError(
+                f"executor is {self.executor!r}: it must be a concurrent.futures.Executor, "
+                "such as client.get_executor()."
+            )
+
+
+def parted(given: Mapping[str, Any], begun: Options) -> tuple[Options, dict[str, Any]]:
+    """Return the options among named arguments, beside those that are there, and the rest, which are settings.
+
+    Raises InvalidRequestError for a name that is neither, with the nearest one.
+    """
+    known = [each.name for each in fields(begun)]
+    unknown = next((name for name in given if name not in known and name not in KEYWORDS), None)
+    if unknown is not None:
+        hint = did_you_mean(unknown, (*known, *KEYWORDS), "{}=")
+        hint = hint or f" There are {', '.join(known)}, and every setting."
+        raise InvalidRequestError(f"A run takes no {unknown}=.{hint}")
+    options = {name: value for name, value in given.items() if name in known}
+    return replace(begun, **options), {name: value for name, value in given.items() if name not in known}
+
+
+class Run(ReadSide):
     """A prompt asked of many rows. It goes on in a thread of its own; :meth:`result` waits for its end.
 
     name: what tables and pictures call it
@@ -49,6 +119,8 @@ class Run:
     estimate: what it may cost, told before anything is sent
     begun: when it was begun, as ISO 8601 has it; empty before
     purse: what pays for it
+    group: the column that says which rows belong together
+    shown: what its bar has shown at the end: "figures", "differences", "sentences", "answers"
     """
 
     def __init__(
@@ -62,10 +134,10 @@ class Run:
         at_end: Callable[[Run], object] | None = None,
         again: Again | None = None,
     ) -> None:
-        self.name, self.plan, self.options, self.purse = options.name, plan, options, purse
+        self.name, self.group, self.plan, self.options, self.purse = options.name, options.group, plan, options, purse
         self._notes, self._answers, self._at_end, self._again = notes, answers, at_end, again
         self._models = models.apart()
-        self._asker = Asker(self._models)
+        asker = Asker(self._models)
         self._targets = [self._models.target(arm.settings, ask=False) for arm in plan.arms]
         self._free = {arm.label for arm, target in zip(plan.arms, self._targets, strict=True) if target.is_free}
         self._results: list[Result | None] = [None] * len(plan)
@@ -76,14 +148,14 @@ class Run:
         self._progress = Progress(len(plan))
         self._wordless = [0] * len(plan.arms)
         self._further: dict[AnswerKey, AnswerKey] = {}  # to requests such as of judges: as handed out, as stored
-        self._engine = Engine(self._asker, answers, options, purse, lambda: self._bar.show())
+        self._engine = Engine(asker, answers, purse, self._show, options.executor, options.concurrency)
         self._builder = ResultBuilder(plan, options.scorers, self._send, self._keep)
         self.begun, self._ended, self._done = "", Ended(), threading.Event()
-        self._bar: Bar = Bar(self)
+        self._bar: Bar | None = None
+        self.shown = frozenset[str]()
         missing = [places[0] for key, places in self._places.items() if key[0] and key not in self._stored]
-        parts = run_parts(self._asker, plan, missing, options.scorers.judges.values())
-        at_once = options.concurrency or START_AT_ONCE
-        self.estimate = Estimate.of(self._models, parts, cap=purse.cap, whole=options.max_cost, at_once=at_once)
+        parts = run_parts(asker, plan, missing, options.scorers.judges.values())
+        self.estimate = Estimate.of(self._models, parts, purse.cap, options.max_cost)
 
     _repr_mimebundle_ = mimebundle
 
@@ -101,23 +173,27 @@ class Run:
         away = self._engine.away if goes_on else ""
         return replace(self._progress, away=away, cost=self.cost, goes_on=goes_on)
 
-    def stored(self) -> dict[AnswerKey, StoredAnswer]:
-        """Return the whole answers as they are handed out, also those to further requests, such as of judges."""
+    def stored(self) -> dict[AnswerKey, tuple[Reply, bool]]:
+        """Return the replies as they are handed out, also those of judges, and of each whether it is truncated."""
         further = self._answers.find(self._further.values(), failed=False)
-        answers = {anywhere: further[key] for anywhere, key in self._further.items() if key in further}
+        answers = dict[AnswerKey, tuple[Reply, bool]]()
+        for anywhere, key in self._further.items():
+            answer = further.get(key, Outcome())
+            if answer.reply is not None:
+                answers[anywhere] = answer.reply, answer.truncated
         for (row, arm, repeat), result in zip(self.plan.places, self._results, strict=True):
             if result is not None and result.reply is not None and not result.error:
-                key = (self.plan.ask(row, arm).digest_anywhere, repeat)
-                answers[key] = RowAnswer(result.reply, result.truncated).as_stored()
+                answers[self.plan.ask(row, arm).digest_anywhere, repeat] = result.reply, result.truncated
         return answers
 
-    def _handed_out(self) -> dict[AnswerKey, StoredAnswer]:
+    def _handed_out(self) -> dict[AnswerKey, Outcome]:
         """Return the answers to rows that were handed out with the notebook, whatever the address there was."""
-        if not self._answers.beside:
-            return {}
-        rows = {key: (self.plan.ask(*places[0][:2]), key[1]) for key, places in self._places.items() if key[0]}
-        handed = {key: self._answers.beside.get((ask.digest_anywhere, repeat)) for key, (ask, repeat) in rows.items()}
-        return {key: answer for key, answer in handed.items() if answer is not None}
+        beside, handed = self._answers.beside, dict[AnswerKey, Outcome]()
+        for key, places in self._places.items() if beside else ():
+            anywhere = self.plan.ask(*places[0][:2]).digest_anywhere if key[0] else ""
+            if (anywhere, key[1]) in beside:
+                handed[key] = beside[anywhere, key[1]]
+        return handed
 
     @property
     def is_running(self) -> bool:
@@ -161,16 +237,6 @@ class Run:
         return self._ended.why
 
     @property
-    def shown(self) -> frozenset[str]:
-        """What its bar has shown at the end: "figures", "differences", "sentences", "answers"."""
-        return self._bar.shows
-
-    @property
-    def group(self) -> str | None:
-        """The column that says which rows belong together."""
-        return self.options.group
-
-    @property
     def settings(self) -> dict[str, Any]:
         """What requests are sent with, beside the grid: the model, and the settings that differ from the defaults."""
         first = self.plan.arms[0].settings
@@ -180,12 +246,7 @@ class Run:
     @property
     def grid(self) -> dict[str, list[Any]]:
         """The values of each name in the grid."""
-        grid: dict[str, list[Any]] = {}
-        for arm in self.plan.arms:
-            for name, value in arm.values.items():
-                values = grid.setdefault(name, [])
-                values += [value] if value not in values else []
-        return grid
+        return self.plan.grid
 
     @property
     def record(self) -> RunRecord:
@@ -199,19 +260,6 @@ class Run:
             names=plan.template.names, group=self.group, name=self.name, begun=self.begun,
             cost=self.cost, unpriced=self.unpriced, max_cost=self.purse.cap,
         )  # fmt: skip
-
-    @property
-    def model(self) -> str:
-        """The model that is asked; empty where the grid has several."""
-        return self.record.model
-
-    def to_dataframe(self) -> Any:
-        """Return a pandas DataFrame with a row for each answer; see :meth:`Results.to_dataframe`."""
-        return self.results.to_dataframe()
-
-    def summary(self) -> RunSummary:
-        """Return the rate or the mean of each arm by each scorer, with 95 % intervals and a sentence to quote."""
-        return summary(self.results, group=self.group)
 
     def export(self, path: str | Path) -> Path:
         """Write the run to a file without keys, and return its path.
@@ -310,24 +358,28 @@ class Run:
             self._answers.settle()
             self._engine.end()
             self._answers.close()
-            self._bar.end()
+            self.shown = self._bar.end() if self._bar is not None else self.shown
             if self._at_end is not None:
                 with suppress(Exception):  # the answers are kept, whatever listens
                     self._at_end(self)
             atexit.unregister(self._done.wait)
             self._done.set()
 
+    def _show(self) -> None:
+        """Draw how far it has come, where somebody looks."""
+        if self._bar is not None:
+            self._bar.show()
+
     def _deliver_known(self) -> None:
         """Deliver what need not be asked: rows that cannot be filled in, and stored answers."""
         for key, places in list(self._places.items()):
-            digest, _ = key
-            if not digest:
+            if not key[0]:
                 for place in places:
-                    error = self.plan.prompts[place[:2]].error
-                    self._builder.add([place], RowAnswer(error=error, fault="row"), cached=False)
+                    answer = Outcome(error=self.plan.prompts[place[:2]].error, fault="row")
+                    self._builder.add([place], answer, cached=False)
                 del self._places[key]
             elif key in self._stored:
-                self._builder.add(self._places.pop(key), RowAnswer.from_stored(self._stored.pop(key)), cached=True)
+                self._builder.add(self._places.pop(key), self._stored.pop(key), cached=True)
 
     def _requests(self) -> Iterator[RowRequest]:
         """Yield the requests to send: all rows once, then their repeats; a local model's arms one after the other."""
@@ -345,12 +397,11 @@ class Run:
             done = partial(self._builder.add, places)
             yield RowRequest(key, self.plan.ask(row, arm), done, self.plan.prompts[row, arm].group)
 
-    def _send(self, ask: Ask, repeat: int, done: Done, suffices: Callable[[RowAnswer], bool]) -> None:
+    def _send(self, ask: Ask, repeat: int, done: Done, suffices: Callable[[Outcome], bool]) -> None:
         """Send a further request of a row, unless its answer is stored, and suffices where rows are asked again."""
         key, anywhere = (ask.digest, repeat), (ask.digest_anywhere, repeat)
         self._further[anywhere] = key
-        stored = self._answers.find([key], failed=not self.options.retry).get(key, self._answers.beside.get(anywhere))
-        answer = None if stored is None else RowAnswer.from_stored(stored)
+        answer = self._answers.find([key], failed=not self.options.retry).get(key, self._answers.beside.get(anywhere))
         if answer is not None and (not self.options.retry or suffices(answer)):
             done(answer, True)
         else:
@@ -360,19 +411,14 @@ class Run:
         """Keep a final result, and count it."""
         number = (place.row * len(self.plan.arms) + place.arm) * self.plan.repeat + place.repeat
         self._results[number] = result
-        now = self._progress
+        now, reply = self._progress, None if result.cached else result.reply
+        is_unpriced = reply is not None and reply.cost is None and result.arm not in self._free
         self._progress = replace(
             now, done=now.done + 1, failed=now.failed + result.failed, cached=now.cached + result.cached,
-            asked=now.asked + (not result.cached), unpriced=now.unpriced + self._is_unpriced(result),
+            asked=now.asked + (not result.cached), unpriced=now.unpriced + is_unpriced,
         )  # fmt: skip
-        if result.reply is not None and not result.reply.text.strip() and result.error and not result.cached:
+        if reply is not None and result.error and not reply.text.strip():
             self._wordless[place.arm] += 1
             if self._progress.done == self._progress.failed and min(self._wordless) >= MOST_WORDLESS:
                 self._engine.give_up(f"{result.error} The first {MOST_WORDLESS} were all so, and each is paid.")
-        self._bar.show()
-
-    def _is_unpriced(self, result: Result) -> bool:
-        """Return whether an answer is billed at a price that nobody knows."""
-        if result.reply is None or result.cached or result.arm in self._free:
-            return False
-        return result.reply.cost is None
+        self._show()

@@ -8,6 +8,7 @@ holds several right answers. Where a row has no right answer there is no score.
 from __future__ import annotations
 
 import inspect
+import itertools
 import json
 import math
 import re
@@ -219,13 +220,9 @@ class Scorers:
         for name, scorer in self.functions.items():
             try:
                 scores |= self._scores(name, scorer(result.inputs, result.reply))
-            except UnscorableError as error:
-                scores[name], problem = None, str(error)
             except (Exception, SystemExit) as error:  # whatever a user's function does, the run goes on
-                scores[name], problem = None, _in_words(error)
-            else:
-                continue
-            problems.append(f"{name}: {problem}")
+                scores[name] = None
+                problems.append(f"{name}: {_in_words(error)}")
         return scores, problems
 
     def _scores(self, name: str, found: Any) -> dict[str, Score]:
@@ -247,12 +244,9 @@ def _named_scorers(given: Any) -> dict[str, Any]:
         raise InvalidRequestError(f"scorers is {given!r}: it must be functions, such as exact({given!r}).")
     named: dict[str, Any] = {}
     for scorer in given if isinstance(given, Sequence) else [given]:
-        name = first = _name_of(scorer)
-        number = 1
-        while name in named:
-            number += 1
-            name = f"{first}_{number}"
-        named[name] = scorer
+        first = _name_of(scorer)
+        names = itertools.chain([first], (f"{first}_{number}" for number in itertools.count(2)))
+        named[next(name for name in names if name not in named)] = scorer
     return named
 
 
@@ -299,6 +293,8 @@ def _score(value: Any) -> Score:
 
 def _in_words(error: BaseException) -> str:
     """Return what a scorer raised, with a hint where a reply was taken for a text."""
+    if isinstance(error, UnscorableError):
+        return str(error)
     said = f"{type(error).__name__}: {error}"
     if isinstance(error, (TypeError, AttributeError)) and "Reply" in said:
         said += " (the text of the answer is reply.text)"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -12,15 +12,15 @@ from ..conversation.schema import Schema
 from ..errors import AuthenticationError, BudgetExceededError, InvalidRequestError
 from ..models.purse import Purse
 from ..models.registry import Models, key_owner, settings_with
+from ..models.request_price import price_of, with_unknown_price
 from ..providers.base import SupportsStream
 from ..providers.plugins import plugin
 from ..runtime.notebook_purse import notebook_purse
 from ..storage.database import MEMORY
-from ..storage.stored_answers import AnswerKey, Answers, StoredAnswer
+from ..storage.stored_answers import AnswerKey, Answers, Outcome
 from ..wording import dollars
-from .money import check_agreed, check_price, with_limit
-from .run import Run
-from .run_options import Options, parted
+from .money import Estimate
+from .run import Options, Run, parted
 from .scorers import Scorers
 from .table.plan import RunPlan, arms_of
 from .table.prompts import Template
@@ -44,7 +44,7 @@ def sweep(
     ``template`` is the prompt, in which ``{{ column }}`` is filled in for each row. ``rows`` is a DataFrame, a list of
     dicts or of texts, a table of another library, or the path of a file. A name of ``grid`` that is a setting, such as
     "model" or "temperature", sets it; any other fills ``{{ name }}``. ``options`` are those of
-    :class:`~jupyter_ctx.experiments.run_options.Options`, and settings.
+    :class:`~jupyter_ctx.experiments.run.Options`, and settings.
 
     Return a run that goes on in the background: ``run.result()`` waits for its DataFrame. Raises InvalidRequestError
     for what cannot be asked, before anything is sent.
@@ -68,7 +68,7 @@ def start(
     options: Options,
     ended: Callable[[Run], object] | None = None,
     within: Purse | None = None,
-    beside: Mapping[AnswerKey, StoredAnswer] | None = None,
+    beside: Mapping[AnswerKey, Outcome] | None = None,
     check_given: Callable[[Collection[str]], object] = bool,
 ) -> Run:
     """Begin a run, or with ``options.dry_run`` only make one; ``ended`` is called when it has ended.
@@ -83,26 +83,32 @@ def start(
     cap = None if options.max_cost is None else max(0.0, options.max_cost - options.spent)
     purse = Purse(cap, within or notebook_purse())
     purse.cap = purse.left
-    again = partial(_again, models, settings, ended, check_given)
     answers = Answers(MEMORY if options.store is None else options.store, beside=beside)
     text = Template(template, options.names, models.secrets)
     told = list[str]()
     if purse.cap is not None and purse.cap != options.max_cost:
         told.append(f"At most {dollars(purse.cap)} may be spent, which is what is left of the caps that hold here.")
 
+    def again(run: Run, changes: Mapping[str, Any]) -> Run:
+        new, given = _changed(run, changes)
+        check_given(given)
+        asked, own = settings_with(settings, given), models.apart()
+        return start(template, table, run.grid, own, asked, new, ended, within, check_given=check_given)
+
     def prepared(settings: Settings) -> Run:
         plan, scorers, notes = _planned(text, table, grid, models, settings, options, purse.cap)
         return Run(plan, models, answers, replace(options, scorers=scorers), purse, (*told, *notes), ended, again)
 
     run = prepared(settings)
-    if run.estimate.at_once == 0:
+    if run.estimate.worst:
         longest, is_given = run.estimate.bounded, settings.max_tokens is not None or "max_tokens" in grid
         if not is_given and LEAST_BOUNDED <= longest < min(arm.settings.max_tokens or 0 for arm in run.plan.arms):
             told.append(f"Answers end at {longest:,} tokens, so that the limit is enough for one.")
             run = prepared(settings.changed({"max_tokens": longest}))
-    if run.estimate.at_once == 0 and not options.dry_run:
-        advice = run.estimate.advice
-        raise BudgetExceededError(f"{dollars(purse.cap or 0.0)} is left of max_cost. {advice} Nothing was sent.")
+    if run.estimate.worst and not options.dry_run:
+        raise BudgetExceededError(
+            f"{dollars(purse.cap or 0.0)} is left of max_cost. {run.estimate.lack} Nothing was sent."
+        )
     if options.tell is not None:
         options.tell(run)
     if options.dry_run:
@@ -133,32 +139,13 @@ def _planned(
     return RunPlan(text, table, arms, options.repeat, schema), scorers, notes
 
 
-def _again(
-    models: Models,
-    settings: Settings,
-    ended: Callable[[Run], object] | None,
-    check_given: Callable[[Collection[str]], object],
-    run: Run,
-    changes: Mapping[str, Any],
-) -> Run:
-    """Begin a run like another with some settings and options anew; a yes to the price of one is none to the other."""
+def _changed(run: Run, changes: Mapping[str, Any]) -> tuple[Options, dict[str, Any]]:
+    """Return the options and settings of a run like another; a yes to the price of one is none to the other."""
     options, given = parted(changes, replace(run.options, dry_run=False, yes=False, spent=0.0))
     fixed = next((name for name in given if name in run.grid), None)
     if fixed is not None:
-        raise InvalidRequestError(f"{fixed}= is a name of this run's grid: sweep(…, {{{fixed!r}: […]}}) asks others.")
-    check_given(given)
-    plan, asked = run.plan, settings_with(settings, given)
-    return start(
-        plan.template.text,
-        plan.rows,
-        run.grid,
-        models.apart(),
-        asked,
-        options,
-        ended,
-        run.purse.within,
-        check_given=check_given,
-    )
+        raise InvalidRequestError(f"{fixed}= is in this run's grid: sweep(…, {{{fixed!r}: […]}}) asks others.")
+    return options, given
 
 
 def _check_keys(models: Models, run: Run) -> None:
@@ -188,3 +175,38 @@ def _checked(text: Template, rows: Rows, grid: Mapping[str, Any], options: Optio
     if options.group is not None and options.group not in rows.columns:
         raise InvalidRequestError(f"group is {options.group!r}: the columns are {', '.join(rows.columns)}.")
     return notes
+
+
+# money
+
+
+def with_limit(models: Models, settings: Settings) -> Settings:
+    """Return settings with the ``max_tokens`` that is planned with, where none would be sent."""
+    target = models.target(settings, ask=False)
+    return settings if target.max_tokens is not None else settings.changed({"max_tokens": target.reserve})
+
+
+def check_price(models: Models, settings: Sequence[Settings], cap: float | None) -> None:
+    """Raise InvalidRequestError where there is a cap and a model has no known price, naming the model."""
+    if cap is None:
+        return
+    targets = [models.target(each, ask=False) for each in settings]
+    unknown = [target.model for target in targets if not target.is_free and price_of(models, target) is None]
+    if unknown:
+        raise with_unknown_price(unknown)
+
+
+def check_agreed(estimate: Estimate, settings: Settings, options: Options) -> None:
+    """Ask the user where a run is dear, or nobody knows, unless a cap was given for it.
+
+    Raises InvalidRequestError unless the user agrees.
+    """
+    if options.yes or options.max_cost is not None or not estimate.is_above(settings.confirm_cost):
+        return
+    if options.agree is None:
+        raise InvalidRequestError(
+            f"{estimate} That is above confirm_cost, and nobody can be asked here: "
+            "yes=True (--yes in a cell) begins it; nothing was sent."
+        )
+    if not options.agree(f"{estimate} Begin?"):
+        raise InvalidRequestError("Not begun: nothing was sent.")

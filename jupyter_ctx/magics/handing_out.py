@@ -82,11 +82,11 @@ def _of_map(call: Call, source: str, redactor: Redactor) -> list[HandoutAnswer]:
     """Return the answers of the map that a cell with this fingerprint began."""
     return [
         HandoutAnswer(
-            key, source, repeat=repeat, text=each.text, thinking=each.thinking, stop_reason=each.stop_reason,
-            truncated=each.truncated,
+            key, source, repeat=repeat, text=reply.text, thinking=reply.thinking, stop_reason=reply.stop_reason,
+            truncated=is_truncated,
         )
-        for (key, repeat), each in call.host.maps[source].stored().items()
-        if not redactor.hold(each.text + each.thinking)
+        for (key, repeat), (reply, is_truncated) in call.host.maps[source].stored().items()
+        if not redactor.hold(reply.text + reply.thinking)
     ]  # fmt: skip
 
 

@@ -10,10 +10,11 @@ from IPython.core.error import UsageError
 from IPython.display import display
 
 from ..config.settings import MODEL_SETTINGS
+from ..conversation.conversation import Conversation
 from ..display.text import markdown_block, plain_forms
+from ..display.turn_plot import TurnFigures, draw_turns, turns_text
 from ..errors import ChatError, ChatInterrupted, InvalidRequestError, MissingDependencyError
-from ..experiments.asking.bars import ending_figures, sentences_of
-from ..experiments.results.pictures import draw_turns, turn_figures, turns_text
+from ..experiments.asking.progress import ending_figures, sentences_of
 from ..experiments.run import Run
 from ..runtime.frontend import where
 from ..wording import counted
@@ -222,6 +223,25 @@ def plot(call: Call, name: str | None) -> None:
             "answers that came whole."
         )
     display(run.summary())
+
+
+def turn_figures(conversation: Conversation) -> list[TurnFigures]:
+    """Return what each turn since the last clear took; raise InvalidRequestError where no provider reported that."""
+    figures, start, summary = list[TurnFigures](), 0, None
+    for number, place in enumerate(conversation.places, 1):
+        usage, record = place.turn.usage, place.turn.record
+        if usage is None or not record.digest:
+            continue
+        # a request with settings of its own says nothing of others
+        first = start if record.apart else conversation.index(record.start)
+        events = ["cut"] if first > start else []
+        events += ["summary"] if record.summary not in (None, summary) else []
+        tokens = usage.input_tokens, usage.cache_read_tokens, usage.output_tokens
+        figures.append(TurnFigures(number, *tokens, ", ".join(events)))
+        start, summary = max(start, first), record.summary or summary
+    if not figures:
+        raise InvalidRequestError("There is nothing to draw: no answer with reported tokens since the last clear.")
+    return figures
 
 
 def _plot_turns(call: Call) -> None:

@@ -62,7 +62,7 @@ def _run(run: Run) -> dict[str, str]:
     """Return what a run has found; while it goes on, that it does."""
     if run.is_running:  # its bar goes on where it was begun; what stands here would stay as it is now
         return plain_forms(f"{run!r}: the bar where it was begun shows how far it is by now.")
-    from ..experiments.asking.bars import run_card  # which a conversation does not need
+    from ..experiments.asking.progress import run_card  # which a conversation does not need
 
     return {**card_forms(run_card(run)), "text/plain": repr(run)}
 

@@ -69,8 +69,8 @@ class Purse:
 
         Money that others have reserved may come back when they settle; where none is on its way, a run ends.
         """
-        if worst is None and self.is_capped:
-            return False
+        if worst is None:
+            return not self.is_capped
         amount = self._amount(parts_of(worst))
         if amount and not self._sum.add(amount, self._most):
             return False
@@ -90,8 +90,10 @@ class Purse:
 
         A request that was certainly not billed, such as a refused one, costs 0.
         """
-        most = parts_of(worst)
         is_known = actual is not None and math.isfinite(actual) and actual >= 0
+        if worst is None and not (is_known and actual):
+            return
+        most = parts_of(worst)
         with self._lock:
             amount = self._taken(most)
             charge = parts_of(actual) if is_known else math.ceil(most * self._factor)
@@ -125,7 +127,9 @@ class Purse:
 
     def _taken(self, most: int) -> int:
         """Return what was reserved for a request with this worst case, which is reserved no more."""
-        amounts = self._reserved[most]
+        amounts = self._reserved.get(most)
+        if not amounts:  # of a request whose worst case nobody knew
+            return 0
         amount = amounts.pop()
         if not amounts:
             del self._reserved[most]

@@ -305,8 +305,11 @@ class Models:
     def renewed(self, target: Target) -> Target:
         """Return the same with what was learned of its limit since."""
         end = target.provider.endpoint
-        limit = self._limits.get(end, NO_LIMIT)
-        return target.with_window(limit.apply_to(target.claimed), learned_limit=limit, read=self._read.get(end, 0))
+        limit, read = self._limits.get(end, NO_LIMIT), self._read.get(end, 0)
+        window = limit.apply_to(target.claimed)
+        if target.limit and window == target.window:
+            return replace(target, learned_limit=limit, read=read)
+        return target.with_window(window, learned_limit=limit, read=read)
 
     def meter(self, provider: Provider, settings: Settings) -> Meter:
         """Return what counts tokens as this provider does, in the way that the settings choose."""

@@ -111,7 +111,7 @@ class Reply:
     ``parsed``: the value of a structured answer; ``None`` where none was asked for.
     """
 
-    text: str
+    text: str = ""
     usage: Usage | None = None
     stop_reason: StopReason = "stop"
     model: str = ""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from sys import intern
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..attachments.attached import Attached, with_attached
 from ..config.settings import Settings, default_settings
@@ -24,6 +24,7 @@ from ..providers.lookup import given_address
 from ..providers.plugins import plugin
 from ..runtime.notebook_purse import notebook_purse
 from ..runtime.redaction import Redactor, without_address_keys
+from ..storage.stored_answers import Outcome
 from .complete import Completion, StreamListener, as_answer, complete
 from .notices import notices_of
 from .planning import counted_plan, plan
@@ -65,23 +66,12 @@ class Ask:
     @property
     def digest(self) -> str:
         """The fingerprint of all that decides the answer: equal requests have equal ones, on every machine."""
-        return digested(_beside_messages(self.settings, self.schema), self.messages)
+        return digested(beside_messages(self.settings, self.schema), self.messages)
 
     @property
     def digest_anywhere(self) -> str:
         """The same of a request to whatever address, as handouts know it."""
-        return digested({**_beside_messages(self.settings, self.schema), "base_url": ""}, self.messages)
-
-
-class AskReply(NamedTuple):
-    """An answer, and what to know of it.
-
-    reply: the answer; its notices say what was done to make the request fit
-    truncated: whether a part of the request was left out or not read, or the answer was cut
-    """
-
-    reply: Reply
-    truncated: bool
+        return digested({**beside_messages(self.settings, self.schema), "base_url": ""}, self.messages)
 
 
 class Asker:
@@ -118,7 +108,7 @@ class Asker:
         self._targets[id(settings), server] = self.models.served_name(target), target
         return target
 
-    def answered(self, ask: Ask, coming: StreamListener | None = None, schema: Schema | None = None) -> AskReply:
+    def answered(self, ask: Ask, coming: StreamListener | None = None, schema: Schema | None = None) -> Outcome:
         """Send a request and return the answer. Raises a ChatError, or KeyboardInterrupt.
 
         With a ``schema`` the answer is parsed, and asked for once more where it does not match.
@@ -126,20 +116,20 @@ class Asker:
         planned, coming = self.planned(ask), coming or StreamListener()
         coming.begin()
         try:
-            return with_notices(complete(self.models, planned, coming, schema))
+            came = complete(self.models, planned, coming, schema)
+            reply = with_notices(came)
+            is_less = came.sent.decision.left_out or came.sent.dropped or came.whole().truncated
+            return Outcome(reply, bool(is_less) or reply.stop_reason in CUT_SHORT)
         except BaseException:
             self._targets.clear()  # what failed may be known better now
             raise
 
 
-def with_notices(came: Completion) -> AskReply:
-    """Return an answer with what was done to make its request fit. Raises what ended it early."""
-    sent, verdict = came.sent, came.whole()
-    reply = verdict.reply
+def with_notices(came: Completion) -> Reply:
+    """Return a reply with what was done to make its request fit. Raises what ended it early."""
+    reply = came.whole().reply
     notices = (*reply.notices, *(intern(notice.text) for notice in notices_of(came, apart=True)))
-    reply = replace(reply, notices=notices, model=intern(reply.model))  # many rows are told the same
-    is_less = bool(sent.decision.left_out or sent.dropped or verdict.truncated)
-    return AskReply(reply, is_less or reply.stop_reason in CUT_SHORT)
+    return replace(reply, notices=notices, model=intern(reply.model))  # many rows are told the same
 
 
 def ask(
@@ -176,9 +166,11 @@ def ask(
         asked = ask_of(request, chosen, attached)
         asked = asked if kind is None else replace(asked, schema=as_answer(kind))
         asker = Asker(models, Purse(chosen.max_cost, notebook_purse()))
-        return asker.answered(asked, StreamListener(None, on_piece, on_thought), kind).reply
+        answer = asker.answered(asked, StreamListener(None, on_piece, on_thought), kind)
     except KeyboardInterrupt:
         raise ChatInterrupted("stopped; nothing was recorded.") from None
+    assert answer.reply is not None
+    return answer.reply
 
 
 def ask_of(request: str | Iterable[object] | Request, settings: Settings, attachments: Iterable[Attached] = ()) -> Ask:
@@ -220,7 +212,7 @@ def _shared_models() -> Models:
     return Models()
 
 
-def _beside_messages(settings: Settings, schema: AnswerSchema | None) -> Mapping[str, Any]:
+def beside_messages(settings: Settings, schema: AnswerSchema | None) -> Mapping[str, Any]:
     """Return everything but the messages that decides an answer."""
     address = settings.base_url or given_address(settings.model.partition("/")[0])
     where = without_address_keys(address).rstrip("/")

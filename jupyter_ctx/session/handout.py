@@ -24,8 +24,9 @@ from ..conversation.text_safety import clean
 from ..errors import InvalidRequestError
 from ..export.notebook_file import whole_text
 from ..export.openai_messages import EXPORT_KEY, cleaned_rounds, dumped, find, found_in
+from ..providers.base import Reply
 from ..runtime.frontend import fingerprint
-from ..storage.stored_answers import AnswerKey, StoredAnswer
+from ..storage.stored_answers import AnswerKey, Outcome
 from .reply_checks import INCOMPLETE
 from .view import digested
 
@@ -41,7 +42,8 @@ class HandoutAnswer:
     asked: fingerprint of the cell that asked
     before: fingerprint of the turns that stood before the prompt
     repeat: number of the answer among those to the same row
-    text, thinking, stop_reason, truncated: as of a StoredAnswer
+    text, thinking, stop_reason: as of a reply
+    truncated: whether a part of the request was left out or not read, or the answer was cut
     tokens: the answer's tokens with their probabilities, where these were asked for
     rounds: the functions that were called before it, with their results
     """
@@ -86,11 +88,11 @@ class HandedOut:
         return not self._answers
 
     @cached_property
-    def rows(self) -> Mapping[AnswerKey, StoredAnswer]:
+    def rows(self) -> Mapping[AnswerKey, Outcome]:
         """The answers by their keys, as maps look for them."""
         return {
-            (each.key, each.repeat): StoredAnswer(
-                each.text, each.thinking, stop_reason=each.stop_reason, truncated=each.truncated
+            (each.key, each.repeat): Outcome(
+                Reply(each.text, None, each.stop_reason, thinking=each.thinking, source="store"), each.truncated
             )
             for answers in self._answers.values()
             for each in answers

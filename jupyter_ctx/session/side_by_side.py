@@ -318,7 +318,7 @@ class _SideBySide:
             if self._is_stopped and came.verdict is not None and came.verdict.reply.stop_reason == "cut":
                 stopped = replace(came.verdict.reply, stop_reason="interrupted")  # its connection was closed
                 column.came = came._replace(verdict=came.verdict._replace(reply=stopped))
-            column.reply = reply = with_notices(came).reply
+            column.reply = reply = with_notices(came)
             if reply.stop_reason == "cut":
                 raise ProviderError(broke_off(reply))
         except BaseException as error:  # of this column alone

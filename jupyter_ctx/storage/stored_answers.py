@@ -13,10 +13,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
+from typing import Literal, TypedDict
 
-from ..context.usage import Usage
-from ..conversation.messages import StopReason
 from ..errors import StoreError
+from ..providers.base import Reply
 from .database import Database
 from .database_tables import ANSWERS
 from .serialization import UnreadableError, decoded, encoded_text
@@ -25,41 +25,50 @@ from .store import store_address
 AnswerKey = tuple[str, int]  # the digest of a request, and the number of its repeat from 0
 
 
-@dataclass(frozen=True, slots=True)
-class StoredAnswer:
-    """An answer to one row, or what went wrong with it.
+Fault = Literal["", "row", "busy", "limited", "run"]
 
-    ``text``, ``thinking``, ``usage``, ``stop_reason``, ``detail``, ``model``, ``cost``, ``seconds``, ``notices``: as
-    of a :class:`~jupyter_ctx.providers.base.Reply`.
-    ``truncated``: whether a part of the prompt was left out or not read, or the answer was cut.
-    ``error``: what went wrong; empty where nothing did.
-    ``answered``: whether there is an answer; also beside an error, where the answer is not what its schema allows.
-    ``at``: when it was written, in seconds since 1970.
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """An answer to one request, or what became of it. The store keeps the first three.
+
+    reply: the answer, also beside an error, where it is not what its schema allows; ``None`` where there is none
+    truncated: whether a part of the request was left out or not read, or the answer was cut
+    error: what went wrong, in words; empty where nothing did
+    fault: whose fault that is: "row": this request alone fails, "busy": another try may succeed, "limited": the
+    same, and the server asks for fewer requests, "run": no other request would succeed either
+    retry_after: seconds after which the server wants to be asked again; ``None``: it does not say
+    billed: whether it may have been billed although no answer came
     """
 
-    text: str = ""
-    thinking: str = ""
-    usage: Usage | None = None
-    stop_reason: StopReason = "stop"
-    detail: str = ""
-    model: str = ""
-    cost: float | None = None
-    seconds: float | None = None
-    notices: tuple[str, ...] = ()
+    reply: Reply | None = None
     truncated: bool = False
     error: str = ""
-    answered: bool = True
-    at: float = 0.0
+    fault: Fault = ""
+    retry_after: float | None = None
+    billed: bool = False
 
     @property
     def failed(self) -> bool:
         """Whether it is an error, which may be asked again."""
-        return bool(self.error) or not self.answered
+        return bool(self.error) or self.reply is None
 
 
-DEFAULTS = {field.name: field.default for field in fields(StoredAnswer)}
+class _Body(TypedDict, total=False):
+    """What is stored of an outcome beside its reply."""
+
+    truncated: bool
+    error: str
+    answered: bool
+
+
+KEPT = {
+    field.name: field.default
+    for field in fields(Reply)
+    if field.name not in ("parsed", "tokens", "citations", "source")
+}  # of a reply, with what is usual
 READ = f"""
-    SELECT digest, repeat, at, CAST(body AS BLOB) FROM {ANSWERS}
+    SELECT digest, repeat, CAST(body AS BLOB) FROM {ANSWERS}
     WHERE digest IN (SELECT value FROM json_each(:digests)) AND (:errors OR failed = 0)
 """  # a body as text takes as long as all else
 WRITE = f"""
@@ -80,11 +89,11 @@ class Answers:
     """
 
     def __init__(
-        self, address: str | Path | Database = "default", *, beside: Mapping[AnswerKey, StoredAnswer] | None = None
+        self, address: str | Path | Database = "default", *, beside: Mapping[AnswerKey, Outcome] | None = None
     ) -> None:
         self.database = address if isinstance(address, Database) else Database(store_address(address))
         self._notices: list[str] = []
-        self._waiting: dict[AnswerKey, StoredAnswer] = {}
+        self._waiting: dict[AnswerKey, Outcome] = {}
         self.beside = beside or {}
         self._trouble = ""
 
@@ -94,7 +103,7 @@ class Answers:
         self._notices += self.database.pop_notices()
         return self._notices
 
-    def find(self, keys: Iterable[AnswerKey], *, failed: bool = True) -> dict[AnswerKey, StoredAnswer]:
+    def find(self, keys: Iterable[AnswerKey], *, failed: bool = True) -> dict[AnswerKey, Outcome]:
         """Return what is stored or waits under these keys; a damaged row is not there.
 
         ``failed``: whether errors count as well.
@@ -103,15 +112,15 @@ class Answers:
         if not wanted:
             return {}
         digests = {"digests": json.dumps(sorted({digest for digest, _ in wanted})), "errors": failed}
-        answers = dict[AnswerKey, StoredAnswer]()
-        for digest, repeat, at, body in self.database.query(READ, digests):
+        answers = dict[AnswerKey, Outcome]()
+        for digest, repeat, body in self.database.query(READ, digests):
             if (digest, repeat) in wanted:
                 with suppress(UnreadableError):
-                    answers[digest, repeat] = replace(decoded(StoredAnswer, body), at=at)
+                    answers[digest, repeat] = _answer(body)
         waiting = {key: self._waiting[key] for key in wanted & self._waiting.keys()}
         return answers | {key: answer for key, answer in waiting.items() if failed or not answer.failed}
 
-    def keep(self, rows: Iterable[tuple[AnswerKey, StoredAnswer]]) -> None:
+    def keep(self, rows: Iterable[tuple[AnswerKey, Outcome]]) -> None:
         """Write these answers and those that wait; where the store fails, all wait. Never raises StoreError."""
         for key, answer in rows:
             before = self._waiting.get(key)
@@ -136,10 +145,10 @@ class Answers:
             self._trouble = ""
         return True
 
-    def write(self, rows: Sequence[tuple[AnswerKey, StoredAnswer]]) -> None:
+    def write(self, rows: Sequence[tuple[AnswerKey, Outcome]]) -> None:
         """Write all of these, or none. An answer replaces what is there; an error replaces no answer."""
         now = time.time()
-        values = [(digest, repeat, answer.at or now, answer.failed, _body(answer)) for (digest, repeat), answer in rows]
+        values = [(digest, repeat, now, answer.failed, _body(answer)) for (digest, repeat), answer in rows]
         if values:
             self.database.run(lambda connection: connection.executemany(WRITE, values))
 
@@ -155,7 +164,21 @@ class Answers:
         self.database.close()
 
 
-def _body(answer: StoredAnswer) -> str:
+def _body(answer: Outcome) -> str:
     """Return an answer as JSON, without what has its usual value."""
-    values = ((name, getattr(answer, name)) for name in DEFAULTS if name != "at")
-    return encoded_text({name: value for name, value in values if value != DEFAULTS[name]})
+    reply, outcome = answer.reply, _Body()
+    values = {} if reply is None else {name: getattr(reply, name) for name in KEPT}
+    if answer.truncated:
+        outcome["truncated"] = True
+    if answer.error:
+        outcome["error"] = answer.error
+    if reply is None:
+        outcome["answered"] = False
+    return encoded_text({**{name: value for name, value in values.items() if value != KEPT[name]}, **outcome})
+
+
+def _answer(body: bytes) -> Outcome:
+    """Return the answer that :func:`_body` wrote. Raises UnreadableError."""
+    outcome = decoded(_Body, body)
+    reply = replace(decoded(Reply, body), source="store") if outcome.get("answered", True) else None
+    return Outcome(reply, outcome.get("truncated", False), outcome.get("error", ""))

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from jupyter_ctx.config.settings import Settings
 from jupyter_ctx.errors import InvalidRequestError
-from jupyter_ctx.experiments.money import Estimate, Part, check_price, count_tokens
+from jupyter_ctx.experiments.money import Estimate, Part, count_tokens
+from jupyter_ctx.experiments.start import check_price
 from jupyter_ctx.models.purse import Purse
 from jupyter_ctx.models.registry import Models, Target
 from jupyter_ctx.models.request_price import price_of, worst_case
@@ -134,24 +135,24 @@ def test_a_row_on_a_dear_model_needs_no_question() -> None:
 
 def test_a_cap_is_the_most_that_is_told() -> None:
     part = Part(target("openai/gpt-5.2", max_tokens=25_000), 20, 6_140, 307, 0.352)
-    estimate = Estimate.of(MODELS, [part], cap=1.0, at_once=20)
+    estimate = Estimate.of(MODELS, [part], cap=1.0)
     assert (estimate.most, estimate.cap) == (1.0, 1.0)
     assert "Expected about $0.15, at most $1.00 (your limit)." in str(estimate)
-    assert "your limit of $0.010 ends it" in str(Estimate.of(MODELS, [part], cap=0.01, at_once=20))
-    assert Estimate.of(MODELS, [part], cap=8.0, at_once=20).cap is None
+    assert "your limit of $0.010 ends it" in str(Estimate.of(MODELS, [part], cap=0.01))
+    assert Estimate.of(MODELS, [part], cap=8.0).cap is None
 
 
-@pytest.mark.parametrize("cap", [0.05, 0.5, 2.0, 20.0])
-def test_a_cap_says_which_max_tokens_lets_all_requests_go_at_once(cap: float) -> None:
+@pytest.mark.parametrize("cap", [0.05, 0.2, 0.5])
+def test_a_cap_without_room_for_one_answer_says_which_max_tokens_it_has_room_for(cap: float) -> None:
     sent = target("openai/gpt-5.2", max_tokens=25_000)
     worst = worst_case(MODELS, sent, 307, [])
     assert worst is not None
-    estimate = Estimate.of(MODELS, [Part(sent, 200, 61_400, 307, worst)], cap=cap, at_once=20)
-    assert estimate.at_once == (cap // worst if cap < 20 * worst else None)
-    assert (estimate.advice == "") == (cap >= 20 * worst)
-    fitting = worst_case(MODELS, target("openai/gpt-5.2", max_tokens=estimate.fitting), 307, [])
-    assert fitting is not None
-    assert 0.8 * cap < 20 * fitting <= cap
+    estimate = Estimate.of(MODELS, [Part(sent, 200, 61_400, 307, worst)], cap=cap)
+    assert (estimate.lack == "") == (cap >= worst)
+    if cap < worst:
+        bounded = worst_case(MODELS, target("openai/gpt-5.2", max_tokens=estimate.bounded), 307, [])
+        assert bounded is not None
+        assert 0.8 * cap < bounded <= cap
 
 
 def test_an_unknown_price_is_said_and_is_never_nothing() -> None:

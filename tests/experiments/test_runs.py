@@ -320,13 +320,13 @@ def test_waiting_says_when_the_run_goes_on() -> None:
 
 
 def test_local_models_go_one_after_the_other(small_model: Path, local_model: str, tmp_path: Path) -> None:
-    from jupyter_ctx.experiments.asking import tasks
+    from jupyter_ctx.experiments.asking import workers
 
     order = list[str]()
 
-    def noted(task: tasks.Task) -> tasks.RowAnswer:
+    def noted(task: workers.Task) -> workers.Outcome:
         order.append(task.ask.model)
-        return tasks.run_task(task)
+        return workers.run_task(task)
 
     models = ["local/smollm2@512", "local/smollm2@1024", "local/smollm2@2048"]
     with pytest.MonkeyPatch.context() as patch:

@@ -16,6 +16,8 @@ import msgspec
 import pytest
 from cells import Cells
 from jupyter_client import KernelManager
+from jupyter_ctx.export.handout import Handout, with_handout
+from jupyter_ctx.session.handed_out import gathered
 from kernels import Kernel, error, shown
 from server import events, piece, send, serve, usage
 from tool_calls import Called, completions
@@ -27,11 +29,9 @@ from jupyter_ctx.conversation.messages import Attachment, ToolCall, ToolResult, 
 from jupyter_ctx.display.answer.calls import steps_html, with_steps
 from jupyter_ctx.display.answer.stream import NotebookView
 from jupyter_ctx.export.conversation_files import redacted, written
-from jupyter_ctx.export.handout import Handout, with_handout
 from jupyter_ctx.magics.sent_parts import call_shown
 from jupyter_ctx.magics.value_forms import forms_of
 from jupyter_ctx.runtime.redaction import Redactor
-from jupyter_ctx.session.handed_out import gathered
 
 MAKE = '''
 def rows(country: str) -> list:

@@ -14,7 +14,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable
-from concurrent.futures import BrokenExecutor, CancelledError, Future
+from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
 from dataclasses import dataclass, field, replace
 from pickle import PicklingError
 from typing import NamedTuple
@@ -24,11 +24,9 @@ from ...conversation.messages import new_id
 from ...models.purse import Purse
 from ...models.request_price import worst_case
 from ...session.ask import Ask, Asker
-from ...storage.stored_answers import AnswerKey, Answers
-from ..run_options import Options
+from ...storage.stored_answers import AnswerKey, Answers, Outcome
 from .rate_limiter import MOST_AT_ONCE, START_AT_ONCE, RateLimiter
-from .tasks import LocalContext, RowAnswer, Task, close_run, open_run, own_process, run_task
-from .threads import Threads
+from .workers import LocalContext, Task, Threads, close_run, open_run, own_process, run_task
 
 LOCAL_AT_ONCE = 2  # requests to a local model: one is answered while the next is on its way
 TICK = 0.25  # seconds between looks at whether Python is ending
@@ -54,7 +52,7 @@ class RowRequest:
 
     key: AnswerKey
     ask: Ask
-    done: Callable[[RowAnswer, bool], object]
+    done: Callable[[Outcome, bool], object]
     group: int | None = None
     tries: int = 0
 
@@ -113,7 +111,7 @@ class _Sent(NamedTuple):
     endpoint: EndpointQueue
     began: float
     worst: float | None
-    future: Future[RowAnswer]
+    future: Future[Outcome]
 
 
 class Engine:
@@ -124,15 +122,22 @@ class Engine:
     """
 
     def __init__(
-        self, asker: Asker, answers: Answers, options: Options, purse: Purse, waits: Callable[[], object]
+        self,
+        asker: Asker,
+        answers: Answers,
+        purse: Purse,
+        waits: Callable[[], object],
+        executor: Executor | None = None,
+        concurrency: int | None = None,
     ) -> None:
         self._run, self._asker, self._models = new_id(), asker, asker.models
-        self._answers, self._options, self._purse, self._waits = answers, options, purse, waits
-        self._executor = options.executor or Threads(options.concurrency or MOST_AT_ONCE, "jupyter_ctx ask")
+        self._answers, self._purse, self._waits = answers, purse, waits
+        self._concurrency, self._threads = concurrency, Threads(concurrency or MOST_AT_ONCE, "jupyter_ctx ask")
+        self._executor = executor or self._threads
         self._queues: dict[str, EndpointQueue] = {}
         self._queue_of: dict[int, tuple[Settings, EndpointQueue]] = {}  # by the identity of settings
         self._warm = set[int]()  # groups whose prompt cache is written
-        self._events = queue.SimpleQueue[tuple[int, Future[RowAnswer] | None]]()
+        self._events = queue.SimpleQueue[tuple[int, Future[Outcome] | None]]()
         self._open: dict[int, _Sent] = {}  # by number
         self._numbers, self._chance = itertools.count(1), random.Random(self._run)
         self._stopped = threading.Event()
@@ -157,7 +162,7 @@ class Engine:
             return known[1]
         name = self._models.target(settings, ask=False).provider.endpoint
         if name not in self._queues:
-            is_local, most = name.startswith("local "), self._options.concurrency
+            is_local, most = name.startswith("local "), self._concurrency
             limits = (LOCAL_AT_ONCE,) * 2 if is_local else (most or MOST_AT_ONCE, most or START_AT_ONCE)
             self._queues[name] = EndpointQueue(RateLimiter(*limits), is_local)
         self._queue_of[id(settings)] = settings, self._queues[name]
@@ -208,8 +213,7 @@ class Engine:
 
     def end(self) -> None:
         """Let go of the threads: the run has ended, and its answers are stored."""
-        if self._options.executor is None:
-            self._executor.shutdown(wait=False, cancel_futures=True)
+        self._threads.shutdown(wait=False, cancel_futures=True)
 
     def _outcome(self) -> Ended | None:
         """Return how the run ended, once it has."""
@@ -273,7 +277,7 @@ class Engine:
 
     def _why_only_here(self, ask: Ask) -> str:
         """Return why no other process can ask this; empty where any can."""
-        if self._options.executor is None:
+        if self._executor is self._threads:
             return ""
         if self._models.has_guest:
             return f"{ask.model}: a provider that was handed in cannot be sent to another process"
@@ -284,14 +288,14 @@ class Engine:
 
     def _take(self, wait: float) -> None:
         """Wait for something to happen, and deal with all that has happened."""
-        happened = list[tuple[int, Future[RowAnswer] | None]]()
+        happened = list[tuple[int, Future[Outcome] | None]]()
         try:
             happened.append(self._events.get(timeout=wait))
             while True:
                 happened.append(self._events.get_nowait())
         except queue.Empty:
             pass
-        came = list[tuple[RowRequest, RowAnswer]]()
+        came = list[tuple[RowRequest, Outcome]]()
         for number, future in happened:
             if number not in self._open:
                 continue
@@ -299,7 +303,7 @@ class Engine:
                 self._warmed(self._open[number])
             else:
                 came += self._finished(self._open.pop(number), _answer_of(future))
-        lasting = [(job.key, answer.as_stored()) for job, answer in came if answer.fault not in PASSING]
+        lasting = [(job.key, answer) for job, answer in came if answer.fault not in PASSING]
         if lasting:
             self._answers.keep(lasting)
         for job, answer in came:
@@ -311,7 +315,7 @@ class Engine:
             self._warm.add(sent.job.group)
             sent.endpoint.begun(sent.job)
 
-    def _finished(self, sent: _Sent, answer: RowAnswer) -> list[tuple[RowRequest, RowAnswer]]:
+    def _finished(self, sent: _Sent, answer: Outcome) -> list[tuple[RowRequest, Outcome]]:
         """Settle a request that has ended; return it where it is done and need not be tried again."""
         job, endpoint, now = sent.job, sent.endpoint, time.monotonic()
         endpoint.open -= 1
@@ -330,7 +334,7 @@ class Engine:
             return []  # its connection was closed
         return [(job, answer)]
 
-    def _tries_again(self, sent: _Sent, answer: RowAnswer, now: float) -> bool:
+    def _tries_again(self, sent: _Sent, answer: Outcome, now: float) -> bool:
         """Return whether a request that failed in passing is not done: it is sent again, or the run ends."""
         job, endpoint = sent.job, sent.endpoint
         is_limited, named = answer.fault == "limited", answer.retry_after or 0.0
@@ -367,7 +371,7 @@ class Engine:
                 self._purse.settle(sent.worst, 0.0)
 
 
-def _tell(limiter: RateLimiter, answer: RowAnswer, now: float, began: float) -> None:
+def _tell(limiter: RateLimiter, answer: Outcome, now: float, began: float) -> None:
     """Tell the rate limiter how a request ended that began at a time."""
     if answer.fault == "limited":
         limiter.refused(now, began, answer.retry_after or 0.0)
@@ -377,11 +381,11 @@ def _tell(limiter: RateLimiter, answer: RowAnswer, now: float, began: float) -> 
         limiter.succeeded(now, began)
 
 
-def _answer_of(future: Future[RowAnswer]) -> RowAnswer:
+def _answer_of(future: Future[Outcome]) -> Outcome:
     """Return what became of a request. An executor that died ends the run, a worker that died does not."""
     error = CancelledError("it cancelled a request") if future.cancelled() else future.exception()
     if error is not None:
-        return RowAnswer(
+        return Outcome(
             error=_of_the_executor(error), fault="run" if isinstance(error, HOPELESS) else "busy", billed=True
         )
     answer = future.result()

@@ -13,7 +13,6 @@ from ...display.run_page import CARD_STYLE, CardFigures, ScoreLine, card_html
 from ...display.tabular import RowT, Table
 from ...wording import counted, visible
 from ..statistics import verdicts
-from ..statistics.same_rows import Pairing, inputs_of, joined_groups, observations, prompts_of
 from ..statistics.significance import (
     ALPHA,
     CONFIDENCE,
@@ -33,7 +32,18 @@ from ..statistics.tally import LEFT_OUT, Key, Tally, by_arm, counts_text, groups
 from ..statistics.verdicts import ArmRow, ComparedRow, number_text, percent
 from ..table.results import Result
 from .differences import Differences, differences
-from .sides import Pair, Side, check_scorer, pairs_of, results_of
+from .pairs import (
+    Pair,
+    Pairing,
+    Side,
+    check_scorer,
+    inputs_of,
+    joined_groups,
+    observations,
+    pairs_of,
+    prompts_of,
+    results_of,
+)
 
 MAX_SENTENCES = 30  # that a card shows
 

@@ -9,10 +9,9 @@ from ...display.run_page import CARD_STYLE, AnswerCell, AnswerMark, AnswerRow, A
 from ...display.tabular import Table
 from ...display.text import text_html
 from ...wording import counted
-from ..statistics.same_rows import Pairing
 from ..statistics.tally import by_arm, number, scorers_of, shown_score, unusual
 from ..table.results import Result, Score
-from .sides import Pair, Side
+from .pairs import Pair, Pairing, Side
 
 UNASKED_CELL = AnswerCell("", (AnswerMark("other", "not asked"),))
 PASS_MARKS = {1.0: AnswerMark("pass", "✓ {}: pass"), 0.0: AnswerMark("fail", "✗ {}: fail")}

@@ -14,7 +14,7 @@ from ..statistics.tally import number, shown_score, tally
 from ..statistics.verdicts import MANY, ComparedRow, rounded_up
 from .comparison import Comparison, compare
 from .differences import DifferenceRow
-from .sides import Pair
+from .pairs import Pair
 
 MOST_FALLEN = 10  # that an error shows
 ROUNDING = 1e-9  # of a difference of two rates: 0.80 − 0.78 is a margin of 0.02

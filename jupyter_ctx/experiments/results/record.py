@@ -41,8 +41,38 @@ def package_versions() -> dict[str, str]:
     return versions
 
 
+class ReadSide:
+    """What is read of a run, whether it goes on here or is from a file.
+
+    results: the answers
+    group: the column that says which rows belong together
+    grid: the values of each parameter of a sweep
+    settings: what requests are sent with
+    """
+
+    __slots__ = ()
+    results: Any
+    group: Any
+    grid: Any
+    settings: Any
+
+    @property
+    def model(self) -> str:
+        """The model that was asked; empty where the grid has several."""
+        models = self.grid.get("model") or [self.settings.get("model", "")]
+        return str(models[0]) if len(models) == 1 else ""
+
+    def to_dataframe(self) -> Any:
+        """Return a pandas DataFrame with a row for each answer; see :meth:`Results.to_dataframe`."""
+        return self.results.to_dataframe()
+
+    def summary(self) -> RunSummary:
+        """Return the rate or the mean of each arm by each scorer, with 95 % intervals and a sentence to quote."""
+        return summary(self.results, group=self.group)
+
+
 @dataclass(frozen=True, slots=True, repr=False)
-class RunRecord:
+class RunRecord(ReadSide):
     """A run, as it was asked and answered; :func:`load_run` reads one from a file.
 
     template: the prompt, with ``{{ column }}`` to be filled in
@@ -83,20 +113,6 @@ class RunRecord:
     def __repr__(self) -> str:
         answers, rows = counted(len(self.results), "answer"), counted(len(self.rows), "row")
         return f"RunRecord({self.name or 'unnamed'}: {answers} to {rows}, begun {self.begun or 'never'})"
-
-    @property
-    def model(self) -> str:
-        """The model that was asked; empty where the grid has several."""
-        models = self.grid.get("model") or [self.settings.get("model", "")]
-        return str(models[0]) if len(models) == 1 else ""
-
-    def to_dataframe(self) -> Any:
-        """Return a pandas DataFrame with a row for each answer; see :meth:`Results.to_dataframe`."""
-        return self.results.to_dataframe()
-
-    def summary(self) -> RunSummary:
-        """Return the rate or the mean of each arm by each scorer, with 95 % intervals and a sentence to quote."""
-        return summary(self.results, group=self.group)
 
     @property
     def record(self) -> RunRecord:

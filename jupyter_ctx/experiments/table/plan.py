@@ -19,8 +19,9 @@ from ...conversation.schema import Schema
 from ...conversation.text_safety import checked
 from ...errors import InvalidRequestError
 from ...models.registry import settings_with
-from ...session.ask import Ask
+from ...session.ask import Ask, beside_messages
 from ...session.complete import as_answer
+from ...session.view import digested
 from ...wording.layout import cut_apart
 from .prompts import Template
 
@@ -142,6 +143,7 @@ class RunPlan:
     ) -> None:
         self.template, self.rows, self.arms, self.repeat, self.schema = template, rows, arms, repeat, schema
         self._answer_schema = as_answer(schema)
+        self._deciding = [beside_messages(arm.settings, self._answer_schema) for arm in arms]
         self.prompts: dict[tuple[int, int], RowPrompt] = {}
         known = dict[str, RowPrompt]()  # equal requests have one text in memory
         for row in range(len(rows)):
@@ -158,7 +160,7 @@ class RunPlan:
             text = checked(self.template.prompt(self.rows[row], arm.names))
         except InvalidRequestError as error:
             return RowPrompt(error=str(error))
-        return RowPrompt(text, self._ask(arm.settings, text).digest)
+        return RowPrompt(text, digested(self._deciding[number], self._ask(arm.settings, text).messages))
 
     def _group(self, known: Mapping[str, RowPrompt]) -> None:
         """Find the requests of one model that begin with the same 4,096 characters, so that one can go first."""
@@ -179,6 +181,16 @@ class RunPlan:
 
     def __len__(self) -> int:
         return len(self.rows) * len(self.arms) * self.repeat
+
+    @property
+    def grid(self) -> dict[str, list[Any]]:
+        """The values of each name in the grid."""
+        grid: dict[str, list[Any]] = {}
+        for arm in self.arms:
+            for name, value in arm.values.items():
+                values = grid.setdefault(name, [])
+                values += [value] if value not in values else []
+        return grid
 
     @property
     def places(self) -> Iterator[AnswerPlace]:

@@ -151,8 +151,8 @@ class Results(Table[Result]):
         found["error"] = [result.error for result in self]
         if any(result.problems for result in self):
             found["problems"] = ["; ".join(result.problems) for result in self]
-        found["cached"] = [result.cached for result in self]
-        found["truncated"] = [result.truncated for result in self]
+        for name in ("cached", "truncated"):
+            found[name] = [getattr(result, name) for result in self]
         if names.cut_short:
             found["asked"] = [result.asked for result in self]
         return found
@@ -272,19 +272,15 @@ def _is_default(pandas: Any, index: Any) -> bool:
 
 
 def _series(pandas: Any, values: Sequence[Any], index: Any) -> Any:
+    """Return a column of the type that its values share, with gaps where that has them; else of objects."""
     kinds = {type(value) for value in values}
-    gaps = type(None) in kinds
+    has_gaps = type(None) in kinds
     kinds.discard(type(None))
-    if kinds == {int, float} or not kinds:
-        kinds = {float}
-    if len(kinds) == 1 and (kind := kinds.pop()) in _KINDS:
-        try:
-            return pandas.Series(list(values), index=index, dtype=_KINDS[kind][gaps])
-        except OverflowError:  # a whole number of more than 64 bits
-            return pandas.Series(list(values), index=index, dtype="object")
+    kind = kinds.pop() if len(kinds) == 1 else float if kinds <= {int, float} else None
+    dtype = _KINDS[kind][has_gaps] if kind in _KINDS else None
     try:
-        return pandas.Series(list(values), index=index)
-    except (ValueError, TypeError, OverflowError):
+        return pandas.Series(list(values), index=index, dtype=dtype)
+    except (ValueError, TypeError, OverflowError):  # such as a whole number of more than 64 bits
         return pandas.Series(list(values), index=index, dtype="object")
 
 

@@ -159,18 +159,27 @@ def _read_jsonl(path: Path, limit: int | None) -> FileTable:
                 break
             if line.strip():
                 at_most_rows(len(records) + 1, limit, path.name)
-                records.append(_record_of(line, f"{path.name}, line {number:,}"))
+                where = f"{path.name}, line {number:,}"
+                records.append(_as_record(_parsed(line, where), where))
     return FileTable(_joined(records))
 
 
-def _record_of(line: str, where: str) -> dict[str, Any]:
+def _read_json(path: Path, limit: int | None) -> FileTable:
+    with _opened(path) as file:
+        value = _parsed(file.read(), path.name)
+    if not isinstance(value, list):
+        raise InvalidRequestError(f"{path.name}: a table in JSON must be a list of objects or of texts.")
+    at_most_rows(len(value), limit, path.name)
+    return FileTable(_joined([_as_record(row, f"{path.name}, row {at}") for at, row in enumerate(value[:limit])]))
+
+
+def _parsed(text: str, where: str) -> Any:
     try:
-        value = json.loads(line)
+        return json.loads(text)
     except ValueError as error:
         raise InvalidRequestError(f"{where}: this is not JSON: {error}.") from None
     except RecursionError:
         raise InvalidRequestError(f"{where}: the values are nested too deeply.") from None
-    return _as_record(value, where)
 
 
 def _as_record(value: Any, where: str) -> dict[str, Any]:
@@ -179,20 +188,6 @@ def _as_record(value: Any, where: str) -> dict[str, Any]:
     if isinstance(value, (list, type(None))):
         raise InvalidRequestError(f'{where}: a row must be an object, such as {{"text": …}}, or a text.')
     return {TEXT_COLUMN: value}
-
-
-def _read_json(path: Path, limit: int | None) -> FileTable:
-    with _opened(path) as file:
-        try:
-            value = json.load(file)
-        except (ValueError, RecursionError) as error:
-            if isinstance(error, UnicodeDecodeError):
-                raise
-            raise InvalidRequestError(f"{path.name} is not JSON: {error}.") from None
-    if not isinstance(value, list):
-        raise InvalidRequestError(f"{path.name}: a table in JSON must be a list of objects or of texts.")
-    at_most_rows(len(value), limit, path.name)
-    return FileTable(_joined([_as_record(row, f"{path.name}, row {at}") for at, row in enumerate(value[:limit])]))
 
 
 def _joined(records: list[dict[str, Any]]) -> FileColumns:

@@ -11,8 +11,7 @@ from dialects import DIALECTS
 from server import serve
 
 from jupyter_ctx import Chat
-from jupyter_ctx.experiments.asking.bars import Bar
-from jupyter_ctx.experiments.asking.progress import Progress
+from jupyter_ctx.experiments.asking.progress import Bar, Progress
 from jupyter_ctx.testing import ScriptedProvider
 
 

@@ -310,7 +310,7 @@ def test_lines_of_json_are_objects_or_texts(tmp_path: Path) -> None:
         ("t.jsonl", "[" * 100_000, "t.jsonl, line 1: "),
         ("t.jsonl", b'{"a": 1}\n{"a": "\xff"}', "t.jsonl, line 2: the byte 0xff"),
         ("t.json", '{"a": 1}', "must be a list"),
-        ("t.json", "[1,", "t.json is not JSON"),
+        ("t.json", "[1,", "t.json: this is not JSON"),
         ("t.ods", "x", "must be one of .csv, .tsv, .jsonl, .ndjson, .json, .parquet"),
     ],
 )

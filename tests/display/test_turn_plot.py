@@ -12,7 +12,8 @@ from html import unescape
 import pytest
 
 from jupyter_ctx import Chat, InvalidRequestError, MissingDependencyError, Usage
-from jupyter_ctx.experiments.results.pictures import Picture, TurnFigures, draw_turns, turn_figures, turns_text
+from jupyter_ctx.display.turn_plot import Picture, TurnFigures, draw_turns, turns_text
+from jupyter_ctx.magics.run_commands import turn_figures
 from jupyter_ctx.testing import Answer, ScriptedProvider
 
 WORDS = "the ship sailed on through a night of storm and rain while Anna wrote letters home about it. "
@@ -71,7 +72,7 @@ def test_cached_tokens_are_part_of_the_input() -> None:
 
 SCRIPT = """
 import sys
-from jupyter_ctx.experiments.results.pictures import TurnFigures, draw_turns
+from jupyter_ctx.display.turn_plot import TurnFigures, draw_turns
 before = "matplotlib" in sys.modules
 draw_turns([TurnFigures(1, 100, 80, 5)], 8_000)._repr_mimebundle_()
 print(before, "matplotlib.pyplot" in sys.modules)

@@ -12,10 +12,9 @@ from collections.abc import Sequence
 from io import BytesIO
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ...conversation.conversation import Conversation
-from ...display.tables import table_text
-from ...errors import InvalidRequestError, MissingDependencyError
-from ...wording import visible
+from ..errors import MissingDependencyError
+from ..wording import visible
+from .tables import table_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -58,25 +57,6 @@ class TurnFigures(NamedTuple):
     cached: int
     output: int
     event: str = ""
-
-
-def turn_figures(conversation: Conversation) -> list[TurnFigures]:
-    """Return what each turn since the last clear took; raise InvalidRequestError where no provider reported that."""
-    figures, start, summary = list[TurnFigures](), 0, None
-    for number, place in enumerate(conversation.places, 1):
-        usage, record = place.turn.usage, place.turn.record
-        if usage is None or not record.digest:
-            continue
-        # a request with settings of its own says nothing of others
-        first = start if record.apart else conversation.index(record.start)
-        events = ["cut"] if first > start else []
-        events += ["summary"] if record.summary not in (None, summary) else []
-        tokens = usage.input_tokens, usage.cache_read_tokens, usage.output_tokens
-        figures.append(TurnFigures(number, *tokens, ", ".join(events)))
-        start, summary = max(start, first), record.summary or summary
-    if not figures:
-        raise InvalidRequestError("There is nothing to draw: no answer with reported tokens since the last clear.")
-    return figures
 
 
 def turns_text(turns: Sequence[TurnFigures], limit: int) -> str:
