@@ -243,14 +243,14 @@ def one_or_all(images: list[bytes]) -> Any:
 
 def _display(content: dict[str, Any], number: int) -> Display | None:
     """Return what a message displays; ``None`` where that is nothing to send, as a progress bar or an answer."""
-    from ..attachments.rich_text import text_in
-
     data, name = content.get("data", {}), content.get("transient", {}).get("display_id")
     image = next((data[kind] for kind in IMAGE_FORMS if isinstance(data.get(kind), str | bytes)), None)
     if image is not None:
         return Display(number, a2b_base64(image) if isinstance(image, str) else image, display_id=name)
     if name is not None or OWN_HTML in str(data.get("text/html", "")):
         return None
+    from ..attachments.rich_text import text_in
+
     what = next((words for form, words in OTHER_FORMS.items() if any(key.startswith(form) for key in data)), "")
     text = data.get("text/plain", "") if what else text_in(data)
     if what == AN_SVG:
