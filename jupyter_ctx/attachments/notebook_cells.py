@@ -36,7 +36,7 @@ Sent = tuple[str, Sequence[Attachment]]  # the text and the files of one thing t
 
 
 MORE = "%chat config attach_share 0.3 sends more of cells"
-MOST_NUMBERS = 12  # numbers of cells in an error
+MOST_CELLS_NAMED = 12  # numbers of cells in an error
 
 
 class CellLines(NamedTuple):
@@ -103,7 +103,7 @@ def cells_named(word: str, ran: Sequence[C], newest: Sequence[C]) -> Sequence[C]
         raise InvalidRequestError(f"-a {word}: {first} comes after {last}. {way}")
     cells = [cell for cell in ran if first <= cell.number <= last]
     if not cells:
-        numbers = ", ".join(str(cell.number) for cell in ran[-MOST_NUMBERS:])
+        numbers = ", ".join(str(cell.number) for cell in ran[-MOST_CELLS_NAMED:])
         there = f"There are {numbers}" if numbers else "None has run yet"
         not_these = "chat cells, and cells of %chat lines alone, do not count"
         raise InvalidRequestError(f"-a {word}: no such cell ran above. {there}; {not_these}. Nothing was sent.")
