@@ -195,7 +195,7 @@ class Chat:
         return start(
             template, rows, grid, self.models, settings, chosen,
             lambda run: session.spend_on_run(run.cost, run.unpriced),
-            session.purse_for(self.config), session.notebook.handout.rows, session.check_given,
+            session.cost_budget_for(self.config), session.notebook.handout.rows, session.check_given,
         )  # fmt: skip
 
     def trim(self, turns: int | None = None) -> Change:

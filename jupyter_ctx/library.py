@@ -16,7 +16,7 @@ from .chat import Chat, chat_of, checked_name
 from .config.settings import Settings, default_settings
 from .display.tabular import Table
 from .errors import InvalidRequestError, StoreError
-from .models.purse import Purse
+from .models.cost_budget import CostBudget
 from .models.registry import Models
 from .runtime.files import path_of
 from .runtime.frontend import Origin
@@ -105,11 +105,11 @@ class Library:
         """Whether there is a current conversation without opening one."""
         return self._current is not None
 
-    def purse(self) -> Purse | None:
+    def cost_budget(self) -> CostBudget | None:
         """Return what pays for requests apart from conversations; ``None``: nothing was spent yet, without a cap."""
         if self._current is None and self._course.begun.max_cost is None:
             return None
-        return self.current.session.purse_for(self.current.config)
+        return self.current.session.cost_budget_for(self.current.config)
 
     def rows(self, *, everywhere: bool = False) -> Conversations:
         """Return the rows of this notebook's conversations, or of all; last opened first. Raises StoreError."""

@@ -33,7 +33,7 @@ LIGHT = {
     "jupyter_ctx.wording",
     "jupyter_ctx.runtime",
     "jupyter_ctx.runtime.importing",
-    "jupyter_ctx.runtime.notebook_purse",
+    "jupyter_ctx.runtime.notebook_budget",
 }
 FOR_DEVELOPERS = {"test", "lint", "docs"}  # extras
 STARTED = {"jupyterlab", "notebook"}  # dependencies that run beside the package

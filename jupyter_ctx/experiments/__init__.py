@@ -7,7 +7,7 @@ The way of a row, from the table to the result:
    Then it tells the price (:mod:`.money`), asks where it is high, and begins the :class:`.run.Run` that its user holds.
 2. The run finds the stored answers, and hands the other requests to the engine, in a thread of its own.
 3. ``asking.engine`` decides which request starts when: the rate limiter of its endpoint says how many and how fast
-   (``asking.rate_limiter``), and the purse whether there is money left (``models.purse``).
+   (``asking.rate_limiter``), and the budget whether there is money left (``models.cost_budget``).
 4. ``asking.workers`` tries to get one answer, in a thread or in a process of another machine, as
    :mod:`jupyter_ctx.session.ask` sends any single request. It returns what became of it, and never raises.
 5. The engine settles the cost, tells the rate limiter, and tries again where another try may help. An answer that

@@ -16,7 +16,7 @@ from typing import Any
 
 from ..config.settings import KEYWORDS, Settings, kept_settings
 from ..errors import ChatError, ChatInterrupted, InvalidRequestError, check_whole_number, in_words
-from ..models.purse import Purse
+from ..models.cost_budget import CostBudget
 from ..models.registry import Models
 from ..providers.base import Reply
 from ..session.ask import Ask, Asker
@@ -118,7 +118,7 @@ class Run(ReadSide):
     plan: what is asked
     estimate: what it may cost, told before anything is sent
     begun: when it was begun, as ISO 8601 has it; empty before
-    purse: what pays for it
+    cost_budget: what pays for it
     group: the column that says which rows belong together
     shown: what its bar has shown at the end: "figures", "differences", "sentences", "answers"
     """
@@ -129,12 +129,18 @@ class Run(ReadSide):
         models: Models,
         answers: Answers,
         options: Options,
-        purse: Purse,
+        cost_budget: CostBudget,
         notes: tuple[str, ...] = (),
         at_end: Callable[[Run], object] | None = None,
         again: Again | None = None,
     ) -> None:
-        self.name, self.group, self.plan, self.options, self.purse = options.name, options.group, plan, options, purse
+        self.name, self.group, self.plan, self.options, self.cost_budget = (
+            options.name,
+            options.group,
+            plan,
+            options,
+            cost_budget,
+        )
         self._notes, self._answers, self._at_end, self._again = notes, answers, at_end, again
         self._models = models.apart()
         asker = Asker(self._models)
@@ -148,14 +154,14 @@ class Run(ReadSide):
         self._progress = Progress(len(plan))
         self._wordless = [0] * len(plan.arms)
         self._further: dict[AnswerKey, AnswerKey] = {}  # to requests such as of judges: as handed out, as stored
-        self._engine = Engine(asker, answers, purse, self._show, options.executor, options.concurrency)
+        self._engine = Engine(asker, answers, cost_budget, self._show, options.executor, options.concurrency)
         self._builder = ResultBuilder(plan, options.scorers, self._send, self._keep)
         self.begun, self._ended, self._done = "", Ended(), threading.Event()
         self._bar: Bar | None = None
         self.shown = frozenset[str]()
         missing = [places[0] for key, places in self._places.items() if key[0] and key not in self._stored]
         parts = run_parts(asker, plan, missing, options.scorers.judges.values())
-        self.estimate = Estimate.of(self._models, parts, purse.cap, options.max_cost)
+        self.estimate = Estimate.of(self._models, parts, cost_budget.cap, options.max_cost)
 
     _repr_mimebundle_ = mimebundle
 
@@ -213,7 +219,7 @@ class Run(ReadSide):
     @property
     def cost(self) -> float | None:
         """US dollars spent so far; ``None`` where no price is known."""
-        return self.purse.spent
+        return self.cost_budget.spent
 
     @property
     def unpriced(self) -> int:
@@ -258,7 +264,7 @@ class Run(ReadSide):
             windows={target.model: target.window for target in targets}, grid=self.grid, repeats=plan.repeat,
             schema=plan.schema.json if plan.schema is not None else None,
             names=plan.template.names, group=self.group, name=self.name, begun=self.begun,
-            cost=self.cost, unpriced=self.unpriced, max_cost=self.purse.cap,
+            cost=self.cost, unpriced=self.unpriced, max_cost=self.cost_budget.cap,
         )  # fmt: skip
 
     def export(self, path: str | Path) -> Path:

@@ -10,12 +10,12 @@ from typing import Any
 from ..config.settings import KEYWORDS, Settings, default_settings
 from ..conversation.schema import Schema
 from ..errors import AuthenticationError, BudgetExceededError, InvalidRequestError
-from ..models.purse import Purse
+from ..models.cost_budget import CostBudget
 from ..models.registry import Models, key_owner, settings_with
 from ..models.request_price import price_of, with_unknown_price
 from ..providers.base import SupportsStream
 from ..providers.plugins import plugin
-from ..runtime.notebook_purse import notebook_purse
+from ..runtime.notebook_budget import notebook_budget
 from ..storage.database import MEMORY
 from ..storage.stored_answers import AnswerKey, Answers, Outcome
 from ..wording import dollars
@@ -67,13 +67,13 @@ def start(
     settings: Settings,
     options: Options,
     ended: Callable[[Run], object] | None = None,
-    within: Purse | None = None,
+    within: CostBudget | None = None,
     beside: Mapping[AnswerKey, Outcome] | None = None,
     check_given: Callable[[Collection[str]], object] = bool,
 ) -> Run:
     """Begin a run, or with ``options.dry_run`` only make one; ``ended`` is called when it has ended.
 
-    ``within`` is the purse whose cap holds as well, by default that of the notebook; ``beside`` are answers that will
+    ``within`` is the budget whose cap holds as well, by default that of the notebook; ``beside`` are answers that will
     do where the store has none. ``check_given`` is given the names of settings that another run like this one is to
     have, and raises where one may not be changed. Raises InvalidRequestError.
     """
@@ -81,13 +81,15 @@ def start(
         raise InvalidRequestError("The template is empty: write a prompt with {{ column }} in it.")
     table = read_rows(rows, limit=options.limit)
     cap = None if options.max_cost is None else max(0.0, options.max_cost - options.spent)
-    purse = Purse(cap, within or notebook_purse())
-    purse.cap = purse.left
+    cost_budget = CostBudget(cap, within or notebook_budget())
+    cost_budget.cap = cost_budget.left
     answers = Answers(MEMORY if options.store is None else options.store, beside=beside)
     text = Template(template, options.names, models.secrets)
     told = list[str]()
-    if purse.cap is not None and purse.cap != options.max_cost:
-        told.append(f"At most {dollars(purse.cap)} may be spent, which is what is left of the caps that hold here.")
+    if cost_budget.cap is not None and cost_budget.cap != options.max_cost:
+        told.append(
+            f"At most {dollars(cost_budget.cap)} may be spent, which is what is left of the caps that hold here."
+        )
 
     def again(run: Run, changes: Mapping[str, Any]) -> Run:
         new, given = _changed(run, changes)
@@ -96,8 +98,8 @@ def start(
         return start(template, table, run.grid, own, asked, new, ended, within, check_given=check_given)
 
     def prepared(settings: Settings) -> Run:
-        plan, scorers, notes = _planned(text, table, grid, models, settings, options, purse.cap)
-        return Run(plan, models, answers, replace(options, scorers=scorers), purse, (*told, *notes), ended, again)
+        plan, scorers, notes = _planned(text, table, grid, models, settings, options, cost_budget.cap)
+        return Run(plan, models, answers, replace(options, scorers=scorers), cost_budget, (*told, *notes), ended, again)
 
     run = prepared(settings)
     if run.estimate.worst:
@@ -107,7 +109,7 @@ def start(
             run = prepared(settings.changed({"max_tokens": longest}))
     if run.estimate.worst and not options.dry_run:
         raise BudgetExceededError(
-            f"{dollars(purse.cap or 0.0)} is left of max_cost. {run.estimate.lack} Nothing was sent."
+            f"{dollars(cost_budget.cap or 0.0)} is left of max_cost. {run.estimate.lack} Nothing was sent."
         )
     if options.tell is not None:
         options.tell(run)

@@ -11,7 +11,7 @@ from IPython.core.magic import Magics, line_cell_magic, magics_class, no_var_exp
 
 from ..errors import InvalidRequestError
 from ..runtime.importing import quick_imports
-from ..runtime.notebook_purse import pay_with
+from ..runtime.notebook_budget import pay_with
 from .output_recorder import OutputRecorder
 
 if TYPE_CHECKING:
@@ -57,9 +57,9 @@ class ChatMagics(Magics):
             self._magic = ChatCells(self.shell, self.recorder, self.chip)
         return self._magic
 
-    def purse(self) -> Any:
-        """Return what pays for requests apart from conversations, as :meth:`Library.purse`."""
-        return self.magic.library.purse()
+    def cost_budget(self) -> Any:
+        """Return what pays for requests apart from conversations, as :meth:`Library.cost_budget`."""
+        return self.magic.library.cost_budget()
 
     def after_cell(self, result: object = None) -> None:
         """Note what a cell ended with, and let the gauge follow it."""
@@ -107,7 +107,7 @@ def register(shell: Any) -> None:
     for hooks, hook in _hooks(shell, magics):
         if hook not in hooks:
             hooks.append(hook)
-    pay_with(magics.purse)
+    pay_with(magics.cost_budget)
     if magics.chip is not None:
         magics.chip.open()
     magics.recorder.before_cell()  # the cell that loads the extension may plot as well

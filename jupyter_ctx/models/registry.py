@@ -31,10 +31,10 @@ from ..providers.parameters import refused_at
 from ..providers.plugins import PluginProvider, shadowed
 from ..providers.request_body import schema_text
 from ..storage.serialization import EndpointState, MeterState, Sizes, StoredState
+from .cost_budget import CostBudget
 from .model_list import ModelList, ModelRow
 from .model_names import near_models
 from .pricing import CACHE_SECONDS, CACHE_WRITES, CACHED_FOR_30M, given_prices, has_listed_price, price
-from .purse import Purse
 from .tokenizer import counter, load_soon
 from .window_tables import StatedWindows, Tables, load_tables
 
@@ -82,7 +82,7 @@ class Target:
     given: tuple[Prices, str] | None = None
     is_free: bool = False
     cache_key: str | None = None
-    purse: Purse | None = None
+    purse: CostBudget | None = None
     shared: int | None = None
     schema: AnswerSchema | None = None
     waits: bool = True

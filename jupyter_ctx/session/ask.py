@@ -17,12 +17,12 @@ from ..conversation.schema import Schema
 from ..conversation.text_safety import checked
 from ..errors import ChatInterrupted, InvalidRequestError
 from ..export.openai_messages import joined, together
-from ..models.purse import Purse
+from ..models.cost_budget import CostBudget
 from ..models.registry import Models, Target, full_name, key_owner
 from ..providers.base import AnswerSchema, Reply, Request, SupportsStream
 from ..providers.lookup import given_address
 from ..providers.plugins import plugin
-from ..runtime.notebook_purse import notebook_purse
+from ..runtime.notebook_budget import notebook_budget
 from ..runtime.redaction import Redactor, without_address_keys
 from ..storage.stored_answers import Outcome
 from .complete import Completion, StreamListener, as_answer, complete
@@ -75,10 +75,10 @@ class Ask:
 
 
 class Asker:
-    """Who asks models; several threads may ask at once. ``purse`` pays; ``None``: who asks has paid."""
+    """Who asks models; several threads may ask at once. ``cost_budget`` pays; ``None``: who asks has paid."""
 
-    def __init__(self, models: Models, purse: Purse | None = None) -> None:
-        self.models, self.purse = models, purse
+    def __init__(self, models: Models, cost_budget: CostBudget | None = None) -> None:
+        self.models, self.cost_budget = models, cost_budget
         self._targets: dict[tuple[int, bool], tuple[str, Target]] = {}  # by the identity of settings
 
     def planned(self, ask: Ask) -> RequestPlan:
@@ -96,7 +96,7 @@ class Asker:
         """Return where the request goes. ``server``: it may be asked for its window, and started."""
         target = self._looked_up(ask.settings, server=server)
         cache_key = "jupyter_ctx" if ask.shared is not None else None
-        purse = None if target.is_free else self.purse
+        purse = None if target.is_free else self.cost_budget
         return replace(target, schema=ask.schema, shared=ask.shared, waits=ask.waits, cache_key=cache_key, purse=purse)
 
     def _looked_up(self, settings: Settings, *, server: bool) -> Target:
@@ -165,7 +165,7 @@ def ask(
         attached = attached_parts(attachments, partial(text_room, models, chosen), Redactor(models.secrets))
         asked = ask_of(request, chosen, attached)
         asked = asked if kind is None else replace(asked, schema=as_answer(kind))
-        asker = Asker(models, Purse(chosen.max_cost, notebook_purse()))
+        asker = Asker(models, CostBudget(chosen.max_cost, notebook_budget()))
         answer = asker.answered(asked, StreamListener(None, on_piece, on_thought), kind)
     except KeyboardInterrupt:
         raise ChatInterrupted("stopped; nothing was recorded.") from None

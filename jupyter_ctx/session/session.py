@@ -18,7 +18,7 @@ from ..conversation.conversation import Conversation
 from ..conversation.events import Event, MemorySet, Offered, Said, Summarized, SystemSet
 from ..conversation.messages import Summary, Turn, new_id
 from ..errors import ChatInterrupted, InvalidRequestError
-from ..models.purse import Purse
+from ..models.cost_budget import CostBudget
 from ..models.registry import Models, Target, asked_model, settings_with
 from ..models.request_price import RequestPrice, request_price, worst_case
 from ..providers.base import Reply
@@ -89,7 +89,7 @@ class Session:
         self._has_set_system = False
         self.clock: Callable[[], float] = time.time
         self.sent_at: float | None = None  # when the last turn was sent from here, by this clock
-        self.purse = Purse(total=total)
+        self.cost_budget = CostBudget(total=total)
         self._lock = threading.Lock()  # a button's callback may run in another thread
 
     @contextmanager
@@ -257,7 +257,7 @@ class Session:
         be called; without it those of the settings.
         """
         target = self.models.target(self._settings_for(options, usual), ask=ask)
-        purse = None if target.is_free else self.purse_for(target.settings)
+        purse = None if target.is_free else self.cost_budget_for(target.settings)
         schema = as_answer(prompt.schema) if prompt is not None else None
         tools = tuple(tool.spec for tool in self._tools(target.settings, prompt))
         return replace(target, cache_key=self._cache_key, purse=purse, schema=schema, tools=tools)
@@ -297,10 +297,10 @@ class Session:
             return None
         return ToolCaller(tools, room, self.redactor(), most, prompt.confirm, prompt.ask_always)
 
-    def purse_for(self, settings: Settings) -> Purse:
+    def cost_budget_for(self, settings: Settings) -> CostBudget:
         """Return what pays for requests with these settings, within their cap."""
-        self.purse.cap = settings.max_cost
-        return self.purse
+        self.cost_budget.cap = settings.max_cost
+        return self.cost_budget
 
     def back_to_course(self, changes: Mapping[str, Any]) -> dict[str, Any]:
         """Return changes of settings, of which "default" means what the course's file says, where it says anything."""
@@ -530,7 +530,7 @@ class Session:
         return self._latest
 
     def _looked(self, planned: RequestPlan) -> NextRequest:
-        allowance = self.purse_for(self.state.settings).allowance
+        allowance = self.cost_budget_for(self.state.settings).allowance
         return NextRequest(planned, info_of(planned, self.state, allowance))
 
     def view(self, prompt: Prompt) -> View:

@@ -17,7 +17,7 @@ from jupyter_ctx.context.families import family_of
 from jupyter_ctx.context.tokens import Fixed, Meter, SentRequest
 from jupyter_ctx.context.usage import Usage
 from jupyter_ctx.conversation.messages import Message
-from jupyter_ctx.models.purse import Purse
+from jupyter_ctx.models.cost_budget import CostBudget
 from jupyter_ctx.models.registry import Models
 from jupyter_ctx.models.request_price import worst_case
 
@@ -44,11 +44,11 @@ def bill(seed: int) -> tuple[float, float, int]:
     target = replace(target, meter=meter)
     factor, noise, at_once = chance.uniform(1, 2), chance.choice((0, 0.05, 0.2)), chance.choice((1, 2, 8, 20))
     rows, on_their_way, billed, asked = [text(chance) for _ in range(ROWS)], list[Any](), 0.0, 0
-    purse = Purse((worst_case(MODELS, target, meter.message(rows[0]), []) or 0.0) * chance.uniform(1, 15))
+    budget = CostBudget((worst_case(MODELS, target, meter.message(rows[0]), []) or 0.0) * chance.uniform(1, 15))
     while rows or on_their_way:
         while rows and len(on_their_way) < at_once:
             worst = worst_case(MODELS, target, meter.message(rows[-1]), [Message("user", rows[-1])])
-            if not purse.reserve(worst):
+            if not budget.reserve(worst):
                 break
             counted = before_reports.message(rows[-1]) * min(2.0, factor * chance.lognormvariate(0, noise))
             on_their_way.append((rows.pop(), worst, Usage(int(counted), target.max_tokens or 0)))
@@ -59,9 +59,9 @@ def bill(seed: int) -> tuple[float, float, int]:
         sent = SentRequest(Fixed(), prompt, meter.fixed(Fixed()))
         meter.reported(sent, "yes " * reported.output_tokens, reported, turn_id=None)
         cost = MODELS.cost(target, reported) or 0.0
-        purse.settle(worst, cost)
+        budget.settle(worst, cost)
         billed += cost
-    return purse.cap or 0.0, billed, asked
+    return budget.cap or 0.0, billed, asked
 
 
 def test_no_cap_is_passed_where_the_provider_counts_up_to_twice_what_was_estimated() -> None:

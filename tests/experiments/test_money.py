@@ -15,7 +15,7 @@ from jupyter_ctx.config.settings import Settings
 from jupyter_ctx.errors import InvalidRequestError
 from jupyter_ctx.experiments.money import Estimate, Part, count_tokens
 from jupyter_ctx.experiments.start import check_price
-from jupyter_ctx.models.purse import Purse
+from jupyter_ctx.models.cost_budget import CostBudget
 from jupyter_ctx.models.registry import Models, Target
 from jupyter_ctx.models.request_price import price_of, worst_case
 
@@ -36,56 +36,56 @@ def target(model: str, **given: object) -> Target:
 def test_the_cap_is_never_passed_and_a_run_ends_only_where_the_next_request_might_pass_it(
     cap: float, at_once: int, rows: list[tuple[float, float | None]], seed: int
 ) -> None:
-    purse, chance, on_their_way = Purse(cap), random.Random(seed), list[tuple[float, float | None]]()
+    budget, chance, on_their_way = CostBudget(cap), random.Random(seed), list[tuple[float, float | None]]()
     waiting = deque(rows)
     while waiting or on_their_way:
-        while waiting and len(on_their_way) < at_once and purse.reserve(waiting[0][0]):
+        while waiting and len(on_their_way) < at_once and budget.reserve(waiting[0][0]):
             worst, share = waiting.popleft()
             on_their_way.append((worst, None if share is None else worst * share))
         if not on_their_way:
-            assert (purse.spent or 0.0) + waiting[0][0] > cap * (1 - 1e-9)
+            assert (budget.spent or 0.0) + waiting[0][0] > cap * (1 - 1e-9)
             break
-        assert (purse.spent or 0.0) + purse.reserved <= cap
-        purse.settle(*on_their_way.pop(chance.randrange(len(on_their_way))))
-        assert (purse.spent or 0.0) <= cap
-    assert purse.reserved >= 0
+        assert (budget.spent or 0.0) + budget.reserved <= cap
+        budget.settle(*on_their_way.pop(chance.randrange(len(on_their_way))))
+        assert (budget.spent or 0.0) <= cap
+    assert budget.reserved >= 0
 
 
 def test_unknown_costs_are_charged_as_the_worst() -> None:
-    purse = Purse(1.0)
-    assert purse.reserve(0.6)
-    purse.settle(0.6, None)
-    assert purse.spent == pytest.approx(0.6)
-    assert not purse.reserve(0.6)
+    budget = CostBudget(1.0)
+    assert budget.reserve(0.6)
+    budget.settle(0.6, None)
+    assert budget.spent == pytest.approx(0.6)
+    assert not budget.reserve(0.6)
 
 
 def test_a_price_above_the_worst_case_raises_what_is_reserved_for_all_others() -> None:
-    purse = Purse(1.0)
-    assert all(purse.reserve(0.1) for _ in range(3))
-    purse.settle(0.1, 0.2)
-    assert purse.reserved == pytest.approx(2 * 0.1 * 2 * 1.1)
-    assert purse.reserve(0.1)
-    assert not purse.reserve(0.1)
-    assert "$0.86 of it are spent or reserved, and the next request may cost up to $0.22" in purse.said(0.1)
+    budget = CostBudget(1.0)
+    assert all(budget.reserve(0.1) for _ in range(3))
+    budget.settle(0.1, 0.2)
+    assert budget.reserved == pytest.approx(2 * 0.1 * 2 * 1.1)
+    assert budget.reserve(0.1)
+    assert not budget.reserve(0.1)
+    assert "$0.86 of it are spent or reserved, and the next request may cost up to $0.22" in budget.said(0.1)
 
 
 def test_a_thousand_small_sums_add_up_exactly() -> None:
-    purse = Purse(1.0)
+    budget = CostBudget(1.0)
     for _ in range(1_000):
-        assert purse.reserve(0.001)
-        purse.settle(0.001, 0.001)
-    assert purse.spent == 1.0
-    assert not purse.reserve(1e-9)
+        assert budget.reserve(0.001)
+        budget.settle(0.001, 0.001)
+    assert budget.spent == 1.0
+    assert not budget.reserve(1e-9)
 
 
 def test_without_a_cap_everything_may_be_spent_and_an_unknown_price_stays_unknown() -> None:
-    purse = Purse()
-    assert purse.reserve(None)
-    purse.settle(None, None)
-    assert purse.spent is None
-    assert purse.reserve(None)
-    purse.settle(None, 0.5)
-    assert purse.spent == 0.5
+    budget = CostBudget()
+    assert budget.reserve(None)
+    budget.settle(None, None)
+    assert budget.spent is None
+    assert budget.reserve(None)
+    budget.settle(None, 0.5)
+    assert budget.spent == 0.5
 
 
 def test_the_worst_case_has_a_margin_for_estimates_and_a_cache_that_is_written() -> None:

@@ -182,10 +182,10 @@ def test_a_run_of_a_conversation_is_bounded_by_what_is_left_there(monkeypatch: p
     spent = len(provider.requests) * 2 * OUTPUT
     assert left(chat) <= 0.1 - spent
     assert any("At most $0.10 may be spent" in notice for notice in run.notices)
-    assert run.purse.cap == 0.1
+    assert run.cost_budget.cap == 0.1
     again = chat.map("Say {{ text }}!", ["a"], store=None, progress=False, max_cost=0.05)
     again.wait()
-    assert again.purse.cap == 0.05
+    assert again.cost_budget.cap == 0.05
 
 
 # a thousand conversations

@@ -16,28 +16,28 @@ from server import serve
 
 from jupyter_ctx import BudgetExceededError, Chat, ask, sweep
 from jupyter_ctx.library import Library
-from jupyter_ctx.models.purse import Purse
+from jupyter_ctx.models.cost_budget import CostBudget
 from jupyter_ctx.runtime.frontend import Origin
-from jupyter_ctx.runtime.notebook_purse import pay_with
+from jupyter_ctx.runtime.notebook_budget import pay_with
 from jupyter_ctx.storage.conversation_writer import close_stores, store_at
 from jupyter_ctx.storage.database import Database
 from jupyter_ctx.storage.spending import NotebookSum
 
 KERNEL = """
 import random, sys, time
-from jupyter_ctx.models.purse import Purse
+from jupyter_ctx.models.cost_budget import CostBudget
 from jupyter_ctx.storage.conversation_writer import store_at
 from jupyter_ctx.storage.spending import NotebookSum
 
 chance, spent, worst = random.Random(sys.argv[2]), 0.0, 0.01
-purse = Purse(1.0, total=NotebookSum(lambda: store_at(sys.argv[1]).database, "notebook"))
+budget = CostBudget(1.0, total=NotebookSum(lambda: store_at(sys.argv[1]).database, "notebook"))
 print("ready", flush=True)
 sys.stdin.readline()
-while purse.reserve(worst):
+while budget.reserve(worst):
     time.sleep(chance.uniform(0, 0.005))
     actual = chance.choice((worst, worst / 2, 0.0))
     spent += actual
-    purse.settle(worst, actual)
+    budget.settle(worst, actual)
     worst = chance.choice((0.01, 0.02))
 print(spent)
 """
@@ -69,18 +69,18 @@ def stores() -> Iterator[None]:
     close_stores()
 
 
-def purse(address: str, cap: float | None = 1.0, notebook: str = "notebook") -> Purse:
-    """The purse of a kernel."""
-    return Purse(cap, total=NotebookSum(lambda: store_at(address).database, notebook))
+def budget(address: str, cap: float | None = 1.0, notebook: str = "notebook") -> CostBudget:
+    """The budget of a kernel."""
+    return CostBudget(cap, total=NotebookSum(lambda: store_at(address).database, notebook))
 
 
 def left(address: str, cap: float = 1.0) -> float | None:
     """What is left, as another kernel reads it."""
-    return purse(address, cap).left
+    return budget(address, cap).left
 
 
 def test_what_is_reserved_counts_for_all_and_what_it_did_cost_takes_its_place(address: str) -> None:
-    one, other = purse(address), purse(address)
+    one, other = budget(address), budget(address)
     assert one.reserve(0.7)
     assert not other.reserve(0.4)
     assert "max_cost is $1: $0.70 of it" in other.said(0.4)
@@ -91,11 +91,11 @@ def test_what_is_reserved_counts_for_all_and_what_it_did_cost_takes_its_place(ad
     assert left(address) == pytest.approx(0.35)
     assert one.reserve(0.0)
     assert not one.reserve(None)
-    assert purse(address, notebook="another").left == 1.0
+    assert budget(address, notebook="another").left == 1.0
 
 
 def test_what_is_spent_without_a_cap_counts_for_a_later_one(address: str) -> None:
-    free = purse(address, None)
+    free = budget(address, None)
     for cost in (0.1, None, 0.2):
         assert free.reserve(0.3)
         free.settle(0.3, cost)
@@ -126,7 +126,7 @@ def test_kernels_that_spend_at_once_do_not_pass_the_cap(address: str, kernels: i
 
 
 def test_after_a_surprise_as_much_more_is_reserved_for_all_others(address: str) -> None:
-    paying = purse(address)
+    paying = budget(address)
     assert paying.reserve(0.1)
     paying.settle(0.1, 0.3)
     assert paying.reserve(0.1)
@@ -139,7 +139,7 @@ def test_where_the_store_fails_nothing_is_spent_and_it_says_how_to_go_on(tmp_pat
     def broken() -> Database:
         return store_at(str(tmp_path)).database  # a folder
 
-    paying = Purse(1.0, total=NotebookSum(broken, "notebook"))
+    paying = CostBudget(1.0, total=NotebookSum(broken, "notebook"))
     assert not paying.reserve(0.3)
     assert paying.said(0.3).startswith("max_cost cannot be kept: ")
     paying.cap = None
@@ -219,7 +219,7 @@ def test_the_cap_of_the_current_conversation_holds_in_all_of_them(notebooks: Not
 
 def test_runs_and_requests_apart_from_conversations_count_as_well(notebooks: Notebooks) -> None:
     library = notebooks.open()
-    pay_with(library.purse)
+    pay_with(library.cost_budget)
     given: dict[str, Any] = {"base_url": notebooks.url, "prices": (3, 15), "max_tokens": 1_000}
     library.current.map("Hello {{ name }}.", [{"name": "Ada"}], progress=False).result()
     ask("Hello.", "m", **given)

@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 from ...config.settings import Settings
 from ...conversation.messages import new_id
-from ...models.purse import Purse
+from ...models.cost_budget import CostBudget
 from ...models.request_price import worst_case
 from ...session.ask import Ask, Asker
 from ...storage.stored_answers import AnswerKey, Answers, Outcome
@@ -125,13 +125,13 @@ class Engine:
         self,
         asker: Asker,
         answers: Answers,
-        purse: Purse,
+        cost_budget: CostBudget,
         waits: Callable[[], object],
         executor: Executor | None = None,
         concurrency: int | None = None,
     ) -> None:
         self._run, self._asker, self._models = new_id(), asker, asker.models
-        self._answers, self._purse, self._waits = answers, purse, waits
+        self._answers, self._cost_budget, self._waits = answers, cost_budget, waits
         self._concurrency, self._threads = concurrency, Threads(concurrency or MOST_AT_ONCE, "jupyter_ctx ask")
         self._executor = executor or self._threads
         self._queues: dict[str, EndpointQueue] = {}
@@ -246,10 +246,10 @@ class Engine:
     def _submit(self, endpoint: EndpointQueue, job: RowRequest, now: float) -> bool:
         """Send one request; return whether there was money for it."""
         worst = self._worst(job.ask)
-        if not self._purse.reserve(worst):
+        if not self._cost_budget.reserve(worst):
             endpoint.waiting.appendleft(job)
             if not self._open:
-                self._ended = Ended(self._purse.said(worst))
+                self._ended = Ended(self._cost_budget.said(worst))
             return False
         number = next(self._numbers)
         job.tries += 1
@@ -261,7 +261,7 @@ class Engine:
         except Exception as error:  # it was shut down, or it died
             self.give_up(_of_the_executor(error))
             endpoint.open -= 1
-            self._purse.settle(worst, 0.0)
+            self._cost_budget.settle(worst, 0.0)
             return False
         self._open[number] = _Sent(job, endpoint, now, worst, future)
         future.add_done_callback(lambda done: self._events.put((number, done)))
@@ -269,7 +269,7 @@ class Engine:
 
     def _worst(self, ask: Ask) -> float | None:
         """Return the US dollars that a request may cost at most; ``None``: unknown, or there is no cap."""
-        if not self._purse.is_capped:
+        if not self._cost_budget.is_capped:
             return None
         target = self._asker.target(ask, server=False)
         tokens = sum(map(target.message_tokens, ask.messages))
@@ -320,7 +320,7 @@ class Engine:
         job, endpoint, now = sent.job, sent.endpoint, time.monotonic()
         endpoint.open -= 1
         cost = answer.reply.cost if answer.reply is not None else None if answer.billed else 0.0
-        self._purse.settle(sent.worst, cost)
+        self._cost_budget.settle(sent.worst, cost)
         _tell(endpoint.limiter, answer, now, sent.began)
         if answer.fault == "run":
             self.give_up(answer.error)
@@ -368,7 +368,7 @@ class Engine:
             if sent.future.cancel():
                 del self._open[number]
                 sent.endpoint.open -= 1
-                self._purse.settle(sent.worst, 0.0)
+                self._cost_budget.settle(sent.worst, 0.0)
 
 
 def _tell(limiter: RateLimiter, answer: Outcome, now: float, began: float) -> None:

@@ -12,18 +12,18 @@ from ..wording.budget_line import lack_line
 SURPRISE = 1.1  # by how much more than the last surprise a worst case is reserved from then on
 
 
-class Purse:
+class CostBudget:
     """The money of a run or a notebook: what a request may cost at most is reserved before it is sent.
 
     Several threads may pay of it. Where a request costs more than its worst case, which a server that ignores
     ``max_tokens`` brings about, as much more is reserved for all others.
 
     cap: US dollars that are never passed; ``None``: there is no cap
-    within: the purse that pays too, so that its cap holds as well; ``None``: none does
+    within: the budget that pays too, so that its cap holds as well; ``None``: none does
     total: where the money is added up
     """
 
-    def __init__(self, cap: float | None = None, within: Purse | None = None, total: Sum | None = None) -> None:
+    def __init__(self, cap: float | None = None, within: CostBudget | None = None, total: Sum | None = None) -> None:
         self.cap, self.within = cap, within
         self._sum = Sum() if total is None else total
         self._spent = 0
