@@ -86,15 +86,6 @@ class Setting(NamedTuple):
     words: tuple[str, ...] = ()
     is_optional: bool = False
 
-    def of(self, hint: Any) -> Setting:
-        """Return it with what its annotation says."""
-        is_optional = type(None) in typing.get_args(hint)
-        kind = typing.get_args(hint)[0] if is_optional else hint
-        if typing.get_origin(kind) is Annotated:
-            return self._replace(kind=kind.__origin__, number=kind.__metadata__[0], is_optional=is_optional)
-        words = typing.get_args(kind) if typing.get_origin(kind) is Literal else ()
-        return self._replace(kind=kind, words=words, is_optional=is_optional)
-
 
 def setting(about: About, default: Any, summary: str) -> Any:
     """Declare a field of :class:`Settings`."""

@@ -37,8 +37,8 @@ class Conversation(Places):
         self._of_cells: dict[str, list[Turn]] = {}  # whatever became of them
         self._summaries_by: dict[str, Summary] = {}  # the newest
         self.all_offers: dict[str, Alternatives] = {}  # cleared or not
-        self._at: dict[str, int] = {}  # the number of the event that brought a turn or a summary
-        self._runs: dict[str, str | None] = {}  # in which a turn was answered first
+        # the number of the event that brought a turn or a summary first, and the turn's execution then
+        self._brought: dict[str, tuple[int, str | None]] = {}
         self._past: Conversation | None = None  # as it was before one of them
         for event in events:
             self.append(event)
@@ -102,9 +102,9 @@ class Conversation(Places):
 
     def before(self, brought: str) -> Conversation | None:
         """Return the conversation as it was before it had this turn or summary; ``None``: it never had it."""
-        end = self._at.get(brought)
-        if end is None:
+        if brought not in self._brought:
             return None
+        end, _ = self._brought[brought]
         if self._past is None or self._past.length > end:
             self._past = Conversation()
         for event in self._events[self._past.length : end]:
@@ -118,7 +118,8 @@ class Conversation(Places):
 
     def run_of(self, turn: str) -> str | None:
         """Return the execution of its cell in which a turn was answered, and not only shown again."""
-        return self._runs.get(turn)
+        _, run = self._brought[turn]
+        return run
 
     def _remember(self, event: Event) -> None:
         """Note which turns, of which cell, or which summary an event brings."""
@@ -131,11 +132,10 @@ class Conversation(Places):
         elif isinstance(event, Added):
             turns = event.turns
         elif isinstance(event, Summarized):
-            self._at.setdefault(event.summary.id, self.length)
+            self._brought.setdefault(event.summary.id, (self.length, None))
             self._summaries_by[event.summary.by] = event.summary
         for turn in turns:
-            self._at.setdefault(turn.record.id, self.length)
-            self._runs.setdefault(turn.record.id, turn.record.run)
+            self._brought.setdefault(turn.record.id, (self.length, turn.record.run))
             if turn.record.cell is not None:
                 self._of_cells.setdefault(turn.record.cell, []).append(turn)
 

@@ -122,7 +122,7 @@ NAMES = st.sampled_from([*KEYWORDS, "lock", "settings", "api_key", "headers", "m
 VALUES = st.recursive(
     st.one_of(
         st.sampled_from(["http://evil/v1", "openai/x", "ollama/x", "local/smollm2", "x", "none", "@/etc/passwd"]),
-        st.sampled_from(KEYWORDS), st.integers(-5, 9_999), st.booleans(), st.floats(0, 2), st.text(max_size=9),
+        st.sampled_from([*KEYWORDS]), st.integers(-5, 9_999), st.booleans(), st.floats(0, 2), st.text(max_size=9),
     ),
     lambda inner: st.lists(inner, max_size=3),
     max_leaves=4,

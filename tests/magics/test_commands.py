@@ -70,7 +70,8 @@ def test_a_system_prompt_may_stand_in_a_file(tmp_path: Path, cells: Cells) -> No
 def test_the_models_of_a_provider_are_listed_with_their_windows(cells: Cells) -> None:
     listed = {"data": [{"id": "b", "context_length": 9_000}, {"id": "gpt-4o"}, {"id": "<b>"}]}
     with serve(answering("Hi"), listed) as (url, _):
-        cells.run(f"%chat use m --base-url {url}")
+        cells.run(f"%chat use m --base-url {url} --timeout 60")
+        assert get_chat().config.timeout == 60
         shown = cells.run("%chat models")
     assert "9,000  from the provider" in shown
     assert "128,000  from models.json" in shown
