@@ -19,7 +19,7 @@ from typing import Any
 
 from jupyter_ctx import Chat
 from jupyter_ctx.context.usage import Usage
-from jupyter_ctx.display.widgets.gauge import ButtonResult, gauge_forms
+from jupyter_ctx.display.widgets.gauge import ButtonResult, gauge_bundle
 from jupyter_ctx.display.widgets.gauge_panel import GaugePanel
 from jupyter_ctx.magics.gauge_buttons import GaugeButtons
 from jupyter_ctx.providers.base import Reply, Request
@@ -49,7 +49,7 @@ def ours(count: int, folder: Path) -> tuple[float, float, float]:
     chat.add_messages(pair for _ in range(count) for pair in messages())
     additions = [timed(lambda: chat.add_messages(messages())) for _ in range(NEXT)]
     chat.send("Go on.")
-    works = [timed(lambda: (chat.send(ASKED), gauge_forms(chat.info()))) for _ in range(NEXT)]
+    works = [timed(lambda: (chat.send(ASKED), gauge_bundle(chat.info()))) for _ in range(NEXT)]
     chat.close()
 
     def open_it() -> None:
@@ -89,7 +89,7 @@ def in_view(count: int, folder: Path, counting: str, *, edited: bool = False, li
     chat.send("Go on.")
     if edited:
         edit(chat, folder)
-    draw = drawing_of(chat) if live else lambda: gauge_forms(chat.info())
+    draw = drawing_of(chat) if live else lambda: gauge_bundle(chat.info())
     before, whole = [], []
     for number in range(NEXT):
         began = time.process_time()

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from .experiments.run import Run
 
 CONVERSATION_NAME = re.compile(r"[^\s-]([^\x00-\x1f\x7f]{0,78}[^\s])?")
-OF_A_TARGET = {"model", "base_url", "window", "n_ctx", "max_tokens"}
+TARGET_SETTINGS = {"model", "base_url", "window", "n_ctx", "max_tokens"}
 
 
 class Chat:
@@ -183,10 +183,10 @@ class Chat:
 
     def sweep(self, template: str, rows: object, grid: Mapping[str, Iterable[Any]], **options: Any) -> Run:
         """Ask a prompt of every row with every combination of the values in grid; see jupyter_ctx.sweep."""
-        from .experiments.run import Options, parted
+        from .experiments.run import Options, split_options
         from .experiments.start import start
 
-        chosen, given = parted(options, Options())
+        chosen, given = split_options(options, Options())
         session, journal = self.session, self.session.journal
         if "store" not in options and journal is not None:
             chosen = replace(chosen, store=journal.address)
@@ -270,7 +270,7 @@ class Chat:
         settings = self.session.notebook.course.priced(settings)
         self.session.notebook.course.check_unlocked(changes)
         self.session.learn_functions(changes)
-        if changes.keys() & OF_A_TARGET:
+        if changes.keys() & TARGET_SETTINGS:
             self.models.target(settings, ask=False)
         if changes.get("summary_model") and settings.summary_model:
             self.models.target(settings.changed({"model": settings.summary_model}), ask=False)

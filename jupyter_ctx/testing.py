@@ -26,7 +26,7 @@ from .context.usage import Usage
 from .context.windows import ContextWindow
 from .conversation.messages import Message, StopReason, ToolCall, ToolResult, ToolRound, ToolSpec
 from .errors import ChatError, ContextOverflowError, InvalidRequestError, ProviderConnectionError, in_words
-from .providers.base import Card, Provider, Reply, Request, Thought, streaming
+from .providers.base import ModelInfo, Provider, Reply, Request, Thought, streaming
 from .providers.plugins import PluginProvider, breach, stray
 
 MESSAGE_TOKENS = 4  # that every message takes beside its text
@@ -148,9 +148,9 @@ class ScriptedProvider(Provider):
             raise answer.error
         yield self._reply(answer, tuple(pieces), size)
 
-    def cards(self) -> tuple[Card, ...]:
+    def cards(self) -> tuple[ModelInfo, ...]:
         """Return its one model."""
-        return (Card(self.model.partition("/")[2]),)
+        return (ModelInfo(self.model.partition("/")[2]),)
 
     def count_tokens(self, request: Request) -> int:
         """Return the tokens that a reply to this request would report."""
@@ -277,7 +277,7 @@ def _check_reply(items: Sequence[object]) -> None:
 
 
 def _check_lists(provider: Provider, request: Request) -> None:
-    assert all(isinstance(card, Card) for card in provider.cards()), "cards() returns Cards"
+    assert all(isinstance(card, ModelInfo) for card in provider.cards()), "cards() returns Cards"
     counted = provider.count_tokens(request)
     assert counted is None or counted > 0, "count_tokens() returns a positive number or None"
     assert set(provider.takes) <= {"image", "pdf"}, "takes holds 'image' and 'pdf' only"

@@ -47,7 +47,7 @@ PAGES = {  # of each part of the book, in order; those that are not named come l
 }  # fmt: skip
 FURTHER = {  # classes that a script meets without importing them from the root
     "For a provider of your own": [
-        f"providers.base.{name}" for name in ("Card", "Request", "SupportsStream", "Thought")
+        f"providers.base.{name}" for name in ("ModelInfo", "Request", "SupportsStream", "Thought")
     ],
     "What methods return": ["session.actions.Change", "session.preview.View"],
 }

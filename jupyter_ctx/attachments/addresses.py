@@ -9,7 +9,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 from ..errors import InvalidRequestError
 from ..runtime.redaction import Redactor
-from ..runtime.secret_texts import kind_of
+from ..runtime.secret_texts import classify_secret_name
 
 # Parameters that may be a key, or sign the address, beside those that are named like a secret
 SIGNED = r"(?i)(?:.*[-_])?(?:app_?id|auth|code|credential|hmac|key|policy|sas|sig|signature|token)"
@@ -54,8 +54,8 @@ class Address:
             )
         parts = urlsplit(self.text)
         names = [name for name, _ in parse_qsl(f"{parts.query}&{parts.fragment}", keep_blank_values=True)]
-        is_signed = any(kind_of(name) or re.fullmatch(SIGNED, name) for name in names)
-        if parts.username is not None or is_signed or Redactor().hold(self.text):
+        is_signed = any(classify_secret_name(name) or re.fullmatch(SIGNED, name) for name in names)
+        if parts.username is not None or is_signed or Redactor().contains_secret(self.text):
             raise self.error("it holds a password or a key, which would be kept and shown: fetch it in a cell.")
         if not self.allow_local:
             self.check_network()

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
-from ..runtime.secret_texts import BLANKED, kind_of
+from ..runtime.secret_texts import BLANKED, classify_secret_name
 from ..wording import counted
 from .attached import Blanks, TextRoom
 from .library_tables import LibraryTable
@@ -106,7 +106,7 @@ class TableWriter:
     def _texts(self, name: object, values: Sequence[Any]) -> list[str]:
         values = [float(value) if type(value).__name__ in SINGLES else value for value in values]
         digits = digits_apart(value for value in values if isinstance(value, float))
-        if kind_of(name):
+        if classify_secret_name(name):
             values = [BLANKED if self._blanked.hides(name, value) else value for value in values]
         return [self._cell(value, digits, self._width) for value in values]
 

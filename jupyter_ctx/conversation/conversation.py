@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from .events import Added, Chosen, Event, Kept, Offered, Redone, Said, Summarized, Undone, Unreadable
+from .events import Added, Chosen, Event, Kept, Offered, Redone, Summarized, TurnAdded, Undone, Unreadable
 from .messages import Alternatives, Summary, Turn
-from .places import Place, Places
+from .places import Places, TurnSlot
 
 BETWEEN_STEPS = (Kept, Offered)  # undo takes neither back
 
@@ -92,7 +92,7 @@ class Conversation(Places):
         """Return the newest summary that a cell asked for, also where it was taken back."""
         return self._summaries_by.get(by)
 
-    def has_other_answers(self, places: Iterable[Place]) -> bool:
+    def has_other_answers(self, places: Iterable[TurnSlot]) -> bool:
         """Return whether the cell of one of these places, of an earlier time, has other answers now."""
         for place in places:
             now = self.of_cell(place.turn.record.cell)
@@ -124,7 +124,7 @@ class Conversation(Places):
     def _remember(self, event: Event) -> None:
         """Note which turns, of which cell, or which summary an event brings."""
         turns: tuple[Turn, ...] = ()
-        if isinstance(event, Said):
+        if isinstance(event, TurnAdded):
             turns = (event.turn,)
         elif isinstance(event, Offered):
             turns = event.alternatives.turns
@@ -164,7 +164,9 @@ class Conversation(Places):
     def _add_step(self, event: Event, label: str) -> None:
         last = self._done[-1].events[-1] if self._done else None
         after = isinstance(event, Summarized) and event.automatic == "after"
-        before = isinstance(last, Summarized) and last.automatic == "before" and isinstance(event, Said | Unreadable)
+        before = (
+            isinstance(last, Summarized) and last.automatic == "before" and isinstance(event, TurnAdded | Unreadable)
+        )
         if last is not None and (after or before):
             step = self._done.pop()
             self._done.append(Step((*step.events, event), step.label if after else label))
@@ -184,7 +186,7 @@ class Conversation(Places):
         self._now += 1
         count = len(self.places)
         took_back = bool(event.fold(self))
-        is_added = isinstance(event, Said) and len(self.places) == count + 1 and self.places[-1].turn is event.turn
+        is_added = isinstance(event, TurnAdded) and len(self.places) == count + 1 and self.places[-1].turn is event.turn
         if not is_added:
             self.changed()
         return took_back

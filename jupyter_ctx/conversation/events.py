@@ -36,7 +36,7 @@ EVENT_KINDS: dict[str, type[Event]] = {}  # by the name under which a store keep
 
 
 @dataclass(frozen=True, slots=True)
-class Said(Event):
+class TurnAdded(Event):
     """A turn was answered. ``new``: after a clear; ``append``: never in an older one's place."""
 
     stored_as = "said"
@@ -47,7 +47,7 @@ class Said(Event):
     new: bool = False
 
     def fold(self, past: Places) -> bool:
-        return past.say(self.turn, append=self.append, new=self.new and self.begins_anew(past))
+        return past.add_turn(self.turn, append=self.append, new=self.new and self.begins_anew(past))
 
     def begins_anew(self, past: Places) -> bool:
         """Return whether this turn clears first: a re-run of a cell that did so already does not."""
@@ -91,7 +91,7 @@ class Summarized(Event):
     automatic: Literal["before", "after"] | None = None
 
     def fold(self, past: Places) -> None:
-        past.stand_in(self.summary)
+        past.set_summary(self.summary)
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,12 +178,12 @@ class Added(Event):
         if self.system is not None:
             past.set_system(self.system)
         for turn in self.turns:
-            past.say(turn, append=False, new=False)
+            past.add_turn(turn, append=False, new=False)
         for ids, pinned in ((self.pinned, True), (self.excluded, False)):
             if ids:
                 past.mark(tuple(place.id for place in past.places if place.turn.id in ids), pinned=pinned)
         if self.summary is not None:
-            past.stand_in(self.summary)
+            past.set_summary(self.summary)
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,4 +263,4 @@ class Unreadable(Event):
     kind: str = ""
 
     def fold(self, past: Places) -> None:
-        past.lose(turn=self.kind in ("", Said.stored_as))
+        past.mark_lost(turn=self.kind in ("", TurnAdded.stored_as))

@@ -337,7 +337,7 @@ class Alternatives:
 
     asked: the turn without its answer
     answers: in the order in which they were asked for
-    append, new: how the turn joins the conversation; see :class:`~jupyter_ctx.conversation.events.Said`
+    append, new: how the turn joins the conversation; see :class:`~jupyter_ctx.conversation.events.TurnAdded`
     digest: fingerprint of all requests
     """
 

@@ -16,7 +16,7 @@ _revisions = count()
 
 
 @dataclass(slots=True)
-class Place:
+class TurnSlot:
     """Where a turn stands, with every version of it.
 
     ``id``: id of the turn that was said here first.
@@ -58,7 +58,7 @@ class Place:
         self.has_text = bool((turn.prompt.strip() or turn.attachments) and (turn.reply.strip() or turn.rounds))
 
     @classmethod
-    def of(cls, turn: Turn, start: str | None, now: int, *, fresh: bool = False) -> Place:
+    def of(cls, turn: Turn, start: str | None, now: int, *, fresh: bool = False) -> TurnSlot:
         """Return the place that a turn takes when it is first said."""
         record = turn.record
         own, shown = record.start if record.apart else start, [(now, record.id)]
@@ -102,19 +102,19 @@ class Places:
 
     def _reset(self) -> None:
         self.revision = next(_revisions)
-        self.places: list[Place] = []
-        self.cleared: list[Place] = []
+        self.places: list[TurnSlot] = []
+        self.cleared: list[TurnSlot] = []
         self.trimmed_to = 0
         self.summary: Summary | None = None
         self.system: str | None = None
         self.memory: str | None = None
-        self.pins: list[Place] = []
+        self.pins: list[TurnSlot] = []
         self.files: dict[str, Attachment] = {}
         self.has_calls = False
         self.summaries: dict[str, Summary] = {}
         self.offers: dict[str, Alternatives] = {}
         self._index: dict[str, int] = {}
-        self._cells: dict[str, list[Place]] = {}
+        self._cells: dict[str, list[TurnSlot]] = {}
         self._moved: dict[str, str] = {}  # places that went into another one
         self._lost = 0  # where the last turn stood that cannot be read
         self._now = 0  # how many events were folded in
@@ -131,11 +131,11 @@ class Places:
             place = self._moved[place]
         return self._index.get(place, min(self._lost, len(self.places))) if place is not None else 0
 
-    def older(self, cell: str | None, run: str | None) -> list[Place]:
+    def older(self, cell: str | None, run: str | None) -> list[TurnSlot]:
         """Return the places that this cell's other executions have filled: a turn of this one takes the first."""
         return [place for place in self.of_cell(cell) if place.run != run]
 
-    def of_cell(self, cell: str | None) -> list[Place]:
+    def of_cell(self, cell: str | None) -> list[TurnSlot]:
         """Return the places that a cell has filled."""
         return self._cells.get(cell, []) if cell is not None else []
 
@@ -161,7 +161,7 @@ class Places:
 
     def stale(self) -> frozenset[str]:
         """Return the ids of the places whose answer was written after an answer that was replaced since."""
-        stale, changed, latest = set(), list[Place](), 0
+        stale, changed, latest = set(), list[TurnSlot](), 0
         for place in self.places:
             written = self._written[place.turn.id]
             if latest > written and any(self._differs(other, place, written) for other in changed):
@@ -171,12 +171,12 @@ class Places:
                 latest = max(latest, place.shown[-1][0])
         return frozenset(stale)
 
-    def outdated_by(self, changed: Place) -> list[Place]:
+    def outdated_by(self, changed: TurnSlot) -> list[TurnSlot]:
         """Return the later places whose answer was written after another answer of this place."""
         later = self.places[self._index[changed.id] + 1 :] if len(changed.shown) > 1 else []
         return [place for place in later if self._differs(changed, place, self._written[place.turn.id])]
 
-    def _differs(self, other: Place, place: Place, written: int) -> bool:
+    def _differs(self, other: TurnSlot, place: TurnSlot, written: int) -> bool:
         """Return whether an earlier place had another answer when this one was written, and was in view."""
         if other.shown[-1][0] < written or self._index[other.id] < self.index(place.turn.record.start):
             return False
@@ -196,7 +196,7 @@ class Places:
         """Take another revision."""
         self.revision = next(_revisions)
 
-    def say(self, turn: Turn, *, append: bool, new: bool) -> bool:
+    def add_turn(self, turn: Turn, *, append: bool, new: bool) -> bool:
         """Put a turn in its place, after a clear where it is ``new``; return whether it replaced an older answer."""
         self._written[turn.record.id] = self._now
         for file in turn.files:
@@ -216,7 +216,7 @@ class Places:
         if at == len(self.places):
             self._index[turn.record.id] = at
             before = self.places[-1] if self.places else None
-            place = Place.of(turn, turn.record.start, self._now, fresh=new)
+            place = TurnSlot.of(turn, turn.record.start, self._now, fresh=new)
             place.shortened = turn.record.shortened
             if turn.record.apart:
                 place.start, place.shortened = (before.start, before.shortened) if before else (None, None)
@@ -237,7 +237,7 @@ class Places:
         """Leave out the places before ``first``; all of them where it is ``None``."""
         self.trimmed_to = len(self.places) if first is None else self.index(first)
 
-    def stand_in(self, summary: Summary) -> None:
+    def set_summary(self, summary: Summary) -> None:
         """Let a summary stand for the turns that it covers."""
         self.summary = self.summaries[summary.id] = summary
 
@@ -286,7 +286,7 @@ class Places:
         is_there = self.place_of(offered) is not None
         if not is_there:
             new = self.begins_anew(offered.asked.record.cell, new=offered.new)
-            self.say(turns[chosen], append=offered.append, new=new)
+            self.add_turn(turns[chosen], append=offered.append, new=new)
             self.offers[alternatives] = offered  # which a clear has taken out
         there = self.place_of(offered)
         assert there is not None
@@ -295,7 +295,7 @@ class Places:
             there.show(turns[chosen], self._now)
         return is_there
 
-    def place_of(self, offered: Alternatives) -> Place | None:
+    def place_of(self, offered: Alternatives) -> TurnSlot | None:
         """Return the place of which one of these answers is a version; ``None``: none is."""
         ids = {turn.id for turn in offered.turns}
         places = self.of_cell(offered.asked.record.cell) or self.places
@@ -311,17 +311,17 @@ class Places:
         for there in self._chosen((place,)):
             there.run, there.execution = run, execution
 
-    def lose(self, *, turn: bool) -> None:
+    def mark_lost(self, *, turn: bool) -> None:
         """Record that a step cannot be read, which may have been a ``turn``."""
         self._lost = len(self.places) if turn else self._lost
 
-    def _chosen(self, places: tuple[str, ...]) -> list[Place]:
+    def _chosen(self, places: tuple[str, ...]) -> list[TurnSlot]:
         return [self.places[self._index[place]] for place in places if place in self._index]
 
     def _find_pins(self) -> None:
         self.pins = [place for place in self.places if place.pinned]
 
-    def _replace(self, older: list[Place], turn: Turn) -> None:
+    def _replace(self, older: list[TurnSlot], turn: Turn) -> None:
         """Put a newer version in the first place of the cell; the cell's other places go."""
         first, rest = older[0], older[1:]
         first.versions = [v for place in older for v in place.versions] + [turn]
@@ -337,9 +337,9 @@ class Places:
         if turn.record.cell is not None:
             self._cells[turn.record.cell] = [first]
 
-    def _insert(self, at: int, turn: Turn, mine: list[Place]) -> None:
+    def _insert(self, at: int, turn: Turn, mine: list[TurnSlot]) -> None:
         before = self.places[at - 1] if at else None
-        place = Place.of(turn, before.start if before else None, self._now)
+        place = TurnSlot.of(turn, before.start if before else None, self._now)
         place.shortened = before.shortened if before else None
         self.places.insert(at, place)
         mine.append(place)

@@ -85,7 +85,7 @@ class CardFigures:
     answers: AnswerTable | None = None
 
 
-def card_forms(card: CardFigures) -> dict[str, str]:
+def card_bundle(card: CardFigures) -> dict[str, str]:
     """Return a card in its forms, by media type."""
     text = card_text(card)
     page = f"{CARD_STYLE}{card_html(card)}"

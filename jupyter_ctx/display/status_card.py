@@ -22,7 +22,7 @@ BOX_STYLE = (
 )
 
 
-def status_forms(
+def status_bundle(
     info: ContextInfo, name: str = "", settings: Sequence[tuple[str, Sequence[str]]] = (), notes: Sequence[str] = ()
 ) -> dict[str, str]:  # fmt: skip
     """Return the card as HTML, as Markdown and as plain text.

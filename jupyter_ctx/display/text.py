@@ -74,7 +74,7 @@ def note_html(text: str) -> str:
     return f"<details {attributes}><summary>{badge} {first}</summary>{rest}</details>"
 
 
-def plain_forms(text: str) -> dict[str, str]:
+def plain_bundle(text: str) -> dict[str, str]:
     """Return lines of text as HTML, as Markdown and as plain text."""
     return {
         "text/html": f'<div dir="auto" style="{NOTE_STYLE}">{text_html(text)}</div>',
@@ -88,12 +88,12 @@ def spoken_html(text: str, role: str, kind: str = "") -> str:
     return f'<div class="{kind}" role="{role}">{attribute_html(text)}</div>'
 
 
-def warning_forms(text: str) -> dict[str, str]:
+def warning_bundle(text: str) -> dict[str, str]:
     """Return a notice beside an answer in all forms."""
-    return {**note_forms(text), "text/html": f'<div class="jctx-warning">{note_html(text)}</div>'}
+    return {**note_bundle(text), "text/html": f'<div class="jctx-warning">{note_html(text)}</div>'}
 
 
-def note_forms(text: str) -> dict[str, str]:
+def note_bundle(text: str) -> dict[str, str]:
     """Return a notice as HTML, as Markdown and as plain text."""
     return {
         "text/html": note_html(text),

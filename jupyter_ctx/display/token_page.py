@@ -46,7 +46,7 @@ class CutText(NamedTuple):
         return f"The first {MOST_DRAWN:,} tokens are shown." if len(self.tokens) > MOST_DRAWN else ""
 
 
-def tokens_forms(cuts: Sequence[CutText]) -> dict[str, str]:
+def tokens_bundle(cuts: Sequence[CutText]) -> dict[str, str]:
     """Return texts cut into tokens as HTML, as Markdown and as plain text."""
     counts = table_text(TOKENS_HEAD, [cut.row for cut in cuts])
     drawn = ((f"{cut.model}: {cut.labels}" if cut.tokens else "", cut.note) for cut in cuts)

@@ -96,7 +96,7 @@ class Options:
             )
 
 
-def parted(given: Mapping[str, Any], begun: Options) -> tuple[Options, dict[str, Any]]:
+def split_options(given: Mapping[str, Any], begun: Options) -> tuple[Options, dict[str, Any]]:
     """Return the options among named arguments, beside those that are there, and the rest, which are settings.
 
     Raises InvalidRequestError for a name that is neither, with the nearest one.

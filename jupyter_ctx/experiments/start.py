@@ -20,7 +20,7 @@ from ..storage.database import MEMORY
 from ..storage.stored_answers import AnswerKey, Answers, Outcome
 from ..wording import dollars
 from .money import Estimate
-from .run import Options, Run, parted
+from .run import Options, Run, split_options
 from .scorers import Scorers
 from .table.plan import RunPlan, arms_of
 from .table.prompts import Template
@@ -49,7 +49,7 @@ def sweep(
     Return a run that goes on in the background: ``run.result()`` waits for its DataFrame. Raises InvalidRequestError
     for what cannot be asked, before anything is sent.
     """
-    chosen, given = parted(options, Options())
+    chosen, given = split_options(options, Options())
     answers = plugin(provider, model) if provider is not None else None
     asked = {"model": answers.model if answers else model, **given}
     settings = default_settings({}, {name: value for name, value in asked.items() if value is not None})
@@ -143,7 +143,7 @@ def _planned(
 
 def _changed(run: Run, changes: Mapping[str, Any]) -> tuple[Options, dict[str, Any]]:
     """Return the options and settings of a run like another; a yes to the price of one is none to the other."""
-    options, given = parted(changes, replace(run.options, dry_run=False, yes=False, spent=0.0))
+    options, given = split_options(changes, replace(run.options, dry_run=False, yes=False, spent=0.0))
     fixed = next((name for name in given if name in run.grid), None)
     if fixed is not None:
         raise InvalidRequestError(f"{fixed}= is in this run's grid: sweep(…, {{{fixed!r}: […]}}) asks others.")

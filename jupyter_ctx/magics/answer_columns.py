@@ -12,9 +12,9 @@ from IPython.core.error import UsageError
 
 from ..chat import Chat
 from ..conversation.messages import Alternative, Alternatives
-from ..display.answer.column_page import Column, Frame, compared_forms
+from ..display.answer.column_page import Column, Frame, compared_bundle
 from ..display.answer.columns import AnswerColumns, TerminalColumns
-from ..display.answer.json_block import is_json, json_forms
+from ..display.answer.json_block import is_json, json_bundle
 from ..display.tables import first_words
 from ..display.widgets.choice_bar import ChoiceBar
 from ..errors import ChatError, InvalidRequestError
@@ -26,7 +26,7 @@ from ..session import actions
 from ..session.actions import turn_of, versions_of
 from ..session.prompt import Prompt
 from ..session.side_by_side import MOST_AT_A_TIME, Candidate, ask_each
-from .answer_parts import ending, figures_of, remarks_on, shown_forms
+from .answer_parts import ending, figures_of, remarks_on, shown_bundle
 from .line_options import settings_of
 
 IN_THE_ERROR = "Not answered: the error below says why."
@@ -172,7 +172,7 @@ class SideBySideCell:
         notices = (*reply.notices, *ending(reply))
         # of stored answers too: they are there to be compared
         figures = replace(figures_of(reply.model, reply), notes=remarks_on(reply))
-        self._view.done(column, reply.text, reply.thinking, figures, notices, shown_forms(reply))
+        self._view.done(column, reply.text, reply.thinking, figures, notices, shown_bundle(reply))
 
 
 def show_versions(chat: Chat, number: int | None) -> dict[str, str]:
@@ -190,12 +190,12 @@ def show_versions(chat: Chat, number: int | None) -> dict[str, str]:
     if len(answers) < 2:
         raise InvalidRequestError(f"Turn {number} has one answer: there is nothing to compare.")
     above = (f"Answers to: {first_words(asked.typed)}",)
-    return compared_forms(list(map(_stored_column, answers)), Frame(above, chosen=_index(chosen)))
+    return compared_bundle(list(map(_stored_column, answers)), Frame(above, chosen=_index(chosen)))
 
 
 def _stored_column(answer: Alternative) -> Column:
     figures = figures_of(answer.record.model, answer.record) if answer.reply else None
-    forms = json_forms(answer.reply) if is_json(answer.reply) else None
+    forms = json_bundle(answer.reply) if is_json(answer.reply) else None
     return Column(answer.label, answer.reply, footer=figures, error=answer.error, forms=forms)
 
 

@@ -8,10 +8,10 @@ from dataclasses import replace
 from ..chat import Chat
 from ..conversation.code_blocks import code_blocks, eligible_blocks
 from ..conversation.messages import TurnRecord
-from ..display.answer.certainty import certainty_forms
+from ..display.answer.certainty import certainty_bundle
 from ..display.answer.footer import Footer
-from ..display.answer.json_block import is_json_like, json_forms
-from ..display.answer.markdown import AnswerForms, with_sources
+from ..display.answer.json_block import is_json_like, json_bundle
+from ..display.answer.markdown import MimeBundle, with_sources
 from ..errors import ChatError
 from ..providers.base import Reply
 from ..providers.lookup import is_self_hosted
@@ -25,11 +25,11 @@ REMARKS = {  # by the source of an answer
 }
 
 
-def shown_forms(reply: Reply) -> AnswerForms | None:
+def shown_bundle(reply: Reply) -> MimeBundle | None:
     """Return a structured answer as JSON, reported tokens as these, and sources below; ``None``: it is text."""
-    forms = json_forms(reply.text) if reply.parsed is not None and is_json_like(reply.text) else None
+    forms = json_bundle(reply.text) if reply.parsed is not None and is_json_like(reply.text) else None
     if reply.parsed is None and reply.tokens and reply.text:
-        forms = certainty_forms(reply.text, reply.tokens)
+        forms = certainty_bundle(reply.text, reply.tokens)
     return with_sources(forms or reply.text, reply.citations) if reply.citations else forms
 
 

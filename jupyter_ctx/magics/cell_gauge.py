@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from IPython.display import display
 
 from ..chat import Chat
-from ..display.text import QUIET, attribute_html, plain_forms
-from ..display.widgets.gauge import ButtonResult, gauge_forms, gauge_text, moment, not_drawn
+from ..display.text import QUIET, attribute_html, plain_bundle
+from ..display.widgets.gauge import ButtonResult, gauge_bundle, gauge_text, moment, not_drawn
 from ..display.widgets.gauge_panel import GaugePanel
 from ..display.widgets.static_fallback import StaticFallback
 from ..errors import ChatError
@@ -122,9 +122,9 @@ class CellGauge:
         """Return the gauge of a conversation as it is now, in static forms that say when that is."""
         try:
             info = chat.session.latest().info
-            forms, when = gauge_forms(info, self.name_of(chat)), moment(info)
+            forms, when = gauge_bundle(info, self.name_of(chat)), moment(info)
         except Exception as error:  # the cell must not fail because of a drawing, or of a model that is not there
-            forms, when = plain_forms(not_drawn(error)), f"after turn {len(chat.turns):,}"
+            forms, when = plain_bundle(not_drawn(error)), f"after turn {len(chat.turns):,}"
         page = f'<div class="jctx-when" style="{WHEN_STYLE}">{attribute_html(when)}</div>'
         ends = {"text/html": page, "text/markdown": f"\n\n({when})"}
         return {kind: form + ends.get(kind, f"\n({when})") for kind, form in forms.items()}

@@ -12,11 +12,11 @@ from IPython.core.error import UsageError
 from IPython.display import display
 
 from ..chat import Chat
-from ..conversation.events import Added, Kept, Offered, Said
+from ..conversation.events import Added, Kept, Offered, TurnAdded
 from ..conversation.messages import ToolCall, ToolResult
-from ..conversation.places import Place
+from ..conversation.places import TurnSlot
 from ..display.answer.stream import AnswerView, NotebookView, TerminalView
-from ..display.text import note_plain, to_plain, warning_forms
+from ..display.text import note_plain, to_plain, warning_bundle
 from ..errors import ChatError, ChatInterrupted, InvalidAnswerError, InvalidRequestError, StoreError
 from ..library import Library
 from ..providers.base import Reply
@@ -29,7 +29,7 @@ from ..session.handout import HandedOut
 from ..session.prompt import Prompt
 from ..session.send import send_prompt
 from ..session.state import NotebookState
-from .answer_parts import blocks_below, broken_below, ending, figures_below, shown_forms
+from .answer_parts import blocks_below, broken_below, ending, figures_below, shown_bundle
 from .cell_gauge import CellGauge
 from .cell_prompts import CellPrompts
 from .conversation_tables import parts_bundle
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 EXPLAIN = "Explain this error and how to mend it."
 MOST_LIVE = 8  # cells with answers side by side that have buttons, and with next tokens; older ones are snapshots
-ADDS_TURNS = (Said, Offered, Kept, Added)
+ADDS_TURNS = (TurnAdded, Offered, Kept, Added)
 RUN_AGAIN = "Run the cell again for another answer"
 
 
@@ -69,7 +69,7 @@ class ChatCells:
         self.library: Library = Library(origin(shell), config, notebook=self._notebook, confirm=asked_first)
 
     @property
-    def places(self) -> Sequence[Place]:
+    def places(self) -> Sequence[TurnSlot]:
         """The turns of the current conversation; empty before the first conversation is opened."""
         return self.library.current.conversation.places if self.library.is_open else ()
 
@@ -210,7 +210,7 @@ class ChatCells:
             with uninterrupted():
                 view.close()
             raise
-        view.correct(reply.text, reply.thinking, shown_forms(reply), steps_of(reply.rounds))
+        view.correct(reply.text, reply.thinking, shown_bundle(reply), steps_of(reply.rounds))
         self._close(chat, view, place, reply)
         return reply
 
@@ -242,7 +242,7 @@ def tell(lines: Iterable[object]) -> None:
 
 def _has_whole(chat: Chat, before: int) -> bool:
     """Return whether an answer came whole after so many events."""
-    turns = (event.turn for event in chat.conversation.events[before:] if isinstance(event, Said))
+    turns = (event.turn for event in chat.conversation.events[before:] if isinstance(event, TurnAdded))
     return any(turn.stop_reason not in ("interrupted", "cut") for turn in turns)
 
 
@@ -251,7 +251,7 @@ def _warn(line: str, place: Where) -> None:
     if place.kind == "terminal":
         print(note_plain(line))
     else:
-        display(warning_forms(line), raw=True)
+        display(warning_bundle(line), raw=True)
 
 
 def _value(reply: Reply | None) -> Any:

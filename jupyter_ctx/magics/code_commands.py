@@ -9,7 +9,7 @@ from IPython.display import display
 from ..conversation.code_blocks import CodeBlock, code_blocks, code_of, eligible_blocks
 from ..display.answer.markdown import folded_code
 from ..display.tables import first_words, table
-from ..display.text import to_plain, warning_forms
+from ..display.text import to_plain, warning_bundle
 from ..errors import InvalidRequestError
 from ..providers.base import Reply
 from ..runtime.frontend import where
@@ -95,7 +95,7 @@ def _fix(call: Call) -> None:
     wishes = (call.text or "").strip()
     reply = call.host.ask(call.chat, call.options, f"{FIX}\n\n{wishes}" if wishes else FIX)
     if isinstance(reply, Reply):  # else it was a preview
-        display(warning_forms(_put_correction(call, cell, reply)), raw=True)
+        display(warning_bundle(_put_correction(call, cell, reply)), raw=True)
 
 
 def _put_correction(call: Call, cell: str, reply: Reply) -> str:

@@ -27,8 +27,8 @@ from ..wording.layout import line_width, wrapped
 from . import code_commands, handing_out, status, token_commands  # noqa: F401  # which declare commands, too
 from .command_table import ABOUT_ANSWERS, ABOUT_CONVERSATIONS, ABOUT_SETUP, ABOUT_WINDOW, Call, command, command_of, say
 from .command_table import COMMANDS as COMMANDS  # whole only with the declarations below
-from .conversation_tables import replay_forms
-from .help_pages import TOPICS, all_commands, all_settings, one_command, setting_lines, topic_forms, unknown_topic
+from .conversation_tables import replay_bundle
+from .help_pages import TOPICS, all_commands, all_settings, one_command, setting_lines, topic_bundle, unknown_topic
 from .line_options import settings_of
 from .questions import typed_answer, typed_key
 from .tools_named import tools_named
@@ -86,7 +86,7 @@ def _history(call: Call) -> object:
     """List every turn with its number, tokens and state; --replay: turn by turn, how full the window was, what fell
     out, and what was sent.
     """
-    return replay_forms(call.chat.session.replayed()) if call.options.replay else call.chat.history()
+    return replay_bundle(call.chat.session.replayed()) if call.options.replay else call.chat.history()
 
 
 command_of(Chat.usage, ABOUT_ANSWERS, "%chat usage")
@@ -405,4 +405,4 @@ def _help(call: Call, topic: str = "") -> object:
         say(setting_lines(call.chat, name))
     if name not in (*COMMANDS, *SETTING_NAMES, *TOPICS):
         raise UsageError(unknown_topic(name))
-    return topic_forms(name) if name in TOPICS else None
+    return topic_bundle(name) if name in TOPICS else None

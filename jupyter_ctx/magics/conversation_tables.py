@@ -28,7 +28,7 @@ def parts_bundle(shown: TableWithParts) -> dict[str, str]:
     return table_with_parts(shown.head, shown.rows, shown.caption, parts)
 
 
-def replay_forms(steps: list[Replayed]) -> dict[str, str]:
+def replay_bundle(steps: list[Replayed]) -> dict[str, str]:
     """Return the rows as HTML, where the messages of the newest turns unfold, as Markdown and as plain text."""
     rows, in_view = list[tuple[str, ...]](), set[int]()
     for step in steps:

@@ -35,7 +35,7 @@ def _handout(call: Call, file: str) -> str:
     notebook = _carried(notebook_in(saved), clear=call.options.clear)
     redactor, texts = call.redactor(), cell_texts(notebook)
     _check_no_secret(notebook, redactor)
-    answers = gathered([chat.conversation for chat in call.host.library.chats], texts, redactor.hold)
+    answers = gathered([chat.conversation for chat in call.host.library.chats], texts, redactor.contains_secret)
     for source in texts.keys() & call.host.maps.keys():
         answers += _of_map(call, source, redactor)
     if not answers:
@@ -86,7 +86,7 @@ def _of_map(call: Call, source: str, redactor: Redactor) -> list[HandoutAnswer]:
             truncated=is_truncated,
         )
         for (key, repeat), (reply, is_truncated) in call.host.maps[source].stored().items()
-        if not redactor.hold(reply.text + reply.thinking)
+        if not redactor.contains_secret(reply.text + reply.thinking)
     ]  # fmt: skip
 
 
@@ -100,7 +100,7 @@ def _check_no_secret(notebook: Mapping[str, Any], redactor: Redactor) -> None:
         begins = first_words(redactor.masked(whole_text(cell, "source")))
         places.append((f"Cell {number} of the copy ({begins!r}), or its output,", _texts(cell)))
     for place, texts in places:
-        if any(map(redactor.hold, texts)):
+        if any(map(redactor.contains_secret, texts)):
             raise InvalidRequestError(
                 f"{place} holds what looks like a key or a password: take it out and save, or add --no-redact where it "
                 "is none. Nothing was written."

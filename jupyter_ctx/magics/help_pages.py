@@ -149,7 +149,7 @@ def topic_text(name: str) -> str:
     return TOPICS[name].read_text("utf-8")
 
 
-def topic_forms(name: str) -> dict[str, str]:
+def topic_bundle(name: str) -> dict[str, str]:
     """Return a topic as a page shows it, and as a terminal does."""
     text = topic_text(name)
     return {"text/html": answer_html(to_html(text)), "text/markdown": text, "text/plain": text}

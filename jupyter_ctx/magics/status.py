@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ..chat import Chat
 from ..config.settings import DEFAULT, KEYWORDS
-from ..display.status_card import status_forms
+from ..display.status_card import status_bundle
 from ..display.tables import first_words
 from ..models.request_price import price_of
 from ..wording.budget_line import budget_line
@@ -18,7 +18,7 @@ from .help_pages import setting_text
 def _status(call: Call) -> dict[str, str]:
     """Show what fills the context window, then the settings that differ from the default, and the cost."""
     chat, name = call.chat, call.host.gauge.name_of(call.chat)
-    return status_forms(chat.info(), name, _changed_settings(chat), [*filter(None, _notes(chat))])
+    return status_bundle(chat.info(), name, _changed_settings(chat), [*filter(None, _notes(chat))])
 
 
 def _notes(chat: Chat) -> Iterator[str]:

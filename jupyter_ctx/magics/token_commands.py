@@ -15,7 +15,7 @@ from ..context.families import family_of
 from ..context.logprobs import Token, text_of
 from ..conversation.messages import Message
 from ..conversation.text_safety import checked
-from ..display.token_page import CutText, tokens_forms
+from ..display.token_page import CutText, tokens_bundle
 from ..display.widgets.next_tokens import Likely, NextTokens
 from ..errors import ContextOverflowError, ProviderError
 from ..models.registry import Target
@@ -39,7 +39,7 @@ def _tokens(call: Call) -> None:
     """Show the tokens of the text in the cell; several -m, or texts between lines of ---, side by side."""
     texts = [text.removesuffix("\n") for text in BETWEEN_TEXTS.split(_text_below(call))]
     targets = [_target(call, model) for model in call.options.model or [None]]
-    display(tokens_forms([_cut(target, text) for text in texts if text for target in targets]), raw=True)
+    display(tokens_bundle([_cut(target, text) for text in texts if text for target in targets]), raw=True)
 
 
 def _text_below(call: Call) -> str:

@@ -16,16 +16,16 @@ from ..conversation.messages import Turn
 from ..display.answer.calls import steps_html, with_steps
 from ..display.answer.footer import Footer, footer_html, footer_line
 from ..display.answer.markdown import bundle, to_markdown
-from ..display.run_page import card_forms
-from ..display.text import markdown_block, markdown_line, plain_forms
+from ..display.run_page import card_bundle
+from ..display.text import markdown_block, markdown_line, plain_bundle
 from ..display.transcript import IN_FULL, Transcript, TurnShown, total_line, transcript_html, transcript_text
-from ..display.widgets.gauge import gauge_forms
+from ..display.widgets.gauge import gauge_bundle
 from ..errors import ChatError
 from ..export.conversation_files import carried, redacted
 from ..export.markdown_text import without_marks
 from ..providers.base import Reply
 from ..wording import turns
-from .answer_parts import figures_of, shown_forms
+from .answer_parts import figures_of, shown_bundle
 from .conversation_tables import parts_bundle
 from .sent_parts import steps_of
 
@@ -48,23 +48,23 @@ def _table(value: Any) -> dict[str, str]:
 
 def _reply(reply: Reply) -> dict[str, str]:
     notes = ("stored answer",) if reply.stored else ()
-    steps, shown = steps_of(reply.rounds), shown_forms(reply) or reply.text
+    steps, shown = steps_of(reply.rounds), shown_bundle(reply) or reply.text
     forms = bundle(with_steps(steps, shown), steps=steps_html(steps))
     footer = footer_html(replace(figures_of(reply.model, reply), notes=notes))
     return {**forms, "text/html": forms["text/html"] + footer, "text/plain": pretty(reply)}
 
 
 def _usage(usage: Usage) -> dict[str, str]:
-    return {**plain_forms(footer_line(Footer(usage=usage))), "text/plain": repr(usage)}
+    return {**plain_bundle(footer_line(Footer(usage=usage))), "text/plain": repr(usage)}
 
 
 def _run(run: Run) -> dict[str, str]:
     """Return what a run has found; while it goes on, that it does."""
     if run.is_running:  # its bar goes on where it was begun; what stands here would stay as it is now
-        return plain_forms(f"{run!r}: the bar where it was begun shows how far it is by now.")
+        return plain_bundle(f"{run!r}: the bar where it was begun shows how far it is by now.")
     from ..experiments.asking.progress import run_card  # which a conversation does not need
 
-    return {**card_forms(run_card(run)), "text/plain": repr(run)}
+    return {**card_bundle(run_card(run)), "text/plain": repr(run)}
 
 
 def _chat(chat: Chat) -> dict[str, str]:
@@ -72,7 +72,7 @@ def _chat(chat: Chat) -> dict[str, str]:
     whole = replace(carried(chat.conversation), system=chat.system or None)
     said = redacted(whole, chat.session.redactor())
     if not said.turns:
-        return plain_forms(repr(chat))
+        return plain_bundle(repr(chat))
     talk = _transcript(chat, said)
     return {
         "text/html": transcript_html(talk),
@@ -120,9 +120,9 @@ def _harmless(turn: Turn) -> Turn:
 DRAWN: Mapping[str, Callable[[Any], dict[str, str]]] = MappingProxyType({  # by the name of a class of this package
     "Chat": _chat,
     "Reply": _reply,
-    "ContextInfo": lambda info: {**gauge_forms(info), "text/plain": repr(info)},
+    "ContextInfo": lambda info: {**gauge_bundle(info), "text/plain": repr(info)},
     "Usage": _usage,
-    "Change": lambda change: {**plain_forms(str(change)), "text/plain": repr(change)},
+    "Change": lambda change: {**plain_bundle(str(change)), "text/plain": repr(change)},
     "Run": _run,
     "History": lambda turns: parts_bundle(turns.shown()),
     "View": lambda view: parts_bundle(view.shown()),

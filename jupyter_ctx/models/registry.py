@@ -63,7 +63,7 @@ class Target:
     given: the prices that the user gives for the model, and where; ``None``: none are given
     is_free: whether nobody bills the requests
     cache_key: names the conversation to prompt caches; ``None``: nothing is cached
-    purse: what pays, up to its caps; ``None``: nobody bills it, or who asks has paid
+    cost_budget: what pays, up to its caps; ``None``: nobody bills it, or who asks has paid
     shared, schema, waits, tools: as of a :class:`~jupyter_ctx.providers.base.Request`
     """
 
@@ -82,7 +82,7 @@ class Target:
     given: tuple[Prices, str] | None = None
     is_free: bool = False
     cache_key: str | None = None
-    purse: CostBudget | None = None
+    cost_budget: CostBudget | None = None
     shared: int | None = None
     schema: AnswerSchema | None = None
     waits: bool = True
@@ -100,7 +100,7 @@ class Target:
     @property
     def is_capped(self) -> bool:
         """Whether there is a cap on what the request may cost."""
-        return self.purse is not None and self.purse.is_capped
+        return self.cost_budget is not None and self.cost_budget.is_capped
 
     @property
     def max_tokens(self) -> int | None:

@@ -27,7 +27,7 @@ from ..context.windows import (
     read_table,
 )
 from ..errors import ChatError, InvalidRequestError, check_whole_number
-from ..providers.base import Card, Provider
+from ..providers.base import ModelInfo, Provider
 from ..runtime.files import config_file, data_file, write_own
 
 USER_FILE_VARIABLE = "JUPYTER_CTX_MODELS"
@@ -90,7 +90,7 @@ def _ours() -> WindowTable:
     return replace(FAMILY_TABLE, problem=problem)
 
 
-def kept_table(name: str, cards: Collection[Card]) -> WindowTable:
+def kept_table(name: str, cards: Collection[ModelInfo]) -> WindowTable:
     """Return what a provider's list states of its models, and keep it for a day.
 
     Where the file cannot be written, the list is asked for again.
@@ -154,7 +154,7 @@ class StatedWindows:
                     return answer
         return None
 
-    def keep(self, provider: Provider, cards: Collection[Card]) -> WindowTable:
+    def keep(self, provider: Provider, cards: Collection[ModelInfo]) -> WindowTable:
         """Return what a provider's list states, and keep it."""
         table = self._lists[provider.catalogue or provider.endpoint] = kept_table(provider.catalogue, cards)
         return table

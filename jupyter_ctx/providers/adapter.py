@@ -32,7 +32,7 @@ from ..errors import (
 from ..runtime.importing import quick_imports
 from ..runtime.redaction import without_address_keys
 from ..wording.budget_line import budget_line
-from .base import Card, Piece, Provider, Reply, Request
+from .base import ModelInfo, Piece, Provider, Reply, Request
 from .credit import allowance_in, gateway_of
 from .error_mapping import TOO_LATE, Refusal
 from .http_client import Connections, ResponseError, Sdk, answer_bytes, cut_of, is_this_machine, new_http
@@ -163,7 +163,7 @@ class Adapter(Provider):
         del client, request
         return None
 
-    def _loaded(self, client: Any) -> tuple[Card, ...]:
+    def _loaded(self, client: Any) -> tuple[ModelInfo, ...]:
         """Return the models that a server of the user's own runs."""
         return read_cards(self._listing(client))
 
@@ -238,7 +238,7 @@ class Adapter(Provider):
         """Ask the server for its window again the next time."""
         self._window, self._asked = None, 0
 
-    def cards(self) -> tuple[Card, ...]:
+    def cards(self) -> tuple[ModelInfo, ...]:
         """Return the models there are, in one request."""
         return self._ask(lambda client: read_cards(self._listing(client)))
 

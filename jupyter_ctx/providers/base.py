@@ -155,7 +155,7 @@ class Reply:
         printer.text(f"{visible(self.text)}\n\n[{figures}]" if figures else visible(self.text))
 
 
-class Card(NamedTuple):
+class ModelInfo(NamedTuple):
     """A model in a provider's list, with its windows where they are known.
 
     ``served``: what the server that runs the model is started with; ``stated``: what the list says of the model.
@@ -261,7 +261,7 @@ class Provider(ABC):
         """Ask the server for its window again the next time."""
         return  # type checkers take a method without a body for abstract
 
-    def cards(self) -> tuple[Card, ...]:
+    def cards(self) -> tuple[ModelInfo, ...]:
         """Return the models there are, in one request. Raise a ChatError."""
         return ()
 

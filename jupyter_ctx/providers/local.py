@@ -31,7 +31,7 @@ from ..errors import (
     ProviderError,
 )
 from .adapter import Endpoint
-from .base import Card, Piece, Provider, Reply, Request
+from .base import ModelInfo, Piece, Provider, Reply, Request
 from .model_files import FETCH, MODEL_PACKAGES, find_weights, trained_window
 from .openai_chat import ChatCompletions
 from .tools import no_tools
@@ -112,12 +112,12 @@ class LocalProvider(Provider):
         with _serving(self.spec) as server:
             return server.provider.says(fact, ask=True)
 
-    def cards(self) -> tuple[Card, ...]:
+    def cards(self) -> tuple[ModelInfo, ...]:
         """Return the installed models, each with the window that it is started with under that name."""
         there = [name for name in MODEL_PACKAGES if find_weights(name)]
-        cards = [Card(name, served=ContextWindow(DEFAULT_N_CTX, source="server")) for name in there]
+        cards = [ModelInfo(name, served=ContextWindow(DEFAULT_N_CTX, source="server")) for name in there]
         if self.name in there and self.spec.n_ctx != DEFAULT_N_CTX:
-            cards.append(Card(f"{self.name}@{self.spec.n_ctx}", served=self.served_window(ask=False)))
+            cards.append(ModelInfo(f"{self.name}@{self.spec.n_ctx}", served=self.served_window(ask=False)))
         return tuple(cards)
 
     def count_tokens(self, request: Request) -> int | None:

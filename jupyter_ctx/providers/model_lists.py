@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any, Literal
 
 from ..context.windows import ContextWindow
-from .base import Card
+from .base import ModelInfo
 
 ID_FIELDS = ("id", "name", "model", "key")
 SERVED = (  # by the server that runs the model
@@ -51,7 +51,7 @@ LM_STUDIO = {"llm": False, "vlm": True}
 MAX_WINDOW = 1 << 40  # tokens; whatever is larger is no window
 
 
-def read_cards(listing: Any, *, loaded: bool = False) -> tuple[Card, ...]:
+def read_cards(listing: Any, *, loaded: bool = False) -> tuple[ModelInfo, ...]:
     """Return the models in a parsed list: an array, or one under ``data`` or ``models``.
 
     ``loaded``: whether it lists what the server has loaded.
@@ -64,7 +64,7 @@ def read_cards(listing: Any, *, loaded: bool = False) -> tuple[Card, ...]:
     return tuple(card for card in cards if card is not None)
 
 
-def find_card(cards: Iterable[Card], model: str, *, among_many: bool = False) -> Card | None:
+def find_card(cards: Iterable[ModelInfo], model: str, *, among_many: bool = False) -> ModelInfo | None:
     """Return the card of a model. A server's only model answers to any name, unless ``among_many`` can be loaded."""
     cards = tuple(cards)
     named = (card for card in cards if _bare(card.id) == _bare(model))
@@ -79,13 +79,13 @@ def _said(row: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in row.items() if value is not None}
 
 
-def _card(row: dict[str, Any], *, loaded: bool) -> Card | None:
+def _card(row: dict[str, Any], *, loaded: bool) -> ModelInfo | None:
     name = next((row[key] for key in ID_FIELDS if isinstance(row.get(key), str)), "")
     if not name:
         return None
     served = _window(row, LOADED if loaded else SERVED, "server")
     stated = _window(row, STATED, "provider")
-    return Card(name.removeprefix("models/"), served, stated, reads_images(row), thinks(row), calls_functions(row))
+    return ModelInfo(name.removeprefix("models/"), served, stated, reads_images(row), thinks(row), calls_functions(row))
 
 
 def reads_images(row: dict[str, Any]) -> bool | None:

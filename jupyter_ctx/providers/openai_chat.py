@@ -14,7 +14,7 @@ from ..context.windows import ContextWindow, Fact
 from ..conversation.messages import Message, ToolRound
 from ..errors import ChatError
 from .adapter import ASK_SECONDS, Adapter, Endpoint
-from .base import Card, Piece, Request, Thought
+from .base import ModelInfo, Piece, Request, Thought
 from .error_mapping import Refusal
 from .http_client import Sdk
 from .logprobs import reported_tokens
@@ -87,7 +87,7 @@ class ChatCompletions(OpenAIAdapter):
         super().__init__(at)
         self._missing: set[str] = set()  # paths that this server has not
         self._inside = begins_inside(at.model)
-        self._shown: Card | None = None  # what Ollama says of the model
+        self._shown: ModelInfo | None = None  # what Ollama says of the model
 
     def _start(self, client: Any, request: Request) -> Any:
         return self._post(client, "/chat/completions", self.body(request))
@@ -211,14 +211,14 @@ class ChatCompletions(OpenAIAdapter):
                 self._facts[fact] = calls_functions(self._ask(self._said_properties))
         return super().says(fact, ask=ask) if self._shown is None else self._shown.facts[fact]
 
-    def _loaded(self, client: Any) -> tuple[Card, ...]:
+    def _loaded(self, client: Any) -> tuple[ModelInfo, ...]:
         asked = client.with_options(timeout=ASK_SECONDS)
         if self.at.loaded_at:
             return read_cards(asked.get(self._root + self.at.loaded_at, cast_to=object), loaded=True)
         cards = read_cards(self._listing(client))
         return cards if any(card.served for card in cards) else (*self._properties(asked), *cards)
 
-    def _properties(self, asked: Any) -> tuple[Card, ...]:
+    def _properties(self, asked: Any) -> tuple[ModelInfo, ...]:
         """Return what llama.cpp reports of its one model where its list of models says nothing."""
         said = self._said_properties(asked)
         n_ctx = count(dict_at(said, "default_generation_settings"), "n_ctx")

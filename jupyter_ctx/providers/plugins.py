@@ -13,7 +13,7 @@ from ..context.windows import ContextWindow, Fact
 from ..conversation.messages import ToolCall
 from ..conversation.text_safety import clean
 from ..errors import ChatError, InvalidRequestError, ProviderError, in_words
-from .base import Card, Piece, Provider, Reply, Request, Thought, streaming
+from .base import ModelInfo, Piece, Provider, Reply, Request, Thought, streaming
 from .catalog import PROVIDER_NAMES
 from .request_body import in_prompt
 from .tools import as_text, no_tools, prepared
@@ -72,7 +72,7 @@ class PluginProvider(Provider):
         """Tell the provider to ask for its window again."""
         self._answer("forget_window", None)
 
-    def cards(self) -> tuple[Card, ...]:
+    def cards(self) -> tuple[ModelInfo, ...]:
         """Return the models that the provider lists. Raise a ChatError."""
         return tuple(self._answer("cards", ()))
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from urllib.parse import quote, quote_plus, urlsplit
 
 from ..errors import InvalidRequestError
-from .secret_texts import BLANKED, NO_SECRETS, Span, is_secret_value, kind_of, secrets_in
+from .secret_texts import BLANKED, NO_SECRETS, Span, classify_secret_name, is_secret_value, secrets_in
 
 _BEGINNING = 16  # characters at the start of a long key that identify it
 _MIN_KEY = 8  # characters of a key in use: what stands for one where a server needs none is shorter, such as EMPTY
@@ -46,7 +46,7 @@ class Redactor:
         """Return whether a value of any type is secret for the name that it stands under, such as a column's."""
         return is_secret_value(name, value)
 
-    def hold(self, text: str) -> bool:
+    def contains_secret(self, text: str) -> bool:
         """Return whether a text contains a secret."""
         return next(self._spans(text), None) is not None
 
@@ -96,7 +96,7 @@ class Unredacted(KeyRedactor):
 def _keys_of_the_environment() -> Iterator[str]:
     """Yield the values of environment variables that are named like keys and look like ones."""
     for name, value in os.environ.items():
-        if name.endswith("_KEY") or kind_of(name):
+        if name.endswith("_KEY") or classify_secret_name(name):
             key = value.strip().strip("\"'")
             is_key = name.endswith("_KEY") and is_secret_value("token", key)
             if is_key or (is_secret_value(name, key) and not key.isalpha()):
@@ -130,7 +130,7 @@ def checked_address(address: str, variable: str = "") -> str:
     except ValueError:
         parts = urlsplit("")
     held = f"{variable} of the environment: " if variable else ""
-    if parts.username or parts.password or parts.query or parts.fragment or Redactor().hold(address):
+    if parts.username or parts.password or parts.query or parts.fragment or Redactor().contains_secret(address):
         raise InvalidRequestError(
             f"{held}An address must not contain a password, a key or other parameters, because addresses are shown: "
             "enter the key with %chat key."

@@ -95,7 +95,7 @@ _ASSIGNED = rf"""(?x)(?<![\w.-])
 
 
 @lru_cache(4096)
-def kind_of(label: object) -> str:
+def classify_secret_name(label: object) -> str:
     """Return what a label, of one or more levels, says: a password, a key, or loosely a secret; empty: nothing."""
     for level in label if isinstance(label, tuple) else (label,):
         words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", level[-60:]) if isinstance(level, str) else ""
@@ -108,7 +108,7 @@ def kind_of(label: object) -> str:
 
 def is_secret_value(name: object, value: object) -> bool:
     """Return whether a value of any type is secret for the name that it stands under; numbers and flags never are."""
-    kind = kind_of(name)
+    kind = classify_secret_name(name)
     members = value if kind and isinstance(value, list | tuple | set | frozenset) else (value,)
     texts = (each.decode("latin-1") if isinstance(each, bytes | bytearray) else each for each in members)
     return bool(kind) and any(isinstance(text, str) and _is_secret(text, kind, is_quoted=True) for text in texts)
@@ -185,7 +185,9 @@ def _assigned(text: str) -> Iterator[Span]:
     pattern, at = _compiled(_ASSIGNED), 0
     while match := pattern.search(text, at):
         name, sign, _, quoted, bare = match.groups()
-        kind = kind_of(name) or ("loose" if sign == "=" and name.isupper() and name.endswith("_KEY") else "")
+        kind = classify_secret_name(name) or (
+            "loose" if sign == "=" and name.isupper() and name.endswith("_KEY") else ""
+        )
         is_setting = sign.strip() not in ("", ",", "(", "is", "was")
         is_option = sign == "=" and (name.isupper() or name[0] == "-" or text.startswith(";", match.end()))
         is_quoted = is_setting and (quoted is not None or is_option)
@@ -218,7 +220,7 @@ def _head(line: str) -> tuple[str, list[str]]:
     """Return the delimiter of a line that has heads of which one names a secret, and the kind of each."""
     for delimiter in ",\t;|" if _compiled(_NAME_PART).search(line) else "":
         names = [cell.strip().strip("\"'") for cell in line.split(delimiter)]
-        kinds = [kind_of(name) for name in names]
+        kinds = [classify_secret_name(name) for name in names]
         if len(names) > 1 and any(kinds) and all(map(_compiled(r"[\w ./()-]{0,60}").fullmatch, names)):
             return delimiter, kinds
     return "", []

@@ -27,14 +27,14 @@ from ..conversation.events import (
     Picked,
     Pinned,
     Redone,
-    Said,
     Summarized,
     SystemSet,
     Trimmed,
+    TurnAdded,
     Undone,
 )
 from ..conversation.messages import Alternative, Summary, Turn
-from ..conversation.places import Place
+from ..conversation.places import TurnSlot
 from ..conversation.text_safety import checked
 from ..display.tables import shortened
 from ..errors import ChatError, InvalidRequestError, check_whole_number
@@ -239,7 +239,9 @@ def exclude(session: Session, numbers: Sequence[int], *, on: bool) -> Change:
     return _mark(session, Excluded(changed, on), places, "excluded" if on else "included", [back] if pinned else [])
 
 
-def _mark(session: Session, event: Pinned | Excluded, places: Sequence[Place], done: str, notes: list[str]) -> Change:
+def _mark(
+    session: Session, event: Pinned | Excluded, places: Sequence[TurnSlot], done: str, notes: list[str]
+) -> Change:
     """Record a mark of turns; ``notes`` say what it takes away, and where it has no effect."""
     several = len(places) > 1
     named = f"turn{'s' if several else ''} {_numbers(session, places).replace(' ', ', ')}"
@@ -248,11 +250,11 @@ def _mark(session: Session, event: Pinned | Excluded, places: Sequence[Place], d
     return _apply(session, event, f"{done.capitalize()} {named}", " ".join(notes) if event.on else "")
 
 
-def _named(session: Session, places: Sequence[Place]) -> str:
+def _named(session: Session, places: Sequence[TurnSlot]) -> str:
     return words.named_turns([session.conversation.index(place.id) + 1 for place in places])
 
 
-def _numbers(session: Session, places: Sequence[Place]) -> str:
+def _numbers(session: Session, places: Sequence[TurnSlot]) -> str:
     return " ".join(str(session.conversation.index(place.id) + 1) for place in places)
 
 
@@ -288,7 +290,7 @@ def _last(session: Session) -> str:
 def _last_turn(session: Session) -> Turn | None:
     """Return the turn that undo takes back, or whose earlier answer it restores."""
     for event in session.conversation.undo_events:
-        if isinstance(event, Said):
+        if isinstance(event, TurnAdded):
             return event.turn
         if isinstance(event, Chosen):
             place = session.conversation.place_of(session.conversation.offers[event.alternatives])
@@ -456,7 +458,7 @@ def versions_of(session: Session, number: int) -> tuple[Alternative, ...]:
     return (*side_by_side, *written)
 
 
-def _places(session: Session, numbers: Sequence[int]) -> list[Place]:
+def _places(session: Session, numbers: Sequence[int]) -> list[TurnSlot]:
     """Return the places of these turns, by their numbers from 1."""
     places = session.conversation.places
     if not numbers:

@@ -96,8 +96,10 @@ class Asker:
         """Return where the request goes. ``server``: it may be asked for its window, and started."""
         target = self._looked_up(ask.settings, server=server)
         cache_key = "jupyter_ctx" if ask.shared is not None else None
-        purse = None if target.is_free else self.cost_budget
-        return replace(target, schema=ask.schema, shared=ask.shared, waits=ask.waits, cache_key=cache_key, purse=purse)
+        cost_budget = None if target.is_free else self.cost_budget
+        return replace(
+            target, schema=ask.schema, shared=ask.shared, waits=ask.waits, cache_key=cache_key, cost_budget=cost_budget
+        )
 
     def _looked_up(self, settings: Settings, *, server: bool) -> Target:
         """Return where requests with these settings go: looked up once, and again when a reply told another name."""

@@ -299,13 +299,13 @@ def paid_stream(
     its worst case. Raises a ChatError: BudgetExceededError where a cap has no room for it, and InvalidRequestError
     where there is a cap and its price is unknown.
     """
-    purse, cost, has_begun, is_reported = target.purse, None, False, False
+    cost_budget, cost, has_begun, is_reported = target.cost_budget, None, False, False
     most = partial(worst_case, models, target, tokens, request.messages, output=request.max_tokens)
     worst = most() if target.is_capped else None
-    if purse is not None and not purse.reserve(worst):
+    if cost_budget is not None and not cost_budget.reserve(worst):
         if worst is None:
             raise with_unknown_price([target.model])
-        raise BudgetExceededError(f"{purse.said(worst)} The request was not sent.")
+        raise BudgetExceededError(f"{cost_budget.said(worst)} The request was not sent.")
     try:
         with streaming(target.provider, request) as stream:
             for item in stream:
@@ -320,10 +320,10 @@ def paid_stream(
             cost = 0.0
         raise
     finally:
-        if purse is not None:
+        if cost_budget is not None:
             with uninterrupted():
                 is_unknown = cost is None and worst is None and not is_reported
-                purse.settle(worst, most() if is_unknown else cost)
+                cost_budget.settle(worst, most() if is_unknown else cost)
 
 
 def may_be_billed(error: BaseException) -> bool:

@@ -17,7 +17,7 @@ from typing import Any
 
 from ..context.logprobs import TokenLogprob
 from ..conversation.conversation import Conversation
-from ..conversation.events import Offered, Said
+from ..conversation.events import Offered, TurnAdded
 from ..conversation.messages import StopReason, ToolRound, Turn, new_id
 from ..conversation.places import Places
 from ..conversation.text_safety import clean
@@ -98,7 +98,7 @@ class HandedOut:
             for each in answers
         }
 
-    def turns(self, said: Said, model: str, past: Places) -> Iterator[tuple[Turn, bool]]:
+    def turns(self, said: TurnAdded, model: str, past: Places) -> Iterator[tuple[Turn, bool]]:
         """Yield a prompt's turns with the answers handed out for it, and whether the same turns stand before it.
 
         Those that a cell with the same text asked for come first, of these those that were asked after the same turns.
@@ -152,11 +152,11 @@ def _newest(conversation: Conversation) -> list[tuple[tuple[Turn, ...], str]]:
     """
     past, runs = Conversation(), list[tuple[tuple[Turn, ...], str]]()
     for event in conversation.events:
-        if isinstance(event, Said):
+        if isinstance(event, TurnAdded):
             runs.append(((event.turn,), _before(past, event)))
         elif isinstance(event, Offered) and not any(each.error or each.problem for each in event.alternatives.answers):
             offer = event.alternatives
-            runs.append((offer.turns, _before(past, Said(offer.asked, offer.append, offer.new))))
+            runs.append((offer.turns, _before(past, TurnAdded(offer.asked, offer.append, offer.new))))
         past.append(event)
     now = {place.turn.id for place in conversation.places}
     now |= {turn.id for offer in conversation.offers.values() for turn in offer.turns}
@@ -164,7 +164,7 @@ def _newest(conversation: Conversation) -> list[tuple[tuple[Turn, ...], str]]:
     return sorted(runs, key=lambda run: run[0][0].id not in now)
 
 
-def _before(past: Places, said: Said) -> str:
+def _before(past: Places, said: TurnAdded) -> str:
     """Return the fingerprint of the turns that stand before a prompt that is asked now."""
     record, at = said.turn.record, 0
     if not said.begins_anew(past):

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from .. import wording as words
 from ..context.tokens import Meter
 from ..conversation.messages import StopReason
-from ..conversation.places import Place
+from ..conversation.places import TurnSlot
 from ..display.tables import first_words
 from ..display.tabular import Table
 from .info import NextRequest
@@ -108,7 +108,7 @@ def history(now: NextRequest) -> History:
     return rows
 
 
-def _row(number: int, place: Place, state: str, meter: Meter, *, stale: bool) -> HistoryRow:
+def _row(number: int, place: TurnSlot, state: str, meter: Meter, *, stale: bool) -> HistoryRow:
     turn, record = place.turn, place.turn.record
     marks = (ENDINGS[turn.stop_reason], "stale" if stale else "")
     return HistoryRow(
@@ -118,6 +118,6 @@ def _row(number: int, place: Place, state: str, meter: Meter, *, stale: bool) ->
     )  # fmt: skip
 
 
-def cell_of(place: Place) -> str:
+def cell_of(place: TurnSlot) -> str:
     """Return a cell as its reader sees it: by the number of its execution, else by its id."""
     return f"[{place.execution}]" if place.execution is not None else (place.turn.record.cell or "")[:8]

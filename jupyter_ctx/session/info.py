@@ -12,7 +12,7 @@ from ..context.context_info import ContextInfo, MoneyLeft, Segment, segments_of
 from ..context.tokens import Meter
 from ..context.windows import ContextWindow
 from ..conversation.conversation import Conversation
-from ..conversation.events import Offered, Said
+from ..conversation.events import Offered, TurnAdded
 from ..conversation.messages import Message, Turn
 from ..errors import ChatError
 from ..models.registry import Target
@@ -115,9 +115,9 @@ def replayed(conversation: Conversation, target_of: TargetOf, system_of: SystemO
     number_of = {place.turn.id: number for number, place in enumerate(conversation.places, 1)}
     past, sent = Conversation(), dict[int, Replayed]()
     for event in conversation.events:
-        came = event.alternatives if isinstance(event, Offered) else event if isinstance(event, Said) else None
+        came = event.alternatives if isinstance(event, Offered) else event if isinstance(event, TurnAdded) else None
         if came is not None:
-            asked, turns = (came.turn, (came.turn,)) if isinstance(came, Said) else (came.asked, came.turns)
+            asked, turns = (came.turn, (came.turn,)) if isinstance(came, TurnAdded) else (came.asked, came.turns)
             cell, run = asked.record.cell, asked.record.run
             before = Conversation() if past.begins_anew(cell, new=came.new) else past
             at, system = before.position(cell, run, append=came.append), system_of(past.system, past.memory)

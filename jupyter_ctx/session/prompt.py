@@ -13,7 +13,7 @@ from ..attachments.attached_files import parts_given
 from ..config.settings import Settings
 from ..context.budget import MARGIN
 from ..context.vision import vision_of
-from ..conversation.events import Said
+from ..conversation.events import TurnAdded
 from ..conversation.messages import Turn, TurnRecord
 from ..conversation.schema import Schema
 from ..conversation.text_safety import checked, clean
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 DEFAULT_MEMORY = "preferences.md"  # beside the notebook
 MEMORY_SHARE = 0.2  # of the limit, at most
 FromStore = Literal["cell", "all", "handed"]  # which stored answers will do
-OF_A_CELL = frozenset({"cell", "run", "execution", "source", "append", "new", "record", "stored"})
+CELL_SETTINGS = frozenset({"cell", "run", "execution", "source", "append", "new", "record", "stored"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ class Prompt:
     @classmethod
     def of(cls, text: str, schema: Any, options: Mapping[str, Any]) -> Prompt:
         """Return a prompt whose ``options`` are settings, and other fields by their names."""
-        names = OF_A_CELL & options.keys()
+        names = CELL_SETTINGS & options.keys()
         own = {name: options[name] for name in names}
         settings = {name: value for name, value in options.items() if name not in names}
         return cls(text, settings, schema=None if schema is None else Schema.of(schema), **own)
@@ -81,7 +81,7 @@ class Prompt:
         if self.stored not in (None, *get_args(FromStore)):
             raise InvalidRequestError(f"stored is {self.stored!r}: it must be 'cell', 'all', 'handed' or None.")
 
-    def said(self, settings: Mapping[str, Any] | None = None) -> Said:
+    def said(self, settings: Mapping[str, Any] | None = None) -> TurnAdded:
         """Return the event of a turn without its answer; ``settings`` were set before. Raises InvalidRequestError."""
         attached = tuple(dict.fromkeys(self.attachments))  # what is named twice goes once
         text, files = with_attached(self.text, attached)
@@ -91,7 +91,7 @@ class Prompt:
             settings=None if settings is None else dict(settings),
             typed=len(self.text) if len(text) > len(self.text) else None, extents=extents(attached),
         )  # fmt: skip
-        return Said(Turn(checked(text), attachments=files, record=asked), self.append, self.new)
+        return TurnAdded(Turn(checked(text), attachments=files, record=asked), self.append, self.new)
 
 
 USUAL_SHARE = 0.1  # of the limit

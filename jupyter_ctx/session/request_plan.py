@@ -11,7 +11,7 @@ from ..context.overflow import Overflow
 from ..context.tokens import OVERHEAD_AT_MOST, Guess, SentRequest
 from ..conversation.conversation import Conversation
 from ..conversation.messages import Attachment, Message, Turn, file_tokens
-from ..conversation.places import Place
+from ..conversation.places import TurnSlot
 from ..errors import ContextOverflowError
 from ..models.registry import Target
 from ..providers.base import Request
@@ -97,12 +97,12 @@ class RequestPlan:
     # what is sent
 
     @cached_property
-    def view(self) -> tuple[list[Place], list[Place]]:
+    def view(self) -> tuple[list[TurnSlot], list[TurnSlot]]:
         """The turns that it carries: pinned ones from before the view, and the rest."""
         return self.scope.in_view(self.past, self.cut.start)
 
     @cached_property
-    def places(self) -> list[Place]:
+    def places(self) -> list[TurnSlot]:
         """The turns that it carries."""
         return [*self.view[0], *self.view[1]]
 

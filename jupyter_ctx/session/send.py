@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
-from ..conversation.events import Kept, Said, Summarized
+from ..conversation.events import Kept, Summarized, TurnAdded
 from ..conversation.messages import Turn, TurnRecord, new_id
 from ..conversation.schema import Schema
 from ..errors import ChatError, ChatInterrupted, InvalidAnswerError, InvalidRequestError, ProviderError
@@ -52,7 +52,7 @@ def send_prompt(session: Session, prompt: Prompt, coming: StreamListener) -> Rep
 
 
 @contextmanager
-def asking(session: Session, prompt: Prompt) -> Iterator[Said]:
+def asking(session: Session, prompt: Prompt) -> Iterator[TurnAdded]:
     """Hold the conversation while a prompt is asked, and notify the listeners."""
     if not prompt.text.strip():
         raise InvalidRequestError("The prompt is empty.")
@@ -71,7 +71,7 @@ def asking(session: Session, prompt: Prompt) -> Iterator[Said]:
 # instead: answers that are there already
 
 
-def _stored(session: Session, said: Said, prompt: Prompt) -> Reply | None:
+def _stored(session: Session, said: TurnAdded, prompt: Prompt) -> Reply | None:
     """Return an answer to the same request that is there already; one that does not match its schema is none.
 
     The cell's own from an earlier kernel, or any of the user's; else one that was handed out with the notebook.
@@ -86,7 +86,7 @@ def _stored(session: Session, said: Said, prompt: Prompt) -> Reply | None:
     return reply
 
 
-def _stored_in_cell(session: Session, said: Said, prompt: Prompt) -> Reply | None:
+def _stored_in_cell(session: Session, said: TurnAdded, prompt: Prompt) -> Reply | None:
     asked = said.turn.record
     for past, turn in session.earlier_answers(asked.cell, asked.run):
         is_whole = turn.stop_reason not in INCOMPLETE
@@ -98,7 +98,7 @@ def _stored_in_cell(session: Session, said: Said, prompt: Prompt) -> Reply | Non
     return None
 
 
-def _show_again(session: Session, said: Said, turn: Turn) -> None:
+def _show_again(session: Session, said: TurnAdded, turn: Turn) -> None:
     """Record that a cell's answer was shown again, or its turn where the conversation lacks it.
 
     What a clear or an undo took out stays out while cells above the conversation's last turn are run.
@@ -117,7 +117,7 @@ def _show_again(session: Session, said: Said, turn: Turn) -> None:
         session.record(replace(said, turn=replace(turn, record=record)))
 
 
-def _stored_anywhere(session: Session, said: Said, prompt: Prompt) -> Reply | None:
+def _stored_anywhere(session: Session, said: TurnAdded, prompt: Prompt) -> Reply | None:
     target = session.target(prompt.options, ask=True, prompt=prompt)
     planned = session.plan(said, target, session.system_for(prompt.options), record=True)
     turn = session.journal.answer_to(request_digest(target, planned.request)) if session.journal else None
@@ -136,7 +136,7 @@ def _stored_anywhere(session: Session, said: Said, prompt: Prompt) -> Reply | No
     return reply
 
 
-def _handed(session: Session, said: Said, prompt: Prompt) -> Reply | None:
+def _handed(session: Session, said: TurnAdded, prompt: Prompt) -> Reply | None:
     """Return the answer to a prompt that was handed out with the notebook."""
     past, schema = session.conversation, prompt.schema
     turn, in_place = next(session.notebook.handout.turns(said, session.model_of(prompt.options), past), (None, True))
@@ -156,7 +156,7 @@ def _handed(session: Session, said: Said, prompt: Prompt) -> Reply | None:
 # before: what is sent
 
 
-def _planned(session: Session, said: Said, prompt: Prompt, coming: StreamListener) -> tuple[RequestPlan, str]:
+def _planned(session: Session, said: TurnAdded, prompt: Prompt, coming: StreamListener) -> tuple[RequestPlan, str]:
     """Return the request for a turn, and what to say of a summary that was written for it.
 
     Before anything is left out, a server that reports its window is asked for it anew.
@@ -197,7 +197,9 @@ def _drafted(session: Session, coming: StreamListener) -> SummaryDraft:
 # then: the answer
 
 
-def _recorded(session: Session, said: Said, prompt: Prompt, planned: RequestPlan, coming: StreamListener) -> Completion:
+def _recorded(
+    session: Session, said: TurnAdded, prompt: Prompt, planned: RequestPlan, coming: StreamListener
+) -> Completion:
     """Complete the planned request, and record the turn: whole, or with a flag what came of it. Raises a ChatError."""
     turn_id, record = new_id(), prompt.record
     turn_to_be, came = turn_id if record else None, None
@@ -236,7 +238,7 @@ def broke_off(reply: Reply) -> str:
     return f"The reply broke off{f' ({reply.detail})' if reply.detail else ''}."
 
 
-def _keep(session: Session, said: Said, sent: RequestPlan, *, counted: bool) -> None:
+def _keep(session: Session, said: TurnAdded, sent: RequestPlan, *, counted: bool) -> None:
     """Record a turn; ``counted``: its view is the one whose size was reported last."""
     summary, usage = sent.past.summary, said.turn.usage
     view = sent.key(said.turn.id)

@@ -15,7 +15,7 @@ from ..attachments.attached import TextRoom
 from ..config.settings import MODEL_SETTINGS, Settings, check_setting, is_default, kept_settings, restored_settings
 from ..context.budget import HALF
 from ..conversation.conversation import Conversation
-from ..conversation.events import Event, MemorySet, Offered, Said, Summarized, SystemSet
+from ..conversation.events import Event, MemorySet, Offered, Summarized, SystemSet, TurnAdded
 from ..conversation.messages import Summary, Turn, new_id
 from ..errors import ChatInterrupted, InvalidRequestError
 from ..models.cost_budget import CostBudget
@@ -157,7 +157,7 @@ class Session:
         """Append the events and save them."""
         for event in events:
             self.conversation.append(event)
-            if isinstance(event, Said):
+            if isinstance(event, TurnAdded):
                 self.notebook.seen.add(event.turn.id)
             elif isinstance(event, Summarized):
                 self.notebook.seen.add(event.summary.id)
@@ -257,10 +257,10 @@ class Session:
         be called; without it those of the settings.
         """
         target = self.models.target(self._settings_for(options, usual), ask=ask)
-        purse = None if target.is_free else self.cost_budget_for(target.settings)
+        cost_budget = None if target.is_free else self.cost_budget_for(target.settings)
         schema = as_answer(prompt.schema) if prompt is not None else None
         tools = tuple(tool.spec for tool in self._tools(target.settings, prompt))
-        return replace(target, cache_key=self._cache_key, purse=purse, schema=schema, tools=tools)
+        return replace(target, cache_key=self._cache_key, cost_budget=cost_budget, schema=schema, tools=tools)
 
     def _tools(self, settings: Settings, prompt: Prompt | None) -> tuple[Tool, ...]:
         """Return the functions that a model may call; without a prompt, those of the settings that are known."""
@@ -370,7 +370,7 @@ class Session:
         return settings
 
     def plan(
-        self, said: Said, target: Target, system: str, *, record: bool, summary: Summary | None = None
+        self, said: TurnAdded, target: Target, system: str, *, record: bool, summary: Summary | None = None
     ) -> RequestPlan:
         """Return the request for a turn, in its place among earlier turns.
 
@@ -427,7 +427,7 @@ class Session:
         if self.journal is not None and cell is not None:
             yield from self.journal.others_of(cell, self.notebook.others)
 
-    def answers_as_then(self, past: Conversation, turn: Turn, said: Said, prompt: Prompt) -> bool:
+    def answers_as_then(self, past: Conversation, turn: Turn, said: TurnAdded, prompt: Prompt) -> bool:
         """Return whether a turn answered this request: if it were asked with what stood before the turn, and set then.
 
         None of what stood before it may have another answer now.
@@ -497,9 +497,11 @@ class Session:
         """Return what a request may cost, before it is sent; ``tries``: how often it may be asked."""
         cached, target = self._cached(planned), planned.target
         price = request_price(self.models, target, planned.tokens, planned.most_tokens, cached, tries=tries)
-        if target.purse is None or not target.is_capped or price.high is None:
+        if target.cost_budget is None or not target.is_capped or price.high is None:
             return price
-        reserved = target.purse.needed(worst_case(self.models, target, planned.tokens, planned.request.messages) or 0.0)
+        reserved = target.cost_budget.needed(
+            worst_case(self.models, target, planned.tokens, planned.request.messages) or 0.0
+        )
         return price._replace(high=max(price.high, reserved))
 
     def _cached(self, planned: RequestPlan) -> tuple[int, float | None]:

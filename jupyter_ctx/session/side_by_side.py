@@ -12,7 +12,7 @@ from itertools import islice
 from typing import Any, NamedTuple, Protocol
 
 from ..conversation.conversation import Conversation
-from ..conversation.events import Chosen, Kept, Offered, Said
+from ..conversation.events import Chosen, Kept, Offered, TurnAdded
 from ..conversation.messages import Alternative, Alternatives, new_id
 from ..errors import ChatError, ChatInterrupted, InvalidAnswerError, InvalidRequestError, ProviderError, in_words
 from ..providers.base import Reply, ReplySource
@@ -117,7 +117,7 @@ class _SideBySide:
     """Asks one prompt of several models for a session."""
 
     def __init__(
-        self, session: Session, watcher: _Watcher, prompt: Prompt, said: Said, columns: Sequence[Candidate]
+        self, session: Session, watcher: _Watcher, prompt: Prompt, said: TurnAdded, columns: Sequence[Candidate]
     ) -> None:
         self._session, self._watcher, self._prompt, self._said = session, watcher, prompt, said
         self._columns = [_Column(column) for column in columns]
@@ -347,7 +347,7 @@ class _SideBySide:
             self._watcher.failed(number, column.problem)
 
 
-def _copied(offered: Alternatives | None, said: Said) -> Alternatives | None:
+def _copied(offered: Alternatives | None, said: TurnAdded) -> Alternatives | None:
     """Return stored answers of another conversation as answers to this cell."""
     if offered is None:
         return None

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, NamedTuple
 from .. import wording as words
 from ..conversation.conversation import Conversation
 from ..conversation.messages import StopReason, Turn
-from ..conversation.places import Place
+from ..conversation.places import TurnSlot
 from ..display.tabular import Table
 from .history import cell_of
 
@@ -85,7 +85,7 @@ def usages(conversation: Conversation) -> Usages:
     )
 
 
-def _row(number: int, version: int, place: Place, turn: Turn) -> UsageRow:
+def _row(number: int, version: int, place: TurnSlot, turn: Turn) -> UsageRow:
     took: dict[str, Any] = {name: getattr(turn.usage, name, None) for name in TOKENS}
     took |= {"cost": turn.cost, "seconds": turn.record.seconds}
     return UsageRow(number, version, cell_of(place), turn.model, **took, stop_reason=turn.stop_reason)

@@ -13,7 +13,7 @@ from ..context.summary_facts import SUMMARY_ANSWER, summary_message
 from ..context.tokens import Fixed, Meter
 from ..conversation.conversation import Conversation
 from ..conversation.messages import Attachment, Message, Summary, Turn, file_tokens
-from ..conversation.places import Place
+from ..conversation.places import TurnSlot
 from ..models.registry import Target
 from ..providers.base import Request
 
@@ -41,13 +41,13 @@ class Scope(NamedTuple):
     covers: frozenset[str] = frozenset()
     shortened: int = 0
 
-    def turn(self, past: Conversation, place: Place) -> Turn:
+    def turn(self, past: Conversation, place: TurnSlot) -> Turn:
         """Return the turn of a place as a request carries it."""
         turn = place.turn
         is_short = self.shortened and turn.rounds and past.index(place.id) < self.shortened
         return turn.with_short_results() if is_short else turn
 
-    def held(self, places: Iterable[Place]) -> list[Place]:
+    def held(self, places: Iterable[TurnSlot]) -> list[TurnSlot]:
         """Return those of the turns that may be sent, pinned or not."""
         covers = self.covers
         return [
@@ -62,7 +62,7 @@ class Scope(NamedTuple):
         held = {place.id for place in self.held(places)}
         return [number for number, place in enumerate(places, start + 1) if place.id in held and not place.pinned]
 
-    def in_view(self, past: Conversation, start: int) -> tuple[list[Place], list[Place]]:
+    def in_view(self, past: Conversation, start: int) -> tuple[list[TurnSlot], list[TurnSlot]]:
         """Return the turns of a view that begins at ``start``: pinned turns from before it, and the rest.
 
         A pinned turn keeps its place while it stands among turns that are sent as they are; beside a summary, these
@@ -124,7 +124,7 @@ def part_states(past: Conversation, scope: Scope, start: int) -> list[PartStatus
     return [_state(place, scope, inside=start <= i < scope.at) for i, place in enumerate(past.places)]
 
 
-def _state(place: Place, scope: Scope, *, inside: bool) -> PartStatus:
+def _state(place: TurnSlot, scope: Scope, *, inside: bool) -> PartStatus:
     if place.excluded:
         return "excluded"
     if not place.has_text:
@@ -140,7 +140,7 @@ def _state(place: Place, scope: Scope, *, inside: bool) -> PartStatus:
 
 
 def messages_before(
-    target: Target, past: Conversation, scope: Scope, view: tuple[list[Place], list[Place]]
+    target: Target, past: Conversation, scope: Scope, view: tuple[list[TurnSlot], list[TurnSlot]]
 ) -> list[Message]:
     """Return the messages before a prompt as this target may be sent them, the system prompt first.
 
@@ -157,7 +157,7 @@ def messages_before(
     return [target.sendable(message) for message in messages] if past.files else messages
 
 
-def _messages_of(place: Place, past: Conversation, scope: Scope) -> Sequence[Message]:
+def _messages_of(place: TurnSlot, past: Conversation, scope: Scope) -> Sequence[Message]:
     """Return the messages of a turn as a request carries them."""
     if scope.shortened and place.turn.rounds:
         return scope.turn(past, place).messages

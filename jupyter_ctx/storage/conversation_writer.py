@@ -17,7 +17,7 @@ from typing import NamedTuple
 from weakref import WeakSet
 
 from ..conversation.conversation import Conversation
-from ..conversation.events import Event, Offered, Said
+from ..conversation.events import Event, Offered, TurnAdded
 from ..conversation.messages import Alternatives, Turn, new_id
 from ..errors import StoreError
 from ..runtime.frontend import Origin, cells_of
@@ -263,7 +263,7 @@ class ConversationWriter:
         A run without a reader also finds the turns of such runs in the same folder.
         """
         event = self._event_of(digest)
-        return event.turn if isinstance(event, Said) else None
+        return event.turn if isinstance(event, TurnAdded) else None
 
     def others_of(self, cell: str, known: dict[str, Conversation]) -> list[Conversation]:
         """Return the notebook's other conversations that a cell has asked in, the one opened last first.

@@ -19,7 +19,18 @@ from ..context.calibration import Reports, Vector
 from ..context.learned_limit import LearnedLimit
 from ..context.usage import Spending
 from ..conversation.conversation import Conversation
-from ..conversation.events import EVENT_KINDS, Added, Event, Kept, Offered, Redone, Said, Summarized, Undone, Unreadable
+from ..conversation.events import (
+    EVENT_KINDS,
+    Added,
+    Event,
+    Kept,
+    Offered,
+    Redone,
+    Summarized,
+    TurnAdded,
+    Undone,
+    Unreadable,
+)
 from ..errors import StoreError
 from ..runtime.redaction import without_address_keys
 
@@ -106,7 +117,7 @@ class StoredEvent(NamedTuple):
 def to_row(event: Event, sizes: list[Sizes]) -> EventRow:
     """Encode an event with the sizes learned by it."""
     row = EventRow(event.stored_as, encoded_text(event), encoded_text(sizes) if sizes else None)
-    if isinstance(event, Said):
+    if isinstance(event, TurnAdded):
         record = event.turn.record
         return row._replace(digest=record.digest or None, cell=record.cell, source=record.source)
     if isinstance(event, Offered):

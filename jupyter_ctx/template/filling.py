@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from ..errors import InvalidRequestError
 from ..runtime.redaction import Redactor
-from ..runtime.secret_texts import BLANKED, kind_of
+from ..runtime.secret_texts import BLANKED, classify_secret_name
 from ..wording import SLIP_SIMILARITY, did_you_mean
 from .expressions import NO_PYTHON, Expression, RefusedError, TooLargeError
 
@@ -74,7 +74,7 @@ def _evaluated(typed: str, names: Mapping[str, Any], redactor: Redactor) -> str:
     text = without_key(expression.written(value), redactor)
     typed_names = [(word, value) for word in NAMED_WORD.findall(typed)]
     for name, part in (*typed_names, *_named_parts(value)):
-        members = _members(part) if kind_of(name) else ()
+        members = _members(part) if classify_secret_name(name) else ()
         if any(redactor.is_secret(name, each) and str(each)[:LEAST_SHOWN] in text for each in members):
             raise KeyFoundError(f" (under {name})")
     return text
@@ -82,7 +82,7 @@ def _evaluated(typed: str, names: Mapping[str, Any], redactor: Redactor) -> str:
 
 def without_key(text: str, redactor: Redactor) -> str:
     """Return a text. Raises KeyFoundError where it holds a key."""
-    if redactor.hold(text):
+    if redactor.contains_secret(text):
         line = next((each for each in redactor.masked(text).splitlines() if BLANKED in each), BLANKED)
         raise KeyFoundError("" if line.strip() == BLANKED else f" (in {line.strip()[:MOST_REPEATED]})")
     return text

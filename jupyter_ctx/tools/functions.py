@@ -157,7 +157,7 @@ def _default_in_schema(parameter: inspect.Parameter) -> dict[str, Any]:
     with suppress(TypeError, ValueError, RecursionError):
         text = json.dumps(default, allow_nan=False)
         redactor = Redactor()
-        is_secret = redactor.is_secret(parameter.name, default) or redactor.hold(text)
+        is_secret = redactor.is_secret(parameter.name, default) or redactor.contains_secret(text)
         if default is not None and len(text) <= _MOST_DEFAULT and not is_secret:
             return {"default": json.loads(text)}
     return {}

@@ -16,7 +16,7 @@ from screens import Screen
 
 from jupyter_ctx import ChatError
 from jupyter_ctx.context.usage import Usage
-from jupyter_ctx.display.answer.column_page import Column, Frame, columns_forms, compared_forms
+from jupyter_ctx.display.answer.column_page import Column, Frame, columns_bundle, compared_bundle
 from jupyter_ctx.display.answer.columns import AnswerColumns, TerminalColumns
 from jupyter_ctx.display.answer.footer import Footer
 from jupyter_ctx.display.answer.markdown import to_html
@@ -91,7 +91,7 @@ def test_a_terminal_prints_whole_answers_in_order(capsys: pytest.CaptureFixture[
 
 
 def test_compared_answers_have_their_differences_marked_in_every_form() -> None:
-    forms = compared_forms([Column("a", "The sky is blue.", footer=FOOTER), Column("b", "The sky is red.")], Frame())
+    forms = compared_bundle([Column("a", "The sky is blue.", footer=FOOTER), Column("b", "The sky is red.")], Frame())
     assert "The sky is {+red+}." in forms["text/plain"]
     assert ">red</mark>." in forms["text/html"]
 
@@ -119,7 +119,7 @@ def test_no_answer_leaves_its_column() -> None:
         both = "A plain answer.", hostile
         answers = [Column(hostile[:200], text, hostile, notices=[hostile[:500]]) for text in both]
         columns = [Column(hostile[:200], text, footer=Footer(hostile[:200])) for text in both]
-        for forms in (columns_forms(answers, Frame(chosen=1)), compared_forms(columns, Frame(chosen=1))):
+        for forms in (columns_bundle(answers, Frame(chosen=1)), compared_bundle(columns, Frame(chosen=1))):
             Seen(forms["text/html"]).check(columns=True)
             assert len(re.findall('<div class="jctx-column"', forms["text/html"])) == 2
             plain = forms["text/plain"]
@@ -130,7 +130,7 @@ def test_no_answer_leaves_its_column() -> None:
     "end", ["```\ncode", "~~~~ text\ncode\n", "```\n", "> ```\n> code", "- ```\n  code", "``` \ncode\n\n  "]
 )
 def test_a_fence_that_is_never_closed_ends_with_its_column(end: str) -> None:
-    forms = columns_forms([Column("a", f"text\n\n{end}"), Column("b", "**bold**")], Frame())
+    forms = columns_bundle([Column("a", f"text\n\n{end}"), Column("b", "**bold**")], Frame())
     page = MarkdownIt().render(forms["text/markdown"])
     assert "<strong>[ctx] 2 · b</strong>" in page
     assert "<strong>bold</strong>" in page
@@ -138,7 +138,7 @@ def test_a_fence_that_is_never_closed_ends_with_its_column(end: str) -> None:
 
 @pytest.mark.parametrize("end", ["```\ncode\n```", "~~~\n```\n~~~", "```\n~~~\n````", "text"])
 def test_a_closed_fence_is_not_closed_again(end: str) -> None:
-    assert columns_forms([Column("a", end)], Frame())["text/markdown"].endswith(f"**\n\n{end}")
+    assert columns_bundle([Column("a", end)], Frame())["text/markdown"].endswith(f"**\n\n{end}")
 
 
 def test_an_odd_one_out_is_marked_and_not_the_others() -> None:

@@ -9,11 +9,11 @@ from gauge_readings import info
 from hostile import NAMES
 from html_pages import Seen
 
-from jupyter_ctx.display.status_card import status_forms
+from jupyter_ctx.display.status_card import status_bundle
 
 
 def test_every_form_has_the_tokens_of_each_part_and_what_is_free() -> None:
-    for form in status_forms(info(640)).values():
+    for form in status_bundle(info(640)).values():
         shown = "".join(Seen(form).text) if form.startswith("<") else form
         assert "640 of 1,000 tokens" in shown
         for part in ("system 64", "earlier turns 576", "free 360", "kept for the reply 200"):
@@ -22,24 +22,24 @@ def test_every_form_has_the_tokens_of_each_part_and_what_is_free() -> None:
 
 def test_it_says_what_the_next_request_does() -> None:
     over = info(1_200)
-    assert "The next request leaves out 2 turns." in status_forms(over)["text/plain"]
-    assert "The next request summarises 2 turns." in status_forms(replace(over, on_overflow="summarise"))["text/plain"]
-    assert "is not sent" in status_forms(replace(over, on_overflow="stop", will_leave=0, will_stop=True))["text/plain"]
-    assert "leaves nothing out" in status_forms(info(100))["text/plain"]
+    assert "The next request leaves out 2 turns." in status_bundle(over)["text/plain"]
+    assert "The next request summarises 2 turns." in status_bundle(replace(over, on_overflow="summarise"))["text/plain"]
+    assert "is not sent" in status_bundle(replace(over, on_overflow="stop", will_leave=0, will_stop=True))["text/plain"]
+    assert "leaves nothing out" in status_bundle(info(100))["text/plain"]
 
 
 def test_a_terminal_gets_the_bar_and_few_lines_more() -> None:
     settings = (("set here", ("temperature 0.2", "on_overflow summarise")), ("at the start", ("max_tokens 16",)))
-    said = status_forms(info(640), settings=settings, notes=("Price: $1.00 in, $2.00 out",))["text/plain"]
+    said = status_bundle(info(640), settings=settings, notes=("Price: $1.00 in, $2.00 out",))["text/plain"]
     assert "temperature 0.2, on_overflow summarise (set here); max_tokens 16 (at the start)" in " ".join(said.split())
     assert len(said.splitlines()) <= 8
     assert max(map(len, said.splitlines())) <= 100
-    assert "Different" not in status_forms(info(640))["text/plain"]
+    assert "Different" not in status_bundle(info(640))["text/plain"]
 
 
 def test_hostile_names_and_settings_become_no_markup() -> None:
     for text in NAMES.values():
-        forms = status_forms(info(640, model=text), text, [(text, [text])], [text])
+        forms = status_bundle(info(640, model=text), text, [(text, [text])], [text])
         page = Seen(forms["text/html"])
         assert page.tags == {"div", "b", "span"}
         assert not page.odd

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from jupyter_ctx.conversation.conversation import Conversation
-from jupyter_ctx.conversation.events import Added, Excluded, Pinned, Said, Summarized, SystemSet
+from jupyter_ctx.conversation.events import Added, Excluded, Pinned, Summarized, SystemSet, TurnAdded
 from jupyter_ctx.conversation.messages import Attachment, StopReason, Summary, Turn, TurnRecord
 from jupyter_ctx.errors import InvalidRequestError
 from jupyter_ctx.export.conversation_files import FORMATS, carried, read, renewed, written
@@ -139,7 +139,7 @@ def test_a_conversation_carries_its_current_turns_and_what_stands_beside_them() 
     first, again, other = (
         Turn(text, "re", record=TurnRecord("m", cell=text[0], run=text)) for text in ("a1", "a2", "b1")
     )
-    past = Conversation([Said(first), Said(other), SystemSet("s"), Said(again)])
+    past = Conversation([TurnAdded(first), TurnAdded(other), SystemSet("s"), TurnAdded(again)])
     past.append(Pinned((first.id,), on=True))
     past.append(Excluded((other.id,), on=True))
     past.append(Summarized(Summary("old", frozenset({first.id}), "model")))

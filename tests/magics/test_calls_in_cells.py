@@ -17,6 +17,7 @@ import pytest
 from cells import Cells
 from jupyter_client import KernelManager
 from jupyter_ctx.export.handout import Handout, with_handout
+from jupyter_ctx.magics.value_bundle import forms_of
 from jupyter_ctx.session.handed_out import gathered
 from kernels import Kernel, error, shown
 from server import events, piece, send, serve, usage
@@ -24,13 +25,12 @@ from tool_calls import Called, completions
 
 from jupyter_ctx import Reply, get_chat
 from jupyter_ctx.conversation.conversation import Conversation
-from jupyter_ctx.conversation.events import Added, Said
+from jupyter_ctx.conversation.events import Added, TurnAdded
 from jupyter_ctx.conversation.messages import Attachment, ToolCall, ToolResult, ToolRound, Turn, TurnRecord
 from jupyter_ctx.display.answer.calls import steps_html, with_steps
 from jupyter_ctx.display.answer.stream import NotebookView
 from jupyter_ctx.export.conversation_files import redacted, written
 from jupyter_ctx.magics.sent_parts import call_shown
-from jupyter_ctx.magics.value_forms import forms_of
 from jupyter_ctx.runtime.redaction import Redactor
 
 MAKE = '''
@@ -209,7 +209,7 @@ def test_a_handed_out_notebook_shows_the_calls_and_calls_nothing() -> None:
     result = ToolResult("twelve", (image,), "12 rows", seconds=0.2)
     turn = replace(asked, reply="Twelve.", rounds=(ToolRound((ToolCall("c1", "rows"),), (result,)),))
     conversation = Conversation()
-    conversation.append(Said(turn))
+    conversation.append(TurnAdded(turn))
     handout = gathered([conversation], {"s"}, lambda _: False)
     notebook = json.loads(with_handout({"cells": [{"source": "x"}], "metadata": {}}, handout))
     (answer,) = msgspec.convert(notebook["metadata"]["jupyter_ctx"]["handout"], Handout).answers

@@ -15,7 +15,7 @@ from jupyter_ctx.magics.command_table import Command
 from jupyter_ctx.magics.commands import COMMANDS
 from jupyter_ctx.magics.line_options import OF_A_PROMPT
 from jupyter_ctx.models.window_tables import kept_table
-from jupyter_ctx.providers.base import Card
+from jupyter_ctx.providers.base import ModelInfo
 
 
 def kinds_of(cells: Cells, text: str) -> dict[str, str]:
@@ -196,7 +196,7 @@ def test_tab_offers_nothing_of_pythons_in_a_line_of_ours(cells: Cells, text: str
 
 
 def test_tab_offers_the_list_that_a_provider_gave(cells: Cells) -> None:
-    kept_table("https://api.groq.com/openai/v1", [Card("llama-9", stated=ContextWindow(9_000))])
+    kept_table("https://api.groq.com/openai/v1", [ModelInfo("llama-9", stated=ContextWindow(9_000))])
     offered = cells.lines("%chat use groq/")
     assert "%chat use groq/llama-9" in offered
     assert all(line.startswith("%chat use groq/") for line in offered)

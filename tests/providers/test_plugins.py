@@ -20,7 +20,7 @@ from jupyter_ctx.providers.lookup import get_provider, split_model
 Install = Callable[..., None]
 ECHO = """
     from jupyter_ctx import ContextWindow, Usage
-    from jupyter_ctx.providers.base import Card, Provider, Reply
+    from jupyter_ctx.providers.base import ModelInfo, Provider, Reply
 
     made = []
 
@@ -36,7 +36,7 @@ ECHO = """
             yield Reply(text, Usage(7, 3))
 
         def cards(self):
-            return (Card("loud", stated=ContextWindow(5_000)), Card("quiet"))
+            return (ModelInfo("loud", stated=ContextWindow(5_000)), ModelInfo("quiet"))
 """
 
 

@@ -24,7 +24,7 @@ from jupyter_ctx import (
     Usage,
 )
 from jupyter_ctx.context.context_info import MoneyLeft
-from jupyter_ctx.display.status_card import status_forms
+from jupyter_ctx.display.status_card import status_bundle
 from jupyter_ctx.display.widgets.gauge import gauge_static, gauge_text
 from jupyter_ctx.models.pricing import price
 from jupyter_ctx.providers.base import Request
@@ -88,7 +88,7 @@ def test_what_is_left_is_told_and_counts_what_was_spent_before_there_was_a_cap()
     info = chat.info()
     assert info.allowance is not None
     assert budget_line(info.allowance) == "$1.99 of $2 left"
-    shown = (gauge_text(info), gauge_static(info), *status_forms(info).values())
+    shown = (gauge_text(info), gauge_static(info), *status_bundle(info).values())
     escaped = re.compile(r"\$(</span>)?1\.99 of (<span>|\\)?\$(</span>)?2 left")
     assert [bool(escaped.search(form)) for form in shown] == [True] * 5
 

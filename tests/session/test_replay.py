@@ -8,7 +8,7 @@ from cells import Cells
 
 from jupyter_ctx import Chat
 from jupyter_ctx.display.widgets.gauge import share_of
-from jupyter_ctx.magics.conversation_tables import replay_forms
+from jupyter_ctx.magics.conversation_tables import replay_bundle
 from jupyter_ctx.session import actions
 from jupyter_ctx.session.complete import StreamListener
 from jupyter_ctx.session.info import Replayed
@@ -80,7 +80,7 @@ def test_what_a_conversation_does_not_tell_is_not_shown_as_sent() -> None:
     chat.send("And why?", temperature=1.0)
     chat.send("And how?", system="Be brief.")
     assert [len(step.messages) for step in replay(chat)] == [1, 3, 0]
-    assert replay_forms(replay(chat))["text/html"].count("<summary>what was sent") == 2
+    assert replay_bundle(replay(chat))["text/html"].count("<summary>what was sent") == 2
 
 
 def test_a_row_says_what_fell_out_and_unfolds_to_the_messages() -> None:
@@ -89,7 +89,7 @@ def test_a_row_says_what_fell_out_and_unfolds_to_the_messages() -> None:
         chat.send(f"{number} <b>weighs</b> {100 + number} kg. {LONG}")
     chat.exclude(16)
     chat.send("Why?")
-    forms = replay_forms(replay(chat))
+    forms = replay_bundle(replay(chat))
     assert "  Turns 1 to 6 fell out now. Left out: turns 1 to 6.\n" in forms["text/plain"]
     assert "  A summary stands for turns 1 to 10.\n" in forms["text/plain"]
     assert forms["text/plain"].endswith(

@@ -381,7 +381,7 @@ class Sequences(RuleBasedStateMachine):
             assert kinds == [], "a send that failed left something behind"
             self.check_failure(failed, base, at, prompt, limit, outcome, options)
             return
-        assert kinds in (["Said"], ["Summarized", "Said"], ["Said", "Summarized"])
+        assert kinds in (["TurnAdded"], ["Summarized", "TurnAdded"], ["TurnAdded", "Summarized"])
         if failed is None:
             self.check_notices(lines, base, at, server.asked[-1]["messages"])
         with self.past.step() as talk:

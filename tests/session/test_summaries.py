@@ -228,7 +228,7 @@ def test_a_send_that_fails_leaves_no_summary_behind(write: Writer | None, tmp_pa
     assert write is None or any(is_task(text) for text in asked(provider))  # it was written, and dropped
     reply = chat.send(f"Go on. {PADDING}")
     assert reply.notices[0].startswith("Summarised")
-    assert events_of(chat) == [*before, "Summarized", "Said"]
+    assert events_of(chat) == [*before, "Summarized", "TurnAdded"]
     chat.undo()
     assert chat.conversation.summary is None
     assert len(chat.turns) == 5

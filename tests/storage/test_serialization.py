@@ -21,10 +21,10 @@ from jupyter_ctx.conversation.events import (
     Picked,
     Pinned,
     Redone,
-    Said,
     Summarized,
     SystemSet,
     Trimmed,
+    TurnAdded,
     Undone,
     Unreadable,
 )
@@ -80,7 +80,7 @@ BOTH = Alternatives(
 
 # kind and body as they are stored, and the event
 STORED: list[tuple[str, str, Event]] = [
-    ("said", f'{{"turn":{TURN},"append":true,"new":true}}', Said(SKY, append=True, new=True)),
+    ("said", f'{{"turn":{TURN},"append":true,"new":true}}', TurnAdded(SKY, append=True, new=True)),
     ("cleared", "{}", Cleared()),
     ("trimmed", '{"first":"8a4e"}', Trimmed("8a4e")),
     ("summarized", f'{{"summary":{SUMMARY},"automatic":"before"}}', Summarized(BRIEF, "before")),
@@ -118,7 +118,7 @@ def test_an_event_is_read_and_written_as_it_is_stored(kind: str, body: str, even
 
 
 def test_a_turn_s_row_names_its_request_its_cell_and_the_text_of_that_cell() -> None:
-    row = to_row(Said(SKY), [])
+    row = to_row(TurnAdded(SKY), [])
     assert row == EventRow("said", row.body, None, digest="d1f3", cell="c1", source="9e0d")
 
 

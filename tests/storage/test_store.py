@@ -33,7 +33,7 @@ from jupyter_ctx.conversation.events import (
     Cleared,
     Event,
     Redone,
-    Said,
+    TurnAdded,
     Undone,
 )
 from jupyter_ctx.conversation.messages import Turn, TurnRecord
@@ -263,7 +263,7 @@ def said_in_turns(address: str, events: Sequence[Event]) -> None:
 
 
 def turns(count: int) -> list[Event]:
-    return [Said(Turn(prompt, f"re: {prompt}", record=TurnRecord("m", id=prompt))) for prompt in numbered(count)]
+    return [TurnAdded(Turn(prompt, f"re: {prompt}", record=TurnRecord("m", id=prompt))) for prompt in numbered(count)]
 
 
 @pytest.mark.parametrize("change", ["body = '{\"turn\": 7}'", "body = x'00ff00'", "kind = 'sung'", None])

@@ -20,16 +20,16 @@ from jupyter_ctx.conversation.events import (
     Offered,
     Picked,
     Pinned,
-    Said,
     Summarized,
     SystemSet,
     Trimmed,
+    TurnAdded,
 )
 from jupyter_ctx.conversation.messages import Alternative, Alternatives, Summary, Turn, TurnRecord, new_id
 
 
-def said(prompt: str, cell: str | None = None, run: str | None = None, **more: bool) -> Said:
-    return Said(Turn(prompt, f"re: {prompt}", record=TurnRecord("m", cell=cell, run=run)), **more)
+def said(prompt: str, cell: str | None = None, run: str | None = None, **more: bool) -> TurnAdded:
+    return TurnAdded(Turn(prompt, f"re: {prompt}", record=TurnRecord("m", cell=cell, run=run)), **more)
 
 
 def offer(prompt: str, cell: str | None = None, run: str | None = None) -> Alternatives:

@@ -40,7 +40,7 @@ def properties(function: object) -> dict[str, Any]:
 
 
 @dataclass
-class Place:
+class TurnSlot:
     lat: float
     lon: float = 0
 
@@ -60,7 +60,9 @@ class Shop:
     def burn() -> None: ...
 
 
-def rows(country: str, years: list[int], at: Place | None = None, kind: Literal["a", "b"] = "a", limit=10, *more: Row):
+def rows(
+    country: str, years: list[int], at: TurnSlot | None = None, kind: Literal["a", "b"] = "a", limit=10, *more: Row
+):
     return country, years, at, kind, limit, more
 
 
@@ -78,8 +80,8 @@ def test_hints_become_a_schema_with_defaults_and_without_titles_of_parameters() 
     assert found["kind"] == {"type": "string", "enum": ["a", "b"], "default": "a"}
     assert found["limit"] == {"type": "integer", "default": 10}
     assert found["more"] == {"type": "array", "items": {"$ref": "#/$defs/Row"}}
-    assert found["at"]["anyOf"] == [{"$ref": "#/$defs/Place"}, {"type": "null"}]
-    assert (schema["required"], schema["$defs"]["Place"]["required"]) == (["country", "years"], ["lat"])
+    assert found["at"]["anyOf"] == [{"$ref": "#/$defs/TurnSlot"}, {"type": "null"}]
+    assert (schema["required"], schema["$defs"]["TurnSlot"]["required"]) == (["country", "years"], ["lat"])
 
 
 @pytest.mark.parametrize("style", STYLES)
@@ -157,7 +159,7 @@ def missing(x: Unknown) -> None: ...  # noqa: F821
 @pytest.mark.parametrize(
     ("value", "word"),
     [
-        (Place, "Place"), (json, "json"), ("rows", "'rows'"), (3, "int"), (None, "NoneType"), (max, "max"),
+        (TurnSlot, "TurnSlot"), (json, "json"), ("rows", "'rows'"), (3, "int"), (None, "NoneType"), (max, "max"),
         (pd.DataFrame({"a": range(10**6)}), "DataFrame"), (lambda: 1, "<lambda>"), (named("größe"), "größe"),
         (named("x" * 65), "xxx"), (named("x; import os"), "x; import os"), (Shop.order, "order"), (frame, "df"),
         (array, "values"), (call, "back"), (accented, "größe"), (missing, "Unknown"),

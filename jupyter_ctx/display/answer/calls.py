@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ..text import NOTE_STYLE, QUIET, markdown_line, note_plain, to_plain
 from .attachment_summary import MOST_IN_TABLE, MOST_SENT_TEXT, AttachmentSummary, summary_html
-from .markdown import AnswerForms, answer_html, to_html, to_markdown, with_fence_closed
+from .markdown import MimeBundle, answer_html, to_html, to_markdown, with_fence_closed
 
 CALLING = "Calling"
 MOST_GROWING = 500  # characters of a text while the answer grows: every update carries them again
@@ -44,14 +44,14 @@ def steps_plain(steps: Iterable[AnswerStep]) -> list[str]:
     return [to_plain(step) if isinstance(step, str) else note_plain(step.line) for step in steps]
 
 
-def with_steps(steps: Sequence[AnswerStep], answer: str | AnswerForms) -> AnswerForms:
+def with_steps(steps: Sequence[AnswerStep], answer: str | MimeBundle) -> MimeBundle:
     """Return an answer with the steps before it in Markdown and as plain text; its HTML has none."""
-    forms = AnswerForms.of(answer)
+    forms = MimeBundle.of(answer)
     lines = [
         with_fence_closed(to_markdown(step)) if isinstance(step, str) else f"> **[ctx]** {markdown_line(step.line)}"
         for step in steps
     ]
-    return AnswerForms(
+    return MimeBundle(
         forms.html,
         "\n\n".join(filter(None, [*lines, forms.markdown])),
         "\n".join(filter(None, [*steps_plain(steps), forms.plain])),

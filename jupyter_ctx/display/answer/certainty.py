@@ -8,7 +8,7 @@ from ...context.logprobs import Token, TokenLogprob, as_one, in_pieces
 from ...wording import counted
 from ..tables import table
 from ..text import attribute_html, text_html, to_plain
-from .markdown import AnswerForms, to_markdown
+from .markdown import MimeBundle, to_markdown
 
 CERTAIN_FROM = 0.9  # from this probability on a token is not shaded, nor reached by Tab
 LEAST_LISTED, MOST_OTHERS = 5, 4  # of the least certain tokens; of those that were likely in the place of one
@@ -26,7 +26,7 @@ CERTAINTY_SHEET = (
 )
 
 
-def certainty_forms(text: str, tokens: Sequence[TokenLogprob]) -> AnswerForms:
+def certainty_bundle(text: str, tokens: Sequence[TokenLogprob]) -> MimeBundle:
     """Return an answer with its tokens shaded, and a table of the least certain ones."""
     pieces = in_pieces(text, tokens)
     body = "".join(_shaded(piece, as_one(told)) if told else text_html(piece) for piece, told in pieces)
@@ -40,7 +40,7 @@ def certainty_forms(text: str, tokens: Sequence[TokenLogprob]) -> AnswerForms:
     forms = table(LEAST_CERTAIN_HEAD, rows, caption)
     page = f'{CERTAINTY_SHEET}<div class="jctx-certainty" dir="auto">{body}</div>{forms["text/html"]}'
     markdown = f"{to_markdown(text)}\n\n{forms['text/markdown']}"
-    return AnswerForms(page, markdown, f"{to_plain(text)}\n\n{forms['text/plain']}", forms["text/plain"])
+    return MimeBundle(page, markdown, f"{to_plain(text)}\n\n{forms['text/plain']}", forms["text/plain"])
 
 
 def _shaded(piece: str, told: TokenLogprob) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from ..text import BADGE_STYLE, WRAPS, attribute_html, note_html, note_plain, text_html, to_plain
 from ..word_marks import MARK_STYLE, MarkedPage, marked_in_brackets, marked_on_a_page, marks_meaning
 from .footer import Footer, footer_html, footer_line, remarks, thinking_html
-from .markdown import AnswerForms, answer_html, note_markdown, to_markdown, with_fence_closed
+from .markdown import MimeBundle, answer_html, note_markdown, to_markdown, with_fence_closed
 
 COLUMN_WIDTH = 22  # em: columns stand below each other where the page is too narrow for two as wide
 USED = "✓ used in the conversation"
@@ -44,10 +44,10 @@ class Column:
     footer: Footer | None = None
     notices: Sequence[str] = ()
     error: str = ""
-    forms: AnswerForms | None = None
+    forms: MimeBundle | None = None
 
     @property
-    def shown(self) -> str | AnswerForms:
+    def shown(self) -> str | MimeBundle:
         """The answer as it is shown."""
         return self.forms or self.text
 
@@ -77,12 +77,12 @@ def columns_html(columns: Sequence[Column], frame: Frame, bodies: Sequence[str])
     return "".join([*map(note_html, frame.above), grid, *map(note_html, frame.below)])
 
 
-def columns_forms(columns: Sequence[Column], frame: Frame) -> dict[str, str]:
+def columns_bundle(columns: Sequence[Column], frame: Frame) -> dict[str, str]:
     """Return finished answers as HTML, Markdown and plain text.
 
     The figures are in the HTML only, because saved notebooks are compared by the other forms.
     """
-    bodies = [answer_html(AnswerForms.of(column.shown).html) if column.shown else "" for column in columns]
+    bodies = [answer_html(MimeBundle.of(column.shown).html) if column.shown else "" for column in columns]
     return {
         "text/html": _whole_html(columns, frame, bodies),
         "text/markdown": _markdown(columns, frame),
@@ -90,12 +90,12 @@ def columns_forms(columns: Sequence[Column], frame: Frame) -> dict[str, str]:
     }
 
 
-def compared_forms(columns: Sequence[Column], frame: Frame) -> dict[str, str]:
+def compared_bundle(columns: Sequence[Column], frame: Frame) -> dict[str, str]:
     """Return stored answers side by side, with the words marked that differ, as ``%chat compare`` shows them.
 
     The plain text has the words that differ in ``{+…+}``, as git's word diffs do, and the figures.
     """
-    shown = [AnswerForms.of(column.shown) for column in columns]
+    shown = [MimeBundle.of(column.shown) for column in columns]
     marked, brackets = (
         marked_on_a_page([each.html for each in shown]),
         marked_in_brackets([each.plain for each in shown]),

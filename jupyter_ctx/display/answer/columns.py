@@ -17,13 +17,13 @@ from .column_page import (
     Frame,
     answer_plain,
     choice_line,
-    columns_forms,
+    columns_bundle,
     columns_html,
     columns_plain,
 )
 from .footer import Footer
 from .live_output import LiveOutput
-from .markdown import AnswerForms
+from .markdown import MimeBundle
 from .streaming_answer import ANSWER_TYPE, StreamingAnswer
 from .waiting import WaitLine
 
@@ -82,7 +82,7 @@ class AnswerColumns:
         thinking: str,
         footer: Footer | None,
         notices: Sequence[str],
-        forms: AnswerForms | None = None,
+        forms: MimeBundle | None = None,
     ) -> None:
         """Show a whole answer in place of its pieces, with its figures and notices; ``forms`` in place of its text."""
         self._settle(column, Column(self._columns[column].head, text, thinking, footer, tuple(notices), forms=forms))
@@ -142,7 +142,7 @@ class AnswerColumns:
         if self._plain:
             return columns_plain(self._columns, self._frame, figures=True)
         try:
-            return {**columns_forms(self._columns, self._frame), **self._type}
+            return {**columns_bundle(self._columns, self._frame), **self._type}
         except Exception:  # the answers must be shown even where they cannot be drawn
             return columns_plain(self._columns, self._frame)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from ..text import markdown_block, to_plain
-from .markdown import AnswerForms, to_html, to_markdown
+from .markdown import MimeBundle, to_html, to_markdown
 
 MOST_LAID_OUT = 8  # times the length of JSON that its indentation may make of it
 
@@ -26,10 +26,10 @@ def is_json(text: str) -> bool:
     return True
 
 
-def json_forms(text: str) -> AnswerForms:
+def json_bundle(text: str) -> MimeBundle:
     """Return the JSON of an answer, valid or not, as HTML, Markdown and plain text."""
     block = json_block(text)
-    return AnswerForms(to_html(block), to_markdown(block), to_plain(_laid_out(text)))
+    return MimeBundle(to_html(block), to_markdown(block), to_plain(_laid_out(text)))
 
 
 def json_block(text: str) -> str:

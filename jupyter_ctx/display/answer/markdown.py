@@ -50,7 +50,7 @@ SCROLLS = 'tabindex="0" style="overflow-x:auto;'  # tabindex: by the keyboard to
 
 
 @dataclass(frozen=True, slots=True)
-class AnswerForms:
+class MimeBundle:
     """An answer in its three forms, none of which can act.
 
     ``beside_text``: what of ``plain`` is not the answer's text, for a terminal that has printed that.
@@ -62,9 +62,9 @@ class AnswerForms:
     beside_text: str = ""
 
     @classmethod
-    def of(cls, source: str | AnswerForms) -> AnswerForms:
+    def of(cls, source: str | MimeBundle) -> MimeBundle:
         """Return the forms of an answer in Markdown; given forms as they are."""
-        if isinstance(source, AnswerForms):
+        if isinstance(source, MimeBundle):
             return source
         return cls(to_html(source), to_markdown(source), to_plain(source))
 
@@ -117,7 +117,7 @@ def with_fence_closed(source: str) -> str:
 
 
 def bundle(
-    source: str | AnswerForms,
+    source: str | MimeBundle,
     above: Sequence[str] = (),
     below: Sequence[str] = (),
     *,
@@ -135,7 +135,7 @@ def bundle(
     tokens = footer.usage.reasoning_tokens if footer and footer.usage else None
     before = [*map(note_html, above), thinking_html(thought, tokens), steps]
     after = [*map(note_html, below), footer_html(footer) if footer else ""]
-    forms, lines = AnswerForms.of(source), [*below, *remarks(footer)]
+    forms, lines = MimeBundle.of(source), [*below, *remarks(footer)]
     return {
         "text/html": "".join([*before, answer_html(forms.html), *after, WHOLE_PROMPTS]),
         "text/markdown": "\n\n".join([*map(note_markdown, above), forms.markdown, *map(note_markdown, lines)]),
@@ -144,19 +144,19 @@ def bundle(
 
 
 def plain_bundle(
-    source: str | AnswerForms, above: Sequence[str] = (), below: Sequence[str] = ()
+    source: str | MimeBundle, above: Sequence[str] = (), below: Sequence[str] = ()
 ) -> dict[str, str]:  # fmt: skip
     """Return an answer and its notices as plain text only."""
-    plain = source.plain if isinstance(source, AnswerForms) else to_plain(source)
+    plain = source.plain if isinstance(source, MimeBundle) else to_plain(source)
     return {"text/plain": "\n".join([*map(note_plain, above), plain, *map(note_plain, below)])}
 
 
-def with_sources(answer: str | AnswerForms, citations: Sequence[tuple[str, str]]) -> AnswerForms:
+def with_sources(answer: str | MimeBundle, citations: Sequence[tuple[str, str]]) -> MimeBundle:
     """Return an answer with links to the pages that it cites below it."""
-    forms, line = AnswerForms.of(answer), sources_line(citations)
+    forms, line = MimeBundle.of(answer), sources_line(citations)
     page = f'{forms.html}<div class="jctx-sources" style="{FOOTER_STYLE}">{to_html(line)}</div>'
     markdown, plain = f"{with_fence_closed(forms.markdown)}\n\n{note_markdown(line)}", note_plain(line)
-    return AnswerForms(page, markdown, f"{forms.plain}\n\n{plain}", f"{forms.beside_text}\n{plain}".strip())
+    return MimeBundle(page, markdown, f"{forms.plain}\n\n{plain}", f"{forms.beside_text}\n{plain}".strip())
 
 
 def answer_html(body: str) -> str:

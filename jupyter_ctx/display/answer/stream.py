@@ -12,9 +12,9 @@ from threading import Lock
 from ..text import note_html, note_plain, to_plain
 from .calls import CALLING, AnswerStep, CallShown, steps_html, steps_plain, with_steps
 from .footer import Footer, footer_line, remarks
-from .json_block import is_json_like, json_forms
+from .json_block import is_json_like, json_bundle
 from .live_output import LiveOutput
-from .markdown import AnswerForms, bundle, plain_bundle
+from .markdown import MimeBundle, bundle, plain_bundle
 from .streaming_answer import ANSWER_TYPE, StreamingAnswer
 from .waiting import TICK_SECONDS, WAITING, Ticker, Wait, WaitLine
 
@@ -43,7 +43,7 @@ class NotebookView:
         self._type = ANSWER_TYPE if streaming else {}  # a run without a page keeps what other programs know
         self._answer = StreamingAnswer(clock, is_json=is_json)
         self._live = LiveOutput([self._answer], self._growing, clock=clock)
-        self._forms: AnswerForms | None = None
+        self._forms: MimeBundle | None = None
         self._announced = False  # who is waited for
 
     @property
@@ -94,7 +94,7 @@ class NotebookView:
         self._answer.called(call)
 
     def correct(
-        self, text: str, thought: str, forms: AnswerForms | None = None, steps: Sequence[AnswerStep] = ()
+        self, text: str, thought: str, forms: MimeBundle | None = None, steps: Sequence[AnswerStep] = ()
     ) -> None:  # fmt: skip
         """Replace answer and thinking text, when only the end of a reply tells them apart; ``close`` shows them.
 
@@ -140,7 +140,7 @@ class NotebookView:
     def _whole(self, below: Sequence[str], footer: Footer | None) -> dict[str, str]:
         shown, steps = self._forms or self._answer.text, self._answer.steps
         if self._is_json and isinstance(shown, str) and is_json_like(shown) and not self._plain:
-            shown = json_forms(shown)  # broken off, or invalid
+            shown = json_bundle(shown)  # broken off, or invalid
         forms = with_steps(steps, shown) if steps else shown
         if self._plain:
             return plain_bundle(forms, self._above, [*below, *remarks(footer)])
@@ -163,7 +163,7 @@ class TerminalView:
         self._ticker = Ticker(self.tick, TICK_SECONDS / 4)
         self._tail = ""  # a carriage return, which may become a line end
         self._is_in_text = self._has_thought = False
-        self._forms: AnswerForms | None = None
+        self._forms: MimeBundle | None = None
         self.started = False
 
     def begin(self) -> None:
@@ -223,7 +223,7 @@ class TerminalView:
         self._say([call.line])
 
     def correct(
-        self, text: str, thought: str, forms: AnswerForms | None = None, steps: Sequence[AnswerStep] = ()  # noqa: ARG002
+        self, text: str, thought: str, forms: MimeBundle | None = None, steps: Sequence[AnswerStep] = ()  # noqa: ARG002
     ) -> None:  # fmt: skip
         """Keep what ``close`` prints below the text, which cannot be replaced once it is printed."""
         self._forms = forms

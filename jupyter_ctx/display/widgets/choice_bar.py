@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Sequence
 from functools import partial
 
 from ..answer.column_page import choice_line, title
-from ..text import WRAPS, note_forms, text_html
+from ..text import WRAPS, note_bundle, text_html
 from .clicks import button, low_layout, tried
 from .static_fallback import LIVE, StaticFallback
 
@@ -47,7 +47,7 @@ class ChoiceBar:
 
     def show(self) -> None:
         """Show the bar in the running cell, with its static fallback above."""
-        self._output = StaticFallback(self.widget, lambda: note_forms(self._choice))
+        self._output = StaticFallback(self.widget, lambda: note_bundle(self._choice))
 
     def update(self, chosen: int | None) -> None:
         """Show which answer the conversation uses now."""

@@ -117,7 +117,7 @@ def gauge_text(info: ContextInfo, name: str = "") -> str:
     return f"Context [{text_bar(info)}] {gauge_line(info, name).removeprefix('Context ')}"
 
 
-def gauge_forms(info: ContextInfo, name: str = "") -> dict[str, str]:
+def gauge_bundle(info: ContextInfo, name: str = "") -> dict[str, str]:
     """Return the gauge as static HTML, as Markdown and as plain text."""
     text = gauge_text(info, name)
     return {"text/html": gauge_static(info, name), "text/markdown": markdown_block(text), "text/plain": text}

@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from IPython.display import display
 
-from ...display.run_page import CardFigures, card_forms
+from ...display.run_page import CardFigures, card_bundle
 from ...runtime.frontend import where
 from ...wording import counted, dollars, visible
 from ..results.comparison import score_lines
@@ -132,7 +132,7 @@ class Bar:
             for line in (*run.differences, *sentences_of(run)):
                 print(visible(line), file=sys.stderr)
         elif self._way == "notebook":
-            self._output.update(card_forms(run_card(run, seconds)), raw=True)
+            self._output.update(card_bundle(run_card(run, seconds)), raw=True)
             self._tqdm.close()
             self._tqdm.container.close()
 

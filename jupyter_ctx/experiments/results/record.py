@@ -11,7 +11,7 @@ from typing import Any, NoReturn, get_type_hints
 from ...context.windows import ContextWindow
 from ...errors import InvalidRequestError
 from ...runtime.redaction import Redactor, without_address_keys
-from ...runtime.secret_texts import BLANKED, kind_of
+from ...runtime.secret_texts import BLANKED, classify_secret_name
 from ...wording import counted
 from ..table.prompts import Template
 from ..table.results import Result, Results, Score, json_value
@@ -201,7 +201,7 @@ def _without_named(settings: Any) -> Any:
     """Return settings with ``***`` for what is named like a key, however short it is."""
     if not isinstance(settings, Mapping):
         return settings
-    hidden = {name for name, value in settings.items() if isinstance(value, str) and kind_of(name)}
+    hidden = {name for name, value in settings.items() if isinstance(value, str) and classify_secret_name(name)}
     return {name: BLANKED if name in hidden else _without_named(value) for name, value in settings.items()}
 
 
