@@ -19,8 +19,8 @@ from .notebook_files import (
     code_cell,
     output_text,
     pictures_in_text,
+    shortened_lines,
     with_images,
-    without_middle,
     without_pictures,
 )  # fmt: skip
 from .values import about_tokens
@@ -28,7 +28,7 @@ from .values import about_tokens
 NAMED_CELLS = re.compile(
     r"cells(?::(?P<all>all)|:(?P<first>\d+)(?:-(?P<last>\d+))?)?|In\[(?P<start>\d+):(?P<stop>\d+)\]"
 )
-ABOVE_CELLS = (
+CELLS_TITLE = (
     "Cells of the notebook, in its order:\n\n"  # above the first of them, without numbers, which a restart changes
 )
 IMAGE_NAME = "cells"
@@ -36,7 +36,7 @@ Sent = tuple[str, Sequence[Attachment]]  # the text and the files of one thing t
 
 
 MORE = "%chat config attach_share 0.3 sends more of cells"
-MOST_CELLS_NAMED = 12  # numbers of cells in an error
+MOST_CELL_NUMBERS = 12  # numbers of cells in an error
 
 
 class CellLines(NamedTuple):
@@ -103,7 +103,7 @@ def cells_named(word: str, ran: Sequence[C], newest: Sequence[C]) -> Sequence[C]
         raise InvalidRequestError(f"-a {word}: {first} comes after {last}. {way}")
     cells = [cell for cell in ran if first <= cell.number <= last]
     if not cells:
-        numbers = ", ".join(str(cell.number) for cell in ran[-MOST_CELLS_NAMED:])
+        numbers = ", ".join(str(cell.number) for cell in ran[-MOST_CELL_NUMBERS:])
         there = f"There are {numbers}" if numbers else "None has run yet"
         not_these = "chat cells, and cells of %chat lines alone, do not count"
         raise InvalidRequestError(f"-a {word}: no such cell ran above. {there}; {not_these}. Nothing was sent.")
@@ -126,7 +126,7 @@ class _Draft:
         """The cell as it goes, with its pictures in base64."""
         most = DRAFTS[self.level]
         if self.cell.is_text:
-            return without_middle(self.cell.code, most.code)
+            return shortened_lines(self.cell.code, most.code)
         return "\n\n".join(code_cell(self.cell.code, self.output, most.output, most.code))
 
     @property
@@ -153,11 +153,11 @@ def attached_cells(
     in any case.
     """
     known = {
-        IMAGE_MARK.sub(NO_IMAGE, text).removeprefix(ABOVE_CELLS): {file.data for file in files} for text, files in sent
+        IMAGE_MARK.sub(NO_IMAGE, text).removeprefix(CELLS_TITLE): {file.data for file in files} for text, files in sent
     }
     drafts = [draft for draft in map(_Draft, cells) if not _is_sent(draft, room, redactor, known)]
     room = room.for_data()
-    room = replace(room, tokens=max(0, room.tokens - math.ceil(room.count(ABOVE_CELLS))))
+    room = replace(room, tokens=max(0, room.tokens - math.ceil(room.count(CELLS_TITLE))))
     fitting, found, before = _fitted(drafts, room), list[Attached](), 0
     for draft, most in zip(fitting, _images(fitting, room), strict=True):
         part = _attached(draft, room, redactor, most, before)
@@ -170,7 +170,7 @@ def attached_cells(
     if left_out or any(draft.level and not draft.is_whole for draft in fitting):
         found[-1] = replace(found[-1], more=MORE)
     if found:
-        found[0] = replace(found[0], text=f"{ABOVE_CELLS}{found[0].text}")
+        found[0] = replace(found[0], text=f"{CELLS_TITLE}{found[0].text}")
     return tuple(found)
 
 

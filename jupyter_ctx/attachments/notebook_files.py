@@ -16,11 +16,10 @@ from ..errors import ChatError
 from ..wording import counted
 from .attached import TextRoom
 from .media import as_attachment, modest
-from .rich_text import text_in
 
 ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
 OUTPUT_LINES = 60  # of one output: the first and the last are kept
-ENDLESS_LINE = re.compile(r"^([^\n\0]{2000})[^\n\0]+", re.MULTILINE)  # of which only the beginning is kept
+LONG_OUTPUT_LINE = re.compile(r"^([^\n\0]{2000})[^\n\0]+", re.MULTILINE)  # of which only the beginning is kept
 MOST_OUTPUT_IMAGES = 10  # that go as images
 PICTURE_FORMS = ("image/png", "image/jpeg", "png", "jpeg")
 _PICTURE = re.compile("\0(.*?)\0")
@@ -52,10 +51,10 @@ def _cell(cell: Mapping[str, Any]) -> Iterator[str]:
 def code_cell(source: str, output: str, most_output: int = OUTPUT_LINES, most_code: int | None = None) -> Iterator[str]:
     """Yield a cell's code and what it showed, each in a fence, with so many lines at most; nothing of what is empty."""
     if source.strip():
-        fence, _, code = fenced(without_middle(source, most_code)).partition("\n")
+        fence, _, code = fenced(shortened_lines(source, most_code)).partition("\n")
         yield f"{fence}python\n{code}"
     if output.strip():
-        yield f"Output:\n{fenced(without_middle(output, most_output))}"
+        yield f"Output:\n{fenced(shortened_lines(output, most_output))}"
 
 
 def output_text(outputs: Iterable[Mapping[str, Any]]) -> str:
@@ -64,7 +63,7 @@ def output_text(outputs: Iterable[Mapping[str, Any]]) -> str:
     for output in outputs:
         is_on_a_line = output["output_type"] == "stream" or not text or text.endswith("\n")
         text += ("" if is_on_a_line else "\n") + _output(output)
-    return ENDLESS_LINE.sub(_cut, text.strip("\n"))
+    return LONG_OUTPUT_LINE.sub(_cut, text.strip("\n"))
 
 
 def _cut(line: re.Match[str]) -> str:
@@ -85,6 +84,8 @@ def _output(output: Mapping[str, Any]) -> str:
     picture = next((forms[name] for name in PICTURE_FORMS if name in forms), None)
     if picture is not None:
         return f"\0{''.join(picture.split())}\0\n"
+    from .rich_text import text_in
+
     return f"{text_in({'text/plain': forms.get('text', ''), **forms})}\n"
 
 
@@ -135,7 +136,7 @@ def _joined(lines: Any) -> str:
     return lines if isinstance(lines, str) else "".join(lines)
 
 
-def without_middle(text: str, most: int | None) -> str:
+def shortened_lines(text: str, most: int | None) -> str:
     """Return a text with its first and last lines, ``most`` in all."""
     lines = text.split("\n")
     if most is None or len(lines) <= most:

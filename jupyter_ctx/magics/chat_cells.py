@@ -131,7 +131,8 @@ class ChatCells:
             raise ChatInterrupted(
                 "the answer had come whole." if is_whole else "stopped; %chat history shows what is kept."
             ) from None
-        self.prompts.note_sent()
+        if asked.prompt.record:
+            self.prompts.note_sent()
         return reply
 
     def keep_live(self, shown: NextTokens) -> None:

@@ -98,9 +98,9 @@ def attachments_of_cells(
 
 def _cell_texts(parts: Iterable[tuple[str, str]]) -> set[str]:
     """Return the texts of the cells of the notebook among parts of a prompt, each with its name."""
-    from ..attachments.notebook_cells import ABOVE_CELLS
+    from ..attachments.notebook_cells import CELLS_TITLE
 
-    return {text.removeprefix(ABOVE_CELLS) for name, text in parts if CELL_SOURCE.match(name)}
+    return {text.removeprefix(CELLS_TITLE) for name, text in parts if CELL_SOURCE.match(name)}
 
 
 def attachment_of_error(

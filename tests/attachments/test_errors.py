@@ -56,7 +56,7 @@ def test_a_traceback_has_the_frames_of_the_notebook_and_one_line_of_a_library(nu
     fails(numbered, "import pandas as pd\ndef total(df):\n    return df['price'].astype(float)")
     fails(numbered, "df = pd.DataFrame({'price': ['abc']})\ntotal(\n    df\n)")
     sent = error_text(numbered)
-    assert sent.startswith("Why?\n\nA cell of the notebook:\n\n```python\nimport pandas as pd")
+    assert sent.startswith("Why?\n\nCells of the notebook, in its order:\n\n```python\nimport pandas as pd")
     assert "\n\nThe error, without the values of variables:\n```\nTraceback (most" in sent
     assert '  File "Cell", line 2\n    total(\n        df\n    )\n  File "Another cell", line 3, in total\n' in sent
     assert re.search(r"    return df\['price'\].astype\(float\)\n  … \d+ frames in pandas, the last in \w+\n", sent)

@@ -53,8 +53,10 @@ def test_the_text_below_it_says_what_else_is_wanted(cells: Cells) -> None:
         cells.shell.user_ns["n"] = 3
         cells.run("%%chat fix --no-history\nLet x be {{ n }}.")
         cells.run("%%chat fix --append")
-    assert "what was wrong.\n\nLet x be 3.\n\nA cell of the notebook:" in seen[0]["messages"][-1]["content"]
-    assert "what was wrong.\n\nA cell of the notebook:" in seen[1]["messages"][-1]["content"]
+    assert (
+        "what was wrong.\n\nLet x be 3.\n\nCells of the notebook, in its order:" in seen[0]["messages"][-1]["content"]
+    )
+    assert "what was wrong.\n\nCells of the notebook, in its order:" in seen[1]["messages"][-1]["content"]
 
 
 @pytest.mark.parametrize(

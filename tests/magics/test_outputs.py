@@ -239,7 +239,9 @@ def test_an_image_is_a_part_of_the_turn_which_names_it(notebook: Notebook) -> No
 
 
 def test_only_the_newest_images_are_kept(notebook: Notebook) -> None:
-    first, second, _ = (notebook.ok(f"{IMAGES}show({count})") for count in (1, 1, 59))
+    notebook.ok("from jupyter_ctx.magics import output_recorder\noutput_recorder.MOST_DISPLAYS = 10")
+    first, second, _ = (notebook.ok(f"{IMAGES}show({count})") for count in (1, 1, 9))
+    notebook.ok("output_recorder.MOST_DISPLAYS = 2_000")
     said = notebook.fails(f"%%chat\n{{{{ Out[{first}] }}}}")
     assert f"what Out[{first}] displayed is no longer kept: run that cell again." in said
     assert notebook.sent(f"{{{{ Out[{second}] }}}}")[1]
