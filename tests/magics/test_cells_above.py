@@ -107,6 +107,14 @@ def test_only_what_is_new_or_has_changed_goes_again(asked: Any) -> None:
     assert codes(seen) == ["b = 22"]
 
 
+def test_a_prompt_that_is_not_recorded_leaves_the_cells_to_the_next(asked: Any) -> None:
+    kernel, _, _, seen = asked
+    kernel.run("a = 1", "one")
+    kernel.run("%%chat --no-history -a cells\nWhat came of it?", "chat-1")
+    kernel.run(ASK, "chat-2")
+    assert codes(seen) == ["a = 1"]
+
+
 def test_a_second_run_takes_the_cells_above_it_as_they_are_now(asked: Any) -> None:
     kernel, path, _, seen = asked
     kernel.run("a = 1", "one")
