@@ -112,7 +112,7 @@ def test_a_prompt_that_is_not_recorded_leaves_the_cells_to_the_next(asked: Any) 
     kernel.run("a = 1", "one")
     kernel.run("%%chat --no-history -a cells\nWhat came of it?", "chat-1")
     kernel.run(ASK, "chat-2")
-    assert codes(seen) == ["a = 1"]
+    assert codes(seen)[-1] == "a = 1"
 
 
 def test_a_second_run_takes_the_cells_above_it_as_they_are_now(asked: Any) -> None:
