@@ -44,6 +44,7 @@ class Options:
 
     repeat: how often each row is asked
     schema: what each answer must be: a pydantic model, a dataclass, a TypedDict or a JSON schema
+    tools: functions that the model may call, which change nothing: their calls are the column "calls"
     scorers: functions of a row and its reply, alone, in a list or by name
     group: the column whose equal values belong together, such as questions about one document
     max_cost: US dollars that are never passed; ``None``: no such cap
@@ -64,6 +65,7 @@ class Options:
 
     repeat: int = 1
     schema: Any = None
+    tools: Any = ()
     scorers: Any = ()
     group: str | None = None
     max_cost: float | None = None
@@ -94,6 +96,8 @@ class Options:
                 f"executor is {self.executor!r}: it must be a concurrent.futures.Executor, "
                 "such as client.get_executor()."
             )
+        if self.tools and self.executor is not None:
+            raise InvalidRequestError("tools= are called here, and executor= asks elsewhere: leave one out.")
 
 
 def split_options(given: Mapping[str, Any], begun: Options) -> tuple[Options, dict[str, Any]]:
@@ -143,7 +147,7 @@ class Run(ReadSide):
         )
         self._notes, self._answers, self._at_end, self._again = notes, answers, at_end, again
         self._models = models.apart()
-        asker = Asker(self._models)
+        asker = Asker(self._models, of_rounds=cost_budget)
         self._targets = [self._models.target(arm.settings, ask=False) for arm in plan.arms]
         self._free = {arm.label for arm, target in zip(plan.arms, self._targets, strict=True) if target.is_free}
         self._results: list[Result | None] = [None] * len(plan)

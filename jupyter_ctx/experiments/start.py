@@ -18,6 +18,7 @@ from ..providers.plugins import plugin
 from ..runtime.notebook_budget import notebook_budget
 from ..storage.database import MEMORY
 from ..storage.stored_answers import AnswerKey, Answers, Outcome
+from ..tools.functions import as_tools
 from ..wording import dollars
 from .money import Estimate
 from .run import Options, Run, split_options
@@ -138,7 +139,10 @@ def _planned(
     scorers.check(table.columns)
     check_price(models, [*(arm.settings for arm in arms), *(each.settings for each in scorers.judges.values())], cap)
     schema = Schema.of(options.schema) if options.schema is not None else None
-    return RunPlan(text, table, arms, options.repeat, schema), scorers, notes
+    tools = as_tools(options.tools if isinstance(options.tools, Iterable) else [options.tools])
+    if tools and cap is not None:
+        notes = (*notes, "Each round of calls is one more request: the price told is that of one request a row.")
+    return RunPlan(text, table, arms, options.repeat, schema, tools), scorers, notes
 
 
 def _changed(run: Run, changes: Mapping[str, Any]) -> tuple[Options, dict[str, Any]]:

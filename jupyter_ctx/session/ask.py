@@ -25,11 +25,13 @@ from ..providers.plugins import plugin
 from ..runtime.notebook_budget import notebook_budget
 from ..runtime.redaction import Redactor, without_address_keys
 from ..storage.stored_answers import Outcome
+from ..tools.functions import Tool, as_tools
 from .complete import Completion, StreamListener, as_answer, complete
 from .notices import notices_of
 from .planning import counted_plan, plan
 from .prompt import attached_parts, text_room
 from .request_plan import RequestPlan
+from .tool_rounds import ToolCaller
 from .view import digested
 
 CUT_SHORT = ("max_tokens", "context_window", "cut", "interrupted")
@@ -45,6 +47,7 @@ class Ask:
     schema: what the answer must be; ``None``: text
     shared: characters with which the last message begins like those of other requests; ``None``: none share its prefix
     waits: whether a busy server is waited for, a few seconds at most
+    tools: functions that the model may call
     """
 
     messages: tuple[Message, ...]
@@ -52,6 +55,7 @@ class Ask:
     schema: AnswerSchema | None = None
     shared: int | None = None
     waits: bool = True
+    tools: tuple[Tool, ...] = ()
 
     @property
     def system(self) -> str:
@@ -66,19 +70,26 @@ class Ask:
     @property
     def digest(self) -> str:
         """The fingerprint of all that decides the answer: equal requests have equal ones, on every machine."""
-        return digested(beside_messages(self.settings, self.schema), self.messages)
+        return digested(beside_messages(self.settings, self.schema, self.tools), self.messages)
 
     @property
     def digest_anywhere(self) -> str:
         """The same of a request to whatever address, as handouts know it."""
-        return digested({**beside_messages(self.settings, self.schema), "base_url": ""}, self.messages)
+        beside = beside_messages(self.settings, self.schema, self.tools)
+        return digested({**beside, "base_url": ""}, self.messages)
 
 
 class Asker:
-    """Who asks models; several threads may ask at once. ``cost_budget`` pays; ``None``: who asks has paid."""
+    """Who asks models; several threads may ask at once.
 
-    def __init__(self, models: Models, cost_budget: CostBudget | None = None) -> None:
-        self.models, self.cost_budget = models, cost_budget
+    ``cost_budget`` pays; ``None``: who asks has paid. ``of_rounds`` pays for requests whose functions may be called:
+    how many these are, nobody knows before.
+    """
+
+    def __init__(
+        self, models: Models, cost_budget: CostBudget | None = None, of_rounds: CostBudget | None = None
+    ) -> None:
+        self.models, self.cost_budget, self.of_rounds = models, cost_budget, of_rounds
         self._targets: dict[tuple[int, bool], tuple[str, Target]] = {}  # by the identity of settings
 
     def planned(self, ask: Ask) -> RequestPlan:
@@ -90,16 +101,18 @@ class Asker:
                 self._targets.clear()
                 target = self.target(ask, server=True)
             target.check_files(question.attachments)
+        target.check_tools()
         return counted_plan(plan(question, target, past, len(past.places), ask.system))
 
     def target(self, ask: Ask, *, server: bool) -> Target:
         """Return where the request goes. ``server``: it may be asked for its window, and started."""
         target = self._looked_up(ask.settings, server=server)
         cache_key = "jupyter_ctx" if ask.shared is not None else None
-        cost_budget = None if target.is_free else self.cost_budget
+        pays = self.of_rounds if ask.tools and self.of_rounds is not None else self.cost_budget
         return replace(
-            target, schema=ask.schema, shared=ask.shared, waits=ask.waits, cache_key=cache_key, cost_budget=cost_budget
-        )
+            target, schema=ask.schema, shared=ask.shared, waits=ask.waits, cache_key=cache_key,
+            cost_budget=None if target.is_free else pays, tools=tuple(tool.spec for tool in ask.tools),
+        )  # fmt: skip
 
     def _looked_up(self, settings: Settings, *, server: bool) -> Target:
         """Return where requests with these settings go: looked up once, and again when a reply told another name."""
@@ -118,13 +131,19 @@ class Asker:
         planned, coming = self.planned(ask), coming or StreamListener()
         coming.begin()
         try:
-            came = complete(self.models, planned, coming, schema)
+            came = complete(self.models, planned, coming, schema, caller=self._caller(ask))
             reply = with_notices(came)
             is_less = came.sent.decision.left_out or came.sent.dropped or came.whole().truncated
             return Outcome(reply, bool(is_less) or reply.stop_reason in CUT_SHORT)
         except BaseException:
             self._targets.clear()  # what failed may be known better now
             raise
+
+    def _caller(self, ask: Ask) -> ToolCaller | None:
+        if not ask.tools:
+            return None
+        room, redactor = partial(text_room, self.models, ask.settings), Redactor(self.models.secrets)
+        return ToolCaller(ask.tools, room, redactor, ask.settings.tool_rounds)
 
 
 def with_notices(came: Completion) -> Reply:
@@ -142,6 +161,7 @@ def ask(
     api_key: str | None = None,
     attachments: Any = (),
     schema: Any = None,
+    tools: Iterable[Any] = (),
     on_piece: Callable[[str], object] | None = None,
     on_thought: Callable[[str], object] | None = None,
     **settings: Any,
@@ -167,6 +187,7 @@ def ask(
         attached = attached_parts(attachments, partial(text_room, models, chosen), Redactor(models.secrets))
         asked = ask_of(request, chosen, attached)
         asked = asked if kind is None else replace(asked, schema=as_answer(kind))
+        asked = replace(asked, tools=as_tools(tools)) if tools else asked
         asker = Asker(models, CostBudget(chosen.max_cost, notebook_budget()))
         answer = asker.answered(asked, StreamListener(None, on_piece, on_thought), kind)
     except KeyboardInterrupt:
@@ -214,7 +235,7 @@ def _shared_models() -> Models:
     return Models()
 
 
-def beside_messages(settings: Settings, schema: AnswerSchema | None) -> Mapping[str, Any]:
+def beside_messages(settings: Settings, schema: AnswerSchema | None, tools: Sequence[Tool] = ()) -> Mapping[str, Any]:
     """Return everything but the messages that decides an answer."""
     address = settings.base_url or given_address(settings.model.partition("/")[0])
     where = without_address_keys(address).rstrip("/")
@@ -223,4 +244,5 @@ def beside_messages(settings: Settings, schema: AnswerSchema | None) -> Mapping[
         "temperature": settings.temperature, "max_tokens": settings.max_tokens, "parameters": dict(settings.parameters),
         "schema": dict(schema.json) if schema is not None else None,
         **({"effort": settings.effort} if settings.effort is not None else {}),
+        **({"tools": [[*tool.spec[:2], dict(tool.spec.json)] for tool in tools]} if tools else {}),
     }  # fmt: skip

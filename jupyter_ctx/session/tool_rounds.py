@@ -98,8 +98,7 @@ def after_rounds(error: BaseException, rounds: list[ToolRound], replies: list[Re
     if isinstance(error, ChatError) and error.args:
         costs = [reply.cost for reply in replies if reply.cost is not None]
         spent = f" ({dollars(sum(costs))})" if any(costs) else ""
-        came, are = counted(len(rounds), "round"), "is" if len(rounds) == 1 else "are"
-        error.args = (f"{error} {came} of calls{spent} came before, and {are} kept.", *error.args[1:])
+        error.args = (f"{error} It came after {counted(len(rounds), 'round')} of calls{spent}.", *error.args[1:])
     return error
 
 

@@ -268,9 +268,14 @@ class Engine:
         return True
 
     def _worst(self, ask: Ask) -> float | None:
-        """Return the US dollars that a request may cost at most; ``None``: unknown, or there is no cap."""
+        """Return the US dollars that a request may cost at most; ``None``: unknown, or there is no cap.
+
+        Of one whose functions may be called each round is reserved when it is sent.
+        """
         if not self._cost_budget.is_capped:
             return None
+        if ask.tools:
+            return 0.0
         target = self._asker.target(ask, server=False)
         tokens = sum(map(target.message_tokens, ask.messages))
         return worst_case(self._models, target, tokens, ask.messages)
@@ -320,7 +325,7 @@ class Engine:
         job, endpoint, now = sent.job, sent.endpoint, time.monotonic()
         endpoint.open -= 1
         cost = answer.reply.cost if answer.reply is not None else None if answer.billed else 0.0
-        self._cost_budget.settle(sent.worst, cost)
+        self._cost_budget.settle(sent.worst, 0.0 if job.ask.tools else cost)
         _tell(endpoint.limiter, answer, now, sent.began)
         if answer.fault == "run":
             self.give_up(answer.error)

@@ -22,6 +22,7 @@ from ...models.registry import settings_with
 from ...session.ask import Ask, beside_messages
 from ...session.complete import as_answer
 from ...session.view import digested
+from ...tools.functions import Tool
 from ...wording.layout import cut_apart
 from .prompts import Template
 
@@ -128,6 +129,7 @@ class RunPlan:
     arms: the combinations of the grid's values
     repeat: how often each row is asked in each arm
     schema: what each answer must be; ``None``: text
+    tools: functions that the model may call
     prompts: what each row asks, by row and arm
 
     Raises InvalidRequestError where no row can be filled in.
@@ -140,10 +142,11 @@ class RunPlan:
         arms: Sequence[Arm],
         repeat: int = 1,
         schema: Schema | None = None,
+        tools: tuple[Tool, ...] = (),
     ) -> None:
         self.template, self.rows, self.arms, self.repeat, self.schema = template, rows, arms, repeat, schema
-        self._answer_schema = as_answer(schema)
-        self._deciding = [beside_messages(arm.settings, self._answer_schema) for arm in arms]
+        self._answer_schema, self.tools = as_answer(schema), tools
+        self._deciding = [beside_messages(arm.settings, self._answer_schema, tools) for arm in arms]
         self.prompts: dict[tuple[int, int], RowPrompt] = {}
         known = dict[str, RowPrompt]()  # equal requests have one text in memory
         for row in range(len(rows)):
@@ -206,4 +209,4 @@ class RunPlan:
 
     def _ask(self, settings: Settings, text: str, shared: int | None = None) -> Ask:
         system = (Message("system", settings.system),) if settings.system else ()
-        return Ask((*system, Message("user", text)), settings, self._answer_schema, shared, waits=False)
+        return Ask((*system, Message("user", text)), settings, self._answer_schema, shared, False, self.tools)

@@ -96,8 +96,9 @@ class Results(Table[Result]):
     def to_dataframe(self) -> Any:
         """Return a pandas DataFrame with a row for each answer. Raises MissingDependencyError.
 
-        Its columns: the row's inputs, the grid's values, ``repeat`` where rows were repeated, ``reply``, the fields of
-        a structured answer, the scores, and what is known of the request. A name that is there twice has the prefix
+        Its columns: the row's inputs, the grid's values, ``repeat`` where rows were repeated, ``reply``, ``calls``
+        where functions were called, the fields of a structured answer, the scores, and what is known of the request.
+        A name that is there twice has the prefix
         ``input_``, ``value_``, ``score_`` or ``parsed_``. ``error`` is empty where nothing
         went wrong; ``problems`` is there where some answers could not be scored. Where the run ended before it had
         asked for all, ``asked`` is true or false and ``attrs["unasked"]`` says for how many it had not. Where each
@@ -139,6 +140,8 @@ class Results(Table[Result]):
             found["repeat"] = [result.repeat for result in self]
         replies = [result.reply for result in self]
         found["reply"] = [None if reply is None else reply.text for reply in replies]
+        if any(reply is not None and reply.rounds for reply in replies):
+            found["calls"] = ["" if reply is None else _calls(reply) for reply in replies]
         if names.parsed:
             parsed = [result.fields for result in self]
             found |= {new: [each.get(old) for each in parsed] for old, new in names.parsed.items()}
@@ -170,6 +173,12 @@ class Results(Table[Result]):
         return [list(columns), *([cell_text(value) for value in line] for line in zip(*columns.values(), strict=True))]
 
 
+def _calls(reply: Reply) -> str:
+    """Return the calls before a reply with what came of them, a line each."""
+    called = (pair for each in reply.rounds for pair in zip(each.calls, each.results, strict=True))
+    return "\n".join(f"{call} → {result.brief}" for call, result in called)
+
+
 @dataclass(frozen=True, slots=True)
 class _Names:
     """The names of columns: of the inputs, the grid's values, the parsed fields and the scores, by what they were."""
@@ -186,7 +195,7 @@ class _Names:
         """Return the names that the columns of results have, each once."""
         repeated = any(result.repeat for result in results)
         cut_short = not all(result.asked for result in results)
-        taken = {*_LAST, "reply", *(["repeat"] if repeated else []), *(["asked"] if cut_short else [])}
+        taken = {*_LAST, "reply", "calls", *(["repeat"] if repeated else []), *(["asked"] if cut_short else [])}
         values = _free((result.values for result in results), "value_", taken)
         scores = _free((result.scores for result in results), "score_", taken)
         rows = _table_of(results)
