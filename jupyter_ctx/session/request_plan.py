@@ -106,7 +106,7 @@ class RequestPlan:
         """The turns that it carries."""
         return [*self.view[0], *self.view[1]]
 
-    @property
+    @cached_property
     def turns(self) -> list[Turn]:
         """The turns that it carries, as it carries them."""
         if not self.scope.shortened:
