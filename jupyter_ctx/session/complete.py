@@ -27,6 +27,7 @@ from .tool_rounds import OnCall, ToolCaller, after_rounds, as_messages, billed, 
 from .view import request_bytes
 
 RETRIES = 2  # requests that are sent after refusals
+EARLIER_RESULTS = "Results of earlier rounds were shortened to their first line, so that the newest fit."
 BETWEEN = "\n\n"  # two tries at a structured answer, where both are shown
 ENDED_EARLY = {
     "max_tokens": "The answer was cut at max_tokens, so its JSON may not be whole: allow a longer one with max_tokens.",
@@ -187,7 +188,7 @@ def _with_calls(models: Models, first: Completion, coming: StreamListener, calle
     Where something ends that early, the rounds that there were are kept with what came of the last one.
     """
     came, rounds, asking, error = first, list[ToolRound](), list[Reply](), first.error
-    replies = [*first.replies]
+    replies, is_short = [*first.replies], False
     while error is None and came.verdict is not None and came.verdict.reply.calls and len(rounds) <= caller.rounds:
         asking.append(came.verdict.reply)
         called = caller.answer(asking[-1], coming.called, len(rounds))
@@ -197,8 +198,7 @@ def _with_calls(models: Models, first: Completion, coming: StreamListener, calle
             stopped = Reply("", None, "interrupted" if is_interrupt else "cut", asking[-1].model)
             came, error = came._replace(verdict=Verdict(stopped)), called.error
             break
-        listener = replace(coming, pieces=[], thoughts=[])
-        came = _completed(models, continued(came.sent, as_messages(rounds)), listener, None, None)
+        came, is_short = _next_round(models, came.sent, rounds, coming, is_short=is_short)
         replies += came.replies
         error = came.error
         if first.refusal is None:
@@ -207,13 +207,28 @@ def _with_calls(models: Models, first: Completion, coming: StreamListener, calle
         return first
     verdict = came.verdict or Verdict(Reply("", None, "cut", asking[-1].model))
     reply = with_rounds(verdict.reply, rounds, asking)
+    told = [EARLIER_RESULTS] if is_short else []
     if reply.calls and error is None:
-        notice = f"The model asked for calls after {caller.rounds} rounds (tool_rounds), which were not made."
-        reply = replace(reply, notices=(*reply.notices, notice))
+        told.append(f"The model asked for calls after {caller.rounds} rounds (tool_rounds), which were not made.")
+    reply = replace(reply, notices=(*reply.notices, *told))
     if error is not None:
         error = after_rounds(error, rounds, replies)
     verdict = verdict._replace(reply=reply)
     return first._replace(sent=came.sent, verdict=verdict, replies=tuple(replies), error=error)
+
+
+def _next_round(
+    models: Models, before: RequestPlan, rounds: list[ToolRound], coming: StreamListener, *, is_short: bool
+) -> tuple[Completion, bool]:
+    """Send the results of all rounds, those of earlier ones shortened where they do not fit; return whether they are."""
+    whole = continued(before, as_messages(rounds, is_short=is_short))
+    may_shorten = not is_short and len(rounds) > 1
+    if whole.cut.fits or not may_shorten:
+        came = _completed(models, whole, replace(coming, pieces=[], thoughts=[]), None, None)
+        if not (may_shorten and isinstance(came.error, ContextOverflowError) and not came.replies):
+            return came, is_short
+    shorter = continued(before, as_messages(rounds, is_short=True))
+    return _completed(models, shorter, replace(coming, pieces=[], thoughts=[]), None, None), True
 
 
 def _completed(

@@ -83,9 +83,10 @@ class ToolCaller:
         return ToolResult(text, brief=f"not called: more than {most} (tool_rounds)", failed=True)
 
 
-def as_messages(rounds: list[ToolRound]) -> tuple[Message, ...]:
-    """Return rounds as they follow the prompt."""
-    return tuple(Message("assistant", each.text, round=each) for each in rounds)
+def as_messages(rounds: list[ToolRound], *, is_short: bool = False) -> tuple[Message, ...]:
+    """Return rounds as they follow the prompt; ``is_short``: with whole results of the last one alone."""
+    sent = [*(each.shortened() for each in rounds[:-1]), rounds[-1]] if is_short else rounds
+    return tuple(Message("assistant", each.text, round=each) for each in sent)
 
 
 def with_rounds(reply: Reply, rounds: list[ToolRound], before: list[Reply]) -> Reply:

@@ -172,6 +172,21 @@ def test_an_overflow_in_the_third_round_is_recovered() -> None:
     assert any("sent again without" in notice for notice in reply.notices)
 
 
+def test_results_of_earlier_rounds_are_shortened_where_the_newest_would_not_fit() -> None:
+    asked = [calls(("table", f'{{"number": {number}}}')) for number in range(6)]
+    provider = ScriptedProvider([*asked, "Done."], window=2_048)
+    for window in (2_048, 200_000):  # as planned, and after a refusal
+        provider.answers = [*asked, "Done."]
+        chat = Chat(provider=provider, window=window, max_tokens=200, attach_share=0.3 if window < 10_000 else 0.01)
+        reply = chat.send("Read six tables.", tools=[table])
+        assert reply.text == "Done."
+        assert len(reply.rounds) == 6
+        assert "shortened" in results_in(provider.requests[-1])[0]
+        assert "shortened" not in results_in(provider.requests[-1])[-1].split("\n")[0]
+        assert any("earlier rounds" in notice for notice in reply.notices)
+        assert "shortened" not in chat.turns[0].rounds[0].results[0].text.split("\n")[0]
+
+
 def test_results_of_older_turns_are_shortened_before_a_turn_is_left_out() -> None:
     provider = ScriptedProvider(answer_with_calls)
     chat = Chat(provider=provider, window=4_096, max_tokens=500)
