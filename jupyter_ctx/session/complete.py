@@ -220,7 +220,7 @@ def _with_calls(models: Models, first: Completion, coming: StreamListener, calle
 def _next_round(
     models: Models, before: RequestPlan, rounds: list[ToolRound], coming: StreamListener, *, is_short: bool
 ) -> tuple[Completion, bool]:
-    """Send the results of all rounds, those of earlier ones shortened where they do not fit; return whether they are."""
+    """Send the results of all rounds, those of earlier ones shortened where they do not fit; return whether so."""
     whole = continued(before, as_messages(rounds, is_short=is_short))
     may_shorten = not is_short and len(rounds) > 1
     if whole.cut.fits or not may_shorten:
