@@ -180,10 +180,15 @@ class Meter:
             self._estimates[turn_id] = fsum(map(mul, self._settled, self._turn_vector(prompt, reply)))
         return self._estimates[turn_id] + attached
 
-    def turn_parts(self, turn_id: str, prompt: str, reply: str, attached: float = 0.0) -> tuple[float, float]:
-        """Return the tokens of a turn's two messages: its size, divided as the messages are estimated."""
-        asked, answered = self.message(prompt) + attached, self.tokens(reply)
-        weight = self.turn(turn_id, prompt, reply, attached) / max(asked + answered, 1.0)
+    def turn_parts(
+        self, turn_id: str, prompt: str, reply: str, attached: float = 0.0, returned: float = 0.0
+    ) -> tuple[float, float]:
+        """Return the tokens of a turn's prompt and of what answers it: its size, divided as both are estimated.
+
+        ``attached``, ``returned``: those of the files that went with the prompt, and that functions returned.
+        """
+        asked, answered = self.message(prompt) + attached, self.tokens(reply) + returned
+        weight = self.turn(turn_id, prompt, reply, attached + returned) / max(asked + answered, 1.0)
         return asked * weight, answered * weight
 
     def counted(self, part: Fixed | str) -> bool:

@@ -78,7 +78,9 @@ def prompt_parts(turn: Turn, tokens: int, meter: Meter) -> tuple[PromptPart, ...
 
 def asked_and_answered(turn: Turn, meter: Meter) -> tuple[float, float, bool]:
     """Return the tokens of a turn's prompt and of what answers it, and whether they are those that were reported."""
-    asked, said = meter.turn_parts(turn.id, turn.prompt, turn.answered, file_tokens(turn.files, meter.vision))
+    attached = file_tokens(turn.attachments, meter.vision)
+    returned = file_tokens(turn.files, meter.vision) - attached if turn.rounds else 0.0
+    asked, said = meter.turn_parts(turn.id, turn.prompt, turn.answered, attached, returned)
     answered = turn.usage.output_tokens - turn.usage.reasoning_tokens if turn.usage is not None else 0
     is_whole = meter.counted(turn.id) and not turn.rounds and 0 < answered < asked + said
     if not is_whole:  # both halves were reported, and not their sum alone
@@ -100,11 +102,16 @@ def turn_parts(turn: Turn, meter: Meter) -> tuple[PromptPart, ...]:
 def call_parts(turn: Turn, tokens: float, meter: Meter) -> tuple[PromptPart, ...]:
     """Return the calls before a turn's reply with their results: parts of the ``tokens`` of all that answers."""
     pairs = [pair for each in turn.rounds for pair in zip(each.calls, each.results, strict=True)]
-    texts = [f"{call.name}{call.arguments}{result.text}" for call, result in pairs]
-    scale = tokens / max(1.0, meter.tokens(turn.answered)) if pairs else 0.0
+    if not pairs:
+        return ()
+    sizes = [
+        meter.tokens(f"{call.name}{call.arguments}{result.text}") + file_tokens(result.attachments, meter.vision)
+        for call, result in pairs
+    ]
+    scale = tokens / max(1.0, sum(sizes) + meter.tokens(turn.reply))
     return tuple(
-        PromptPart(f"{call} → {result.brief}", result.text, result.attachments, round(scale * meter.tokens(text)))
-        for (call, result), text in zip(pairs, texts, strict=True)
+        PromptPart(f"{call} → {result.brief}", result.text, result.attachments, round(scale * size))
+        for (call, result), size in zip(pairs, sizes, strict=True)
     )
 
 
@@ -116,8 +123,8 @@ def tokens_within(turn: Turn, meter: Meter) -> Within:
     asked, answered, _ = asked_and_answered(turn, meter)
     parts = prompt_parts(turn, round(asked), meter) if has_cells else ()
     cells = sum(part.tokens for part in parts if CELL_SOURCE.match(part.source))
-    replied = len(turn.reply) / max(1, len(turn.answered))
-    return Within(cells, (1 - replied) * answered if turn.rounds else 0.0)
+    calls = sum(part.tokens for part in call_parts(turn, answered, meter))
+    return Within(cells, min(calls, answered))
 
 
 def divided(turn: Turn) -> Iterator[PromptPart]:
