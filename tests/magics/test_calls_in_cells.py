@@ -16,9 +16,6 @@ import msgspec
 import pytest
 from cells import Cells
 from jupyter_client import KernelManager
-from jupyter_ctx.export.handout import Handout, with_handout
-from jupyter_ctx.magics.value_bundle import forms_of
-from jupyter_ctx.session.handed_out import gathered
 from kernels import Kernel, error, shown
 from server import events, piece, send, serve, usage
 from tool_calls import Called, completions
@@ -31,7 +28,9 @@ from jupyter_ctx.display.answer.calls import steps_html, with_steps
 from jupyter_ctx.display.answer.stream import NotebookView
 from jupyter_ctx.export.conversation_files import redacted, written
 from jupyter_ctx.magics.sent_parts import call_shown
+from jupyter_ctx.magics.value_bundle import forms_of
 from jupyter_ctx.runtime.redaction import Redactor
+from jupyter_ctx.session.handout import HandoutAnswer, gathered, with_answers
 
 MAKE = '''
 def rows(country: str) -> list:
@@ -210,9 +209,9 @@ def test_a_handed_out_notebook_shows_the_calls_and_calls_nothing() -> None:
     turn = replace(asked, reply="Twelve.", rounds=(ToolRound((ToolCall("c1", "rows"),), (result,)),))
     conversation = Conversation()
     conversation.append(TurnAdded(turn))
-    handout = gathered([conversation], {"s"}, lambda _: False)
-    notebook = json.loads(with_handout({"cells": [{"source": "x"}], "metadata": {}}, handout))
-    (answer,) = msgspec.convert(notebook["metadata"]["jupyter_ctx"]["handout"], Handout).answers
+    answers = gathered([conversation], {"s"}, lambda _: False)
+    notebook = json.loads(with_answers({"cells": [{"source": "x"}], "metadata": {}}, answers))
+    (answer,) = msgspec.convert(notebook["metadata"]["jupyter_ctx"]["handout"], list[HandoutAnswer])
     (kept,) = answer.rounds
     assert kept == turn.rounds[0]
 
