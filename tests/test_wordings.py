@@ -43,6 +43,7 @@ PICTURES = f"""
 from IPython.display import Image as Shown
 from PIL import Image
 from matplotlib import pyplot
+from jupyter_ctx.experiments.table.results import Result
 chat = Chat(provider=ScriptedProvider(takes=frozenset(["image"])))
 figures = [pyplot.figure(figsize=(1, 1)) for _ in range(11)]
 """

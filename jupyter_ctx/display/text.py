@@ -74,7 +74,7 @@ def note_html(text: str) -> str:
     return f"<details {attributes}><summary>{badge} {first}</summary>{rest}</details>"
 
 
-def plain_bundle(text: str) -> dict[str, str]:
+def text_bundle(text: str) -> dict[str, str]:
     """Return lines of text as HTML, as Markdown and as plain text."""
     return {
         "text/html": f'<div dir="auto" style="{NOTE_STYLE}">{text_html(text)}</div>',

@@ -11,7 +11,7 @@ from IPython.display import display
 
 from ..config.settings import MODEL_SETTINGS
 from ..conversation.conversation import Conversation
-from ..display.text import markdown_block, plain_bundle
+from ..display.text import markdown_block, text_bundle
 from ..display.turn_plot import TurnFigures, draw_turns, turns_text
 from ..errors import ChatError, ChatInterrupted, InvalidRequestError, MissingDependencyError
 from ..experiments.asking.progress import ending_figures, sentences_of
@@ -119,7 +119,7 @@ class MapCell:
         if where(self._shell).kind != "notebook":
             say(*lines, sep="\n")
         elif lines:
-            display(plain_bundle("\n".join(lines)), raw=True)
+            display(text_bundle("\n".join(lines)), raw=True)
 
     def _display(self, table: Any) -> None:
         """Show a DataFrame with a form in Markdown, which it does not have itself."""

@@ -17,7 +17,7 @@ from ..display.answer.calls import steps_html, with_steps
 from ..display.answer.footer import Footer, footer_html, footer_line
 from ..display.answer.markdown import bundle, to_markdown
 from ..display.run_page import card_bundle
-from ..display.text import markdown_block, markdown_line, plain_bundle
+from ..display.text import markdown_block, markdown_line, text_bundle
 from ..display.transcript import IN_FULL, Transcript, TurnShown, total_line, transcript_html, transcript_text
 from ..display.widgets.gauge import gauge_bundle
 from ..errors import ChatError
@@ -55,13 +55,13 @@ def _reply(reply: Reply) -> dict[str, str]:
 
 
 def _usage(usage: Usage) -> dict[str, str]:
-    return {**plain_bundle(footer_line(Footer(usage=usage))), "text/plain": repr(usage)}
+    return {**text_bundle(footer_line(Footer(usage=usage))), "text/plain": repr(usage)}
 
 
 def _run(run: Run) -> dict[str, str]:
     """Return what a run has found; while it goes on, that it does."""
     if run.is_running:  # its bar goes on where it was begun; what stands here would stay as it is now
-        return plain_bundle(f"{run!r}: the bar where it was begun shows how far it is by now.")
+        return text_bundle(f"{run!r}: the bar where it was begun shows how far it is by now.")
     from ..experiments.asking.progress import run_card  # which a conversation does not need
 
     return {**card_bundle(run_card(run)), "text/plain": repr(run)}
@@ -72,7 +72,7 @@ def _chat(chat: Chat) -> dict[str, str]:
     whole = replace(carried(chat.conversation), system=chat.system or None)
     said = redacted(whole, chat.session.redactor())
     if not said.turns:
-        return plain_bundle(repr(chat))
+        return text_bundle(repr(chat))
     talk = _transcript(chat, said)
     return {
         "text/html": transcript_html(talk),
@@ -122,7 +122,7 @@ DRAWN: Mapping[str, Callable[[Any], dict[str, str]]] = MappingProxyType({  # by 
     "Reply": _reply,
     "ContextInfo": lambda info: {**gauge_bundle(info), "text/plain": repr(info)},
     "Usage": _usage,
-    "Change": lambda change: {**plain_bundle(str(change)), "text/plain": repr(change)},
+    "Change": lambda change: {**text_bundle(str(change)), "text/plain": repr(change)},
     "Run": _run,
     "History": lambda turns: parts_bundle(turns.shown()),
     "View": lambda view: parts_bundle(view.shown()),
