@@ -43,7 +43,6 @@ PICTURES = f"""
 from IPython.display import Image as Shown
 from PIL import Image
 from matplotlib import pyplot
-from jupyter_ctx.experiments.table.results import Result
 chat = Chat(provider=ScriptedProvider(takes=frozenset(["image"])))
 figures = [pyplot.figure(figsize=(1, 1)) for _ in range(11)]
 """
@@ -55,6 +54,7 @@ OPENAI_API_KEY = "sk-" + "a1B2" * 10
 """
 SAVED = f"""
 {AT_A_SERVER}
+from jupyter_ctx.experiments.table.results import Result
 def graded(hits):
     given = [(i, "", 0, {{"q": i}}, {{}}, f"q {{i}}", Reply("So."), "", False, False) for i in range(20)]
     return [Result(*each, {{"right": each[0] < hits}}) for each in given]
