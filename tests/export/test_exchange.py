@@ -359,7 +359,7 @@ MESSAGES = "[{}]".format
         ("[" * 100_000, ".json", "too many brackets"),
         ('{"messages": {}}', ".json", "There are no messages in it"),
         (MESSAGES("3"), ".json", "int is not a message: a message has a role"),
-        (MESSAGES('{"role": "tool", "content": "x"}'), ".json", "'robot' with str is not a message with a text"),
+        (MESSAGES('{"role": "robot", "content": "x"}'), ".json", "'robot' with str is not a message with a text"),
         (MESSAGES('{"role": "user", "content": "x"}, {"role": "system", "content": "x"}'), ".json", "role 'system'"),
         (MESSAGES('{"role": "user", "content": [{"type": "audio"}]}'), ".json", "neither text nor"),
         (MESSAGES('{"role": "system", "content": [{"type": "file"}]}'), ".json", "'system' may contain text only"),

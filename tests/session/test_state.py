@@ -27,6 +27,7 @@ STATES = st.builds(
     spent=st.builds(Spending, st.none() | st.floats(0, 1e6), st.integers(0, 9)),
     counted=st.sampled_from(["", "view"]),
     sent=st.just(""),
+    runs=st.dictionaries(st.text(max_size=9).filter(str.isalnum), st.just({"temperature": 0.5}), max_size=2),
 )
 
 

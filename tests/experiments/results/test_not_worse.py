@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -131,7 +132,7 @@ def test_the_test_in_the_documentation_compares_with_the_run_that_was_exported(
     with answering_rows(lambda prompt: "Paris." if "France" in prompt else "Rome") as asked:
         there = ", ".join(f"{name!r}: {value!r}" for name, value in {**asked.model, "prices": (1, 1)}.items())
         names: dict[str, Any] = {}
-        exec(source.replace('"model": "openai/gpt-5.2"', there), names)
+        exec(re.sub('"model": "[^"]+"', there.replace("\\", r"\\"), source), names)
         run = sweep("{{ question }}", "questions.csv", scorers=exact("answer", ignore_punctuation=True), **asked.model)
         run.result()
         run.export("baseline.json")
