@@ -116,7 +116,9 @@ def saved_cells(notebook: str | None) -> list[SavedCell]:
     """Return the cells in a notebook's file; nothing where it cannot be read or its cells have no ids."""
     try:
         cells = json.loads(Path(notebook or "").read_bytes())["cells"]
-        return [SavedCell(str(cell["id"]), cell.get("cell_type", "code"), "".join(cell.get("source", ""))) for cell in cells]
+        return [
+            SavedCell(str(cell["id"]), cell.get("cell_type", "code"), "".join(cell.get("source", ""))) for cell in cells
+        ]
     except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
         return []
 

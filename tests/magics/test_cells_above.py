@@ -266,7 +266,7 @@ def test_code_that_adds_to_the_conversation_is_no_context(call: str, asked: Any)
     for _ in range(2):  # what it has added before stays
         kernel.run("chat = get_chat()", "one")
         kernel.run(f"noted = 1; _ = {call}", "two")
-        kernel.run(ASK, "chat-1")
+        kernel.run(ASK, f"chat {call}")  # a cell that no other kernel of this notebook has asked in
         assert codes(seen)[-1:] == ["chat = get_chat()"]
 
 
