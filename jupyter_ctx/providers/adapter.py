@@ -21,7 +21,7 @@ from urllib.request import getproxies, proxy_bypass
 
 from ..context.context_info import MoneyLeft
 from ..context.windows import ContextWindow, Fact
-from ..conversation.schema_forms import OPENAI_FORM, strict_form
+from ..conversation.schema_forms import strict_form
 from ..errors import (
     AuthenticationError,
     ChatError,
@@ -129,7 +129,6 @@ class Adapter(Provider):
         self._asked = 0
         self._gateway = gateway_of(at.name, {})  # which tells what is left to spend
         self._refused = refused_at(self.endpoint)
-        self._forms: dict[str, dict[str, Any] | None] = {}  # of schemas, as they are sent
 
     # what each adapter implements: messages into a body, and events into pieces
 
@@ -166,10 +165,6 @@ class Adapter(Provider):
     def _loaded(self, client: Any) -> tuple[ModelInfo, ...]:
         """Return the models that a server of the user's own runs."""
         return read_cards(self._listing(client))
-
-    def _form(self, schema: Mapping[str, Any]) -> dict[str, Any] | None:
-        """Return a schema as this API takes it; ``None``: it cannot."""
-        return strict_form(schema, OPENAI_FORM)
 
     def _learn(self, refusal: Refusal, request: Request) -> None:
         """Learn from a refusal what the model does not take."""
@@ -286,10 +281,10 @@ class Adapter(Provider):
         """Return a request with the form of its schema; where there is none, its last message tells the schema."""
         if request.schema is None:
             return request, None
-        text = schema_text(request.schema)
-        if text not in self._forms:
-            self._forms[text] = self._form(request.schema.json)
-        form = None if text in self._refused.schemas else self._forms[text]
+        form = None
+        if schema_text(request.schema) not in self._refused.schemas:
+            schema = request.schema.json  # servers of the user's own know all keywords, or pass over some
+            form = dict(schema) if self.at.self_hosted else strict_form(schema)
         return (request if form is not None else in_prompt(request)), form
 
     def _check_tools(self, request: Request) -> None:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from itertools import chain
 from typing import Any
 
 from ..context.usage import Usage
 from ..conversation.messages import Attachment, Message, ToolCall
-from ..conversation.schema_forms import ANTHROPIC_FORM, strict_form
 from .adapter import ASK_SECONDS, Adapter
 from .base import Piece, Request, Thought
 from .http_client import Sdk
@@ -70,9 +69,6 @@ class Anthropic(Adapter):
         given = {name: value for name, value in other.items() if value is not None}
         counted = client.messages.count_tokens(model=self.at.model, messages=_messages(told), **given)
         return int(counted.input_tokens)
-
-    def _form(self, schema: Mapping[str, Any]) -> dict[str, Any] | None:
-        return strict_form(schema, ANTHROPIC_FORM)
 
     def _read(self, events: Iterator[dict[str, Any]], reply: ReplyBuilder) -> Iterator[Piece]:
         reported, blocks = dict[str, Any](), _Blocks()

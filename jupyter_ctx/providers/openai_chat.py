@@ -113,10 +113,6 @@ class ChatCompletions(OpenAIAdapter):
     def _efforts(self) -> Sequence[Form]:
         return COMPATIBLE_FORMS.get(self.at.name) or (OWN_SERVER_FORMS if self.at.self_hosted else (EFFORT_ALONE,))
 
-    def _form(self, schema: Mapping[str, Any]) -> dict[str, Any] | None:
-        """Return a schema as it is for a server of the user's own: these know all keywords, or pass over some."""
-        return dict(schema) if self.at.self_hosted else super()._form(schema)
-
     def _count(self, client: Any, request: Request) -> int | None:
         """Return the count of a server of the user's own: llama.cpp and vLLM have a path for it."""
         counted, tokenized = f"{self._root}/v1/chat/completions/input_tokens", f"{self._root}/tokenize"
