@@ -41,7 +41,7 @@ from .parameters import Effort, Form, refused_at, without
 from .reply_builder import ReplyBuilder
 from .request_body import OF_A_PARAMETER, encoded, in_prompt, schema_text, unwritable, with_parameters
 from .stream_events import AnswerParts, EventError
-from .tools import check_tools, no_tools, prepared, refuses_tool_schema, refuses_tools, tools_error
+from .tools import check_tools, no_tools, prepared, tools_error
 
 NO_KEY = "none"  # what servers without keys are sent: the SDKs want something
 BY_ENVIRONMENT = "environment"  # the SDK finds its own way in
@@ -349,9 +349,8 @@ class Adapter(Provider):
             return None
         if refusal is not None and self._adapts(refusal, request, known):
             return 0.0
-        if refusal is not None and request.tools and refuses_tools(refusal):
-            return None
-        if not delays:
+        is_of_tools = refusal is not None and request.tools and tools_error(refusal, self.at.model)
+        if is_of_tools or not delays:
             return None
         first, delay = len(delays) == len(DELAYS), delays.pop(0)
         if request.once and (refusal is None or refusal.code in TOO_LATE):
@@ -365,7 +364,7 @@ class Adapter(Provider):
 
         What is refused may have been learned by another thread, until this one had read its own refusal.
         """
-        if refusal.is_unpaid or refusal.overflow or (request.tools and refuses_tool_schema(refusal)):
+        if refusal.is_unpaid or refusal.overflow:
             return False
         if refusal.code in OF_A_PARAMETER:
             if len(self._refused) == known:  # else it is about a request as it would not be sent any more
