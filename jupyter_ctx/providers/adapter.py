@@ -162,9 +162,9 @@ class Adapter(Provider):
         del client, request
         return None
 
-    def _loaded(self, client: Any) -> tuple[ModelInfo, ...]:
-        """Return the models that a server of the user's own runs."""
-        return read_cards(self._listing(client))
+    def _served(self, client: Any) -> ModelInfo | None:
+        """Return what a server of the user's own says of the model; ``None``: it does not know it."""
+        return find_card(read_cards(self._listing(client)), self.at.model)
 
     def _learn(self, refusal: Refusal, request: Request) -> None:
         """Learn from a refusal what the model does not take."""
@@ -213,20 +213,19 @@ class Adapter(Provider):
         """Return the window that the server reports for the model it runs; hosted services report none."""
         if ask and self.at.self_hosted and self._window is None and self._asked < ASK_TIMES:
             self._asked += 1
+            card = None
             try:
-                cards = self._asked_twice(self._loaded)
+                card = self._asked_twice(self._served)
             except Exception as error:  # whatever it answers, the window stays unknown
-                cards = ()
                 if getattr(error, "status_code", None) in NOT_THERE:
                     self._asked = ASK_TIMES
-            card = find_card(cards, self.at.model, among_many=bool(self.at.loaded_at))
             self._window = card.served if card else None
             self._facts = card.facts if card else {}
         return self._window
 
     def says(self, fact: Fact, *, ask: bool) -> bool | None:
-        """Return whether a fact holds of the model, as the server's list of models said."""
-        del ask
+        """Return whether a fact holds of the model, as a server of the user's own said."""
+        self.served_window(ask=ask)
         return self._facts.get(fact)
 
     def forget_window(self) -> None:
