@@ -14,7 +14,9 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-KEPT = frozenset({"description", "title", "format"})  # keywords beside those that shape a value, which all know
+KNOWN_KEYWORDS = frozenset(
+    {"description", "title", "format"}
+)  # keywords beside those that shape a value, which all know
 STRING_FORMATS = frozenset(["date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"])
 SILENT = frozenset({"$schema", "$id", "$comment", "$anchor", "examples", "deprecated", "readOnly", "writeOnly"})
 SHAPING = frozenset({"patternProperties", "prefixItems", "$dynamicRef", "$recursiveRef", "unevaluatedProperties"})
@@ -102,7 +104,7 @@ def _with_keywords(found: dict[str, Any], rest: Mapping[str, Any]) -> dict[str, 
     """Return a part with the other keywords that all strict modes know, and a description that tells the rest."""
     left_out = []
     for name, value in rest.items():
-        if name in KEPT and (name != "format" or value in STRING_FORMATS):
+        if name in KNOWN_KEYWORDS and (name != "format" or value in STRING_FORMATS):
             found[name] = value
         else:
             left_out.append(f"{name}: {json.dumps(value, ensure_ascii=False)}")

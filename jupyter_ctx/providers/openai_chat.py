@@ -193,7 +193,7 @@ class ChatCompletions(OpenAIAdapter):
         """Return what the server says of the model in its list and beside it, the window by what it has loaded."""
         asked, is_loaded = client.with_options(timeout=ASK_SECONDS), bool(self.at.loaded_at)
         beside = self._said_beside(asked)
-        (known,) = read_cards([{**beside, "id": self.at.model}])
+        (known,) = read_cards([{**beside, "id": self.at.model}]) if beside else (ModelInfo(self.at.model),)
         try:
             listed = asked.get(self._root + self.at.loaded_at, cast_to=object) if is_loaded else self._listing(client)
         except Exception:
