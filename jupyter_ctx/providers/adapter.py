@@ -21,7 +21,7 @@ from urllib.request import getproxies, proxy_bypass
 
 from ..context.context_info import MoneyLeft
 from ..context.windows import ContextWindow, Fact
-from ..conversation.schema_forms import OPENAI_FORM, strict_form
+from ..conversation.schema_forms import strict_form
 from ..errors import (
     AuthenticationError,
     ChatError,
@@ -41,7 +41,7 @@ from .parameters import Effort, Form, refused_at, without
 from .reply_builder import ReplyBuilder
 from .request_body import OF_A_PARAMETER, encoded, in_prompt, schema_text, unwritable, with_parameters
 from .stream_events import AnswerParts, EventError
-from .tools import check_tools, no_tools, prepared, refuses_tool_schema, refuses_tools, tools_error
+from .tools import check_tools, no_tools, prepared, tools_error
 
 NO_KEY = "none"  # what servers without keys are sent: the SDKs want something
 BY_ENVIRONMENT = "environment"  # the SDK finds its own way in
@@ -129,7 +129,6 @@ class Adapter(Provider):
         self._asked = 0
         self._gateway = gateway_of(at.name, {})  # which tells what is left to spend
         self._refused = refused_at(self.endpoint)
-        self._forms: dict[str, dict[str, Any] | None] = {}  # of schemas, as they are sent
 
     # what each adapter implements: messages into a body, and events into pieces
 
@@ -163,13 +162,9 @@ class Adapter(Provider):
         del client, request
         return None
 
-    def _loaded(self, client: Any) -> tuple[ModelInfo, ...]:
-        """Return the models that a server of the user's own runs."""
-        return read_cards(self._listing(client))
-
-    def _form(self, schema: Mapping[str, Any]) -> dict[str, Any] | None:
-        """Return a schema as this API takes it; ``None``: it cannot."""
-        return strict_form(schema, OPENAI_FORM)
+    def _served(self, client: Any) -> ModelInfo | None:
+        """Return what a server of the user's own says of the model; ``None``: it does not know it."""
+        return find_card(read_cards(self._listing(client)), self.at.model)
 
     def _learn(self, refusal: Refusal, request: Request) -> None:
         """Learn from a refusal what the model does not take."""
@@ -218,20 +213,19 @@ class Adapter(Provider):
         """Return the window that the server reports for the model it runs; hosted services report none."""
         if ask and self.at.self_hosted and self._window is None and self._asked < ASK_TIMES:
             self._asked += 1
+            card = None
             try:
-                cards = self._asked_twice(self._loaded)
+                card = self._asked_twice(self._served)
             except Exception as error:  # whatever it answers, the window stays unknown
-                cards = ()
                 if getattr(error, "status_code", None) in NOT_THERE:
                     self._asked = ASK_TIMES
-            card = find_card(cards, self.at.model, among_many=bool(self.at.loaded_at))
             self._window = card.served if card else None
             self._facts = card.facts if card else {}
         return self._window
 
     def says(self, fact: Fact, *, ask: bool) -> bool | None:
-        """Return whether a fact holds of the model, as the server's list of models said."""
-        del ask
+        """Return whether a fact holds of the model, as a server of the user's own said."""
+        self.served_window(ask=ask)
         return self._facts.get(fact)
 
     def forget_window(self) -> None:
@@ -286,10 +280,10 @@ class Adapter(Provider):
         """Return a request with the form of its schema; where there is none, its last message tells the schema."""
         if request.schema is None:
             return request, None
-        text = schema_text(request.schema)
-        if text not in self._forms:
-            self._forms[text] = self._form(request.schema.json)
-        form = None if text in self._refused.schemas else self._forms[text]
+        form = None
+        if schema_text(request.schema) not in self._refused.schemas:
+            schema = request.schema.json  # servers of the user's own know all keywords, or pass over some
+            form = dict(schema) if self.at.self_hosted else strict_form(schema)
         return (request if form is not None else in_prompt(request)), form
 
     def _check_tools(self, request: Request) -> None:
@@ -354,9 +348,8 @@ class Adapter(Provider):
             return None
         if refusal is not None and self._adapts(refusal, request, known):
             return 0.0
-        if refusal is not None and request.tools and refuses_tools(refusal):
-            return None
-        if not delays:
+        is_of_tools = refusal is not None and request.tools and tools_error(refusal, self.at.model)
+        if is_of_tools or not delays:
             return None
         first, delay = len(delays) == len(DELAYS), delays.pop(0)
         if request.once and (refusal is None or refusal.code in TOO_LATE):
@@ -370,7 +363,7 @@ class Adapter(Provider):
 
         What is refused may have been learned by another thread, until this one had read its own refusal.
         """
-        if refusal.is_unpaid or refusal.overflow or (request.tools and refuses_tool_schema(refusal)):
+        if refusal.is_unpaid or refusal.overflow:
             return False
         if refusal.code in OF_A_PARAMETER:
             if len(self._refused) == known:  # else it is about a request as it would not be sent any more

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from itertools import chain
 from typing import Any
 
 from ..context.usage import Usage
 from ..conversation.messages import Attachment, Message, ToolCall
-from ..conversation.schema_forms import ANTHROPIC_FORM, strict_form
 from .adapter import ASK_SECONDS, Adapter
 from .base import Piece, Request, Thought
 from .http_client import Sdk
@@ -23,6 +22,8 @@ SENT = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"
 MAX_TOKENS = 4_096  # the API demands one
 LEAST_BUDGET = 1_024  # tokens of thinking
 _API = "anthropic"
+Blocks = dict[object, tuple[dict[str, Any], list[tuple[str, str]]]]  # by place, each with what came of its fields
+EMPTY = {"type": "text", "text": ""}
 DELTAS = ("text", "thinking", "signature", "partial_json")  # fields that come in pieces
 
 
@@ -71,11 +72,8 @@ class Anthropic(Adapter):
         counted = client.messages.count_tokens(model=self.at.model, messages=_messages(told), **given)
         return int(counted.input_tokens)
 
-    def _form(self, schema: Mapping[str, Any]) -> dict[str, Any] | None:
-        return strict_form(schema, ANTHROPIC_FORM)
-
     def _read(self, events: Iterator[dict[str, Any]], reply: ReplyBuilder) -> Iterator[Piece]:
-        reported, blocks = dict[str, Any](), _Blocks()
+        reported, blocks = dict[str, Any](), Blocks()
         for event in events:
             kind = event.get("type")
             message = event if kind == "message" else dict_at(event, "message")  # whole, where it is not streamed
@@ -84,55 +82,44 @@ class Anthropic(Adapter):
                 if isinstance(block, dict):
                     yield _piece(block)
             if reply.offers_tools:
-                blocks.take(event, message)
+                _take(event, message, blocks)
             for place in (message, event):
                 if "usage" in place:
                     reported = _reported(reported, dict_at(place, "usage"))
             _end(dict_at(event, "delta") if kind == "message_delta" else message, reply)
             reply.whole = reply.whole or kind == "message_stop"
         reply.usage = _usage(reported)
-        whole = blocks.whole()
+        whole = [block for each in blocks.values() if (block := _whole(*each)) != EMPTY]
         for number, block in enumerate(whole):
             if _is_call(block):
-                reply.call(number, text_at(block, "id"), text_at(block, "name"), block["input"])
+                reply.call(number, text_at(block, "id"), text_at(block, "name"), text_at(block, "input"))
         reply.state = written_state(_API, whole) if reply.calls else ""
 
     def _listing(self, client: Any) -> Any:
         return client.with_options(timeout=ASK_SECONDS).get("/v1/models?limit=1000", cast_to=object)
 
 
-class _Blocks:
-    """The blocks of a reply while they arrive."""
+def _take(event: dict[str, Any], message: dict[str, Any], blocks: Blocks) -> None:
+    """Take what an event begins, or adds to a block; ``message``: the reply in it, with blocks that are whole."""
+    place, begun = event.get("index"), event.get("content_block")
+    for number, block in enumerate(dicts_in(message.get("content"))):
+        blocks[number] = block, []
+    if isinstance(begun, dict):
+        blocks[place] = begun, []
+    elif place in blocks:
+        delta = dict_at(event, "delta")
+        blocks[place][1].extend((name, text_at(delta, name)) for name in DELTAS if name in delta)
 
-    def __init__(self) -> None:
-        self._blocks: dict[object, tuple[dict[str, Any], list[tuple[str, str]]]] = {}
 
-    def take(self, event: dict[str, Any], message: dict[str, Any]) -> None:
-        """Take what an event begins, or adds to a block; ``message``: the reply in it, with blocks that are whole."""
-        place, begun = event.get("index"), event.get("content_block")
-        for number, block in enumerate(dicts_in(message.get("content"))):
-            self._blocks[number] = block, []
-        if isinstance(begun, dict):
-            self._blocks[place] = begun, []
-        elif place in self._blocks and event.get("type") == "content_block_delta":
-            delta = dict_at(event, "delta")
-            self._blocks[place][1].extend((name, text_at(delta, name)) for name in DELTAS if name in delta)
-
-    def whole(self) -> Parts:
-        """Return the blocks as they are sent back; the input of a call is JSON as the model wrote it."""
-        made = Parts()
-        for begun, pieces in self._blocks.values():
-            block = {name: value for name, value in begun.items() if value is not None}
-            for name in dict(pieces):
-                block[name] = text_at(block, name) + "".join([text for each, text in pieces if each == name])
-            written = block.pop("partial_json", "") or json.dumps(block.get("input") or {}, ensure_ascii=False)
-            if _is_call(block):
-                block["input"] = written
-            elif "input" in block:  # of a tool that the server runs itself
-                block["input"] = arguments(ToolCall("", "", written))
-            if block.get("type") != "text" or block.get("text"):
-                made.append(block)
-        return made
+def _whole(begun: dict[str, Any], pieces: list[tuple[str, str]]) -> dict[str, Any]:
+    """Return a block as it is sent back; the input of a call is JSON as the model wrote it."""
+    block = {name: value for name, value in begun.items() if value is not None}
+    for name in dict(pieces):
+        block[name] = text_at(block, name) + "".join([text for each, text in pieces if each == name])
+    written = block.pop("partial_json", "") or json.dumps(block.get("input") or {}, ensure_ascii=False)
+    if "input" in block:  # of a call, or of a tool that the server runs itself
+        block["input"] = written if _is_call(block) else arguments(ToolCall("", "", written))
+    return block
 
 
 def _within_length(body: dict[str, Any]) -> dict[str, Any]:

