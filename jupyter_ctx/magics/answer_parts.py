@@ -69,7 +69,7 @@ def ending(reply: Reply) -> tuple[str, ...]:
         )
     if not reply.text and reply.usage and reply.usage.includes_tools:
         return ("The model only called a tool, and none is run here: ask without tools (--set), or rephrase.",)
-    if not reply.text:
+    if not reply.text and not reply.rounds:
         return ("The model sent an empty reply. Run the cell again, or rephrase the prompt.",)
     if reply.stop_reason == "context_window":
         return ("The reply filled the context window: make room with %chat trim, then use %chat continue.",)

@@ -44,7 +44,7 @@ def _function(whose: str, name: str, variables: Mapping[str, Any]) -> Any:
         hint = did_you_mean(name, functions_like(name, variables)) or " Run the cell that defines it first."
         raise UsageError(f"{whose} {name}: there is no function {name!r}.{hint} Nothing was sent.")
     if not is_function(value):
-        what = "a class" if isinstance(value, type) else f"a {type(value).__name__}"
+        what = "a class" if isinstance(value, type) else f"of type {type(value).__name__}"
         raise UsageError(f"{whose} {name}: {name} is {what}, not a function. Nothing was sent.")
     return value
 

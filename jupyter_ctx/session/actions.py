@@ -213,7 +213,7 @@ def clear(session: Session) -> Change:
 def include_all(session: Session) -> Change:
     """Bring back all that was trimmed, cut or excluded."""
     past = session.conversation
-    excluded = any(place.excluded for place in past.places)
+    excluded = any(place.excluded or place.shortened for place in past.places)
     if not past.trimmed_to and not excluded and not session.snapshot().info.left_out:
         return _unchanged("Nothing to include: no turn is left out")
     return _apply(session, IncludedAll(), "Included all turns")

@@ -22,7 +22,7 @@ from ..providers.error_mapping import TOO_LATE
 from ..runtime.interrupts import interruptible, uninterrupted
 from .planning import continued, given_up, smaller
 from .reply_checks import INCOMPLETE, Verdict, all_thinking, verdict_on
-from .request_plan import RequestPlan
+from .request_plan import RequestPlan, overflow_error
 from .tool_rounds import OnCall, ToolCaller, after_rounds, as_messages, billed, with_rounds
 from .view import request_bytes
 
@@ -211,6 +211,8 @@ def _with_calls(models: Models, first: Completion, coming: StreamListener, calle
     if reply.calls and error is None:
         told.append(f"The model asked for calls after {caller.rounds} rounds (tool_rounds), which were not made.")
     reply = replace(reply, notices=(*reply.notices, *told))
+    if isinstance(error, ContextOverflowError) and not error.by_bytes:
+        error = overflow_error(came.sent, error.overflow, kept=True)
     if error is not None:
         error = after_rounds(error, rounds, replies)
     verdict = verdict._replace(reply=reply)

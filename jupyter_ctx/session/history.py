@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from .. import wording as words
 from ..context.tokens import Meter
-from ..conversation.messages import StopReason
+from ..conversation.messages import StopReason, Turn
 from ..conversation.places import TurnSlot
 from ..display.tables import first_words
 from ..display.tabular import Table
@@ -23,6 +23,7 @@ ENDINGS: dict[StopReason, str] = {
     "refusal": "refused",
     "interrupted": "interrupted",
     "cut": "cut off",
+    "tool_calls": "ended with calls",
 }
 
 
@@ -101,16 +102,17 @@ def history(now: NextRequest) -> History:
 
     states = part_states(past, plan.scope, plan.first)
     rows = History(
-        _row(number, place, state, meter, stale=place.id in stale)
+        _row(number, place, plan.scope.turn(past, place), state, meter, stale=place.id in stale)
         for number, place, state in zip(count(1), past.places, states, strict=False)
     )
     rows.cleared = len(past.cleared)
     return rows
 
 
-def _row(number: int, place: TurnSlot, state: str, meter: Meter, *, stale: bool) -> HistoryRow:
-    turn, record = place.turn, place.turn.record
-    marks = (ENDINGS[turn.stop_reason], "stale" if stale else "")
+def _row(number: int, place: TurnSlot, turn: Turn, state: str, meter: Meter, *, stale: bool) -> HistoryRow:
+    """Return the row of a place, whose ``turn`` is as the next request carries it."""
+    record, is_short = turn.record, turn is not place.turn
+    marks = (ENDINGS[turn.stop_reason], "results shortened" if is_short else "", "stale" if stale else "")
     return HistoryRow(
         number, cell_of(place), turn.prompt, turn.reply, round(turn_tokens(turn, meter)), meter.counted(turn.id),
         (state, *filter(None, marks)), len(place.versions), turn.model, ", ".join(turn.sources), record.typed,

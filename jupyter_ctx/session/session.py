@@ -546,9 +546,19 @@ class Session:
         )
 
     def turns_before(self, asked: Prompt) -> list[Turn]:
-        """Return the turns that the request for a prompt carries, before it is known how long that is."""
+        """Return the turns that the request for a prompt carries, before it is known how long that is.
+
+        Where its cell was answered before this kernel, those of then.
+        """
         if asked.new or not asked.record:
             return []
+        answered = next(self.earlier_answers(asked.cell, asked.run), None) if asked.stored is not None else None
+        then = answered[0].before(answered[1].id) if answered is not None else None
+        if answered is not None and then is not None:
+            past, turn = answered
+            at = then.position(turn.record.cell, past.run_of(turn.id), append=asked.append)
+            scope, start = scope_then(then, at, "", turn)
+            return [place.turn for places in scope.in_view(then, start) for place in places]
         if asked.options.keys() & FITS_BY:
             planned = self.plan(asked.said(), self.target(asked.options, ask=False), self.system, record=True)
         else:
@@ -558,7 +568,10 @@ class Session:
         return [place.turn for place in planned.places if place.id in above]
 
     def turn_of(self, asked: Prompt) -> Turn | None:
-        """Return the turn that the cell of a prompt has so far."""
+        """Return the turn that the cell of a prompt has so far, or had before this kernel."""
+        answered = next(self.earlier_answers(asked.cell, asked.run), None)
+        if answered is not None:
+            return answered[1]
         at = self.conversation.position(asked.cell, asked.run, append=asked.append)
         return self.conversation.places[at].turn if at < len(self.conversation.places) else None
 

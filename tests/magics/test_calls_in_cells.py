@@ -136,7 +136,7 @@ def test_the_setting_holds_until_a_name_is_gone_and_a_cell_may_offer_others_or_n
         ("--tool row", "Did you mean rows?"),
         ("--tool shop.prise", "Did you mean shop.price?"),
         ("--tool nothing", "Run the cell that defines it"),
-        ("--tool table", "is a list, not a function"),
+        ("--tool table", "is of type list, not a function"),
         ("--tool Shop", "is a class, not a function"),
         ("--tool rows -n 2", "goes with one answer"),
     ],

@@ -110,8 +110,8 @@ def test_only_what_is_new_or_has_changed_goes_again(asked: Any) -> None:
 def test_a_prompt_that_is_not_recorded_leaves_the_cells_to_the_next(asked: Any) -> None:
     kernel, _, _, seen = asked
     kernel.run("a = 1", "one")
-    kernel.run("%%chat --no-history -a cells\nWhat came of it?", "chat-1")
-    kernel.run(ASK, "chat-2")
+    kernel.run("%%chat --no-history -a cells\nWhat came of it?", "chat-apart")
+    kernel.run(ASK, "chat-kept")
     assert codes(seen)[-1] == "a = 1"
 
 
@@ -166,6 +166,25 @@ def test_after_a_restart_run_all_asks_nothing(asked: Any) -> None:
     kernel.run("print(99)", "one")
     assert "tored answer" not in shown(kernel.run(ASK, "chat-1"))
     assert codes(seen) == ["print(99)"]
+
+
+@pytest.mark.parametrize("between", ["%chat clear", "%chat undo"])
+def test_what_a_cell_below_takes_out_changes_nothing_of_run_all(between: str, tmp_path: Path) -> None:
+    book = [
+        ("one", "a = 1\nprint(a)"), ("chat-1", ASK), ("between", between), ("two", "b = 2"),
+        ("chat-2", "%%chat -a cells:all\nWhat came of all?"),
+    ]  # fmt: skip
+    with serve(BODY) as (url, seen):
+        for _ in range(2):
+            manager = KernelManager(kernel_name="python3")
+            manager.start_kernel(env={**os.environ, "JPY_SESSION_NAME": str(tmp_path / "x.ipynb")})
+            kernel = Kernel(manager)
+            kernel.run(LOAD.format(url=url), "load")
+            for cell, source in book:
+                assert not error(kernel.run(source, cell))
+            kernel.client.stop_channels()
+            manager.shutdown_kernel(now=True)
+    assert len(seen) == 2
 
 
 def test_the_setting_sends_the_cells_above_with_each_prompt_and_many_are_told_in_one(asked: Any) -> None:
