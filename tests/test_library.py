@@ -20,9 +20,6 @@ from jupyter_ctx.testing import Answer, ScriptedProvider
 
 pytestmark = pytest.mark.core
 
-FORMS = (".md", ".json", ".ipynb")
-
-
 @pytest.fixture
 def page(opened: Open) -> Cells:
     """A notebook that nobody has talked in."""
