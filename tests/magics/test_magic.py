@@ -224,13 +224,3 @@ def test_large_values_are_said_before_they_are_sent(talk: Ask, cells: Cells) -> 
     )
     assert said.index("filled in take") < said.index(get_chat().turns[-1].reply.strip()[:10])
     assert "[ctx] {{ rows }} takes about" in cells.run("%%chat -t 0\nWhat of {{ rows }}?")
-
-
-def test_a_models_file_that_is_a_list_is_said_once_and_the_chat_goes_on(
-    cells: Cells, talk: Ask, tmp_path: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = tmp_path / "models.json"
-    path.write_text("[1, 2]")
-    monkeypatch.setenv("JUPYTER_CTX_MODELS", str(path))
-    assert "must hold an object of names and windows, not a list" in cells.run("%%chat\nSay hello.")
-    assert "must hold" not in cells.run("%%chat\nAnd again?")

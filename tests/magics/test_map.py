@@ -146,13 +146,6 @@ def test_without_pandas_the_results_are_shown(cells: Cells, asked: list[Any], mo
     assert "MOON" in said
 
 
-def test_the_turns_are_plotted_as_text_in_a_terminal(cells: Cells, asked: list[Any]) -> None:
-    cells.run("%%chat\nSay one")
-    lines = cells.run("%chat plot").splitlines()
-    assert lines[0].startswith("Tokens of each turn, limit now ")
-    assert lines[2].split()[:4] == ["1", "20", "0", "2"]
-
-
 def test_a_run_is_plotted_as_text_in_a_terminal(cells: Cells, asked: list[Any]) -> None:
     cells.run("%%chat map df --as run --score right\nSay {{ word }}")
     assert '2 of 3 rows pass "right"' in cells.run("%chat plot run")

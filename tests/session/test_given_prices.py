@@ -163,18 +163,3 @@ def test_what_the_user_says_of_a_server_of_ones_own_holds() -> None:
     assert price_of(billed.models, target) is not None
     free = Chat(provider=Priced("Yes."), prices=(0, 0))
     assert free.send("Hello.").cost == 0
-
-
-@pytest.mark.parametrize(
-    "bad",
-    ["2", "2,3,4,5", "2,50,10", "-1,2", "1,-2", "inf,2", "nan,2", "1,1e999", "a,b", "", (1,), 5, {"in": 1}, b"1,2"],
-)
-def test_prices_that_make_no_sense_are_refused_with_what_they_must_be(bad: Any) -> None:
-    with pytest.raises(InvalidRequestError, match="US dollars") as raised:
-        Chat(prices=bad)
-    assert "\n" not in str(raised.value)
-
-
-@pytest.mark.parametrize("typed", ["2.50,10,0.25", "$2.50, $10, $0.25", "2.5 10 .25", [2.5, 10, 0.25]])
-def test_prices_may_be_typed_as_people_write_them(typed: Any) -> None:
-    assert Chat(prices=typed).config.prices == PRICES

@@ -14,7 +14,7 @@ from benchmarks.recovery import KINDS, STATED, Kind, Simulated, prose, run
 from jupyter_ctx import Chat, ContextOverflowError
 
 LIMIT = 2_000
-CASES = 150
+CASES = 60
 
 
 @pytest.mark.parametrize("kind", KINDS)

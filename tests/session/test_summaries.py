@@ -11,9 +11,7 @@ import pytest
 from crates import FACTS, PADDING, crates
 
 from jupyter_ctx import Chat, ChatError, ContextOverflowError, Overflow, ProviderError
-from jupyter_ctx.conversation.messages import Turn
 from jupyter_ctx.providers.base import Request
-from jupyter_ctx.session.summarizer import SummaryInput, with_own_lines
 from jupyter_ctx.testing import Answer, ScriptedProvider
 
 KEPT = f"Facts and figures\n{FACTS}"
@@ -179,12 +177,6 @@ def test_two_failures_in_a_row_and_turns_are_only_left_out() -> None:
     assert len(failed) == 2
     assert any("Two summaries failed, so the oldest turns are only left out." in line for line in said_so)
     assert tried[failed[1]] == tried[-1]
-
-
-def test_the_users_lines_need_no_model_at_all(chat: Chat) -> None:
-    turns = (Turn("The budget is 4,200 euros.", "Noted."), Turn("Use sales_q3, not sales_q2.", "Sure."))
-    text = with_own_lines("", SummaryInput(turns), chat.session.target({}, ask=False), 150)
-    assert text.splitlines()[:2] == ["The budget is 4,200 euros.", "Use sales_q3, not sales_q2."]
 
 
 LONG = PADDING * 6  # with it a request has room for nothing but the prompt
