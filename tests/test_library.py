@@ -191,22 +191,11 @@ def test_a_memory_file_that_came_with_a_notebook_is_spoken_of_above_the_answer(
         str(ask(page)),
     )
     assert ask(page) is None
-    page.run(f"%chat new plans\n{use}")
-    assert ask(page) is None, "another conversation of this notebook"
     page = opened()
     assert ask(page) is None, "a restart"
     file.write_text("I like boats.")
     assert "preferences.md beside this notebook has changed: it joins the system prompt with about" in str(ask(page))
     assert ask(page) is None
-    file.write_text("I like birds.")
-    assert "has changed" in str(ask(page)), "it was another one meanwhile"
-    page = opened()
-    page.run("%chat memory off")
-    file.write_text("I like bees.")
-    assert ask(page) is None, "it is not sent"
-    (tmp_path / "mine.md").write_text("I like wasps.")
-    page.run("%chat memory mine.md")
-    assert ask(page) is None, "somebody chose it"
 
 
 def test_a_memory_file_that_cannot_be_read_is_said_once_and_nothing_of_it_is_sent(page: Cells, tmp_path: Path) -> None:

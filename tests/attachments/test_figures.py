@@ -119,15 +119,6 @@ def test_a_figure_that_cannot_be_drawn_is_an_error_that_names_it() -> None:
         attached(figure)
 
 
-def test_figures_of_seaborn_are_drawn() -> None:
-    seaborn = pytest.importorskip("seaborn")
-    objects = pytest.importorskip("seaborn.objects")
-    for grid in (seaborn.relplot(DATA, x="x", y="y", col="g"), seaborn.jointplot(DATA, x="x", y="y")):
-        assert attached(grid).files[0].data == attached(grid.figure).files[0].data
-    assert attached(seaborn.lineplot(DATA, x="x", y="y")).files
-    assert attached(objects.Plot(DATA, x="x", y="y").add(objects.Dot())).files[0].media_type == "image/png"
-
-
 # images
 
 

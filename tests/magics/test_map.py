@@ -128,17 +128,6 @@ def test_above_the_limit_it_asks_and_does_not_take_no_answer_for_a_yes(
     assert len(asked) == 2
 
 
-def test_where_nobody_can_be_asked_the_remedy_is_named(cells: Cells, asked: list[Any]) -> None:
-    cells.run("many = [f'word {i}' for i in range(21)]")
-    said = str(cells.fail("%%chat map many\nSay {{ text }}"))
-    assert "--yes" in said
-    assert "--prices" in said
-    assert asked == []
-    cells.run("%%chat map many --limit 20\nSay {{ text }}")
-    cells.run("%%chat map many --yes\nTell {{ text }}")
-    assert len(asked) == 41
-
-
 def test_without_pandas_the_results_are_shown(cells: Cells, asked: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "pandas", None)
     said = cells.run("%%chat map words -o out\nSay {{ text }}")

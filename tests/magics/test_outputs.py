@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 from dialects import DIALECTS
-from jupyter_client import KernelManager
 from kernels import Kernel, error, shown
 from server import serve
 
@@ -23,8 +22,9 @@ def show(count): display(*(Image.new("RGB", (60, 50 + n), "red") for n in range(
 class Notebook(Kernel):
     """A kernel whose cells ask a server on loopback; ``seen`` are the requests."""
 
-    seen: list[dict[str, Any]]
-    url: str
+    def __init__(self, connected: Kernel, url: str, seen: list[dict[str, Any]]) -> None:
+        vars(self).update(vars(connected))
+        self.url, self.seen = url, seen
 
     def ok(self, source: str) -> int:
         """Run a cell that must succeed, and return its number."""
@@ -50,12 +50,9 @@ class Notebook(Kernel):
 
 
 @pytest.fixture(scope="module")
-def asking(manager: KernelManager) -> Iterator[Notebook]:
-    with serve(DIALECTS["completions"].answer("Fine.")) as (url, seen):
-        notebook = Notebook(manager)
-        notebook.seen, notebook.url = seen, url
-        yield notebook
-        notebook.client.stop_channels()
+def asking(connected: Kernel) -> Iterator[Notebook]:
+    with serve(DIALECTS["completions"].answer("Fine.")) as served:
+        yield Notebook(connected, *served)
 
 
 @pytest.fixture
