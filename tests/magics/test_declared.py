@@ -48,13 +48,6 @@ def test_a_topic_follows_the_command_and_the_setting_of_its_name(cells: Cells) -
         assert said.endswith(topic_text(name))
 
 
-def test_an_unknown_topic_is_told_the_nearest_and_all(cells: Cells) -> None:
-    said = str(cells.fail("%chat help recovry"))
-    assert "Did you mean %chat help recovery?" in said
-    assert ", ".join(TOPICS) in said
-    assert ", ".join(TOPICS) in re.sub(r"\s+", " ", cells.run("%chat help"))
-
-
 def test_help_begins_with_eight_commands_and_folds_the_rest(cells: Cells) -> None:
     with capture_output() as shown:
         cells.shell.run_cell("%chat help")

@@ -232,13 +232,3 @@ def test_what_is_too_new_to_be_summarised_is_no_failure_of_a_summary() -> None:
     for number in range(6):
         reply = chat.send(f"{number}: {LONG[:2_300]}")
     assert "Two summaries failed" not in " ".join(reply.notices)
-
-
-def test_a_summary_of_turns_that_are_all_excluded_is_not_sent() -> None:
-    chat, _ = tight()
-    assert chat.summarize(method="extractive").changed
-    covered = [row.turn for row in chat.history() if row.states[0] == "summarised"]
-    chat.exclude(*covered)
-    assert "summary" not in {part.state for part in chat.preview("And now?").messages}
-    chat.include(*covered)
-    assert "summary" in {part.state for part in chat.preview("And now?").messages}
