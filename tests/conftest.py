@@ -187,10 +187,17 @@ def manager() -> Iterator[KernelManager]:
     manager.shutdown_kernel(now=True)
 
 
-@pytest.fixture
-def kernel(manager: KernelManager) -> Iterator[Kernel]:
-    """Run cells in that kernel, where nothing was run before."""
+@pytest.fixture(scope="session")
+def connected(manager: KernelManager) -> Iterator[Kernel]:
+    """Talk to that kernel: to connect takes longer than many a test."""
     kernel = Kernel(manager)
-    kernel.begin_anew()
     yield kernel
     kernel.client.stop_channels()
+
+
+@pytest.fixture
+def kernel(connected: Kernel) -> Kernel:
+    """Run cells in that kernel, where nothing was run before."""
+    connected.begin_anew()
+    connected.asked.clear()
+    return connected

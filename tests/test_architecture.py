@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tomllib
 from collections import defaultdict
+from functools import cache
 from importlib.metadata import packages_distributions
 from importlib.util import resolve_name
 from pathlib import Path
@@ -39,6 +40,7 @@ FOR_DEVELOPERS = {"test", "lint", "docs"}  # extras
 STARTED = {"jupyterlab", "notebook"}  # dependencies that run beside the package
 
 
+@cache
 def modules() -> dict[str, ast.Module]:
     paths = {path: path.relative_to(PACKAGE).with_suffix("") for path in PACKAGE.rglob("*.py")}
     names = {path: ".".join(part for part in short.parts if part != "__init__") for path, short in paths.items()}

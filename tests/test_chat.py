@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import threading
-from pathlib import Path
 
 import pytest
 
 from jupyter_ctx import (
     Chat,
-    ChatInterrupted,
     ContextOverflowError,
     InvalidRequestError,
 )
 from jupyter_ctx.session import actions
-from jupyter_ctx.testing import ScriptedProvider
 
 PADDING = "The ship sailed on through the night and nobody on board could sleep for the noise of the wind. "
 
@@ -94,19 +91,6 @@ def test_a_refused_request_is_fitted_and_sent_again(local_model: str) -> None:
     assert len(chat.turns) == 7
 
 
-def test_a_prompt_that_only_the_server_finds_too_big_fails_with_its_figures(local_model: str) -> None:
-    chat = Chat(local_model, window=8_000, max_tokens=16)
-    with pytest.raises(ContextOverflowError) as raised:
-        chat.send(PADDING * 40)
-    error = raised.value
-    assert error.overflow is not None
-    assert error.overflow.context_window == 512
-    assert error.prompt == PADDING * 40
-    assert error.largest[0][0] == "this prompt"
-    assert chat.turns == ()
-    assert chat.send("And now?").text
-
-
 def test_a_provider_that_is_asked_counts_exactly_what_it_then_reports(local_model: str) -> None:
     chat = Chat(local_model, max_tokens=12, token_counting="provider", system="Be brief.")
     for prompt in ("Say hello.", "Скажи привет. 🙂 " * 4, "x = [1, 22, 333]\n" * 6):
@@ -115,15 +99,6 @@ def test_a_provider_that_is_asked_counts_exactly_what_it_then_reports(local_mode
         usage = chat.send(prompt).usage
         assert usage is not None
         assert view.input_tokens == usage.input_tokens
-
-
-def test_a_rerun_before_a_trim_stays_left_out_and_says_so(chat: Chat) -> None:
-    for number, cell in enumerate("abc"):
-        chat.send(f"Note {number}.", cell=cell, run=str(number))
-    chat.trim(1)
-    reply = chat.send("Note 0, again.", cell="a", run="9")
-    assert "Turn 1 stands before your trim" in reply.notices[0]
-    assert chat.info().in_view == 1
 
 
 def test_what_changes_nothing_writes_no_event_and_says_so(chat: Chat) -> None:
@@ -153,21 +128,6 @@ def test_pins_that_exceed_the_limit_fail_the_cell_and_name_the_largest(chat: Cha
     assert chat.send("And now?").text
 
 
-def test_an_interrupted_reply_is_kept_and_flagged(chat: Chat) -> None:
-    def stop(piece: str) -> None:
-        if len(pieces) == 3:
-            raise KeyboardInterrupt
-        pieces.append(piece)
-
-    pieces: list[str] = []
-    with pytest.raises(ChatInterrupted):
-        chat.send("Tell me a story.", on_piece=stop, max_tokens=200)
-    (turn,) = chat.turns
-    assert turn.stop_reason == "interrupted"
-    assert turn.reply.startswith("".join(pieces))
-    assert chat.send("Go on.").text
-
-
 def test_actions_from_another_thread_wait_for_the_turn_and_its_own_are_refused(chat: Chat) -> None:
     filled(chat, 3)
     threads, refused = list[threading.Thread](), list[InvalidRequestError]()
@@ -186,47 +146,3 @@ def test_actions_from_another_thread_wait_for_the_turn_and_its_own_are_refused(c
     assert chat.turns == ()
     chat.undo()
     assert len(chat.turns) == 4
-
-
-def test_messages_of_another_conversation_are_taken_in(chat: Chat) -> None:
-    change = chat.add_messages(
-        [
-            {"role": "system", "content": "Be brief."},
-            {"role": "user", "content": "One."},
-            {"role": "user", "content": "Two."},
-            {"role": "assistant", "content": "Three."},
-            {"role": "user", "content": "Four."},
-        ]
-    )
-    assert change.changed
-    assert chat.system == "Be brief."
-    assert [(turn.prompt, turn.reply) for turn in chat.turns] == [("One.\n\nTwo.", "Three."), ("Four.", "")]
-    assert [m.content for m in chat.preview("Five.").request.messages] == [
-        "Be brief.",
-        "One.\n\nTwo.",
-        "Three.",
-        "Five.",
-    ]
-    assert chat.send("Five.").text
-
-
-def test_a_store_that_fails_later_is_named_in_the_next_reply_once(tmp_path: Path) -> None:
-    file = tmp_path / "chats" / "store.sqlite"
-    chat = Chat(provider=ScriptedProvider(), store=file, name="thesis", window=4_000)
-    assert chat.send("One?").notices == ()
-    file.rename(tmp_path / "elsewhere.sqlite")
-    file.mkdir()
-    (notice,) = chat.send("Two?").notices
-    assert notice.startswith(f"{file} is a folder: name a file in it")
-    assert (chat.send("Three?").notices, chat.session.notices()) == ((), ())
-
-
-def test_undo_names_the_turn_and_says_that_the_model_stays() -> None:
-    chat = Chat(provider=ScriptedProvider(["One.", "Two."]))
-    chat.send("What is first?")
-    assert "turn 1 ('What is first?')" in chat.undo().text
-    chat.redo()
-    chat.configure(model="openai/gpt-4o")
-    change = chat.undo()
-    assert "turn 1" in change.text
-    assert "openai/gpt-4o" in change.note

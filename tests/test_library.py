@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from cells import Cells, Open
-from dialects import DIALECTS, KEY
+from dialects import DIALECTS
 from server import serve
 
 from jupyter_ctx import Chat, ChatInterrupted, InvalidRequestError, get_chat
@@ -19,8 +19,6 @@ from jupyter_ctx.runtime.frontend import Origin, origin
 from jupyter_ctx.testing import Answer, ScriptedProvider
 
 pytestmark = pytest.mark.core
-
-FORMS = (".md", ".json", ".ipynb")
 
 
 @pytest.fixture
@@ -129,36 +127,15 @@ def test_a_notebook_is_known_by_what_its_front_end_calls_it(
 # what comes through
 
 
-def test_what_is_stored_is_shown_where_nobody_answers(
-    opened: Open, monkeypatch: pytest.MonkeyPatch, local_model: str
-) -> None:
-    """A notebook can be read again without a key, a network or a server."""
-    body = DIALECTS["anthropic"].answer("Hi", sent=10, said=1)
-    monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
-    with serve(body, path="") as (url, _):
-        monkeypatch.setenv("ANTHROPIC_BASE_URL", url)
-        opened().run("%chat use claude-sonnet-4-6")
+def test_what_is_stored_is_shown_where_nobody_answers(opened: Open) -> None:
+    """A notebook can be read again without a network or a server."""
+    with serve(DIALECTS["completions"].answer("Hi", sent=10, said=1)) as (url, _):
+        opened().run(f"%chat use m --base-url {url}")
         assert not get_chat().send("Hello.", cell="a", run="1").stored
     opened()
     assert get_chat().send("Hello.", cell="a", run="2", stored="cell").stored
     opened()
     assert get_chat().send("Hello.", cell="a", run="3", stored="cell").text == "Hi"
-
-
-def test_what_is_asked_with_other_settings_is_asked_anew(address: str) -> None:
-    provider = ScriptedProvider("Yes.")
-    changes: list[dict[str, Any]] = [
-        {}, {"prompt": "Say two."}, {"temperature": 0.9}, {"max_tokens": 6}, {"parameters": {"top_k": 1}},
-        {"system": "Be brief."},
-    ]  # fmt: skip
-    found = []
-    for number, change in enumerate(changes):
-        for run, more in (("1", {}), ("2", change)):
-            chat = Chat(provider=provider, store=address, name=str(number), max_tokens=20)
-            reply = chat.send(**{"prompt": "Say one.", "cell": "a", "run": run, "stored": "cell", **more})
-            chat.close()
-        found.append(reply.stored)
-    assert found == [change == {} for change in changes]
 
 
 def test_what_was_broken_off_or_not_kept_is_asked_anew(address: str) -> None:
@@ -214,22 +191,11 @@ def test_a_memory_file_that_came_with_a_notebook_is_spoken_of_above_the_answer(
         str(ask(page)),
     )
     assert ask(page) is None
-    page.run(f"%chat new plans\n{use}")
-    assert ask(page) is None, "another conversation of this notebook"
     page = opened()
     assert ask(page) is None, "a restart"
     file.write_text("I like boats.")
     assert "preferences.md beside this notebook has changed: it joins the system prompt with about" in str(ask(page))
     assert ask(page) is None
-    file.write_text("I like birds.")
-    assert "has changed" in str(ask(page)), "it was another one meanwhile"
-    page = opened()
-    page.run("%chat memory off")
-    file.write_text("I like bees.")
-    assert ask(page) is None, "it is not sent"
-    (tmp_path / "mine.md").write_text("I like wasps.")
-    page.run("%chat memory mine.md")
-    assert ask(page) is None, "somebody chose it"
 
 
 def test_a_memory_file_that_cannot_be_read_is_said_once_and_nothing_of_it_is_sent(page: Cells, tmp_path: Path) -> None:
@@ -247,7 +213,7 @@ def test_a_memory_file_that_cannot_be_read_is_said_once_and_nothing_of_it_is_sen
     assert "I like birds." in page.run("%chat preview")
 
 
-@pytest.mark.parametrize("text", ["I like birds. " * 100, "I like birds.\n" * 100, "日本語" * 300])
+@pytest.mark.parametrize("text", ["I like birds. " * 100, "日本語" * 300])
 def test_a_memory_file_takes_at_most_a_fifth_and_one_line_says_so(page: Cells, tmp_path: Path, text: str) -> None:
     (tmp_path / "preferences.md").write_text(text)
     notice = re.search(
@@ -274,24 +240,6 @@ def test_no_redact_writes_all_but_keys_in_use_into_a_file(page: Cells) -> None:
     page.run("%chat export --no-redact b.md")
     assert "Kite77zebra" not in Path("a.md").read_text()
     assert "Kite77zebra, and ***" in Path("b.md").read_text()
-
-
-def test_conversations_in_memory_are_listed_where_the_store_cannot_be_opened(
-    opened: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("JUPYTER_CTX_STORE", str(tmp_path))
-    page = opened()
-    told = page.run("%chat use gpt-4o")
-    assert told.count("is a folder") == 1
-    say("Say one.")
-    assert page.run("%chat new plans") == "Talking in 'plans': 0 turns.\n"
-    assert page.run("%chat new") == "Talking in 'main-2': 0 turns.\n"
-    listed = page.run("%chat list")
-    assert "is a folder" in listed
-    for row in (r"main +1 turn ", r"plans +0 turns", r"main-2 +0 turns .* current"):
-        assert re.search(row, listed), listed
-    assert page.run("%chat switch main") == "Talking in 'main': 1 turn.\n"
-    assert said() == ["Say one."]
 
 
 def test_the_notebook_that_runs_is_never_replaced_by_an_export(opened: Open, tmp_path: Path) -> None:

@@ -21,9 +21,11 @@ def notebook(*cells: str) -> Any:
 
 
 def execute(*cells: str) -> list[Any]:
-    """The outputs of each cell."""
+    """The outputs of each cell; no widget and no line of the chip is left in the notebook."""
     made = notebook(*cells)
     NotebookClient(made, timeout=120, kernel_name="python3").execute()
+    assert "widgets" not in made.metadata
+    assert "jupyter_ctx.chip" not in nbformat.writes(made)
     return [cell.outputs for cell in made.cells]
 
 
@@ -37,18 +39,6 @@ def test_a_headless_turn_is_one_final_output_without_widget_or_threshold(local_m
         assert "full:" not in output.data["text/plain"]
 
 
-def test_a_headless_run_recovers_and_keeps_its_notices(local_model: str) -> None:
-    use = f"%chat use {local_model} --window 4096 --max-tokens 16"
-    _, _, *turns, last = execute(
-        "%load_ext jupyter_ctx",
-        use,
-        *[f"%%chat\n{n}. {LONG}" for n in range(6)],
-        "from jupyter_ctx import get_chat\nprint(len(get_chat().turns), get_chat().info().source)",
-    )
-    assert any("Too long (" in outputs[0].data["text/plain"] for outputs in turns)
-    assert last[0].text.strip() == "6 learned"
-
-
 def test_an_error_stops_a_headless_run(local_model: str) -> None:
     with pytest.raises(CellExecutionError, match="ContextOverflowError"):
         execute("%load_ext jupyter_ctx", f"%chat use {local_model}", "%%chat\n" + LONG * 40, "print('ran')")
@@ -60,16 +50,6 @@ def test_an_executed_notebook_takes_no_new_cell_and_shows_the_code() -> None:
         "%load_ext jupyter_ctx", f"from jupyter_ctx import get_chat\nget_chat().add_messages({said})", "%chat code"
     )
     assert "\nx = 21\n" in output.text
-
-
-def test_the_line_below_an_answer_tells_the_share_of_the_model_that_was_asked_alone(local_model: str) -> None:
-    *_, usual, other = execute(
-        "%load_ext jupyter_ctx",
-        f"%chat use {local_model} --max-tokens 8\n%chat config gauge on",
-        "%%chat\nSay hello.",
-        f"%%chat -m {local_model.partition('@')[0]}@1024\nSay hello.",
-    )
-    assert [" % · " in outputs[0].data["text/html"] for outputs in (usual, other)] == [True, False]
 
 
 def test_papermill_runs_a_chat(local_model: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,7 +17,6 @@ from jupyter_ctx import (
     Overflow,
     ProviderConnectionError,
     ProviderError,
-    RateLimitError,
     Reply,
     Usage,
 )
@@ -67,17 +66,6 @@ def test_tokens_are_counted_by_the_stated_rule() -> None:
     assert Chat(provider=ScriptedProvider(Answer(usage=None))).send("Hi.").usage is None
 
 
-def test_requests_are_remembered() -> None:
-    provider = ScriptedProvider()
-    chat = Chat(provider=provider, system="Be brief.", temperature=0.5)
-    chat.send("One?")
-    chat.send("Two?")
-    assert [[m.content for m in request.messages] for request in provider.requests] == [
-        ["Be brief.", "One?"], ["Be brief.", "One?", "Yes.", "Two?"],
-    ]  # fmt: skip
-    assert provider.requests[0].temperature == 0.5
-
-
 @pytest.mark.parametrize("refusal", [REFUSES_WITH_FIGURES, REFUSES_WITHOUT_FIGURES])
 def test_it_refuses_what_is_longer_than_its_window_as_providers_do(refusal: str) -> None:
     provider = ScriptedProvider(window=1_000, refusal=refusal)
@@ -96,13 +84,6 @@ def test_the_figures_of_a_refusal_are_read_or_given() -> None:
     with pytest.raises(ContextOverflowError) as raised:
         list(ScriptedProvider(window=1_000, refusal=lambda size: Overflow(excess=size - 1_000)).stream(LONG))
     assert raised.value.overflow == Overflow(excess=1_504)
-
-
-def test_an_error_is_raised_behind_the_pieces() -> None:
-    chat = Chat(provider=ScriptedProvider([Answer("", error=RateLimitError("Slow down.")), Answer("Half")]))
-    with pytest.raises(RateLimitError, match=r"Slow down\."):
-        chat.send("Hi.")
-    assert chat.turns == ()
 
 
 def test_closing_it_ends_a_delay() -> None:

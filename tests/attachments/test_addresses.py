@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from cells import Cells
 
 from jupyter_ctx import InvalidRequestError
 from jupyter_ctx.attachments.addresses import Address
@@ -42,14 +41,3 @@ def test_an_address_that_holds_a_key_is_refused_without_it(carried: str) -> None
     with pytest.raises(InvalidRequestError, match="key") as raised:
         attached_address(f"https://{carried}")
     assert "s3cret" not in str(raised.value)
-
-
-@pytest.mark.parametrize(
-    "address",
-    ["http://example.com/cat.png", "ftp://example.com/cat.png", "https://example.com:x/cat.png",
-     "https://example.com/caf\N{LATIN SMALL LETTER E WITH ACUTE}.png"],
-)  # fmt: skip
-def test_other_addresses_are_one_clear_line(address: str, cells: Cells) -> None:
-    said = str(cells.fail(f"%%chat -a {address}\nLook:"))
-    assert said.startswith(address)
-    assert "\n" not in said

@@ -17,13 +17,3 @@ def test_the_failing_cell_and_another_one_are_told_apart(kernel: Kernel) -> None
     assert '  File "Cell", line 2\n    half(x)\n  File "Another cell", line 2, in half\n    return 1 / n\n' in sent
     assert "The cell that failed:\n```\nx = 0\nhalf(x)\n```" in sent
     assert "ipykernel" not in sent
-
-
-def test_where_an_interrupted_cell_was_is_told(kernel: Kernel) -> None:
-    message = kernel.ask("import time\nprint('begun')\nwhile True: time.sleep(60)", "slow")
-    while kernel.client.get_iopub_msg(timeout=60)["msg_type"] != "stream":
-        pass
-    kernel.manager.interrupt_kernel()
-    kernel.outputs(message)
-    sent = shown(kernel.run(SENT))
-    assert '  File "Cell", line 3\n    while True: time.sleep(60)\nKeyboardInterrupt' in sent

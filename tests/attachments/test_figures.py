@@ -61,7 +61,9 @@ def saved(image: Image.Image, kind: str = "PNG") -> bytes:
 
 def plotted() -> tuple[Any, dict[str, Any]]:
     """A figure, and all that plotting on it has returned."""
-    figure, axes = plt.subplots(2, 2)
+    figure, axes = plt.subplots(2, 2, figsize=(2, 2))
+    for each in axes.flat:
+        each.set_axis_off()  # which takes long to draw
     return figure, {
         "figure": figure, "array of axes": axes, "row of axes": axes[0], "axes": axes[0, 0], "canvas": figure.canvas,
         "lines": axes[0, 0].plot([1, 2, 3]), "bars": axes[0, 1].bar([1, 2], [3, 4]),
@@ -102,7 +104,6 @@ def test_a_figure_stays_as_it_is_and_gives_the_same_bytes_again() -> None:
 
 def test_a_huge_figure_is_drawn_smaller_and_the_notice_says_so() -> None:
     figure = plt.figure(figsize=(120, 90), dpi=100)
-    figure.add_subplot().plot([1, 2, 3])
     found = attached(figure)
     assert 1_560 <= pixels(found.files[0].data)[0] <= 1_568
     assert ", reduced from " in found.what
@@ -116,15 +117,6 @@ def test_a_figure_that_cannot_be_drawn_is_an_error_that_names_it() -> None:
     figure.text(0.5, 0.5, r"$\nonsense{$")
     with pytest.raises(InvalidRequestError, match=r"^fig .*ValueError"):
         attached(figure)
-
-
-def test_figures_of_seaborn_are_drawn() -> None:
-    seaborn = pytest.importorskip("seaborn")
-    objects = pytest.importorskip("seaborn.objects")
-    for grid in (seaborn.relplot(DATA, x="x", y="y", col="g"), seaborn.jointplot(DATA, x="x", y="y")):
-        assert attached(grid).files[0].data == attached(grid.figure).files[0].data
-    assert attached(seaborn.lineplot(DATA, x="x", y="y")).files
-    assert attached(objects.Plot(DATA, x="x", y="y").add(objects.Dot())).files[0].media_type == "image/png"
 
 
 # images

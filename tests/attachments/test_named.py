@@ -169,19 +169,3 @@ def test_a_file_is_named_with_its_tokens_and_as_large_before_it_is_sent(cells: C
     with pytest.raises(InvalidRequestError, match="DataFrame"):
         Chat("gpt-5-none", window=32_000).send("What?", attachments=["table.csv"])
     assert not asked
-
-
-def test_values_under_names_that_say_they_are_secret_are_blanked(cells: Cells, asked: Seen) -> None:
-    cells.run(
-        "login = {'password': 'hunter2hunter2', 'api_key': 'abc123def456', 'token': 'tok_a4b7c1d9', "
-        "'user': 'Ada_Lovelace'}"
-        "\nfrom dataclasses import dataclass\n@dataclass\nclass Access:\n    secret: str"
-        "\nheld = Access('hunter2hunter2')"
-        "\nwords = [{'token': 'playing', 'tokens': 12}]"
-    )
-    shown = cells.run("%%chat -a login -a held -a words --no-history\nWhat is it?")
-    text = sent(asked)
-    assert not any(each in text for each in ("hunter2", "abc123", "tok_a"))
-    assert "Ada_Lovelace" in text
-    assert "playing" in text
-    assert "login: 3 parts that look like keys were blanked" in " ".join(shown.split())

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import signal
-import threading
 import time
 from collections import defaultdict, deque, namedtuple
 from contextlib import suppress
@@ -19,7 +17,7 @@ from hypothesis import strategies as st
 from images import PIXEL
 from IPython.display import HTML, JSON, Markdown
 
-from jupyter_ctx import Chat, ChatInterrupted, InvalidRequestError, Reply
+from jupyter_ctx import Chat, InvalidRequestError, Reply
 from jupyter_ctx.attachments.attached import Attached, TextRoom
 from jupyter_ctx.attachments.attached_values import attached_value
 from jupyter_ctx.runtime.redaction import Redactor
@@ -267,17 +265,3 @@ def test_a_script_attaches_values_named_by_their_types() -> None:
     sent = provider.requests[-1].messages[-1].content
     assert "dict:\n```\n{'a': 1}\n```\n\ndict 2:\n```\n{'b': 2}\n```\n\nmine:\n```\n[3]\n```" in sent
     assert [source.partition(" (")[0] for source in chat.turns[0].record.sources] == ["dict", "dict 2", "mine"]
-
-
-def test_an_interrupt_while_a_value_is_read_ends_the_call(monkeypatch: pytest.MonkeyPatch) -> None:
-    def act() -> str:
-        main = threading.main_thread().ident
-        assert main is not None
-        threading.Timer(0.1, signal.pthread_kill, [main, signal.SIGINT]).start()
-        time.sleep(9)
-        return ""
-
-    chat = Chat(provider=ScriptedProvider())
-    with pytest.raises(ChatInterrupted):
-        chat.send("Look:", attachments=[Hostile(act)])
-    assert chat.turns == ()

@@ -116,16 +116,6 @@ def test_a_parameter_that_would_pass_by_a_setting_is_refused_with_what_takes_its
     assert Settings().changed({"parameters": {"reasoning": {"max_tokens": 5}}}).parameters
 
 
-def test_an_unknown_setting_is_named_with_the_nearest() -> None:
-    with pytest.raises(InvalidRequestError, match=r"Did you mean window\?"):
-        Chat(windwo=5)
-
-
-def test_a_reply_that_leaves_no_room_for_a_prompt_is_refused() -> None:
-    with pytest.raises(InvalidRequestError, match="a prompt must fit"):
-        Chat(window=1_000, max_tokens=1_000)
-
-
 def test_another_model_drops_what_went_with_the_old_one() -> None:
     old = Settings(model="local/a", window=512, base_url="http://x/v1", temperature=0.5, parameters={"seed": 7})
     new = old.changed({"model": "openai/b"})

@@ -8,7 +8,6 @@ from dataclasses import replace
 from http.server import BaseHTTPRequestHandler
 from typing import Any
 
-import pytest
 from server import events, piece, send, serve, usage
 
 from jupyter_ctx import sweep
@@ -24,7 +23,7 @@ from jupyter_ctx.models.request_price import worst_case
 MODELS = Models()
 NAMES = ("anthropic/claude-sonnet-4-6", "google/gemini-2.5-pro", "mistral/mistral-large-latest", "openai/gpt-4o")
 ALPHABETS = ("ACGT", "ACDEFGHIKLMNPQRSTVWY", "0123456789abcdef", string.ascii_letters, "the of an to in ", "日本語の")
-RUNS, ROWS = 500, 40
+RUNS, ROWS = 150, 40
 PRICE = 3e-6  # US dollars a token of input
 
 
@@ -71,12 +70,11 @@ def test_no_cap_is_passed_where_the_provider_counts_up_to_twice_what_was_estimat
     assert used[len(used) // 2] > 0.7  # and the money is used
 
 
-@pytest.mark.parametrize("tokens_a_letter", [0.52, 1.0])
-def test_a_run_over_sequences_keeps_its_cap_at_a_server(tokens_a_letter: float) -> None:
+def test_a_run_over_sequences_keeps_its_cap_at_a_server() -> None:
     counts = list[int]()
 
     def answer(handler: BaseHTTPRequestHandler, request: dict[str, Any]) -> None:
-        counts.append(round(tokens_a_letter * len(request["messages"][-1]["content"])))
+        counts.append(len(request["messages"][-1]["content"]))
         send(handler, 200, events(piece("yes", "stop"), usage(counts[-1], 1)), "text/event-stream")
 
     rows = [{"text": "".join(random.Random(row).choices("ACGT", k=20_000))} for row in range(40)]

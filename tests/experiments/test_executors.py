@@ -1,8 +1,7 @@
-"""Rows asked by other processes: pools of processes, and a cluster of Dask's."""
+"""Rows asked by threads and processes of the user's own."""
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import pickle
 import signal
@@ -15,7 +14,6 @@ from typing import Any
 
 import pytest
 from answering_rows import KEY, answering_rows, shout
-from requirements import need
 
 from jupyter_ctx import ChatError, InvalidRequestError, sweep
 from jupyter_ctx.experiments.run import Run
@@ -68,13 +66,6 @@ def test_an_address_without_a_key_is_asked_from_other_processes(processes: Proce
     with answering_rows() as asked:
         run = sweep("{{ text }}", WORDS, executor=processes, repeat=2, system="Be brief.", **asked.open_model)
         assert replies(run) == [word.upper() for word in WORDS for _ in range(2)]
-
-
-def test_workers_without_a_key_end_the_run_and_it_says_where_keys_belong(processes: ProcessPoolExecutor) -> None:
-    run = sweep("{{ text }}", WORDS, model="anthropic/claude-haiku-4-5", api_key=KEY, executor=processes)
-    with pytest.raises(ChatError, match=r"environment of the workers.*0 of 30 answers") as error:
-        run.result(60)
-    assert KEY not in str(error.value)
 
 
 def test_a_provider_that_was_handed_in_is_not_sent_away(processes: ProcessPoolExecutor) -> None:
@@ -134,25 +125,3 @@ def test_thousands_of_workers_are_not_given_all_rows_at_once() -> None:
     assert run.wait(60)
     assert 1 <= given <= 100
     assert all(future.cancelled() for future in endless.taken)
-
-
-def test_a_cluster_of_dask_asks_the_rows() -> None:
-    need(importlib.util.find_spec("distributed") is not None, "distributed")
-    import distributed
-
-    with (
-        answering_rows(seconds=0.02) as asked,
-        distributed.LocalCluster(
-            n_workers=2, threads_per_worker=4, processes=True, dashboard_address=":0", silence_logs=50
-        ) as made,
-        distributed.Client(made) as client,
-    ):
-        listening = Listening(client.get_executor())
-        run = sweep("{{ text }}", WORDS, executor=listening, **asked.open_model)
-        assert replies(run) == [word.upper() for word in WORDS]
-        assert run.progress.asked == 30
-        assert not any(KEY.encode() in sent for sent in listening.sent)
-        again = sweep("{{ text }}", WORDS, executor=client.get_executor(), **asked.open_model)
-        assert replies(again) == [word.upper() for word in WORDS]
-        assert again.progress.cached == 30
-    assert len(asked.prompts) == 30

@@ -89,10 +89,10 @@ def test_a_verdict_is_a_field_or_the_first_word(text: str, verdict: bool | None)
     assert judge("Is it polite?", model="openai/gpt-5.2").read(Reply(text)) is verdict
 
 
-def test_a_real_model_gives_a_verdict(real_model: str) -> None:
-    verdicts: Judge = judge("Is it polite?", model=real_model)
+def test_a_real_model_gives_a_verdict(local_model: str) -> None:
+    verdicts: Judge = judge("Is it polite?", model=local_model)
     request = verdicts.ask(Result(0, "", 0, {}, {}, "Greet me.", Reply("Hello.")))
-    reply = ask(Request(request.messages, schema=request.schema, max_tokens=24), model=real_model, temperature=0)
+    reply = ask(Request(request.messages, schema=request.schema, max_tokens=60), model=local_model, temperature=0)
     assert verdicts.read(reply) in (True, False)
 
 
@@ -116,10 +116,3 @@ def test_a_question_with_an_unknown_column_is_refused_before_anything_is_sent() 
         asked(RIGHT, "Is {{ anser }} meant?")
     with pytest.raises(InvalidRequestError, match="No setting 'temprature'"):
         judge("Is it polite?", model="openai/gpt-5.2", temprature=0)
-
-
-def test_a_judge_that_nobody_serves_is_refused_before_anything_is_sent() -> None:
-    provider = ScriptedProvider("Yes.")
-    with pytest.raises(InvalidRequestError, match="No provider 'nobody'"):
-        sweep("{{ text }}", ["a"], provider=provider, store=None, scorers=judge("Is it?", model="nobody/x"))
-    assert provider.requests == []

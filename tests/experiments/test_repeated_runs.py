@@ -71,14 +71,3 @@ def test_a_repeat_is_asked_with_the_system_prompt_of_its_conversation() -> None:
         run = ended(chat.map("{{ text }}", ROWS, progress=False))
         ended(run.repeat(model="other"))
         assert [request["messages"][0]["content"] for request in asked.requests] == ["Shout."] * 12
-
-
-def test_what_cannot_be_repeated_says_why() -> None:
-    with answering_rows() as asked:
-        run = first(asked)
-        for changes, words in (({"tone": "x"}, "takes no tone="), ({"modle": "x"}, "Did you mean model=")):
-            with pytest.raises(InvalidRequestError, match=words):
-                run.repeat(**changes)
-        models = sweep("{{ text }}", ROWS, {"model": ["m", "n"]}, progress=False, **asked.model)
-        with pytest.raises(InvalidRequestError, match="grid: sweep"):
-            ended(models).repeat(model="other")

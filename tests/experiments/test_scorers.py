@@ -133,10 +133,6 @@ def test_functions_return_truths_numbers_or_several_of_them() -> None:
     assert not Scorers.of(())
 
 
-def wrong(kind: Callable[[], Any]) -> Callable[[Any, Any], Any]:
-    return lambda row, reply: kind()
-
-
 @pytest.mark.parametrize(
     ("scorer", "said"),
     [

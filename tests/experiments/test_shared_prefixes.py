@@ -114,13 +114,6 @@ def test_each_of_a_few_long_documents_is_written_once() -> None:
     assert cache.read / cache.sent >= 0.9
 
 
-def test_repeats_of_one_long_prompt_share_it() -> None:
-    with caching() as (cache, model):
-        assert len(sweep("{{ text }}", [LONG], repeat=30, **model).result(60)) == 30
-    assert cache.writes == 1
-    assert cache.read / cache.sent >= 0.95
-
-
 def test_rows_that_share_too_little_do_not_wait_for_one_another() -> None:
     with caching() as (cache, model):
         assert len(sweep("{{ text }}", QUESTIONS[:20], **model).result(60)) == 20

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 import subprocess
 import sys
 import threading
@@ -18,24 +17,6 @@ from jupyter_ctx.storage.stored_answers import Answers
 from jupyter_ctx.testing import ScriptedProvider
 
 WORDS = [f"word {number}" for number in range(30)]
-
-
-def test_a_store_that_is_locked_meanwhile_loses_nothing(tmp_path: Path) -> None:
-    store = tmp_path / "store.sqlite"
-    with answering_rows() as asked:
-        sweep("{{ text }}", ["first"], store=store, **asked.model).result(60)
-        other = sqlite3.connect(store, isolation_level=None, check_same_thread=False)
-        other.execute("BEGIN EXCLUSIVE")
-        threading.Timer(0.5, lambda: (other.execute("ROLLBACK"), other.close())).start()
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(Answers, "find", lambda *_, **__: {})  # it was read before the lock
-            run = sweep("{{ text }}", WORDS, store=store, **asked.model)
-            assert list(run.result(60)["reply"]) == [word.upper() for word in WORDS]
-        asked.prompts.clear()
-        again = sweep("{{ text }}", WORDS, store=store, **asked.model)
-        again.result(60)
-    assert asked.prompts == []
-    assert again.progress.cached == 30
 
 
 def test_a_run_whose_answers_are_all_there_needs_no_key(tmp_path: Path) -> None:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from answering_rows import answering_rows
 from cells import Cells
 
-from jupyter_ctx import Chat, Reply, get_chat
+from jupyter_ctx import Reply, get_chat
 from jupyter_ctx.display.answer.json_block import json_block
 
 TYPES = """
@@ -89,18 +88,6 @@ def test_a_reply_shows_its_json_wherever_it_is_shown(typed: Cells) -> None:
     assert '<div class="highlight">' in shown["text/html"]
     assert shown["text/markdown"] == f"```json\n{JSON}\n```"
     assert typed.run("%%chat --schema Moons -n 2\nIts moons?").count(JSON) == 2
-
-
-def test_a_notebook_that_was_run_is_imported_with_the_json_of_its_answers(typed: Cells, tmp_path: Path) -> None:
-    typed.run("%%chat --schema Moons\nIts moons?")
-    shown, _ = typed.shell.display_formatter.format(typed.shell.user_ns["_"])
-    output = {"output_type": "display_data", "data": shown, "metadata": {}}
-    cell = {"cell_type": "code", "source": "%%chat --schema Moons\nIts moons?", "outputs": [output], "metadata": {}}
-    file = tmp_path / "run.ipynb"
-    file.write_text(json.dumps({"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}))
-    chat = Chat()
-    chat.load(file)
-    assert [json.loads(turn.reply) for turn in chat.turns] == [MOONS]
 
 
 def test_json_of_one_line_is_laid_out_and_other_json_left_as_it_was_written() -> None:

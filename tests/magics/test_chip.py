@@ -6,8 +6,6 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-import nbclient
-import nbformat
 import pytest
 from kernels import Kernel, error, widgets
 
@@ -160,18 +158,6 @@ def test_what_is_shown_in_a_cell_is_not_flushed_by_a_page_that_asks(kernel: Kern
         assert kernel.value("len(told)") == "1", "that of the cell which looks"
     finally:
         kernel.run("get_ipython().events.unregister('pre_execute', tell)")
-
-
-def test_a_run_without_a_page_writes_no_trace_of_the_chip(
-    local_model: str, recwarn: pytest.WarningsRecorder, caplog: pytest.LogCaptureFixture
-) -> None:
-    sources = ("%load_ext jupyter_ctx", f"%chat use {local_model} --max-tokens 8", "%%chat\nSay hello.")
-    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in sources])
-    nbclient.NotebookClient(notebook, kernel_name="python3", timeout=60).execute()
-    assert "widgets" not in notebook.metadata
-    assert COMM not in json.dumps(notebook)
-    assert not [record for record in caplog.records if "omm" in record.getMessage()]
-    assert not recwarn.list
 
 
 def test_a_turn_does_not_fail_where_the_chip_cannot_be_drawn(kernel: Kernel) -> None:

@@ -37,17 +37,6 @@ def test_the_only_block_that_a_cell_can_run_goes_into_the_next_cell(asking: Cell
         assert asking.shell.rl_next_input == code
 
 
-def test_several_blocks_are_listed_with_what_to_type(asking: Cells) -> None:
-    asking.run("%%chat\nSay two")
-    asking.shell.rl_next_input = None
-    shown = re.sub(" +", " ", asking.run("%chat code"))
-    assert asking.shell.rl_next_input is None
-    assert "Turn 1 has 3 code blocks; %chat code all joins the Python." in shown
-    assert "1 bash 1 pip install x %chat code 1" in shown
-    assert "2 py 2 import x %chat code 2" in shown
-    assert "3 – 1 y = f(2) %chat code 3" in shown
-
-
 def test_a_block_of_the_last_answer_or_of_a_turn_is_chosen_by_its_number(asking: Cells) -> None:
     for answer in ("two", "one", "none"):
         asking.run(f"%%chat\nSay {answer}")
@@ -106,9 +95,8 @@ def test_a_notebook_unfolds_each_block_and_the_answer_says_so(kernel: Kernel) ->
 
 
 @pytest.mark.parametrize("printed", ["accuracy: 0.93", "total = 12", "3 / 4", "[1, 2]", "x.shape", "a: int\nb: str"])
-@pytest.mark.parametrize("language", ["python", "bash"])
-def test_what_the_code_prints_is_no_code(language: str, printed: str) -> None:
-    code, output = code_blocks(f"```{language}\nrun()\n```\nprints\n```\n{printed}\n```")
+def test_what_the_code_prints_is_no_code(printed: str) -> None:
+    code, output = code_blocks(f"```python\nrun()\n```\nprints\n```\n{printed}\n```")
     assert eligible_blocks((code, output)) == (1,)
     assert not output.is_python
 

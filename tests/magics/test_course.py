@@ -47,14 +47,6 @@ def test_a_hub_needs_no_key_typed_and_is_named_once(opened: Open, hub: Asked, mo
     assert KEY not in said + cells.run("%chat config") + cells.run("%chat status")
 
 
-def test_a_hub_that_names_no_model_is_offered_and_the_default_stays(opened: Open, hub: Asked) -> None:
-    cells = opened()
-    assert f"%chat models litellm lists the models at {hub.url}" in cells.run("%chat config model")
-    assert get_chat().config.model == "local/smollm2"
-    cells.run("%chat use litellm/gpt-5.4-mini")
-    assert "Blue." in cells.run("%%chat\nWhich colour is the sky?")
-
-
 def test_an_address_of_the_environment_goes_with_its_model_and_no_other_address_gets_a_key(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -76,8 +68,10 @@ def test_a_password_in_ollamas_own_address_is_not_told(opened: Open, monkeypatch
     assert "K-secret" not in said
 
 
-@pytest.mark.parametrize("variable", ["OPENAI_BASE_URL", "LITELLM_API_BASE", "JUPYTER_CTX_BASE_URL"])
-@pytest.mark.parametrize("address", ["http://h/v1?api_key=K-secret", "http://u:K-secret@h/v1"])
+@pytest.mark.parametrize(
+    ("variable", "address"),
+    [("OPENAI_BASE_URL", "http://h/v1?api_key=K-secret"), ("LITELLM_API_BASE", "http://u:K-secret@h/v1")],
+)
 def test_an_address_with_a_key_in_it_is_refused_and_its_variable_named(
     monkeypatch: pytest.MonkeyPatch, variable: str, address: str
 ) -> None:
@@ -149,26 +143,6 @@ def test_ipythons_configuration_comes_before_the_file_unless_it_is_locked(opened
     assert get_chat().session.source_of("max_tokens") == "at the start"
 
 
-@pytest.mark.parametrize(
-    "cell",
-    [
-        "%chat use litellm/c", "%chat config model litellm/c", "%chat config summary_model litellm/c",
-        "%%chat -m litellm/c\nx", "%%chat -m litellm/c -m litellm/d\nx", "%%chat --preview -m litellm/c\nx",
-        "get_chat().map('{{ x }}', [{'x': 1}], model='litellm/c')",
-        "get_chat().sweep('{{ x }}', [{'x': 1}], {'model': ['litellm/a', 'litellm/c']})",
-    ],
-)  # fmt: skip
-def test_another_model_than_a_locked_one_is_refused(opened: Open, hub: Asked, tmp_path: Path, cell: str) -> None:
-    course(tmp_path, 'model = "litellm/a"\nlock = "model"\n')
-    cells = opened()
-    cells.run("from jupyter_ctx import get_chat\n%chat config gauge off")
-    assert "model is locked at litellm/a: to change that, remove jupyter_ctx.toml" in str(cells.fail(cell))
-    assert not hub.requests
-    cells.run("%%chat -m litellm/a\nx")
-    assert hub.requests[-1]["model"] == "a"
-    assert [each.name for each in offered_models(get_chat())] == ["litellm/a"]
-
-
 def test_the_menu_is_there_although_the_model_is_not(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("JUPYTER_CTX_MODEL", "opnai/gpt-5.2")
     opened()
@@ -178,24 +152,25 @@ def test_the_menu_is_there_although_the_model_is_not(opened: Open, monkeypatch: 
 LOCKED = 'max_tokens = 100\nsystem = "Be a tutor."\nlock = ["max_tokens", "system"]\n'
 
 
-@pytest.mark.parametrize(
-    "cell",
-    [
-        "%chat config max_tokens 200", "%%chat --max-tokens 200\nx", "%%chat system\nBe rude.", "%%chat -s rude\nx",
-        "%chat config system rude", "get_chat().map('{{ x }}', [{'x': 1}], max_tokens=200)",
-        "get_chat().sweep('{{ x }}', [{'x': 1}], {'max_tokens': [100, 200]})",
-        "run = get_chat().map('{{ x }}', [{'x': 1}], dry_run=True); run.repeat(max_tokens=200)",
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize("cell", [
+    "%chat use litellm/c", "%chat config summary_model litellm/c", "%%chat -m litellm/c\nx",
+    "%%chat -m litellm/c -m litellm/d\nx", "%%chat --preview -m litellm/c\nx",
+    "%chat config max_tokens 200", "%%chat --max-tokens 200\nx", "%%chat system\nBe rude.", "%%chat -s rude\nx",
+    "get_chat().map('{{ x }}', [{'x': 1}], model='litellm/c')",
+    "get_chat().sweep('{{ x }}', [{'x': 1}], {'max_tokens': [100, 200]})",
+    "run = get_chat().map('{{ x }}', [{'x': 1}], dry_run=True); run.repeat(max_tokens=200)",
+])  # fmt: skip
 def test_what_is_locked_cannot_be_changed_and_the_error_says_how(
     opened: Open, hub: Asked, tmp_path: Path, cell: str
 ) -> None:
-    course(tmp_path, f'model = "litellm/a"\n{LOCKED}')
+    course(tmp_path, f'model = "litellm/a"\n{LOCKED}'.replace('"system"]', '"system", "model"]'))
     cells = opened()
     cells.run("from jupyter_ctx import get_chat")
     assert "remove jupyter_ctx.toml" in str(cells.fail(cell))
     assert not hub.requests
-    assert (get_chat().config.max_tokens, get_chat().system) == (100, "Be a tutor.")
+    config = get_chat().config
+    assert (config.model, config.max_tokens, get_chat().system) == ("litellm/a", 100, "Be a tutor.")
+    assert [each.name for each in offered_models(get_chat())] == ["litellm/a"]
 
 
 def test_a_lock_holds_for_a_conversation_of_an_earlier_day_and_its_address_stays(opened: Open, tmp_path: Path) -> None:
@@ -223,24 +198,6 @@ def test_a_real_kernel_reads_it_and_loading_the_extension_does_not(kernel: Kerne
     assert "sets: max_tokens 100; locked max_tokens." in said
     assert "max_tokens is locked" in str(error(kernel.run("%chat config max_tokens 200")))
     kernel.run("os.chdir('/')")
-
-
-PROMPT = "Be a tutor.\n" + "Ask before you answer. " * 40
-
-
-def test_a_conversation_is_told_all_that_is_sent_before_it_and_what_is_its_own(
-    opened: Open, hub: Asked, tmp_path: Path
-) -> None:
-    cells = opened()
-    cells.run("%chat use litellm/mine --max-tokens 300\n%chat config temperature 0.5")
-    cells.run("%%chat\nWhich colour is the sky?")
-    course(tmp_path, f'model = "litellm/a"\ntemperature = 0.1\nmin_turns = 2\nsystem = {json.dumps(PROMPT)}\n')
-    said = opened().run("%%chat\nAnd the sea?")
-    assert f"sets: min_turns 2; system {PROMPT!r}." in said
-    assert "keeps its own model litellm/mine, temperature 0.5." in said
-    assert said.index("sets:") < said.index("Blue.")
-    sent = hub.requests[-1]
-    assert (sent["model"], sent["temperature"], sent["messages"][0]["content"]) == ("mine", 0.5, PROMPT)
 
 
 @pytest.mark.parametrize(("answer", "model"), [("y", "openai/gpt-5.4-mini"), ("n", "local/smollm2")])

@@ -30,15 +30,15 @@ def test_the_book_has_every_command_with_its_options_and_examples() -> None:
         assert all(example in section for example in command.examples)
 
 
-@pytest.mark.parametrize("name", TOPICS)
-def test_help_shows_a_topic_as_markdown_in_a_notebook_and_as_text_in_a_terminal(cells: Cells, name: str) -> None:
-    with capture_output() as shown:
-        cells.shell.run_cell(f"%chat help {name}")
-    forms = shown.outputs[-1].data
-    title = topic_text(name).partition("\n")[0].removeprefix("# ")
-    assert f">{title}</h4>" in forms["text/html"]
-    assert "`" not in re.sub(r"<pre.*?</pre>", "", forms["text/html"], flags=re.S)
-    assert forms["text/plain"] == forms["text/markdown"] == topic_text(name)
+def test_help_shows_a_topic_as_markdown_in_a_notebook_and_as_text_in_a_terminal(cells: Cells) -> None:
+    for name in TOPICS:
+        with capture_output() as shown:
+            cells.shell.run_cell(f"%chat help {name}")
+        forms = shown.outputs[-1].data
+        title = topic_text(name).partition("\n")[0].removeprefix("# ")
+        assert f">{title}</h4>" in forms["text/html"]
+        assert "`" not in re.sub(r"<pre.*?</pre>", "", forms["text/html"], flags=re.S)
+        assert forms["text/plain"] == forms["text/markdown"] == topic_text(name)
 
 
 def test_a_topic_follows_the_command_and_the_setting_of_its_name(cells: Cells) -> None:
@@ -46,13 +46,6 @@ def test_a_topic_follows_the_command_and_the_setting_of_its_name(cells: Cells) -
         said = cells.run(f"%chat help {name}")
         assert said.startswith(first)
         assert said.endswith(topic_text(name))
-
-
-def test_an_unknown_topic_is_told_the_nearest_and_all(cells: Cells) -> None:
-    said = str(cells.fail("%chat help recovry"))
-    assert "Did you mean %chat help recovery?" in said
-    assert ", ".join(TOPICS) in said
-    assert ", ".join(TOPICS) in re.sub(r"\s+", " ", cells.run("%chat help"))
 
 
 def test_help_begins_with_eight_commands_and_folds_the_rest(cells: Cells) -> None:
@@ -85,7 +78,7 @@ def test_the_magics_help_lists_the_options_of_a_prompt_before_the_first_cell_too
     }
 
 
-@pytest.mark.parametrize("name", ["map", "history", "resume", "delete", "trim"])
+@pytest.mark.parametrize("name", ["map", "trim"])
 def test_a_commands_page_lists_its_options_alone(cells: Cells, name: str) -> None:
     said = cells.run(f"%chat help {name}")
     assert listed(said, COMMANDS[name].options)
@@ -133,7 +126,7 @@ def test_every_command_stands_in_one_group_of_the_help_with_examples_that_can_be
             check_options(parsed_line(head.partition(" ")[2]), command, head)
 
 
-@pytest.mark.parametrize("columns", [60, 80, 200])
+@pytest.mark.parametrize("columns", [60, 200])
 def test_help_and_settings_stand_in_straight_columns_within_the_terminal(
     cells: Cells, monkeypatch: pytest.MonkeyPatch, columns: int
 ) -> None:

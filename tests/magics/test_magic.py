@@ -18,7 +18,6 @@ from jupyter_ctx import (
     ChatInterrupted,
     InvalidRequestError,
     ModelNotFoundError,
-    Reply,
     get_chat,
 )
 from jupyter_ctx.magics.registration import magics_of
@@ -26,13 +25,6 @@ from jupyter_ctx.magics.registration import magics_of
 pytestmark = pytest.mark.core
 
 Ask = Callable[..., Any]
-
-
-def test_a_conversation_goes_on_from_cell_to_cell(talk: Ask, cells: Cells) -> None:
-    first, second = talk("Say hello."), talk("And again?")
-    assert isinstance(first, Reply)
-    assert second.usage.input_tokens > first.usage.carried
-    assert len(get_chat().turns) == 2
 
 
 def test_the_answer_is_printed_as_text_with_a_line_of_figures(cells: Cells, local_model: str) -> None:
@@ -163,13 +155,6 @@ def test_a_key_that_was_typed_in_a_cell_is_not_repeated(cells: Cells, line: str)
     assert "asked for" in error or "asks for the key" in error or "Did you mean openai" in error
 
 
-def test_a_preview_shows_what_this_cell_would_send(talk: Ask, cells: Cells) -> None:
-    talk("Say hello.")
-    cells.run("name = 'Ada'")
-    assert "I am Ada." in cells.run("%%chat preview\nI am {{ name }}.")
-    assert "Say hello." not in cells.run("%%chat --preview --no-history\nI am {{ name }}.")
-
-
 def test_a_preview_has_a_line_where_the_request_begins(talk: Ask, cells: Cells) -> None:
     for number in range(14):
         talk(f"Note {number}.")
@@ -224,13 +209,3 @@ def test_large_values_are_said_before_they_are_sent(talk: Ask, cells: Cells) -> 
     )
     assert said.index("filled in take") < said.index(get_chat().turns[-1].reply.strip()[:10])
     assert "[ctx] {{ rows }} takes about" in cells.run("%%chat -t 0\nWhat of {{ rows }}?")
-
-
-def test_a_models_file_that_is_a_list_is_said_once_and_the_chat_goes_on(
-    cells: Cells, talk: Ask, tmp_path: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = tmp_path / "models.json"
-    path.write_text("[1, 2]")
-    monkeypatch.setenv("JUPYTER_CTX_MODELS", str(path))
-    assert "must hold an object of names and windows, not a list" in cells.run("%%chat\nSay hello.")
-    assert "must hold" not in cells.run("%%chat\nAnd again?")

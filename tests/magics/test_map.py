@@ -128,29 +128,11 @@ def test_above_the_limit_it_asks_and_does_not_take_no_answer_for_a_yes(
     assert len(asked) == 2
 
 
-def test_where_nobody_can_be_asked_the_remedy_is_named(cells: Cells, asked: list[Any]) -> None:
-    cells.run("many = [f'word {i}' for i in range(21)]")
-    said = str(cells.fail("%%chat map many\nSay {{ text }}"))
-    assert "--yes" in said
-    assert "--prices" in said
-    assert asked == []
-    cells.run("%%chat map many --limit 20\nSay {{ text }}")
-    cells.run("%%chat map many --yes\nTell {{ text }}")
-    assert len(asked) == 41
-
-
 def test_without_pandas_the_results_are_shown(cells: Cells, asked: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "pandas", None)
     said = cells.run("%%chat map words -o out\nSay {{ text }}")
     assert isinstance(cells.shell.user_ns["out"], Results)
     assert "MOON" in said
-
-
-def test_the_turns_are_plotted_as_text_in_a_terminal(cells: Cells, asked: list[Any]) -> None:
-    cells.run("%%chat\nSay one")
-    lines = cells.run("%chat plot").splitlines()
-    assert lines[0].startswith("Tokens of each turn, limit now ")
-    assert lines[2].split()[:4] == ["1", "20", "0", "2"]
 
 
 def test_a_run_is_plotted_as_text_in_a_terminal(cells: Cells, asked: list[Any]) -> None:

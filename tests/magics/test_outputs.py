@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 from dialects import DIALECTS
-from jupyter_client import KernelManager
 from kernels import Kernel, error, shown
 from server import serve
 
@@ -23,8 +22,9 @@ def show(count): display(*(Image.new("RGB", (60, 50 + n), "red") for n in range(
 class Notebook(Kernel):
     """A kernel whose cells ask a server on loopback; ``seen`` are the requests."""
 
-    seen: list[dict[str, Any]]
-    url: str
+    def __init__(self, connected: Kernel, url: str, seen: list[dict[str, Any]]) -> None:
+        vars(self).update(vars(connected))
+        self.url, self.seen = url, seen
 
     def ok(self, source: str) -> int:
         """Run a cell that must succeed, and return its number."""
@@ -49,17 +49,18 @@ class Notebook(Kernel):
         return shown(outputs)
 
 
+@pytest.fixture(scope="module")
+def asking(connected: Kernel) -> Iterator[Notebook]:
+    with serve(DIALECTS["completions"].answer("Fine.")) as served:
+        yield Notebook(connected, *served)
+
+
 @pytest.fixture
-def notebook(manager: KernelManager) -> Iterator[Notebook]:
-    with serve(DIALECTS["completions"].answer("Fine.")) as (url, seen):
-        notebook = Notebook(manager)
-        notebook.seen, notebook.url = seen, url
-        notebook.begin_anew()
-        notebook.ok(
-            "%matplotlib inline\n%config InlineBackend.figure_formats = ['png']\nimport matplotlib.pyplot as plt"
-        )
-        yield notebook
-        notebook.client.stop_channels()
+def notebook(asking: Notebook) -> Notebook:
+    asking.begin_anew()
+    asking.seen.clear()
+    asking.ok("%matplotlib inline\n%config InlineBackend.figure_formats = ['png']\nimport matplotlib.pyplot as plt")
+    return asking
 
 
 def test_a_value_is_filled_in_by_its_number(notebook: Notebook) -> None:
@@ -77,7 +78,7 @@ def test_an_input_is_filled_in_as_it_was_typed(notebook: Notebook) -> None:
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("plot", ["plt.plot([1, 3, 2]);", "plt.plot([1, 3, 2])", "plt.plot([1, 3, 2])\nplt.show()"])
+@pytest.mark.parametrize("plot", ["plt.plot([1, 3, 2]);", "plt.plot([1, 3, 2])\nplt.show()"])
 def test_a_plot_goes_along_as_the_image_that_the_cell_shows(notebook: Notebook, plot: str) -> None:
     outputs = notebook.run(plot)
     displayed = [o["content"]["data"] for o in outputs if o["msg_type"] == "display_data"]
@@ -101,17 +102,8 @@ def test_several_plots_of_a_cell_go_along_together(notebook: Notebook) -> None:
     assert f"there is no Out[{number + 2}]. There are Out[" in notebook.fails(f"%%chat\n{{{{ Out[{number + 2}] }}}}")
 
 
-@pytest.mark.parametrize(
-    "value",
-    [
-        "plt.figure(); plt.plot([1, 2]); fig = plt.gcf(); plt.close(); fig",
-        "from PIL import Image; Image.new('RGB', (60, 50), 'red')",
-        "import base64; from IPython.display import Image; Image(base64.b64decode("
-        "'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+M8AAAIIAQD8AVwrAAAAAElFTkSuQmCC'))",
-    ],
-)
-def test_a_value_that_is_an_image_goes_along_as_one(notebook: Notebook, value: str) -> None:
-    notebook.ok(value)
+def test_a_value_that_is_an_image_goes_along_as_one(notebook: Notebook) -> None:
+    notebook.ok("plt.figure(); plt.plot([1, 2]); fig = plt.gcf(); plt.close(); fig")
     text, (image,) = notebook.sent("What is {{ _ }}?")
     assert image.startswith(PNG)
     assert text.startswith("What is [image: output 1]?")
@@ -130,9 +122,7 @@ def test_a_model_without_eyes_gets_the_prompt_without_the_image_and_a_line_says_
 @pytest.mark.parametrize(
     ("made", "text"),
     [
-        ("Markdown('# Head')", "# Head"),
         ("HTML('<table><tr><td>a<td>b</tr></table><script>bad()</script>')", "a | b"),
-        ("Math('x^2')", "$\\displaystyle x^2$"),
         ("SVG('<svg><text>Hi</text></svg>')", "<svg><text>Hi</text></svg>"),
     ],
 )
@@ -220,15 +210,6 @@ def test_one_of_several_images_goes_alone(notebook: Notebook) -> None:
     assert f"such as Out[{number}][0]" in notebook.fails(f"%%chat -m gpt-5.2\n{{{{ Out[{number}] }}}}")
 
 
-def test_what_cannot_be_filled_in_says_what_to_write_instead(notebook: Notebook) -> None:
-    notebook.ok("class Own: ...\nfig, thing, df = plt.figure(), Own(), 5")
-    for name in ("fig", "thing"):
-        said = notebook.fails(f"%%chat -m gpt-5.2\n{{{{ {name} }}}}")
-        assert f"-a {name} on the first line" in said
-        assert "Compute it" not in said
-    assert "Did you mean df?" in notebook.fails("%%chat -m gpt-5.2\n{{ dff }}")
-
-
 def test_an_image_is_a_part_of_the_turn_which_names_it(notebook: Notebook) -> None:
     number = notebook.ok("plt.plot([1, 3, 2]);")
     notebook.ok(f"%%chat -m gpt-5.2 --base-url {notebook.url}\nWhat does {{{{ Out[{number}] }}}} show?")
@@ -245,8 +226,3 @@ def test_only_the_newest_images_are_kept(notebook: Notebook) -> None:
     said = notebook.fails(f"%%chat\n{{{{ Out[{first}] }}}}")
     assert f"what Out[{first}] displayed is no longer kept: run that cell again." in said
     assert notebook.sent(f"{{{{ Out[{second}] }}}}")[1]
-
-
-def test_a_key_in_an_output_is_refused(notebook: Notebook) -> None:
-    notebook.ok("class Key:\n    def __repr__(self): return 'sk-proj-' + 'Ab3' * 12\nKey()")
-    assert "holds a key or a password" in notebook.fails("%%chat -m gpt-5.2\n{{ _ }}")

@@ -62,14 +62,6 @@ def test_a_terminal_prints_one_after_the_other_and_takes_the_first(terminal: Cel
     assert next(reply.text for reply in chat) == "one at 0.0 heard 1."
 
 
-def test_pick_takes_another_and_a_variable_holds_them_all(terminal: Cells) -> None:
-    terminal.run("%%chat -m one -m two -o both\nHello?")
-    assert [reply.text for reply in terminal.shell.user_ns["both"]] == ["one at None heard 1.", "two at None heard 1."]
-    assert "one at None heard 1." in terminal.run("%chat history")
-    assert "is taken: turn 1" in terminal.run("%chat pick 2")
-    assert "two at None heard 1." in terminal.run("%chat history")
-
-
 def test_one_that_fails_is_named_and_the_first_that_answers_is_taken_and_compared(terminal: Cells) -> None:
     said = terminal.run("%%chat -m refuses -m one -m two -o three\nWho are you?")
     compared = terminal.run("%chat compare")
@@ -105,13 +97,6 @@ def test_a_reason_why_no_answer_came_is_told_once(kernel: Kernel) -> None:
     assert failed is not None
     assert failed["ename"] == "BudgetExceededError"
     assert shown(outputs).count("max_cost is") == 1, shown(outputs)
-
-
-def test_a_run_without_a_reader_has_one_output_with_headings_and_takes_the_first(kernel: Kernel) -> None:
-    outputs = kernel.outputs(kernel.ask("%%chat -m one -m two\nHello?", None, stdin=False))
-    assert len([each for each in outputs if each["msg_type"] == "display_data"]) == 1
-    assert "The first whole answer is the turn" in shown(outputs)
-    assert replies(kernel) == "['one at None heard 1.']"
 
 
 # what goes wrong

@@ -8,7 +8,7 @@ import pytest
 from IPython.core.formatters import DisplayFormatter
 from IPython.lib.pretty import pretty
 
-from jupyter_ctx import Chat, Reply, Usage
+from jupyter_ctx import Chat
 from jupyter_ctx.testing import ScriptedProvider
 
 FORMS = {"text/html", "text/markdown", "text/plain"}
@@ -62,8 +62,3 @@ def test_keys_are_blanked_in_all_forms() -> None:
     chat = Chat(provider=ScriptedProvider(f"You said {KEY}."))
     chat.send(f"My key is {KEY}.")
     assert KEY not in "".join(chat._repr_mimebundle_().values())
-
-
-def test_a_list_of_replies_keeps_their_short_form() -> None:
-    reply = Reply("Blue.", Usage(3, 2), model="m")
-    assert pretty([reply]) == f"[{reply!r}]"

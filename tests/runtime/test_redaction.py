@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import time
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -162,7 +163,13 @@ def test_no_secret_that_is_found_goes_out(tmp_path: Path) -> None:
         assert [name for name, out in ways_out(text, tmp_path).items() if is_left(marked, out)] == [], marked
 
 
+@dataclass
+class Access:
+    secret: str
+
+
 PLACES = (
+    Access("hunter2hunter2"),
     {"api_key": "ab12cd34ef", "n": 1},
     {"db": [{"password": "hunter2!", "apiKey": ""}]},
     pd.DataFrame({"user": ["ada"], "db_password": ["hunter2!"], "token": ["playing"]}),
@@ -224,4 +231,4 @@ def test_a_search_takes_time_in_proportion_to_the_text(part: str) -> None:
         Redactor().redacted(f"secret token --x curl {part * (size // len(part))}")
         return time.process_time() - begun
 
-    assert seconds(200_000) < 20 * seconds(20_000) + 0.3
+    assert seconds(100_000) < 20 * seconds(10_000) + 0.3

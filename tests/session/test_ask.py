@@ -40,16 +40,6 @@ def test_a_request_brings_its_own_settings() -> None:
     assert (guest.requests[0].max_tokens, guest.requests[0].temperature) == (7, 0.25)
 
 
-def test_what_does_not_fit_loses_its_oldest_turns_and_says_so() -> None:
-    guest = ScriptedProvider(window=600)
-    old = [{"role": role, "content": f"{n} " + "word " * 100} for n in range(6) for role in ("user", "assistant")]
-    reply = ask([*old, {"role": "user", "content": "Which?"}], provider=guest, max_tokens=20)
-    assert reply.text == "Yes."
-    assert guest.refused
-    assert reply.notices
-    assert len(guest.requests[-1].messages) < len(old)
-
-
 def test_several_threads_may_ask_at_once() -> None:
     with answering_rows(seconds=0.1) as asked, ThreadPoolExecutor(8) as threads:
         answers = threads.map(lambda n: ask(f"number {n}", **asked.model).text, range(16))

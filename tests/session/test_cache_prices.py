@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 from dialects import DIALECTS, answering
-from jupyter_ctx.magics.value_bundle import forms_of
 from priced import CACHED, INPUT, Priced, cached
 
 from jupyter_ctx import Chat
@@ -80,11 +79,8 @@ def test_gemini_says_no_time() -> None:
         assert re.fullmatch(r"~\$0\.00\d+ to send if still cached, else ~\$0\.0\d+", said_at(chat, 60))
 
 
-@pytest.mark.parametrize(
-    ("dialect", "model"), [("anthropic", "anthropic/claude-opus-5-5"), ("completions", "openai/gpt-6.1-sol")]
-)
-def test_where_no_report_shows_a_cache_nothing_is_said_of_one(dialect: str, model: str) -> None:
-    with talk(dialect, model, written=0) as chat:
+def test_where_no_report_shows_a_cache_nothing_is_said_of_one() -> None:
+    with talk("completions", "openai/gpt-6.1-sol", written=0) as chat:
         assert chat.preview("And now?").price.cached_tokens == 0
         assert re.fullmatch(r"~\$0\.0\d+ to send", said_at(chat, 0))
 
@@ -98,9 +94,8 @@ def test_what_changes_the_beginning_makes_the_cache_cold() -> None:
 def test_nothing_is_said_where_nobody_bills_it_or_the_price_is_unknown() -> None:
     with talk("anthropic", "anthropic/claude-opus-5-5", prices=(0, 0)) as chat:
         assert chat.preview("And now?").price.is_free
-        assert "$" not in forms_of(chat.preview("And now?"))["text/plain"]
     with talk("anthropic", "anthropic/claude-of-tomorrow", prices=None) as chat:
-        assert "price is unknown" in forms_of(chat.preview("And now?"))["text/plain"]
+        assert chat.preview("And now?").price.high is None
 
 
 def test_the_total_of_several_requests_is_warm_as_long_as_the_first_of_them() -> None:

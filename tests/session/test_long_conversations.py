@@ -14,7 +14,7 @@ from jupyter_ctx.providers.base import Request
 from jupyter_ctx.session import actions
 from jupyter_ctx.testing import ScriptedProvider
 
-SHORT, LONG = 80, 320  # turns
+SHORT, LONG = 40, 160  # turns
 GROWTH = 1.1 * LONG / SHORT
 ASKED, SAID = "What became of the ship?", "It sailed on through the night."
 

@@ -29,7 +29,7 @@ def refusal(chat: Chat, prompt: str, *, times: int = 30) -> ContextOverflowError
     return raised.value
 
 
-@pytest.mark.parametrize("share", [0.1, 0.3, 0.5, 0.6, 0.7, 0.8, 1.0])
+@pytest.mark.parametrize("share", [0.1, 0.3, 0.6, 1.0])
 def test_room_is_made_once_compact_at_is_passed_and_well_below_it(share: float) -> None:
     chat = chat_of(4_000, "part one", window=4_000, compact_at=share)
     limit, turn = chat.info().limit, 119
@@ -64,20 +64,6 @@ def test_where_max_turns_stops_a_request_its_remedy_helps() -> None:
     assert "%chat trim 2" in str(refusal(chat, "x" * 100))
     chat.trim(2)
     assert chat.send("x" * 100).text
-
-
-@pytest.mark.parametrize("how", ["trim", "stop"])
-def test_the_parts_that_an_error_names_are_together_no_more_than_the_whole(how: Any) -> None:
-    error = refusal(chat_of(256, on_overflow=how), "z" * 3_000)
-    assert error.used is not None
-    assert sum(tokens for _, tokens in error.largest) <= error.used
-
-
-def test_a_request_that_the_provider_counted_is_reported_as_it_was_before_the_cut() -> None:
-    error = refusal(chat_of(window=400, on_overflow="stop", token_counting="provider"), "x" * 100)
-    assert error.used is not None
-    assert error.limit is not None
-    assert error.used > error.limit
 
 
 def test_where_only_the_margin_for_estimates_does_not_fit_the_error_says_so() -> None:
@@ -175,12 +161,3 @@ def test_a_new_version_tells_which_later_turns_answered_the_older_one() -> None:
 )
 def test_turns_are_named_by_their_numbers(numbers: list[int], said: str) -> None:
     assert named_turns(numbers) == said
-
-
-def test_pinned_turns_are_not_among_those_that_are_named() -> None:
-    chat = chat_of(4_000, window=4_000)
-    for number in range(6):
-        chat.send(f"prompt {number}")
-    chat.pin(2)
-    assert str(chat.trim(2)).startswith("Left out turns 1, 3 and 4 (")
-    assert [row.turn for row in chat.history() if row.state == "left out"] == [1, 3, 4]

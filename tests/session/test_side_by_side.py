@@ -16,7 +16,6 @@ from jupyter_ctx.conversation.messages import Alternatives, ToolCall
 from jupyter_ctx.errors import InvalidRequestError
 from jupyter_ctx.providers.base import Request
 from jupyter_ctx.runtime.frontend import Origin
-from jupyter_ctx.session import actions
 from jupyter_ctx.session.actions import versions_of
 from jupyter_ctx.session.prompt import Prompt
 from jupyter_ctx.session.side_by_side import Candidate, ask_each
@@ -171,13 +170,6 @@ def test_after_a_clear_no_answer_can_be_taken_until_the_clear_is_undone(chat: Ch
     assert chat.pick(2).changed
 
 
-def test_bad_numbers_are_errors_that_say_which_there_are(chat: Chat) -> None:
-    asked(chat)
-    for number in (0, 4, 1.5, "2"):
-        with pytest.raises(InvalidRequestError, match="1 to 3"):
-            chat.pick(number)  # type: ignore[arg-type]
-
-
 def test_answers_are_stored_and_shown_again_after_a_restart(tmp_path: Path, provider: ScriptedProvider) -> None:
     def opened() -> Chat:
         return Chat(provider=provider, store=tmp_path / "chats.sqlite", name="one")
@@ -251,22 +243,6 @@ def test_what_is_broken_off_or_refused_is_a_problem_and_where_nothing_else_came_
     assert [bool(each.problem) for each in offer.answers] == [True, True]
     assert chat.pick(2).changed
     assert replies(chat) == ["I will not."]
-
-
-def test_a_prompt_that_is_appended_is_not_asked_again_after_a_restart(
-    tmp_path: Path, provider: ScriptedProvider
-) -> None:
-    path = tmp_path / "chats.sqlite"
-    chat = Chat(provider=provider, store=path, name="one")
-    asked(chat, cell="a", run="1", append=True, stored="cell")
-    chat.pick(1)
-    chat.close()
-    chat, sent = Chat(provider=provider, store=path, name="one"), len(provider.requests)
-    found = asked(chat, cell="a", run="2", append=True, stored="cell")
-    assert len(provider.requests) == sent
-    chat.session.act(actions.choose_answer, 2, found.id)
-    assert replies(chat) == ["At 1.0: Hello?"]
-    chat.close()
 
 
 @pytest.mark.parametrize("stored", ["cell", "all"])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-import pytest
 from images import PIXEL
 
 from jupyter_ctx import Chat
@@ -48,22 +47,6 @@ def test_the_preview_names_and_counts_what_goes_with_the_prompt_and_with_turns()
     assert [part.attached for part in view.messages] == ["fig (640 × 480 pixels)", "", ""]
     assert view.messages[0].tokens > PLOT.tokens
     assert "attached" in view.to_dataframe()
-
-
-@pytest.mark.parametrize("suffix", [".md", ".json", ".ipynb"])
-def test_an_export_keeps_names_texts_and_images(tmp_path: Path, suffix: str) -> None:
-    chat = talk()
-    chat.send("What is it?", attachments=[FRAME, FIGURE])
-    path = chat.export(tmp_path / f"talk{suffix}")
-    again = talk()
-    again.load(path)
-    (turn,) = again.turns
-    assert turn.sources == chat.turns[0].sources
-    assert turn.attachments == (PLOT,)
-    assert turn.typed == "What is it?"
-    assert "a  b\n1  2" in turn.prompt
-    if suffix == ".md":
-        assert r"[attached: df (40 of 12,000 rows, about 3,100 tokens)]" in path.read_text("utf-8")
 
 
 def test_turns_of_earlier_releases_are_named_by_their_files() -> None:
@@ -109,14 +92,3 @@ def test_a_changed_figure_or_frame_is_a_changed_request(address: str) -> None:
     assert again(FRAME, other)
     assert not again(more, other)
     assert not again(more)
-
-
-def test_an_edited_export_has_no_false_boundary(tmp_path: Path) -> None:
-    chat = talk()
-    chat.send("What is it?", attachments=[FRAME])
-    path = chat.export(tmp_path / "talk.md")
-    path.write_text(path.read_text("utf-8").replace("What is it?", "What is it then?"))
-    again = talk()
-    again.load(path)
-    assert again.turns[0].typed == again.turns[0].prompt
-    assert again.turns[0].prompt.startswith("What is it then?")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any, Literal
 
 import pydantic
@@ -22,8 +21,6 @@ from jupyter_ctx import (
     ProviderConnectionError,
     RateLimitError,
 )
-from jupyter_ctx.experiments.start import sweep
-from jupyter_ctx.providers.base import Request
 from jupyter_ctx.testing import Answer, ScriptedProvider
 
 
@@ -217,41 +214,7 @@ def test_a_server_that_does_not_heed_the_schema_is_asked_twice_and_its_answer_is
 # without a conversation
 
 
-def test_an_answer_of_a_row_is_parsed_asked_for_once_more_or_an_error_of_its_row() -> None:
-    def answer(request: Request) -> str | Answer:
-        prompt, tries = request.messages[0].content, len(request.messages)
-        if "cut" in prompt:
-            return Answer('{"title": "U', stop_reason="max_tokens")
-        return VALID if "good" in prompt or ("second" in prompt and tries > 1) else INVALID
-
-    provider = ScriptedProvider(answer)
-    rows = ["good", "second", "never", "cut"]
-    run = sweep("{{ text }}: which film?", rows, provider=provider, schema=Movie, concurrency=1, progress=False)
-    run.result()
-    results = {result.inputs["text"]: result for result in run.results}
-    assert [results[row].failed for row in rows] == [False, False, True, True]
-    for row in rows[:2]:
-        reply = results[row].reply
-        assert reply is not None
-        assert reply.parsed == UP
-    assert "year: Input should be a valid integer" in results["never"].error
-    assert "asked for twice" in results["never"].error
-    assert "asked for twice" not in results["cut"].error
-    assert len(provider.requests) == 6
-
-
 # in cells
-
-
-def test_a_cell_names_its_schema_and_its_variable_holds_the_value(cells: Cells) -> None:
-    cells.shell.user_ns |= {"Movie": Movie, "films": SimpleNamespace(Movie=Movie)}
-    with heeding(DIALECTS["completions"]) as (chat, seen):
-        where = f"-m m --base-url {chat.config.base_url}"
-        cells.run(f"%%chat {where} --schema Movie -o film\nWhich film?")
-        cells.run(f"%%chat {where} --schema films.Movie -o other\nWhich film?")
-        assert cells.shell.user_ns["film"] == cells.shell.user_ns["other"] == Movie("Up", 7)
-        assert "response_format" in seen[0]
-    assert len(seen) == 2
 
 
 def test_a_cell_whose_answer_is_wrong_fails_with_what_is_wrong_and_shows_the_answer(cells: Cells) -> None:
@@ -263,16 +226,6 @@ def test_a_cell_whose_answer_is_wrong_fails_with_what_is_wrong_and_shows_the_ans
     assert "JSON" in str(error)
     assert "No film." in cells.run("%chat history")
     assert len(seen) == 2
-
-
-def test_json_is_printed_as_it_is(cells: Cells) -> None:
-    cells.shell.user_ns["Movie"] = Movie
-    completions, text = DIALECTS["completions"], '{\n  "title": "*Up* _a_",\n  "year": 2009\n}'
-    with answering(completions, completions.answer(text)) as (chat, _):
-        shown = cells.run(f"%%chat -m m --base-url {chat.config.base_url} --schema Movie -o film\nWhich film?")
-    assert cells.shell.user_ns["film"] == Movie("*Up* _a_", 2009)
-    assert cells.shell.user_ns["_"].text == text
-    assert text in shown
 
 
 def test_the_real_local_model_answers_as_the_schema_says(local_model: str) -> None:

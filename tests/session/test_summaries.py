@@ -11,9 +11,7 @@ import pytest
 from crates import FACTS, PADDING, crates
 
 from jupyter_ctx import Chat, ChatError, ContextOverflowError, Overflow, ProviderError
-from jupyter_ctx.conversation.messages import Turn
 from jupyter_ctx.providers.base import Request
-from jupyter_ctx.session.summarizer import SummaryInput, with_own_lines
 from jupyter_ctx.testing import Answer, ScriptedProvider
 
 KEPT = f"Facts and figures\n{FACTS}"
@@ -181,12 +179,6 @@ def test_two_failures_in_a_row_and_turns_are_only_left_out() -> None:
     assert tried[failed[1]] == tried[-1]
 
 
-def test_the_users_lines_need_no_model_at_all(chat: Chat) -> None:
-    turns = (Turn("The budget is 4,200 euros.", "Noted."), Turn("Use sales_q3, not sales_q2.", "Sure."))
-    text = with_own_lines("", SummaryInput(turns), chat.session.target({}, ask=False), 150)
-    assert text.splitlines()[:2] == ["The budget is 4,200 euros.", "Use sales_q3, not sales_q2."]
-
-
 LONG = PADDING * 6  # with it a request has room for nothing but the prompt
 
 
@@ -240,13 +232,3 @@ def test_what_is_too_new_to_be_summarised_is_no_failure_of_a_summary() -> None:
     for number in range(6):
         reply = chat.send(f"{number}: {LONG[:2_300]}")
     assert "Two summaries failed" not in " ".join(reply.notices)
-
-
-def test_a_summary_of_turns_that_are_all_excluded_is_not_sent() -> None:
-    chat, _ = tight()
-    assert chat.summarize(method="extractive").changed
-    covered = [row.turn for row in chat.history() if row.states[0] == "summarised"]
-    chat.exclude(*covered)
-    assert "summary" not in {part.state for part in chat.preview("And now?").messages}
-    chat.include(*covered)
-    assert "summary" in {part.state for part in chat.preview("And now?").messages}

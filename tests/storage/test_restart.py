@@ -151,11 +151,3 @@ def test_after_a_crash_another_kernel_goes_on_with_the_conversation(notebook: No
     other.start()
     assert other.run("%chat").startswith("Going on with 1 turn of 'main', ")
     assert re.search(r"^main +1 turn +just now +current$", other.run("%chat list"), re.M)
-
-
-def test_delete_asks_for_the_name_and_fails_where_nobody_can_be_asked(notebook: Notebook) -> None:
-    notebook.run(TALK)
-    assert "cannot ask for confirmation" in notebook.fail("%chat delete main", stdin=False)
-    notebook.run("%chat delete main", typed=["main"])
-    (question,) = notebook.kernel.asked
-    assert "Type its name to confirm" in question

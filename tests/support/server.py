@@ -95,6 +95,8 @@ def serve(
 class _Server(ThreadingHTTPServer):
     """A server that says nothing of clients that have gone away."""
 
+    request_queue_size = 128  # connections that come at once: one that finds no place tries again after a second
+
     def handle_error(self, *where: Any) -> None:
         if not isinstance(sys.exception(), ConnectionError | json.JSONDecodeError):
             super().handle_error(*where)

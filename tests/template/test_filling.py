@@ -19,7 +19,7 @@ from cells import Cells
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jupyter_ctx import ChatInterrupted, InvalidRequestError
+from jupyter_ctx import InvalidRequestError
 from jupyter_ctx.providers.base import Reply
 from jupyter_ctx.runtime.redaction import Redactor
 from jupyter_ctx.template.filling import Filled, fill
@@ -198,18 +198,6 @@ def test_an_expression_takes_no_time_to_speak_of() -> None:
     assert time.thread_time() - begun < 2
 
 
-def test_a_cell_that_names_nothing_here_sends_nothing(cells: Cells) -> None:
-    cells.run("from jupyter_ctx.testing import ScriptedProvider\nn = 5\ncapital = 'Rome'\n%chat use openai/gpt-4o")
-    error = cells.fail("%%chat --preview\nWhat of {{ capitl }}?")
-    assert isinstance(error, InvalidRequestError)
-    assert "Did you mean capital?" in str(error)
-    assert "What of {{ capitl }}?" in cells.run("%%chat --preview --raw\nWhat of {{ capitl }}?")
-    assert "put a space inside both braces: {{ n }}" in cells.run("%%chat --preview\nhow about {{n}}?")
-    assert "it has braces in it" in cells.run("%%chat --preview\nhow about {{ sorted({n: 'a'}) }}?")
-    assert "it has braces" not in cells.run("%%chat --preview\nthe template {{ {a} }} and {{ \\frac{1}{2} }}")
-    assert "how about 5.0?" in cells.run("%%chat --preview\nhow about {{ n:.1f }}?")
-
-
 def test_what_a_value_prints_while_it_is_read_is_not_shown(cells: Cells) -> None:
     cells.run(
         "class Loud:\n    def __str__(self): print('loud'); return 'quiet'\nthing = Loud()\n%chat use openai/gpt-4o"
@@ -223,11 +211,3 @@ def test_no_redact_sends_a_value_that_holds_a_key(cells: Cells) -> None:
     cells.run("login = {'password': 'Kite77zebra'}\n%chat use openai/gpt-4o")
     assert "in {'password': '***'}" in str(cells.fail("%%chat --preview\nIt is {{ login }}."))
     assert "Kite77zebra" in cells.run("%%chat --preview --no-redact\nIt is {{ login }}.")
-
-
-def test_ctrl_c_stops_what_an_expression_reads_and_sends_nothing(cells: Cells) -> None:
-    cells.run(
-        "class Slow:\n    def __str__(self): raise KeyboardInterrupt\nslow, n = Slow(), 5\n%chat use openai/gpt-4o"
-    )
-    assert isinstance(cells.fail("%%chat\nIt is {{ slow }}."), ChatInterrupted)
-    assert "It is 5." in cells.run("%%chat --preview\nIt is {{ n }}.")

@@ -14,17 +14,13 @@ import numpy as np
 import pytest
 from pydantic import BaseModel
 
-from jupyter_ctx import ContextWindow, InvalidRequestError, Reply, Usage, judge
+from jupyter_ctx import ContextWindow, InvalidRequestError, Reply, Usage
 from jupyter_ctx.experiments.results.export import export_run, load_run
 from jupyter_ctx.experiments.results.record import RunRecord, as_values, from_values
 from jupyter_ctx.experiments.table.results import Result, Results
 
 ROWS = [{"text": "cat", "answer": "Katze"}, {"text": 'a "dog"\n', "answer": "Hund"}]
 KEY = "sk-proj-" + "a1B2c3D4" * 5
-
-
-def polite(row: Any, reply: Reply) -> bool:
-    return "please" in reply.text
 
 
 def record(**changes: Any) -> RunRecord:
@@ -91,18 +87,10 @@ def test_values_of_other_types_are_written_as_json_has_them() -> None:
     assert from_values(json.loads(json.dumps(values, allow_nan=False))).rows == values["rows"]
 
 
-@pytest.mark.parametrize(
-    ("name", "words"),
-    [
-        ("run.ipynb", "exported as .json or .html"),
-        ("none/run.json", "does not exist"),
-        ("mine.json", "not an earlier export"),
-    ],
-)
-def test_a_file_that_cannot_or_must_not_be_written_is_refused(tmp_path: Path, name: str, words: str) -> None:
+def test_a_file_that_is_no_export_is_left_as_it_is(tmp_path: Path) -> None:
     (tmp_path / "mine.json").write_text('{"my": "data"}')
-    with pytest.raises(InvalidRequestError, match=words):
-        export_run(record(), tmp_path / name)
+    with pytest.raises(InvalidRequestError, match=r"mine\.json"):
+        export_run(record(), tmp_path / "mine.json")
     assert (tmp_path / "mine.json").read_text() == '{"my": "data"}'
 
 
@@ -133,8 +121,3 @@ def test_the_fields_of_structured_answers_are_kept() -> None:
         back = from_values(as_values(record(results=[Result(0, "", 0, ROWS[0], {}, "", reply)])))
         assert back.results[0].reply is not None
         assert back.results[0].reply.parsed == {"word": "Katze"}
-
-
-def test_a_judge_s_address_has_no_password() -> None:
-    with pytest.raises(InvalidRequestError, match="must not contain a password"):
-        judge("Is it polite?", model="openai/m", base_url="https://host/v1?key=abc")

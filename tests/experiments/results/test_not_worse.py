@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 from answering_rows import answering_rows
-from pandas import DataFrame
 
 from jupyter_ctx import InvalidRequestError, Reply, assert_not_worse, exact, sweep
 from jupyter_ctx.experiments.table.results import Result
@@ -102,27 +101,6 @@ def test_a_margin_is_a_share(margin: Any) -> None:
         assert_not_worse(passing(1, 2), passing(1, 2), margin)
 
 
-SAME = passing(5, 5)
-
-
-@pytest.mark.parametrize(
-    ("a", "b", "words"),
-    [
-        (SAME, SAME, "same run"),
-        ([], [], "Nothing can be compared"),
-        ([result(0)], [result(0)], "scorers="),
-        (passing(1, 2), [result(7, True)], "no row in common"),
-        (passing(1, 2, arm="x") + passing(1, 2, arm="y"), passing(1, 2, arm="z") + passing(1, 2, arm="w"), "no arm in"),
-        ("run.json", passing(1, 2), "list of a run's results"),
-        (DataFrame({"q": [1]}), passing(1, 2), "not DataFrame"),
-        ([{"right": 1}], passing(1, 2), "Results of a run"),
-    ],
-)
-def test_what_cannot_be_compared_is_one_clear_error(a: Any, b: Any, words: str) -> None:
-    with pytest.raises(InvalidRequestError, match=words):
-        assert_not_worse(a, b)
-
-
 def test_the_test_in_the_documentation_compares_with_the_run_that_was_exported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -132,7 +110,7 @@ def test_the_test_in_the_documentation_compares_with_the_run_that_was_exported(
     with answering_rows(lambda prompt: "Paris." if "France" in prompt else "Rome") as asked:
         there = ", ".join(f"{name!r}: {value!r}" for name, value in {**asked.model, "prices": (1, 1)}.items())
         names: dict[str, Any] = {}
-        exec(re.sub('"model": "[^"]+"', there.replace("\\", r"\\"), source), names)
+        exec(re.sub('"model": "[^"]*"', lambda _: there, source), names)
         run = sweep("{{ question }}", "questions.csv", scorers=exact("answer", ignore_punctuation=True), **asked.model)
         run.result()
         run.export("baseline.json")

@@ -78,35 +78,6 @@ def test_rows_that_were_not_asked_stay_so_in_a_file(tmp_path: Path) -> None:
     assert saved.summary().sentences == unfinished().summary().sentences
 
 
-def test_a_run_from_a_file_says_how_to_ask_the_same(tmp_path: Path) -> None:
-    saved = load_run(export_run(unfinished(), tmp_path / "run.json"))
-    with pytest.raises(InvalidRequestError, match="sweep"):
-        saved.repeat(model="m")
-
-
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        (None, "No such file"),
-        ("", "is cut"),
-        ('{"my": "data"}', "no exported run"),
-        ("[1, 2]", "no exported run"),
-        ("[" * 100_000, "no exported run"),
-        ('{"cells": [], "metadata": {}}', "no exported run"),
-        ('{"jupyter_ctx_run": true}', "no exported run"),
-        ('{"jupyter_ctx_run": 2, "rows": 5}', "newer jupyter_ctx"),
-        ('{"jupyter_ctx_run": 1}', "damaged exported run .template"),
-    ],
-)
-def test_what_is_no_exported_run_is_one_error_with_its_path(tmp_path: Path, text: str | None, words: str) -> None:
-    path = tmp_path / "run.json"
-    if text is not None:
-        path.write_text(text)
-    with pytest.raises(InvalidRequestError, match=words) as error:
-        load_run(path)
-    assert str(path) in str(error.value)
-
-
 def test_a_folder_and_what_is_no_text_are_no_runs(tmp_path: Path) -> None:
     (tmp_path / "run.json").write_bytes(b"\xff\x00{}")
     for path in (tmp_path, tmp_path / "run.json", "a\0b", 5):

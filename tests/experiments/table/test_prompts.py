@@ -87,15 +87,6 @@ def test_what_cannot_be_filled_in_is_an_error_before_anything_is_sent(text: str,
         Template(text, NAMES).check((*COLUMNS, "tone"), ["tone"] if "tone" in text else ["colour"])
 
 
-def test_an_expression_that_fails_for_one_row_is_that_row_s_error() -> None:
-    template = Template("{{ 6 / n }}")
-    assert template.check(["n"]) == ()
-    assert template.prompt({"n": 3}) == "2.0"
-    for wrong in (0, None, "x"):
-        with pytest.raises(InvalidRequestError, match=r"{{ 6 / n }} failed"):
-            template.prompt({"n": wrong})
-
-
 def test_what_may_not_be_meant_is_told() -> None:
     assert Template("Hello {{ text }}", NAMES).check(COLUMNS) == ()
     assert Template("Hello {{ style }}", NAMES).check(COLUMNS) == (

@@ -161,12 +161,6 @@ def test_answers_show_themselves_as_text_and_as_a_page() -> None:
     assert len(Results().to_dataframe()) == 0
 
 
-def test_only_the_newest_of_many_answers_are_shown() -> None:
-    text = repr(answered([str(number) for number in range(500)]))
-    assert len(text.splitlines()) == 62
-    assert "the newest 60 of 500" in text
-
-
 def test_answers_pickle_and_keep_their_columns() -> None:
     again = pickle.loads(pickle.dumps(answered(TABLE)))
     assert list(again.to_dataframe()) == list(answered(TABLE).to_dataframe())
