@@ -17,7 +17,6 @@ import pytest
 from cells import Cells
 from jupyter_client import KernelManager
 from jupyter_ctx.export.handout import Handout, with_handout
-from jupyter_ctx.magics.value_bundle import forms_of
 from jupyter_ctx.session.handed_out import gathered
 from kernels import Kernel, error, shown
 from server import events, piece, send, serve, usage
@@ -31,6 +30,7 @@ from jupyter_ctx.display.answer.calls import steps_html, with_steps
 from jupyter_ctx.display.answer.stream import NotebookView
 from jupyter_ctx.export.conversation_files import redacted, written
 from jupyter_ctx.magics.sent_parts import call_shown
+from jupyter_ctx.magics.value_bundle import forms_of
 from jupyter_ctx.runtime.redaction import Redactor
 
 MAKE = '''

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 from dialects import DIALECTS, answering
-from jupyter_ctx.magics.value_bundle import forms_of
 from priced import CACHED, INPUT, Priced, cached
 
 from jupyter_ctx import Chat
 from jupyter_ctx.context.usage import Usage
+from jupyter_ctx.magics.value_bundle import forms_of
 from jupyter_ctx.models.request_price import sending_text
 
 NOW = time.mktime((2026, 12, 3, 14, 27, 0, 0, 0, -1))

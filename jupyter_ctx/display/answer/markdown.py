@@ -104,6 +104,15 @@ def to_markdown(source: str) -> str:
     return "\n".join(line if i in code else _harmless(line) for i, line in enumerate(lines))
 
 
+def finished_blocks(source: str) -> int:
+    """Return how many characters of a text that grows no further text changes: all blocks but the last."""
+    tokens: list[Any] = []
+    parser = _parser()
+    parser.block.parse(source, parser, {}, tokens)
+    starts = [token.map[0] for token in tokens if token.level == 0 and token.map]
+    return sum(len(line) + 1 for line in source.split("\n")[: starts[-1]]) if starts else 0
+
+
 def with_fence_closed(source: str) -> str:
     """Return Markdown with its last fence closed, so that what follows is not code."""
     source = source.rstrip()
