@@ -112,7 +112,7 @@ class AnswerColumns:
     def _settle(self, column: int, settled: Column) -> None:
         if not self._closed:
             self._columns[column] = settled
-            self._answers[column].settle(settled.text, settled.thinking)
+            self._answers[column].correct(settled.text, settled.thinking)
 
     def _so_far(self, column: int) -> Column:
         answer = self._answers[column]

@@ -15,7 +15,7 @@ from ..text import to_plain
 from .calls import CALLING, AnswerStep, CallShown, steps_html
 from .footer import growing_html
 from .json_block import is_json_like
-from .markdown import MAX_HIGHLIGHTED, answer_html, finished_blocks, to_html
+from .markdown import MAX_HIGHLIGHTED, MimeBundle, answer_html, finished_blocks, to_html
 from .waiting import WAITING, Ticker, Wait, WaitLine, waiting_html
 
 FASTEST, SLOWEST = 0.125, 1.0  # seconds between two drawings: at most 8 in a second, and of very long answers
@@ -72,6 +72,7 @@ class GrowingAnswer:
         self._pieces, self._thoughts = list[str](), list[str]()
         self._markdown, self._wait = GrowingMarkdown(answers), Wait()
         self.steps: tuple[AnswerStep, ...] = ()
+        self.forms: MimeBundle | None = None
         self.length = 0  # characters that have come, and calls
         self.is_open = True
 
@@ -124,11 +125,16 @@ class GrowingAnswer:
         self.steps = (*self.steps, call)
         self.length += 1
 
-    def settle(self, text: str, thinking: str, steps: Sequence[AnswerStep] = ()) -> None:
-        """Replace text and thinking text, of which no more pieces come, and the steps before them."""
+    def correct(
+        self, text: str, thinking: str, forms: MimeBundle | None = None, steps: Sequence[AnswerStep] = ()
+    ) -> None:  # fmt: skip
+        """Replace text and thinking text, of which no more pieces come: only the end of a reply tells them apart.
+
+        ``forms`` are shown in place of the text; ``steps``: what the model wrote and called before it.
+        """
         self.sent("")
         self.is_open = False
-        self.steps = tuple(steps)
+        self.forms, self.steps = forms, tuple(steps)
         self._pieces = [text] if text else []
         self._thoughts = [thinking] if thinking else []
 

@@ -10,12 +10,12 @@ from collections.abc import Callable, Sequence
 from threading import Lock
 
 from ..text import note_html, note_plain, to_plain
-from .calls import CALLING, AnswerStep, CallShown, steps_html, steps_plain, with_steps
+from .calls import CallShown, steps_html, steps_plain, with_steps
 from .footer import Footer, footer_line, remarks
 from .growing import GrowingAnswer, LiveOutput
 from .json_block import is_json_like, json_bundle
-from .markdown import MimeBundle, bundle, plain_bundle
-from .waiting import TICK_SECONDS, WAITING, Ticker, Wait, WaitLine
+from .markdown import bundle, plain_bundle
+from .waiting import TICK_SECONDS, WAITING, Ticker, WaitLine
 
 ERASE_TO_END = "\x1b[K"  # of the line
 NO_LINE: WaitLine = ("", "")
@@ -41,7 +41,6 @@ class NotebookView(GrowingAnswer):
         super().__init__(clock, is_json=is_json)
         self._above, self._streaming, self._plain = above, streaming, plain
         self._output = LiveOutput([self], self._growing, clock)
-        self._forms: MimeBundle | None = None
         self._announced = False  # who is waited for
 
     def begin(self) -> None:
@@ -60,16 +59,6 @@ class NotebookView(GrowingAnswer):
         """Show what is due: pieces that have arrived, or who is waited for."""
         if self._streaming:
             self._output.tick()
-
-    def correct(
-        self, text: str, thought: str, forms: MimeBundle | None = None, steps: Sequence[AnswerStep] = ()
-    ) -> None:  # fmt: skip
-        """Replace answer and thinking text, when only the end of a reply tells them apart; ``close`` shows them.
-
-        ``forms`` are shown in place of the text; ``steps``: what the model wrote and called before it.
-        """
-        self._forms = forms
-        self.settle(text, thought, steps)
 
     def close(self, below: Sequence[str] = (), footer: Footer | None = None) -> None:
         """Show the whole answer in all its forms, and the notices ``below`` it; without either, leave nothing."""
@@ -101,7 +90,7 @@ class NotebookView(GrowingAnswer):
         return plain_bundle("\n".join([*steps_plain(self.steps), text]), above, [line] if line else [])
 
     def _whole(self, below: Sequence[str], footer: Footer | None) -> dict[str, str]:
-        shown = self._forms or self.text
+        shown = self.forms or self.text
         if self._is_json and isinstance(shown, str) and is_json_like(shown) and not self._plain:
             shown = json_bundle(shown)  # broken off, or invalid
         forms = with_steps(self.steps, shown) if self.steps else shown
@@ -111,23 +100,21 @@ class NotebookView(GrowingAnswer):
         return bundle(forms, self._above, below, thought=self.thinking, footer=footer, steps=called)
 
 
-class TerminalView:
+class TerminalView(GrowingAnswer):
     """An answer printed to a terminal as it arrives.
 
     Until it begins, the last line says who is waited for, where lines can be erased.
     """
 
     def __init__(self, above: Sequence[str] = (), *, clock: Callable[[], float] = time.monotonic) -> None:
+        super().__init__(clock)
         self._above = above
-        self._clock, self._wait = clock, Wait()
         self._lock = Lock()  # the thread that counts seconds prints, too
         self._line = NO_LINE  # as it is shown
         self._erases = sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
         self._ticker = Ticker(self.tick, TICK_SECONDS / 4)
         self._tail = ""  # a carriage return, which may become a line end
-        self._is_in_text = self._has_thought = False
-        self._forms: MimeBundle | None = None
-        self.started = False
+        self._is_in_text = False
 
     def begin(self) -> None:
         """Print the notices above the answer, once."""
@@ -136,19 +123,16 @@ class TerminalView:
 
     def sent(self, model: str, why: str = "", verb: str = WAITING) -> None:
         """Say after a while that a model is waited for, and how long, until text arrives."""
-        if not self._erases or self._is_in_text:
-            return
-        self._ticker.start()
-        with self._lock:
-            self._wait.sent(self._clock(), model, why, verb)
-        self.tick()
+        super().sent(model, why, verb)
+        if self._erases and model:
+            self._ticker.start()
+            self.tick()
 
     def tick(self) -> None:
         """Print who is waited for in place of the last line, where that has changed."""
         with self._lock:
-            line = self._wait.line(self._clock())
-            if not self._is_in_text and line != self._line:
-                self._overwrite(line)
+            if not self._is_in_text:
+                self._overwrite(self.line)
 
     def leave(self) -> None:
         """Print nothing more by itself, and erase who is waited for."""
@@ -158,8 +142,9 @@ class TerminalView:
 
     def feed(self, piece: str) -> None:
         """Print a piece of the answer."""
+        super().feed(piece)
         with self._lock:
-            self.started = self._is_in_text = True
+            self._is_in_text = True
             self._overwrite(NO_LINE)
         text = self._tail + piece
         whole = text.removesuffix("\r")
@@ -168,35 +153,27 @@ class TerminalView:
 
     def think(self, piece: str) -> None:
         """Print once that the model is thinking; the thinking text would push the answer off the screen."""
-        if piece and not self._has_thought:
-            self._has_thought = True
+        if piece and not self.thinking:
             self._say(["Thinking…"])
+        super().think(piece)
 
     def calling(self, call: str) -> None:
         """Say after a while that a function is called, and how long, below what the model wrote so far."""
         self._end_text()
-        self._wait.sent(self._clock(), "")
-        self.sent(call, verb=CALLING)
+        super().calling(call)
 
     def called(self, call: CallShown) -> None:
         """Print the line of a call that has ended."""
-        self._wait.sent(self._clock(), "")
+        super().called(call)
         self._end_text()
-        self.started = True
         self._say([call.line])
-
-    def correct(
-        self, text: str, thought: str, forms: MimeBundle | None = None, steps: Sequence[AnswerStep] = ()  # noqa: ARG002
-    ) -> None:  # fmt: skip
-        """Keep what ``close`` prints below the text, which cannot be replaced once it is printed."""
-        self._forms = forms
 
     def close(self, below: Sequence[str] = (), footer: Footer | None = None) -> None:
         """End the line, and print the notices below and the footer's remarks and figures."""
         self.leave()
         self._end_text()
-        if self._forms is not None and self._forms.beside_text:
-            print(f"\n{self._forms.beside_text}")
+        if self.forms is not None and self.forms.beside_text:
+            print(f"\n{self.forms.beside_text}")
         self._say([*below, *remarks(footer)])
         figures = footer_line(footer) if footer is not None else ""
         if figures:
