@@ -12,13 +12,13 @@ from IPython.display import display
 
 from ...runtime.interrupts import uninterrupted
 from ..text import to_plain
-from .calls import CALLING, AnswerStep, CallShown, steps_html
+from .calls import CALLING, AnswerStep, CallShown, step_bundles
 from .footer import growing_html
 from .json_block import is_json_like
 from .markdown import MAX_HIGHLIGHTED, MimeBundle, answer_html, finished_blocks, to_html
 from .waiting import WAITING, Ticker, Wait, WaitLine, waiting_html
 
-FASTEST, SLOWEST = 0.125, 1.0  # seconds between two drawings: at most 8 in a second, and of very long answers
+FASTEST, SLOWEST = 0.125, 0.75  # seconds between two drawings: at most 8 in a second, and of very long answers
 PER_CHARACTER = 2e-5  # seconds added for each, since a drawing holds the whole text again
 TICK = FASTEST / 2
 MIN_PART = 2_000  # characters of finished blocks that are drawn for the last time
@@ -141,7 +141,8 @@ class GrowingAnswer:
     def html(self, line: WaitLine, *, spoken: bool = False) -> str:
         """Return what is there so far, and below it the ``line`` that says who is waited for."""
         text, (words, seconds) = self.text, line
-        parts = [growing_html(self.thinking, self.started), steps_html(self.steps, is_growing=True)]
+        parts = [growing_html(self.thinking, self.started)]
+        parts += [step.html for step in step_bundles(self.steps, is_growing=True)]
         if text:
             is_code = self._is_json and is_json_like(text)
             parts.append(answer_html(self._markdown.html(f"{GROWING_JSON}{text}" if is_code else text)))

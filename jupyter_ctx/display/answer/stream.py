@@ -10,11 +10,11 @@ from collections.abc import Callable, Sequence
 from threading import Lock
 
 from ..text import note_html, note_plain, to_plain
-from .calls import CallShown, steps_html, steps_plain, with_steps
+from .calls import CallShown, step_bundles
 from .footer import Footer, footer_line, remarks
 from .growing import GrowingAnswer, LiveOutput
 from .json_block import is_json_like, json_bundle
-from .markdown import bundle, plain_bundle
+from .markdown import bundle
 from .waiting import TICK_SECONDS, WAITING, Ticker, WaitLine
 
 ERASE_TO_END = "\x1b[K"  # of the line
@@ -81,23 +81,20 @@ class NotebookView(GrowingAnswer):
         if not (words or self.length or self._above):
             return {}
         if self._plain:
-            return self._growing_plain(f"{words} {seconds}".rstrip())
+            thinks = ["Thinking…"] if self.thinking and not self.text else []
+            steps = [step.plain for step in step_bundles(self.steps)]
+            waits = [f"{words} {seconds}".rstrip()] if words else []
+            lines = [*map(note_plain, [*self._above, *thinks]), *steps, to_plain(self.text), *map(note_plain, waits)]
+            return {"text/plain": "\n".join(lines)}
         return {"text/html": "".join([*map(note_html, self._above), self.html(line, spoken=is_new)])}
-
-    def _growing_plain(self, line: str) -> dict[str, str]:
-        text = self.text
-        above = [*self._above, "Thinking…"] if self.thinking and not text else self._above
-        return plain_bundle("\n".join([*steps_plain(self.steps), text]), above, [line] if line else [])
 
     def _whole(self, below: Sequence[str], footer: Footer | None) -> dict[str, str]:
         shown = self.forms or self.text
         if self._is_json and isinstance(shown, str) and is_json_like(shown) and not self._plain:
             shown = json_bundle(shown)  # broken off, or invalid
-        forms = with_steps(self.steps, shown) if self.steps else shown
-        if self._plain:
-            return plain_bundle(forms, self._above, [*below, *remarks(footer)])
-        called = steps_html(self.steps)
-        return bundle(forms, self._above, below, thought=self.thinking, footer=footer, steps=called)
+        steps = step_bundles(self.steps)
+        whole = bundle(shown, self._above, below, thought=self.thinking, footer=footer, steps=steps)
+        return {"text/plain": whole["text/plain"]} if self._plain else whole
 
 
 class TerminalView(GrowingAnswer):
