@@ -44,7 +44,10 @@ class GrowingMarkdown:
 
     def _begin(self) -> None:
         self._finished, self._html = "", ""
-        self._left = {"coloured": MAX_HIGHLIGHTED // self._answers, "formulas": MAX_GROWING_FORMULAS // self._answers}
+        self._left: dict[str, float] = {
+            "coloured": MAX_HIGHLIGHTED // self._answers,
+            "formulas": MAX_GROWING_FORMULAS // self._answers,
+        }
 
     def html(self, text: str) -> str:
         """Return the HTML of the text so far; where it does not go on with the one before, it is drawn anew."""
