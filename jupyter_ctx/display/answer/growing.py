@@ -20,7 +20,6 @@ from .waiting import WAITING, Ticker, Wait, WaitLine, waiting_html
 
 FASTEST, SLOWEST = 0.125, 0.75  # seconds between two drawings: at most 8 in a second, and of very long answers
 PER_CHARACTER = 2e-5  # seconds added for each, since a drawing holds the whole text again
-TICK = FASTEST / 2
 MIN_PART = 2_000  # characters of finished blocks that are drawn for the last time
 MAX_HIGHLIGHTED_TAIL = 2_000  # characters of code behind them: every drawing highlights them again
 MAX_GROWING_FORMULAS = 50  # without the labextension, the page typesets all of them after every drawing
@@ -175,7 +174,7 @@ class LiveOutput:
         self._drawn = -inf
         self._ended = False
         self._handle: Any = None
-        self._ticker = Ticker(self.tick, TICK)
+        self._ticker = Ticker(self.tick, FASTEST / 2)
         self.start = self._ticker.start
 
     @property
