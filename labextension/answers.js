@@ -1,8 +1,8 @@
-/* Answers, while they grow and when they are whole. Their bundle carries the type below, with an empty value, beside
-   text/html; each update then changes the page by as little as the answer has changed, so that what is unfolded,
-   selected and scrolled stays so. An application without this extension does not know the type, and shows text/html. */
-const ANSWER = 'application/vnd.jupyter-ctx.answer';
-const BEFORE_HTML = 40; // a rank: text/html has 50
+/* Outputs of ours, such as an answer that grows: each update changes the page by as little as the output has changed, so
+   that what is unfolded, selected and scrolled stays so. All other HTML is drawn by the application's own class. */
+const HTML = 'text/html';
+const RANK = 50; // the application's own
+const OURS = /^<\w+ class="jctx-/;
 const FORMULA = /\$|\\[([]|\\begin/;
 const KEPT = 'jctx-kept'; // the class of elements whose content is not sent again; what they held before stays
 
@@ -10,27 +10,26 @@ const KEPT = 'jctx-kept'; // the class of elements whose content is not sent aga
 export const ADDED = 'data-jctx-added';
 
 export async function answers(load) {
-  const [{ IRenderMimeRegistry, RenderedHTMLCommon, renderHTML }] = await load('@jupyterlab/rendermime');
+  const [{ IRenderMimeRegistry, RenderedHTML, renderHTML }] = await load('@jupyterlab/rendermime');
 
-  class Answer extends RenderedHTMLCommon {
-    constructor(options) {
-      super(options);
-      this.addClass('jp-RenderedHTML'); // all that holds for text/html holds here
-      this.shown = document.createElement('div'); // the answer as it was drawn last
-      this.updates = 0;
-    }
+  class Answer extends RenderedHTML {
+    shown = null; // our output as it was drawn last
+    updates = 0;
 
     async renderModel(model) {
-      await super.renderModel(model, true); // true: keep what is there
+      const isOurs = OURS.test(sourceOf(model));
+      if (!isOurs) this.shown = null;
+      await super.renderModel(model, isOurs && this.shown !== null); // true: keep what is there
     }
 
     async render(model) {
       const update = ++this.updates;
+      if (!OURS.test(sourceOf(model))) return super.render(model);
       const next = document.createElement('div');
       // the application's own way from text to nodes: of a notebook that is not trusted, its sanitizer keeps what is harmless
       await renderHTML({
         host: next,
-        source: String(model.data['text/html'] ?? ''),
+        source: sourceOf(model),
         trusted: model.trusted,
         resolver: this.resolver,
         sanitizer: this.sanitizer,
@@ -41,7 +40,7 @@ export async function answers(load) {
       });
       if (update !== this.updates || this.isDisposed) return;
       const drawn = new Set();
-      morph(this.node, this.shown, next, drawn);
+      morph(this.node, this.shown ?? document.createElement('div'), next, drawn);
       this.shown = next;
       if (this.isAttached) drawn.forEach(element => this.typeset(element));
     }
@@ -52,8 +51,8 @@ export async function answers(load) {
       if (!isCode && FORMULA.test(element.textContent)) this.latexTypesetter?.typeset(element);
     }
 
-    onAfterAttach() {
-      this.typeset(this.node);
+    onAfterAttach(message) {
+      this.shown ? this.typeset(this.node) : super.onAfterAttach(message);
     }
   }
 
@@ -63,9 +62,13 @@ export async function answers(load) {
     autoStart: true,
     requires: [IRenderMimeRegistry],
     activate(app, rendermime) {
-      rendermime.addFactory({ safe: true, mimeTypes: [ANSWER], createRenderer: options => new Answer(options) }, BEFORE_HTML);
+      rendermime.addFactory({ safe: true, mimeTypes: [HTML], createRenderer: options => new Answer(options) }, RANK);
     }
   };
+}
+
+function sourceOf(model) {
+  return String(model.data[HTML] ?? '');
 }
 
 /**

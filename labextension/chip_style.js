@@ -49,6 +49,10 @@ export const CHIP_STYLE = `
   .jctx-guess .jctx-chip-track span {
     background-image: repeating-linear-gradient(45deg, transparent 0 3px, rgba(255, 255, 255, .6) 3px 5px);
   }
+  @media (forced-colors: active) {
+    .jctx-chip-track { outline: 1px solid CanvasText; }
+    .jctx-chip-track span { forced-color-adjust: none; background-color: CanvasText; }
+  }
   .jctx-chip-share { font-variant-numeric: tabular-nums; }
   .jctx-chip-share:empty { display: none; }
   .jctx-guess .jctx-chip-share { font-style: italic; }
@@ -78,6 +82,7 @@ export const CHIP_STYLE = `
   .jctx-request li > span:first-child { flex: 0 0 2em; text-align: end; }
   .jctx-request li > span:nth-child(2) { flex: 0 0 4.6em; }
   .jctx-request li > span:last-child { flex: 0 0 9em; }
+  .jctx-request li li > span:last-child { flex: 0 0 auto; }
   .jctx-request summary { cursor: pointer; overflow: hidden; text-overflow: ellipsis; }
   .jctx-request details:not([open]) > summary { white-space: nowrap; }
   .jctx-request .jctx-press { height: 18px; line-height: 16px; padding: 0 6px; font-size: 11px; }

@@ -61,8 +61,7 @@ def _sentences(info: ContextInfo) -> Iterator[str]:
         does += f" Above an estimate of {info.room_ends:,} tokens {acts[info.on_overflow]} ({why})."
     yield does
     if info.cost or info.unpriced:
-        unpriced = f"; the price of {words.counted(info.unpriced, 'reply')} is unknown" if info.unpriced else ""
-        yield f"Cost of all replies so far: {cost_text(info)}{unpriced}."
+        yield f"Cost of all replies so far: {cost_text(info)}."
     if info.allowance:
         yield f"Budget: {budget_line(info.allowance)}."
 

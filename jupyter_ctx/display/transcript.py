@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..wording import counted, turns
-from .answer.calls import AnswerStep, steps_html, steps_plain
+from .answer.calls import AnswerStep, step_bundles
 from .answer.footer import Footer, footer_html, footer_line
 from .answer.json_block import is_json, json_block
 from .answer.markdown import MAX_HIGHLIGHTED, answer_html, to_html, with_fence_closed
@@ -75,7 +75,7 @@ def transcript_text(talk: Transcript, head: str) -> str:
     """Return the newest turns as plain text, below a ``head``."""
     shown, lines = talk.turns[-IN_TEXT:], [head]
     for number, turn, _, _, steps in shown:
-        said = [*steps_plain(steps), turn.reply]
+        said = [*(step.plain for step in step_bundles(steps)), turn.reply]
         lines += [f"{number}> {shortened(turn.typed, MOST_IN_TEXT)}"]
         lines += [f"   {shortened(text, MOST_IN_TEXT)}" for text in said]
     more = len(talk.turns) - len(shown)
@@ -96,9 +96,10 @@ def _turn_html(shown: TurnShown, most: int, left: dict[str, float]) -> str:
     turn = shown.turn
     attached = [f"with {', '.join(turn.sources)}"] if turn.sources else []
     head = " · ".join([f"turn {shown.number:,}", *attached, *shown.states])
+    called = "".join(step.html for step in step_bundles(shown.steps))
     return (
         f'<div class="jctx-turn" style="margin:0 0 1.2em"><div style="{SMALL}">{text_html(head)}</div>'
-        f"{_said_html(turn.typed, most)}{steps_html(shown.steps)}{_answer(turn.reply, most, left)}"
+        f"{_said_html(turn.typed, most)}{called}{_answer(turn.reply, most, left)}"
         f"{footer_html(shown.figures, priced=True)}</div>"
     )
 

@@ -13,7 +13,7 @@ from ..chat import Chat
 from ..context.usage import Usage
 from ..conversation.events import Added
 from ..conversation.messages import Turn
-from ..display.answer.calls import steps_html, with_steps
+from ..display.answer.calls import step_bundles
 from ..display.answer.footer import Footer, footer_html, footer_line
 from ..display.answer.markdown import bundle, to_markdown
 from ..display.run_page import card_bundle
@@ -48,8 +48,7 @@ def _table(value: Any) -> dict[str, str]:
 
 def _reply(reply: Reply) -> dict[str, str]:
     notes = ("stored answer",) if reply.stored else ()
-    steps, shown = steps_of(reply.rounds), shown_bundle(reply) or reply.text
-    forms = bundle(with_steps(steps, shown), steps=steps_html(steps))
+    forms = bundle(shown_bundle(reply) or reply.text, steps=step_bundles(steps_of(reply.rounds)))
     footer = footer_html(replace(figures_of(reply.model, reply), notes=notes))
     return {**forms, "text/html": forms["text/html"] + footer, "text/plain": pretty(reply)}
 

@@ -26,7 +26,7 @@ def counted(count: int, noun: str) -> str:
 
 def plural(noun: str) -> str:
     """Return the plural of a regular noun."""
-    if noun.endswith("y"):
+    if noun.endswith("y") and noun[-2:-1] not in "aeiou":
         return f"{noun[:-1]}ies"
     return f"{noun}es" if noun.endswith(("ch", "s", "x")) else f"{noun}s"
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from screens import Screen
 
-from jupyter_ctx.display.answer import live_output
+from jupyter_ctx.display.answer import growing
 
 
 @pytest.fixture
 def screen(monkeypatch: pytest.MonkeyPatch) -> Screen:
     screen = Screen()
-    monkeypatch.setattr(live_output, "display", screen.display)
+    monkeypatch.setattr(growing, "display", screen.display)
     return screen

@@ -14,6 +14,7 @@ from jupyter_page import APPS, SCREENSHOTS, NotebookPage, Open
 from page_checks import FOREIGN, OVERFLOWS, RICH, THEMES, complaints
 from playwright.sync_api import Locator, expect
 from server import events, piece, send, serve
+from tool_calls import Called, completions
 
 pytest_plugins = ("browsing",)
 
@@ -46,6 +47,17 @@ FILM = {
         *({"name": f"Dog {number}"} for number in range(50)),
     ],
 }
+PARTS = """
+import matplotlib.pyplot as plt, pandas as pd
+fig, ax = plt.subplots()
+ax.plot([1, 3, 2])
+plt.close(fig)
+df = pd.DataFrame({"day": range(12_000), "<b>sold</b>": ["<script>window.hacked=1</script>"] * 12_000})
+def rows(country: str) -> list:
+    'Return the rows of a country.'
+    return [{"city": f"{country} {n}", "people": 1000 * n} for n in range(12)]
+"""
+PAINTED = "all => all.map(part => getComputedStyle(part).backgroundColor)"
 BACKSLASH = "\\"
 CODE = "First:\n\n```bash\npip install x\n```\n\nthen\n\n```python\nimport x\nx.run()\n```"
 
@@ -72,10 +84,14 @@ def resize(notebook: NotebookPage, width: int, height: int = 900) -> None:
 
 def told(handler: BaseHTTPRequestHandler, request: dict[str, Any]) -> None:
     """Answer with an object, code, what reads from the right, or all that Markdown has, as it is asked for."""
-    prompt = request["messages"][-1]["content"]
+    last = request["messages"][-1]
+    prompt = json.dumps(last["content"])
+    if "rows" in prompt and last["role"] == "user":
+        called = completions([Called("c0", "rows", '{"country": "NO"}'), Called("c1", "rows", "{}")], "I look them up.")
+        return send(handler, 200, called, "text/event-stream")
     answers = {"film": json.dumps(FILM), "code": CODE, "foreign": FOREIGN}
     text = next((answer for word, answer in answers.items() if word in prompt), RICH)
-    send(handler, 200, events(piece(text), end="") + ended(request, text), "text/event-stream")
+    return send(handler, 200, events(piece(text), end="") + ended(request, text), "text/event-stream")
 
 
 def check_structured(answer: Locator, listed: Locator) -> None:
@@ -121,17 +137,21 @@ def test_everything_is_readable_in_every_theme_and_width_and_axe_finds_nothing(o
             "%chat preview",
             "%chat status",
             "get_chat()",
+            PARTS,
+            "%%chat --no-history -a fig -a df --tool rows\nHow many rows?",
             "%chat",
             app=app,
         )
-        notebook.run(*range(16))
-    structured, listed, foreign, columns, panel = map(notebook.output, (3, 5, 6, 7, 15))
+        notebook.run(*range(18))
+    structured, listed, foreign, columns, panel = map(notebook.output, (3, 5, 6, 7, 17))
     history, preview, status, transcript = map(notebook.output, (11, 12, 13, 14))
     expect(notebook.answer(9).locator("mjx-container")).to_have_count(2)
     expect(foreign.locator(".jctx-answer p").first).to_have_css("direction", "rtl")
     expect(transcript.locator(".jctx-turn")).to_have_count(11)
     expect(notebook.output(10).locator("img")).to_have_attribute("alt", re.compile("Tokens of each turn"))
     check_structured(structured.locator(".jctx-answer"), listed)
+    for summary in notebook.output(16).locator(".jctx-sent summary, .jctx-call summary").all():
+        summary.click()
     button(panel, "Trim").click()
     expect(panel.locator(".jctx-said")).to_contain_text("→")
     check_columns(notebook, columns)
@@ -147,6 +167,7 @@ def test_everything_is_readable_in_every_theme_and_width_and_axe_finds_nothing(o
             "columns": columns,
             "answer": notebook.output(9),
             "gauge": panel,
+            "parts": notebook.output(16),
             "status": status,
         }
         tables = {"history": history, "preview": preview, "transcript": transcript}
@@ -154,5 +175,12 @@ def test_everything_is_readable_in_every_theme_and_width_and_axe_finds_nothing(o
             output.screenshot(path=SCREENSHOTS / f"{what}-{app}-{name}.png")
         found[name] = complaints(notebook)
     assert found == dict.fromkeys(themes, "")
+    notebook.page.emulate_media(forced_colors="active")
+    for output in (panel, status):
+        painted = output.locator("[title*=tokens]").evaluate_all(
+            "all => all.map(e => getComputedStyle(e).backgroundColor)"
+        )
+        assert len(set(painted)) > 2, "the parts of a bar have their colours in high contrast, too"
+    notebook.page.emulate_media(forced_colors="none")
     assert notebook.errors == []
     assert notebook.foreign_requests == []

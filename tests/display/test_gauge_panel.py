@@ -42,7 +42,8 @@ class Seen:
         notebook: Any = Notebook(chat)
         shell = type("Shell", (), {"kernel": None})()
         monkeypatch.setattr(cell_gauge, "where", lambda _: type("Where", (), {"kind": "notebook"}))
-        self.gauge = CellGauge(shell, lambda: notebook, None)
+        prompts: Any = None  # of the chip alone
+        self.gauge = CellGauge(shell, lambda: notebook, None, prompts)
         self.gauge.show(chat)
         assert self.gauge._panel is not None
         self.widget = self.gauge._panel.widget

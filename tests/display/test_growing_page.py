@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler
 from typing import Any
 
+import nbformat
 import pytest
 from jupyter_page import APPS, NotebookPage, Open
 from playwright.sync_api import expect
@@ -124,4 +125,6 @@ def test_what_is_unfolded_selected_and_scrolled_stays_so_while_an_answer_grows(o
         expect(output.locator(".jctx-waiting")).to_have_count(0)
         notebook.save()
         assert "Waiting for" not in notebook.path.read_text()
+        (saved,) = nbformat.read(notebook.path, 4).cells[1].outputs
+        assert set(saved["data"]) == {"text/html", "text/markdown", "text/plain"}
         assert notebook.errors == []

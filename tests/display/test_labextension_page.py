@@ -66,8 +66,7 @@ def _clipboard(page: Page) -> str:
 
 def _untrusted(folder: Path) -> Path:
     """Write a notebook that this server has not run: what it shows is sanitized."""
-    html = {"text/html": HOSTILE}
-    forms = (html, {**html, "application/vnd.jupyter-ctx.answer": ""})
+    forms = ({"text/html": HOSTILE}, {"text/html": f" {HOSTILE}"})  # drawn by our class, and by the application's
     outputs = [[nbformat.v4.new_output("display_data", data=form)] for form in forms]
     cells = [nbformat.v4.new_code_cell("1", outputs=output, execution_count=1) for output in outputs]
     path = folder / "untrusted.ipynb"

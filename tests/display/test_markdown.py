@@ -17,7 +17,6 @@ from jupyter_ctx.display.answer import markdown
 from jupyter_ctx.display.answer.formulas import UNSAFE
 from jupyter_ctx.display.answer.markdown import (
     bundle,
-    plain_bundle,
     to_html,
     to_markdown,
     with_sources,
@@ -116,7 +115,6 @@ def test_our_lines_stand_around_an_answer_in_every_form() -> None:
     assert forms["text/html"].index("above &amp; &lt;b&gt;") < forms["text/html"].index("<strong>yes</strong>")
     assert forms["text/markdown"] == "> **[ctx]** above & &lt;b>\n\n**yes**\n\n> **[ctx]** below"
     assert forms["text/plain"] == "[ctx] above & <b>\n**yes**\n[ctx] below"
-    assert set(plain_bundle("yes")) == {"text/plain"}
 
 
 def test_colouring_loses_no_sign_and_has_its_end() -> None:

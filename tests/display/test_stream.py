@@ -17,11 +17,11 @@ from jupyter_ctx.context.usage import Usage
 from jupyter_ctx.display.answer.footer import Footer
 from jupyter_ctx.display.answer.markdown import bundle
 from jupyter_ctx.display.answer.stream import NotebookView, TerminalView
-from jupyter_ctx.display.answer.streaming_answer import ANSWER_TYPE
 
 
 def test_a_piece_is_shown_within_half_a_second_though_none_follows(screen: Screen) -> None:
     view = NotebookView()
+    view.sent("m")
     view.feed("one ")
     view.feed("two")
     assert screen.wait_for("two") < 5
@@ -34,8 +34,8 @@ def test_interim_updates_carry_html_alone_and_the_last_one_every_form(screen: Sc
     view.feed("one ")
     view.feed("two")
     view.close(["below"])
-    assert all(set(forms) == {"text/html", *ANSWER_TYPE} for forms in screen.shown[:-1])
-    assert screen.shown[-1] == {**bundle("one two", ["above"], ["below"]), **ANSWER_TYPE}
+    assert all(set(forms) == {"text/html"} for forms in screen.shown[:-1])
+    assert screen.shown[-1] == bundle("one two", ["above"], ["below"])
     assert screen.shown[-1]["text/plain"] == "[ctx] above\none two\n[ctx] below"
 
 
@@ -43,10 +43,11 @@ def test_nothing_comes_after_the_last_update(screen: Screen) -> None:
     threads = threading.active_count()
     for _ in range(20):
         view = NotebookView()
+        view.sent("m")
         view.feed("one ")
         view.feed("two")  # waits for its timer
         view.close()
-        assert set(screen.shown[-1]) == {"text/html", "text/markdown", "text/plain", *ANSWER_TYPE}
+        assert set(screen.shown[-1]) == {"text/html", "text/markdown", "text/plain"}
     assert threading.active_count() == threads
     count = len(screen.shown)
     time.sleep(0.6)
@@ -66,6 +67,7 @@ def test_an_interrupt_at_any_moment_holds_nothing_up(screen: Screen) -> None:
         fed = 0
         try:
             interrupt.start()
+            view.sent("m")
             while interrupt.is_alive():  # an interrupt may be lost in a callback of the garbage collector
                 view.feed(f"{fed} ")
                 fed += 1
@@ -75,7 +77,7 @@ def test_an_interrupt_at_any_moment_holds_nothing_up(screen: Screen) -> None:
         view.close(["Interrupted"])
         assert screen.shown[-1]["text/plain"].startswith("".join(f"{number} " for number in range(fed)))
         assert screen.shown[-1]["text/plain"].endswith("[ctx] Interrupted")
-        assert set(screen.shown[-1]) == {"text/html", "text/markdown", "text/plain", *ANSWER_TYPE}
+        assert set(screen.shown[-1]) == {"text/html", "text/markdown", "text/plain"}
     assert not [thread for thread in threading.enumerate() if isinstance(thread, threading.Timer)]
 
 
@@ -154,11 +156,12 @@ def test_the_last_update_is_the_whole_answer_in_whatever_pieces_it_came(screen: 
     for piece in pieces(text, seed):
         view.feed(piece)
     view.close()
-    assert screen.shown[-1] == {**bundle(text), **ANSWER_TYPE}
+    assert screen.shown[-1] == bundle(text)
 
 
 def test_json_is_code_while_it_grows_and_where_it_breaks_off(screen: Screen) -> None:
     view = NotebookView(is_json=True)
+    view.sent("m")
     for piece in ('{"a": "*up*', "* and <b>away</b> ```", "\n$x$"):
         view.feed(piece)
         time.sleep(0.3)

@@ -16,7 +16,6 @@ from dialects import DIALECTS
 from hostile import ANSWERS, NAMES
 from html_pages import Seen
 from images import PIXEL
-from jupyter_ctx.magics.value_bundle import forms_of
 from kernels import Kernel, error
 from PIL import Image
 from server import serve
@@ -31,6 +30,7 @@ from jupyter_ctx.display.answer.attachment_summary import (
     summary_bundle,
 )
 from jupyter_ctx.magics.sent_parts import thumbnail
+from jupyter_ctx.magics.value_bundle import forms_of
 from jupyter_ctx.testing import ScriptedProvider
 
 SENT = 'class="jctx-sent"'

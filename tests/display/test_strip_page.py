@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 from gauge_pages import gate
 from jupyter_page import Open
-from page_checks import OVERFLOWS, THEMES, complaints
 from playwright.sync_api import Locator, expect
 from server import serve
 
@@ -63,16 +61,6 @@ def test_the_strip_stands_above_the_answer_from_sending_on_and_is_kept(open_page
         output.locator("summary", has_text=name).click()
         expect(output.get_by_role("group", name=name)).to_be_visible()
     assert is_drawn(history.locator("img").first)
-    found: dict[str, Any] = {}
-    for width in (1400, 800, 400):
-        notebook.page.set_viewport_size({"width": width, "height": 3000})
-        notebook.page.wait_for_timeout(300)
-        found[str(width)] = notebook.page.evaluate(OVERFLOWS)
-    notebook.page.set_viewport_size({"width": 1200, "height": 3000})
-    for theme in ("dark", "light"):
-        notebook.use_theme(THEMES[theme])
-        found[theme] = complaints(notebook, ("color-contrast", "image-alt"))
-    assert found == {"1400": [], "800": [], "400": [], "dark": "", "light": ""}
     assert notebook.page.evaluate("typeof window.hacked") == "undefined"
     notebook.save()
     outputs = json.loads(notebook.path.read_text("utf-8"))["cells"][2]["outputs"]

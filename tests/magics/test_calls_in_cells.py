@@ -24,7 +24,7 @@ from jupyter_ctx import Reply, get_chat
 from jupyter_ctx.conversation.conversation import Conversation
 from jupyter_ctx.conversation.events import Added, TurnAdded
 from jupyter_ctx.conversation.messages import Attachment, ToolCall, ToolResult, ToolRound, Turn, TurnRecord
-from jupyter_ctx.display.answer.calls import steps_html, with_steps
+from jupyter_ctx.display.answer.calls import step_bundles
 from jupyter_ctx.display.answer.stream import NotebookView
 from jupyter_ctx.export.conversation_files import redacted, written
 from jupyter_ctx.magics.sent_parts import call_shown
@@ -256,11 +256,11 @@ HOSTILE = "<img src=x onerror=alert(1)> </details> <script>alert(1)</script> ![a
 def test_names_arguments_and_results_are_text_in_every_form() -> None:
     call = ToolCall("c1", HOSTILE, json.dumps({HOSTILE: HOSTILE}))
     step = call_shown(call, ToolResult(HOSTILE * 2_000, brief=HOSTILE, failed=True))
-    page = steps_html([step] * 30)
+    page = "".join(each.html for each in step_bundles([step] * 30))
     assert len(page) < 200_000
     assert not re.search(r"<(?!/?(?:div|details|summary|span)\b)|\x1b", page)
     assert page.count("<details>") == page.count("</details>") == 30
-    forms = with_steps([step], "Yes.")
+    (forms,) = step_bundles([step])
     assert "<img" not in forms.markdown
     assert "![" not in forms.markdown
     assert "\x1b" not in forms.markdown + forms.plain
@@ -269,11 +269,11 @@ def test_names_arguments_and_results_are_text_in_every_form() -> None:
 def test_a_growing_answer_carries_little_of_a_result_and_the_whole_one_more(monkeypatch: pytest.MonkeyPatch) -> None:
     pages: list[str] = []
     view = NotebookView(streaming=False)
-    monkeypatch.setattr(view._live, "show", lambda forms: pages.append(forms["text/html"]))
+    monkeypatch.setattr(view._output, "_show", lambda forms: pages.append(forms["text/html"]))
     view.calling("f()")
     view.called(call_shown(ToolCall("c1", "f"), ToolResult("x" * 9_000, brief="text", seconds=0.2)))
     view.feed("Done.")
-    view._live.draw()
+    view._output.tick()
     view.close()
     assert [page.count("x" * 1_000) for page in pages] == [0, 9]
     assert [page.index("jctx-call") < page.index("Done.") for page in pages] == [True, True]

@@ -9,8 +9,6 @@ from typing import Any
 import pytest
 from kernels import Kernel, answers, error, twins
 
-from jupyter_ctx.display.answer.streaming_answer import ANSWER_TYPE
-
 
 @pytest.fixture
 def kernel(kernel: Kernel, local_model: str) -> Kernel:
@@ -23,8 +21,8 @@ def test_an_answer_streams_and_stays_in_the_cell_in_three_forms(kernel: Kernel) 
     outputs = kernel.run("%%chat\nSay hello.")
     shown = answers(outputs)
     assert len([o for o in outputs if o["msg_type"] == "display_data"]) == 1
-    assert all(set(forms) == {"text/html", *ANSWER_TYPE} for forms in shown[:-1])
-    assert set(shown[-1]) == {"text/html", "text/markdown", "text/plain", *ANSWER_TYPE}
+    assert all(set(forms) == {"text/html"} for forms in shown[:-1])
+    assert set(shown[-1]) == {"text/html", "text/markdown", "text/plain"}
     assert shown[-1]["text/plain"].split("\n[ctx] ")[0] == kernel.value("get_chat().turns[0].reply")
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..text import NOTE_STYLE, QUIET, markdown_line, note_plain, to_plain
@@ -28,32 +28,20 @@ class CallShown:
 AnswerStep = str | CallShown  # before the answer: what the model wrote, and what it called
 
 
-def steps_html(steps: Sequence[AnswerStep], *, is_growing: bool = False) -> str:
-    """Return steps as HTML; of many long results each shows less, and of one that will be drawn again, little."""
+def step_bundles(steps: Sequence[AnswerStep], *, is_growing: bool = False) -> list[MimeBundle]:
+    """Return steps in their forms; no answer can imitate the line of a call.
+
+    Of many long results each shows less, and of one that will be drawn again, little.
+    """
     most = min(MOST_SENT_TEXT, MOST_IN_TABLE // max(1, len(steps)))
     most = min(most, MOST_GROWING) if is_growing else most
-    return "".join(
-        answer_html(to_html(step)) if isinstance(step, str) else
-        f'<div class="jctx-call" style="{NOTE_STYLE};{QUIET}">{summary_html(step.line, step.parts, most)}</div>'
-        for step in steps
-    )  # fmt: skip
+    return [_text(step) if isinstance(step, str) else _call(step, most) for step in steps]
 
 
-def steps_plain(steps: Iterable[AnswerStep]) -> list[str]:
-    """Return steps as plain text, a paragraph or line each; no answer can imitate the line of a call."""
-    return [to_plain(step) if isinstance(step, str) else note_plain(step.line) for step in steps]
+def _text(step: str) -> MimeBundle:
+    return MimeBundle(answer_html(to_html(step)), with_fence_closed(to_markdown(step)), to_plain(step))
 
 
-def with_steps(steps: Sequence[AnswerStep], answer: str | MimeBundle) -> MimeBundle:
-    """Return an answer with the steps before it in Markdown and as plain text; its HTML has none."""
-    forms = MimeBundle.of(answer)
-    lines = [
-        with_fence_closed(to_markdown(step)) if isinstance(step, str) else f"> **[ctx]** {markdown_line(step.line)}"
-        for step in steps
-    ]
-    return MimeBundle(
-        forms.html,
-        "\n\n".join(filter(None, [*lines, forms.markdown])),
-        "\n".join(filter(None, [*steps_plain(steps), forms.plain])),
-        forms.beside_text,
-    )
+def _call(step: CallShown, most: int) -> MimeBundle:
+    page = f'<div class="jctx-call" style="{NOTE_STYLE};{QUIET}">{summary_html(step.line, step.parts, most)}</div>'
+    return MimeBundle(page, f"> **[ctx]** {markdown_line(step.line)}", note_plain(step.line))

@@ -22,9 +22,8 @@ from .column_page import (
     columns_plain,
 )
 from .footer import Footer
-from .live_output import LiveOutput
+from .growing import GrowingAnswer, LiveOutput
 from .markdown import MimeBundle
-from .streaming_answer import ANSWER_TYPE, StreamingAnswer
 from .waiting import WaitLine
 
 NOT_WHOLE = "Stopped before the answer was whole."
@@ -49,19 +48,22 @@ class AnswerColumns:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._columns = [Column(head) for head in heads]
-        self._answers = [StreamingAnswer(clock, answers=len(heads)) for _ in heads]
+        self._answers = [GrowingAnswer(clock, answers=len(heads)) for _ in heads]
         self._frame = Frame(above)
-        self._live = LiveOutput(self._answers, self._growing, clock=clock)
-        self._type = ANSWER_TYPE if streaming else {}  # a run without a page keeps what other programs know
+        self._output = LiveOutput(self._answers, self._growing, clock)
         self._streaming, self._plain = streaming, plain
         self._closed = False
 
     def begin(self) -> None:
         """Show the notices above and the heads of the columns; call this in the cell's own thread."""
         if self._streaming:
-            with suppress(Exception):  # a page that is gone ends no answer
-                self._live.draw()
-                self._live.start()
+            self.tick()
+            self._output.start()
+
+    def tick(self) -> None:
+        """Show what is due."""
+        with suppress(Exception):  # a page that is gone ends no answer
+            self._output.tick()
 
     def sent(self, column: int, model: str, why: str = "") -> None:
         """Say after a while that a model is waited for, and how long; ``why`` at once."""
@@ -89,9 +91,7 @@ class AnswerColumns:
 
     def failed(self, column: int, message: str) -> None:
         """Say in its column why there is no whole answer; its text so far stays."""
-        answer = self._answers[column]
-        so_far = replace(self._columns[column], text=answer.text, thinking=answer.thinking)
-        self._settle(column, replace(so_far, error=message))
+        self._settle(column, replace(self._so_far(column), error=message))
 
     def close(self, chosen: int | None, below: Sequence[str] = ()) -> None:
         """Show all answers in all forms, with the one that the conversation uses; no update follows by itself."""
@@ -109,42 +109,29 @@ class AnswerColumns:
             self._frame = replace(self._frame, chosen=chosen)
             self._show_whole()
 
-    def tick(self) -> None:
-        """Show what is due."""
-        self._live.tick()
-
     def _settle(self, column: int, settled: Column) -> None:
         if not self._closed:
             self._columns[column] = settled
-            self._answers[column].settle(settled.text, settled.thinking)
+            self._answers[column].correct(settled.text, settled.thinking)
 
-    def _growing(self, lines: Sequence[WaitLine]) -> dict[str, str]:
+    def _so_far(self, column: int) -> Column:
+        answer = self._answers[column]
+        return replace(self._columns[column], text=answer.text, thinking=answer.thinking)
+
+    def _growing(self) -> dict[str, str]:
         """Return the answers so far in one form only, because it is soon replaced."""
-        columns = list(self._columns)
         if self._plain:
-            shown = [
-                replace(column, text=answer.text) if answer.is_open else column
-                for column, answer in zip(columns, self._answers, strict=True)
-            ]
-            return columns_plain(shown, self._frame, figures=True)
-        bodies = [
-            answer.html(NOTHING_YET if _is_silent(answer, line) else line)
-            for answer, line in zip(self._answers, lines, strict=True)
-        ]
-        return {"text/html": columns_html(columns, self._frame, bodies), **self._type}
+            so_far = [self._so_far(number) for number in range(len(self._columns))]
+            return columns_plain(so_far, self._frame, figures=True)
+        bodies = [answer.html(_line_of(answer)) for answer in self._answers]
+        return {"text/html": columns_html(self._columns, self._frame, bodies)}
 
     def _show_whole(self) -> None:
+        columns, frame = self._columns, self._frame
         with suppress(Exception):  # a page that is gone ends no answer
-            self._live.end()
-            self._live.show(self._whole())
-
-    def _whole(self) -> dict[str, str]:
-        if self._plain:
-            return columns_plain(self._columns, self._frame, figures=True)
-        try:
-            return {**columns_bundle(self._columns, self._frame), **self._type}
-        except Exception:  # the answers must be shown even where they cannot be drawn
-            return columns_plain(self._columns, self._frame)
+            self._output.end(
+                columns_plain(columns, frame, figures=True) if self._plain else columns_bundle(columns, frame)
+            )
 
 
 class TerminalColumns(AnswerColumns):
@@ -173,6 +160,7 @@ class TerminalColumns(AnswerColumns):
             print(note_plain(line), flush=True)
 
 
-def _is_silent(answer: StreamingAnswer, line: WaitLine) -> bool:
-    """Return whether nothing has come of an answer, and nobody is named who is waited for."""
-    return answer.is_open and not answer.length and not line[0]
+def _line_of(answer: GrowingAnswer) -> WaitLine:
+    """Return who is waited for; before anything has come of an answer, that it is waited for."""
+    is_silent = answer.is_open and not answer.length and not answer.line[0]
+    return NOTHING_YET if is_silent else answer.line

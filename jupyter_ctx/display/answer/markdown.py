@@ -104,6 +104,15 @@ def to_markdown(source: str) -> str:
     return "\n".join(line if i in code else _harmless(line) for i, line in enumerate(lines))
 
 
+def finished_blocks(source: str) -> int:
+    """Return how many characters of a text that grows no further text changes: all blocks but the last."""
+    tokens: list[Any] = []
+    parser = _parser()
+    parser.block.parse(source, parser, {}, tokens)
+    starts = [token.map[0] for token in tokens if token.level == 0 and token.map]
+    return sum(len(line) + 1 for line in source.split("\n")[: starts[-1]]) if starts else 0
+
+
 def with_fence_closed(source: str) -> str:
     """Return Markdown with its last fence closed, so that what follows is not code."""
     source = source.rstrip()
@@ -116,6 +125,11 @@ def with_fence_closed(source: str) -> str:
     return source if has_end and re.fullmatch(end, lines[-1]) else f"{source}\n{mark}"
 
 
+def note(text: str) -> MimeBundle:
+    """Return a notice in its forms."""
+    return MimeBundle(note_html(text), note_markdown(text), note_plain(text))
+
+
 def bundle(
     source: str | MimeBundle,
     above: Sequence[str] = (),
@@ -123,32 +137,33 @@ def bundle(
     *,
     thought: str = "",
     footer: Footer | None = None,
-    steps: str = "",
+    steps: Sequence[MimeBundle] = (),
 ) -> dict[str, str]:
     """Return an answer as HTML, Markdown and plain text, with the notices ``above`` and ``below`` it.
 
-    ``source`` is Markdown, or what is shown in its place; ``steps``: the HTML of what the model called before.
+    ``source`` is Markdown, or what is shown in its place; ``steps``: what the model wrote and called before.
 
     Thinking text and figures are in the HTML only, because saved notebooks are compared by the other forms; these have
     the footer's remarks as notices.
     """
     tokens = footer.usage.reasoning_tokens if footer and footer.usage else None
-    before = [*map(note_html, above), thinking_html(thought, tokens), steps]
-    after = [*map(note_html, below), footer_html(footer) if footer else ""]
-    forms, lines = MimeBundle.of(source), [*below, *remarks(footer)]
+    answer = MimeBundle.of(source)
+    before, after = list(map(note, above)), list(map(note, below))
+    page = [
+        *(each.html for each in before),
+        thinking_html(thought, tokens),
+        *(step.html for step in steps),
+        answer_html(answer.html),
+        *(each.html for each in after),
+        footer_html(footer) if footer else "",
+        WHOLE_PROMPTS,
+    ]
+    texts = [*before, *steps, answer, *after, *map(note, remarks(footer))]
     return {
-        "text/html": "".join([*before, answer_html(forms.html), *after, WHOLE_PROMPTS]),
-        "text/markdown": "\n\n".join([*map(note_markdown, above), forms.markdown, *map(note_markdown, lines)]),
-        "text/plain": plain_bundle(forms, above, lines)["text/plain"],
+        "text/html": "".join(page),
+        "text/markdown": "\n\n".join(each.markdown for each in texts if each.markdown),
+        "text/plain": "\n".join(each.plain for each in texts if each.plain),
     }
-
-
-def plain_bundle(
-    source: str | MimeBundle, above: Sequence[str] = (), below: Sequence[str] = ()
-) -> dict[str, str]:  # fmt: skip
-    """Return an answer and its notices as plain text only."""
-    plain = source.plain if isinstance(source, MimeBundle) else to_plain(source)
-    return {"text/plain": "\n".join([*map(note_plain, above), plain, *map(note_plain, below)])}
 
 
 def with_sources(answer: str | MimeBundle, citations: Sequence[tuple[str, str]]) -> MimeBundle:

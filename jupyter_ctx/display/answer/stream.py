@@ -10,19 +10,18 @@ from collections.abc import Callable, Sequence
 from threading import Lock
 
 from ..text import note_html, note_plain, to_plain
-from .calls import CALLING, AnswerStep, CallShown, steps_html, steps_plain, with_steps
+from .calls import CallShown, step_bundles
 from .footer import Footer, footer_line, remarks
+from .growing import GrowingAnswer, LiveOutput
 from .json_block import is_json_like, json_bundle
-from .live_output import LiveOutput
-from .markdown import MimeBundle, bundle, plain_bundle
-from .streaming_answer import ANSWER_TYPE, StreamingAnswer
-from .waiting import TICK_SECONDS, WAITING, Ticker, Wait, WaitLine
+from .markdown import bundle
+from .waiting import TICK_SECONDS, WAITING, Ticker, WaitLine
 
 ERASE_TO_END = "\x1b[K"  # of the line
 NO_LINE: WaitLine = ("", "")
 
 
-class NotebookView:
+class NotebookView(GrowingAnswer):
     """One output of the cell, where an answer is shown piece by piece, with notices above and below.
 
     ``above`` are notices before the answer. ``streaming=False`` shows the answer once, at its end, because
@@ -39,132 +38,80 @@ class NotebookView:
         is_json: bool = False,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._above, self._streaming, self._plain, self._is_json = above, streaming, plain, is_json
-        self._type = ANSWER_TYPE if streaming else {}  # a run without a page keeps what other programs know
-        self._answer = StreamingAnswer(clock, is_json=is_json)
-        self._live = LiveOutput([self._answer], self._growing, clock=clock)
-        self._forms: MimeBundle | None = None
+        super().__init__(clock, is_json=is_json)
+        self._above, self._streaming, self._plain = above, streaming, plain
+        self._output = LiveOutput([self], self._growing, clock)
         self._announced = False  # who is waited for
-
-    @property
-    def started(self) -> bool:
-        """Whether any text of the answer has arrived."""
-        return self._answer.started
 
     def begin(self) -> None:
         """Show the notices above the answer, before the request is sent."""
-        if self._above and self._streaming:
-            self._live.draw()
+        if self._above:
+            self.tick()
 
     def sent(self, model: str, why: str = "", verb: str = WAITING) -> None:
-        """Say after a while that a model is waited for, and how long; ``why`` at once.
-
-        An empty name: nobody is waited for now. ``verb``: what is done meanwhile.
-        """
-        if self._streaming:
-            self._answer.sent(model, why, verb)
-            self._live.start()
-            self._live.tick()
+        """Say after a while that a model is waited for, and how long; from now on, draw what comes."""
+        super().sent(model, why, verb)
+        if self._streaming and model:
+            self._output.start()
+        self.tick()
 
     def tick(self) -> None:
         """Show what is due: pieces that have arrived, or who is waited for."""
-        self._live.tick()
-
-    def feed(self, piece: str) -> None:
-        """Add a piece of the answer, and show it when the next update is due."""
-        self._answer.feed(piece)
         if self._streaming:
-            self._live.start()
-
-    def think(self, piece: str) -> None:
-        """Add a piece of the model's thinking text."""
-        self._answer.think(piece)
-        if self._streaming:
-            self._live.start()
-
-    def calling(self, call: str) -> None:
-        """Say after a while that a function is called, and how long."""
-        self._answer.calling(call)
-        if self._streaming:
-            self._live.start()
-            self._live.tick()
-
-    def called(self, call: CallShown) -> None:
-        """Add a call that has ended, and show it when the next update is due."""
-        self._answer.called(call)
-
-    def correct(
-        self, text: str, thought: str, forms: MimeBundle | None = None, steps: Sequence[AnswerStep] = ()
-    ) -> None:  # fmt: skip
-        """Replace answer and thinking text, when only the end of a reply tells them apart; ``close`` shows them.
-
-        ``forms`` are shown in place of the text; ``steps``: what the model wrote and called before it.
-        """
-        self._forms = forms
-        self._answer.settle(text, thought, tuple(steps))
+            self._output.tick()
 
     def close(self, below: Sequence[str] = (), footer: Footer | None = None) -> None:
         """Show the whole answer in all its forms, and the notices ``below`` it; without either, leave nothing."""
         self.leave()
-        if self.started or self._answer.thinking or below or remarks(footer):
-            self._live.show(self._whole(below, footer))
-        elif self._above and self._live.is_shown:
-            self._live.show(
-                {**bundle("", self._above), **self._type, "text/html": "".join(map(note_html, self._above))}
-            )
+        if self.started or self.thinking or below or remarks(footer):
+            self._output.end(self._whole(below, footer))
+        elif self._above and self._output.is_shown:
+            self._output.end({**bundle("", self._above), "text/html": "".join(map(note_html, self._above))})
         else:
-            self._live.withdraw()
+            self._output.end({})
 
     def leave(self) -> None:
         """Show nothing more by itself, whatever has ended the answer."""
-        self._live.end()
+        self._output.leave()
 
-    def _growing(self, lines: Sequence[WaitLine]) -> dict[str, str]:
+    def _growing(self) -> dict[str, str]:
         """Return the answer so far in one form only, because it is soon replaced."""
-        (line,) = lines
-        words, seconds = line
+        line = words, seconds = self.line
         is_new, self._announced = not self._announced, bool(words)
-        if not (words or self._answer.length or self._above):
+        if not (words or self.length or self._above):
             return {}
         if self._plain:
-            return self._growing_plain(f"{words} {seconds}".rstrip())
-        body = self._answer.html(line, spoken=is_new)
-        return {"text/html": "".join([*map(note_html, self._above), body]), **self._type}
-
-    def _growing_plain(self, line: str) -> dict[str, str]:
-        text = self._answer.text
-        thinks = bool(self._answer.thinking) and not text
-        above = [*self._above, "Thinking…"] if thinks else self._above
-        return plain_bundle("\n".join([*steps_plain(self._answer.steps), text]), above, [line] if line else [])
+            thinks = ["Thinking…"] if self.thinking and not self.text else []
+            steps = [step.plain for step in step_bundles(self.steps)]
+            waits = [f"{words} {seconds}".rstrip()] if words else []
+            lines = [*map(note_plain, [*self._above, *thinks]), *steps, to_plain(self.text), *map(note_plain, waits)]
+            return {"text/plain": "\n".join(lines)}
+        return {"text/html": "".join([*map(note_html, self._above), self.html(line, spoken=is_new)])}
 
     def _whole(self, below: Sequence[str], footer: Footer | None) -> dict[str, str]:
-        shown, steps = self._forms or self._answer.text, self._answer.steps
+        shown = self.forms or self.text
         if self._is_json and isinstance(shown, str) and is_json_like(shown) and not self._plain:
             shown = json_bundle(shown)  # broken off, or invalid
-        forms = with_steps(steps, shown) if steps else shown
-        if self._plain:
-            return plain_bundle(forms, self._above, [*below, *remarks(footer)])
-        thought, called = self._answer.thinking, steps_html(steps)
-        return {**bundle(forms, self._above, below, thought=thought, footer=footer, steps=called), **self._type}
+        steps = step_bundles(self.steps)
+        whole = bundle(shown, self._above, below, thought=self.thinking, footer=footer, steps=steps)
+        return {"text/plain": whole["text/plain"]} if self._plain else whole
 
 
-class TerminalView:
+class TerminalView(GrowingAnswer):
     """An answer printed to a terminal as it arrives.
 
     Until it begins, the last line says who is waited for, where lines can be erased.
     """
 
     def __init__(self, above: Sequence[str] = (), *, clock: Callable[[], float] = time.monotonic) -> None:
+        super().__init__(clock)
         self._above = above
-        self._clock, self._wait = clock, Wait()
         self._lock = Lock()  # the thread that counts seconds prints, too
         self._line = NO_LINE  # as it is shown
         self._erases = sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
         self._ticker = Ticker(self.tick, TICK_SECONDS / 4)
         self._tail = ""  # a carriage return, which may become a line end
-        self._is_in_text = self._has_thought = False
-        self._forms: MimeBundle | None = None
-        self.started = False
+        self._is_in_text = False
 
     def begin(self) -> None:
         """Print the notices above the answer, once."""
@@ -173,19 +120,16 @@ class TerminalView:
 
     def sent(self, model: str, why: str = "", verb: str = WAITING) -> None:
         """Say after a while that a model is waited for, and how long, until text arrives."""
-        if not self._erases or self._is_in_text:
-            return
-        self._ticker.start()
-        with self._lock:
-            self._wait.sent(self._clock(), model, why, verb)
-        self.tick()
+        super().sent(model, why, verb)
+        if self._erases and model:
+            self._ticker.start()
+            self.tick()
 
     def tick(self) -> None:
         """Print who is waited for in place of the last line, where that has changed."""
         with self._lock:
-            line = self._wait.line(self._clock())
-            if not self._is_in_text and line != self._line:
-                self._overwrite(line)
+            if not self._is_in_text:
+                self._overwrite(self.line)
 
     def leave(self) -> None:
         """Print nothing more by itself, and erase who is waited for."""
@@ -195,8 +139,9 @@ class TerminalView:
 
     def feed(self, piece: str) -> None:
         """Print a piece of the answer."""
+        super().feed(piece)
         with self._lock:
-            self.started = self._is_in_text = True
+            self._is_in_text = True
             self._overwrite(NO_LINE)
         text = self._tail + piece
         whole = text.removesuffix("\r")
@@ -205,35 +150,27 @@ class TerminalView:
 
     def think(self, piece: str) -> None:
         """Print once that the model is thinking; the thinking text would push the answer off the screen."""
-        if piece and not self._has_thought:
-            self._has_thought = True
+        if piece and not self.thinking:
             self._say(["Thinking…"])
+        super().think(piece)
 
     def calling(self, call: str) -> None:
         """Say after a while that a function is called, and how long, below what the model wrote so far."""
         self._end_text()
-        self._wait.sent(self._clock(), "")
-        self.sent(call, verb=CALLING)
+        super().calling(call)
 
     def called(self, call: CallShown) -> None:
         """Print the line of a call that has ended."""
-        self._wait.sent(self._clock(), "")
+        super().called(call)
         self._end_text()
-        self.started = True
         self._say([call.line])
-
-    def correct(
-        self, text: str, thought: str, forms: MimeBundle | None = None, steps: Sequence[AnswerStep] = ()  # noqa: ARG002
-    ) -> None:  # fmt: skip
-        """Keep what ``close`` prints below the text, which cannot be replaced once it is printed."""
-        self._forms = forms
 
     def close(self, below: Sequence[str] = (), footer: Footer | None = None) -> None:
         """End the line, and print the notices below and the footer's remarks and figures."""
         self.leave()
         self._end_text()
-        if self._forms is not None and self._forms.beside_text:
-            print(f"\n{self._forms.beside_text}")
+        if self.forms is not None and self.forms.beside_text:
+            print(f"\n{self.forms.beside_text}")
         self._say([*below, *remarks(footer)])
         figures = footer_line(footer) if footer is not None else ""
         if figures:

@@ -98,7 +98,7 @@ def cost_text(info: ContextInfo) -> str:
 def plan_line(verb: str, plan: Plan) -> str:
     """Return what a button would do, or why it can do nothing."""
     if not plan.possible:
-        return f"{verb}: nothing to do, {plan.text}"
+        return f"Nothing to {verb.lower()}: {plan.text}"
     if plan.after is None:
         return f"{verb}: {plan.text}"
     most = "at most " if plan.at_most else ""
@@ -202,4 +202,5 @@ def legend_text(info: ContextInfo) -> str:
 
 
 def _painted(part: GaugePart) -> str:
-    return f"background-color:{SEGMENT_KINDS[part.name].colour}"
+    # in high contrast, a browser takes every colour but these
+    return f"background-color:{SEGMENT_KINDS[part.name].colour};forced-color-adjust:none"

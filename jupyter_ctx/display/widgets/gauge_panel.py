@@ -64,7 +64,7 @@ GAUGE_STYLE = (
     f".jctx-panel .jctx-do.{OFF}{{background-color:transparent;border-style:dashed;color:{_QUIET}}}"
     ".jctx-panel .jctx-do:focus-visible{outline:2px solid var(--jp-brand-color1,#1976d2);outline-offset:-1px}"
     ".jctx-hidden{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}"
-    "@media (forced-colors:active){.jctx [title]{forced-color-adjust:none;outline:1px solid CanvasText}"
+    "@media (forced-colors:active){.jctx [title]{outline:1px solid CanvasText}"
     f".jctx-panel .jctx-do.{OFF}{{color:GrayText}}}}"
     "body:not(:has(.jp-Notebook)) .jctx-twin{display:none}"
     "</style>"

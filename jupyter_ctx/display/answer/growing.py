@@ -1,0 +1,215 @@
+"""Answers that grow in one output of the cell, which is drawn again at intervals that grow with their text."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from math import inf
+from threading import RLock
+from typing import Any
+
+from IPython.display import display
+
+from ...runtime.interrupts import uninterrupted
+from ..text import to_plain
+from .calls import CALLING, AnswerStep, CallShown, step_bundles
+from .footer import growing_html
+from .json_block import is_json_like
+from .markdown import MAX_HIGHLIGHTED, MimeBundle, answer_html, finished_blocks, to_html
+from .waiting import WAITING, Ticker, Wait, WaitLine, waiting_html
+
+FASTEST, SLOWEST = 0.125, 0.75  # seconds between two drawings: at most 8 in a second, and of very long answers
+PER_CHARACTER = 2e-5  # seconds added for each, since a drawing holds the whole text again
+MIN_PART = 2_000  # characters of finished blocks that are drawn for the last time
+MAX_HIGHLIGHTED_TAIL = 2_000  # characters of code behind them: every drawing highlights them again
+MAX_GROWING_FORMULAS = 50  # without the labextension, the page typesets all of them after every drawing
+GROWING_JSON = "`````json\n"  # a block that is still open
+
+
+def interval(length: int) -> float:
+    """Return the seconds between two drawings of answers with so many characters in all."""
+    return min(SLOWEST, FASTEST + PER_CHARACTER * length)
+
+
+class GrowingMarkdown:
+    """The HTML of a text that grows: blocks that no further text changes are drawn once.
+
+    ``answers`` grow on the same page, and together they have the colours and formulas of one.
+    """
+
+    def __init__(self, answers: int) -> None:
+        self._answers = answers
+        self._begin()
+
+    def _begin(self) -> None:
+        self._finished, self._html = "", ""
+        self._left: dict[str, float] = {
+            "coloured": MAX_HIGHLIGHTED // self._answers,
+            "formulas": MAX_GROWING_FORMULAS // self._answers,
+        }
+
+    def html(self, text: str) -> str:
+        """Return the HTML of the text so far; where it does not go on with the one before, it is drawn anew."""
+        text = to_plain(text)
+        if not text.startswith(self._finished):
+            self._begin()
+        tail = text[len(self._finished) :]
+        size = finished_blocks(tail) if len(tail) > MIN_PART else 0
+        if size:
+            self._html += to_html(tail[:size], self._left)
+            self._finished += tail[:size]
+        coloured = min(self._left["coloured"], MAX_HIGHLIGHTED_TAIL // self._answers)
+        return self._html + to_html(tail[size:], {**self._left, "coloured": coloured})
+
+
+class GrowingAnswer:
+    """An answer so far: its text, its thinking text, the calls before it, and the wait for more.
+
+    One thread adds to it while another draws it. ``answers``: as for GrowingMarkdown. ``is_json``: it is a value, and
+    shown as code. ``steps``: calls of functions, and what the model wrote before them.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic, *, answers: int = 1, is_json: bool = False) -> None:
+        self._clock, self._is_json = clock, is_json
+        self._pieces, self._thoughts = list[str](), list[str]()
+        self._markdown, self._wait = GrowingMarkdown(answers), Wait()
+        self.steps: tuple[AnswerStep, ...] = ()
+        self.forms: MimeBundle | None = None
+        self.length = 0  # characters that have come, and calls
+        self.is_open = True
+
+    @property
+    def started(self) -> bool:
+        """Whether any text has arrived, or a function was called."""
+        return bool(self._pieces or self.steps)
+
+    @property
+    def text(self) -> str:
+        """The text so far."""
+        return "".join(self._pieces)
+
+    @property
+    def thinking(self) -> str:
+        """The thinking text so far."""
+        return "".join(self._thoughts)
+
+    @property
+    def line(self) -> WaitLine:
+        """Who is waited for now, and how long."""
+        return self._wait.line(self._clock())
+
+    def sent(self, model: str, why: str = "", verb: str = WAITING) -> None:
+        """Say after a while that a model is waited for, and how long; ``why`` at once.
+
+        An empty name: nobody is waited for now. ``verb``: what is done meanwhile.
+        """
+        if self.is_open:
+            self._wait.sent(self._clock(), model, why, verb)
+
+    def feed(self, piece: str) -> None:
+        """Add a piece of the text."""
+        self._add(self._pieces, piece)
+
+    def think(self, piece: str) -> None:
+        """Add a piece of the thinking text."""
+        self._add(self._thoughts, piece)
+
+    def calling(self, call: str) -> None:
+        """Say after a while that a function is called, and how long; what the model wrote so far stands above."""
+        if self.text:
+            self.steps, self._pieces = (*self.steps, self.text), []
+        self.sent("")
+        self.sent(call, verb=CALLING)
+
+    def called(self, call: CallShown) -> None:
+        """Add a call that has ended."""
+        self.sent("")
+        self.steps = (*self.steps, call)
+        self.length += 1
+
+    def correct(
+        self, text: str, thinking: str, forms: MimeBundle | None = None, steps: Sequence[AnswerStep] = ()
+    ) -> None:  # fmt: skip
+        """Replace text and thinking text, of which no more pieces come: only the end of a reply tells them apart.
+
+        ``forms`` are shown in place of the text; ``steps``: what the model wrote and called before it.
+        """
+        self.sent("")
+        self.is_open = False
+        self.forms, self.steps = forms, tuple(steps)
+        self._pieces = [text] if text else []
+        self._thoughts = [thinking] if thinking else []
+
+    def html(self, line: WaitLine, *, spoken: bool = False) -> str:
+        """Return what is there so far, and below it the ``line`` that says who is waited for."""
+        text, (words, seconds) = self.text, line
+        parts = [growing_html(self.thinking, self.started)]
+        parts += [step.html for step in step_bundles(self.steps, is_growing=True)]
+        if text:
+            is_code = self._is_json and is_json_like(text)
+            parts.append(answer_html(self._markdown.html(f"{GROWING_JSON}{text}" if is_code else text)))
+        if words:
+            parts.append(waiting_html(words, seconds, spoken=spoken))
+        return "".join(parts)
+
+    def _add(self, pieces: list[str], piece: str) -> None:
+        if self.is_open and piece:
+            pieces.append(piece)
+            self.length += len(piece)
+            self._wait.arrived(self._clock())
+
+
+class LiveOutput:
+    """One output of the cell, drawn in a thread of its own while answers grow: silence is drawn, too.
+
+    ``draw`` returns the forms of the answers so far, and none where nothing is there to show.
+    """
+
+    def __init__(
+        self, answers: Sequence[GrowingAnswer], draw: Callable[[], dict[str, str]], clock: Callable[[], float]
+    ) -> None:  # fmt: skip
+        self._answers, self._draw, self._clock = answers, draw, clock
+        self._screen = RLock()  # guards the output
+        self._state: object = None  # of the answers, when they were drawn last
+        self._drawn = -inf
+        self._ended = False
+        self._handle: Any = None
+        self._ticker = Ticker(self.tick, FASTEST / 2)
+        self.start = self._ticker.start
+
+    @property
+    def is_shown(self) -> bool:
+        """Whether the cell has this output."""
+        return self._handle is not None
+
+    def tick(self) -> None:
+        """Draw where something has changed, and the last drawing is long enough ago."""
+        with self._screen:
+            length = sum(answer.length for answer in self._answers)
+            state = [(answer.length, answer.is_open, answer.line) for answer in self._answers]
+            is_due = self._clock() >= self._drawn + interval(length)
+            if is_due and state != self._state and not self._ended:
+                self._state = state
+                self._show(self._draw())
+                self._drawn = self._clock()
+
+    def leave(self) -> None:
+        """Draw nothing more by itself."""
+        with self._screen:
+            self._ended = True
+        self._ticker.stop()
+
+    def end(self, forms: dict[str, str]) -> None:
+        """Show these forms from now on."""
+        self.leave()
+        self._show(forms)
+
+    def _show(self, forms: dict[str, str]) -> None:
+        """Show these forms in place of what is shown; none: nothing."""
+        with self._screen:
+            if self._handle is not None:
+                self._handle.update(forms, raw=True)
+                self._handle = self._handle if forms else None
+            elif forms:
+                with uninterrupted():  # an output without its handle could never be updated
+                    self._handle = display(forms, raw=True, display_id=True)
