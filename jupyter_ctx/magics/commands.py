@@ -124,7 +124,8 @@ def _preview(call: Call) -> object:
     if call.options.error or (call.text is not None and call.text.strip()):
         call.options.preview = True
         return call.host.ask(call.chat, call.options, call.text or "")
-    return call.chat.preview(**{**settings_of(call.options), "tools": _tools(call)})
+    attached = call.host.prompts.attached_next(call.chat, call.options)
+    return call.chat.preview(**{**settings_of(call.options), "attachments": attached, "tools": _tools(call)})
 
 
 def _tools(call: Call) -> tuple[Tool, ...]:

@@ -168,6 +168,17 @@ def test_after_a_restart_run_all_asks_nothing(asked: Any) -> None:
     assert codes(seen) == ["print(99)"]
 
 
+def test_the_preview_of_the_next_request_lists_the_cells_that_go_with_it(asked: Any) -> None:
+    kernel, _, _, seen = asked
+    kernel.run("value = 41 + 1", "one")
+    number = kernel.reply["execution_count"]
+    for line in ("%chat preview -a cells", "%chat config cells on\n%chat preview"):
+        assert f"In[{number}]" in shown(kernel.run(line))
+    kernel.run("%chat config cells off")
+    assert f"In[{number}]" not in shown(kernel.run("%chat preview"))
+    assert not seen
+
+
 @pytest.mark.parametrize("between", ["%chat clear", "%chat undo"])
 def test_what_a_cell_below_takes_out_changes_nothing_of_run_all(between: str, tmp_path: Path) -> None:
     book = [
