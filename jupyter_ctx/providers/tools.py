@@ -106,6 +106,8 @@ def prepared(request: Request) -> Request:
 
     Where they are, a text stands behind the calls of each turn, as APIs want it.
     """
+    if not any(message.round for message in request.messages):
+        return request
     if not request.tools:
         return as_text(request)
     before = (None, *request.messages)
