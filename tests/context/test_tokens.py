@@ -71,7 +71,7 @@ def sent_with(meter: Meter, fixed: Fixed, turns: dict[str, float], prompt: str) 
     return SentRequest(fixed, prompt, before, counted, guessed, lambda: turns)
 
 
-@given(st.integers(20, 400), st.integers(1, 300), st.integers(5, 200), st.integers(1, 300))
+@given(st.integers(20, 400), st.integers(1, 300), st.integers(5, 100), st.integers(1, 300))  # more is not believed
 def test_after_each_report_the_parts_sum_to_it(first: int, said: int, more: int, answer: int) -> None:
     meter, fixed = Meter(), Fixed("be brief")
     say(meter, {}, fixed, Usage(first, said), name="a")
