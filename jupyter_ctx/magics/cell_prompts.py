@@ -11,7 +11,7 @@ from ..attachments.attached import Attached
 from ..chat import Chat
 from ..display.request_page import OfferedCell
 from ..errors import ChatInterrupted, InvalidRequestError
-from ..runtime.frontend import Where, is_replay, where
+from ..runtime.frontend import Where, is_replay
 from ..session.attaching import (
     ABOUT_TOKENS,
     Along,
@@ -122,10 +122,6 @@ class CellPrompts:
                 "There is no error to send: no cell has failed in this kernel. Run the one that fails first."
             )
         return failure
-
-    def attached_next(self, chat: Chat, options: Namespace) -> list[Attached]:
-        """Return what goes with the next prompt, whatever it asks."""
-        return self._attached(chat, options, Labels(""), where(self._shell), lambda *_, **__: None, [])
 
     def _attached(
         self, chat: Chat, options: Namespace, labels: Labels, place: Where, tell: Tell, notes: list[str]

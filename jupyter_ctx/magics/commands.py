@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from IPython.core.error import UsageError
@@ -124,8 +125,11 @@ def _preview(call: Call) -> object:
     if call.options.error or (call.text is not None and call.text.strip()):
         call.options.preview = True
         return call.host.ask(call.chat, call.options, call.text or "")
-    attached = call.host.prompts.attached_next(call.chat, call.options)
-    return call.chat.preview(**{**settings_of(call.options), "attachments": attached, "tools": _tools(call)})
+    place = where(call.host.shell)
+    asked = call.host.prompts.of(call.chat, call.options, "", place, lambda *_, **__: None)
+    for line in asked.lines:
+        say(line)
+    return call.chat.session.view(replace(asked.prompt, cell=None, run=None))  # at the end of the conversation
 
 
 def _tools(call: Call) -> tuple[Tool, ...]:

@@ -30,6 +30,7 @@ from ..providers.lookup import bills, check_known, get_provider, is_billed, key_
 from ..providers.parameters import refused_at
 from ..providers.plugins import PluginProvider, shadowed
 from ..providers.request_body import schema_text
+from ..providers.tools import no_tools
 from ..storage.serialization import EndpointState, MeterState, Sizes, StoredState
 from .cost_budget import CostBudget
 from .model_list import ModelList, ModelRow
@@ -199,11 +200,7 @@ class Target:
     def check_tools(self) -> None:
         """Raise InvalidRequestError where functions are offered to a provider that knows none."""
         if self.tools and not self.provider.takes_tools:
-            names = ", ".join(tool.name for tool in self.tools)
-            raise InvalidRequestError(
-                f"{self.model} calls no functions, and is offered {names}: ask without --tool (tools=), or another "
-                "model (-m). Nothing was sent."
-            )
+            raise no_tools(self.model, ", ".join(tool.name for tool in self.tools))
 
     def check_files(self, files: Iterable[Attachment]) -> None:
         """Raise InvalidRequestError for the first file that cannot be sent there."""

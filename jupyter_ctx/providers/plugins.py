@@ -16,7 +16,7 @@ from ..errors import ChatError, InvalidRequestError, ProviderError, in_words
 from .base import ModelInfo, Piece, Provider, Reply, Request, Thought, streaming
 from .catalog import PROVIDER_NAMES
 from .request_body import in_prompt
-from .tools import as_text, no_tools, prepared
+from .tools import no_tools, prepared
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint, EntryPoints
@@ -89,7 +89,7 @@ class PluginProvider(Provider):
     def _asked(self, request: Request) -> Request:
         if request.tools and not self.takes_tools:
             raise no_tools(self.model)
-        request = prepared(request) if self.takes_tools else as_text(request)
+        request = prepared(request)
         return request if self.takes_schema else in_prompt(request)
 
     def _answer(self, name: str, default: Any, *given: Any, **named: Any) -> Any:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Literal, NamedTuple, TypeAlias
 
-from ..conversation.messages import Message, ToolCall, ToolResult, ToolRound, Turn
+from ..conversation.messages import Message, StopReason, ToolCall, ToolResult, ToolRound, Turn
 from ..conversation.schema import Schema
 from ..errors import REFUSED, BudgetExceededError, ChatError, ContextOverflowError, InvalidAnswerError, ProviderError
 from ..models.registry import Models, Target
@@ -194,9 +194,7 @@ def _with_calls(models: Models, first: Completion, coming: StreamListener, calle
         called = caller.answer(asking[-1], coming.called, len(rounds))
         rounds.append(called.round)
         if called.error is not None:
-            is_interrupt = isinstance(called.error, KeyboardInterrupt)
-            stopped = Reply("", None, "interrupted" if is_interrupt else "cut", asking[-1].model)
-            came, error = came._replace(verdict=Verdict(stopped)), called.error
+            came, error = came._replace(verdict=None), called.error
             break
         came, is_short = _next_round(models, came.sent, rounds, coming, is_short=is_short)
         replies += came.replies
@@ -205,7 +203,8 @@ def _with_calls(models: Models, first: Completion, coming: StreamListener, calle
             first = first._replace(planned=came.planned, refusal=came.refusal)
     if not rounds:
         return first
-    verdict = came.verdict or Verdict(Reply("", None, "cut", asking[-1].model))
+    why: StopReason = "interrupted" if isinstance(error, KeyboardInterrupt) else "cut"
+    verdict = came.verdict or Verdict(Reply("", None, why, asking[-1].model))
     reply = with_rounds(verdict.reply, rounds, asking)
     told = [EARLIER_RESULTS] if is_short else []
     if reply.calls and error is None:
