@@ -59,6 +59,11 @@ class ToolSpec(NamedTuple):
     description: str
     json: Mapping[str, Any]
 
+    @property
+    def plain(self) -> list[Any]:
+        """All of it as JSON has it, for digests and estimates."""
+        return [self.name, self.description, dict(self.json)]
+
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:

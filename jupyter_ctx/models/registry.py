@@ -95,7 +95,7 @@ class Target:
         if self.schema is None and not self.tools:
             return 0.0
         texts = [schema_text(self.schema)] if self.schema is not None else []
-        texts += [json.dumps([name, about, dict(form)]) for name, about, form in self.tools]
+        texts += [json.dumps(tool.plain) for tool in self.tools]
         return sum(map(self.meter.tokens, texts))
 
     @property

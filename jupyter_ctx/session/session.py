@@ -17,6 +17,7 @@ from ..context.budget import HALF
 from ..conversation.conversation import Conversation
 from ..conversation.events import Event, MemorySet, Offered, Summarized, SystemSet, TurnAdded
 from ..conversation.messages import Summary, Turn, new_id
+from ..conversation.places import TurnSlot
 from ..errors import ChatInterrupted, InvalidRequestError
 from ..models.cost_budget import CostBudget
 from ..models.registry import Models, Target, asked_model, settings_with
@@ -36,7 +37,7 @@ from .prompt import MemoryFile, Prompt, joined_system, text_room
 from .request_plan import RequestPlan
 from .state import ABOVE, NEARLY_FULL, NotebookState, SessionState
 from .tool_rounds import ToolCaller
-from .view import request_digest, request_in, scope_then
+from .view import Scope, request_digest, request_in, scope_then
 
 if TYPE_CHECKING:
     from ..tools.functions import Tool
@@ -432,18 +433,24 @@ class Session:
 
         None of what stood before it may have another answer now.
         """
-        before, cell = past.before(turn.id), turn.record.cell
+        before = past.before(turn.id)
         if before is None:
             return False
         system, usual = self.system_for(prompt.options, before), self.settings_then(turn.record.settings)
         target = self.target(prompt.options, ask=False, prompt=prompt, usual=usual)
         before = Conversation() if said.begins_anew(before) else before
-        at = before.position(cell, past.run_of(turn.id), append=said.append)
-        scope, start = scope_then(before, at, system, turn)
-        view = [place for places in scope.in_view(before, start) for place in places]
+        scope, start, view = self._view_then(past, before, turn, system, append=said.append)
         request = request_in(target, before, scope, start, said.turn.messages[0])
         is_same = request_digest(target, request) == turn.record.digest
         return is_same and not self.conversation.has_other_answers(view)
+
+    def _view_then(
+        self, past: Conversation, before: Conversation, turn: Turn, system: str, *, append: bool
+    ) -> tuple[Scope, int, list[TurnSlot]]:
+        """Return the view that a turn of ``past`` was sent with: its scope, where it begins, and the turns in it."""
+        at = before.position(turn.record.cell, past.run_of(turn.id), append=append)
+        scope, start = scope_then(before, at, system, turn)
+        return scope, start, [place for places in scope.in_view(before, start) for place in places]
 
     @property
     def is_behind(self) -> bool:
@@ -555,10 +562,8 @@ class Session:
         answered = next(self.earlier_answers(asked.cell, asked.run), None) if asked.stored is not None else None
         then = answered[0].before(answered[1].id) if answered is not None else None
         if answered is not None and then is not None:
-            past, turn = answered
-            at = then.position(turn.record.cell, past.run_of(turn.id), append=asked.append)
-            scope, start = scope_then(then, at, "", turn)
-            return [place.turn for places in scope.in_view(then, start) for place in places]
+            *_, view = self._view_then(answered[0], then, answered[1], "", append=asked.append)
+            return [place.turn for place in view]
         if asked.options.keys() & FITS_BY:
             planned = self.plan(asked.said(), self.target(asked.options, ask=False), self.system, record=True)
         else:

@@ -219,7 +219,7 @@ def request_digest(target: Target, request: Request) -> str:
     if request.top_logprobs:
         asked = (*asked, request.top_logprobs)
     if request.tools:
-        asked = (*asked, [[tool.name, tool.description, dict(tool.json)] for tool in request.tools])
+        asked = (*asked, [tool.plain for tool in request.tools])
     return digested(asked, request.messages)
 
 
