@@ -25,8 +25,7 @@ from ..session.send import stopped
 from .attach_named import Labels, attached_named
 from .line_options import settings_of
 from .output_recorder import OutputRecorder
-from .tools_named import tools_named
-from .variables import schema_named
+from .variables import schema_named, tools_named
 
 if TYPE_CHECKING:
     from ..attachments.errors import Failure
@@ -114,7 +113,7 @@ class CellPrompts:
 
     def last_error(self) -> Failure:
         """Return the last error of this notebook's cells. Raises InvalidRequestError where there is none."""
-        from .last_error import last_failure
+        from .ran_cells import last_failure
 
         failure = last_failure(self._shell, self._recorder.failure)
         if failure is None:

@@ -133,7 +133,7 @@ class OutputRecorder:
         self._error = id(last)
         traceback = ""
         if error is not None:
-            from .last_error import failure_in
+            from .ran_cells import failure_in
 
             failure = failure_in(self._shell, error, result)
             self.failure = failure or self.failure
