@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from argparse import Namespace
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
 from IPython.core.error import UsageError
@@ -88,7 +88,7 @@ def check_options(options: Namespace, command: Command | None, head: str) -> Non
             raise UsageError(f"{head} takes no {option.flag}: it goes with {whose}. Nothing was done.")
 
 
-def _unknown(words: Sequence[str], commands: Sequence[str], *, in_cell: bool) -> str:
+def _unknown(words: Sequence[str], commands: Collection[str], *, in_cell: bool) -> str:
     """Return what to say of a line whose first word is not a command; several above a text are likely a prompt."""
     head = "%%chat" if in_cell else "%chat"
     hint = did_you_mean(words[0], commands, f"{head} {{}}")

@@ -217,7 +217,7 @@ def _as_ran(cells: Sequence[Execution], recorder: OutputRecorder) -> list[RanCel
 
 def _outputs(cell: Execution, recorder: OutputRecorder) -> Iterator[dict[str, Any]]:
     """Yield what a cell showed, in order, as nbformat 4 has it."""
-    waiting = recorder.of(cell.number).displays
+    waiting = recorder.displays_of(cell.number)
     if cell.number in recorder.dropped:
         yield _printed([f"{DROPPED}\n"])
     for at, kept in enumerate(recorder.printed.get(cell.number, ())):
