@@ -42,12 +42,6 @@ class Attached:
         """Whether it is not sent as it is."""
         return self.is_part or _CHANGED.search(self.what) is not None
 
-    def labelled(self, label: str) -> Attached:
-        """Return the same thing with another name before the model, whose lines stand above the first fence."""
-        head, fence, rest = self.text.partition("```")
-        files = (replace(file, name=file.name.replace(self.name, label, 1)) for file in self.files)
-        return replace(self, text=head.replace(self.name, label) + fence + rest, files=tuple(files))
-
 
 @dataclass(frozen=True, slots=True)
 class TextRoom:

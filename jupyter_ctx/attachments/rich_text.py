@@ -9,7 +9,6 @@ from typing import Any
 from ..conversation.text_safety import clean
 from ..errors import MissingDependencyError
 from ..template.expressions import module_of
-from .user_code import call_user_code
 
 MOST_HTML = 1_000_000  # characters that are read
 MOST_SVG = 8_000  # characters of a picture whose source is sent; of a larger one its labels are
@@ -93,8 +92,3 @@ def markup_text(value: Any) -> str:
             form = offered(value)
             forms[media_type] = form[0] if isinstance(form, tuple) and form else form  # with metadata beside it
     return text_in(forms)
-
-
-def shown_text(name: str, value: Any, masked: Callable[[str], str]) -> str:
-    """Return :func:`markup_text` of a value of the notebook. Raises InvalidRequestError, where its code fails."""
-    return call_user_code(name, lambda: markup_text(value), masked)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from argparse import Namespace
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..attachments.attached import Attached
+from ..attachments.user_code import silent
 from ..chat import Chat
 from ..display.request_page import OfferedCell
 from ..errors import ChatInterrupted, InvalidRequestError
@@ -19,14 +21,15 @@ from ..session.attaching import (
     attachment_of_error,
     attachment_sizes,
     attachments_of_cells,
+    values_notice,
 )
 from ..session.prompt import FromStore, Prompt
 from ..session.send import stopped
-from .attach_named import Labels, attached_named
+from ..template.filling import fill, unspaced
+from .attach_named import attached_named
 from .line_options import settings_of
 from .output_recorder import OutputRecorder
-from .tools_named import tools_named
-from .variables import schema_named
+from .variables import schema_named, tools_named
 
 if TYPE_CHECKING:
     from ..attachments.errors import Failure
@@ -58,24 +61,26 @@ class CellPrompts:
 
     def of(self, chat: Chat, options: Namespace, text: str, place: Where, tell: Tell) -> CellPrompt:
         """Return the prompt of a cell, and ``tell`` what is read. Raises UsageError and what reading raises."""
-        images: Iterable[Attached] = ()
-        lines: Iterable[str] = ()
-        labels = Labels(text)
+        notes: list[str] = []
         try:
             if not options.raw and "{{" in text:
-                from .filling import PromptFilling
-
-                filling = PromptFilling(self._recorder, chat, options, labels)
-                text = filling.of(text, tell)
-                images, lines = filling.images.values(), filling.lines
-            notes: list[str] = []
-            attached = tuple(dict.fromkeys((*images, *self._attached(chat, options, labels, place, tell, notes))))
+                text = self._filled(chat, options, text, tell, notes)
+            attached = tuple(dict.fromkeys(self._attached(chat, options, place, tell, notes)))
         except KeyboardInterrupt:
             raise ChatInterrupted(stopped((), record=True)) from None
         prompt = self._prompt(chat, options, text, attached, place)
         along = attachment_sizes(chat.session, attached, **settings_of(options))
         notices = (line for part in attached for line in part.notices)
-        return CellPrompt(prompt, (*lines, *notes, *along.large, *notices), along)
+        return CellPrompt(prompt, (*notes, *along.large, *notices), along)
+
+    def _filled(self, chat: Chat, options: Namespace, text: str, tell: Tell, notes: list[str]) -> str:
+        """Return a prompt with its expressions filled in; ``notes`` takes lines. Raises InvalidRequestError."""
+        names, redactor = self._shell.user_ns, chat.session.redactor(on=not options.no_redact)
+        with silent():  # what is displayed while values are read is no part of the cell
+            filled = fill(text, names, redactor, partial(tell, verb="Reading"))
+        large = values_notice(chat.session, filled.values, **settings_of(options))
+        notes += dict.fromkeys((*unspaced(text, names), *filter(None, [large])))
+        return filled.text
 
     def _prompt(self, chat: Chat, options: Namespace, text: str, attached: Sequence[Attached], place: Where) -> Prompt:
         schema = None if options.schema is None else schema_named(options.schema, self._shell.user_ns)
@@ -114,7 +119,7 @@ class CellPrompts:
 
     def last_error(self) -> Failure:
         """Return the last error of this notebook's cells. Raises InvalidRequestError where there is none."""
-        from .last_error import last_failure
+        from .ran_cells import last_failure
 
         failure = last_failure(self._shell, self._recorder.failure)
         if failure is None:
@@ -123,18 +128,14 @@ class CellPrompts:
             )
         return failure
 
-    def _attached(
-        self, chat: Chat, options: Namespace, labels: Labels, place: Where, tell: Tell, notes: list[str]
-    ) -> list[Attached]:
+    def _attached(self, chat: Chat, options: Namespace, place: Where, tell: Tell, notes: list[str]) -> list[Attached]:
         """Return what options name: things of the notebook or files, and the last error; ``notes`` takes lines."""
         settings, words, redact = settings_of(options), list(options.attach or []), not options.no_redact
         if chat.config.cells == "on" and not any(map(CELLS_WORD.match, words)):
             words.append("cells")
 
         def attach(name: str, value: Any, **share: float) -> Attached:
-            part = attachment_of(chat.session, name, value, among=len(words), redact=redact, **{**settings, **share})
-            label = labels.of(name)
-            return part if label == name else part.labelled(label)
+            return attachment_of(chat.session, name, value, among=len(words), redact=redact, **{**settings, **share})
 
         def attach_cells(cells: Sequence[RanCell]) -> Sequence[Attached]:
             asked = self._prompt(chat, options, "", (), place)
@@ -143,11 +144,11 @@ class CellPrompts:
         failure = self.last_error() if options.error else None
         of_cells = [word for word in words if CELLS_WORD.match(word)]
         above = self._above(place) if of_cells or failure is not None or self._recorder.pinned else None
-        names, things = self._recorder.attachable if words else {}, list[Attached]()
+        things = list[Attached]()
         for word in words:
             tell(word, verb="Reading")
             if above is None or word not in of_cells:
-                things.append(attached_named(word, names, attach, allow_local=options.allow_local))
+                things.append(attached_named(word, self._shell.user_ns, attach, allow_local=options.allow_local))
                 continue
             failed = failure.number if failure is not None else None  # it goes with its error
             cells = [cell for cell in above.named(word) if cell.number != failed]

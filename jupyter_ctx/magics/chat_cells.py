@@ -32,11 +32,10 @@ from ..session.state import NotebookState
 from .answer_parts import blocks_below, broken_below, ending, figures_below, shown_bundle
 from .cell_gauge import CellGauge
 from .cell_prompts import CellPrompts
-from .conversation_tables import parts_bundle
 from .line_options import is_several
 from .output_recorder import OutputRecorder
 from .questions import asked_first
-from .sent_parts import along_bundle, call_line, call_shown, steps_of
+from .sent_parts import along_bundle, call_line, call_shown, parts_bundle, steps_of
 from .variables import check_new_name
 
 if TYPE_CHECKING:

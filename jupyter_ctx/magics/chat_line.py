@@ -4,36 +4,40 @@ from __future__ import annotations
 
 import re
 from argparse import Namespace
+from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING
 
 from IPython.core.error import UsageError
 from IPython.display import display
 
 from ..chat import Chat
 from ..session.actions import Change
+from ..wording import did_you_mean
 from .chat_cells import ChatCells, tell
-from .line_options import OF_A_PROMPT, check_repeated, given, parsed_line, split_line
+from .line_options import A_PROMPT, given, parsed_line
+
+if TYPE_CHECKING:
+    from .command_table import Command
 
 ONE_CELL, CELL_MARKS = re.compile(r"In\[\d+\]"), ("pin", "unpin", "exclude", "include")
 
 
 def run_line(cells: ChatCells, line: str, cell: str | None = None) -> None:
     """Do what a line says: send the prompt in the cell, run a command, or show the gauge."""
-    options = _parsed(line)
-    check_repeated(options, options.words[0].lower() if options.words else "")
+    options = parsed_line(line)
     if options.words:
-        _run_command(cells, options, cell, line)
-    elif not all(option in OF_A_PROMPT for option in given(options)):
-        from .line_errors import check_options
-
-        check_options(options, None, "A prompt")
-    elif cell is not None or options.error:
+        _run_command(cells, options, cell)
+        return
+    check_options(options, None, "A prompt")
+    if cell is not None or options.error:
         text = cell or ""
         begins = not options.preview and bool(text.strip() or options.error)
         cells.ask(_chat_for(cells, options, begin=begins), options, text)
-    elif any(given(options)) and not options.conversation:
-        from .line_errors import no_prompt
-
-        raise UsageError(no_prompt(line.strip(), options))
+    elif given(options) and not options.conversation:
+        raise UsageError(
+            f"%chat {line.strip()} has no prompt: put %%chat {line.strip()} on a cell's first line and the prompt "
+            "below it."
+        )
     else:
         chat = _chat_for(cells, options)
         cells.tell_notes()
@@ -47,17 +51,14 @@ def _chat_for(cells: ChatCells, options: Namespace, *, begin: bool = False) -> C
     return library.get(options.conversation, begin=begin) if options.conversation else library.current
 
 
-def _run_command(cells: ChatCells, options: Namespace, cell: str | None, line: str) -> None:
+def _run_command(cells: ChatCells, options: Namespace, cell: str | None) -> None:
     from .command_table import Call
     from .commands import COMMANDS
-    from .line_errors import check_options, check_quotes, unknown
 
     name, words = options.words[0].lower(), options.words[1:]
     command = COMMANDS.get(name)
-    if command is None or cell is not None:
-        check_quotes(split_line(line), options.words, command)
     if command is None:
-        raise UsageError(unknown(options.words, "%chat" if cell is None else "%%chat"))
+        raise UsageError(_unknown(options.words, COMMANDS, in_cell=cell is not None))
     check_options(options, command, f"{command.mark} {name}")
     if name in CELL_MARKS and words and all(map(ONE_CELL.fullmatch, words)):
         tell([cells.prompts.mark_cells(name, words)])
@@ -75,6 +76,28 @@ def _run_command(cells: ChatCells, options: Namespace, cell: str | None, line: s
         tell([*cells.notes(), *shown.session.notices()])
 
 
+def check_options(options: Namespace, command: Command | None, head: str) -> None:
+    """Refuse options that a command, or a prompt where it is ``None``, does not take. Raises UsageError."""
+    for option in given(options):
+        fits = command.knows(option) if command is not None else A_PROMPT in option.of
+        if not fits:
+            names = [name for name in option.of if name.isalpha()]
+            places = [f"a prompt, %%chat {option.usage}"] if A_PROMPT in option.of else []
+            places += [f"%chat {', '.join(names)}"] if names else []
+            whose = ", or with ".join(places)
+            raise UsageError(f"{head} takes no {option.flag}: it goes with {whose}. Nothing was done.")
+
+
+def _unknown(words: Sequence[str], commands: Collection[str], *, in_cell: bool) -> str:
+    """Return what to say of a line whose first word is not a command; several above a text are likely a prompt."""
+    head = "%%chat" if in_cell else "%chat"
+    hint = did_you_mean(words[0], commands, f"{head} {{}}")
+    return (
+        f"Unknown command: {head} {words[0]}.{hint} %chat help lists the commands. To ask a model, put %%chat alone on "
+        "a cell's first line and the prompt below it; the value of an option that has spaces goes in quotes."
+    )
+
+
 def _show(result: object) -> None:
     """Show what a command returned: a table, and what is drawn in several forms, as such, anything else as text."""
     if isinstance(result, dict):
@@ -83,13 +106,3 @@ def _show(result: object) -> None:
         display(result)
     elif result is not None:
         tell([result])
-
-
-def _parsed(line: str) -> Namespace:
-    """Parse the options and words of a line. Raises UsageError."""
-    try:
-        return parsed_line(line)
-    except UsageError as error:
-        from .line_errors import what_is_wrong
-
-        raise UsageError(what_is_wrong(str(error), split_line(line))) from None

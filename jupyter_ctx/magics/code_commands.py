@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
-
 from IPython.display import display
 
 from ..conversation.code_blocks import CodeBlock, code_blocks, code_of, eligible_blocks
@@ -20,7 +18,6 @@ from .command_table import ABOUT_ANSWERS, Call, command, say
 
 BLOCK_COLUMNS = ("block", "language", "lines", "begins with", "into the next cell")
 NO_NEXT_CELL = "This notebook runs without a front end, where no cell can be added."
-LISTS_BLOCKS = ": %chat code lists the blocks of the last answer that has any"
 FIX = (
     "Correct the cell that raised this error. Change only what is needed. Return that cell, whole and corrected, in "
     "one Python code block, then say in one sentence what was wrong."
@@ -33,7 +30,7 @@ def _code(call: Call, block: str = "", turn: int | None = None) -> object:
     all: all Python.
     """
     is_all = block.lower() == "all"
-    number = call.count(block, "a block's number or all", LISTS_BLOCKS) if block and not is_all else None
+    number = call.count(block, "a block's number or all") if block and not is_all else None
     turn = _turn_meant(call) if turn is None else turn
     blocks = code_blocks(turn_of(call.chat.session, turn).reply)
     if not blocks:
@@ -44,8 +41,7 @@ def _code(call: Call, block: str = "", turn: int | None = None) -> object:
         )
     eligible = eligible_blocks(blocks)
     if not block and len(eligible) > 1:
-        _list(call, turn, blocks)
-        return None
+        return _list(turn, blocks)
     code = code_of(blocks) if is_all else blocks[(number or eligible[0]) - 1].cell
     return None if _into_next_cell(call, code) else f"{NO_NEXT_CELL}\n\n{code}"
 
@@ -69,22 +65,20 @@ def _into_next_cell(call: Call, code: str) -> bool:
     return not is_executed
 
 
-def _list(call: Call, turn: int, blocks: tuple[CodeBlock, ...]) -> None:
-    """Show the blocks of a turn, each with the command that puts it into the next cell, and on a page with its code.
+def _list(turn: int, blocks: tuple[CodeBlock, ...]) -> dict[str, str]:
+    """Return the blocks of a turn, each with the command that puts it into the next cell, and on a page with its code.
 
     No click can put code into a cell: front ends take it from a cell that runs (jupyterlab/jupyterlab#8893).
     """
-    conversation = call.options.conversation
-    elsewhere = f" -i {shlex.quote(conversation)}" if conversation else ""
     rows, unfolded = [], ""
     for number, block in enumerate(blocks, 1):
-        command = f"%chat code {number}{elsewhere}"
+        command = f"%chat code {number}"
         lines = block.text.strip("\n").splitlines()
         rows.append((str(number), block.language or "–", f"{len(lines):,}", first_words("".join(lines[:1])), command))
         unfolded += folded_code(command, block.text, block.language or "python")
-    together = f"; %chat code all{elsewhere} joins the Python" if sum(block.is_python for block in blocks) > 1 else ""
+    together = "; %chat code all joins the Python" if sum(block.is_python for block in blocks) > 1 else ""
     forms = table(BLOCK_COLUMNS, rows, f"Turn {turn} has {len(blocks):,} code blocks{together}.")
-    display({**forms, "text/html": forms["text/html"] + unfolded}, raw=True)
+    return {**forms, "text/html": forms["text/html"] + unfolded}
 
 
 @command(ABOUT_ANSWERS, "%chat fix", "%%chat fix\nUse pandas only.", heads_cell=True, asks=True)
@@ -109,5 +103,5 @@ def _put_correction(call: Call, cell: str, reply: Reply) -> str:
     if not new:
         return "The answer repeats the failed cell unchanged: nothing was put into a cell."
     if not _into_next_cell(call, to_plain(max(new, key=len))):
-        return f"{NO_NEXT_CELL} The answer has it, and the failed cell is as it was."
+        return f"{NO_NEXT_CELL} The answer has it."
     return "The next cell holds the failed cell as corrected, not run: read it first."

@@ -43,12 +43,14 @@ class Call:
     options: Namespace
     text: str | None  # of the cell below the line
 
-    def count(self, word: str, what: str, remedy: str = "") -> int:
+    def count(self, word: str, what: str) -> int:
         """Return a whole number. Raises UsageError, naming ``what`` it should be."""
         try:
             return int(word)
         except ValueError:
-            raise UsageError(f"%chat {self.name} takes {what}, not {word!r}{remedy}.") from None
+            raise UsageError(
+                f"%chat {self.name} takes {what}, not {word!r}: %chat help {self.name} has examples."
+            ) from None
 
     def redactor(self) -> Redactor:
         """Return what blanks secrets in a file that is written; keys in use are never written."""
@@ -57,8 +59,8 @@ class Call:
 
 
 CommandRun = Callable[..., object]
-ABOUT_WINDOW, ABOUT_ANSWERS, ABOUT_CONVERSATIONS, ABOUT_SETUP, ABOUT_MORE = GROUPS = (
-    "The context window", "Answers", "Conversations", "Model and settings", "More",
+ABOUT_WINDOW, ABOUT_ANSWERS, ABOUT_CONVERSATIONS, ABOUT_SETUP = GROUPS = (
+    "The context window", "Answers", "Conversations", "Model and settings",
 )  # fmt: skip
 BETWEEN_PLACES = re.compile(r"(?<!\|) +(?!\|)")
 KIND_OF = {"turns": "N", "numbers": "N"}  # of parameters that are not called so themselves
@@ -134,33 +136,26 @@ class Command:
                 left = [" ".join(left)] if left else []
             count = len(left) if takes_all else 1
             is_number = str(parameter.annotation).startswith("int")
-            values += [
-                call.count(word, self.takes, self._remedy(call.name)) if is_number else word for word in left[:count]
-            ]
+            values += [call.count(word, self.takes) if is_number else word for word in left[:count]]
             left = left[count:]
         if left:
             raise self._misuse(call)
         return values
 
     def _misuse(self, call: Call) -> UsageError:
-        """Return an error that says what the command takes, and how it is written."""
+        """Return an error that says what the command takes, and where examples or a text stand."""
         typed = f", not {' '.join(call.words)!r}" if call.words else ""
         what = self.takes or "nothing on its line"
-        return UsageError(f"%chat {call.name} takes {what}{typed}{self._remedy(call.name)}. Nothing was done.")
-
-    def _remedy(self, name: str) -> str:
-        """Return the end of an error: where a text goes, else the example that shows most of what is taken."""
-        if self.heads_cell and not self.needs_text:
-            return f": a text goes below %%chat {name}, from the cell's second line on"
-        lines = [example.partition("\n")[0] for example in self.examples if example.split()[1] == name]
-        return f", as in {max(lines, key=len)}" if lines else ""
+        is_text = self.heads_cell and not self.needs_text
+        remedy = f"a text goes below %%chat {call.name}" if is_text else f"%chat help {call.name} has examples"
+        return UsageError(f"%chat {call.name} takes {what}{typed}: {remedy}. Nothing was done.")
 
 
 COMMANDS: dict[str, Command] = {}  # by every name, in the order of %chat help
 
 
 def command(
-    group: str = ABOUT_MORE, *examples: str, takes: str = "", also: str = "", **declared: Any
+    group: str, *examples: str, takes: str = "", also: str = "", **declared: Any
 ) -> Callable[[CommandRun], CommandRun]:  # fmt: skip
     """Declare the function below as a command.
 

@@ -2,45 +2,48 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from IPython.core.error import UsageError
 
 from .. import wording as words_of
 from ..chat import Chat
 from ..config.aliases import load_aliases, model_of, set_alias
-from ..config.settings import DEFAULT_MODEL, SETTING_NAMES, check_kept
-from ..display.tables import table_text
+from ..config.settings import DEFAULT, DEFAULT_MODEL, KEYWORDS, SETTING_NAMES, check_kept
+from ..display.status_card import status_bundle
+from ..display.tables import first_words, table_text
 from ..display.widgets.gauge import gauge_line
-from ..errors import ChatError, ModelNotFoundError, ProviderConnectionError, StoreError
+from ..errors import ChatError, ProviderConnectionError, StoreError
 from ..export.conversation_files import export
 from ..models.registry import full_name, key_owner
+from ..models.request_price import price_of
 from ..providers.catalog import SERVICES
 from ..providers.lookup import check_known, key_holder, provider_names, split_model
 from ..runtime.files import path_of
 from ..runtime.frontend import where
 from ..runtime.redaction import blanked_line, without_address_keys
 from ..session import actions
-from ..session.prompt import Prompt
 from ..session.summarizer import Method
+from ..wording.budget_line import budget_line
 from ..wording.layout import line_width, wrapped
-from . import code_commands, handing_out, status, token_commands  # noqa: F401  # which declare commands, too
+from . import code_commands, handing_out, token_commands  # noqa: F401  # which declare commands, too
 from .command_table import ABOUT_ANSWERS, ABOUT_CONVERSATIONS, ABOUT_SETUP, ABOUT_WINDOW, Call, command, command_of, say
 from .command_table import COMMANDS as COMMANDS  # whole only with the declarations below
-from .conversation_tables import replay_bundle
-from .help_pages import TOPICS, all_commands, all_settings, one_command, setting_lines, topic_bundle, unknown_topic
-from .line_options import settings_of
-from .questions import typed_answer, typed_key
-from .tools_named import tools_named
-
-if TYPE_CHECKING:
-    from ..tools.functions import Tool
-
-KEY_IS_ASKED_FOR = (
-    "%chat key takes one thing, a provider such as openai or an address: the key is asked for, and kept in memory "
-    "only. A key that stands in the cell is saved with the notebook: delete it there."
+from .help_pages import (
+    TOPICS,
+    all_commands,
+    all_settings,
+    one_command,
+    setting_lines,
+    setting_text,
+    topic_bundle,
+    unknown_topic,
 )
+from .line_options import KEY_IS_ASKED_FOR, given_settings
+from .questions import typed_answer, typed_key
+from .sent_parts import replay_bundle
+
 CONTINUE = "Continue exactly where you stopped."
 
 
@@ -52,7 +55,7 @@ CONTINUE = "Continue exactly where you stopped."
 )
 def _use(call: Call, model: str | None = None) -> object:
     """Use this model from now on."""
-    given = {name: value for name, value in settings_of(call.options).items() if value is not None}
+    given = given_settings(call.options)
     if model:
         given["model"] = model
     if not given:
@@ -90,15 +93,58 @@ def _history(call: Call) -> object:
     return replay_bundle(call.chat.session.replayed()) if call.options.replay else call.chat.history()
 
 
+@command(ABOUT_WINDOW)
+def _status(call: Call) -> dict[str, str]:
+    """Show what fills the context window, then the settings that differ from the default, and the cost."""
+    chat, name = call.chat, call.host.gauge.name_of(call.chat)
+    return status_bundle(chat.info(), name, _changed_settings(chat), [*filter(None, _notes(chat))])
+
+
+def _notes(chat: Chat) -> Iterator[str]:
+    """Yield what tokens cost, what is left with the key, and what can be undone."""
+    info, target = chat.info(), chat.models.target(chat.config, ask=False)
+    price, left = price_of(chat.models, target), target.provider.allowance()
+    if price is not None:
+        yield f"Price: {price}"
+    elif not target.is_free:
+        yield "Price: unknown (%chat config prices gives it)"
+    yield "" if left is None else f"Key: {budget_line(left)}."
+    yield f"%chat undo takes back: {info.undo}" if info.undo else ""
+
+
+def _changed_settings(chat: Chat) -> list[tuple[str, list[str]]]:
+    """Return the settings that differ from the default, each with its value, by who set them."""
+    by_source: dict[str, list[str]] = {}
+    for name in KEYWORDS:
+        source = chat.session.source_of(name)
+        if source != DEFAULT and name != "model":  # which the headline says
+            by_source.setdefault(source, []).append(f"{name} {first_words(setting_text(chat, name))}")
+    file, text = chat.session.memory_file()
+    if file and text:
+        by_source.setdefault("memory file", []).append(str(file))
+    return list(by_source.items())
+
+
 command_of(Chat.usage, ABOUT_ANSWERS, "%chat usage")
 
 
 @command(ABOUT_ANSWERS, "%chat plot", "%chat plot run")
-def _plot(call: Call, run: str | None = None) -> None:
+def _plot(call: Call, run: str | None = None) -> object:
     """Draw the tokens of each turn, or what a run of %%chat map --as scored."""
-    from .run_commands import plot
+    from .run_commands import picture
 
-    plot(call, run)
+    return picture(call, run)
+
+
+@command(
+    ABOUT_ANSWERS, "%%chat map reviews --as judged\nIs this review positive or negative? {{ text }}",
+    heads_cell=True, needs_text=True,
+)  # fmt: skip
+def _map(call: Call, table: str) -> None:
+    """Ask the prompt in the cell of every row of a table, {{ column }} being filled in."""
+    from .run_commands import ask_rows
+
+    ask_rows(call, table)
 
 
 @command(ABOUT_ANSWERS, "%chat pick 2", "%chat pick 3 1")
@@ -132,22 +178,6 @@ def _preview(call: Call) -> object:
     return call.chat.session.view(replace(asked.prompt, cell=None, run=None))  # at the end of the conversation
 
 
-def _tools(call: Call) -> tuple[Tool, ...]:
-    """Return the functions that the model may call in the next request."""
-    return tools_named(call.chat, call.options, call.host.shell.user_ns)
-
-
-@command(
-    ABOUT_ANSWERS, "%%chat map reviews --as judged\nIs this review positive or negative? {{ text }}",
-    heads_cell=True, needs_text=True,
-)  # fmt: skip
-def _map(call: Call, table: str) -> None:
-    """Ask the prompt in the cell of every row of a table, {{ column }} being filled in."""
-    from .run_commands import ask_rows
-
-    ask_rows(call, table)
-
-
 command_of(Chat.pin, ABOUT_WINDOW, "%chat pin 1 4", "%chat unpin 1", reverse=Chat.unpin)
 
 
@@ -157,7 +187,7 @@ def _exclude(call: Call, *turns: str) -> object:
     is_include = call.name == "include"
     if is_include and [word.lower() for word in turns] == ["all"]:
         return call.chat.include()
-    numbers = [call.count(word, f"numbers of turns{', or all' * is_include}") for word in turns]
+    numbers = [call.count(word, "numbers of turns") for word in turns]
     return call.chat.include(*numbers) if is_include else call.chat.exclude(*numbers)
 
 
@@ -172,8 +202,6 @@ command_of(Chat.trim, ABOUT_WINDOW, "%chat trim", "%chat trim 3")
 def _summarise(call: Call, turns: int | None = None) -> object:
     """Send a summary in place of the older turns; N: keep the newest N word for word; --extractive: ask no model."""
     instructions, extractive = (call.text or "").strip() or None, call.options.extractive
-    if instructions and extractive:
-        raise UsageError("--extractive asks no model, so nobody would read the text below: leave one of them out.")
     place = where(call.host.shell)
     method: Method | None = "extractive" if extractive else "model" if instructions else None
     by = f"{place.cell or ''} {place.source}" if place.source else ""
@@ -192,16 +220,6 @@ def _continue(call: Call) -> object:
     """Continue an answer that was cut off."""
     if not call.chat.turns:
         raise UsageError("There is nothing to continue yet.")
-    place = where(call.host.shell)
-    prompt = Prompt(
-        CONTINUE, settings_of(call.options), cell=place.cell, run=place.run, append=call.options.append,
-        tools=_tools(call),
-    )  # fmt: skip
-    if all(part.state in ("system", "prompt") for part in call.chat.session.view(prompt).messages):
-        raise UsageError(
-            "The next request holds no turn, so the model would not see what to continue: %chat include all brings "
-            "turns back."
-        )
     call.options.raw = True
     call.host.ask(call.chat, call.options, CONTINUE)
     return None
@@ -356,24 +374,17 @@ def _models(call: Call, provider: str | None = None) -> object:
     if name:
         check_known(name)
         asked = asked.changed({"model": DEFAULT_MODEL if name == "local" else f"{name}/any"})
-    try:
-        models = call.chat.models.available(asked)
-    except ModelNotFoundError as error:
-        raise ModelNotFoundError(f"No list of models came. {error} A server may answer prompts without one.") from None
+    models = call.chat.models.available(asked)
     return models or "The provider lists no models."
 
 
 @command(ABOUT_SETUP, "%chat alias", "%chat alias quick openai/gpt-5.2", takes="[NAME MODEL]")
 def _alias(_call: Call, name: str = "", model: str = "") -> object:
     """List or define short names for models, in every notebook; MODEL none removes one."""
-    is_removed = model.lower() == "none"
-    if name and (not model or (is_removed and name not in load_aliases())):
-        raise UsageError(
-            "%chat alias NAME MODEL defines a short name, %chat alias NAME none removes one that is there, and "
-            "%chat alias lists them."
-        )
+    if name and not model:
+        raise UsageError("%chat alias NAME MODEL defines a short name, %chat alias NAME none removes one.")
     if name:
-        set_alias(name, None if is_removed else _checked_model(name, model))
+        set_alias(name, None if model.lower() == "none" else _checked_model(name, model))
     aliases = sorted(load_aliases().items())
     return table_text(("alias", "model"), aliases) if aliases else "No aliases yet: %chat alias NAME MODEL."
 

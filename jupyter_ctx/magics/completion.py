@@ -27,8 +27,7 @@ from .attach_named import is_attachable
 from .commands import COMMANDS
 from .help_pages import TOPICS
 from .line_options import ASKING, OF_A_PROMPT, OPTIONS
-from .tools_named import functions_like
-from .variables import is_run, is_schema, is_scorer, is_table, value_named, variables_of
+from .variables import functions_like, is_run, is_schema, is_scorer, is_table, value_named, variables_of
 
 if TYPE_CHECKING:
     from .chat_cells import ChatCells

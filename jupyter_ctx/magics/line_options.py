@@ -8,19 +8,25 @@ from __future__ import annotations
 
 import shlex
 from argparse import Namespace
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache
 from typing import Any
 
 from IPython.core.error import UsageError
 from IPython.core.magic_arguments import MagicArgumentParser
 
 from ..config.settings import HELP, KEYWORDS
+from ..wording import did_you_mean
 
 A_PROMPT = ""  # the name of what is no command: a prompt
 ONE_CONVERSATION = "*"  # every command that is about one conversation
 ASKING = (A_PROMPT, "preview", "fix", "continue")
+MAP = ("map",)
+KEY_IS_ASKED_FOR = (
+    "%chat key takes one thing, a provider such as openai or an address: the key is asked for, and kept in memory "
+    "only. A key that stands in the cell is saved with the notebook: delete it there."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +56,7 @@ class Option:
     @property
     def flags(self) -> tuple[str, ...]:
         """Every spelling, the short one first."""
-        other = self.flag[:2] + self.flag[2:].replace("-", "_")
-        return tuple(dict.fromkeys(filter(None, (self.short, self.flag, other))))
+        return (self.short, self.flag) if self.short else (self.flag,)
 
     @property
     def usage(self) -> str:
@@ -61,12 +66,7 @@ class Option:
     @property
     def spellings(self) -> tuple[str, ...]:
         """The short flag, and the long one with what it takes."""
-        return tuple(filter(None, (self.short, self.usage)))
-
-    @property
-    def is_list(self) -> bool:
-        """Whether its value is a list for every command."""
-        return bool(self.repeats) and self.repeats == self.of
+        return (*self.flags[:-1], self.usage)
 
     @property
     def is_setting(self) -> bool:
@@ -79,11 +79,6 @@ def _setting(flag: str, takes: str, short: str = "", **declared: Any) -> Option:
     name = declared.get("into") or flag.strip("-").replace("-", "_")
     places = declared.pop("of", (*ASKING, "map", *declared.pop("also_of", ("use",))))
     return Option(flag, HELP[name], places, takes, short, **declared)
-
-
-def _of_map(flag: str, summary: str, takes: str = "", **declared: Any) -> Option:
-    """Declare an option of ``%%chat map``."""
-    return Option(flag, summary, ("map", *declared.pop("also_of", ())), takes, **declared)
 
 
 OPTIONS = (
@@ -139,21 +134,21 @@ OPTIONS = (
     _setting("--base-url", "URL", also_of=("use", "key", "tokens", "next")),
     _setting("--prices", "IN,OUT,CACHED", of=("map", "use")),
     _setting("--timeout", "SECONDS", of=("use",)),
-    _of_map("--as", "name the run, and store it in this variable", "VAR", into="named"),
-    _of_map("--limit", "ask the first N rows only", "N"),
-    _of_map("--repeat", "ask each row so often", "N"),
-    _of_map("--score", "score answers by this function (variable); may be repeated", "NAME", repeats=("map",)),
-    _of_map("--dry-run", "show the price and the first prompts, and send nothing"),
-    _of_map("--max-cost", "never spend more than so many US dollars", "DOLLARS", into="cap"),
-    _of_map("--retry", "ask rows again that failed"),
-    _of_map("--yes", "begin without asking, whatever it may cost"),
+    Option("--as", "name the run, and store it in this variable", MAP, "VAR", into="named"),
+    Option("--limit", "ask the first N rows only", MAP, "N"),
+    Option("--repeat", "ask each row so often", MAP, "N"),
+    Option("--score", "score answers by this function (variable); may be repeated", MAP, "NAME", repeats=MAP),
+    Option("--dry-run", "show the price and the first prompts, and send nothing", MAP),
+    Option("--max-cost", "never spend more than so many US dollars", MAP, "DOLLARS", into="cap"),
+    Option("--retry", "ask rows again that failed", MAP),
+    Option("--yes", "begin without asking, whatever it may cost", MAP),
     Option("--replay", "show what each turn was sent, and how full the window was", ("history",)),
     Option("--answers", "delete all answers that maps have stored", ("delete",)),
     Option("--extractive", "keep lines of your own, and ask no model", ("summarise",)),
     Option("--clear", "leave the outputs out of the copy", ("handout",)),
     Option("--summary", "add only a summary of it", ("resume",)),
 )  # fmt: skip
-NUMBERS: Mapping[str, tuple[Callable[[str], float], int, str]] = {  # by what an option takes: kind, least, in words
+NUMBERS: dict[str, tuple[Callable[[str], float], int, str]] = {  # by what an option takes: kind, least, in words
     "N": (int, 1, "a whole number from 1"),
     "DOLLARS": (float, 0, "US dollars, such as 0.50"),
 }
@@ -170,16 +165,52 @@ def line_parser() -> MagicArgumentParser:
     parser = MagicArgumentParser("chat", add_help=False)
     parser.add_argument("words", nargs="*")
     for option in OPTIONS:
-        if not option.takes:
-            on: dict[str, Any] = (
-                {"action": "store_const", "const": "on"} if option.is_setting else {"action": "store_true"}
-            )
-            parser.add_argument(*option.flags, dest=option.name, **on)
-            continue
-        action = "append" if option.repeats else "store"
-        parse = str if option.is_setting or option.takes not in NUMBERS else partial(_number, option)
-        parser.add_argument(*option.flags, dest=option.name, action=action, metavar=option.takes, type=parse)
+        if option.takes:
+            action = "append" if option.repeats else "store"
+            parser.add_argument(*option.flags, dest=option.name, action=action, metavar=option.takes)
+        elif option.is_setting:
+            parser.add_argument(*option.flags, dest=option.name, action="store_const", const="on")
+        else:
+            parser.add_argument(*option.flags, dest=option.name, action="store_true")
     return parser
+
+
+def parsed_line(line: str) -> Namespace:
+    """Parse a line's options and words. Raises UsageError."""
+    words = _split(line)
+    try:
+        parsed: Namespace = line_parser().parse_intermixed_args(words)
+    except UsageError as error:
+        raise UsageError(_what_is_wrong(str(error), words)) from None
+    command = parsed.words[0].lower() if parsed.words else A_PROMPT
+    for option in given(parsed):
+        value = getattr(parsed, option.name)
+        if option.takes in NUMBERS and not option.is_setting:
+            setattr(parsed, option.name, _number(option, value))
+        elif option.repeats and option.repeats != option.of:
+            setattr(parsed, option.name, _one_or_several(option, value, command))
+    return parsed
+
+
+def _split(line: str) -> list[str]:
+    """Return a line's words, split as a shell would; at spaces where a quote is not closed."""
+    lexer = shlex.shlex(line, posix=True, punctuation_chars=False)
+    lexer.whitespace_split, lexer.commenters, lexer.escape = True, "", ""
+    try:
+        return list(lexer)
+    except ValueError:
+        return line.split()
+
+
+def _what_is_wrong(message: str, words: list[str]) -> str:
+    """Return the parser's error with the nearest option, and where the options are listed."""
+    if words[:1] == ["key"]:  # what follows may be one
+        return KEY_IS_ASKED_FOR
+    unknown = message.partition("unrecognized arguments: ")[2]
+    flags = [flag for option in OPTIONS for flag in option.flags]
+    hint = did_you_mean(unknown.split()[0], flags, similarity=0.7) if unknown else ""
+    problem = f"Unknown option: {unknown}" if unknown else message
+    return f"{problem}.{hint} %%chat? and %chat help COMMAND show the options."
 
 
 def _number(option: Option, typed: str) -> float:
@@ -190,44 +221,28 @@ def _number(option: Option, typed: str) -> float:
     except ValueError:
         number = -1
     if not number >= least:  # nor for nan
-        raise UsageError(f"{option.short or option.flag} takes {words}, not {typed!r}")
+        raise UsageError(f"{option.flags[0]} takes {words}, not {typed!r}.")
     return number
 
 
-def split_line(line: str) -> list[str]:
-    """Return a line's words, split as a shell would; at spaces where a quote is not closed."""
-    lexer = shlex.shlex(line, posix=True, punctuation_chars=False)
-    lexer.whitespace_split, lexer.commenters, lexer.escape = True, "", ""
-    try:
-        return list(lexer)
-    except ValueError:
-        return line.split()
-
-
-def parsed_line(line: str) -> Namespace:
-    """Parse a line's options and words. Raises UsageError."""
-    parsed: Namespace = line_parser().parse_intermixed_args(split_line(line))
-    return parsed
+def _one_or_several(option: Option, values: list[str], command: str) -> str | list[str]:
+    """Return the one value of an option, or several where a command takes them. Raises UsageError."""
+    if len(values) > 1 and command not in option.repeats:
+        raise UsageError(
+            f"{option.flag} is given {len(values)} times ({', '.join(values)}), and %chat {command} takes one. "
+            "Nothing was sent."
+        )
+    return values if len(values) > 1 else values[0]
 
 
 def given(options: Namespace) -> Iterable[Option]:
     """Return the options that a line has."""
-    return (option for option in OPTIONS if getattr(options, option.name) not in (None, False, []))
+    return [option for option in OPTIONS if getattr(options, option.name) not in (None, False, [])]
 
 
-def check_repeated(options: Namespace, command: str = A_PROMPT) -> None:
-    """Let options that may be repeated for one command have one value elsewhere. Raises UsageError."""
-    for option in given(options):
-        if not option.repeats or option.is_list:
-            continue
-        values, may = getattr(options, option.name), command in option.repeats
-        if len(values) > 1 and not may:
-            raise UsageError(
-                f"{option.flag} is given {len(values)} times ({', '.join(values)}), and %chat {command} takes one. "
-                "Nothing was sent."
-            )
-        if not command or not may:
-            setattr(options, option.name, values[0] if len(values) == 1 else values)
+def each_of(value: Any) -> list[Any]:
+    """Return the values of an option that may be repeated."""
+    return value if isinstance(value, list) else [value]
 
 
 def is_several(options: Namespace) -> bool:
@@ -239,3 +254,8 @@ def is_several(options: Namespace) -> bool:
 def settings_of(options: Namespace) -> dict[str, Any]:
     """Return the settings that a line gives for its request; ``None`` for those it does not."""
     return {name: getattr(options, name) for name in OF_A_REQUEST}
+
+
+def given_settings(options: Namespace) -> dict[str, Any]:
+    """Return the settings that a line gives."""
+    return {name: value for name, value in settings_of(options).items() if value is not None}

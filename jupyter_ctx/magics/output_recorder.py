@@ -1,11 +1,10 @@
-"""Record what the cells of a shell show: the error, the displays, and IPython's own inputs and values beside them."""
+"""Record what the cells of a shell show: the error and the displays, beside what IPython keeps itself."""
 
 from __future__ import annotations
 
 import sys
 from binascii import a2b_base64
-from collections import ChainMap
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from time import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -25,7 +24,6 @@ OWN_HTML = "jctx-"  # in the HTML of answers, gauges and tables; their widgets h
 MOST_DISPLAYS = 2_000
 MOST_KEPT_BYTES = 20_000_000  # of all of them
 MOST_TEXT = 20_000  # characters of a display without an image
-ABSENT = object()
 
 
 class Display(NamedTuple):
@@ -66,28 +64,6 @@ class Execution(NamedTuple):
     def key(self) -> str:
         """What tells the cell from others: its id, else its text."""
         return self.cell or self.code
-
-
-class CellOutput(NamedTuple):
-    """What a cell has shown, as far as it is kept: the value that it ended with, and what it displayed."""
-
-    value: Any
-    displays: list[Display]
-
-    @property
-    def images(self) -> list[bytes]:
-        """The images that it displayed."""
-        return [display.image for display in self.displays if display.image is not None]
-
-    @property
-    def text(self) -> str:
-        """What it displayed as text."""
-        return "\n".join(display.text for display in self.displays if not display.what and display.image is None)
-
-    @property
-    def content(self) -> Any:
-        """Its value, else its image or the list of its images, else its text; ``ABSENT`` where none is kept."""
-        return (one_or_all(self.images) or self.text or ABSENT) if self.value is ABSENT else self.value
 
 
 class OutputRecorder:
@@ -133,7 +109,7 @@ class OutputRecorder:
         self._error = id(last)
         traceback = ""
         if error is not None:
-            from .last_error import failure_in
+            from .ran_cells import failure_in
 
             failure = failure_in(self._shell, error, result)
             self.failure = failure or self.failure
@@ -190,55 +166,9 @@ class OutputRecorder:
         """Whether IPython keeps what cells print and return."""
         return hasattr(self._shell.history_manager, "outputs")
 
-    @property
-    def values(self) -> dict[int, Any]:
-        """What cells ended with, by their numbers."""
-        values: dict[int, Any] = self._shell.user_ns.get("_oh", {})
-        return values
-
-    @property
-    def numbers(self) -> list[int]:
-        """The numbers of the cells that have an output."""
-        return sorted({*self.values, *(display.number for display in self._displays)})
-
-    @property
-    def newest(self) -> int | None:
-        """The number of the cell that ``_`` means; ``None``: there is none, or ``_`` is a variable of the user's."""
-        newest, numbers = self._shell.user_ns.get("_", ABSENT), self.numbers
-        is_ipythons = newest is ABSENT or newest is getattr(self._shell.displayhook, "_", ABSENT)
-        return numbers[-1] if numbers and is_ipythons else None
-
-    @property
-    def has_out(self) -> bool:
-        """Whether ``Out`` is IPython's, and not a variable of the user's."""
-        return self._shell.user_ns.get("Out", ABSENT) is self._shell.user_ns.get("_oh")
-
-    @property
-    def variables(self) -> Mapping[str, Any]:
-        """The notebook's variables, with ``In`` as it was typed."""
-        names, history = self._shell.user_ns, self._shell.history_manager
-        is_ipythons = names.get("In") is history.input_hist_parsed
-        return ChainMap({"In": history.input_hist_raw} if is_ipythons else {}, names)
-
-    @property
-    def attachable(self) -> Mapping[str, Any]:
-        """The notebook's variables; in ``Out`` and ``_`` also what cells displayed that ended with no value."""
-        contents = {number: self.of(number).content for number in self.numbers}
-        contents = {number: content for number, content in contents.items() if content is not ABSENT}
-        own: dict[str, Any] = {"Out": contents} if self.has_out else {}
-        if self.newest in contents and self.newest not in self.values:
-            own["_"] = contents[self.newest]
-        return ChainMap(own, self.variables)  # type: ignore[arg-type]
-
-    def of(self, number: int) -> CellOutput:
-        """Return what the cell of a number has shown."""
-        displays = [display for display in self._displays if display.number == number]
-        return CellOutput(self.values.get(number, ABSENT), displays)
-
-
-def one_or_all(images: list[bytes]) -> Any:
-    """Return the one image, or the list of several; ``None`` where there is none."""
-    return images if len(images) > 1 else next(iter(images), None)
+    def displays_of(self, number: int) -> list[Display]:
+        """Return what the cell of a number has displayed, as far as it is kept."""
+        return [display for display in self._displays if display.number == number]
 
 
 def _display(content: dict[str, Any], number: int) -> Display | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable
+from importlib.util import find_spec
 from typing import Any
 
 from IPython.core.error import UsageError
@@ -19,7 +20,7 @@ from ..experiments.run import Run
 from ..runtime.frontend import where
 from ..wording import counted
 from .command_table import Call, say
-from .line_options import settings_of
+from .line_options import each_of, given_settings
 from .questions import asked_first
 from .variables import check_new_name, is_run, named, schema_named, scorers_named, table_named
 
@@ -39,8 +40,6 @@ def ask_rows(call: Call, name: str) -> None:
             raise UsageError(
                 f"{flag} {new} would replace the table, which the next run of the cell asks. Choose another."
             )
-    if call.options.out is not None and call.options.out == call.options.named:
-        raise UsageError(f"-o and --as are both {call.options.out}: one is the DataFrame, the other the run.")
     MapCell(call, table_named(name, call.host.shell.user_ns)).ask()
 
 
@@ -79,13 +78,12 @@ class MapCell:
 
     def _begin(self) -> Run:
         options, variables = self._options, self._shell.user_ns
-        models = options.model or []
-        given = {name: value for name, value in settings_of(options).items() if value is not None and name != "model"}
+        models = each_of(options.model)
+        given = given_settings(options)
         grid: dict[str, list[Any]] = {}
-        if len(models) == 1:
-            given["model"] = models[0]
-        elif models:  # what goes with a model is given for each
-            grid = {"model": models} | {name: [given.pop(name)] for name in MODEL_SETTINGS if name in given}
+        if len(models) > 1:  # what goes with a model is given for each
+            own = [name for name in MODEL_SETTINGS if name in given]
+            grid = {"model": given.pop("model"), **{name: [given.pop(name)] for name in own}}
         is_read = where(self._shell).kind != "headless"  # else the figures below the table are enough
         before = self._call.host.maps.get(where(self._shell).source or "no source") if options.cap else None
         return self._call.chat.sweep(
@@ -184,16 +182,11 @@ def _remedies(run: Run) -> Iterable[str]:
 
 def _first_prompts(run: Run) -> str:
     """Return the first prompts of a run as they would be sent."""
-    plan, arms = run.plan, run.plan.arms
-    shown = [_prompt(run, row) for row in range(min(PROMPTS_SHOWN, len(plan.rows)))]
-    more = len(plan.rows) - len(shown)
-    facts = {
-        f"… and {counted(more, 'row')} more": more,
-        f"each in {len(arms)} arms: {', '.join(arm.label for arm in arms)}": len(arms) > 1,
-        f"{plan.repeat} times": plan.repeat > 1,
-    }
-    line = "; ".join([*(fact for fact, holds in facts.items() if holds), "nothing was sent."])
-    return "\n\n".join([*shown, f"{line[:1].upper()}{line[1:]}"])  # arms keep their case
+    rows, arms = len(run.plan.rows), run.plan.arms
+    prompts = [_prompt(run, row) for row in range(min(PROMPTS_SHOWN, rows))]
+    each = f", each in {len(arms)} arms" if len(arms) > 1 else ""
+    times = f", {run.plan.repeat} times" if run.plan.repeat > 1 else ""
+    return "\n\n".join([*prompts, f"{counted(rows, 'row')}{each}{times}; nothing was sent."])
 
 
 def _prompt(run: Run, row: int) -> str:
@@ -207,22 +200,17 @@ def _prompt(run: Run, row: int) -> str:
     return f"--- row {row} ---\n{text[:PROMPT_SHOWN]}{cut}"
 
 
-def plot(call: Call, name: str | None) -> None:
-    """Draw the run in a variable, or the turns. Raises UsageError, and InvalidRequestError where nothing is known."""
-    if name is None:
-        _plot_turns(call)
-        return
-    run = named("%chat plot", name, call.host.shell.user_ns, is_run, "%%chat map TABLE --as NAME makes one.")
-    if not isinstance(run, Run):
-        raise UsageError(f"%chat plot takes the variable of a run, and {name} is a {type(run).__name__}.")
-    if not any(result.scores for result in run.results):
-        results = run.results
-        counts = f"{len(results):,} answers, {len(results.truncated):,} truncated, {len(results.failed):,} failed"
-        raise InvalidRequestError(
-            f"There is nothing to draw: no answer of {name} has a score ({counts}). %%chat map --score NAME scores "
-            "answers that came whole."
-        )
-    display(run.summary())
+def picture(call: Call, name: str | None) -> object:
+    """Return what a run in a variable has found, or the tokens of the turns, drawn or as text. Raises UsageError."""
+    if name is not None:
+        otherwise = "%%chat map TABLE --as NAME makes one."
+        run = named("%chat plot", name, call.host.shell.user_ns, is_run, otherwise)
+        if not isinstance(run, Run):
+            raise UsageError(f"%chat plot takes the variable of a run, and {name} is a {type(run).__name__}.")
+        return run.summary()
+    turns, limit = turn_figures(call.chat.conversation), call.chat.info().limit
+    is_drawn = where(call.host.shell).kind != "terminal" and find_spec("matplotlib") is not None
+    return draw_turns(turns, limit) if is_drawn else turns_text(turns, limit)
 
 
 def turn_figures(conversation: Conversation) -> list[TurnFigures]:
@@ -242,15 +230,3 @@ def turn_figures(conversation: Conversation) -> list[TurnFigures]:
     if not figures:
         raise InvalidRequestError("There is nothing to draw: no answer with reported tokens since the last clear.")
     return figures
-
-
-def _plot_turns(call: Call) -> None:
-    """Draw the tokens of the turns; in a terminal, and without matplotlib, show text that says the same."""
-    turns, limit, problem = turn_figures(call.chat.conversation), call.chat.info().limit, ""
-    try:
-        if where(call.host.shell).kind != "terminal":
-            display(draw_turns(turns, limit))
-            return
-    except MissingDependencyError as error:
-        problem = str(error)
-    say(*filter(None, (turns_text(turns, limit), problem)), sep="\n")

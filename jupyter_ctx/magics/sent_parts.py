@@ -1,27 +1,35 @@
-"""What went with a prompt, and what a model called, as a page shows them: parts, with small pictures of images."""
+"""What prompts were sent with, as a page shows it: parts, calls, small pictures, and tables of turns."""
 
 from __future__ import annotations
 
-import json
 from base64 import b64encode
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from io import BytesIO
 
+from .. import wording as words_of
 from ..attachments.media import IMAGE_TYPES, media_type_of, of_pil
 from ..context.vision import image_size
 from ..conversation.messages import Attachment, ToolCall, ToolResult, ToolRound
-from ..display.answer.attachment_summary import AttachmentSummary, summary_bundle
+from ..display.answer.attachment_summary import AttachmentSummary, summary_bundle, table_with_parts
 from ..display.answer.calls import AnswerStep, CallShown
 from ..display.answer.footer import in_seconds
-from ..display.tables import first_words, shortened
+from ..display.tables import column_sides, first_words, page_html, row_html, shortened, table
+from ..display.text import WRAPS, text_bundle, text_html
+from ..display.widgets.gauge import share_of
+from ..display.widgets.gauge_bar import text_bar
 from ..session.attaching import Along
+from ..session.info import Replayed
+from ..session.prompt_parts import PART_MARK, TableWithParts
 
 FENCE = "```"  # around each text but the lines that only name images and PDFs to the model
 _MOST_CALL = 100  # characters of a call in its line
 _EDGE = 240  # pixels, so that they are sharp on a dense screen, too
 _MOST_BYTES = 11_000  # 15 kB as an address
 _MOST_PIXELS = 40_000_000  # that are read for a small picture
+_REPLAY_HEAD = ("turn", "context", "tokens", "share", "what happened")
+_OMITTED = {"left out": "Left out:", "summarised": "A summary stands for", "excluded": "Excluded:"}
+_MOST_UNFOLDED = 60_000  # characters of all messages
 
 
 def attachment_summary(name: str, text: str, files: Sequence[Attachment], more: str = "") -> AttachmentSummary:
@@ -47,18 +55,8 @@ def call_shown(call: ToolCall, result: ToolResult) -> CallShown:
     came = ", ".join([shortened(result.brief, _MOST_CALL) or first_words(result.text), *how_long])
     line = f"{'✗ ' if result.failed else ''}{call_line(call)} → {came}"
     pictures = tuple(filter(None, map(thumbnail, result.attachments)))
-    parts = (AttachmentSummary("arguments", _laid_out(call)), AttachmentSummary("result", result.text, pictures))
+    parts = (AttachmentSummary("arguments", call.arguments), AttachmentSummary("result", result.text, pictures))
     return CallShown(line, parts)
-
-
-def _laid_out(call: ToolCall) -> str:
-    """Return the arguments of a call, one a line where they are long; nothing where there are none."""
-    try:
-        given = json.loads(call.arguments)
-    except (ValueError, RecursionError):
-        return call.arguments
-    line = json.dumps(given, ensure_ascii=False) if given else ""
-    return line if len(line) <= _MOST_CALL else json.dumps(given, ensure_ascii=False, indent=1)
 
 
 def steps_of(rounds: Iterable[ToolRound]) -> list[AnswerStep]:
@@ -92,3 +90,38 @@ def _address(media_type: str | None, data: bytes) -> str:
     if media_type not in IMAGE_TYPES or len(data) > _MOST_BYTES:
         return ""
     return f"data:{media_type};base64,{b64encode(data).decode()}"
+
+
+def parts_bundle(shown: TableWithParts) -> dict[str, str]:
+    """Return a table of messages as HTML, where their parts unfold, as Markdown and as plain text."""
+    parts = {
+        index: attachment_summary(part.line.removeprefix(PART_MARK), part.text, part.files)
+        for index, part in shown.parts.items()
+    }
+    return table_with_parts(shown.head, shown.rows, shown.caption, parts)
+
+
+def replay_bundle(steps: list[Replayed]) -> dict[str, str]:
+    """Return the rows as HTML, where the messages of the newest turns unfold, as Markdown and as plain text."""
+    if not steps:
+        return text_bundle("No turn since the last clear was sent from here.")
+    rows = [
+        (f"{step.number}", text_bar(step.info), f"{step.info.used:,}", share_of(step.info), _happened(step))
+        for step in steps
+    ]
+    sides, drawn, left = column_sides(_REPLAY_HEAD, rows), list[str](), _MOST_UNFOLDED
+    for step, row in zip(reversed(steps), reversed(rows), strict=True):
+        sent = "\n\n".join(f"{message.role}: {message.content}" for message in step.messages)
+        left -= len(sent)
+        unfolds = f'<details style="white-space:pre-wrap;{WRAPS}"><summary>what was sent</summary>{text_html(sent)}'
+        happened = text_html(row[-1]) + (f"{unfolds}</details>" if sent and left >= 0 else "")
+        drawn.append(f"<tr>{row_html(row, sides, {len(row) - 1: happened})}</tr>")
+    caption = "What was sent, turn by turn"
+    page = page_html(_REPLAY_HEAD, sides, reversed(drawn), caption)
+    return table(_REPLAY_HEAD, rows, caption) | {"text/html": page}
+
+
+def _happened(step: Replayed) -> str:
+    """Return what a request lacks, and what stands in its place."""
+    omitted = {name: [at for at, state in enumerate(step.states, 1) if state == name] for name in _OMITTED}
+    return " ".join(f"{_OMITTED[name]} {words_of.named_turns(turns)}." for name, turns in omitted.items() if turns)

@@ -17,7 +17,7 @@ from ..conversation.messages import Message
 from ..conversation.text_safety import checked
 from ..display.token_page import CutText, tokens_bundle
 from ..display.widgets.next_tokens import Likely, NextTokens
-from ..errors import ContextOverflowError, ProviderError
+from ..errors import ProviderError
 from ..models.registry import Target
 from ..models.tokenizer import vocabulary_tokens
 from ..providers.base import Reply
@@ -25,7 +25,7 @@ from ..providers.logprobs import next_tokens, text_tokens
 from ..runtime.frontend import where
 from ..session.complete import paid_stream
 from .command_table import ABOUT_ANSWERS, ABOUT_WINDOW, Call, command
-from .line_options import settings_of
+from .line_options import each_of, settings_of
 
 SHORTEST_ANSWER, MOST_LIKELIEST = 16, 20  # tokens: the shortest answer that OpenAI takes; the most that it tells of one
 BETWEEN_TEXTS = re.compile(r"^---[ \t]*(?:\n|\Z)", re.M)
@@ -38,7 +38,7 @@ BETWEEN_TEXTS = re.compile(r"^---[ \t]*(?:\n|\Z)", re.M)
 def _tokens(call: Call) -> None:
     """Show the tokens of the text in the cell; several -m, or texts between lines of ---, side by side."""
     texts = [text.removesuffix("\n") for text in BETWEEN_TEXTS.split(_text_below(call))]
-    targets = [_target(call, model) for model in call.options.model or [None]]
+    targets = [_target(call, model) for model in each_of(call.options.model)]
     display(tokens_bundle([_cut(target, text) for text in texts if text for target in targets]), raw=True)
 
 
@@ -84,13 +84,8 @@ def _likely(call: Call, target: Target, text: str, more: Sequence[Token]) -> Lik
     target.check_logprobs()
     messages = (Message("user", text + text_of(more)),)
     request = target.request(messages, max_tokens=SHORTEST_ANSWER, top_logprobs=MOST_LIKELIEST, cache_key=None)
-    try:
-        with closing(paid_stream(call.chat.models, target, request, target.meter.tokens(text))) as stream:
-            reply = next(item for item in stream if isinstance(item, Reply))
-    except ContextOverflowError as error:
-        holds = f"The text is longer than the {target.window.tokens:,} tokens that {target.model} holds"
-        remedy = "shorten it, or ask a model with a larger window (-m)."
-        raise ContextOverflowError(f"{holds}: {remedy}", overflow=error.overflow) from None
+    with closing(paid_stream(call.chat.models, target, request, target.meter.tokens(text))) as stream:
+        reply = next(item for item in stream if isinstance(item, Reply))
     cost = call.chat.models.cost(target, reply.usage, reply.model)
     call.chat.session.spend(target, replace(reply, cost=cost))
     first = reply.tokens[0].top_logprobs if reply.tokens else ()

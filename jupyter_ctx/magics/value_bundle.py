@@ -26,8 +26,7 @@ from ..export.markdown_text import without_marks
 from ..providers.base import Reply
 from ..wording import turns
 from .answer_parts import figures_of, shown_bundle
-from .conversation_tables import parts_bundle
-from .sent_parts import steps_of
+from .sent_parts import parts_bundle, steps_of
 
 if TYPE_CHECKING:
     from ..experiments.run import Run

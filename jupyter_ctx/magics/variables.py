@@ -4,16 +4,23 @@ from __future__ import annotations
 
 import builtins
 import re
-from collections.abc import Callable, Iterator, Mapping
+from argparse import Namespace
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from inspect import getattr_static
 from keyword import iskeyword
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from IPython.core.error import UsageError
 
+from ..chat import Chat
+from ..config.settings import is_none
 from ..conversation.schema import Schema
 from ..experiments.table.table_files import TABLE_FORMATS
 from ..wording import did_you_mean
+
+if TYPE_CHECKING:
+    from ..tools.functions import Tool
 
 IPYTHONS = re.compile("In|Out|get_ipython|display|exit|quit|_+|_i{1,3}|_[iod]h|_i?[0-9]+|__.*__")
 
@@ -53,15 +60,9 @@ def schema_named(name: str, variables: Mapping[str, Any]) -> Schema:
 
 def table_named(name: str, variables: Mapping[str, Any]) -> Any:
     """Return the table in a variable; else the path of a file. Raises UsageError."""
-    if value_named(name, variables) is None:
-        if Path(name).suffix.lower() in TABLE_FORMATS:
-            return Path(name)
-        if not all(part.isidentifier() for part in name.split(".")):
-            raise UsageError(
-                f"%%chat map takes a variable or the path of a file ({', '.join(TABLE_FORMATS)}), not {name!r}: store "
-                "the table in a variable first. --limit N asks the first rows only."
-            )
-    otherwise = "It may be a DataFrame, a list, or the path of a file."
+    if value_named(name, variables) is None and Path(name).suffix.lower() in TABLE_FORMATS:
+        return Path(name)
+    otherwise = f"Store a DataFrame or a list in one, or name a file ({', '.join(TABLE_FORMATS)})."
     table = named("%%chat map", name, variables, is_table, otherwise)
     if isinstance(table, Iterator):
         raise UsageError(f"{name} can be read only once: make a list of it, {name} = list({name}). Nothing was sent.")
@@ -76,23 +77,57 @@ def scorers_named(names: list[str], variables: Mapping[str, Any]) -> Any:
         is_many = isinstance(value, Mapping | list | tuple)
         if not is_many and not is_scorer(value):
             raise UsageError(f"--score {name}: {name} is a {type(value).__name__}, not a function, a list or a dict.")
-        if len(names) == 1 and (is_many or (getattr(value, "__name__", name) == name and not hasattr(value, "name"))):
+        if len(names) == 1 and (is_many or getattr(value, "__name__", "") == name):
             return value
-        listed = value if is_many else [value]
-        parts = listed if isinstance(listed, Mapping) else {_label(name, each, is_many): each for each in listed}
-        twice = next((part for part in parts if part in scorers), None)
-        if twice is not None or len(parts) < len(listed):
-            raise UsageError(
-                f"--score {name}: there are two scorers of the name {twice or name!r}. Give them in a dict."
-            )
-        scorers |= parts
+        if isinstance(value, list | tuple):
+            value = {f"{name}_{number}": each for number, each in enumerate(value, 1)}
+        scorers |= value if isinstance(value, Mapping) else {name: value}
     return scorers
 
 
-def _label(name: str, scorer: Any, is_listed: bool) -> str:
-    """Return a scorer's name: its variable's and, where that holds a list, its own."""
-    own = getattr(scorer, "name", None) or getattr(scorer, "__name__", "")
-    return f"{name}_{own}" if is_listed else name
+def tools_named(chat: Chat, options: Namespace, variables: Mapping[str, Any]) -> tuple[Tool, ...]:
+    """Return the functions that may be called; the conversation keeps those that its setting names.
+
+    Raises UsageError for a name that is no function, and InvalidRequestError for a function that no model can call.
+    """
+    if not options.tools and not chat.config.tools:
+        return ()
+    from ..tools.functions import as_tools
+
+    if not options.tools:
+        found = {name: _function("%chat config tools", name, variables) for name in chat.config.tools}
+        tools = as_tools(found.values())
+        chat.session.functions.update(zip(found, tools, strict=False))
+        return tools
+    names = [name for typed in options.tools for name in typed.replace(",", " ").split()]
+    if all(map(is_none, names)):
+        return ()
+    return as_tools(_function("--tool", name, variables) for name in names)
+
+
+def _function(whose: str, name: str, variables: Mapping[str, Any]) -> Any:
+    value = value_named(name, variables)
+    if value is None:
+        hint = did_you_mean(name, functions_like(name, variables)) or " Run the cell that defines it first."
+        raise UsageError(f"{whose} {name}: there is no function {name!r}.{hint} Nothing was sent.")
+    if not is_function(value):
+        raise UsageError(f"{whose} {name}: {name} is a {type(value).__name__}, not a function. Nothing was sent.")
+    return value
+
+
+def functions_like(name: str, variables: Mapping[str, Any]) -> Iterable[str]:
+    """Return the names of the notebook's functions; behind a dot, those of the object's methods."""
+    owner, dot, _ = name.rpartition(".")
+    if not dot:
+        return variables_of(variables, is_function)
+    value = value_named(owner, variables)
+    methods = (each for each in dir(value) if each[0] != "_" and is_function(getattr_static(value, each, None)))
+    return [f"{owner}.{each}" for each in methods] if value is not None else ()
+
+
+def is_function(value: Any) -> bool:
+    """Return whether a model may call a value."""
+    return callable(value) and not isinstance(value, type)
 
 
 def variables_of(variables: Mapping[str, Any], fits: Callable[[Any], bool]) -> list[str]:

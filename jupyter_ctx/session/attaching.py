@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..attachments.attached import Attached
 from ..conversation.messages import file_tokens
@@ -175,11 +175,6 @@ def left_out(session: Session, parts: Sequence[Attached], options: Mapping[str, 
         return blanked
     along = attachment_sizes(session, parts, **options)
     return (along.line, *along.large, *blanked)
-
-
-def takes(session: Session, kind: Literal["image", "pdf"], **options: Any) -> bool:
-    """Return whether files of a kind can be sent to the model; ``options`` are settings for the request."""
-    return kind in session.target(options, ask=False).takes
 
 
 def values_notice(session: Session, values: Sequence[tuple[str, str]], **options: Any) -> str | None:

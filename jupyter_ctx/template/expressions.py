@@ -17,21 +17,17 @@ from dataclasses import dataclass
 from datetime import date, time, timedelta
 from functools import lru_cache, partial
 from itertools import islice
-from math import prod
 from numbers import Number
-from operator import lshift, mod, mul
 from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 from ..conversation.text_safety import lasting
 from ..wording import SLIP_SIMILARITY, did_you_mean
-from .methods import ACTING, LIBRARIES, METHODS, NAMED_METHODS, OF_ANYTHING, PADDING, TEXTS, TO_PYTHON, WRITTEN_TO
+from .methods import ACTING, LIBRARIES, METHODS, NAMED_METHODS, OF_ANYTHING, TEXTS, WRITTEN_TO
 
-MOST_FILLED_IN = 4_000_000  # of a value's text, and items of a collection that an expression makes
-MOST_TYPED = 2_000  # characters of one expression
+MOST_FILLED_IN = 4_000_000  # characters of a value's text
 MOST_COMPARED = 10_000  # names of items, with one that is not there
 NO_PYTHON = "it is not a valid Python expression"
-TOO_WIDE = "the width of a format is 9,999 at most"
 
 NODES = (
     ast.Expression, ast.Constant, ast.Name, ast.Load, ast.Store, ast.Attribute, ast.Subscript, ast.Slice, ast.Tuple,
@@ -47,11 +43,6 @@ NO_DATA = {
 }
 OUTPUTS = re.compile(r"_{1,3}|_i?\d+")  # of cells, as IPython names them
 SPLIT_AT = re.compile(r"!([rsa])(?=:|$)|:")  # where a conversion or a format may begin
-WIDE_FORMAT = re.compile(r"\d{5,}")
-WIDE_PERCENT = re.compile(r"%[^a-zA-Z%]*(?:\d{5,}|\*)")  # in '%20000d' % x and '%*d' % (20000, x)
-BITS_A_DIGIT = 3
-OPERATORS: dict[type, Callable[..., Any]] = {ast.Mult: mul, ast.Pow: pow, ast.LShift: lshift, ast.Mod: mod}
-CALCULATE = {kind: f"__{kind.__name__}" for kind in OPERATORS}
 READ_PART, READ_ITEM, MAKE_SLICE, CALL = "__part", "__item", "__slice", "__call"  # no prompt has these names
 
 
@@ -59,36 +50,13 @@ class RefusedError(Exception):
     """An expression does what a prompt may not do; the message says what."""
 
 
-class TooLargeError(RefusedError):
-    """An expression makes more than is sent."""
-
-
-def _check_size(size: int) -> None:
-    if size > MOST_FILLED_IN:
-        raise TooLargeError(
-            f"it has {size:,} characters or items, and {MOST_FILLED_IN:,} at most are sent: fill in a part of it"
-        )
-
-
-def _range(*bounds: int) -> range:
-    made = range(*bounds)
-    _check_size(len(made))
-    return made
-
-
-def _format(value: Any, spec: str = "") -> str:
-    if WIDE_FORMAT.search(spec):
-        raise RefusedError(TOO_WIDE)
-    return format(value, spec)
-
-
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     each.__name__: each
     for each in (
-        abs, all, any, ascii, bin, bool, chr, complex, dict, divmod, enumerate, float, frozenset, hex, int, len, list,
-        map, max, min, oct, ord, repr, reversed, round, set, slice, sorted, str, sum, tuple, zip,
+        abs, all, any, ascii, bin, bool, chr, complex, dict, divmod, enumerate, float, format, frozenset, hex, int,
+        len, list, map, max, min, oct, ord, range, repr, reversed, round, set, slice, sorted, str, sum, tuple, zip,
     )
-} | {"format": _format, "range": _range}  # fmt: skip
+}  # fmt: skip
 HARMLESS = frozenset(map(id, FUNCTIONS.values()))  # as arguments: sorted(words, key=len), df.astype(str)
 CONVERSIONS: dict[str, Callable[[Any], Any]] = {"": lambda value: value, "r": repr, "s": str, "a": ascii}
 
@@ -118,8 +86,6 @@ class Expression:
     @lru_cache(256)
     def of(cls, text: str) -> Expression:
         """Parse and check an expression with its format."""
-        if len(text) > MOST_TYPED:
-            return cls(text, problem=f"it is longer than {MOST_TYPED:,} characters")
         for source, conversion, spec in _readings(text):
             with suppress(SyntaxError, ValueError, RecursionError, MemoryError):
                 tree = ast.parse(source.strip(), mode="eval")
@@ -148,11 +114,12 @@ class Expression:
 
     def written(self, value: Any) -> str:
         """Return a value as text, without what a restart changes. Raises RefusedError for one that is too long."""
-        if isinstance(value, str | bytes):
-            _check_size(len(value))
         converted = CONVERSIONS[self.conversion](_in_order(value))
-        text = _format(converted, self.spec) if self.spec else str(converted)
-        _check_size(len(text))
+        text = format(converted, self.spec) if self.spec else str(converted)
+        if len(text) > MOST_FILLED_IN:
+            raise RefusedError(
+                f"it has {len(text):,} characters, and {MOST_FILLED_IN:,} at most are sent: fill in a part of it"
+            )
         return text if isinstance(value, str) else lasting(text)
 
 
@@ -218,7 +185,7 @@ def _compiled(tree: ast.Expression) -> CodeType:
 
 
 class _Guarded(ast.NodeTransformer):
-    """Lets what an expression reads, calls and multiplies pass through the functions below."""
+    """Lets what an expression reads and calls pass through the functions below."""
 
     def visit(self, node: ast.AST) -> Any:
         self.generic_visit(node)
@@ -229,8 +196,6 @@ class _Guarded(ast.NodeTransformer):
                 return _through(READ_ITEM, value, key)
             case ast.Slice(lower=lower, upper=upper, step=step):
                 return _through(MAKE_SLICE, *(each or ast.Constant(None) for each in (lower, upper, step)))
-            case ast.BinOp(left=left, op=sign, right=right) if type(sign) in OPERATORS:
-                return _through(CALCULATE[type(sign)], left, right)
             case ast.Call(func=ast.Call(args=method), args=given, keywords=keywords):  # an attribute, read above
                 return ast.Call(ast.Name(CALL, ast.Load()), [*method, *given], keywords)
             case ast.Call(func=function, args=given, keywords=keywords):
@@ -291,20 +256,6 @@ def _did_you_mean(name: Any, names: Iterable[Any]) -> str:
     return did_you_mean(name, there, similarity=SLIP_SIMILARITY) if isinstance(name, str) else ""
 
 
-def _calculate(operator: Callable[..., Any], left: Any, right: Any) -> Any:
-    """Calculate, unless a text, a list or a whole number would grow beyond what is sent."""
-    if operator is mod and isinstance(left, str) and WIDE_PERCENT.search(left):
-        raise RefusedError(TOO_WIDE)
-    if isinstance(left, int) and isinstance(right, int):
-        bits = {pow: left.bit_length() * right, lshift: right}.get(operator, 0)
-        _check_size(bits // BITS_A_DIGIT)
-    elif operator is mul:
-        for many, times in ((left, right), (right, left)):
-            grows = isinstance(many, str | bytes | list | tuple) and isinstance(times, int)
-            _check_size(len(many) * times if grows else 0)
-    return operator(left, right)
-
-
 def _call(value: Any, called: Any, /, *arguments: Any, **keywords: Any) -> Any:
     """Call a function, or the method ``called`` of a value. Raises RefusedError where that could act."""
     given = [*arguments, *keywords.values()]
@@ -316,10 +267,6 @@ def _call(value: Any, called: Any, /, *arguments: Any, **keywords: Any) -> Any:
         raise RefusedError(f"{called}() of a {type(value).__name__} is not called in a prompt")
     if _is_of(value, {"numpy"}) and any(hasattr(each, "__array_interface__") for each in _leaves(arguments[1:])):
         raise RefusedError(f"{called}() would write into an array")
-    if called in TEXTS | TO_PYTHON:  # each cell has a character at least
-        _check_size(prod(shape_of(value)))
-    if called in PADDING:
-        _check_size(max((each for each in given if isinstance(each, int)), default=0))
     if called in NAMED_METHODS:
         _check_names(value, [*arguments[3:], keywords.get("aggfunc")] if called == "pivot_table" else given)
     return getattr(value, called)(*arguments, **keywords)
@@ -362,6 +309,5 @@ def _check_names(value: Any, given: Any) -> None:
 
 _SCOPE: dict[str, Any] = {
     **FUNCTIONS,
-    **{CALCULATE[kind]: partial(_calculate, operator) for kind, operator in OPERATORS.items()},
     "__builtins__": {}, READ_PART: _part, READ_ITEM: _item, MAKE_SLICE: slice, CALL: _call,
 }  # fmt: skip

@@ -12,20 +12,17 @@ from ..errors import InvalidRequestError
 from ..runtime.redaction import Redactor
 from ..runtime.secret_texts import BLANKED, classify_secret_name
 from ..wording import SLIP_SIMILARITY, did_you_mean
-from .expressions import NO_PYTHON, Expression, RefusedError, TooLargeError
+from .expressions import NO_PYTHON, Expression, RefusedError
 
 EXPRESSION = re.compile(r"(?<![{$\\])\{\{ ([^{}\n]*[^{}\s]) \}\}(?!\})")
 UNSPACED = re.compile(r"(?<![\w{}$\\])\{\{ ?([^\s{}](?:[^{}\n]*[^\s{}])?) ?\}\}(?!\})")
 NAMED_WORD = re.compile(r"[\w-]+")  # a name, an attribute or a key of an expression
-NESTED = re.compile(r"(?<![\w{}$\\])\{\{ ((?:[^{}\n]|\{[^{}\n]*\})*) \}\}(?!\})")  # with braces in it
+ONLY_A_CLASS = re.compile(r"<[\w.]+ object>|Figure\(\d+x\d+\)")
 MOST_LOOKED_AT = 1_000  # parts of a value
 MOST_REPEATED = 100  # characters of an expression in a remedy
 LEAST_SHOWN = 8  # characters of a value that its text shows at least, if it shows it
 MOST_SAID = 300  # characters of another's error
 HOW_AS_TYPED = "--raw sends the braces as typed. Nothing was sent."
-
-Evaluate = Callable[[], str]
-Instead = Callable[[str, Evaluate], str]
 
 
 class KeyFoundError(Exception):
@@ -39,10 +36,12 @@ class Filled(NamedTuple):
     values: tuple[tuple[str, str], ...] = ()
 
 
-def fill(text: str, names: Mapping[str, Any], redactor: Redactor, instead: Instead | None = None) -> Filled:
+def fill(
+    text: str, names: Mapping[str, Any], redactor: Redactor, tell: Callable[[str], object] = lambda _: None
+) -> Filled:
     """Return a prompt with the values of its expressions; what was filled in is not filled in again.
 
-    ``instead`` may find the text of an expression in another way; it is given how to evaluate it.
+    ``tell`` is called with each expression before it is read.
 
     Raises InvalidRequestError for an expression that names nothing here, cannot be read, is refused or fails, and for
     one whose value holds a key.
@@ -51,8 +50,8 @@ def fill(text: str, names: Mapping[str, Any], redactor: Redactor, instead: Inste
 
     @cache
     def value(typed: str) -> str:
-        evaluate = partial(_evaluated, typed, names, redactor)
-        return in_expression(typed, partial(instead, typed, evaluate) if instead else evaluate, redactor)
+        tell(typed)
+        return in_expression(typed, partial(_evaluated, typed, names, redactor), redactor)
 
     def replaced(match: re.Match[str]) -> str:
         values.append((match[1], value(match[1])))
@@ -72,6 +71,8 @@ def _evaluated(typed: str, names: Mapping[str, Any], redactor: Redactor) -> str:
         raise InvalidRequestError(f"{{{{ {typed} }}}}: {problem} {HOW_AS_TYPED}")
     value = expression.value(names)
     text = without_key(expression.written(value), redactor)
+    if ONLY_A_CLASS.fullmatch(text):
+        raise RefusedError(f"its text is only {text}, and -a on the first line sends what it shows")
     typed_names = [(word, value) for word in NAMED_WORD.findall(typed)]
     for name, part in (*typed_names, *_named_parts(value)):
         members = _members(part) if classify_secret_name(name) else ()
@@ -103,7 +104,7 @@ def _members(part: Any) -> Iterable[Any]:
     return islice(part, MOST_LOOKED_AT) if isinstance(part, Sized) and isinstance(part, Iterable) else ()
 
 
-def in_expression(typed: str, compute: Evaluate, redactor: Redactor, otherwise: str = HOW_AS_TYPED) -> str:
+def in_expression(typed: str, compute: Callable[[], str], redactor: Redactor, otherwise: str = HOW_AS_TYPED) -> str:
     """Return the text that a function computes for an expression.
 
     Raises InvalidRequestError that names the expression; ``otherwise`` says how it is sent as typed.
@@ -117,8 +118,7 @@ def in_expression(typed: str, compute: Evaluate, redactor: Redactor, otherwise: 
         problem = f"{{{{ {typed} }}}} holds a key or a password{error}, so nothing was sent. {remedy}"
     except RefusedError as error:
         reason = str(error) if str(error).endswith("?") else f"{error}."
-        remedy = "" if isinstance(error, TooLargeError) else _remedy(typed)
-        problem = f"{{{{ {typed} }}}} cannot be filled in: {reason}{remedy} {otherwise}"
+        problem = f"{{{{ {typed} }}}} cannot be filled in: {reason}{_remedy(typed)} {otherwise}"
     except Exception as error:
         failure = ": ".join(filter(None, (type(error).__name__, " ".join(str(error).split())[:MOST_SAID])))
         hint = "".join(getattr(error, "__notes__", ()))
@@ -141,11 +141,6 @@ def unspaced(text: str, names: Mapping[str, Any]) -> Iterator[str]:
         expression = None if EXPRESSION.fullmatch(typed) else Expression.of(inner)
         if expression and expression.names and not expression.unknown(names):
             yield f"{typed} is sent as typed. To fill it in, put a space inside both braces: {{{{ {inner} }}}}."
-
-    for match in NESTED.finditer(text):
-        expression = Expression.of(match[1]) if "{" in match[1] else None
-        if expression and expression.problem != NO_PYTHON and not expression.unknown(names):
-            yield f"{match[0]} is sent as typed, because it has braces in it: compute it in a cell and name that."
 
 
 def expressions_in(text: str) -> Iterator[str | Expression]:

@@ -52,7 +52,5 @@ ACTING: dict[str, Set[str]] = {
     **dict.fromkeys(("reverse", "sort"), _words("polars")),
 }
 TEXTS = _words("to_csv to_html to_json to_latex to_markdown to_string write_csv write_json")  # or files
-TO_PYTHON = _words("to_dict to_dicts to_list tolist")
 WRITTEN_TO = _words("buf file inplace out path path_or_buf")  # keywords that name what changes
 NAMED_METHODS = _words("agg aggregate apply pivot_table transform")  # which call methods by name: df.agg("mean")
-PADDING = _words("center expandtabs indent ljust pad repeat rjust zfill")  # methods that take a width

@@ -13,7 +13,6 @@ from dialects import DIALECTS
 from server import send, serve
 
 from jupyter_ctx import AuthenticationError, Chat, get_chat
-from jupyter_ctx.magics.line_errors import CALLED_ELSEWHERE, COMMANDS
 
 
 def answering(text: str, **counts: Any) -> Any:
@@ -35,8 +34,6 @@ def test_an_answer_that_was_too_long_can_be_continued(cells: Cells) -> None:
         shown = cells.run("%%chat --max-tokens 4\nTell me.")
         assert "[ctx] Stopped at 4 tokens: %chat continue asks for the rest." in shown
         cells.run("%chat continue --max-tokens 9")
-        cells.run("%chat trim 0")
-        assert "%chat include all" in str(cells.fail("%chat continue"))
         assert len(seen) == 2
     assert [message["role"] for message in seen[1]["messages"]] == ["user", "assistant", "user"]
     assert seen[1]["messages"][-1]["content"] == "Continue exactly where you stopped."
@@ -103,12 +100,6 @@ def test_a_server_of_ones_own_is_asked_whether_it_is_there(cells: Cells, monkeyp
         assert "No connection to http://127.0.0.1:" in said
         assert "Context" not in said, "a gauge of a server that is not there"
     assert get_chat().config.model == "ollama/llama3"
-
-
-def test_a_command_by_its_name_in_other_tools_leads_to_ours(cells: Cells) -> None:
-    for name, ours in CALLED_ELSEWHERE.items():
-        assert ours in COMMANDS
-        assert f"%chat {ours}?" in str(cells.fail(f"%chat {name}"))
 
 
 def test_a_damaged_file_of_short_names_is_named_and_full_names_still_work(

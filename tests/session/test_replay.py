@@ -8,7 +8,7 @@ from cells import Cells
 
 from jupyter_ctx import Chat
 from jupyter_ctx.display.widgets.gauge import share_of
-from jupyter_ctx.magics.conversation_tables import replay_bundle
+from jupyter_ctx.magics.sent_parts import replay_bundle
 from jupyter_ctx.session import actions
 from jupyter_ctx.session.complete import StreamListener
 from jupyter_ctx.session.info import Replayed
@@ -90,11 +90,9 @@ def test_a_row_says_what_fell_out_and_unfolds_to_the_messages() -> None:
     chat.exclude(16)
     chat.send("Why?")
     forms = replay_bundle(replay(chat))
-    assert "  Turns 1 to 6 fell out now. Left out: turns 1 to 6.\n" in forms["text/plain"]
+    assert "  Left out: turns 1 to 6.\n" in forms["text/plain"]
     assert "  A summary stands for turns 1 to 10.\n" in forms["text/plain"]
-    assert forms["text/plain"].endswith(
-        "  Turn 16 fell out now. A summary stands for turns 1 to 10. Excluded: turn 16."
-    )
+    assert forms["text/plain"].endswith("  A summary stands for turns 1 to 10. Excluded: turn 16.")
     assert "Summary of our conversation so far:" in forms["text/html"]
     assert "&lt;b&gt;weighs" in forms["text/html"]
     assert "<b>" not in forms["text/html"]

@@ -43,12 +43,10 @@ CELLS = {  # by name; <name> is the number of another cell
 ASKING = {
     "prompt": "%%chat\nHello?",
     "{{ _ }}": "%%chat\nWhat is {{ _ }}?",
-    "{{ Out[n] }} of a plot": "%%chat\nLook at {{ Out[<plot>] }} and {{ Out[<plot>] }}.",
     "{{ Out[n] }} of a frame": "%%chat\nRead {{ Out[<frame>] }}.",
     "{{ Out[n] }} of a set": "%%chat\nRead {{ Out[<words>] }}.",
     "{{ In[n] }}": "%%chat\nRead {{ In[<frame>] }}.",
     "-a figure": "%%chat -a fig\nLook.",
-    "-a Out[n]": "%%chat -a Out[<plot>] -a Out[<frame>] -a Out[<object>]\nLook.",
     "-a frame": "%%chat -a frame\nRead.",
     "-a file": "%%chat -a notes.txt\nRead.",
     "--error": "%%chat --error\nWhy?",
@@ -70,7 +68,7 @@ ASKING = {
     "--new": "%%chat --new\nBegin.",
 }
 BEFORE = {
-    "{{ _ }}": ["plot"], "-a figure": ["failing"], "%chat fix": ["wrong"], "after memory": ["%chat memory likes.md"],
+    "{{ _ }}": ["words"], "-a figure": ["failing"], "%chat fix": ["wrong"], "after memory": ["%chat memory likes.md"],
     "after system": ["%%chat system\nYou are B."], "%chat continue": ["%chat pick 2"],
     "after all": ["%chat config temperature 0.5", "%chat clear"],
 }  # fmt: skip

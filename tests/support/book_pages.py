@@ -21,9 +21,9 @@ from markdown_it import MarkdownIt
 
 import jupyter_ctx
 from jupyter_ctx.config.settings import DEFAULT, SETTING_NAMES, Settings
+from jupyter_ctx.magics.chat_line import check_options
 from jupyter_ctx.magics.commands import COMMANDS
 from jupyter_ctx.magics.help_pages import TOPICS
-from jupyter_ctx.magics.line_errors import check_options
 from jupyter_ctx.magics.line_options import OPTIONS, parsed_line
 from scripts.reference import filled, shell_commands, shell_help
 

@@ -120,13 +120,6 @@ socket.socket() ¦ subprocess.run('id') ¦ pd.read_csv('x') ¦ pd.options ¦ np.
 pl.read_csv('x') ¦ dt.now() ¦ collections.Counter(l) ¦ Client ¦ Client.get ¦ f ¦ model ¦ open ¦ random ¦
 random.random()
     """,
-    "what takes for ever": r"""
-10**10**10 ¦ 2**(10**9) ¦ 1 << 10**10 ¦ t * 10**10 ¦ l * 10**9 ¦ (0,) * 10**9 ¦ 10**9 * t ¦ range(10**9) ¦
-list(range(10**8)) ¦ t.ljust(10**10) ¦ t.rjust(10**10) ¦ t.zfill(10**10) ¦ t.center(10**9) ¦ t.expandtabs(10**9) ¦
-s.astype(str).str.zfill(10**9) ¦ s.astype(str).str.pad(10**9) ¦ s.astype(str).str.repeat(10**9) ¦ '%099999999d' % 1 ¦
-'%*d' % (10**9, 1) ¦ format(1, '0999999999') ¦ 1:0999999999 ¦ 1.0:.999999999f ¦ ((10**64)**64)**64**2 ¦
-'a'.zfill(l[0] * 10**9) ¦ 10**64**9
-    """,
 }
 STARTS = ("subprocess.Popen", "os.system", "os.exec", "os.fork", "os.posix_spawn", "socket.connect", "os.remove")
 happened: list[str] = []
