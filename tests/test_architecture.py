@@ -202,7 +202,7 @@ def test_the_first_cell_imports_only_what_it_needs() -> None:
             "magics.chat_line",
             "magics.chat_cells",
             "wording.layout",
-            "display.widgets.static_fallback",
+            "display.widgets.live",
         )
     }
     unneeded |= set(filter(is_of_the_package, set().union(*imported_late().values()))) - needed

@@ -7,8 +7,7 @@ from ..conversation.messages import Message
 from ..display.answer.attachment_summary import table_with_parts
 from ..display.tables import column_sides, first_words, page_html, row_html, table
 from ..display.text import WRAPS, text_html
-from ..display.widgets.gauge import bar_static, share_of
-from ..display.widgets.gauge_bar import text_bar
+from ..display.widgets.gauge import bar_static, share_of, text_bar
 from ..session.info import Replayed
 from ..session.prompt_parts import PART_MARK, TableWithParts
 from .sent_parts import attachment_summary

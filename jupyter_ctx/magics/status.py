@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from ..chat import Chat
 from ..config.settings import DEFAULT, KEYWORDS
-from ..display.status_card import status_bundle
 from ..display.tables import first_words
+from ..display.widgets.gauge import status_bundle
 from ..models.request_price import price_of
 from ..wording.budget_line import budget_line
 from .command_table import ABOUT_WINDOW, Call, command

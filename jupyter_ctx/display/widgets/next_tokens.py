@@ -12,8 +12,7 @@ from typing import Any
 from ...context.logprobs import Token, shares_at, text_of
 from ..tables import table
 from ..text import spoken_html, text_html
-from .clicks import button, low_layout, tried
-from .static_fallback import LIVE, StaticFallback
+from .live import LIVE, StaticFallback, button, tried
 
 BARS, BAR_HEIGHT = 10, 28  # tokens that are shown, pixels of a row
 NEXT_HEAD = ("next token", "share")
@@ -135,7 +134,7 @@ class NextTokens:
         )
         slider.add_class("jctx-slider")
         self._link = ipywidgets.jslink((slider, "value"), (self._field, "value"))
-        back = button(self.back, ["back"], low_layout(), description="Back")
+        back = button(self.back, ["back"], description="Back")
         self._column = ipywidgets.VBox(layout=layout(width="9em", flex="0 0 auto"))
         controls = ipywidgets.HBox([self._field, slider, back], layout=layout(flex_flow="row wrap", overflow="visible"))
         bars = ipywidgets.HBox([self._column, self._page], layout=plain)
