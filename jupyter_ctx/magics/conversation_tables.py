@@ -5,7 +5,7 @@ from __future__ import annotations
 from .. import wording as words_of
 from ..conversation.messages import Message
 from ..display.answer.attachment_summary import table_with_parts
-from ..display.tables import column_sides, first_words, page_html, row_html, table
+from ..display.tables import first_words, table
 from ..display.text import WRAPS, text_html
 from ..display.widgets.gauge import bar_static, share_of, text_bar
 from ..session.info import Replayed
@@ -34,16 +34,15 @@ def replay_bundle(steps: list[Replayed]) -> dict[str, str]:
         happened, info = _happened(step, in_view), step.info
         rows.append((f"{step.number}", text_bar(info), f"{info.used:,}", share_of(info), happened))
         in_view = {number for number, state in enumerate(step.states, 1) if state not in _OMITTED} | {step.number}
-    sides, drawn, left = column_sides(_REPLAY_HEAD, rows), list[str](), _MOST_UNFOLDED
-    for step, row in zip(reversed(steps), reversed(rows), strict=True):
+    drawn, left = dict[tuple[int, int], str](), _MOST_UNFOLDED
+    for index, step in reversed(list(enumerate(steps))):
         left -= sum(len(message.content) for message in step.messages)
         sent = "".join(map(_unfolding, step.messages)) if left >= 0 else ""
         unfolds = f'<details style="white-space:pre-wrap;{WRAPS}"><summary>what was sent</summary>{sent}</details>'
-        cells = {_BAR: bar_static(step.info, _BAR_WIDTH), _HAPPENED: text_html(row[_HAPPENED]) + unfolds * bool(sent)}
-        drawn.append(f"<tr>{row_html(row, sides, cells)}</tr>")
+        drawn[index, _BAR] = bar_static(step.info, _BAR_WIDTH)
+        drawn[index, _HAPPENED] = text_html(rows[index][_HAPPENED]) + unfolds * bool(sent)
     caption = "What was sent, turn by turn" if steps else "No turn since the last clear was sent from here."
-    forms = table(_REPLAY_HEAD, rows, caption)
-    return forms | {"text/html": page_html(_REPLAY_HEAD, sides, reversed(drawn), caption)} if steps else forms
+    return table(_REPLAY_HEAD, rows, caption, drawn)
 
 
 def _unfolding(message: Message) -> str:
