@@ -18,7 +18,7 @@ import jupyter_ctx
 PACKAGE = Path(jupyter_ctx.__file__).parent
 HEAVY = (
     "openai", "anthropic", "google", "jupyter_core", "tiktoken", "httpx", "httpx2", "genai_prices",
-    "IPython", "PIL", "imagesize", "jsonschema", "matplotlib",
+    "IPython", "PIL", "imagesize", "jsonschema",
     "msgspec", "pandas", "psutil", "pydantic", "typing_extensions", "xllamacpp",
     "markdown_it", "mdit_py_plugins", "pygments", "regex", "resiliparse", "tqdm",
     "ipywidgets", "narwhals",

@@ -12,7 +12,7 @@ from IPython.display import display
 from ..config.settings import MODEL_SETTINGS
 from ..conversation.conversation import Conversation
 from ..display.text import markdown_block, text_bundle
-from ..display.turn_plot import TurnFigures, draw_turns, turns_text
+from ..display.turn_bars import TurnFigures, turns_bundle
 from ..errors import ChatError, ChatInterrupted, InvalidRequestError, MissingDependencyError
 from ..experiments.asking.progress import ending_figures, sentences_of
 from ..experiments.run import Run
@@ -245,12 +245,9 @@ def turn_figures(conversation: Conversation) -> list[TurnFigures]:
 
 
 def _plot_turns(call: Call) -> None:
-    """Draw the tokens of the turns; in a terminal, and without matplotlib, show text that says the same."""
-    turns, limit, problem = turn_figures(call.chat.conversation), call.chat.info().limit, ""
-    try:
-        if where(call.host.shell).kind != "terminal":
-            display(draw_turns(turns, limit))
-            return
-    except MissingDependencyError as error:
-        problem = str(error)
-    say(*filter(None, (turns_text(turns, limit), problem)), sep="\n")
+    """Draw the tokens of the turns."""
+    drawn = turns_bundle(turn_figures(call.chat.conversation), call.chat.info().limit)
+    if where(call.host.shell).kind == "terminal":
+        say(drawn["text/plain"])
+    else:
+        display(drawn, raw=True)
