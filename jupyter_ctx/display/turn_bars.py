@@ -9,7 +9,7 @@ from .tables import table
 from .text import attribute_html
 
 MOST_TURNS = 200  # of one table, the newest
-TEXT_WIDTH = 24  # characters of the longest bar
+BAR_SIGNS = 24  # characters of the longest bar
 BARS_HEAD = ("turn", "", "input", "cached", "output", "")
 # plain colours that are told apart on light and on dark pages, and characters of their own
 KINDS = {"cached": ("#90caf9", "░"), "input": ("#1565c0", "█"), "output": ("#f57c00", "▒")}
@@ -46,7 +46,7 @@ def _text_bar(turn: TurnFigures, most: int) -> str:
     bar, end = "", 0
     for name, tokens in turn.parts.items():
         end += tokens
-        bar += KINDS[name][1] * (round(end * TEXT_WIDTH / most) - len(bar))
+        bar += KINDS[name][1] * (round(end * BAR_SIGNS / most) - len(bar))
     return bar
 
 

@@ -17,7 +17,7 @@ from ..conversation.messages import Message
 from ..conversation.text_safety import checked
 from ..display.token_page import CutText, tokens_bundle
 from ..display.widgets.next_tokens import Likely, NextTokens
-from ..errors import ContextOverflowError, ProviderError
+from ..errors import ProviderError
 from ..models.registry import Target
 from ..models.tokenizer import vocabulary_tokens
 from ..providers.base import Reply
@@ -84,13 +84,8 @@ def _likely(call: Call, target: Target, text: str, more: Sequence[Token]) -> Lik
     target.check_logprobs()
     messages = (Message("user", text + text_of(more)),)
     request = target.request(messages, max_tokens=SHORTEST_ANSWER, top_logprobs=MOST_LIKELIEST, cache_key=None)
-    try:
-        with closing(paid_stream(call.chat.models, target, request, target.meter.tokens(text))) as stream:
-            reply = next(item for item in stream if isinstance(item, Reply))
-    except ContextOverflowError as error:
-        holds = f"The text is longer than the {target.window.tokens:,} tokens that {target.model} holds"
-        remedy = "shorten it, or ask a model with a larger window (-m)."
-        raise ContextOverflowError(f"{holds}: {remedy}", overflow=error.overflow) from None
+    with closing(paid_stream(call.chat.models, target, request, target.meter.tokens(text))) as stream:
+        reply = next(item for item in stream if isinstance(item, Reply))
     cost = call.chat.models.cost(target, reply.usage, reply.model)
     call.chat.session.spend(target, replace(reply, cost=cost))
     first = reply.tokens[0].top_logprobs if reply.tokens else ()

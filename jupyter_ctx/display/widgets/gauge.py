@@ -35,8 +35,8 @@ ACTS = {
     "summarise": "from here the next request puts a summary in place of turns",
     "stop": "from here nothing is sent (on_overflow is stop)",
 }
-RESERVE = "kept for the reply"
-ROOM = ("free", "margin", RESERVE)  # parts that hold nothing yet
+REPLY_ROOM = "kept for the reply"
+ROOM = ("free", "margin", REPLY_ROOM)  # parts that hold nothing yet
 
 
 class SegmentKind(NamedTuple):
@@ -58,7 +58,7 @@ SEGMENT_KINDS = {
     "this turn": SegmentKind("#4f97e0", "▓", "the newest; leave out with %chat exclude"),
     "free": SegmentKind(GRAY.format(0.15), "·", "available to the next prompt"),
     "margin": SegmentKind(GRAY.format(0.3), "┄", "left free for what is only estimated, and by compact_at"),
-    RESERVE: SegmentKind(GRAY.format(0.5), "░", "change with %chat config max_tokens"),
+    REPLY_ROOM: SegmentKind(GRAY.format(0.5), "░", "change with %chat config max_tokens"),
 }
 
 
@@ -103,13 +103,13 @@ def bar_parts(info: ContextInfo) -> tuple[GaugePart, ...]:
     reserve = length - max(info.used, info.limit)
     sizes: list[tuple[str, int]] = [(segment.name, segment.tokens) for segment in info.segments]
     sizes += [("free", max(0, ends - info.used)), ("margin", max(0, info.limit - max(info.used, ends)))]
-    sizes += [(RESERVE, reserve)]
+    sizes += [(REPLY_ROOM, reserve)]
     parts, end, act = list[GaugePart](), 0, ACTS[info.on_overflow]
     for name, tokens in sizes:
         end += tokens
         if tokens:
-            acts_here = act if name in ("margin", RESERVE) else ""
-            told = info.budget.reserve if name == RESERVE else tokens
+            acts_here = act if name in ("margin", REPLY_ROOM) else ""
+            told = info.budget.reserve if name == REPLY_ROOM else tokens
             parts.append(GaugePart(name, told, tokens / length, end / length, acts_here))
             act = "" if acts_here else act
     return tuple(parts)
@@ -176,7 +176,7 @@ def model_line(info: ContextInfo, name: str = "") -> str:
     """Return the conversation's name, the model, and its window with its source in few words."""
     window = info.budget.window
     origin = "learned from a refusal" if window.source == "learned" else window.origin
-    reserve = "" if window.is_of_prompts else f", {info.budget.reserve:,} {RESERVE}"
+    reserve = "" if window.is_of_prompts else f", {info.budget.reserve:,} {REPLY_ROOM}"
     conversation = f"conversation {name!r}" if name else ""
     return _joined(conversation, info.model, f"window {window.tokens:,} {origin}{reserve}")
 
