@@ -4,7 +4,6 @@ const HTML = 'text/html';
 const RANK = 50; // the application's own
 const OURS = /^<\w+ class="jctx-/;
 const FORMULA = /\$|\\[([]|\\begin/;
-const KEPT = 'jctx-kept'; // the class of elements whose content is not sent again; what they held before stays
 
 /** The attribute of elements that are no part of an answer, such as a button: they come and go by themselves. */
 export const ADDED = 'data-jctx-added';
@@ -93,7 +92,6 @@ function morph(live, before, after, drawn) {
       grow(now, wanted.data);
       drawn.add(live);
     } else if (isSame && wanted.nodeType === Node.ELEMENT_NODE && old.className === wanted.className) {
-      if (wanted.classList.contains(KEPT) && !wanted.firstElementChild && now.firstElementChild) return;
       for (const { name, value } of wanted.attributes) if (old.getAttribute(name) !== value) now.setAttribute(name, value);
       morph(now, old, wanted, drawn);
     } else {

@@ -18,7 +18,7 @@ import jupyter_ctx
 PACKAGE = Path(jupyter_ctx.__file__).parent
 HEAVY = (
     "openai", "anthropic", "google", "jupyter_core", "tiktoken", "httpx", "httpx2", "genai_prices",
-    "IPython", "PIL", "imagesize", "jsonschema", "matplotlib",
+    "IPython", "PIL", "imagesize", "jsonschema",
     "msgspec", "pandas", "psutil", "pydantic", "typing_extensions", "xllamacpp",
     "markdown_it", "mdit_py_plugins", "pygments", "regex", "resiliparse", "tqdm",
     "ipywidgets", "narwhals",
@@ -202,7 +202,7 @@ def test_the_first_cell_imports_only_what_it_needs() -> None:
             "magics.chat_line",
             "magics.chat_cells",
             "wording.layout",
-            "display.widgets.static_fallback",
+            "display.widgets.live",
         )
     }
     unneeded |= set(filter(is_of_the_package, set().union(*imported_late().values()))) - needed

@@ -1,21 +1,20 @@
-"""Draw tables of text, as plain text and as HTML."""
+"""Draw tables of text, as plain text, as HTML and as Markdown."""
 
 from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
-from ..wording.layout import cut_apart, fitted_widths, padded
+from ..wording.layout import cut, fitted_widths, padded
 from .text import markdown_line, text_html, to_plain
 
 MAX_FIRST_WORDS = 60  # characters
 MARKUP = re.compile(r"[`*_\[\]<>&#|~!$\\]|://|www\.|@", re.I)  # in a cell of Markdown
-WIDE_CELL = 30  # characters; the text of a longer cell may be cut where a table is narrow
 FIGURE = re.compile(r"~?-?\$?\d[\d,]*(?:\.\d+)?(?:e[+-]\d+)?(?: %)?")  # a number such as ~1,200, $0.05 or 50 %
-NOT_DRAWN: Mapping[int, str] = MappingProxyType({})
 NO_FIGURE = ("", "–", "…")  # in a column of figures
+NOT_DRAWN: Mapping[tuple[int, int], str] = MappingProxyType({})
 TableRow = Sequence[str]
 TableRows = Sequence[TableRow | str]  # a str is a line across the table
 
@@ -31,77 +30,93 @@ def shortened(text: str, most: int) -> str:
     return line if len(line) <= most else line[: most - 1] + "…"
 
 
-def table(head: TableRow, rows: TableRows, caption: str) -> dict[str, str]:
-    """Return a table as HTML, as Markdown and as plain text; without rows, its caption alone is the text."""
+def table(
+    head: TableRow, rows: TableRows, caption: str, drawn: Mapping[tuple[int, int], str] = NOT_DRAWN
+) -> dict[str, str]:  # fmt: skip
+    """Return a table as HTML, as Markdown and as plain text; without rows, its caption alone is the text.
+
+    ``drawn``: as for :func:`table_html`.
+    """
     caption = to_plain(caption)
     return {
-        "text/html": table_html(head, rows, caption),
+        "text/html": table_html(head, rows, caption, drawn=drawn),
         "text/markdown": table_markdown(head, rows, caption) if rows else markdown_line(caption),
         "text/plain": f"{caption}\n{table_text(head, rows)}" if rows else caption,
     }
 
 
-def table_text(head: TableRow, rows: TableRows, width: int | None = None) -> str:
+def table_text(head: TableRow, rows: TableRows, width: int = sys.maxsize) -> str:
     """Return a table as plain text, each cell in one line, which is cut where the table is to have a ``width``."""
-    lines = [to_plain(row) if isinstance(row, str) else _line(row) for row in (head, *rows)]
-    cells = [line for line in lines if not isinstance(line, str)]
-    widths = fitted_widths(cells, sys.maxsize if width is None else width)
-    sides = column_sides(head, rows)
+    cells = [[to_plain(cell).replace("\n", " ") for cell in row] for row in (head, *rows) if not isinstance(row, str)]
+    widths, left = fitted_widths(cells, width), iter(cells)
+    sides = _column_sides(head, rows)
     whole = sum(widths) + 2 * (len(widths) - 1)
-    columns = [cut_apart(column, wide) for column, wide in zip(zip(*cells, strict=True), widths, strict=True)]
-    shown = zip(*columns, strict=True)
-
-    def drawn(line: TableRow | str) -> str:
-        if isinstance(line, str):
-            return f"── {line} ".ljust(whole, "─")
-        parts = zip(next(shown), widths, sides, strict=True)
-        return "  ".join(padded(cell, wide, right=side == "right") for cell, wide, side in parts).rstrip()
-
-    return "\n".join(map(drawn, lines))
-
-
-def _line(row: TableRow) -> TableRow:
-    return [to_plain(cell).replace("\n", " ") for cell in row]
+    text = list[str]()
+    for row in (head, *rows):
+        if isinstance(row, str):
+            text.append(f"── {to_plain(row)} ".ljust(whole, "─"))
+            continue
+        columns = zip(next(left), widths, sides, strict=True)
+        shown = [padded(cut(cell, wide), wide, right=side == "right") for cell, wide, side in columns]
+        text.append("  ".join(shown).rstrip())
+    return "\n".join(text)
 
 
-def table_html(head: TableRow, rows: TableRows, caption: str, *, below: bool = False) -> str:
-    """Return a table as HTML, with every cell escaped and its caption above or ``below`` it."""
-    sides = column_sides(head, rows)
-    body = (f"<tr>{row_html(row, sides)}</tr>" for row in rows)
-    return page_html(head, sides, body, caption, below=below)
+def table_html(
+    head: TableRow,
+    rows: TableRows,
+    caption: str,
+    *,
+    below: bool = False,
+    drawn: Mapping[tuple[int, int], str] = NOT_DRAWN,
+) -> str:
+    """Return a table as HTML, with every cell escaped and its caption above or ``below`` it.
 
-
-def page_html(
-    head: TableRow, sides: Sequence[str], rows: Iterable[str], caption: str, *, below: bool = False
-) -> str:  # fmt: skip
-    """Return a table of rows that are HTML, with its caption above or ``below`` it."""
-    return (
-        f'<table class="jctx-table">{_caption_html(caption, below=below)}'
-        f"<thead><tr>{heads_html(head, sides)}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
-    )
-
-
-def table_markdown(head: TableRow, rows: TableRows, caption: str = "", sides: Sequence[str] = ()) -> str:
-    """Return a table as Markdown, with its caption above it; a line across it is a row in bold.
-
-    ``sides``: where the cells of each column stand, else as :func:`column_sides` says.
+    ``drawn``: cells, by the indexes of row and column, that are HTML already.
     """
-    rules = ["--:" if side == "right" else "---" for side in sides or column_sides(head, rows)]
-    cells = [_marked_across(row, len(head)) if isinstance(row, str) else [*map(cell_markdown, row)] for row in rows]
-    lines = [f"| {' | '.join(row)} |" for row in (list(map(cell_markdown, head)), rules, *cells)]
-    return "\n\n".join(filter(None, (markdown_line(caption), "\n".join(lines))))
+    sides = _column_sides(head, rows)
+    bottom = ";caption-side:bottom" if below else ""
+    title = f'<caption style="text-align:left{bottom}">{text_html(caption)}</caption>' if caption else ""
+    heads = "".join(_head_html(name, side) for name, side in zip(head, sides, strict=True))
+    body = list[str]()
+    for index, row in enumerate(rows):
+        if isinstance(row, str):
+            style = "text-align:left;border-top:2px solid currentColor;opacity:.75"
+            cells = f'<td colspan="{len(sides)}" style="{style}">{text_html(row)}</td>'
+        else:
+            shown = [drawn.get((index, column)) or text_html(cell) for column, cell in enumerate(row)]
+            cells = "".join(
+                f'<td style="text-align:{side}">{cell}</td>' for cell, side in zip(shown, sides, strict=True)
+            )
+        body.append(f"<tr>{cells}</tr>")
+    return f'<table class="jctx-table">{title}<thead><tr>{heads}</tr></thead><tbody>{"".join(body)}</tbody></table>'
 
 
-def _marked_across(text: str, columns: int) -> list[str]:
-    return [f"**{markdown_line(text)}**", *[""] * (columns - 1)]
+def _head_html(name: str, side: str) -> str:
+    """Return the head of a column; without a name it is a usual cell, since a screen reader would announce nothing."""
+    tag = "th" if name.strip() else "td"
+    return f'<{tag} style="text-align:{side}">{text_html(name)}</{tag}>'
 
 
-def cell_markdown(cell: str) -> str:
+def table_markdown(head: TableRow, rows: TableRows, caption: str = "") -> str:
+    """Return a table as Markdown, with its caption above it; a line across it is a row in bold."""
+    rules = ["--:" if side == "right" else "---" for side in _column_sides(head, rows)]
+    lines = [[*map(_cell_markdown, head)], rules]
+    for row in rows:
+        if isinstance(row, str):
+            lines.append([f"**{markdown_line(row)}**", *[""] * (len(head) - 1)])
+        else:
+            lines.append([*map(_cell_markdown, row)])
+    drawn = "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    return "\n\n".join(filter(None, (markdown_line(caption), drawn)))
+
+
+def _cell_markdown(cell: str) -> str:
     """Return a text for a cell of Markdown: as code where anything in it could be markup, a link or a formula.
 
     Escapes alone would not do: some viewers take the backslash behind an address for a part of the address.
     """
-    line = _one_line(to_plain(cell))
+    line = " · ".join(filter(None, (" ".join(line.split()) for line in to_plain(cell).splitlines())))
     if not MARKUP.search(line):
         return line
     marks = "`" * (1 + max(map(len, re.findall("`+", line)), default=0))
@@ -109,43 +124,7 @@ def cell_markdown(cell: str) -> str:
     return f"{marks} {bars} {marks}"
 
 
-def _one_line(cell: str) -> str:
-    return " · ".join(filter(None, (" ".join(line.split()) for line in cell.splitlines())))
-
-
-def _caption_html(caption: str, *, below: bool) -> str:
-    side = ";caption-side:bottom" if below else ""
-    return f'<caption style="text-align:left{side}">{text_html(caption)}</caption>' if caption else ""
-
-
-def heads_html(head: TableRow, sides: Sequence[str]) -> str:
-    """Return the heads of a table's columns."""
-    pairs = zip(head, sides, strict=True)
-    return "".join(_head_html(name, f'style="text-align:{side}"') for name, side in pairs)
-
-
-def _head_html(name: str, style: str) -> str:
-    """Return the head of a column; without a name it is a usual cell, since a screen reader would announce nothing."""
-    return f"<th {style}>{text_html(name)}</th>" if name.strip() else f"<td {style}></td>"
-
-
-def row_html(row: TableRow | str, sides: Sequence[str], drawn: Mapping[int, str] = NOT_DRAWN) -> str:
-    """Return the cells of a row, or of a line across all columns; ``drawn`` are cells, by column, that are HTML."""
-    if isinstance(row, str):
-        style = "text-align:left;border-top:2px solid currentColor;opacity:.75"
-        return f'<td colspan="{len(sides)}" style="{style}">{text_html(row)}</td>'
-    pairs = enumerate(zip(row, sides, strict=True))
-    return "".join(
-        f'<td{_kind(cell)} style="text-align:{side}">{drawn.get(column) or text_html(cell)}</td>'
-        for column, (cell, side) in pairs
-    )
-
-
-def _kind(cell: str) -> str:
-    return ' class="jctx-text"' if len(cell) > WIDE_CELL else ""
-
-
-def column_sides(head: TableRow, rows: TableRows) -> list[str]:
+def _column_sides(head: TableRow, rows: TableRows) -> list[str]:
     """Return for each column where its cells stand: at the right where all that say something are figures."""
     cells = [row for row in rows if not isinstance(row, str)]
     columns = zip(*cells, strict=True) if cells else [()] * len(head)

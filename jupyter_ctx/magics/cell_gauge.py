@@ -13,7 +13,7 @@ from ..chat import Chat
 from ..display.text import QUIET, attribute_html, text_bundle
 from ..display.widgets.gauge import ButtonResult, gauge_bundle, gauge_text, moment, not_drawn
 from ..display.widgets.gauge_panel import GaugePanel
-from ..display.widgets.static_fallback import StaticFallback
+from ..display.widgets.live import StaticFallback
 from ..errors import ChatError
 from ..library import Library
 from ..runtime.frontend import where

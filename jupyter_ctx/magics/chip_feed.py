@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 from ..chat import Chat
 from ..display.request_page import cells_html, request_html
 from ..display.text import to_plain
-from ..display.widgets.clicks import tried
 from ..display.widgets.gauge import (
     BUTTONS,
     SHAPES,
@@ -25,6 +24,7 @@ from ..display.widgets.gauge import (
     share_of,
 )
 from ..display.widgets.gauge_panel import GAUGE_STYLE
+from ..display.widgets.live import tried
 from ..errors import in_words
 from ..models.registry import key_owner
 from ..session.session import Session

@@ -11,9 +11,8 @@ from .. import wording as words_of
 from ..chat import Chat
 from ..config.aliases import load_aliases, model_of, set_alias
 from ..config.settings import DEFAULT, DEFAULT_MODEL, KEYWORDS, SETTING_NAMES, check_kept
-from ..display.status_card import status_bundle
 from ..display.tables import first_words, table_text
-from ..display.widgets.gauge import gauge_line
+from ..display.widgets.gauge import gauge_line, status_bundle
 from ..errors import ChatError, ProviderConnectionError, StoreError
 from ..export.conversation_files import export
 from ..models.registry import full_name, key_owner

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable
-from importlib.util import find_spec
 from typing import Any
 
 from IPython.core.error import UsageError
@@ -13,7 +12,7 @@ from IPython.display import display
 from ..config.settings import MODEL_SETTINGS
 from ..conversation.conversation import Conversation
 from ..display.text import markdown_block, text_bundle
-from ..display.turn_plot import TurnFigures, draw_turns, turns_text
+from ..display.turn_bars import TurnFigures, turns_bundle
 from ..errors import ChatError, ChatInterrupted, InvalidRequestError, MissingDependencyError
 from ..experiments.asking.progress import ending_figures, sentences_of
 from ..experiments.run import Run
@@ -208,9 +207,7 @@ def picture(call: Call, name: str | None) -> object:
         if not isinstance(run, Run):
             raise UsageError(f"%chat plot takes the variable of a run, and {name} is a {type(run).__name__}.")
         return run.summary()
-    turns, limit = turn_figures(call.chat.conversation), call.chat.info().limit
-    is_drawn = where(call.host.shell).kind != "terminal" and find_spec("matplotlib") is not None
-    return draw_turns(turns, limit) if is_drawn else turns_text(turns, limit)
+    return turns_bundle(turn_figures(call.chat.conversation), call.chat.info().limit)
 
 
 def turn_figures(conversation: Conversation) -> list[TurnFigures]:

@@ -14,10 +14,9 @@ from ..conversation.messages import Attachment, ToolCall, ToolResult, ToolRound
 from ..display.answer.attachment_summary import AttachmentSummary, summary_bundle, table_with_parts
 from ..display.answer.calls import AnswerStep, CallShown
 from ..display.answer.footer import in_seconds
-from ..display.tables import column_sides, first_words, page_html, row_html, shortened, table
+from ..display.tables import first_words, shortened, table
 from ..display.text import WRAPS, text_bundle, text_html
-from ..display.widgets.gauge import share_of
-from ..display.widgets.gauge_bar import text_bar
+from ..display.widgets.gauge import bar_static, share_of, text_bar
 from ..session.attaching import Along
 from ..session.info import Replayed
 from ..session.prompt_parts import PART_MARK, TableWithParts
@@ -28,6 +27,7 @@ _EDGE = 240  # pixels, so that they are sharp on a dense screen, too
 _MOST_BYTES = 11_000  # 15 kB as an address
 _MOST_PIXELS = 40_000_000  # that are read for a small picture
 _REPLAY_HEAD = ("turn", "context", "tokens", "share", "what happened")
+_BAR, _BAR_WIDTH = 1, "width:60px;width:clamp(60px,15vw,160px)"  # a sanitiser knows the first alone
 _OMITTED = {"left out": "Left out:", "summarised": "A summary stands for", "excluded": "Excluded:"}
 _MOST_UNFOLDED = 60_000  # characters of all messages
 
@@ -109,16 +109,14 @@ def replay_bundle(steps: list[Replayed]) -> dict[str, str]:
         (f"{step.number}", text_bar(step.info), f"{step.info.used:,}", share_of(step.info), _happened(step))
         for step in steps
     ]
-    sides, drawn, left = column_sides(_REPLAY_HEAD, rows), list[str](), _MOST_UNFOLDED
-    for step, row in zip(reversed(steps), reversed(rows), strict=True):
+    drawn, left, happened = dict[tuple[int, int], str](), _MOST_UNFOLDED, len(_REPLAY_HEAD) - 1
+    for index, step in reversed(list(enumerate(steps))):
         sent = "\n\n".join(f"{message.role}: {message.content}" for message in step.messages)
         left -= len(sent)
         unfolds = f'<details style="white-space:pre-wrap;{WRAPS}"><summary>what was sent</summary>{text_html(sent)}'
-        happened = text_html(row[-1]) + (f"{unfolds}</details>" if sent and left >= 0 else "")
-        drawn.append(f"<tr>{row_html(row, sides, {len(row) - 1: happened})}</tr>")
-    caption = "What was sent, turn by turn"
-    page = page_html(_REPLAY_HEAD, sides, reversed(drawn), caption)
-    return table(_REPLAY_HEAD, rows, caption) | {"text/html": page}
+        drawn[index, _BAR] = bar_static(step.info, _BAR_WIDTH)
+        drawn[index, happened] = text_html(rows[index][-1]) + (f"{unfolds}</details>" if sent and left >= 0 else "")
+    return table(_REPLAY_HEAD, rows, "What was sent, turn by turn", drawn)
 
 
 def _happened(step: Replayed) -> str:

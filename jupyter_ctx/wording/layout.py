@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 import textwrap
 import unicodedata
-from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import takewhile
 
@@ -38,29 +37,17 @@ def cut(text: str, most: int) -> str:
 
 
 def cut_apart(texts: Sequence[str], most: int) -> list[str]:
-    """Return lines of text that take ``most`` columns at most.
-
-    Those that would be alike begin where they differ; where that makes them like others, their middle is left out.
-    """
-    alike = defaultdict[str, list[str]](list)
-    for text in dict.fromkeys(texts):
-        alike[cut(text, most)].append(text)
-    shown = dict[str, str]()
-    for short, group in alike.items():
-        same = takewhile(lambda letters: len(set(letters)) == 1, zip(*group, strict=False))
-        start = len(list(same)) - BEFORE_DIFFERENCE
-        if len(group) == 1 or start <= 1:
-            shown |= dict.fromkeys(group, short)
-        else:
-            shown |= zip(group, cut_apart([f"…{text[start:]}" for text in group], most), strict=True)
-    times = Counter(shown.values())
-    return [_ends(text, most) if times[shown[text]] > 1 else shown[text] for text in texts]
-
-
-def _ends(text: str, most: int) -> str:
-    """Return both ends of a text."""
-    half = (most - 1) // 2
-    return f"{text[: most - 1 - half]}…{text[-half:]}" if text.isascii() and len(text) > most > 2 else cut(text, most)
+    """Return lines of text that take ``most`` columns at most; different ones from where they differ, if need be."""
+    different = list(dict.fromkeys(texts))
+    alike = takewhile(lambda letters: len(set(letters)) == 1, zip(*different, strict=False))
+    start = len(list(alike)) - BEFORE_DIFFERENCE
+    ways = (
+        [cut(text, most) for text in different],
+        [cut(f"…{text[start:]}" if start > 1 else text, most) for text in different],
+        [cut(f"{number}: {text}", most) for number, text in enumerate(different, 1)],
+    )
+    shown = next(way for way in ways if len(set(way)) == len(different))
+    return [shown[different.index(text)] for text in texts]
 
 
 def padded(text: str, width: int, *, right: bool = False) -> str:

@@ -287,7 +287,7 @@ def test_a_window_given_anew_ends_what_was_learned() -> None:
     with server.chat(window=8_000) as chat:
         talk(chat, 6, lambda _: 2_400)
         assert chat.info().source == "learned"
-        assert "window 8,000 given, less learned from a refusal" in gauge_line(chat.info())
+        assert "window 8,000 learned from a refusal" in gauge_line(chat.info())
         assert re.search(r"window 8,000 learned: given 8,000, server refused \d", repr(chat.info()))
         chat.configure(window=8_000)
         assert (chat.info().context_window, chat.info().source) == (8_000, "given")

@@ -13,8 +13,16 @@ from hypothesis import strategies as st
 from jupyter_ctx.context.budget import Budget
 from jupyter_ctx.context.context_info import ContextInfo, segments_of
 from jupyter_ctx.context.windows import ContextWindow
-from jupyter_ctx.display.widgets.gauge import SHAPES, gauge_line, gauge_static, gauge_text, live_html
-from jupyter_ctx.display.widgets.gauge_bar import bar_parts, limit_mark, room_ends
+from jupyter_ctx.display.widgets.gauge import (
+    SHAPES,
+    bar_parts,
+    gauge_line,
+    gauge_static,
+    gauge_text,
+    limit_mark,
+    live_html,
+    room_ends,
+)
 
 STATES = [(100, "ok"), (600, "half"), (800, "high"), (950, "full"), (1_200, "over")]
 SIZES = st.tuples(*[st.floats(0, 50_000)] * 5)
@@ -74,7 +82,7 @@ def test_the_bar_shows_where_the_next_send_makes_room(used: int, ends: int) -> N
     assert sizes.get("free", 0) + sizes.get("margin", 0) == max(0, now.limit - used)
     acting = [part.name for part in bar_parts(now) if part.act]
     assert len(acting) <= 1
-    assert acting in ([], ["margin"] if max(ends, used) < now.limit else ["reserve"])
+    assert acting in ([], ["margin"] if max(ends, used) < now.limit else ["kept for the reply"])
 
 
 @given(SIZES)
@@ -97,7 +105,7 @@ def test_the_bar_ends_with_what_is_kept_for_the_reply_and_has_the_limits_mark_be
     ends = [part.end for part in parts]
     assert ends == sorted(ends)
     assert ends[-1] == pytest.approx(1)
-    kept = [part for part in parts if part.name == "reserve"]
+    kept = [part for part in parts if part.name == "kept for the reply"]
     assert bool(kept) == (used < 2_000)
     assert all(part.tokens == reserve for part in kept)
     free = [part for part in parts if part.name == "free"]

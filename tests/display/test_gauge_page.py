@@ -10,8 +10,7 @@ from jupyter_page import SCREENSHOTS, NotebookPage, Open
 from playwright.sync_api import Locator, expect
 from server import serve
 
-from jupyter_ctx.display.widgets.gauge import gauge_static
-from jupyter_ctx.display.widgets.gauge_bar import SEGMENT_KINDS
+from jupyter_ctx.display.widgets.gauge import SEGMENT_KINDS, gauge_static
 
 pytest_plugins = ("browsing",)
 

@@ -150,16 +150,6 @@ def test_a_terminal_says_once_that_the_model_thinks(capsys: pytest.CaptureFixtur
     assert capsys.readouterr().out == "[ctx] above\n[ctx] Thinking…\nyes\n[ctx] below\n"
 
 
-def test_a_terminal_shows_each_piece_at_once_but_for_half_a_line_end(capsys: pytest.CaptureFixture[str]) -> None:
-    view = TerminalView()
-    shown = []
-    for piece in ("a [", "ctx] b\r", "\nc\r", "d"):
-        view.feed(piece)
-        shown.append(capsys.readouterr().out)
-    view.close()
-    assert shown == ["a [", "ctx] b", "\nc", "�d"]
-
-
 @pytest.mark.parametrize("seed", range(3))
 def test_the_last_update_is_the_whole_answer_in_whatever_pieces_it_came(screen: Screen, seed: int) -> None:
     text = "\n\n".join(answer for answer in ANSWERS.values() if len(answer) < 1_000)

@@ -9,8 +9,7 @@ from screens import ANSWER, LETTERS_A_TOKEN
 
 from jupyter_ctx.display.answer import growing
 from jupyter_ctx.display.answer.columns import AnswerColumns
-from jupyter_ctx.display.answer.growing import SLOWEST, GrowingMarkdown, interval
-from jupyter_ctx.display.answer.markdown import to_html
+from jupyter_ctx.display.answer.growing import SLOWEST, interval
 from jupyter_ctx.display.answer.stream import NotebookView
 
 
@@ -67,11 +66,3 @@ def test_many_answers_are_drawn_no_more_often_than_one(page: Page, count: int) -
 
 def test_a_longer_answer_is_drawn_less_often_and_a_piece_waits_for_little_more_than_a_second() -> None:
     assert interval(0) < interval(8_800) < 0.6 < interval(30_000) <= interval(10**7) == SLOWEST < 1.5
-
-
-def test_finished_blocks_are_drawn_once_and_as_in_the_whole_answer() -> None:
-    markdown, source = GrowingMarkdown(1), ANSWER + "| a | b |\n|---|---|\n| 1 | $x$ |\n\n" + ANSWER
-    for end in range(0, len(source), 7_000):
-        assert markdown.html(source[:end]).startswith(to_html(source[: max(0, end - 5_000)])[:-2_000])
-    assert markdown.html(source) == to_html(source)
-    assert markdown.html("another") == "<p>another</p>\n"

@@ -84,7 +84,7 @@ ANSWER = events(
 def test_next_tokens_of_a_text_that_the_local_model_continues(cells: Cells, real_model: str) -> None:
     shown = cells.run(f"%%chat next -m {real_model} -t 0.5\nThe capital of France is")
     assert re.search(r"␣Paris +9\d\.\d %", shown)
-    assert shown.count(" %\n") + shown.count(" % ") >= 10
+    assert shown.count(" %") >= 10
     assert isinstance(cells.fail(f"%%chat next -m {real_model} -t -1\nx"), InvalidRequestError)
     assert isinstance(cells.fail(f"%%chat next -m {real_model}\n{'x ' * 600}"), ContextOverflowError)
     assert isinstance(cells.fail("%%chat next -m claude-sonnet-4-5\nx"), InvalidRequestError)
@@ -114,6 +114,6 @@ def test_certainty_lists_the_least_certain_tokens_below_the_answer(cells: Cells)
     with serve(ANSWER) as (url, seen):
         shown = cells.run(f"%%chat --certainty -m m --base-url {url} --window 4000\nWhich colour is the sky?")
     assert seen[-1]["logprobs"] is True
-    assert re.search(r"of 2 tokens.*:\n.*\n\[Blue\] +25\.0 % +Grey 50\.0 %\n", shown)
+    assert re.search(r"certain tokens:\n.*\n\[Blue\] +25\.0 % +Grey 50\.0 %\n", shown)
     assert shown.count("Blue <b> sea") == 1
     assert [told.token.data for told in get_chat().turns[-1].record.tokens] == [b"Blue", b" <b>"]

@@ -13,7 +13,6 @@ from server import send, serve
 
 from jupyter_ctx import Chat, InvalidRequestError
 from jupyter_ctx.context.logprobs import Token, TokenLogprob, as_one, in_pieces, shares_at
-from jupyter_ctx.display.answer.certainty import certainty_bundle
 from jupyter_ctx.providers.logprobs import next_tokens, text_tokens
 from jupyter_ctx.providers.lookup import get_provider
 
@@ -129,7 +128,6 @@ def test_a_character_of_several_tokens_has_their_product_and_nothing_likely_in_i
     (_, so), (_, face) = in_pieces("So😀", tokens)
     assert as_one(so) is tokens[0]
     assert as_one(face) == TokenLogprob(Token(smiley, logprob=-1.5))
-    assert "of 4 tokens" in certainty_bundle("So😀", tokens).plain
     last_alone = TokenLogprob(Token(smiley, 111, -0.1), (Token(smiley[3:], 111, -0.1),))  # as llama.cpp reports it
     assert in_pieces("So😀", [tokens[0], last_alone]) == [("So", (tokens[0],)), ("😀", ())]
 

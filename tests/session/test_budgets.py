@@ -24,8 +24,7 @@ from jupyter_ctx import (
     Usage,
 )
 from jupyter_ctx.context.context_info import MoneyLeft
-from jupyter_ctx.display.status_card import status_bundle
-from jupyter_ctx.display.widgets.gauge import gauge_static, gauge_text
+from jupyter_ctx.display.widgets.gauge import gauge_static, gauge_text, status_bundle
 from jupyter_ctx.models.pricing import price
 from jupyter_ctx.providers.base import Request
 from jupyter_ctx.session.prompt import Prompt

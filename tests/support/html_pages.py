@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from html.parser import HTMLParser
 
-from jupyter_ctx.display.answer.column_page import COLUMN_STYLES
+from jupyter_ctx.display.answer.columns import COLUMN_STYLES
 from jupyter_ctx.display.answer.footer import FOOTER_STYLE, THOUGHT_STYLE
 from jupyter_ctx.display.answer.markdown import (
     ANSWER_STYLE,

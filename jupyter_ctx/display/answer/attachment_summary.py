@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from ..tables import NOT_DRAWN, TableRow, TableRows, column_sides, page_html, row_html, shortened, table
+from ..tables import TableRow, TableRows, shortened, table
 from ..text import NOTE_STYLE, QUIET, WRAPS, attribute_html, note_plain, text_html
 from .markdown import SCROLLS, note_markdown
 
@@ -86,11 +86,10 @@ def table_with_parts(
 
     As HTML they unfold; of very many characters, those of the last rows do.
     """
-    sides, left, drawn = column_sides(head, rows), MOST_IN_TABLE, list[str]()
-    for index, row in reversed(list(enumerate(rows))):
-        part = parts.get(index)
-        left -= part.size if part is not None else 0
-        unfolding = {PART_COLUMN: summary_html(part.name, [part])} if part is not None and left >= 0 else NOT_DRAWN
-        drawn.append(f"<tr>{row_html(row, sides, unfolding)}</tr>")
-    page = page_html(head, sides, reversed(drawn), caption)
-    return {**table(head, rows, caption), "text/html": f'<div {SCROLLS}">{page}</div>'}
+    left, drawn = MOST_IN_TABLE, dict[tuple[int, int], str]()
+    for index, part in reversed(parts.items()):
+        left -= part.size
+        if left >= 0:
+            drawn[index, PART_COLUMN] = summary_html(part.name, [part])
+    forms = table(head, rows, caption, drawn)
+    return {**forms, "text/html": f'<div {SCROLLS}">{forms["text/html"]}</div>'}

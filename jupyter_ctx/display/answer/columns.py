@@ -1,33 +1,73 @@
-"""Show the answers of several models side by side while they grow, and as they stay in the cell.
-
-All answers are in one output, so that the page can put them beside each other.
-"""
+"""Answers side by side in one output of the cell: columns on a page, in Markdown and plain text one after the other."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from ...runtime.interrupts import uninterrupted
-from ..text import note_plain
-from .column_page import (
-    Column,
-    Frame,
-    answer_plain,
-    choice_line,
-    columns_bundle,
-    columns_html,
-    columns_plain,
-)
-from .footer import Footer
+from ..text import BADGE_STYLE, WRAPS, attribute_html, note_html, note_plain, text_html, to_plain
+from ..word_marks import MARK_STYLE, marked_in_brackets, marked_on_a_page, marks_meaning
+from .footer import Footer, footer_html, footer_line, remarks, thinking_html
 from .growing import GrowingAnswer, LiveOutput
-from .markdown import MimeBundle
-from .waiting import WaitLine
+from .markdown import MimeBundle, answer_html, note_markdown, to_markdown, with_fence_closed
 
 NOT_WHOLE = "Stopped before the answer was whole."
-NOTHING_YET: WaitLine = ("Waiting for the answer…", "")
+USED = "✓ used in the conversation"
+# columns stand below each other where the page is too narrow for two of 22 em; a saved notebook that is not trusted
+# keeps no grid and no variable, but the plain borders and all text
+GRID_STYLE = "display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,22em),1fr));gap:.6em;margin:.4em 0"
+_COLUMN = (
+    "display:flex;flex-direction:column;min-width:0;box-sizing:border-box;margin:0;"
+    "padding:{padding}px;border:{width}px solid #757575;border-color:{variable}"
+)
+_PLAIN_BORDER = _COLUMN.format(width=1, padding=8, variable="var(--jp-border-color1,#757575)")
+_USED_BORDER = _COLUMN.format(width=3, padding=6, variable="var(--jp-ui-font-color1,#757575)")
+_SIGN = f"display:inline-block;line-height:1.3;{BADGE_STYLE}"
+_HEAD = f"font-weight:600;{WRAPS};margin:0 0 .3em"
+_QUIET = "color:var(--jp-ui-font-color2,inherit);font-style:italic;margin:.4em 0"
+_BODY = "flex:1 1 auto;min-width:0"
+COLUMN_STYLES = (GRID_STYLE, _PLAIN_BORDER, _USED_BORDER, _SIGN, _HEAD, _QUIET, _BODY, MARK_STYLE)
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One answer of several.
+
+    head: its model and options, such as ``openai/gpt-5.2 · t=0``
+    forms: what is shown in place of the text, such as a structured answer's tables
+    error: why there is no whole answer
+    """
+
+    head: str
+    text: str = ""
+    thinking: str = ""
+    footer: Footer | None = None
+    notices: Sequence[str] = ()
+    error: str = ""
+    forms: MimeBundle | None = None
+
+    @property
+    def answer(self) -> MimeBundle | None:
+        """The answer in its forms; ``None``: there is none."""
+        shown = self.forms or self.text
+        return MimeBundle.of(shown) if shown else None
+
+    @property
+    def notes(self) -> list[str]:
+        """The notices below the answer, the error last."""
+        return [*self.notices, *([self.error] if self.error else [])]
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """What stands around the answers: notices ``above`` and ``below`` them, and the index of the ``chosen`` one."""
+
+    above: Sequence[str] = ()
+    below: Sequence[str] = ()
+    chosen: int | None = None
 
 
 class AnswerColumns:
@@ -121,17 +161,13 @@ class AnswerColumns:
     def _growing(self) -> dict[str, str]:
         """Return the answers so far in one form only, because it is soon replaced."""
         if self._plain:
-            so_far = [self._so_far(number) for number in range(len(self._columns))]
-            return columns_plain(so_far, self._frame, figures=True)
-        bodies = [answer.html(_line_of(answer)) for answer in self._answers]
-        return {"text/html": columns_html(self._columns, self._frame, bodies)}
+            return _plain([self._so_far(number) for number in range(len(self._columns))], self._frame, figures=True)
+        return {"text/html": _html(self._columns, self._frame, [answer.html() for answer in self._answers])}
 
     def _show_whole(self) -> None:
         columns, frame = self._columns, self._frame
         with suppress(Exception):  # a page that is gone ends no answer
-            self._output.end(
-                columns_plain(columns, frame, figures=True) if self._plain else columns_bundle(columns, frame)
-            )
+            self._output.end(_plain(columns, frame, figures=True) if self._plain else columns_bundle(columns, frame))
 
 
 class TerminalColumns(AnswerColumns):
@@ -148,7 +184,7 @@ class TerminalColumns(AnswerColumns):
     def _settle(self, column: int, settled: Column) -> None:
         super()._settle(column, settled)
         while self._printed < len(self._columns) and not self._answers[self._printed].is_open:
-            print(answer_plain(self._printed, self._columns[self._printed], figures=True), flush=True)
+            print(_answer_plain(self._printed, self._columns[self._printed], figures=True), flush=True)
             self._printed += 1
 
     def _show_whole(self) -> None:
@@ -160,7 +196,108 @@ class TerminalColumns(AnswerColumns):
             print(note_plain(line), flush=True)
 
 
-def _line_of(answer: GrowingAnswer) -> WaitLine:
-    """Return who is waited for; before anything has come of an answer, that it is waited for."""
-    is_silent = answer.is_open and not answer.length and not answer.line[0]
-    return NOTHING_YET if is_silent else answer.line
+def columns_bundle(columns: Sequence[Column], frame: Frame) -> dict[str, str]:
+    """Return finished answers as HTML, Markdown and plain text.
+
+    The figures are in the HTML only, because saved notebooks are compared by the other forms.
+    """
+    answers = [column.answer for column in columns]
+    bodies = [_thought(column) for column in columns]
+    bodies = [body + (answer_html(answer.html) if answer else "") for body, answer in zip(bodies, answers, strict=True)]
+    return {
+        "text/html": _html(columns, frame, bodies),
+        "text/markdown": _markdown(columns, frame),
+        **_plain(columns, frame),
+    }
+
+
+def compared_bundle(columns: Sequence[Column], frame: Frame) -> dict[str, str]:
+    """Return stored answers side by side, with the words marked that differ, as ``%chat compare`` shows them.
+
+    The plain text has the words that differ in ``{+…+}``, as git's word diffs do, and the figures.
+    """
+    answers = [column.answer or MimeBundle("", "", "") for column in columns]
+    bodies = [
+        _thought(column) + (answer_html(marked.html) + _share(marked.share) if marked.words else "")
+        for column, marked in zip(columns, marked_on_a_page([each.html for each in answers]), strict=True)
+    ]
+    brackets = marked_in_brackets([each.plain for each in answers])
+    plain = [replace(column, text=text, forms=None) for column, text in zip(columns, brackets, strict=True)]
+    meaning = marks_meaning(len(columns))
+    return {
+        "text/html": _html(columns, replace(frame, below=(meaning, *frame.below)), bodies),
+        "text/markdown": _markdown(columns, frame),
+        **_plain(plain, replace(frame, below=[meaning.replace("underlined", "in {+…+}")]), figures=True),
+    }
+
+
+def title(number: int, head: str) -> str:
+    """Return the number of a column, counted from 1, and its head."""
+    return f"{number + 1} · {' '.join(head.split())}" if head.strip() else f"{number + 1}"
+
+
+def choice_line(chosen: int | None, count: int) -> str:
+    """Return which of ``count`` answers the conversation uses; ``chosen`` is its index, or ``None``."""
+    if chosen is None:
+        return f"No answer is used in the conversation yet: %chat pick N (1 to {count}) takes one."
+    return f"Answer {chosen + 1} is used: %chat undo takes it back."
+
+
+def _html(columns: Sequence[Column], frame: Frame, bodies: Sequence[str]) -> str:
+    """Return the columns as HTML; ``bodies`` are the answers with their thinking texts."""
+    shown = (
+        _column_html(number, len(columns), column, body, used=frame.chosen == number)
+        for number, (column, body) in enumerate(zip(columns, bodies, strict=True))
+    )
+    grid = f'<div class="jctx-columns" style="{GRID_STYLE}">{"".join(shown)}</div>'
+    return "".join([*map(note_html, frame.above), grid, *map(note_html, frame.below)])
+
+
+def _column_html(number: int, count: int, column: Column, body: str, *, used: bool) -> str:
+    name = attribute_html(f"Answer {number + 1} of {count}: {' '.join(column.head.split())}")
+    sign = f' <span class="jctx-used" style="{_SIGN}">{USED}</span>' if used else ""
+    footer = footer_html(column.footer, priced=True) if column.footer else ""
+    return (
+        f'<div class="jctx-column" role="group" aria-label="{name}" style="{_USED_BORDER if used else _PLAIN_BORDER}">'
+        f'<div class="jctx-column-head" dir="auto" style="{_HEAD}">'
+        f"{text_html(title(number, column.head))}{sign}</div>"
+        f'<div style="{_BODY}">{body}{"".join(map(note_html, column.notes))}</div>{footer}</div>'
+    )
+
+
+def _thought(column: Column) -> str:
+    usage = column.footer.usage if column.footer else None
+    return thinking_html(column.thinking, usage.reasoning_tokens if usage else None)
+
+
+def _share(share: str) -> str:
+    return f'<div class="jctx-share" style="{_QUIET}">{text_html(share)}</div>'
+
+
+def _plain(columns: Sequence[Column], frame: Frame, *, figures: bool = False) -> dict[str, str]:
+    """Return the answers as plain text, one after the other; ``figures`` adds tokens, seconds and cost."""
+    shown = (
+        _answer_plain(number, column, used=frame.chosen == number, figures=figures)
+        for number, column in enumerate(columns)
+    )
+    return {"text/plain": "\n".join([*map(note_plain, frame.above), *shown, *map(note_plain, frame.below)])}
+
+
+def _answer_plain(number: int, column: Column, *, used: bool = False, figures: bool = False) -> str:
+    """Return one answer as plain text, below its head, which no answer can imitate."""
+    mark = f" ({USED})" if used else ""
+    line = footer_line(column.footer, priced=True) if figures and column.footer else ""
+    notes = [*column.notes, *remarks(column.footer), *([line] if line else [])]
+    text = column.forms.plain if column.forms else to_plain(column.text)
+    lines = [note_plain(f"── {title(number, column.head)}{mark} ──"), text, *map(note_plain, notes)]
+    return "\n".join(filter(None, lines))
+
+
+def _markdown(columns: Sequence[Column], frame: Frame) -> str:
+    parts = [*map(note_markdown, frame.above)]
+    for number, column in enumerate(columns):
+        mark = f" ({USED})" if frame.chosen == number else ""
+        parts.append(f"**[ctx] {to_markdown(title(number, column.head))}{mark}**")
+        parts += [with_fence_closed(answer.markdown)] if (answer := column.answer) else []
+        parts += map(note_markdown, [*column.notes, *remarks(column.footer)])
+    return "\n\n".join([*parts, *map(note_markdown, frame.below)])

@@ -10,10 +10,7 @@ from ..text import QUIET, text_html
 from .waiting import duration
 
 FOOTER_STYLE = f"font-size:85%;margin:.4em 0;{QUIET}"
-MAX_GROWING = 2_000  # characters shown while the text grows: its end, and up to a step more
-GROWING_STEP = 1_000  # characters that are left out at once: in between, what is shown only gets longer
-# the mark of an element that the JupyterLab extension leaves as it was, since its text is not sent again
-KEPT_CLASS = "jctx-kept"
+MAX_GROWING = 2_000  # characters shown while the text grows: its end
 MAX_THINKING = 50_000  # characters shown in a finished answer
 THOUGHT_STYLE = (
     "white-space:pre-wrap;overflow-wrap:anywhere;max-height:20em;overflow-y:auto;font-size:90%;margin:.3em 0"
@@ -108,21 +105,16 @@ def thinking_html(thought: str, tokens: int | None = None) -> str:
         return ""
     shown = thought[:MAX_THINKING]
     left_out = f"({len(thought) - MAX_THINKING:,} characters more)" if len(thought) > MAX_THINKING else ""
-    box = f'<div class="{KEPT_CLASS}">{_box(shown)}</div>'
-    return _details(f"Thought for {_amount(thought, tokens)}", box + left_out)
+    return _details(f"Thought for {_amount(thought, tokens)}", _box(shown) + left_out)
 
 
 def growing_html(thought: str, answered: bool) -> str:
-    """Return the end of a growing thinking text; once the answer has begun, what stands in for it where it is gone."""
+    """Return the end of a growing thinking text."""
     if not thought:
         return ""
     amount = _amount(thought, None)
-    if answered:
-        stand_in = f'<div class="{KEPT_CLASS}">(shown when the answer is complete)</div>'
-        return _details(f"Thought for {amount}", stand_in)
-    start = max(0, (len(thought) - MAX_GROWING) // GROWING_STEP * GROWING_STEP)
-    text = f'<div class="{KEPT_CLASS}">{_box(thought[start:])}</div>'
-    return _details(f"Thinking… ({amount}, {len(thought):,} characters)", text)
+    summary = f"Thought for {amount}" if answered else f"Thinking… ({amount}, {len(thought):,} characters)"
+    return _details(summary, _box(thought[-MAX_GROWING:]))
 
 
 def _amount(thought: str, tokens: int | None) -> str:

@@ -11,17 +11,14 @@ from typing import Any
 from IPython.display import display
 
 from ...runtime.interrupts import uninterrupted
-from ..text import to_plain
 from .calls import CALLING, AnswerStep, CallShown, step_bundles
 from .footer import growing_html
 from .json_block import is_json_like
-from .markdown import MAX_HIGHLIGHTED, MimeBundle, answer_html, finished_blocks, to_html
+from .markdown import MAX_HIGHLIGHTED, MimeBundle, answer_html, to_html
 from .waiting import WAITING, Ticker, Wait, WaitLine, waiting_html
 
 FASTEST, SLOWEST = 0.125, 0.75  # seconds between two drawings: at most 8 in a second, and of very long answers
 PER_CHARACTER = 2e-5  # seconds added for each, since a drawing holds the whole text again
-MIN_PART = 2_000  # characters of finished blocks that are drawn for the last time
-MAX_HIGHLIGHTED_TAIL = 2_000  # characters of code behind them: every drawing highlights them again
 MAX_GROWING_FORMULAS = 50  # without the labextension, the page typesets all of them after every drawing
 GROWING_JSON = "`````json\n"  # a block that is still open
 
@@ -31,48 +28,18 @@ def interval(length: int) -> float:
     return min(SLOWEST, FASTEST + PER_CHARACTER * length)
 
 
-class GrowingMarkdown:
-    """The HTML of a text that grows: blocks that no further text changes are drawn once.
-
-    ``answers`` grow on the same page, and together they have the colours and formulas of one.
-    """
-
-    def __init__(self, answers: int) -> None:
-        self._answers = answers
-        self._begin()
-
-    def _begin(self) -> None:
-        self._finished, self._html = "", ""
-        self._left: dict[str, float] = {
-            "coloured": MAX_HIGHLIGHTED // self._answers,
-            "formulas": MAX_GROWING_FORMULAS // self._answers,
-        }
-
-    def html(self, text: str) -> str:
-        """Return the HTML of the text so far; where it does not go on with the one before, it is drawn anew."""
-        text = to_plain(text)
-        if not text.startswith(self._finished):
-            self._begin()
-        tail = text[len(self._finished) :]
-        size = finished_blocks(tail) if len(tail) > MIN_PART else 0
-        if size:
-            self._html += to_html(tail[:size], self._left)
-            self._finished += tail[:size]
-        coloured = min(self._left["coloured"], MAX_HIGHLIGHTED_TAIL // self._answers)
-        return self._html + to_html(tail[size:], {**self._left, "coloured": coloured})
-
-
 class GrowingAnswer:
     """An answer so far: its text, its thinking text, the calls before it, and the wait for more.
 
-    One thread adds to it while another draws it. ``answers``: as for GrowingMarkdown. ``is_json``: it is a value, and
-    shown as code. ``steps``: calls of functions, and what the model wrote before them.
+    One thread adds to it while another draws it. ``answers`` grow on the same page, and together they have the colours
+    and formulas of one. ``is_json``: it is a value, and shown as code. ``steps``: calls of functions, and what the
+    model wrote before them.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic, *, answers: int = 1, is_json: bool = False) -> None:
         self._clock, self._is_json = clock, is_json
         self._pieces, self._thoughts = list[str](), list[str]()
-        self._markdown, self._wait = GrowingMarkdown(answers), Wait()
+        self._answers, self._wait = answers, Wait()
         self.steps: tuple[AnswerStep, ...] = ()
         self.forms: MimeBundle | None = None
         self.length = 0  # characters that have come, and calls
@@ -140,17 +107,17 @@ class GrowingAnswer:
         self._pieces = [text] if text else []
         self._thoughts = [thinking] if thinking else []
 
-    def html(self, line: WaitLine, *, spoken: bool = False) -> str:
-        """Return what is there so far, and below it the ``line`` that says who is waited for."""
-        text, (words, seconds) = self.text, line
+    def html(self) -> str:
+        """Return what is there so far, and below it who is waited for."""
+        text = self.text
         parts = [growing_html(self.thinking, self.started)]
         parts += [step.html for step in step_bundles(self.steps, is_growing=True)]
         if text:
             is_code = self._is_json and is_json_like(text)
-            parts.append(answer_html(self._markdown.html(f"{GROWING_JSON}{text}" if is_code else text)))
-        if words:
-            parts.append(waiting_html(words, seconds, spoken=spoken))
-        return "".join(parts)
+            left = {"coloured": MAX_HIGHLIGHTED, "formulas": MAX_GROWING_FORMULAS}
+            each = {kind: float(count // self._answers) for kind, count in left.items()}
+            parts.append(answer_html(to_html(f"{GROWING_JSON}{text}" if is_code else text, each)))
+        return "".join([*parts, waiting_html(*self.line)])
 
     def _add(self, pieces: list[str], piece: str) -> None:
         if self.is_open and piece:

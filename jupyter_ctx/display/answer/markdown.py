@@ -104,25 +104,11 @@ def to_markdown(source: str) -> str:
     return "\n".join(line if i in code else _harmless(line) for i, line in enumerate(lines))
 
 
-def finished_blocks(source: str) -> int:
-    """Return how many characters of a text that grows no further text changes: all blocks but the last."""
-    tokens: list[Any] = []
-    parser = _parser()
-    parser.block.parse(source, parser, {}, tokens)
-    starts = [token.map[0] for token in tokens if token.level == 0 and token.map]
-    return sum(len(line) + 1 for line in source.split("\n")[: starts[-1]]) if starts else 0
-
-
 def with_fence_closed(source: str) -> str:
     """Return Markdown with its last fence closed, so that what follows is not code."""
     source = source.rstrip()
-    lines = source.split("\n")
-    fences = [token for token in _blocks().parse(source) if token.type == "fence" and token.level == 0 and token.map]
-    if not fences or fences[-1].map[1] < len(lines):
-        return source
-    mark, has_end = fences[-1].markup, fences[-1].map[0] < len(lines) - 1
-    end = rf" {{0,3}}{re.escape(mark)}{re.escape(mark[0])}*[ \t]*"
-    return source if has_end and re.fullmatch(end, lines[-1]) else f"{source}\n{mark}"
+    last = _blocks().parse(f"{source}\n\nwhat follows")[-1]
+    return f"{source}\n{last.markup}" if last.type == "fence" else source
 
 
 def note(text: str) -> MimeBundle:

@@ -41,7 +41,6 @@ class NotebookView(GrowingAnswer):
         super().__init__(clock, is_json=is_json)
         self._above, self._streaming, self._plain = above, streaming, plain
         self._output = LiveOutput([self], self._growing, clock)
-        self._announced = False  # who is waited for
 
     def begin(self) -> None:
         """Show the notices above the answer, before the request is sent."""
@@ -61,14 +60,11 @@ class NotebookView(GrowingAnswer):
             self._output.tick()
 
     def close(self, below: Sequence[str] = (), footer: Footer | None = None) -> None:
-        """Show the whole answer in all its forms, and the notices ``below`` it; without either, leave nothing."""
+        """Show the whole answer in all its forms, and the notices ``below`` it; without anything, leave nothing."""
         self.leave()
-        if self.started or self.thinking or below or remarks(footer):
-            self._output.end(self._whole(below, footer))
-        elif self._above and self._output.is_shown:
-            self._output.end({**bundle("", self._above), "text/html": "".join(map(note_html, self._above))})
-        else:
-            self._output.end({})
+        has_notices = self._above and self._output.is_shown
+        is_there = self.started or self.thinking or below or remarks(footer) or has_notices
+        self._output.end(self._whole(below, footer) if is_there else {})
 
     def leave(self) -> None:
         """Show nothing more by itself, whatever has ended the answer."""
@@ -76,8 +72,7 @@ class NotebookView(GrowingAnswer):
 
     def _growing(self) -> dict[str, str]:
         """Return the answer so far in one form only, because it is soon replaced."""
-        line = words, seconds = self.line
-        is_new, self._announced = not self._announced, bool(words)
+        words, seconds = self.line
         if not (words or self.length or self._above):
             return {}
         if self._plain:
@@ -86,7 +81,7 @@ class NotebookView(GrowingAnswer):
             waits = [f"{words} {seconds}".rstrip()] if words else []
             lines = [*map(note_plain, [*self._above, *thinks]), *steps, to_plain(self.text), *map(note_plain, waits)]
             return {"text/plain": "\n".join(lines)}
-        return {"text/html": "".join([*map(note_html, self._above), self.html(line, spoken=is_new)])}
+        return {"text/html": "".join([*map(note_html, self._above), self.html()])}
 
     def _whole(self, below: Sequence[str], footer: Footer | None) -> dict[str, str]:
         shown = self.forms or self.text
@@ -110,7 +105,6 @@ class TerminalView(GrowingAnswer):
         self._line = NO_LINE  # as it is shown
         self._erases = sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
         self._ticker = Ticker(self.tick, TICK_SECONDS / 4)
-        self._tail = ""  # a carriage return, which may become a line end
         self._is_in_text = False
 
     def begin(self) -> None:
@@ -143,10 +137,7 @@ class TerminalView(GrowingAnswer):
         with self._lock:
             self._is_in_text = True
             self._overwrite(NO_LINE)
-        text = self._tail + piece
-        whole = text.removesuffix("\r")
-        self._tail = text[len(whole) :]
-        print(to_plain(whole), end="", flush=True)
+        print(to_plain(piece.replace("\r", "")), end="", flush=True)
 
     def think(self, piece: str) -> None:
         """Print once that the model is thinking; the thinking text would push the answer off the screen."""
@@ -179,8 +170,8 @@ class TerminalView(GrowingAnswer):
     def _end_text(self) -> None:
         """End the line of text that is printed, if there is one."""
         if self._is_in_text:
-            print(to_plain(self._tail))
-            self._tail, self._is_in_text = "", False
+            print()
+            self._is_in_text = False
 
     def _say(self, lines: Sequence[str]) -> None:
         with self._lock:

@@ -65,11 +65,13 @@ def duration(seconds: float) -> str:
     return f"{minutes:,} min {rest:02} s" if minutes else f"{rest} s"
 
 
-def waiting_html(words: str, seconds: str = "", *, spoken: bool = False) -> str:
-    """Return the line as HTML; ``spoken``: screen readers announce the words, never the seconds."""
-    role = ' role="status"' if spoken else ""
+def waiting_html(words: str, seconds: str) -> str:
+    """Return the line as HTML, of which screen readers announce the words and never the seconds."""
+    if not words:
+        return ""
     ticking = f'<span aria-hidden="true"> {seconds}</span>' if seconds else ""
-    return f'<div class="jctx-waiting" style="{WAITING_STYLE}"><span{role}>{text_html(words)}</span>{ticking}</div>'
+    spoken = f'<span role="status">{text_html(words)}</span>'
+    return f'<div class="jctx-waiting" style="{WAITING_STYLE}">{spoken}{ticking}</div>'
 
 
 class Ticker:

@@ -8,10 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from functools import partial
 
-from ..answer.column_page import choice_line, title
+from ..answer.columns import choice_line, title
 from ..text import WRAPS, note_bundle, text_html
-from .clicks import button, low_layout, tried
-from .static_fallback import LIVE, StaticFallback
+from .live import LIVE, StaticFallback, button, tried
 
 _LINE = f"font-size:90%;line-height:1.5;{WRAPS}"
 
@@ -28,22 +27,20 @@ class ChoiceBar:
     ) -> None:  # fmt: skip
         import ipywidgets
 
-        self._count, self._on_pick = len(heads), on_pick
+        self._on_pick = on_pick
         self._chosen: int | None = None
         self._output: StaticFallback | None = None
-        layout, low = ipywidgets.Layout, low_layout("0 4px 2px 0")
         self._picks = [
-            button(partial(self.press, number), [f"do-pick-{number + 1}"], low, tooltip=title(number, head))
+            button(partial(self._press, number), [f"do-pick-{number + 1}"], tooltip=title(number, head))
             for number, head in enumerate(heads)
         ]
         usable = [pick for number, pick in enumerate(self._picks) if number not in missing]
-        self._line = ipywidgets.HTML(layout=layout(overflow="visible"))
-        row = ipywidgets.HBox(usable, layout=layout(flex_flow="row wrap", overflow="visible"))
-        self.widget = ipywidgets.VBox([row, self._line], layout=layout(overflow="visible"))
-        for name in ("jctx-choices", LIVE):
-            self.widget.add_class(name)
+        self._line, row = ipywidgets.HTML(), ipywidgets.HBox(usable, layout={"flex_flow": "row wrap"})
+        self.widget = ipywidgets.VBox([row, self._line])
+        for part in (row, self._line, self.widget):
+            part.layout.overflow = "visible"
+        self.widget.add_class("jctx-choices").add_class(LIVE)
         self._draw()
-        self._say(self._choice)
 
     def show(self) -> None:
         """Show the bar in the running cell, with its static fallback above."""
@@ -51,10 +48,9 @@ class ChoiceBar:
 
     def update(self, chosen: int | None) -> None:
         """Show which answer the conversation uses now."""
-        changed, self._chosen = chosen != self._chosen, chosen
-        self._draw()
-        if changed:
-            self._say(self._choice)
+        if chosen != self._chosen:
+            self._chosen = chosen
+            self._draw()
         if self._output is not None:
             self._output.update()
 
@@ -63,25 +59,16 @@ class ChoiceBar:
         if self._output is not None:
             self._output.freeze()
 
-    def press(self, number: int) -> None:
-        """Take an answer into the conversation, as its button does."""
-        self._say(*tried(lambda: self._pick(number)))
-
-    def _pick(self, number: int) -> str:
-        if number != self._chosen:
-            self._on_pick(number)
+    def _press(self, number: int) -> None:
+        text, role = tried(lambda: self._on_pick(number)) if number != self._chosen else ("", "status")
+        if role == "alert":
+            self._say(text, role)
+        else:
             self.update(number)
-        return self._choice
 
     @property
     def _choice(self) -> str:
-        return choice_line(self._chosen, self._count)
-
-    def _say(self, text: str, role: str = "status") -> None:
-        """Show a line below the buttons, and announce it to screen readers."""
-        weight = ";font-weight:600" if role == "alert" else ""
-        attributes = f'class="jctx-choice jctx-{role}" role="{role}" style="{_LINE}{weight}"'
-        self._line.value = f"<div {attributes}>{text_html(text)}</div>"
+        return choice_line(self._chosen, len(self._picks))
 
     def _draw(self) -> None:
         for number, pick in enumerate(self._picks):
@@ -89,3 +76,10 @@ class ChoiceBar:
             with pick.hold_sync():
                 pick.description = f"✓ {number + 1} is used" if used else f"Use {number + 1}"
                 pick.button_style = "primary" if used else ""
+        self._say(self._choice, "status")
+
+    def _say(self, text: str, role: str) -> None:
+        """Show a line below the buttons, and announce it to screen readers."""
+        weight = ";font-weight:600" if role == "alert" else ""
+        attributes = f'class="jctx-choice jctx-{role}" role="{role}" style="{_LINE}{weight}"'
+        self._line.value = f"<div {attributes}>{text_html(text)}</div>"

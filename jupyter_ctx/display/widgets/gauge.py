@@ -1,28 +1,89 @@
-"""Say how full the context window is, in the same words for a page, a saved notebook and a terminal.
+"""Draw how full the context window is: one bar with its parts, in the same words on a page, saved and in a terminal.
 
-There is one drawing. It has plain colours, hex and rgba, and inline styles, which survive every sanitiser; below a live
-one stand buttons (gauge_panel.py, and the panel of the chip).
+The HTML has plain colours, hex and rgba, and inline styles, which survive every sanitiser; below a live gauge stand
+buttons (gauge_panel.py, and the panel of the chip).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from ... import wording as words
 from ...context.context_info import ContextInfo, Plan
-from ...context.windows import ContextWindow
 from ...errors import in_words
 from ...wording.budget_line import budget_line
-from ..text import QUIET, WRAPS, attribute_html, markdown_block, text_html, to_plain
-from .gauge_bar import SEGMENT_KINDS, GaugePart, bar_parts, text_bar
+from ...wording.layout import line_width, wrapped
+from ..text import QUIET, WRAPS, attribute_html, markdown_block, markdown_line, text_html, to_plain
 
 GAUGE_BOX = f"max-width:1000px;margin:6px 0;font-size:12px;line-height:18px;{WRAPS}"
+STATUS_BOX = (
+    "max-width:760px;box-sizing:border-box;margin:6px 0;padding:10px 16px;border:1px solid #bdbdbd;"
+    f"border-color:var(--jp-border-color2,#bdbdbd);border-radius:8px;font-size:13px;line-height:20px;{WRAPS}"
+)
 SHAPES = {"ok": "●", "half": "◐", "high": "▲", "full": "■", "over": "✖"}
 LEGEND_STYLE = "display:inline-block;white-space:nowrap;margin-right:8px;font-variant-numeric:tabular-nums"
 SWATCH_STYLE = "display:inline-block;width:8px;height:8px;margin-right:5px;border-radius:2px"
+GRAY = "rgba(128,128,128,{})"  # translucent: quiet on light and on dark pages
+TEXT_WIDTH = 30  # characters of the bar
 BUTTONS = ("Summarise", "Trim", "Clear", "Undo", "Redo")  # below a live gauge, each with its plan
 SINCE = ("clear", "trim", "summary", "pin", "exclude", "include all", "system prompt", "memory file", "pick", "choice")
+ACTS = {
+    "trim": "from here the next request leaves turns out",
+    "summarise": "from here the next request puts a summary in place of turns",
+    "stop": "from here nothing is sent (on_overflow is stop)",
+}
+REPLY_ROOM = "kept for the reply"
+ROOM = ("free", "margin", REPLY_ROOM)  # parts that hold nothing yet
+
+
+class SegmentKind(NamedTuple):
+    """How one part of the bar is drawn, and how it is changed; ``sign`` is its character in plain text."""
+
+    colour: str
+    sign: str
+    change: str
+
+
+SEGMENT_KINDS = {
+    "template": SegmentKind("#546e7a", "▒", "what the model's server adds to every request"),
+    "system": SegmentKind("#6d4c41", "▚", "change with %%chat system or %chat memory"),
+    "pinned": SegmentKind("#8e24aa", "▞", "unpin with %chat unpin N"),
+    "summary": SegmentKind("#00796b", "▤", "of older turns; rewrite with %chat summarise"),
+    "tools": SegmentKind("#a86500", "▥", "functions and what they returned; choose with %chat config tools"),
+    "cells": SegmentKind("#c77800", "▨", "of the notebook, with -a cells; leave out with %chat exclude"),
+    "earlier turns": SegmentKind("#1565c0", "█", "reduce with %chat summarise or trim"),
+    "this turn": SegmentKind("#4f97e0", "▓", "the newest; leave out with %chat exclude"),
+    "free": SegmentKind(GRAY.format(0.15), "·", "available to the next prompt"),
+    "margin": SegmentKind(GRAY.format(0.3), "┄", "left free for what is only estimated, and by compact_at"),
+    REPLY_ROOM: SegmentKind(GRAY.format(0.5), "░", "change with %chat config max_tokens"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class GaugePart:
+    """One part of the bar: its name in SEGMENT_KINDS, its tokens, how long it is and where it ends, as shares.
+
+    act: what the next request does once the bar is filled up to here
+    """
+
+    name: str
+    tokens: int
+    share: float
+    end: float
+    act: str = ""
+
+    @property
+    def text(self) -> str:
+        """What the part is, and how large."""
+        return f"{self.name} {self.tokens:,}"
+
+    @property
+    def tip(self) -> str:
+        """What the part is, how large, and how to change it."""
+        return "; ".join(filter(None, (f"{self.text} tokens", SEGMENT_KINDS[self.name].change, self.act)))
 
 
 class ButtonResult(NamedTuple):
@@ -33,33 +94,110 @@ class ButtonResult(NamedTuple):
     button: str = ""
 
 
+# the bar
+
+
+def bar_parts(info: ContextInfo) -> tuple[GaugePart, ...]:
+    """Return the bar's parts from left to right; the whole is limit + reserve, or the used tokens if more."""
+    length, ends = _length(info), room_ends(info)
+    reserve = length - max(info.used, info.limit)
+    sizes: list[tuple[str, int]] = [(segment.name, segment.tokens) for segment in info.segments]
+    sizes += [("free", max(0, ends - info.used)), ("margin", max(0, info.limit - max(info.used, ends)))]
+    sizes += [(REPLY_ROOM, reserve)]
+    parts, end, act = list[GaugePart](), 0, ACTS[info.on_overflow]
+    for name, tokens in sizes:
+        end += tokens
+        if tokens:
+            acts_here = act if name in ("margin", REPLY_ROOM) else ""
+            told = info.budget.reserve if name == REPLY_ROOM else tokens
+            parts.append(GaugePart(name, told, tokens / length, end / length, acts_here))
+            act = "" if acts_here else act
+    return tuple(parts)
+
+
+def room_ends(info: ContextInfo) -> int:
+    """Return the tokens above which the next request makes room or is refused; the limit where that is not known."""
+    return info.limit if info.room_ends is None else min(info.room_ends, info.limit)
+
+
+def limit_mark(info: ContextInfo) -> float:
+    """Return where the limit stands, as a share of the bar."""
+    return info.limit / _length(info)
+
+
+def _length(info: ContextInfo) -> int:
+    return max(1, info.limit + info.budget.reserve, info.used)
+
+
+def text_bar(info: ContextInfo) -> str:
+    """Return the parts in whole characters, at least one for each that takes tokens, and ``|`` at the limit."""
+    bar = ""
+    for part in bar_parts(info):
+        least = len(bar) + (part.name not in ROOM)
+        end = min(max(round(part.end * TEXT_WIDTH), least), TEXT_WIDTH)
+        bar += SEGMENT_KINDS[part.name].sign * (end - len(bar))
+    limit = round(limit_mark(info) * TEXT_WIDTH)
+    return f"{bar[:limit]}|{bar[limit:]}"
+
+
+def bar_static(info: ContextInfo, width: str = "width:100%") -> str:
+    """Return the bar alone, with a line where the next request makes room."""
+    parts = "".join(
+        f'<div title="{attribute_html(part.tip)}" style="width:{100 * part.share:.2f}%;{_painted(part)}'
+        f'{";border-left:2px solid currentColor" if part.act else ""}"></div>'
+        for part in bar_parts(info)
+    )
+    return f'<div style="display:flex;{width};height:8px;margin:4px 0;border-radius:4px;overflow:hidden">{parts}</div>'
+
+
+def _legend_html(info: ContextInfo) -> str:
+    """Return the parts of the bar with their colours and tokens."""
+    shown = ((f'<span style="{SWATCH_STYLE};{_painted(part)}"></span>', part.text) for part in bar_parts(info))
+    return " ".join(f'<span style="{LEGEND_STYLE}">{swatch}{text_html(text)}</span>' for swatch, text in shown)
+
+
+def _painted(part: GaugePart) -> str:
+    # in high contrast, a browser takes every colour but these
+    return f"background-color:{SEGMENT_KINDS[part.name].colour};forced-color-adjust:none"
+
+
+# in words
+
+
 def gauge_line(info: ContextInfo, name: str = "") -> str:
     """Return the gauge in words: tokens used, what the next request does, model, window and its source, cost and cache.
 
     ``name`` is the conversation's, where there is more than one.
     """
-    return _joined(f"Context {used_of(info)}", next_request(info), model_line(info, name), _further(info))
+    return _joined(f"Context {_used(info)}", _next_request(info), model_line(info, name), _money(info))
 
 
 def model_line(info: ContextInfo, name: str = "") -> str:
-    """Return the conversation's name, the model, and its window."""
+    """Return the conversation's name, the model, and its window with its source in few words."""
+    window = info.budget.window
+    origin = "learned from a refusal" if window.source == "learned" else window.origin
+    reserve = "" if window.is_of_prompts else f", {info.budget.reserve:,} {REPLY_ROOM}"
     conversation = f"conversation {name!r}" if name else ""
-    reserve = "" if info.budget.window.is_of_prompts else f", {info.budget.reserve:,} kept for the reply"
-    return _joined(conversation, info.model, f"{_window(info.budget.window)}{reserve}")
+    return _joined(conversation, info.model, f"window {window.tokens:,} {origin}{reserve}")
 
 
-def used_of(info: ContextInfo) -> str:
+def share_of(info: ContextInfo) -> str:
+    """Return the share of the limit that is used, where the tokens do not stand beside it."""
+    return _share(info, info.is_guess and info.used > 0)
+
+
+def _share(info: ContextInfo, about: bool) -> str:
+    return words.fill_share(info.fill, about=about) if info.limit else "no room"
+
+
+def _used(info: ContextInfo) -> str:
     """Return the tokens used and the share of the limit, with ``~`` before what is not exact."""
     about = "" if info.exact or not info.used else "~"
     state = "" if info.state == "ok" else f", {info.state}"
     return f"{about}{info.used:,} of {info.limit:,} tokens ({_share(info, info.source == 'assumed')}{state})"
 
 
-def _joined(*parts: str) -> str:
-    return to_plain(" · ".join(filter(None, parts)))
-
-
-def next_request(info: ContextInfo) -> str:
+def _next_request(info: ContextInfo) -> str:
     """Return what the next request does about a full window; empty: nothing."""
     if info.will_stop:
         return "the next prompt is not sent (on_overflow is stop)"
@@ -73,26 +211,15 @@ def next_request(info: ContextInfo) -> str:
     return "the next request tries the learned limit again"
 
 
-def _window(window: ContextWindow) -> str:
-    """Return the window and its source in few words; ``%chat status`` has all of them."""
-    if window.instead_of is not None and window.instead_of[1] == window.tokens:  # the limit is on prompts alone
-        return f"window {window.tokens:,} {window.instead_of[0]}, less learned from a refusal"
-    origin = "learned from a refusal" if window.source == "learned" else window.origin
-    return f"window {window.tokens:,} {origin}"
-
-
-def _further(info: ContextInfo) -> str:
+def _money(info: ContextInfo) -> str:
     """Return the cost, the share that a cache had where something is paid, and what is left to spend."""
-    cost = cost_text(info) if info.cost is not None else ""
+    cost = "" if info.cost is None else f"{'at least ' if info.unpriced else ''}{words.dollars(info.cost)}"
     cached = f"{100 * info.cached / info.sent:.0f} % cached" if cost and info.cached and info.sent else ""
     return _joined(cost, cached, budget_line(info.allowance) if info.allowance else "")
 
 
-def cost_text(info: ContextInfo) -> str:
-    """Return the cost so far in US dollars: "unknown", or "at least …" when some replies have no known price."""
-    if info.cost is None:
-        return "unknown"
-    return f"{'at least ' if info.unpriced else ''}{words.dollars(info.cost)}"
+def _joined(*parts: str) -> str:
+    return to_plain(" · ".join(filter(None, parts)))
 
 
 def plan_line(verb: str, plan: Plan) -> str:
@@ -112,9 +239,23 @@ def moment(info: ContextInfo) -> str:
     return f"after turn {info.turns:,}{f', then {info.undo}' if info.undo in SINCE else ''}"
 
 
+def not_drawn(error: Exception) -> str:
+    """Return what stands in place of a gauge that cannot be drawn."""
+    return f"The gauge could not be drawn: {in_words(error).rstrip('.')}. The conversation is not affected."
+
+
+# the drawing
+
+
 def gauge_text(info: ContextInfo, name: str = "") -> str:
     """Return the gauge as plain text."""
     return f"Context [{text_bar(info)}] {gauge_line(info, name).removeprefix('Context ')}"
+
+
+def gauge_static(info: ContextInfo, name: str = "") -> str:
+    """Return the gauge as it stays in a saved notebook."""
+    model = f'<div style="{QUIET}">{text_html(model_line(info, name))}</div>'
+    return f'<div style="{GAUGE_BOX}">{_gauge_html(info)}{model}</div>'
 
 
 def gauge_bundle(info: ContextInfo, name: str = "") -> dict[str, str]:
@@ -123,31 +264,11 @@ def gauge_bundle(info: ContextInfo, name: str = "") -> dict[str, str]:
     return {"text/html": gauge_static(info, name), "text/markdown": markdown_block(text), "text/plain": text}
 
 
-def not_drawn(error: Exception) -> str:
-    """Return what stands in place of a gauge that cannot be drawn."""
-    return f"The gauge could not be drawn: {in_words(error).rstrip('.')}. The conversation is not affected."
-
-
-def share_of(info: ContextInfo) -> str:
-    """Return the share of the limit that is used, where the tokens do not stand beside it."""
-    return _share(info, info.is_guess and info.used > 0)
-
-
-def _share(info: ContextInfo, about: bool) -> str:
-    return words.fill_share(info.fill, about=about) if info.limit else "no room"
-
-
-def gauge_static(info: ContextInfo, name: str = "") -> str:
-    """Return the gauge as it stays in a saved notebook."""
-    model = f'<div style="{QUIET}">{text_html(model_line(info, name))}</div>'
-    return f'<div style="{GAUGE_BOX}">{gauge_html(info)}{model}</div>'
-
-
-def gauge_html(info: ContextInfo) -> str:
+def _gauge_html(info: ContextInfo) -> str:
     """Return the drawing that all gauges share: the figures and what follows from them, the bar, and its parts."""
-    figures = _joined(f"Context {used_of(info)}", next_request(info), _further(info))
+    figures = _joined(f"Context {_used(info)}", _next_request(info), _money(info))
     sign = f'<span class="jctx-sign jctx-{info.state}">{SHAPES[info.state]}</span>'
-    return f"<div>{sign} {text_html(figures)}</div>{bar_static(info)}<div>{legend_html(info)}</div>"
+    return f"<div>{sign} {text_html(figures)}</div>{bar_static(info)}<div>{_legend_html(info)}</div>"
 
 
 def live_html(info: ContextInfo) -> str:
@@ -157,7 +278,7 @@ def live_html(info: ContextInfo) -> str:
         f'<div class="jctx-meter" role="meter" aria-label="Context used" aria-valuemin="0" aria-valuemax="{most}" '
         f'aria-valuenow="{info.used}" aria-valuetext="{attribute_html(gauge_line(info))}"></div>'
     )
-    return f'<div class="jctx" style="position:relative">{meter}{gauge_html(info)}</div>'
+    return f'<div class="jctx" style="position:relative">{meter}{_gauge_html(info)}</div>'
 
 
 def details_html(info: ContextInfo, plans: Mapping[str, Plan], result: ButtonResult, name: str = "") -> str:
@@ -180,27 +301,32 @@ def _detail(kind: str, text: str) -> str:
     return f'<div class="jctx-detail jctx-{kind}"{more}>{text_html(text)}</div>'
 
 
-def bar_static(info: ContextInfo, width: str = "width:100%") -> str:
-    """Return the bar alone, with a line where the next request makes room."""
-    parts = "".join(
-        f'<div title="{attribute_html(part.tip)}" style="width:{100 * part.share:.2f}%;{_painted(part)}'
-        f'{";border-left:2px solid currentColor" if part.act else ""}"></div>'
-        for part in bar_parts(info)
-    )
-    return f'<div style="display:flex;{width};height:8px;margin:4px 0;border-radius:4px;overflow:hidden">{parts}</div>'
+def status_bundle(
+    info: ContextInfo, name: str = "", settings: Sequence[tuple[str, Sequence[str]]] = (), notes: Sequence[str] = ()
+) -> dict[str, str]:  # fmt: skip
+    """Return the gauge with the tokens of its parts and what else ``%chat status`` says, as HTML, Markdown and text.
+
+    ``name`` is the conversation's, where there are several; ``settings`` are those that differ from the default, each
+    with its value, by who set them; ``notes`` are further lines, such as what tokens cost and what can be undone.
+    """
+    window = info.budget.window
+    age = f", {words.ago(time.time() - window.since)}" if window.since else ""
+    named = [f"conversation {name!r}"] if name else []
+    head = " · ".join([f"window {window.tokens:,} {window.origin}{age}", *named])
+    figures = _joined(f"Context {_used(info)}", _next_request(info), _money(info))
+    lines = [f"{info.in_view:,} of {words.turns(info.turns)} in view.", _differing(settings), *notes]
+    lines = list(filter(None, lines))
+    parts = ", ".join(f"{SEGMENT_KINDS[part.name].sign} {part.text}" for part in bar_parts(info))
+    text = [f"{info.model} · {head}", f"[{text_bar(info)}] {figures}", parts, *lines]
+    title = f'<div><b>{text_html(info.model)}</b> <span style="{QUIET}">· {text_html(head)}</span></div>'
+    below = "".join(f'<div style="{QUIET}">{text_html(line)}</div>' for line in lines)
+    return {
+        "text/html": f'<div class="jctx-status" style="{STATUS_BOX}">{title}{_gauge_html(info)}{below}</div>',
+        "text/markdown": "\n\n".join(map(markdown_line, text)),
+        "text/plain": to_plain("\n".join(wrapped(line, line_width(), "  ") for line in text)),
+    }
 
 
-def legend_html(info: ContextInfo) -> str:
-    """Return the parts of the bar with their colours and tokens, in plain colours."""
-    shown = ((f'<span style="{SWATCH_STYLE};{_painted(part)}"></span>', part.text) for part in bar_parts(info))
-    return " ".join(f'<span style="{LEGEND_STYLE}">{swatch}{text_html(text)}</span>' for swatch, text in shown)
-
-
-def legend_text(info: ContextInfo) -> str:
-    """Return the parts of the bar with their signs and tokens, as text."""
-    return ", ".join(f"{SEGMENT_KINDS[part.name].sign} {part.text}" for part in bar_parts(info))
-
-
-def _painted(part: GaugePart) -> str:
-    # in high contrast, a browser takes every colour but these
-    return f"background-color:{SEGMENT_KINDS[part.name].colour};forced-color-adjust:none"
+def _differing(settings: Sequence[tuple[str, Sequence[str]]]) -> str:
+    by_source = [f"{', '.join(each)} ({source})" for source, each in settings]
+    return f"Different from the default: {'; '.join(by_source)}." if by_source else ""

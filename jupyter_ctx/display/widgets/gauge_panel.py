@@ -9,9 +9,8 @@ from typing import Any
 from ...context.context_info import ContextInfo, Plan
 from ...errors import in_words
 from ..text import spoken_html, text_html
-from .clicks import button
 from .gauge import BUTTONS, ButtonResult, details_html, live_html, not_drawn, plan_line
-from .static_fallback import LIVE
+from .live import LIVE, button
 
 WRITING = "A summary is being written: Cancel ends it."
 ICONS = {"Undo": "undo", "Redo": "repeat"}  # Font Awesome 4; the tooltip is the button's name

@@ -12,8 +12,8 @@ from typing import Any
 from ...context.logprobs import Token, shares_at, text_of
 from ..tables import table
 from ..text import spoken_html, text_html
-from .clicks import button, low_layout, tried
-from .static_fallback import LIVE, StaticFallback
+from ..token_page import percent_of
+from .live import LIVE, StaticFallback, button, tried
 
 BARS, BAR_HEIGHT = 10, 28  # tokens that are shown, pixels of a row
 NEXT_HEAD = ("next token", "share")
@@ -40,8 +40,9 @@ class NextTokens:
     def __init__(self, text: str, ask: Callable[[Sequence[Token]], Likely], temperature: float) -> None:
         self._text, self._ask, self._temperature = text, ask, temperature
         self._appended: list[Token] = []
-        self._likely = ask(())
-        self._before: list[Likely] = []  # for each token that was appended, what might have come in its place
+        self._likely = [
+            ask(())
+        ]  # what may come now, behind what might have come in the place of each that was appended
         self._output: StaticFallback | None = None
 
     def show(self) -> None:
@@ -60,25 +61,22 @@ class NextTokens:
         """Return what is shown in static forms."""
         bars = self._bars()
         caption = f"{self._text}{text_of(self._appended)} … ({self._how})"
-        plain = table(NEXT_HEAD, [(label, _percent(share)) for label, share in bars], caption)
+        plain = table(NEXT_HEAD, [(label, percent_of(share)) for label, share in bars], caption)
         return {**plain, "text/html": f"{self._head_html()}{_bars_html(bars)}"}
 
-    def append(self, place: int) -> None:
+    def _append(self, place: int) -> str:
         """Append a token, and go on behind it."""
-        self._tell(partial(self._go_on, self._likely[0][place]))
-
-    def back(self) -> None:
-        """Take the last token back; nobody is asked."""
-        if self._appended:
-            token, self._likely = self._appended.pop(), self._before.pop()
-            self._tell(lambda: f"{token.label} is taken back.")
-
-    def _go_on(self, token: Token) -> str:
-        likely = self._ask([*self._appended, token])
-        self._before.append(self._likely)
+        token = self._likely[-1][0][place]
+        self._likely.append(self._ask([*self._appended, token]))
         self._appended.append(token)
-        self._likely = likely
         return f"{token.label} is appended."
+
+    def _back(self) -> str:
+        """Take the last token back; nobody is asked."""
+        if not self._appended:
+            return ""
+        self._likely.pop()
+        return f"{self._appended.pop().label} is taken back."
 
     def _tell(self, act: Callable[[], str]) -> None:
         self._line.value = spoken_html(*tried(act))
@@ -90,16 +88,12 @@ class NextTokens:
 
     @property
     def _how(self) -> str:
-        tokens, whose = self._likely
-        how = f"{whose}; temperature {self._temperature:g}"
-        if self._temperature == 1:
-            return how
-        others = f"{max(0.0, 100 * (1 - sum(shares_at(tokens, 1)))):.2g} %"
-        more = ", and more here" if self._temperature > 1 else ""
-        return f"{how}; shares among {len(tokens):,} tokens: all others have {others} at temperature 1{more}"
+        tokens, whose = self._likely[-1]
+        shared = "" if self._temperature == 1 else f"; shares among these {len(tokens):,} tokens"
+        return f"{whose}; temperature {self._temperature:g}{shared}"
 
     def _bars(self) -> list[tuple[str, float]]:
-        tokens = self._likely[0]
+        tokens, _ = self._likely[-1]
         shares = shares_at(tokens, self._temperature)
         return [(token.label, share) for token, share in zip(tokens[:BARS], shares, strict=False)]
 
@@ -111,7 +105,7 @@ class NextTokens:
         bars = self._bars()
         self._head.value, self._page.value = self._head_html(), _bars_html(bars)
         for (label, share), append in zip(bars, self._buttons, strict=False):
-            append.description, append.tooltip = label, f"append: {_percent(share)}"
+            append.description, append.tooltip = label, f"append: {percent_of(share)}"
         self._column.children = self._buttons[: len(bars)]
         if self._output is not None:
             self._output.update()
@@ -119,39 +113,31 @@ class NextTokens:
     def _build(self) -> None:
         import ipywidgets
 
-        layout = ipywidgets.Layout
-        plain = layout(overflow="visible")
-        self._head, self._page, self._line = (ipywidgets.HTML(layout=layout(overflow="visible")) for _ in range(3))
-        self._page.layout.flex = "1 1 auto"
-        row = layout(width="auto", height=f"{BAR_HEIGHT - 4}px", margin="2px")
-        self._buttons = [button(partial(self.append, place), ["next-token"], row) for place in range(BARS)]
-        self._field = ipywidgets.BoundedFloatText(
-            self._temperature, min=0.0, max=2.0, step=0.05, description="Temperature", continuous_update=True
-        )
+        self._head, self._page, self._line = (ipywidgets.HTML() for _ in range(3))
+        row = ipywidgets.Layout(width="auto", height=f"{BAR_HEIGHT - 4}px", margin="2px")
+        acts = [partial(self._append, place) for place in range(BARS)]
+        self._buttons = [button(partial(self._tell, act), ["next-token"], row) for act in acts]
+        scale: dict[str, Any] = {"value": self._temperature, "min": 0.0, "max": 2.0, "step": 0.05}
+        self._field = ipywidgets.BoundedFloatText(description="Temperature", continuous_update=True, **scale)
         self._field.layout.width, self._field.style.description_width = "11em", "initial"
         self._field.observe(self._slid, "value")
-        slider = ipywidgets.FloatSlider(
-            self._temperature, min=0.0, max=2.0, step=0.05, readout=False, layout=layout(width="9em")
-        )
-        slider.add_class("jctx-slider")
+        slider = ipywidgets.FloatSlider(readout=False, layout={"width": "9em"}, **scale).add_class("jctx-slider")
         self._link = ipywidgets.jslink((slider, "value"), (self._field, "value"))
-        back = button(self.back, ["back"], low_layout(), description="Back")
-        self._column = ipywidgets.VBox(layout=layout(width="9em", flex="0 0 auto"))
-        controls = ipywidgets.HBox([self._field, slider, back], layout=layout(flex_flow="row wrap", overflow="visible"))
-        bars = ipywidgets.HBox([self._column, self._page], layout=plain)
-        self.widget: Any = ipywidgets.VBox([self._head, controls, bars, self._line], layout=plain)
-        self.widget.add_class(LIVE)
+        back = button(partial(self._tell, self._back), ["back"], description="Back")
+        self._column = ipywidgets.VBox(layout={"width": "9em", "flex": "0 0 auto"})
+        controls = ipywidgets.HBox([self._field, slider, back], layout={"flex_flow": "row wrap"})
+        bars = ipywidgets.HBox([self._column, self._page])
+        self.widget: Any = ipywidgets.VBox([self._head, controls, bars, self._line]).add_class(LIVE)
+        self._page.layout.flex = "1 1 auto"
+        for part in (self._head, self._page, self._line, controls, bars, self.widget):
+            part.layout.overflow = "visible"
 
 
 def _bars_html(bars: Sequence[tuple[str, float]]) -> str:
     """Return the bars, each with its token, which the buttons beside a live one say."""
     rows = (
         f'<div class="jctx-odds"><code>{text_html(label)}</code><i style="width:{60 * share:.2f}%"></i>'
-        f"{_percent(share)}</div>"
+        f"{percent_of(share)}</div>"
         for label, share in bars
     )
     return f'<div class="jctx-next">{"".join(rows)}</div>'
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.1f} %"

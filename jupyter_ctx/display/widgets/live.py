@@ -1,4 +1,4 @@
-"""Show a widget with a static fallback above it: the widget is visible while it lives, else the fallback.
+"""Widgets in the running cell: their buttons, and the static output above each that stands for it once it is gone.
 
 In a saved notebook a widget's output shows an error or nothing, whatever else the output holds: JupyterLab
 shows "model not found". So the fallback is an output of its own, and its stylesheet hides one of the two. In an
@@ -7,11 +7,13 @@ untrusted notebook, which has no stylesheets, the widget's output is empty.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from typing import Any
 
 from IPython.display import display
+
+from ...errors import in_words
 
 LIVE = "jctx-live"  # the class of every widget that has a fallback
 VIEW = "application/vnd.jupyter.widget-view+json"
@@ -64,3 +66,24 @@ def _close(widget: Any) -> None:
     for part in (getattr(widget, "layout", None), getattr(widget, "style", None), widget):
         if part is not None:
             part.close()
+
+
+def button(act: Callable[[], object], classes: Iterable[str], layout: Any = None, **shown: str) -> Any:
+    """Return a button as wide as its label that does something; its CSS classes are named without ``jctx-``."""
+    import ipywidgets
+
+    low = ipywidgets.Layout(width="auto", height="24px", padding="0 8px", margin="0 4px 2px 0")
+    made = ipywidgets.Button(layout=low if layout is None else layout, **shown)
+    for name in classes:
+        made.add_class(f"jctx-{name}")
+    made.on_click(lambda _: act())
+    return made
+
+
+def tried(act: Callable[[], object]) -> tuple[str, str]:
+    """Return the result of a click as (text, "status"), or its error as (text, "alert")."""
+    try:
+        result = act()
+    except Exception as error:  # no cell would show it
+        return in_words(error), "alert"
+    return "" if result is None else str(result), "status"
