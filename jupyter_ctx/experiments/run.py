@@ -52,7 +52,7 @@ class Options:
     limit: rows to ask, the first ones; ``None``: all
     retry: whether rows that failed are asked again
     concurrency: requests at once; ``None``: it adapts to the server
-    executor: where requests run; ``None``: in threads
+    executor: where requests run, with the keys in its own environment; ``None``: in threads
     name: what tables and pictures call the run
     dry_run: whether only the price is told, and nothing is sent
     yes: whether it may begin without asking, above the setting confirm_cost
@@ -91,11 +91,6 @@ class Options:
         cost = self.max_cost
         if cost is not None and (isinstance(cost, bool) or not isinstance(cost, int | float) or not 0 < cost < 1e9):
             raise InvalidRequestError(f"max_cost is {cost!r}: it must be US dollars above 0.")
-        if self.executor is not None and not callable(getattr(self.executor, "submit", None)):
-            raise InvalidRequestError(
-                f"executor is {self.executor!r}: it must be a concurrent.futures.Executor, "
-                "such as client.get_executor()."
-            )
         if self.tools and self.executor is not None:
             raise InvalidRequestError("tools= are called here, and executor= asks elsewhere: leave one out.")
 
@@ -366,7 +361,6 @@ class Run(ReadSide):
             for number, place in enumerate(self.plan.places):
                 self._results[number] = self._results[number] or self._builder.unasked(place)
             self._answers.settle()
-            self._engine.end()
             self._answers.close()
             self.shown = self._bar.end() if self._bar is not None else self.shown
             if self._at_end is not None:
