@@ -27,8 +27,7 @@ from .asking.engine import Ended, Engine, RowRequest
 from .asking.progress import Bar, Progress, bar_of
 from .judges import Done, ResultBuilder
 from .money import Estimate, run_parts
-from .results.export import export_run
-from .results.record import ReadSide, RunRecord
+from .results.export import ReadSide, RunRecord, export_run
 from .table.plan import AnswerPlace, RunPlan
 from .table.results import Result, Results
 

@@ -12,8 +12,7 @@ from answering_rows import Refusal, answering_rows
 from jupyter_ctx import ContextWindow, InvalidRequestError, Reply, exact, sweep
 from jupyter_ctx.display.run_page import AnswerTable, CardFigures, answers_html, card_html
 from jupyter_ctx.experiments.results.differences import answers_of
-from jupyter_ctx.experiments.results.export import export_run
-from jupyter_ctx.experiments.results.record import RunRecord
+from jupyter_ctx.experiments.results.export import RunRecord, export_run
 from jupyter_ctx.experiments.table.results import Result
 
 ROW = '<tr><th scope="row"'
