@@ -19,7 +19,7 @@ from ..results.comparison import score_lines
 from ..results.differences import answers_of
 
 REDRAW = 0.34  # seconds between drawings
-MOST_SENTENCES, MOST_LINES = 12, 6  # that a card shows, and lines of scores
+MOST_LINES = 6  # of scores that a card shows
 Way = Literal["last line", "terminal", "notebook"]
 SHOWS: Mapping[Way, frozenset[str]] = {  # what each has shown at the end
     "last line": frozenset({"differences"}),
@@ -193,6 +193,5 @@ def sentences_of(run: Any) -> list[str]:
     """Return the first sentences to quote of a run, where there are scores."""
     if not any(result.scores for result in run.results):
         return []
-    said = list(run.summary().sentences)
-    more = len(said) - MOST_SENTENCES
-    return [*said[:MOST_SENTENCES], f"… and {more} more: run.summary() has all."] if more > 0 else said
+    sentences: list[str] = run.summary().first_sentences()
+    return sentences

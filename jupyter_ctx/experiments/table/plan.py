@@ -58,7 +58,7 @@ def arms_of(grid: Mapping[str, Iterable[Any]], settings: Settings) -> list[Arm]:
             f'grid is a {type(grid).__name__}: it must be a dict of lists, such as {{"temperature": [0, 1]}}.'
         )
     choices = {name: _choices(name, values) for name, values in grid.items()}
-    shown = {name: value_labels(values) for name, values in choices.items() if len(values) > 1}
+    shown = {name: _value_labels(values) for name, values in choices.items() if len(values) > 1}
     arms = []
     for places in itertools.product(*(range(len(values)) for values in choices.values())):
         at = dict(zip(choices, places, strict=True))
@@ -83,7 +83,7 @@ def _choices(name: object, values: object) -> Sequence[Any]:
     return chosen
 
 
-def value_labels(values: Sequence[Any]) -> list[str]:
+def _value_labels(values: Sequence[Any]) -> list[str]:
     """Return values as labels show them, each in one line, and long ones from where they differ."""
     texts = [" ".join(str(value).split()) for value in values]
     exact = [repr(value) for value in values]
