@@ -166,13 +166,8 @@ def pair(first: Inputs, second: Inputs, names: tuple[str, str]) -> Pairing:
     """
     columns = [_columns(first), _columns(second)]
     shared = [name for name in columns[0] if name in columns[1]]
-    if not shared and any(columns) and first and second:
-        raise InvalidRequestError(
-            f"{names[0]} has the columns {', '.join(columns[0]) or '(none)'} and {names[1]} has "
-            f"{', '.join(columns[1]) or '(none)'}: without a common one their rows cannot be compared."
-        )
     keys = _keys(first, shared), _keys(second, shared)
-    common = set(keys[0].values()) & set(keys[1].values())
+    common = set(keys[0].values()) & set(keys[1].values()) if shared or not any(columns) else set()
     if not common and first and second:
         raise InvalidRequestError(
             f"{names[0]} and {names[1]} have no row in common: none of the {len(first):,} rows of one has the inputs "

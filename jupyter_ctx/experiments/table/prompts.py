@@ -19,7 +19,6 @@ _ROW = "row"  # the name under which a template reads the whole row
 _MAX_LISTED = 12  # names in an error message
 _BRACES = re.compile(r"(?<![\w{}$\\])(\{\{?) ?([^\s{}](?:[^{}\n]*[^{}\s])?) ?(\}\}?)(?!\})")
 _AS_TYPED = "Without the spaces, {{{{{}}}}}, the braces are sent as typed. Nothing was sent."
-_HIDDEN = (str, int, float)  # what a notebook's name holds when it may have been meant instead of a column
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,8 +108,6 @@ class Template:
         lines = [f"{typed} is sent as typed: {_as_expression(column)} would fill in." for typed, column in unfilled[:1]]
         if same:
             lines.append("No expression reads a column, so the prompt is the same for every row.")
-        hidden = [name for name in self._names if name in columns and isinstance(self._names[name], _HIDDEN)]
-        lines += [f"{{{{ {name} }}}} is the column {name}, not the notebook's variable." for name in hidden]
         return tuple(lines)
 
     def prompt(self, row: Mapping[str, Any], values: Mapping[str, Any] | None = None) -> str:
@@ -120,17 +117,21 @@ class Template:
         when nothing is in it.
         """
         values = values or {}
-        text = "".join(part if isinstance(part, str) else self._filled(part, row, values) for part in self._parts)
+        names = {**self._names, **values, **row}
+        text = "".join(
+            part if isinstance(part, str) else self._filled(part, row, values, names) for part in self._parts
+        )
         if not text.strip():
             raise InvalidRequestError("The prompt is empty, because the cells that fill it are.")
         return text
 
-    def _filled(self, slot: Slot, row: Mapping[str, Any], values: Mapping[str, Any]) -> str:
+    def _filled(self, slot: Slot, row: Mapping[str, Any], values: Mapping[str, Any], names: Mapping[str, Any]) -> str:
         if not slot.varies(row) and not slot.names & values.keys():
             if slot.expression.text not in self._notebook:
                 self._notebook[slot.expression.text] = self._evaluated(slot, self._names)
             return self._notebook[slot.expression.text]
-        names = {**self._names, **values, _ROW: _as_row(slot, row), **row}
+        if _ROW in slot.names and _ROW not in row:
+            names = {**names, _ROW: row[TEXT_COLUMN] if slot.whole and tuple(row) == (TEXT_COLUMN,) else _Row(row)}
         return self._evaluated(slot, names, missing="")
 
     def _evaluated(self, slot: Slot, names: Mapping[str, Any], missing: str | None = None) -> str:
@@ -159,7 +160,7 @@ class Template:
         if missing:
             raise InvalidRequestError(_unknown(slot, missing[0], columns, grid))
         if not slot.varies(columns) and not slot.names & set(grid):
-            self._filled(slot, {}, {})
+            self._filled(slot, {}, {}, self._names)
 
 
 class _Row(dict[str, Any]):
@@ -169,14 +170,6 @@ class _Row(dict[str, Any]):
         if name not in self:
             raise AttributeError(f"there is no column {name!r}")
         return self[name]
-
-
-def _as_row(slot: Slot, row: Mapping[str, Any]) -> Any:
-    """Return what an expression reads as ``row``: the columns, or the text of a row that has nothing but a text."""
-    if slot.whole and tuple(row) == (TEXT_COLUMN,):
-        return row[TEXT_COLUMN]
-    members = row if slot.whole else [member for member in slot.members if member in row]
-    return _Row({member: row[member] for member in members})
 
 
 def _unfilled(text: str, columns: Collection[str]) -> Iterator[tuple[str, str]]:

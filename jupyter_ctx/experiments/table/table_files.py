@@ -84,7 +84,7 @@ def _read_csv(path: Path, limit: int | None) -> tuple[FileColumns, tuple[str, ..
 
 def _columns(path: Path, reader: Any, most: int) -> FileColumns:
     records = (record for record in reader if record)  # not the empty lines
-    names = next(records, [])  # one without a name, as that of an index, is named as pandas does
+    names: list[str] = next(records, [])  # one without a name, as that of an index, is named as pandas does
     header = column_names(name.strip() or f"Unnamed: {at}" for at, name in enumerate(names))
     columns: list[list[Any]] = [[] for _ in header]
     for record in islice(records, most):

@@ -92,9 +92,7 @@ def test_what_may_not_be_meant_is_told() -> None:
     assert Template("Hello {{ style }}", NAMES).check(COLUMNS) == (
         "No expression reads a column, so the prompt is the same for every row.",
     )
-    assert Template("{{ n }} {text}", NAMES).check(COLUMNS) == (
-        "{text} is sent as typed: {{ text }} would fill in.", "{{ n }} is the column n, not the notebook's variable.",
-    )  # fmt: skip
+    assert Template("{{ n }} {text}", NAMES).check(COLUMNS) == ("{text} is sent as typed: {{ text }} would fill in.",)
 
 
 @pytest.mark.parametrize("text", ["{{ text }}", "{{ row.text }}", "{{ secret }}", "{{ tone }}"])
