@@ -2,7 +2,7 @@
 
 The way of a row, from the table to the result:
 
-1. :mod:`.start` reads the table (``table.rows``), parses the template (``table.prompts``) and makes the plan
+1. :mod:`.start` reads the table (``table.rows``), parses the template and makes the plan
    (``table.plan``): the prompt of each row in each arm, made once, with the digest under which its answer is stored.
    Then it tells the price (:mod:`.money`), asks where it is high, and begins the :class:`.run.Run` that its user holds.
 2. The run finds the stored answers, and hands the other requests to the engine, in a thread of its own.

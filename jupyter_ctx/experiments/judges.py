@@ -22,8 +22,7 @@ from ..session.complete import asked_again
 from ..session.tool_rounds import billed
 from ..storage.stored_answers import Outcome
 from .scorers import Scorers
-from .table.plan import AnswerPlace, RunPlan
-from .table.prompts import Template
+from .table.plan import AnswerPlace, RunPlan, Template
 from .table.results import Result, Score
 
 REPLY, PROMPT = "reply", "prompt"  # what a question may fill in beside the columns

@@ -128,17 +128,12 @@ class Run(ReadSide):
         answers: Answers,
         options: Options,
         cost_budget: CostBudget,
-        notes: tuple[str, ...] = (),
-        at_end: Callable[[Run], object] | None = None,
-        again: Again | None = None,
+        notes: tuple[str, ...],
+        at_end: Callable[[Run], object] | None,
+        again: Again,
     ) -> None:
-        self.name, self.group, self.plan, self.options, self.cost_budget = (
-            options.name,
-            options.group,
-            plan,
-            options,
-            cost_budget,
-        )
+        self.name, self.group = options.name, options.group
+        self.plan, self.options, self.cost_budget = plan, options, cost_budget
         self._notes, self._answers, self._at_end, self._again = notes, answers, at_end, again
         self._models = models.apart()
         asker = Asker(self._models, of_rounds=cost_budget)
@@ -290,8 +285,6 @@ class Run(ReadSide):
         any run. ``compare(run, again)`` calls the two by their names, else by their models. Raises InvalidRequestError
         for a setting that is in the grid.
         """
-        if self._again is None:
-            raise InvalidRequestError("This run cannot be repeated: sweep(…) or chat.map(…) makes one that can.")
         return self._again(self, changes)
 
     def cancel(self) -> None:

@@ -23,8 +23,7 @@ from ..wording import dollars
 from .money import Estimate
 from .run import Options, Run, split_options
 from .scorers import Scorers
-from .table.plan import RunPlan, arms_of
-from .table.prompts import Template
+from .table.plan import RunPlan, Template, arms_of
 from .table.rows import Rows, read_rows
 
 LEAST_BOUNDED = 100  # tokens: a cap that has no room for such an answer has none at all

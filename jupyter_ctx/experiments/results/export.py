@@ -24,7 +24,7 @@ from ...runtime.redaction import Redactor, without_address_keys
 from ...runtime.secret_texts import BLANKED, classify_secret_name
 from ...wording import counted, dollars
 from ..statistics.tally import NOT_ASKED, by_arm, counts_text, tally
-from ..table.prompts import Template
+from ..table.plan import Template
 from ..table.results import Result, Results, Score, json_value
 from .comparison import RunSummary, compare, score_lines, summary
 from .differences import answers_of
@@ -319,7 +319,9 @@ def _missing(record: RunRecord) -> str:
     every = len(record.rows) * record.repeats * math.prod(map(len, record.grid.values()))
     counts = tally(record.results, "")
     missing = max(0, every - len(record.results))
-    left_out = counts_text({**counts.left_out, NOT_ASKED: counts.unasked + missing, **counts.unusual})
+    left_out = counts_text(
+        {**counts.left_out, NOT_ASKED: counts.left_out.get(NOT_ASKED, 0) + missing, **counts.unusual}
+    )
     return f"Of {counted(counts.answers + missing, 'answer')}: {left_out}." if left_out else ""
 
 

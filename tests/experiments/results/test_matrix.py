@@ -45,7 +45,7 @@ def test_a_mark_says_what_was_scored_or_why_nothing_was_and_failures_come_first(
     assert [cells[0] for cells in marks(table)] == [
         ("✗ ok: fail", "length: no score"),
         ("failed",),
-        ("refused", "✓ ok: pass", "length: 4"),
+        ("refused or filtered", "✓ ok: pass", "length: 4"),
         ("empty", "✗ ok: fail", "length: 1"),
         ("failed",),
         ("✓ ok: pass", "length: 4"),

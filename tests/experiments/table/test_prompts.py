@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jupyter_ctx import InvalidRequestError
-from jupyter_ctx.experiments.table.prompts import Template
+from jupyter_ctx.experiments.table.plan import Template
 from jupyter_ctx.experiments.table.rows import read_rows
 
 ROW = {"text": "Hallo", "first name": "Ada", "n": 3, "nothing": None, "braces": "{{ n }}", "none": "x", "list": [1, 2]}
