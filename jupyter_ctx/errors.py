@@ -177,7 +177,7 @@ def _shown(colour: int, name: str, error: BaseException) -> list[str]:
     return [f"\x1b[{colour}m{name}\x1b[0m{text.removeprefix(name)}"]
 
 
-def in_words(error: Exception, masked: Callable[[str], str] = str) -> str:
+def in_words(error: BaseException, masked: Callable[[str], str] = str) -> str:
     """Return an error as one text for where no traceback can be shown; the type is named unless it is a ChatError.
 
     ``masked`` blanks secrets in its message.

@@ -22,8 +22,7 @@ from ..session.complete import asked_again
 from ..session.tool_rounds import billed
 from ..storage.stored_answers import Outcome
 from .scorers import Scorers
-from .table.plan import AnswerPlace, RunPlan
-from .table.prompts import Template
+from .table.plan import AnswerPlace, RunPlan, Template
 from .table.results import Result, Score
 
 REPLY, PROMPT = "reply", "prompt"  # what a question may fill in beside the columns
@@ -118,7 +117,7 @@ def judge(question: str, *, model: str, name: str = "judge", **settings: Any) ->
 # results
 
 Done = Callable[[Outcome, bool], object]  # hears of an answer, and whether it was stored
-Send = Callable[[Ask, int, Done, Callable[[Outcome], bool]], object]
+Send = Callable[[Ask, int, Done, Callable[[Outcome], bool] | None], object]
 
 
 @dataclass(slots=True, eq=False)
@@ -135,7 +134,7 @@ class ResultBuilder:
     """Makes results of answers, in the coordinator's thread. ``keep`` hears of each result when it is final.
 
     ``send`` asks what an answer leads to: a request, the number of its repeat, who hears of the answer, and what says
-    whether a stored answer suffices where rows that failed are asked again.
+    whether a stored answer suffices where rows that failed are asked again; ``None``: any does.
     """
 
     def __init__(
@@ -209,7 +208,7 @@ class ResultBuilder:
                 self._judged(place, judged, name, None, str(error))
                 continue
             verdict = partial(self._verdict, place, judged, name, judge)
-            self._send(ask, place.repeat, verdict, partial(_is_read, judge))
+            self._send(ask, place.repeat, verdict, None)
 
     def _verdict(
         self, place: AnswerPlace, judged: _Judged, name: str, judge: Judge, answer: Outcome, _cached: bool
@@ -239,8 +238,3 @@ def _is_valid(schema: Schema, answer: Outcome) -> bool:
     except InvalidAnswerError:
         return False
     return True
-
-
-def _is_read(judge: Judge, answer: Outcome) -> bool:
-    """Return whether an answer is a verdict that can be read."""
-    return answer.reply is not None and judge.read(answer.reply) is not None

@@ -15,7 +15,7 @@ from ..providers.base import Reply
 from ..session.ask import Ask, Asker
 from ..wording import counted, dollars
 from .judges import Judge
-from .table.plan import AnswerPlace, RowPrompt, RunPlan
+from .table.plan import AnswerPlace, RunPlan
 from .table.results import Result
 
 COUNTED_ROWS, COUNTED_VERDICTS = 1_000, 100  # texts that are counted; the others are taken to be as dense
@@ -32,7 +32,6 @@ class Part:
     input_tokens: of all of them together, estimated
     longest: the tokens of the longest, estimated
     worst: US dollars that the shortest may cost; 0 where nobody knows, or bills it
-    cached_tokens: of the input of all, those that may be read from a prompt cache
     """
 
     target: Target
@@ -40,7 +39,6 @@ class Part:
     input_tokens: float
     longest: float = 0.0
     worst: float = 0.0
-    cached_tokens: float = 0.0
 
 
 def run_parts(asker: Asker, plan: RunPlan, missing: Sequence[AnswerPlace], judges: Iterable[Judge]) -> Iterator[Part]:
@@ -50,9 +48,7 @@ def run_parts(asker: Asker, plan: RunPlan, missing: Sequence[AnswerPlace], judge
         rows = [place.row for place in missing if place.arm == number]
         if not rows:
             continue
-        prompts = [plan.prompts[row, number] for row in rows]
-        part = _part(asker, plan.ask(rows[0], number), [prompt.text for prompt in prompts], len(rows))
-        yield replace(part, cached_tokens=part.input_tokens * _cached_share(prompts, arm.settings.system or ""))
+        yield _part(asker, plan.ask(rows[0], number), [plan.prompts[row, number].text for row in rows], len(rows))
         few = _spread(rows, COUNTED_VERDICTS)
         for judge in judges:  # as if every answer were as long as its prompt
             texts = [plan.prompts[row, number].text for row in few]
@@ -86,16 +82,6 @@ def count_tokens(meter: Meter, texts: Sequence[str]) -> float:
 def _spread(items: Sequence[Any], most: int) -> Sequence[Any]:
     """Return about so many of some items at most, evenly spread."""
     return items[:: max(1, -(-len(items) // most))]
-
-
-def _cached_share(prompts: Sequence[RowPrompt], system: str) -> float:
-    """Return the share of the input that a prompt cache holds once the first request of each group was answered."""
-    groups, shared, characters = set[int | None]([None]), 0, 0
-    for prompt in prompts:
-        shared += (prompt.shared or 0) if prompt.group in groups else 0
-        characters += len(system) + len(prompt.text)
-        groups.add(prompt.group)
-    return shared / characters
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +185,7 @@ def _costs(models: Models, part: Part) -> tuple[float, float | None] | None:
     if price is None:
         return None
     usual = min(target.max_tokens or EXPECTED_ANSWER, EXPECTED_ANSWER)
-    expected = tokens * price.input - part.cached_tokens * (price.input - price.read) + part.rows * usual * price.output
+    expected = tokens * price.input + part.rows * usual * price.output
     if target.max_tokens is None:
         return expected, None
     longest = math.ceil(part.longest) or 1

@@ -27,8 +27,7 @@ from .asking.engine import Ended, Engine, RowRequest
 from .asking.progress import Bar, Progress, bar_of
 from .judges import Done, ResultBuilder
 from .money import Estimate, run_parts
-from .results.export import export_run
-from .results.record import ReadSide, RunRecord
+from .results.export import ReadSide, RunRecord, export_run
 from .table.plan import AnswerPlace, RunPlan
 from .table.results import Result, Results
 
@@ -52,7 +51,7 @@ class Options:
     limit: rows to ask, the first ones; ``None``: all
     retry: whether rows that failed are asked again
     concurrency: requests at once; ``None``: it adapts to the server
-    executor: where requests run; ``None``: in threads
+    executor: where requests run, with the keys in its own environment; ``None``: in threads
     name: what tables and pictures call the run
     dry_run: whether only the price is told, and nothing is sent
     yes: whether it may begin without asking, above the setting confirm_cost
@@ -91,11 +90,6 @@ class Options:
         cost = self.max_cost
         if cost is not None and (isinstance(cost, bool) or not isinstance(cost, int | float) or not 0 < cost < 1e9):
             raise InvalidRequestError(f"max_cost is {cost!r}: it must be US dollars above 0.")
-        if self.executor is not None and not callable(getattr(self.executor, "submit", None)):
-            raise InvalidRequestError(
-                f"executor is {self.executor!r}: it must be a concurrent.futures.Executor, "
-                "such as client.get_executor()."
-            )
         if self.tools and self.executor is not None:
             raise InvalidRequestError("tools= are called here, and executor= asks elsewhere: leave one out.")
 
@@ -134,17 +128,12 @@ class Run(ReadSide):
         answers: Answers,
         options: Options,
         cost_budget: CostBudget,
-        notes: tuple[str, ...] = (),
-        at_end: Callable[[Run], object] | None = None,
-        again: Again | None = None,
+        notes: tuple[str, ...],
+        at_end: Callable[[Run], object] | None,
+        again: Again,
     ) -> None:
-        self.name, self.group, self.plan, self.options, self.cost_budget = (
-            options.name,
-            options.group,
-            plan,
-            options,
-            cost_budget,
-        )
+        self.name, self.group = options.name, options.group
+        self.plan, self.options, self.cost_budget = plan, options, cost_budget
         self._notes, self._answers, self._at_end, self._again = notes, answers, at_end, again
         self._models = models.apart()
         asker = Asker(self._models, of_rounds=cost_budget)
@@ -296,8 +285,6 @@ class Run(ReadSide):
         any run. ``compare(run, again)`` calls the two by their names, else by their models. Raises InvalidRequestError
         for a setting that is in the grid.
         """
-        if self._again is None:
-            raise InvalidRequestError("This run cannot be repeated: sweep(…) or chat.map(…) makes one that can.")
         return self._again(self, changes)
 
     def cancel(self) -> None:
@@ -366,7 +353,6 @@ class Run(ReadSide):
             for number, place in enumerate(self.plan.places):
                 self._results[number] = self._results[number] or self._builder.unasked(place)
             self._answers.settle()
-            self._engine.end()
             self._answers.close()
             self.shown = self._bar.end() if self._bar is not None else self.shown
             if self._at_end is not None:
@@ -407,12 +393,12 @@ class Run(ReadSide):
             done = partial(self._builder.add, places)
             yield RowRequest(key, self.plan.ask(row, arm), done, self.plan.prompts[row, arm].group)
 
-    def _send(self, ask: Ask, repeat: int, done: Done, suffices: Callable[[Outcome], bool]) -> None:
+    def _send(self, ask: Ask, repeat: int, done: Done, suffices: Callable[[Outcome], bool] | None) -> None:
         """Send a further request of a row, unless its answer is stored, and suffices where rows are asked again."""
         key, anywhere = (ask.digest, repeat), (ask.digest_anywhere, repeat)
         self._further[anywhere] = key
         answer = self._answers.find([key], failed=not self.options.retry).get(key, self._answers.beside.get(anywhere))
-        if answer is not None and (not self.options.retry or suffices(answer)):
+        if answer is not None and (suffices is None or not self.options.retry or suffices(answer)):
             done(answer, True)
         else:
             self._engine.add_soon(RowRequest(key, ask, done))

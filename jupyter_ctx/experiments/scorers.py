@@ -236,10 +236,7 @@ def _named_scorers(given: Any) -> dict[str, Any]:
     if given is None:
         return {}
     if isinstance(given, Mapping):
-        wrong = next((name for name in given if not isinstance(name, str) or not name.strip()), None)
-        if wrong is not None:
-            raise InvalidRequestError(f"scorers has the name {wrong!r}: it must be a text.")
-        return dict(given)
+        return {str(name): scorer for name, scorer in given.items()}
     if isinstance(given, str):
         raise InvalidRequestError(f"scorers is {given!r}: it must be functions, such as exact({given!r}).")
     named: dict[str, Any] = {}
@@ -267,8 +264,6 @@ def _check_scorer(name: str, scorer: Any) -> None:
         raise InvalidRequestError(f"The scorer {name} is {scorer!r:.{_SHOWN}}: it must be a function (row, reply).")
     if any(scorer is make for make in (exact, contains, regex, json_equal)):
         raise InvalidRequestError(f'The scorer {name} is {name} itself: call it, such as {name}("answer").')
-    if inspect.iscoroutinefunction(scorer):
-        raise InvalidRequestError(f"The scorer {name} is a coroutine: it must be a plain function (row, reply).")
     try:
         inspect.signature(scorer).bind(None, None)
     except TypeError as error:

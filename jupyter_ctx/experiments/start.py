@@ -23,8 +23,7 @@ from ..wording import dollars
 from .money import Estimate
 from .run import Options, Run, split_options
 from .scorers import Scorers
-from .table.plan import RunPlan, arms_of
-from .table.prompts import Template
+from .table.plan import RunPlan, Template, arms_of
 from .table.rows import Rows, read_rows
 
 LEAST_BOUNDED = 100  # tokens: a cap that has no room for such an answer has none at all
@@ -155,10 +154,19 @@ def _changed(run: Run, changes: Mapping[str, Any]) -> tuple[Options, dict[str, A
 
 
 def _check_keys(models: Models, run: Run) -> None:
-    """Raise AuthenticationError where a key is missing that is needed; workers elsewhere have keys of their own."""
-    asked = [*run.plan.arms, *run.options.scorers.judges.values()]
-    missing = next(filter(None, (models.missing_key(each.settings) for each in asked)), "")
-    if missing and run.options.executor is None and run.estimate.rows:
+    """Raise AuthenticationError where a key is missing, InvalidRequestError where one cannot go where it is asked."""
+    asked = [each.settings for each in (*run.plan.arms, *run.options.scorers.judges.values())]
+    if not run.estimate.rows:
+        return
+    if run.options.executor is not None:
+        if models.has_guest or any(map(models.has_key, asked)):
+            raise InvalidRequestError(
+                "executor= asks in other processes, to which no provider and no key is sent: leave out provider= and "
+                "api_key=, and set the key in the environment there. Nothing was sent."
+            )
+        return
+    missing = next(filter(None, map(models.missing_key, asked)), "")
+    if missing:
         raise AuthenticationError(f"{missing} Nothing was sent.")
 
 

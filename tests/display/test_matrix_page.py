@@ -13,8 +13,7 @@ from jupyter_page import SCREENSHOTS, new_page
 from playwright.sync_api import Page, expect
 
 from jupyter_ctx import Reply
-from jupyter_ctx.experiments.results.export import export_run
-from jupyter_ctx.experiments.results.record import RunRecord
+from jupyter_ctx.experiments.results.export import RunRecord, export_run
 from jupyter_ctx.experiments.table.results import Result
 
 pytest_plugins = ("browsing",)

@@ -15,10 +15,13 @@ import pytest
 from answering_rows import KEY, Refusal, answering_rows, shout
 
 from jupyter_ctx import BudgetExceededError, ChatError, InvalidRequestError, compare, sweep
-from jupyter_ctx.experiments.asking import rate_limiter
+from jupyter_ctx.experiments.asking import engine, rate_limiter
 from jupyter_ctx.experiments.judges import judge
 from jupyter_ctx.experiments.run import Run
 from jupyter_ctx.providers.base import Request
+from jupyter_ctx.session.ask import Ask, Asker
+from jupyter_ctx.session.complete import StreamListener
+from jupyter_ctx.storage.stored_answers import Outcome
 from jupyter_ctx.testing import Answer, ScriptedProvider
 
 WORDS = [f"word {number}" for number in range(12)]
@@ -216,9 +219,8 @@ def test_a_run_that_ended_early_says_so_wherever_it_is_read(tmp_path: Path) -> N
     assert run.results.to_polars()["asked"].equals(pl.Series("asked", frame.asked))
     (row,) = run.summary()
     assert (row.n, row.answers, row.failed, row.unasked) == (2, len(WORDS), 0, rest)
-    left = f"{rest} of {len(WORDS)} answers"
-    assert all(left in sentence for sentence in run.summary().sentences)
-    assert left in compare(run, ended(whole)).sentences[0]
+    assert run.summary().sentences[-1].startswith(f"Of {len(WORDS)} answers {rest} not asked")
+    assert f"{rest} not asked" in compare(run, ended(whole)).sentences[1]
     assert len(compare(run, whole).differences()) == 2
     assert not any(
         answer["asked"] for answer in json.loads(run.export(tmp_path / "run.json").read_text())["answers"][2:]
@@ -285,17 +287,15 @@ def test_waiting_says_when_the_run_goes_on() -> None:
 
 
 def test_local_models_go_one_after_the_other(small_model: Path, local_model: str, tmp_path: Path) -> None:
-    from jupyter_ctx.experiments.asking import workers
+    order, answered = list[str](), engine.answered
 
-    order = list[str]()
-
-    def noted(task: workers.Task) -> workers.Outcome:
-        order.append(task.ask.model)
-        return workers.run_task(task)
+    def noted(asker: Asker, ask: Ask, coming: StreamListener) -> Outcome:
+        order.append(ask.model)
+        return answered(asker, ask, coming)
 
     models = ["local/smollm2@512", "local/smollm2@1024", "local/smollm2@2048"]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("jupyter_ctx.experiments.asking.engine.run_task", noted)
+        patch.setattr("jupyter_ctx.experiments.asking.engine.answered", noted)
         run = ended(sweep("{{ text }}", WORDS[:4], {"model": models}, max_tokens=4), 60)
     assert not run.results.failed, run.results.failed[0].error
     assert order == [model for model in models for _ in range(4)]

@@ -15,7 +15,7 @@ import pytest
 
 from jupyter_ctx import Chat
 from jupyter_ctx.errors import InvalidRequestError
-from jupyter_ctx.experiments.results.record import RunRecord, as_values
+from jupyter_ctx.experiments.results.export import RunRecord, as_values
 from jupyter_ctx.runtime.redaction import Redactor
 from jupyter_ctx.session.attaching import attachment_of, attachment_of_error
 from jupyter_ctx.template.filling import fill

@@ -1,40 +1,54 @@
 """The coordinator of a run: which request starts when, and what becomes of its answer.
 
-One thread decides everything here; the requests themselves run in an executor. Every answer is written before it is
-counted as done, so that a run that is killed asks only again what was on its way.
+One thread decides everything here; the requests themselves run in other threads, which never keep Python from ending
+(those of ``concurrent.futures`` are waited for), or where an executor of the user's runs them. Every answer is written
+before it is counted as done, so that a run that is killed asks only again what was on its way.
 """
 
 from __future__ import annotations
 
 import heapq
 import itertools
+import os
 import queue
 import random
 import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable
-from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
+from concurrent.futures import CancelledError, Executor, Future
 from dataclasses import dataclass, field, replace
-from pickle import PicklingError
+from functools import cache, partial
 from typing import NamedTuple
 
 from ...config.settings import Settings
-from ...conversation.messages import new_id
+from ...errors import (
+    AuthenticationError,
+    BudgetExceededError,
+    MissingDependencyError,
+    ModelNotFoundError,
+    ProviderConnectionError,
+    ProviderError,
+    RateLimitError,
+    in_words,
+)
 from ...models.cost_budget import CostBudget
+from ...models.registry import Models
 from ...models.request_price import worst_case
+from ...providers.error_mapping import BUSY
+from ...runtime.redaction import Redactor
 from ...session.ask import Ask, Asker
-from ...storage.stored_answers import AnswerKey, Answers, Outcome
+from ...session.complete import StreamListener, may_be_billed
+from ...storage.stored_answers import AnswerKey, Answers, Fault, Outcome
 from .rate_limiter import MOST_AT_ONCE, START_AT_ONCE, RateLimiter
-from .workers import LocalContext, Task, Threads, close_run, open_run, own_process, run_task
 
 LOCAL_AT_ONCE = 2  # requests to a local model: one is answered while the next is on its way
 TICK = 0.25  # seconds between looks at whether Python is ending
 BROKEN = ("cut", "interrupted")  # how an answer ends whose connection was closed
-HOPELESS = (BrokenExecutor, CancelledError, ImportError, AttributeError, TypeError, PicklingError)  # for all requests
+OF_THE_RUN = (AuthenticationError, BudgetExceededError, MissingDependencyError, ModelNotFoundError)
+OVERLOADED = 529  # the status of a server that asks for fewer requests
 PASSING = ("busy", "limited")  # faults that are not kept: the next run asks again
 LONG_PAUSE = 3.0  # seconds of a pause from which on it is told
-BUSY_FROM = 3  # requests of one endpoint that are asked again: from which on it is told
 HOPELESS_AFTER = 5  # requests that were given up before any was answered: the server is not there
 LAST_WAIT = 0.8  # seconds that a stopped run waits for requests on their way
 
@@ -105,13 +119,13 @@ class EndpointQueue:
 
 
 class _Sent(NamedTuple):
-    """A request on its way: its queue, when it began, the money reserved for it, and its future."""
+    """A request on its way: its queue, when it began, the money reserved for it, and its future in an executor."""
 
     job: RowRequest
     endpoint: EndpointQueue
     began: float
     worst: float | None
-    future: Future[Outcome]
+    future: Future[Outcome] | None
 
 
 class Engine:
@@ -130,16 +144,16 @@ class Engine:
         executor: Executor | None = None,
         concurrency: int | None = None,
     ) -> None:
-        self._run, self._asker, self._models = new_id(), asker, asker.models
+        self._asker, self._models = asker, asker.models
         self._answers, self._cost_budget, self._waits = answers, cost_budget, waits
-        self._concurrency, self._threads = concurrency, Threads(concurrency or MOST_AT_ONCE, "jupyter_ctx ask")
-        self._executor = executor or self._threads
+        self._executor, self._concurrency = executor, concurrency
+        self._tasks, self._threads = queue.SimpleQueue[tuple[int, Ask] | None](), 0  # what they answer; how many began
         self._queues: dict[str, EndpointQueue] = {}
         self._queue_of: dict[int, tuple[Settings, EndpointQueue]] = {}  # by the identity of settings
         self._warm = set[int]()  # groups whose prompt cache is written
-        self._events = queue.SimpleQueue[tuple[int, Future[Outcome] | None]]()
+        self._events = queue.SimpleQueue[tuple[int, Outcome | None]]()
         self._open: dict[int, _Sent] = {}  # by number
-        self._numbers, self._chance = itertools.count(1), random.Random(self._run)
+        self._numbers, self._chance = itertools.count(1), random.Random()
         self._stopped = threading.Event()
         self._ended: Ended | None = None
 
@@ -152,7 +166,7 @@ class Engine:
         wait = max((each.limiter.paused_until for each in queues), default=0.0) - time.monotonic()
         if wait > LONG_PAUSE:
             return f"the server asks for a pause, {wait:,.0f} s are left"
-        again = sum(len(each.again) for each in queues if not each.answered or len(each.again) >= BUSY_FROM)
+        again = sum(len(each.again) for each in queues)
         return f"{again:,} requests failed and are asked again" if again else ""
 
     def queue_of(self, settings: Settings) -> EndpointQueue:
@@ -194,7 +208,6 @@ class Engine:
 
     def run(self) -> Ended:
         """Ask everything, and return how that ended."""
-        open_run(self._run, LocalContext(self._asker, self.begun, self._stopped.is_set))
         try:
             while self._ended is None:
                 self._waits()
@@ -209,11 +222,8 @@ class Engine:
                 self._stopped.set()
                 self._models.close()
                 self._cancel()
-            close_run(self._run)
-
-    def end(self) -> None:
-        """Let go of the threads: the run has ended, and its answers are stored."""
-        self._threads.shutdown(wait=False, cancel_futures=True)
+            for _ in range(self._threads):
+                self._tasks.put(None)
 
     def _outcome(self) -> Ended | None:
         """Return how the run ended, once it has."""
@@ -255,17 +265,35 @@ class Engine:
         job.tries += 1
         endpoint.open += 1
         endpoint.limiter.started(now)
-        task = Task(self._run, job.ask, number, own_process(), self._why_only_here(job.ask))
-        try:
-            future = self._executor.submit(run_task, task)
-        except Exception as error:  # it was shut down, or it died
-            self.give_up(_of_the_executor(error))
-            endpoint.open -= 1
-            self._cost_budget.settle(worst, 0.0)
-            return False
+        future = None
+        if self._executor is not None:
+            future = self._hand_over(self._executor, number, job.ask)
+        else:
+            self._tasks.put((number, job.ask))
+            if self._threads <= len(self._open):
+                self._threads += 1
+                threading.Thread(target=self._work, name="jupyter_ctx ask", daemon=True).start()
         self._open[number] = _Sent(job, endpoint, now, worst, future)
-        future.add_done_callback(lambda done: self._events.put((number, done)))
         return True
+
+    def _hand_over(self, executor: Executor, number: int, ask: Ask) -> Future[Outcome] | None:
+        """Have a request answered by an executor."""
+        try:
+            future = executor.submit(answered_elsewhere, ask)
+        except Exception as error:  # it was shut down, or it died
+            self._events.put((number, Outcome(error=_of_the_executor(error), fault="run")))
+            return None
+        future.add_done_callback(lambda done: self._events.put((number, _outcome_of(done))))
+        return future
+
+    def _work(self) -> None:
+        """Answer one request after the other."""
+        while (task := self._tasks.get()) is not None:
+            number, ask = task
+            outcome = Outcome(error="The run has ended.", fault="busy")
+            if not self._stopped.is_set():
+                outcome = answered(self._asker, ask, StreamListener(on_first=partial(self.begun, number)))
+            self._events.put((number, outcome))
 
     def _worst(self, ask: Ask) -> float | None:
         """Return the US dollars that a request may cost at most; ``None``: unknown, or there is no cap.
@@ -280,20 +308,9 @@ class Engine:
         tokens = sum(map(target.message_tokens, ask.messages))
         return worst_case(self._models, target, tokens, ask.messages)
 
-    def _why_only_here(self, ask: Ask) -> str:
-        """Return why no other process can ask this; empty where any can."""
-        if self._executor is self._threads:
-            return ""
-        if self._models.has_guest:
-            return f"{ask.model}: a provider that was handed in cannot be sent to another process"
-        if self._models.has_key(ask.settings):
-            where = ask.settings.base_url
-            return f"{where}: its key is in the memory of the process that began the run, and is not sent to others"
-        return ""
-
     def _take(self, wait: float) -> None:
         """Wait for something to happen, and deal with all that has happened."""
-        happened = list[tuple[int, Future[Outcome] | None]]()
+        happened = list[tuple[int, Outcome | None]]()
         try:
             happened.append(self._events.get(timeout=wait))
             while True:
@@ -301,13 +318,13 @@ class Engine:
         except queue.Empty:
             pass
         came = list[tuple[RowRequest, Outcome]]()
-        for number, future in happened:
+        for number, outcome in happened:
             if number not in self._open:
                 continue
-            if future is None:
+            if outcome is None:
                 self._warmed(self._open[number])
             else:
-                came += self._finished(self._open.pop(number), _answer_of(future))
+                came += self._finished(self._open.pop(number), outcome)
         lasting = [(job.key, answer) for job, answer in came if answer.fault not in PASSING]
         if lasting:
             self._answers.keep(lasting)
@@ -370,7 +387,7 @@ class Engine:
     def _cancel(self) -> None:
         """Cancel the requests that have not begun."""
         for number, sent in list(self._open.items()):
-            if sent.future.cancel():
+            if sent.future is not None and sent.future.cancel():
                 del self._open[number]
                 sent.endpoint.open -= 1
                 self._cost_budget.settle(sent.worst, 0.0)
@@ -386,18 +403,53 @@ def _tell(limiter: RateLimiter, answer: Outcome, now: float, began: float) -> No
         limiter.succeeded(now, began)
 
 
-def _answer_of(future: Future[Outcome]) -> Outcome:
-    """Return what became of a request. An executor that died ends the run, a worker that died does not."""
+# one try
+
+
+def answered(asker: Asker, ask: Ask, coming: StreamListener | None = None) -> Outcome:
+    """Try to get one answer. Raises nothing, whatever a provider or a function of the user's does."""
+    try:
+        outcome = asker.answered(ask, coming)
+    except BaseException as error:
+        reply = getattr(error, "reply", None)  # one that was all thinking: paid, and no answer
+        after = error.retry_after if isinstance(error, RateLimitError) else None
+        text = in_words(error, Redactor().masked)
+        return Outcome(reply, reply is not None, text, fault_of(error), after, may_be_billed(error))
+    if outcome.reply is not None and outcome.reply.stop_reason == "cut":
+        # another try may mend it; what came is kept where none does
+        return replace(outcome, error="The answer broke off before its end, in every try.", fault="busy")
+    return outcome
+
+
+def fault_of(error: BaseException) -> Fault:
+    """Return whose fault an error is."""
+    if isinstance(error, OF_THE_RUN):
+        return "run"
+    if isinstance(error, RateLimitError):
+        return "limited" if error.helps_to_wait else "row"
+    if isinstance(error, ProviderConnectionError) or not isinstance(error, Exception):
+        return "busy"
+    if isinstance(error, ProviderError):
+        return "limited" if error.status == OVERLOADED else "busy" if error.status in BUSY else "row"
+    return "row"
+
+
+def answered_elsewhere(ask: Ask) -> Outcome:
+    """Try to get one answer where an executor runs it: keys come from the environment there."""
+    return answered(_own_asker(os.getpid()), ask)
+
+
+@cache
+def _own_asker(process: int) -> Asker:
+    """Return what asks in a worker process."""
+    del process  # a forked one must not use its parent's connections
+    return Asker(Models())
+
+
+def _outcome_of(future: Future[Outcome]) -> Outcome:
+    """Return what became of a request in an executor; one that dies ends the run."""
     error = CancelledError("it cancelled a request") if future.cancelled() else future.exception()
-    if error is not None:
-        return Outcome(
-            error=_of_the_executor(error), fault="run" if isinstance(error, HOPELESS) else "busy", billed=True
-        )
-    answer = future.result()
-    if answer.reply is None or answer.reply.stop_reason != "cut" or answer.fault:
-        return answer
-    # another try may mend it; what came is kept where none does
-    return replace(answer, error="The answer broke off before its end, in every try.", fault="busy")
+    return future.result() if error is None else Outcome(error=_of_the_executor(error), fault="run", billed=True)
 
 
 def _of_the_executor(error: BaseException) -> str:

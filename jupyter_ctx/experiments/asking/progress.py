@@ -19,10 +19,9 @@ from ..results.comparison import score_lines
 from ..results.differences import answers_of
 
 REDRAW = 0.34  # seconds between drawings
-MOST_SENTENCES, MOST_LINES = 12, 6  # that a card shows, and lines of scores
-Way = Literal["last line", "terminal", "notebook"]
+MOST_LINES = 6  # of scores that a card shows
+Way = Literal["terminal", "notebook"]
 SHOWS: Mapping[Way, frozenset[str]] = {  # what each has shown at the end
-    "last line": frozenset({"differences"}),
     "terminal": frozenset({"differences", "sentences"}),
     "notebook": frozenset({"figures", "differences", "sentences", "answers"}),
 }
@@ -85,12 +84,11 @@ class Bar:
     def __init__(self, run: Any, way: Way, clock: Callable[[], float] = time.monotonic) -> None:
         self._run, self._way, self._clock = run, way, clock
         self._begun, self._drawn = clock(), -REDRAW
-        self._tqdm: Any = None
         if way == "terminal":
             from tqdm.std import tqdm
 
             self._tqdm = _tqdm_of(tqdm, run)
-        elif way == "notebook":
+        else:
             from tqdm.notebook import tqdm as widget
 
             self._tqdm = _tqdm_of(widget, run, display=False)
@@ -98,7 +96,7 @@ class Bar:
 
     def show(self) -> None:
         """Draw, not more often than the eye can follow."""
-        if self._tqdm is None or self._clock() - self._drawn < REDRAW:
+        if self._clock() - self._drawn < REDRAW:
             return
         self._drawn = self._clock()
         with suppress(Exception):
@@ -120,18 +118,12 @@ class Bar:
 
     def _end(self, seconds: float) -> None:
         run = self._run
-        if self._way == "last line":
-            print(
-                visible(f"{run.name or 'map'}: {run.progress}, {seconds:.1f} s"),
-                *map(visible, run.differences),
-                sep="\n",
-            )
-        elif self._way == "terminal":
+        if self._way == "terminal":
             self._draw()
             self._tqdm.close()
             for line in (*run.differences, *sentences_of(run)):
                 print(visible(line), file=sys.stderr)
-        elif self._way == "notebook":
+        else:
             self._output.update(card_bundle(run_card(run, seconds)), raw=True)
             self._tqdm.close()
             self._tqdm.container.close()
@@ -140,8 +132,7 @@ class Bar:
 def bar_of(run: Any, wanted: bool | None) -> Bar | None:
     """Return the bar of a run that begins here, where it is ``wanted``; ``None``: where somebody looks.
 
-    That is a widget in an open notebook, a bar in a terminal, and a last line in a notebook that runs without a
-    reader.
+    That is a widget in an open notebook, and a bar in a terminal; a notebook that runs without a reader has none.
     """
     shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
     is_kernel = shell is not None and hasattr(shell, "kernel")
@@ -150,7 +141,7 @@ def bar_of(run: Any, wanted: bool | None) -> Bar | None:
         return None
     kind = where(shell).kind if is_kernel else "terminal"
     with suppress(Exception):  # such as no ipywidgets
-        return Bar(run, "last line" if kind == "headless" else "notebook" if kind == "notebook" else "terminal")
+        return None if kind == "headless" else Bar(run, "notebook" if kind == "notebook" else "terminal")
     return None
 
 
@@ -193,6 +184,5 @@ def sentences_of(run: Any) -> list[str]:
     """Return the first sentences to quote of a run, where there are scores."""
     if not any(result.scores for result in run.results):
         return []
-    said = list(run.summary().sentences)
-    more = len(said) - MOST_SENTENCES
-    return [*said[:MOST_SENTENCES], f"… and {more} more: run.summary() has all."] if more > 0 else said
+    sentences: list[str] = run.summary().first_sentences()
+    return sentences

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from statistics import stdev
-from typing import Any, NamedTuple
+from typing import Any
 
 from ...display.run_page import CARD_STYLE, CardFigures, ScoreLine, card_html
 from ...display.tabular import RowT, Table
@@ -45,7 +44,7 @@ from .pairs import (
     results_of,
 )
 
-MAX_SENTENCES = 30  # that a card shows
+MAX_SENTENCES = 12  # that a card shows, and lines of scores
 
 
 class WithSentences(Table[RowT]):
@@ -54,20 +53,19 @@ class WithSentences(Table[RowT]):
     sentences: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
-        return "\n\n".join(map(visible, self._shown()))
+        return "\n\n".join(map(visible, self.first_sentences()))
 
     def _repr_html_(self) -> str:
-        return f"{CARD_STYLE}{card_html(CardFigures(scores=self._lines(), sentences=self._shown()))}"
+        return f"{CARD_STYLE}{card_html(CardFigures(scores=self._lines(), sentences=self.first_sentences()))}"
 
     def _lines(self) -> list[ScoreLine]:
         raise NotImplementedError
 
-    def _shown(self) -> list[str]:
+    def first_sentences(self) -> list[str]:
+        """Return as many sentences as a card shows, and how many more there are."""
         more = len(self.sentences) - MAX_SENTENCES
-        return [
-            *self.sentences[:MAX_SENTENCES],
-            *([f"… {more:,} more sentences are in .sentences"] if more > 0 else []),
-        ]
+        rest = [f"… {more:,} more sentences are in .sentences"] if more > 0 else []
+        return [*self.sentences[:MAX_SENTENCES], *rest]
 
 
 class RunSummary(WithSentences[ArmRow]):
@@ -136,9 +134,9 @@ def compare(
     """Return whether prompts differ on the same rows, scorer by scorer.
 
     ``compare(a, b)`` compares two runs, or lists of their results: b with a, and in the same way all ``others`` with
-    a. ``compare(run, "tone=formal", "tone=plain")`` compares arms of one run, the first being the one that all others
-    are compared with; ``compare(run)`` takes all its arms. A part of an arm's label names all arms that have it, and
-    those are compared whose other parameters are the same. Two runs of several arms are compared arm by arm.
+    a. ``compare(run, "tone=formal", "tone=plain")`` compares arms of one run by their labels, the first being the one
+    that all others are compared with; ``compare(run)`` takes all its arms. Two runs of several arms are compared arm by
+    arm.
 
     Rows are the same where their inputs are, in the columns that both runs have; others are left out. Yes/no scores
     get McNemar's exact test and Tango's interval, others a paired t; ``group``, the column that says which rows belong
@@ -150,28 +148,23 @@ def compare(
     Raises InvalidRequestError where two runs have no row in common, or an arm or the scorer is unknown.
     """
     group = group or _group_of(first)
-    measured, notes = list[_Measured](), list[str]()
+    rows, counts, notes = list[ComparedRow](), list[str](), list[str]()
     pairs = pairs_of(first, second, others, names)
-    for a, b, paired in pairs:
+    scorers = [_scorers(a, b, scorer) for a, b, _ in pairs]
+    alpha = ALPHA / max(1, sum(map(len, scorers)))
+    for (a, b, paired), known in zip(pairs, scorers, strict=True):
         prompts = _shared_prompts(a, b, paired)
         of = observations(paired.first.values(), *prompts)
-        notes += [*_of_prompts(a, b, prompts, of), *paired.notes]
+        notes += [*_of_prompts(a, b, prompts), *paired.notes]
         groups = joined_groups(groups_of({key: a.inputs[row] for row, key in paired.first.items()}, group), of)
-        measured += [_measure(a, b, each, paired, of, groups) for each in _scorers(a, b, scorer)]
-    adjusted = holm([math.nan if each.row.p is None else each.row.p for each in measured])
+        for each in known:
+            row, tallies = _measure(a, b, each, paired, of, groups, alpha)
+            rows.append(row)
+            counts += [verdicts.of_answers(side.name, found) for side, found in zip((a, b), tallies, strict=True)]
+    adjusted = holm([math.nan if row.p is None else row.p for row in rows])
     tests = sum(not math.isnan(p) for p in adjusted)
-    rows = [
-        each.row._replace(p_holm=_known(p), rows_needed=_whole(each.rows_needed(ALPHA / max(1, tests))))
-        for each, p in zip(measured, adjusted, strict=True)
-    ]
-    sentences = [
-        *(
-            verdicts.of_pair(row, tests, group, verdicts.of_unasked(each.tallies))
-            for row, each in zip(rows, measured, strict=True)
-        ),
-        *dict.fromkeys(verdicts.of_answers(*counted) for each in measured for counted in each.tallies.items()),
-        *dict.fromkeys(notes),
-    ]
+    rows = [row._replace(p_holm=_known(p)) for row, p in zip(rows, adjusted, strict=True)]
+    sentences = [*(verdicts.of_pair(row, tests, group) for row in rows), *dict.fromkeys([*counts, *notes])]
     table = Comparison(rows)
     table.sentences, table.pairs = tuple(filter(None, sentences)), tuple(pairs)
     return table
@@ -200,34 +193,25 @@ def _shared_prompts(a: Side, b: Side, paired: Pairing) -> tuple[dict[Key, Hashab
     return {key: first[key] for key in first if key in second}, {key: second[key] for key in first if key in second}
 
 
-def _of_prompts(a: Side, b: Side, prompts: Sequence[Mapping[Key, Hashable]], of: Mapping[Key, Key]) -> Iterator[str]:
+def _of_prompts(a: Side, b: Side, prompts: Sequence[Mapping[Key, Hashable]]) -> Iterator[str]:
     """Yield sentences where rows have the same prompt."""
-    different = [len(set(found.values())) for found in prompts]
-    for side, count in zip((a, b), different, strict=True):
-        yield verdicts.of_prompts(side.name, len(prompts[0]), count)
-    count = len({of[key] for key in prompts[0]})
-    yield verdicts.of_joined(a.name, b.name, count) if count < max(different) else ""
+    for side, found in zip((a, b), prompts, strict=True):
+        yield verdicts.of_prompts(side.name, len(found), len(set(found.values())))
 
 
 # what it comes to
 
 
-class _Measured(NamedTuple):
-    """One scorer's comparison, before the p values of all are adjusted.
-
-    row: without the adjusted p, and without the rows needed
-    tallies: of both prompts, by their names
-    rows_needed: returns how many rows show the difference, by the level of the test
-    """
-
-    row: ComparedRow
-    tallies: Mapping[str, Tally]
-    rows_needed: Callable[[float], float]
-
-
 def _measure(
-    a: Side, b: Side, scorer: str, paired: Pairing, of: Mapping[Key, Key], groups: Mapping[Key, Hashable] | None
-) -> _Measured:
+    a: Side,
+    b: Side,
+    scorer: str,
+    paired: Pairing,
+    of: Mapping[Key, Key],
+    groups: Mapping[Key, Hashable] | None,
+    alpha: float,
+) -> tuple[ComparedRow, tuple[Tally, Tally]]:
+    """Return one scorer's comparison, before the p values of all are adjusted, and what both prompts scored."""
     every = (*a.results, *b.results)
     found = tally(a.results, scorer, paired.first, every), tally(b.results, scorer, paired.second, every)
     both = {key: of[key] for key in found[0].rows if key in found[1].rows}
@@ -235,15 +219,16 @@ def _measure(
     changes = {key: _change(score, second.rows[key]) for key, score in first.rows.items()}
     kinds = {each.kind for each in (first, second) if each.rows}
     kind = next((each for each in ("mean", "rate") if each in kinds), "yes/no")
-    interval, test, needed = _difference(changes, groups, is_yes_no={first.kind, second.kind} == {"yes/no"})
+    is_yes_no = {first.kind, second.kind} == {"yes/no"}
+    interval, test, needed = _difference(changes, groups, is_yes_no=is_yes_no, alpha=alpha)
     if "mean" not in (found[0].kind, found[1].kind):
         interval = interval.within(-1.0, 1.0)
     difference, low, high, p = map(_known, (interval.value, interval.low, interval.high, interval.p))
     row = ComparedRow(
         a.name, b.name, scorer, len(changes), _mean(first.rows.values()), _mean(second.rows.values()), difference, low,
-        high, p, None, test, None, counts_text(first.left_out), counts_text(second.left_out), kind,
+        high, p, None, test, _whole(needed), counts_text(first.left_out), counts_text(second.left_out), kind,
     )  # fmt: skip
-    return _Measured(row, {a.name: first, b.name: second}, needed)
+    return row, (first, second)
 
 
 def _change(before: float, after: float) -> float:
@@ -251,32 +236,27 @@ def _change(before: float, after: float) -> float:
 
 
 def _difference(
-    changes: Mapping[Key, float], groups: Mapping[Key, Hashable] | None, *, is_yes_no: bool
-) -> tuple[Interval, str, Callable[[float], float]]:
-    """Return the difference on the same rows with its interval, the name of its test, and what tells rows needed."""
-    values, needed = list(changes.values()), _never
+    changes: Mapping[Key, float], groups: Mapping[Key, Hashable] | None, *, is_yes_no: bool, alpha: float
+) -> tuple[Interval, str, float]:
+    """Return the difference on the same rows with its interval, the name of its test, and the rows needed."""
+    values = list(changes.values())
     if groups is not None:
         belonging = [groups[key] for key in changes]
         interval, test, independent = clustered(values, belonging), "clustered t", len(set(belonging))
-        needed = partial(_needed, interval, independent - 1)
+        needed = _needed(interval, independent - 1, alpha) if interval.is_known else math.inf
     elif is_yes_no and len(values) > 1:
         alone, independent = (values.count(-1), values.count(1)), len(values)
         interval, test = paired_rates(*alone, len(values)), "McNemar exact"
-        needed = partial(rows_paired, interval.value, sum(alone) / len(values), POWER)
+        needed = rows_paired(interval.value, sum(alone) / len(values), POWER, alpha)
     else:
         interval, test, independent = mean_interval(values), "paired t", len(values)
-        needed = partial(rows_for_mean, interval.value, stdev(values) if len(values) > 1 else 0.0, POWER)
+        deviation = stdev(values) if interval.is_known else 0.0
+        needed = rows_for_mean(interval.value, deviation, POWER, alpha) if interval.is_known else math.inf
     if interval.is_known:
         return interval, test, needed
     if interval.value and independent > 1:  # all rows changed by as much
-        return replace(interval, p=mcnemar(0, independent)), "sign test", _never
-    return interval, test if len(values) > 1 else "", _never
-
-
-def _never(alpha: float) -> float:
-    """Return how many rows are needed where nothing is known of a difference."""
-    del alpha
-    return math.inf
+        return replace(interval, p=mcnemar(0, independent)), "sign test", math.inf
+    return interval, test if len(values) > 1 else "", math.inf
 
 
 def _needed(interval: Interval, degrees: int, alpha: float) -> float:

@@ -53,25 +53,22 @@ def _is_rate(results: Iterable[Result], scorer: str) -> bool:
 
 
 def _cell(result: Result, rates: Mapping[str, bool]) -> AnswerCell:
-    """Return an answer with its marks; ``rates`` says of each scorer whether all its scores are 1 or 0."""
+    """Return an answer with its marks, or what is wrong with it.
+
+    ``rates`` says of each scorer whether all its scores are 1 or 0.
+    """
     if not result.asked:
         return UNASKED_CELL
-    if result.failed or result.truncated:
-        return answer_cell(result)
-    kind = unusual(result)
-    marks = [AnswerMark("fail" if kind == "refused" else "other", kind)] if kind else []
-    marks += [_mark(result, scorer, is_rate=is_rate) for scorer, is_rate in rates.items()]
-    return answer_cell(result, marks)
-
-
-def answer_cell(result: Result, marks: Sequence[AnswerMark] = ()) -> AnswerCell:
-    """Return an answer with these marks, or what is wrong with it."""
     text = result.reply.text if result.reply is not None else ""
     if result.failed:
-        return AnswerCell(
-            "\n\n".join(filter(None, (result.error or "no answer", text))), (AnswerMark("fail", "failed"),)
-        )
-    return AnswerCell(text, (AnswerMark("other", "truncated"),) if result.truncated else tuple(marks))
+        wrong = filter(None, (result.error or "no answer", text))
+        return AnswerCell("\n\n".join(wrong), (AnswerMark("fail", "failed"),))
+    if result.truncated:
+        return AnswerCell(text, (AnswerMark("other", "truncated"),))
+    kind = unusual(result)
+    marks = [AnswerMark("other" if kind == "empty" else "fail", kind)] if kind else []
+    marks += [_mark(result, scorer, is_rate=is_rate) for scorer, is_rate in rates.items()]
+    return AnswerCell(text, tuple(marks))
 
 
 def _mark(result: Result, scorer: str, *, is_rate: bool) -> AnswerMark:

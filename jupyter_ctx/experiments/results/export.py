@@ -1,36 +1,143 @@
-"""Write a run to a file, as JSON that is read again or as one page to read, without secrets; and read it."""
+"""A run as it was asked and answered: read alike while it goes on and from a file, which holds no keys.
+
+A .json file has all that is needed to repeat it, an .html file is a page to read.
+"""
 
 from __future__ import annotations
 
 import html
 import json
 import math
+import platform
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import astuple, replace
+from dataclasses import dataclass, field, fields, replace
+from functools import cache, lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
-from ...display.run_page import CARD_STYLE, CardFigures, ScoreLine, answers_html, card_html
+from ...context.windows import ContextWindow
+from ...display.run_page import CARD_STYLE, CardFigures, answers_html, card_html
 from ...display.text import text_html, to_plain
 from ...errors import InvalidRequestError
 from ...runtime.files import path_of, reason_of, write_export
+from ...runtime.redaction import Redactor, without_address_keys
+from ...runtime.secret_texts import BLANKED, classify_secret_name
 from ...wording import counted, dollars
 from ..statistics.tally import NOT_ASKED, by_arm, counts_text, tally
-from ..table.results import Result, Results
-from .comparison import compare, score_lines, summary
+from ..table.plan import Template
+from ..table.results import Result, Results, Score, json_value
+from .comparison import RunSummary, compare, score_lines, summary
 from .differences import answers_of
-from .record import EXPORTS, RUN_MARK, RunRecord, as_values, from_values
 
-# no script, image, font or address, whatever an answer holds
-_POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
-REPORT_MARK = '<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><meta name="generator" content="jupyter_ctx">'
-_SHEET = (
-    "<style>:root{color-scheme:light dark}body{font:16px/1.5 system-ui,sans-serif;margin:0 auto;padding:1em;"
-    "max-width:100em;color:CanvasText;background:Canvas}p,pre,dd,h1{overflow-wrap:anywhere;max-width:60em}"
-    "h1{margin:0}.missing{border-left:4px solid #d32f2f;padding-left:.6em;font-weight:600}"
-    "dl{display:grid;grid-template-columns:auto 1fr;gap:.2em 1em}dt{font-weight:600}dd{margin:0}"
-    "pre{white-space:pre-wrap}</style>"
-)
+RUN_MARK, RUN_VERSION = "jupyter_ctx_run", 1
+DIFFERENT_TEXTS = 10_000  # that are looked at once
+NEVER_LEFT_OUT = ("template", "rows", "answers")
+EXPORTS = 'run.export("run.json") writes one.'
+PACKAGES = (
+    "jupyter_ctx", "openai", "anthropic", "google-genai", "xllamacpp", "tiktoken", "genai-prices",
+)  # fmt: skip
+SAVED = [each.name for each in fields(Result) if each.name != "inputs"]  # which the table has already
+
+
+@cache
+def package_versions() -> dict[str, str]:
+    """Return the versions of Python and of the installed packages that shape a run."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    versions = {"Python": platform.python_version()}
+    for package in PACKAGES:
+        try:
+            versions[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return versions
+
+
+class ReadSide:
+    """What is read of a run, whether it goes on here or is from a file.
+
+    results: the answers
+    group: the column that says which rows belong together
+    grid: the values of each parameter of a sweep
+    settings: what requests are sent with
+    """
+
+    __slots__ = ()
+    results: Any
+    group: Any
+    grid: Any
+    settings: Any
+
+    @property
+    def model(self) -> str:
+        """The model that was asked; empty where the grid has several."""
+        models = self.grid.get("model") or [self.settings.get("model", "")]
+        return str(models[0]) if len(models) == 1 else ""
+
+    def to_dataframe(self) -> Any:
+        """Return a pandas DataFrame with a row for each answer; see :meth:`Results.to_dataframe`."""
+        return self.results.to_dataframe()
+
+    def summary(self) -> RunSummary:
+        """Return the rate or the mean of each arm by each scorer, with 95 % intervals and a sentence to quote."""
+        return summary(self.results, group=self.group)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class RunRecord(ReadSide):
+    """A run, as it was asked and answered; :func:`load_run` reads one from a file.
+
+    template: the prompt, with ``{{ column }}`` to be filled in
+    rows: the table: the columns of each row
+    results: the answers
+    settings: what requests were sent with: model, temperature, base_url, parameters and so on
+    windows: the window of each model that was asked, by its full name
+    grid: the values of each parameter of a sweep
+    repeats: how often each row was asked
+    schema: the JSON schema of the answers; ``None``: text
+    names: values that the template may read beside the columns; those that it reads are kept
+    group: the column that says which rows belong together
+    name: what the run is called
+    begun: when, as ISO 8601 has it
+    cost: US dollars spent on it; ``None`` where no price is known
+    unpriced: answers that were billed at a price that nobody knows
+    max_cost: US dollars that it could not pass; ``None``: no such cap
+    packages: the version of each package that took part, and of Python
+    """
+
+    template: str
+    rows: Sequence[Mapping[str, Any]]
+    results: Results
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    windows: Mapping[str, ContextWindow] = field(default_factory=dict)
+    grid: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    repeats: int = 1
+    schema: Mapping[str, Any] | None = None
+    names: Mapping[str, Any] = field(default_factory=dict)
+    group: str | None = None
+    name: str = ""
+    begun: str = ""
+    cost: float | None = None
+    unpriced: int = 0
+    max_cost: float | None = None
+    packages: Mapping[str, str] = field(default_factory=package_versions)
+
+    def __repr__(self) -> str:
+        answers, rows = counted(len(self.results), "answer"), counted(len(self.rows), "row")
+        return f"RunRecord({self.name or 'unnamed'}: {answers} to {rows}, begun {self.begun or 'never'})"
+
+    @property
+    def record(self) -> RunRecord:
+        """Itself, as ``run.record`` is for a run of this session."""
+        return self
+
+    @property
+    def unasked(self) -> int:
+        """How many answers were not asked for, because the run ended before."""
+        return len(self.results.unasked)
+
+
+# files
 
 
 def export_run(record: RunRecord, path: str | Path, known_keys: Iterable[str] = ()) -> Path:
@@ -82,39 +189,129 @@ def _is_exported(text: str) -> bool:
     return isinstance(found, dict) and RUN_MARK in found
 
 
+# values of JSON
+
+
+def as_values(record: RunRecord, known_keys: Iterable[str] = ()) -> dict[str, Any]:
+    """Return a record as values that JSON has, without keys: the known ones, and what looks like one."""
+    settings, address = dict(record.settings), record.settings.get("base_url")
+    if isinstance(address, str):
+        settings["base_url"] = without_address_keys(address)
+    own = {each.name: getattr(record, each.name) for each in fields(record) if each.name != "results"}
+    own["repeat"] = own.pop("repeats")  # as sweep() takes it
+    held = {
+        RUN_MARK: RUN_VERSION,
+        **own,
+        "settings": _without_named(settings),
+        "rows": list(record.rows),
+        "names": _names_read(record),
+        "answers": [{name: getattr(each, name) for name in SAVED} for each in record.results],
+        "summary": summary(record.results, group=record.group).sentences,
+    }
+    values, redactor = json_value(held), Redactor(known_keys)
+    masked: dict[str, Any] = _masked(values, redactor)
+    for answer, result in zip(masked["answers"], record.results, strict=True):  # scores are no secrets, whatever
+        scores: dict[str, Score] = json_value(result.scores)  # their scorer is called
+        answer["scores"] = {redactor.masked(name): score for name, score in scores.items()}
+    return masked
+
+
+def from_values(values: Any, whence: str = "This") -> RunRecord:
+    """Return the record that :func:`as_values` made values of; ``whence`` is for the error: InvalidRequestError."""
+    import msgspec
+
+    version = values.get(RUN_MARK) if isinstance(values, dict) else None
+    if type(version) is not int or version < RUN_VERSION:
+        raise InvalidRequestError(f"{whence} is no exported run: {RUN_MARK!r} is not in it. {EXPORTS}")
+    if version > RUN_VERSION:
+        raise InvalidRequestError(
+            f"{whence} is an exported run of a newer jupyter_ctx (format {version:,}, and this one reads "
+            f"{RUN_VERSION}): pip install --upgrade jupyter_ctx"
+        )
+    kinds = {**get_type_hints(RunRecord), "answers": list[dict[str, Any]]}
+    del kinds["results"]
+    own = dict[str, Any]()
+    try:
+        for name, kind in kinds.items():  # "answers" is the last
+            saved = "repeat" if name == "repeats" else name
+            if saved in values or name in NEVER_LEFT_OUT:
+                own[name] = msgspec.convert(values.get(saved), kind)
+        answers = [msgspec.convert({**answer, "inputs": {}}, Result) for answer in own.pop("answers")]
+        results = Results(replace(answer, inputs=_row(own["rows"], answer.row)) for answer in answers)
+    except (msgspec.ValidationError, IndexError) as error:
+        raise InvalidRequestError(f"{whence} is a damaged exported run ({name}: {error}). {EXPORTS}") from None
+    return RunRecord(**own, results=results)
+
+
+def _names_read(record: RunRecord) -> dict[str, Any]:
+    """Return the values that the template reads beside the columns: a notebook has many more."""
+    columns = set().union(*record.rows[:1], record.grid)
+    names = Template(record.template, record.names).names
+    return {name: value for name, value in names.items() if name not in columns}
+
+
+def _row(rows: Sequence[Mapping[str, Any]], number: int) -> Mapping[str, Any]:
+    if not 0 <= number < len(rows):
+        raise IndexError(f"there is no row {number}")
+    return rows[number]
+
+
+def _without_named(settings: Any) -> Any:
+    """Return settings with ``***`` for what is named like a key, however short it is."""
+    if not isinstance(settings, Mapping):
+        return settings
+    hidden = {name for name, value in settings.items() if isinstance(value, str) and classify_secret_name(name)}
+    return {name: BLANKED if name in hidden else _without_named(value) for name, value in settings.items()}
+
+
+def _masked(value: Any, redactor: Redactor) -> Any:
+    """Return a value of JSON with ``***`` for secrets."""
+    text_of = lru_cache(DIFFERENT_TEXTS)(redactor.masked)  # the same labels stand in every row and answer
+
+    def masked(part: Any) -> Any:
+        if isinstance(part, dict):
+            return {
+                text_of(label): BLANKED if redactor.is_secret(label, inner) else masked(inner)
+                for label, inner in part.items()
+            }
+        if isinstance(part, list):
+            return [masked(inner) for inner in part]
+        return text_of(part) if isinstance(part, str) else part
+
+    return masked(value)
+
+
 # a page to read
+
+
+# no script, image, font or address, whatever an answer holds
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+REPORT_MARK = '<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><meta name="generator" content="jupyter_ctx">'
+_SHEET = (
+    "<style>:root{color-scheme:light dark}body{font:16px/1.5 system-ui,sans-serif;margin:0 auto;padding:1em;"
+    "max-width:100em;color:CanvasText;background:Canvas}p,pre,dd,h1{overflow-wrap:anywhere;max-width:60em}"
+    "h1{margin:0}.missing{border-left:4px solid #d32f2f;padding-left:.6em;font-weight:600}"
+    "dl{display:grid;grid-template-columns:auto 1fr;gap:.2em 1em}dt{font-weight:600}dd{margin:0}"
+    "pre{white-space:pre-wrap}</style>"
+)
 
 
 def report_html(record: RunRecord, known_keys: Iterable[str] = ()) -> str:
     """Return a run as one HTML page without secrets, which are blanked as in its other exports."""
-    results = record.results
+    results, masked = record.results, Redactor(known_keys).masked
     found = summary(results, group=record.group)
     compared = compare(results, group=record.group).sentences if len(by_arm(results)) > 1 else ()
-    sentences = tuple(dict.fromkeys([*compared, *found.sentences]))
-    # verdicts rest on the prompts that were sent, which the page does not show: blanked, two may look the same
-    shown = replace(record, results=Results(replace(result, prompt="") for result in results))
-    lines = score_lines(found)
-    values = as_values(shown, known_keys, lines=[astuple(line)[:3] for line in lines], summary=sentences)
-    drawn = zip(lines, values["lines"], strict=True)
-    scores = [ScoreLine(value, label, interval, line.ends) for line, (value, label, interval) in drawn]
+    scores = [replace(line, label=masked(line.label)) for line in score_lines(found)]
+    sentences = [masked(sentence) for sentence in dict.fromkeys([*compared, *found.sentences])]
+    shown = from_values(as_values(record, known_keys))
     return _page(
-        title=values["name"] or "A run",
+        title=shown.name or "A run",
         missing=_missing(record),
-        card=CardFigures(scores=scores, sentences=values["summary"]),
-        settings=_settings(values | _price(record)),
-        prompt=values["template"],
-        answers=answers_html(answers_of(_blanked(results, values)), most=None),
+        card=CardFigures(scores=scores, sentences=sentences),
+        settings=_settings(shown),
+        prompt=shown.template,
+        answers=answers_html(answers_of(shown.results), most=None),
     )
-
-
-def _blanked(results: Sequence[Result], values: Mapping[str, Any]) -> list[Result]:
-    """Return the results with texts and scores as ``values`` has them, where secrets are blanked."""
-    blanked = list[Result]()
-    for result, shown in zip(results, values["answers"], strict=True):
-        reply = result.reply and replace(result.reply, text=shown["reply"]["text"])
-        inputs, error, scores = values["rows"][result.row], shown["error"], shown["scores"]
-        blanked.append(replace(result, arm=shown["arm"], inputs=inputs, reply=reply, error=error, scores=scores))
-    return blanked
 
 
 def _missing(record: RunRecord) -> str:
@@ -122,29 +319,26 @@ def _missing(record: RunRecord) -> str:
     every = len(record.rows) * record.repeats * math.prod(map(len, record.grid.values()))
     counts = tally(record.results, "")
     missing = max(0, every - len(record.results))
-    left_out = counts_text({**counts.left_out, NOT_ASKED: counts.unasked + missing, **counts.unusual})
+    left_out = counts_text(
+        {**counts.left_out, NOT_ASKED: counts.left_out.get(NOT_ASKED, 0) + missing, **counts.unusual}
+    )
     return f"Of {counted(counts.answers + missing, 'answer')}: {left_out}." if left_out else ""
 
 
-def _price(record: RunRecord) -> dict[str, str]:
-    """Return what the run cost, and how many of its answers have no known price."""
-    costs = [] if record.cost is None else [dollars(record.cost)]
-    costs += [f"{counted(record.unpriced, 'answer')} at an unknown price"] if record.unpriced else []
-    return {"cost": " and ".join(costs)}
-
-
-def _settings(values: Mapping[str, Any]) -> dict[str, str]:
+def _settings(record: RunRecord) -> dict[str, str]:
     """Return how a run was asked, by name."""
-    rows = {
-        "cost": values["cost"],
-        "begun": values["begun"],
-        "rows": f"{len(values['rows']):,}",
-        "repeat": values["repeat"],
+    told: dict[str, Any] = {
+        "cost": "" if record.cost is None else dollars(record.cost),
+        "answers at an unknown price": record.unpriced or "",
+        "begun": record.begun,
+        "rows": f"{len(record.rows):,}",
+        "repeat": record.repeats,
+        **record.settings,
+        **{name: ", ".join(map(str, choices)) for name, choices in record.grid.items()},
+        "group": record.group,
+        **{f"window of {model}": f"{window.tokens} tokens" for model, window in record.windows.items()},
+        "packages": ", ".join(f"{name} {version}" for name, version in record.packages.items()),
     }
-    windows = {f"window of {model}": f"{window['tokens']} tokens" for model, window in values["windows"].items()}
-    packages = ", ".join(f"{name} {version}" for name, version in values["packages"].items())
-    grid = {name: ", ".join(map(str, choices)) for name, choices in values["grid"].items()}
-    told = {**rows, **values["settings"], **grid, "group": values["group"], **windows, "packages": packages}
     return {name: str(value) for name, value in told.items() if value not in (None, "", {}, [])}
 
 

@@ -16,7 +16,6 @@ from typing import Any, NamedTuple, TypeVar
 from ...errors import InvalidRequestError
 from ...wording import did_you_mean
 from ..statistics.tally import Key, by_arm
-from ..table.plan import value_labels
 from ..table.results import Result, json_value
 
 Item = TypeVar("Item", bound=Hashable)
@@ -71,39 +70,15 @@ def pairs_of(first: Any, second: Any, others: tuple[Any, ...], names: Sequence[s
 
 
 def _arms_of_one(arms: Arms, labels: Sequence[object]) -> Iterator[tuple[Side, Side]]:
-    """Yield the first of some arms of one run with each other one; without labels of all.
-
-    Arms that a part of a label names are compared where all other parameters are the same.
-    """
+    """Yield the first of some arms of one run with each other one; without labels of all."""
     chosen = list(map(str, labels)) or list(arms)
     if len(chosen) < 2:
         raise InvalidRequestError(f"compare() needs two runs, or two arms of one: {_known_arms(arms)}")
-    first, *others = (_arms_with(arms, label) for label in chosen)
-    common = [rest for rest in first if all(rest in other for other in others)]
-    if not common:
-        given = ", ".join(map(repr, chosen))
-        raise InvalidRequestError(f"{given}: no arms differ in these values alone; {_known_arms(arms)}")
-    firsts = {rest: _side(first[rest], "", arms[first[rest]]) for rest in common}
-    for other in others:
-        for rest in common:
-            yield firsts[rest], _side(other[rest], "", arms[other[rest]])
-
-
-def _arms_with(arms: Arms, label: str) -> dict[tuple[str, ...], str]:
-    """Return the arms that a label, or a part of one such as ``tone=formal``, names: by their other parameters."""
-    if label in arms:
-        return {(): label}
-    named = dict[tuple[str, ...], str]()
-    values = [results[0].values for results in arms.values()]
-    shown = {name: value_labels([each.get(name) for each in values]) for name in values[0]}
-    for at, arm in enumerate(arms):
-        parts = [f"{name}={labels[at]}" for name, labels in shown.items()]
-        given = [part for part in parts if f", {part}, " in f", {label}, "]
-        if ", ".join(given) == label:
-            named[tuple(part for part in parts if part not in given)] = arm
-    if not named:
-        raise InvalidRequestError(f"This run has no arm {label!r}.{near(label, list(arms))}")
-    return named
+    unknown = next((label for label in chosen if label not in arms), None)
+    if unknown is not None:
+        raise InvalidRequestError(f"This run has no arm {unknown!r}.{near(unknown, list(arms))}")
+    first, *others = (_side(label, "", arms[label]) for label in chosen)
+    return ((first, other) for other in others)
 
 
 def _runs(runs: Sequence[Any], names: Sequence[str]) -> Iterator[tuple[Side, Side]]:
@@ -191,13 +166,8 @@ def pair(first: Inputs, second: Inputs, names: tuple[str, str]) -> Pairing:
     """
     columns = [_columns(first), _columns(second)]
     shared = [name for name in columns[0] if name in columns[1]]
-    if not shared and any(columns) and first and second:
-        raise InvalidRequestError(
-            f"{names[0]} has the columns {', '.join(columns[0]) or '(none)'} and {names[1]} has "
-            f"{', '.join(columns[1]) or '(none)'}: without a common one their rows cannot be compared."
-        )
     keys = _keys(first, shared), _keys(second, shared)
-    common = set(keys[0].values()) & set(keys[1].values())
+    common = set(keys[0].values()) & set(keys[1].values()) if shared or not any(columns) else set()
     if not common and first and second:
         raise InvalidRequestError(
             f"{names[0]} and {names[1]} have no row in common: none of the {len(first):,} rows of one has the inputs "

@@ -32,7 +32,6 @@ from statistics import NormalDist, fmean, stdev
 CONFIDENCE, ALPHA, POWER = 0.95, 0.05, 0.80
 HIDDEN_SKEWNESS = 40  # rows show about n / (n + 40) of it: measured with log-normal and exponential scores
 FEW_ROWS = 10  # below, no rows needed are told
-_COUNTED = 300  # discordant rows up to which the ways are counted one by one
 _STEPS, _TINY, _PRECISE = 10_000, 1e-300, 1e-15
 _ROUNDING = 1e-12  # of a value, beyond which its digits say nothing
 _NORMAL = NormalDist()
@@ -152,12 +151,10 @@ def _skewness(values: Sequence[float]) -> float:
 
 def mcnemar(only_first: int, only_second: int) -> float:
     """Return the p value of McNemar's exact test, from the rows that one of two prompts alone got right."""
-    discordant, fewer = only_first + only_second, min(only_first, only_second)
-    if discordant > _COUNTED:
-        return min(1.0, 2 * _beta(0.5, 0.5, discordant - fewer, fewer + 1))
-    tail: int = sum(math.comb(discordant, i) for i in range(fewer + 1))
-    every: int = 2**discordant
-    return min(1.0, 2 * tail / every)
+    if only_first == only_second:
+        return 1.0
+    fewer, more = sorted((only_first, only_second))
+    return min(1.0, 2 * _beta(0.5, 0.5, more, fewer + 1))
 
 
 def paired_rates(only_first: int, only_second: int, n: int, confidence: float = CONFIDENCE) -> Interval:

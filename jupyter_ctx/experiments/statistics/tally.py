@@ -15,7 +15,7 @@ from .significance import Interval, averaged, clustered, clustered_rate, mean_in
 
 Key = Hashable  # of a row: its number, or what it shares with the same row of another run
 LEFT_OUT = ("failed", "truncated", "without a score", "not asked")  # why an answer is counted in no figure
-UNUSUAL = {"refused": "refused or filtered", "empty": "empty"}  # answers that count as they were scored
+UNUSUAL = ("refused or filtered", "empty")  # answers that count as they were scored
 NOT_ASKED = LEFT_OUT[-1]
 
 
@@ -38,11 +38,6 @@ class Tally:
     left_out: Mapping[str, int]
     unusual: Mapping[str, int]
     error: str = ""
-
-    @property
-    def unasked(self) -> int:
-        """How many answers were not asked for."""
-        return self.left_out.get(NOT_ASKED, 0)
 
     def interval(self, groups: Mapping[Key, Hashable] | None = None) -> Interval:
         """Return the rate or the mean over all rows with its interval; ``groups`` says which rows belong together.
@@ -101,7 +96,7 @@ def tally(
     errors = (text for result in results for text in (result.error, *result.problems) if text)
     return Tally(
         rows, kind, len(results), {each: why[each] for each in LEFT_OUT if why[each]},
-        {words: kinds[each] for each, words in UNUSUAL.items() if kinds[each]}, next(errors, ""),
+        {each: kinds[each] for each in UNUSUAL if kinds[each]}, next(errors, ""),
     )  # fmt: skip
 
 
@@ -116,12 +111,12 @@ def _left_out(result: Result, scorer: str) -> str:
 
 
 def unusual(result: Result) -> str:
-    """Return ``refused`` (by the model, or a filter of its provider) or ``empty``; nothing for any other answer."""
+    """Return one of ``UNUSUAL``; nothing for any other answer."""
     if result.reply is None:
         return ""
     if result.reply.stop_reason == "refusal":
-        return "refused"
-    return "" if result.reply.text.strip() else "empty"
+        return UNUSUAL[0]
+    return "" if result.reply.text.strip() else UNUSUAL[1]
 
 
 def counts_text(counts: Mapping[str, int]) -> str:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from typing import NamedTuple
 
 from ... import wording as words
 from ...display.tables import shortened
 from .significance import ALPHA, FEW_ROWS
-from .tally import NOT_ASKED, Tally, counts_text
+from .tally import Tally, counts_text
 
 MOST_QUOTED = 200  # characters that a sentence quotes
 
@@ -84,18 +83,18 @@ MANY = 1_000_000  # rows that nobody asks
 
 def of_arm(row: ArmRow, counted: Tally, group: str | None) -> str:
     """Return what a scorer says of an arm: ``41 of 50 rows pass "ok" (82 %, 95 % interval 69 to 90 %)``."""
-    scorer, rest = row.scorer, of_unasked({"": counted})
+    scorer = row.scorer
     left_out = counts_text(counted.left_out)
     left_out += f"; the first error: {shortened(counted.error, MOST_QUOTED)}" if counted.error else ""
     if not scorer and sum(counted.left_out.values()) == row.answers:
         return _about(row.arm, f"no answer has a score ({left_out}).")
     if not scorer:
         answers = words.counted(row.answers - row.unasked, "answer")
-        return _about(row.arm, f"{answers}{rest}. There is no scorer that says which of them are right.")
+        return _about(row.arm, f"{answers}. There is no scorer that says which of them are right.")
     if row.value is None:
-        return _about(row.arm, f'no row has a score by "{scorer}", so nothing can be said of it ({left_out}){rest}.')
+        return _about(row.arm, f'no row has a score by "{scorer}", so nothing can be said of it ({left_out}).')
     together = f", rows clustered by {group}" if group else ""
-    return _about(row.arm, f"{_value(row, row.value)} {_spread(row, row.value, together)}{rest}.")
+    return _about(row.arm, f"{_value(row, row.value)} {_spread(row, row.value, together)}.")
 
 
 def _about(name: str, text: str) -> str:
@@ -103,22 +102,9 @@ def _about(name: str, text: str) -> str:
     return f"{name}: {text}" if name else f"{text[:1].upper()}{text[1:]}"
 
 
-def of_unasked(tallies: Mapping[str, Tally]) -> str:
-    """Return the end of a sentence that says how much of a run was not asked; empty where all was.
-
-    ``tallies`` are those that the sentence rests on, by what it calls them.
-    """
-    parts = list[str]()
-    for name, counted in tallies.items():
-        where = f" with {name}" if name else ""
-        if counted.unasked:
-            parts.append(f"{counted.unasked:,} of {words.counted(counted.answers, 'answer')}{where}")
-    return f"; the run ended before it had asked for {' and '.join(parts)}" if parts else ""
-
-
 def of_answers(name: str, counted: Tally) -> str:
     """Return a sentence about the answers that are left out, or are no ordinary ones; empty where there are none."""
-    left, unusual = counts_text({**counted.left_out, NOT_ASKED: 0}), counts_text(counted.unusual)
+    left, unusual = counts_text(counted.left_out), counts_text(counted.unusual)
     parts = [f"{left}: left out, and not counted as wrong"] if left else []
     parts += [f"{unusual}: counted as they were scored"] if unusual else []
     return _about(name, f"of {words.counted(counted.answers, 'answer')} {'; '.join(parts)}.") if parts else ""
@@ -158,29 +144,20 @@ def of_prompts(name: str, rows: int, prompts: int) -> str:
     return _about(name, f"{different}: rows with the same prompt count as one row.")
 
 
-def of_joined(first: str, second: str, observations: int) -> str:
-    """Return a sentence where rows that have the same prompt in one of two arms only count as one row in both."""
-    many = words.counted(observations, "observation")
-    return f"Rows with the same prompt in {first} or in {second} count as one row in both: {many} in all."
-
-
 # two prompts
 
 
-def of_pair(row: ComparedRow, tests: int, group: str | None, rest: str = "") -> str:
-    """Return what a comparison supports.
-
-    ``tests``: how many p values there are; ``rest``: what :func:`of_unasked` says
-    """
+def of_pair(row: ComparedRow, tests: int, group: str | None) -> str:
+    """Return what a comparison supports; ``tests``: how many p values there are."""
     if not row.scorer:
         return f"There is no scorer that says whether {row.first} or {row.second} is right."
     if row.n < 2 or row.difference is None:
         have = "Only one observation has" if row.n == 1 else "No row has"
         both = f"in both {row.first} and {row.second}"
-        return f'{have} a score by "{row.scorer}" {both}, so they cannot be compared{rest}.'
+        return f'{have} a score by "{row.scorer}" {both}, so they cannot be compared.'
     together = f", rows clustered by {group}" if group else ""
     change = _change(row, together)
-    return f"{_lead(row)}: {_both(row)}, {change}, {_verdict(row, tests)}{rest}.{_needed(row, tests)}"
+    return f"{_lead(row)}: {_both(row)}, {change}, {_verdict(row, tests)}.{_needed(row, tests)}"
 
 
 def _lead(row: ComparedRow) -> str:

@@ -104,19 +104,16 @@ class Results(Table[Result]):
         asked for all, ``asked`` is true or false and ``attrs["unasked"]`` says for how many it had not. Where each
         row was asked once, the index is the table's.
         """
-        names = _Names.of(self)
-        inputs, numbers = self._inputs(names, "iloc")
-        once = len(set(numbers)) == len(numbers)
-        frame = pandas_frame(inputs, self._columns(names), numbers, once=once)
-        if names.cut_short:
+        names, columns = self._columns()
+        frame = pandas_frame(self._inputs(names, "iloc"), columns, [result.row for result in self])
+        if self.unasked:
             frame.attrs["unasked"] = len(self.unasked)
         return frame
 
     def to_polars(self) -> Any:
         """Return a Polars frame with the columns of :meth:`to_dataframe`. Polars must have been imported."""
-        names = _Names.of(self)
-        inputs, numbers = self._inputs(names, "hstack")
-        return polars_frame(inputs, self._columns(names), numbers)
+        names, columns = self._columns()
+        return polars_frame(self._inputs(names, "hstack"), columns, [result.row for result in self])
 
     def to_frame(self) -> Any:
         """Return a frame of the library that the table came from: Polars, else pandas."""
@@ -124,49 +121,48 @@ class Results(Table[Result]):
         is_polars = rows is not None and hasattr(rows.frame, "hstack")
         return self.to_polars() if is_polars else self.to_dataframe()
 
-    def _inputs(self, names: _Names, kind: str) -> tuple[Any, list[int]]:
-        """Return the frame that was read, if it has the attribute ``kind``, or columns; and the numbers of the rows."""
-        rows, numbers = _table_of(self), [result.row for result in self]
+    def _inputs(self, names: Mapping[str, str], kind: str) -> Any:
+        """Return the frame that was read, if it has the attribute ``kind``, or columns, by their new names."""
+        rows = _table_of(self)
         if rows is not None and hasattr(rows.frame, kind):
             frame = rows.frame[:]
-            frame.columns = list(names.inputs.values())
-            return frame, numbers
-        return {new: [result.inputs.get(old) for result in self] for old, new in names.inputs.items()}, numbers
+            frame.columns = list(names.values())
+            return frame
+        return {new: [result.inputs.get(old) for result in self] for old, new in names.items()}
 
-    def _columns(self, names: _Names) -> dict[str, list[Any]]:
-        """Return the columns behind the inputs."""
-        found = {new: [result.values.get(old) for result in self] for old, new in names.values.items()}
-        if names.repeated:
-            found["repeat"] = [result.repeat for result in self]
+    def _columns(self) -> tuple[dict[str, str], dict[str, list[Any]]]:
+        """Return the names that the inputs have in a frame, by their own, and the columns behind them, each once."""
         replies = [result.reply for result in self]
-        found["reply"] = [None if reply is None else reply.text for reply in replies]
+        first: dict[str, list[Any]] = {}
+        if any(result.repeat for result in self):
+            first["repeat"] = [result.repeat for result in self]
+        first["reply"] = [None if reply is None else reply.text for reply in replies]
         if any(reply is not None and reply.rounds for reply in replies):
-            found["calls"] = ["" if reply is None else _calls(reply) for reply in replies]
-        if names.parsed:
-            parsed = [result.fields for result in self]
-            found |= {new: [each.get(old) for each in parsed] for old, new in names.parsed.items()}
-        found |= {new: [result.scores.get(old) for result in self] for old, new in names.scores.items()}
+            first["calls"] = ["" if reply is None else _calls(reply) for reply in replies]
         usages = [getattr(reply, "usage", None) for reply in replies]
-        for name in ("input_tokens", "output_tokens"):
-            found[name] = [getattr(usage, name, None) for usage in usages]
-        for name in ("cost", "seconds", "stop_reason"):
-            found[name] = [getattr(reply, name, None) for reply in replies]
-        found["error"] = [result.error for result in self]
+        last: dict[str, list[Any]] = {
+            **{name: [getattr(usage, name, None) for usage in usages] for name in ("input_tokens", "output_tokens")},
+            **{name: [getattr(reply, name, None) for reply in replies] for name in ("cost", "seconds", "stop_reason")},
+            **{name: [getattr(result, name) for result in self] for name in ("error", "cached", "truncated")},
+        }
         if any(result.problems for result in self):
-            found["problems"] = ["; ".join(result.problems) for result in self]
-        for name in ("cached", "truncated"):
-            found[name] = [getattr(result, name) for result in self]
-        if names.cut_short:
-            found["asked"] = [result.asked for result in self]
-        return found
+            last["problems"] = ["; ".join(result.problems) for result in self]
+        if self.unasked:
+            last["asked"] = [result.asked for result in self]
+
+        rows, taken = _table_of(self), {*first, *last}
+        values, scores, parsed = ([getattr(result, name) for result in self] for name in ("values", "scores", "fields"))
+        of_grid, of_scores = _free(values, "value_", taken), _free(scores, "score_", taken)
+        inputs = _free([rows.cells] if rows is not None else [result.inputs for result in self], "input_", taken)
+        of_fields = _free(parsed, "parsed_", taken)
+        return inputs, _read(values, of_grid) | first | _read(parsed, of_fields) | _read(scores, of_scores) | last
 
     def _cells(self) -> list[list[str]]:
         newest = Results(self[-MAX_SHOWN_ROWS:])
-        names = _Names.of(newest)
-        shown = dict(list(names.inputs.items())[:MAX_SHOWN_COLUMNS])
+        names, rest = newest._columns()
+        shown = dict(list(names.items())[:MAX_SHOWN_COLUMNS])
         columns: dict[str, Sequence[Any]] = {"row": [result.row for result in newest]}
         columns |= {new: [result.inputs.get(old) for result in newest] for old, new in shown.items()}
-        rest = newest._columns(names)
         columns |= {
             name: values for name, values in rest.items() if name not in _LAST or (name in _WRONG and any(values))
         }
@@ -179,31 +175,6 @@ def _calls(reply: Reply) -> str:
     return "\n".join(f"{call} → {result.brief}" for call, result in called)
 
 
-@dataclass(frozen=True, slots=True)
-class _Names:
-    """The names of columns: of the inputs, the grid's values, the parsed fields and the scores, by what they were."""
-
-    inputs: Mapping[str, str]
-    values: Mapping[str, str]
-    parsed: Mapping[str, str]
-    scores: Mapping[str, str]
-    repeated: bool
-    cut_short: bool
-
-    @classmethod
-    def of(cls, results: Sequence[Result]) -> _Names:
-        """Return the names that the columns of results have, each once."""
-        repeated = any(result.repeat for result in results)
-        cut_short = not all(result.asked for result in results)
-        taken = {*_LAST, "reply", "calls", *(["repeat"] if repeated else []), *(["asked"] if cut_short else [])}
-        values = _free((result.values for result in results), "value_", taken)
-        scores = _free((result.scores for result in results), "score_", taken)
-        rows = _table_of(results)
-        inputs = _free([rows.cells] if rows is not None else (result.inputs for result in results), "input_", taken)
-        parsed = _free((result.fields for result in results), "parsed_", taken)
-        return cls(inputs, values, parsed, scores, repeated, cut_short)
-
-
 def _free(found: Iterable[Iterable[str]], prefix: str, taken: set[str]) -> dict[str, str]:
     """Return for each name one that no column has yet, and count it as taken."""
     names: dict[str, str] = {}
@@ -213,6 +184,11 @@ def _free(found: Iterable[Iterable[str]], prefix: str, taken: set[str]) -> dict[
             names[name] = prefix + names[name]
         taken.add(names[name])
     return names
+
+
+def _read(found: Sequence[Mapping[str, Any]], names: Mapping[str, str]) -> dict[str, list[Any]]:
+    """Return the values of some names, by their new ones."""
+    return {new: [each.get(old) for each in found] for old, new in names.items()}
 
 
 def _table_of(results: Sequence[Result]) -> Rows | None:
@@ -239,13 +215,12 @@ Columns = Mapping[str, Sequence[Any]]
 _KINDS = {bool: ("bool", "boolean"), int: ("int64", "Int64"), float: ("float64", "float64")}  # without and with gaps
 
 
-def pandas_frame(inputs: Any, columns: Columns, numbers: Sequence[int], *, once: bool) -> Any:
+def pandas_frame(inputs: Any, columns: Columns, numbers: Sequence[int]) -> Any:
     """Return a pandas DataFrame of the inputs and of further columns.
 
     inputs: columns, or a pandas DataFrame whose rows are taken, with their types
-    numbers: of each row of the result, the row of the table
-    once: whether each row of the table is there once at most: the result then has the index of its rows, so that it
-        can be joined to the table
+    numbers: of each row of the result, the row of the table; where each is there once at most, the result has the
+        index of its rows, so that it can be joined to the table
 
     Raises MissingDependencyError.
     """
@@ -253,6 +228,7 @@ def pandas_frame(inputs: Any, columns: Columns, numbers: Sequence[int], *, once:
         import pandas
     except ImportError:
         raise MissingDependencyError("A DataFrame needs pandas: pip install pandas") from None
+    once = len(set(numbers)) == len(numbers)
     if isinstance(inputs, Mapping):
         index: Any = pandas.Index(numbers) if once else None
         return pandas.DataFrame(

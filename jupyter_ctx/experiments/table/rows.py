@@ -16,7 +16,7 @@ from typing import Any, overload
 from ...attachments.library_tables import LibraryTable, library_table
 from ...errors import InvalidRequestError
 from ...template.expressions import module_of
-from .table_files import MAX_ROWS, TABLE_FORMATS, TEXT_COLUMN, at_most_rows, read_table_file
+from .table_files import MAX_ROWS, TABLE_FORMATS, TEXT_COLUMN, column_names, most_rows, read_table_file
 
 _TAKEN = (
     "a DataFrame, a list of dicts or of texts, a mapping of columns, or the path of a CSV, JSONL, Parquet, Arrow or "
@@ -76,9 +76,7 @@ class Rows(Sequence[Row]):
 
     def missing(self, column: str) -> int:
         """Return the number of missing cells of a column."""
-        cells = self.cells[column]
-        found = cells.isna() if module_of(type(cells)) == "pandas" else (plain(cell) is None for cell in cells)  # type: ignore[attr-defined]
-        return int(sum(found))
+        return sum(plain(cell) is None for cell in self.cells[column])
 
     def notices(self, used: Collection[str] | None = None) -> tuple[str, ...]:
         """Return lines about what to know of the table before it is sent; of the columns ``used``, or of all."""
@@ -153,12 +151,13 @@ def read_rows(table: Any, limit: int | None = None) -> Rows:
     Raises InvalidRequestError for anything else, for a table without rows or with two columns of one name, and for
     more than a million rows without a ``limit``.
     """
-    if limit is not None and (type(limit) is not int or limit < 1):
-        raise InvalidRequestError(f"limit is {limit!r}: it must be a number of rows, at least 1.")
     found = _read(table, limit)
     if not len(found):
         raise InvalidRequestError(f"There is nothing to ask: {found.source} has no rows.")
-    at_most_rows(len(found), limit, found.source)
+    if limit is None and len(found) > MAX_ROWS:
+        raise InvalidRequestError(
+            f"There are more than {MAX_ROWS:,} rows in {found.source}: say how many to ask, such as limit={MAX_ROWS:,}."
+        )
     return found if limit is None or len(found) <= limit else found[:limit]
 
 
@@ -166,16 +165,22 @@ def _read(table: Any, limit: int | None) -> Rows:
     if isinstance(table, Rows):
         return table
     if isinstance(table, Path) or (isinstance(table, str) and _is_path(table)):
-        columns, notes = read_table_file(Path(table), limit)
-        return Rows(columns, Path(table).name, notes=notes)
+        found, notes = read_table_file(Path(table), limit)
+        name = Path(table).name
+        cells = found if isinstance(found, Mapping) else _of_members(found, limit, name).cells
+        return Rows(cells, name, notes=notes)
     for library, read in (("pandas", _of_pandas), ("polars", _of_polars)):
-        found = sys.modules.get(library)
-        if found is not None and isinstance(table, (found.DataFrame, found.Series)):
+        module = sys.modules.get(library)
+        if module is not None and isinstance(table, (module.DataFrame, module.Series)):
             return read(table)
     if isinstance(table, Mapping):
         return _of_columns(table)
     known = None if _is_array(table) else library_table(table)
-    return _of_members(table, limit) if known is None else _of_library(known, f"the {type(table).__name__}", limit)
+    return (
+        _of_members(table, limit, f"the {type(table).__name__}")
+        if known is None
+        else _of_library(known, f"the {type(table).__name__}", limit)
+    )
 
 
 def _is_path(text: str) -> bool:
@@ -192,13 +197,13 @@ def _of_pandas(table: Any) -> Rows:
     if isinstance(table, pandas.Series):
         table = table.to_frame(TEXT_COLUMN if table.name is None else table.name)
     frame = table.copy(deep=False)  # pandas copies what the notebook changes later
-    names = _column_names(["_".join(map(str, name)) if type(name) is tuple else name for name in frame.columns])
+    names = column_names(["_".join(map(str, name)) if type(name) is tuple else name for name in frame.columns])
     return Rows({name: frame.iloc[:, i].array for i, name in enumerate(names)}, "the DataFrame", frame)
 
 
 def _of_polars(table: Any) -> Rows:
     frame = table.to_frame(table.name or TEXT_COLUMN) if hasattr(table, "to_frame") else table
-    return Rows(dict(zip(_column_names(frame.columns), frame.get_columns(), strict=True)), "the DataFrame", frame)
+    return Rows(dict(zip(column_names(frame.columns), frame.get_columns(), strict=True)), "the DataFrame", frame)
 
 
 def _of_library(table: LibraryTable, source: str, limit: int | None) -> Rows:
@@ -206,8 +211,8 @@ def _of_library(table: LibraryTable, source: str, limit: int | None) -> Rows:
         raise InvalidRequestError(
             f"rows is a query that has not run ({table.kind}): write rows.collect() or .compute()."
         )
-    _column_names(table.names)
-    return Rows(table.named_columns(min(table.rows, MAX_ROWS + 1 if limit is None else limit)), source)
+    column_names(table.names)
+    return Rows(table.named_columns(min(table.rows, most_rows(limit))), source)
 
 
 def _of_columns(table: Mapping[Any, Any]) -> Rows:
@@ -229,8 +234,8 @@ def _of_columns(table: Mapping[Any, Any]) -> Rows:
     return _named(columns, "the mapping")
 
 
-def _of_members(table: Any, limit: int | None) -> Rows:
-    members, source = _members(table, limit), f"the {type(table).__name__}"
+def _of_members(table: Any, limit: int | None, source: str) -> Rows:
+    members = _members(table, limit)
     first = next((member for member in members if member is not None), None)
     if first is None or isinstance(first, _PLAIN):
         strange = next((at for at, member in enumerate(members) if not isinstance(member, _PLAIN)), None)
@@ -254,11 +259,9 @@ def _members(table: Any, limit: int | None) -> list[Any]:
         table = table.tolist()
     if module_of(type(table)) == "datasets" and hasattr(table, "with_format"):
         table = table.with_format(None)  # its rows are dicts of Python's own values
-    if isinstance(table, (set, frozenset)):
-        raise InvalidRequestError("rows is a set, which has no order: write sorted(…).")
-    if isinstance(table, (bytes, bytearray)) or not isinstance(table, Iterable):
+    if isinstance(table, (bytes, bytearray, set, frozenset)) or not isinstance(table, Iterable):
         raise InvalidRequestError(f"rows is {_shown(table)}: it must be {_TAKEN}.")
-    return list(islice(table, MAX_ROWS + 1 if limit is None else limit))
+    return list(islice(table, most_rows(limit)))
 
 
 def _record(member: Any) -> Mapping[Any, Any] | None:
@@ -277,20 +280,7 @@ def _mixed(number: int, member: Any, wanted: str) -> InvalidRequestError:
 
 
 def _named(columns: Mapping[Any, Sequence[Any]], source: str) -> Rows:
-    return Rows(dict(zip(_column_names(columns), columns.values(), strict=True)), source)
-
-
-def _column_names(given: Iterable[Any]) -> list[str]:
-    """Return the names of columns as texts. Raises InvalidRequestError for one that is empty or there twice."""
-    given = list(given)
-    names = [name if isinstance(name, str) else str(name) for name in given]
-    for at, name in enumerate(names):
-        if not name.strip() or plain(given[at]) is None:
-            raise InvalidRequestError(f"Column {at + 1} of {len(names)} has no name: name it.")
-        first = names.index(name)
-        if first < at:
-            raise InvalidRequestError(f"Columns {first + 1} and {at + 1} are both named {name!r}: rename one of them.")
-    return names
+    return Rows(dict(zip(column_names(columns), columns.values(), strict=True)), source)
 
 
 def _is_array(value: Any) -> bool:

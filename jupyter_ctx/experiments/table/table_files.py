@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib import import_module
+from itertools import islice
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import Any
 
 from ...attachments.library_tables import library_table
 from ...errors import InvalidRequestError, MissingDependencyError
@@ -16,22 +16,20 @@ from ...wording import counted, did_you_mean
 
 MAX_ROWS = 1_000_000  # of a table without a limit
 TEXT_COLUMN = "text"  # the column of a table of texts
-_MAX_CELL = 100_000_000  # characters
-_MARKS = {b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}  # at the beginning of a file
-
-
+_MAX_CELL = 100_000_000  # characters: Python's csv refuses more than 131,072, and a cell may hold a document
 FileColumns = Mapping[str, Sequence[Any]]  # of a file, by name
 
 
-class FileTable(NamedTuple):
-    """The columns of a file, and what was decided in reading it, a line each."""
-
-    columns: FileColumns
-    notes: tuple[str, ...] = ()
+def most_rows(limit: int | None) -> int:
+    """Return how many rows are read: one more than are allowed, where there is no limit."""
+    return MAX_ROWS + 1 if limit is None else limit
 
 
-def read_table_file(path: Path, limit: int | None = None) -> FileTable:
-    """Return the columns of a file, of its first ``limit`` rows. Raises InvalidRequestError with the line's number."""
+def read_table_file(path: Path, limit: int | None = None) -> tuple[FileColumns | list[Any], tuple[str, ...]]:
+    """Return what is in a file, columns or a list of rows, and what was decided in reading it, a line each.
+
+    Raises InvalidRequestError, with the number of the line where a line is wrong.
+    """
     read = TABLE_FORMATS.get(path.suffix.lower())
     if read is None:
         known = ", ".join(TABLE_FORMATS)
@@ -43,91 +41,53 @@ def read_table_file(path: Path, limit: int | None = None) -> FileTable:
         raise InvalidRequestError(f"There is no file {path}.{_nearest(path)}") from None
     except (OSError, RuntimeError) as error:  # RuntimeError: there is no home folder
         raise InvalidRequestError(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}.") from None
-    except UnicodeDecodeError:
-        raise InvalidRequestError(_undecodable(path)) from None
-
-
-def at_most_rows(count: int, limit: int | None, source: str) -> None:
-    """Raise InvalidRequestError for more than a million rows without a limit."""
-    if limit is None and count > MAX_ROWS:
+    except UnicodeDecodeError as error:
         raise InvalidRequestError(
-            f"There are more than {MAX_ROWS:,} rows in {source}: say how many to ask, such as limit={MAX_ROWS:,}."
-        )
+            f"{path.name}: the byte 0x{error.object[error.start]:02x} is not UTF-8. Save the file as UTF-8, or name "
+            f"its encoding: pandas.read_csv({path.name!r}, encoding='cp1252')."
+        ) from None
 
 
 def _nearest(path: Path) -> str:
-    try:
-        names = [entry.name for entry in path.parent.iterdir() if entry.suffix.lower() in TABLE_FORMATS]
-    except OSError:
-        return f" There is no folder {path.parent} either."
-    return did_you_mean(path.name, names)
+    names = [entry.name for entry in path.parent.iterdir()] if path.parent.is_dir() else []
+    return did_you_mean(path.name, [name for name in names if Path(name).suffix.lower() in TABLE_FORMATS])
 
 
-@contextmanager
-def _opened(path: Path) -> Iterator[IO[str]]:
-    """Open a file of text in UTF-8, or in UTF-16 where it begins so."""
-    with path.open("rb") as file:
-        encoding = _MARKS.get(file.read(2), "utf-8-sig")
-    with path.open(encoding=encoding, newline="") as text:
-        yield text
+def column_names(given: Iterable[Any]) -> list[str]:
+    """Return the names of columns as texts. Raises InvalidRequestError for one that is empty or there twice."""
+    names = ["" if name is None or name != name else str(name) for name in given]  # NaN alone is not itself
+    for at, name in enumerate(names):
+        first = names.index(name)
+        if not name.strip():
+            raise InvalidRequestError(f"Column {at + 1} of {len(names)} has no name: name it.")
+        if first < at:
+            raise InvalidRequestError(f"Columns {first + 1} and {at + 1} are both named {name!r}: rename one of them.")
+    return names
 
 
-def _undecodable(path: Path) -> str:
-    """Return what is wrong with a file that is not UTF-8."""
-    with path.open("rb") as file:
-        for number, line in enumerate(file, 1):
-            try:
-                line.decode("utf-8")
-            except UnicodeDecodeError as error:
-                byte = line[error.start]
-                return (
-                    f"{path.name}, line {number:,}: the byte 0x{byte:02x} is not UTF-8. Save the file as UTF-8, or "
-                    f"name its encoding: pandas.read_csv({path.name!r}, encoding='cp1252')."
-                )
-    return f"{path.name} is not UTF-8. Save it as UTF-8."
-
-
-def _read_csv(path: Path, limit: int | None) -> FileTable:
-    with _opened(path) as file:
+def _read_csv(path: Path, limit: int | None) -> tuple[FileColumns, tuple[str, ...]]:
+    is_tsv = path.suffix.lower() == ".tsv"
+    csv.field_size_limit(max(csv.field_size_limit(), _MAX_CELL))
+    with path.open(encoding="utf-8-sig", newline="") as file:
         first = next((line for line in file if line.strip()), "")
-        delimiter = "\t" if path.suffix.lower() == ".tsv" else _delimiter(first)
+        delimiter = "\t" if is_tsv else next((mark for mark in (",", ";", "\t") if mark in first), ",")
         file.seek(0)
-        with _long_cells():
-            reader = csv.reader(file, delimiter=delimiter, strict=True)
-            try:
-                columns = _columns(path, reader, limit)
-            except csv.Error as error:
-                raise InvalidRequestError(f"{path.name}, line {reader.line_num:,}: {error}.") from None
-    if delimiter == "," or path.suffix.lower() == ".tsv":
-        return FileTable(columns)
-    return FileTable(columns, (f"{path.name} was read with {delimiter!r} between its columns.",))
+        reader = csv.reader(file, delimiter=delimiter, strict=True)
+        try:
+            columns = _columns(path, reader, most_rows(limit))
+        except csv.Error as error:
+            raise InvalidRequestError(f"{path.name}, line {reader.line_num:,}: {error}.") from None
+    if delimiter == "," or is_tsv:
+        return columns, ()
+    return columns, (f"{path.name} was read with {delimiter!r} between its columns.",)
 
 
-def _delimiter(header: str) -> str:
-    """Return what stands between the columns of a header: a comma, unless it has none and another is there."""
-    if "," in header:
-        return ","
-    return next((mark for mark in (";", "\t") if mark in header), ",")
-
-
-@contextmanager
-def _long_cells() -> Iterator[None]:
-    """Let a cell hold a whole document: Python's csv refuses more than 131,072 characters."""
-    before = csv.field_size_limit(_MAX_CELL)
-    try:
-        yield
-    finally:
-        csv.field_size_limit(before)
-
-
-def _columns(path: Path, reader: Any, limit: int | None) -> FileColumns:
+def _columns(path: Path, reader: Any, most: int) -> FileColumns:
     records = (record for record in reader if record)  # not the empty lines
-    header = _header(path, next(records, []))
+    names: list[str] = next(records, [])  # one without a name, as that of an index, is named as pandas does
+    header = column_names(name.strip() or f"Unnamed: {at}" for at, name in enumerate(names))
     columns: list[list[Any]] = [[] for _ in header]
-    for number, record in enumerate(records):
-        if number == limit:
-            break
-        at_most_rows(number + 1, limit, path.name)
+    for record in islice(records, most):
         if len(record) != len(header):
             is_long = len(record) > len(header)
             remedy = "Put quotes around a field that contains the delimiter" if is_long else "Add the others"
@@ -140,60 +100,24 @@ def _columns(path: Path, reader: Any, limit: int | None) -> FileColumns:
     return dict(zip(header, columns, strict=True))
 
 
-def _header(path: Path, names: list[str]) -> list[str]:
-    """Return the names of the columns; one without a name, as that of an index, is named as pandas does."""
-    names = [name.strip() or f"Unnamed: {at}" for at, name in enumerate(names)]
-    for at, name in enumerate(names):
-        if name in names[:at]:
-            raise InvalidRequestError(
-                f"{path.name}: columns {names.index(name) + 1} and {at + 1} are both named {name!r}: rename one."
-            )
-    return names
+def _read_jsonl(path: Path, limit: int | None) -> tuple[list[Any], tuple[str, ...]]:
+    with path.open(encoding="utf-8-sig") as file:
+        lines = ((number, line) for number, line in enumerate(file, 1) if line.strip())
+        return [_parsed(line, f"{path.name}, line {number:,}") for number, line in islice(lines, most_rows(limit))], ()
 
 
-def _read_jsonl(path: Path, limit: int | None) -> FileTable:
-    records: list[Any] = []
-    with _opened(path) as file:
-        for number, line in enumerate(file, 1):
-            if len(records) == limit:
-                break
-            if line.strip():
-                at_most_rows(len(records) + 1, limit, path.name)
-                where = f"{path.name}, line {number:,}"
-                records.append(_as_record(_parsed(line, where), where))
-    return FileTable(_joined(records))
-
-
-def _read_json(path: Path, limit: int | None) -> FileTable:
-    with _opened(path) as file:
-        value = _parsed(file.read(), path.name)
+def _read_json(path: Path, limit: int | None) -> tuple[list[Any], tuple[str, ...]]:
+    value = _parsed(path.read_text("utf-8-sig"), path.name)
     if not isinstance(value, list):
         raise InvalidRequestError(f"{path.name}: a table in JSON must be a list of objects or of texts.")
-    at_most_rows(len(value), limit, path.name)
-    return FileTable(_joined([_as_record(row, f"{path.name}, row {at}") for at, row in enumerate(value[:limit])]))
+    return value[:limit], ()
 
 
 def _parsed(text: str, where: str) -> Any:
     try:
         return json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise InvalidRequestError(f"{where}: this is not JSON: {error}.") from None
-    except RecursionError:
-        raise InvalidRequestError(f"{where}: the values are nested too deeply.") from None
-
-
-def _as_record(value: Any, where: str) -> dict[str, Any]:
-    if isinstance(value, dict):
-        return value
-    if isinstance(value, (list, type(None))):
-        raise InvalidRequestError(f'{where}: a row must be an object, such as {{"text": …}}, or a text.')
-    return {TEXT_COLUMN: value}
-
-
-def _joined(records: list[dict[str, Any]]) -> FileColumns:
-    """Return the columns of records whose keys may differ."""
-    names = dict.fromkeys(name for record in records for name in record)
-    return {name: [record.get(name) for record in records] for name in names}
 
 
 Reader = tuple[str, str, Mapping[str, Any]]  # a module, its function, and options
@@ -210,7 +134,7 @@ TABLE_READERS: Mapping[str, Sequence[Reader]] = {  # by format, the best first
 }
 
 
-def _read_frame(path: Path, limit: int | None) -> FileTable:
+def _read_frame(path: Path, limit: int | None) -> tuple[FileColumns, tuple[str, ...]]:
     """Return the columns of a file that a library reads. Raises MissingDependencyError, and InvalidRequestError."""
     path.open("rb").close()  # what is wrong with the path is said as for other files
     wrong = list[str]()
@@ -227,8 +151,7 @@ def _read_frame(path: Path, limit: int | None) -> FileTable:
             frame = frame.convert_dtypes()  # else pandas makes decimals of whole numbers beside missing cells
         table = library_table(frame)
         assert table is not None
-        at_most_rows(table.rows, limit, path.name)
-        return FileTable(table.named_columns(table.rows if limit is None else min(table.rows, limit)))
+        return table.named_columns(min(table.rows, most_rows(limit))), ()
     if wrong:
         raise InvalidRequestError(f"{path.name} cannot be read: {wrong[0].rstrip('.')}.")
     packages = "pandas openpyxl" if path.suffix.lower() == ".xlsx" else "pyarrow"
@@ -246,7 +169,7 @@ def _only_sheet(sheets: Mapping[str, Any], path: Path) -> Any:
     return next(iter(filled.values()))
 
 
-TABLE_FORMATS: dict[str, Callable[[Path, int | None], FileTable]] = {
+TABLE_FORMATS: dict[str, Callable[[Path, int | None], tuple[FileColumns | list[Any], tuple[str, ...]]]] = {
     ".csv": _read_csv, ".tsv": _read_csv, ".jsonl": _read_jsonl, ".ndjson": _read_jsonl, ".json": _read_json,
     **dict.fromkeys(TABLE_READERS, _read_frame),
 }  # fmt: skip

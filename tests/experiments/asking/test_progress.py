@@ -11,7 +11,7 @@ from dialects import DIALECTS
 from server import serve
 
 from jupyter_ctx import Chat
-from jupyter_ctx.experiments.asking.progress import Bar, Progress
+from jupyter_ctx.experiments.asking.progress import Progress
 from jupyter_ctx.testing import ScriptedProvider
 
 
@@ -20,13 +20,6 @@ def test_progress_says_rows_failures_and_money_so_far_and_left() -> None:
     assert str(now) == "10 of 40 answers, 1 failed, 2 without a request, $0.080 so far, about $0.30 left"
     assert str(Progress(rows=2, done=2, asked=2, cost=0.5)) == "2 of 2 answers, $0.50"
     assert str(Progress(rows=2)) == "0 of 2 answers"
-
-
-def test_the_line_at_the_end_has_the_name_and_the_seconds(capsys: pytest.CaptureFixture[str]) -> None:
-    run = Chat(provider=ScriptedProvider("Yes.")).map("Say {{ text }}", ["a", "b"], store=None, name="formal\x1b[31m")
-    run.wait()
-    Bar(run, "last line", iter([0.0, 1.26]).__next__).end()
-    assert capsys.readouterr().out == "formal\ufffd[31m: 2 of 2 answers, 1.3 s\n"
 
 
 def test_a_bar_in_a_terminal_shows_rows_and_the_sentence_to_quote_and_starts_no_thread(

@@ -104,12 +104,12 @@ def test_a_grade_that_rises_in_every_row_follows() -> None:
     assert (row.difference, row.test, row.p < 0.001, row.low) == (1, "sign test", True, None)
     assert table.sentences[0].startswith("B is higher than A: ")
     grouped = compare(*([result(i, s, inputs={"d": i % 3, "q": i}) for i in range(30)] for s in (2, 3)), group="d")
-    assert only(grouped).p == 0.25, "three groups"
+    assert round(only(grouped).p, 9) == 0.25, "three groups"
 
 
 def test_an_interval_does_not_contradict_its_test() -> None:
     row = only(compare(yes_no(0, 5), yes_no(5, 5)))
-    assert (row.p, row.low, row.high) == (0.0625, 0.0, 1.0)
+    assert (round(row.p, 9), row.low, row.high) == (0.0625, 0.0, 1.0)
     assert compare(yes_no(0, 5), yes_no(5, 5)).sentences[0].startswith("No difference shown: ")
     for first in range(40):
         for second in range(40):
@@ -206,8 +206,6 @@ def test_rows_that_ask_the_same_in_one_arm_are_one_observation_in_both() -> None
     table = compare(a, b)
     assert only(table).n == 9, "rows 0 and 1, and 2 and 3, are the same in A, and rows 1 and 2 in B"
     assert "A: 20 rows ask 10 different prompts: rows with the same prompt count as one row." in table.sentences
-    joined = "Rows with the same prompt in A or in B count as one row in both: 9 observations in all."
-    assert joined in table.sentences
 
 
 def test_groups_that_share_a_prompt_are_one_group() -> None:
@@ -304,21 +302,10 @@ def test_the_rows_needed_are_told_at_the_level_of_all_comparisons() -> None:
     assert "4 times in 5." in alone.sentences[0]
 
 
-def test_a_part_of_a_label_compares_arms_that_are_the_same_otherwise() -> None:
-    grid = [(tone, heat) for tone in ("x", "y") for heat in (0, 1)]
-    run = [
-        each
-        for tone, heat in grid
-        for each in yes_no(9, 12, arm=f"tone={tone}, heat={heat}", values={"tone": tone, "heat": heat})
-    ]
-    table = compare(run, "tone=x", "tone=y")
-    assert [row[:2] for row in table] == [(f"tone=x, heat={heat}", f"tone=y, heat={heat}") for heat in (0, 1)]
-    assert [row[:2] for row in compare(run, "heat=0", "heat=1")] == [
-        (f"tone={tone}, heat=0", f"tone={tone}, heat=1") for tone in "xy"
-    ]
-    with pytest.raises(InvalidRequestError, match="no arms differ in these values alone; arms here: 'tone=x, heat=0'"):
-        compare(run, "tone=x", "heat=1")
-    with pytest.raises(InvalidRequestError, match=r"no arm 'tone=z'\. There are: 'tone=x, heat=0', "):
+def test_an_arm_that_is_not_there_is_told_with_those_that_are() -> None:
+    run = [each for tone in "xy" for each in yes_no(9, 12, arm=f"tone={tone}")]
+    assert [row[:2] for row in compare(run, "tone=y", "tone=x")] == [("tone=y", "tone=x")]
+    with pytest.raises(InvalidRequestError, match=r"no arm 'tone=z'\. Did you mean 'tone="):
         compare(run, "tone=x", "tone=z")
 
 
@@ -352,7 +339,7 @@ def test_rows_with_the_same_inputs_are_paired_in_their_order() -> None:
 def test_runs_without_a_common_row_or_column_are_refused() -> None:
     with pytest.raises(InvalidRequestError, match="A and B have no row in common: none of the 2 rows"):
         compare(yes_no(1, 2), [result(0, inputs={"question": "another"})])
-    with pytest.raises(InvalidRequestError, match="without a common one their rows cannot be compared"):
+    with pytest.raises(InvalidRequestError, match="no row in common"):
         compare(yes_no(1, 2), [result(0, inputs={"text": "another"})])
 
 

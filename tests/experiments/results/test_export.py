@@ -15,8 +15,7 @@ import pytest
 from pydantic import BaseModel
 
 from jupyter_ctx import ContextWindow, InvalidRequestError, Reply, Usage
-from jupyter_ctx.experiments.results.export import export_run, load_run
-from jupyter_ctx.experiments.results.record import RunRecord, as_values, from_values
+from jupyter_ctx.experiments.results.export import RunRecord, as_values, export_run, from_values, load_run
 from jupyter_ctx.experiments.table.results import Result, Results
 
 ROWS = [{"text": "cat", "answer": "Katze"}, {"text": 'a "dog"\n', "answer": "Hund"}]

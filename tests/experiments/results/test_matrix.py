@@ -12,8 +12,7 @@ from answering_rows import Refusal, answering_rows
 from jupyter_ctx import ContextWindow, InvalidRequestError, Reply, exact, sweep
 from jupyter_ctx.display.run_page import AnswerTable, CardFigures, answers_html, card_html
 from jupyter_ctx.experiments.results.differences import answers_of
-from jupyter_ctx.experiments.results.export import export_run
-from jupyter_ctx.experiments.results.record import RunRecord
+from jupyter_ctx.experiments.results.export import RunRecord, export_run
 from jupyter_ctx.experiments.table.results import Result
 
 ROW = '<tr><th scope="row"'
@@ -46,7 +45,7 @@ def test_a_mark_says_what_was_scored_or_why_nothing_was_and_failures_come_first(
     assert [cells[0] for cells in marks(table)] == [
         ("✗ ok: fail", "length: no score"),
         ("failed",),
-        ("refused", "✓ ok: pass", "length: 4"),
+        ("refused or filtered", "✓ ok: pass", "length: 4"),
         ("empty", "✗ ok: fail", "length: 1"),
         ("failed",),
         ("✓ ok: pass", "length: 4"),

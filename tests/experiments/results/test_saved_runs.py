@@ -16,8 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jupyter_ctx import InvalidRequestError, Run, compare, exact, load_run, sweep
-from jupyter_ctx.experiments.results.export import export_run
-from jupyter_ctx.experiments.results.record import RunRecord
+from jupyter_ctx.experiments.results.export import RunRecord, export_run
 from jupyter_ctx.experiments.table.results import Result, Results
 
 ROWS: list[dict[str, Any]] = [

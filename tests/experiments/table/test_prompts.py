@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jupyter_ctx import InvalidRequestError
-from jupyter_ctx.experiments.table.prompts import Template
+from jupyter_ctx.experiments.table.plan import Template
 from jupyter_ctx.experiments.table.rows import read_rows
 
 ROW = {"text": "Hallo", "first name": "Ada", "n": 3, "nothing": None, "braces": "{{ n }}", "none": "x", "list": [1, 2]}
@@ -91,9 +91,7 @@ def test_what_may_not_be_meant_is_told() -> None:
     assert Template("Hello {{ style }}", NAMES).check(COLUMNS) == (
         "No expression reads a column, so the prompt is the same for every row.",
     )
-    assert Template("{{ n }} {text}", NAMES).check(COLUMNS) == (
-        "{text} is sent as typed: {{ text }} would fill in.", "{{ n }} is the column n, not the notebook's variable.",
-    )  # fmt: skip
+    assert Template("{{ n }} {text}", NAMES).check(COLUMNS) == ("{text} is sent as typed: {{ text }} would fill in.",)
 
 
 @pytest.mark.parametrize("text", ["{{ text }}", "{{ row.text }}", "{{ secret }}", "{{ tone }}"])
