@@ -61,11 +61,12 @@ class Course:
     def unchosen_provider(self, before: Settings) -> str:
         """Return the provider of the file's model, if the user's key would go to one that the user has not chosen."""
         model = self.begun.model
+        if "model" not in self.named or self.begun.base_url is not None:
+            return ""
         provider = split_model(model)[0]
-        is_named = "model" in self.named and self.begun.base_url is None
         is_chosen = provider in ("local", before.model.partition("/")[0]) or is_self_hosted(model)
         has_key = not missing_key(provider)  # typing one chooses
-        return provider if is_named and has_key and not is_chosen and not given_address(provider) else ""
+        return provider if has_key and not is_chosen and not given_address(provider) else ""
 
     def check_model(self, model: str) -> None:
         """Raise InvalidRequestError for another model, where the file locks one."""
