@@ -12,7 +12,6 @@ import time
 
 from benchmarks.texts import code, english
 from jupyter_ctx import Chat
-from jupyter_ctx.context.summary_facts import Exchange
 from jupyter_ctx.conversation.messages import Turn
 from jupyter_ctx.models.registry import Target
 from jupyter_ctx.providers.local import stop_servers
@@ -44,7 +43,7 @@ TALK = (
 )  # fmt: skip
 
 
-def conversation(seed: int) -> list[Exchange]:
+def conversation(seed: int) -> list[tuple[str, str]]:
     """Return the exchanges, with the planted facts in a random half of them."""
     rng = random.Random(seed)
     paragraphs, functions = english(), code()

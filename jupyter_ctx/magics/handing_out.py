@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shlex
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -13,9 +12,9 @@ from ..errors import InvalidRequestError
 from ..export.notebook_file import CHAT_MAGICS, whole_text
 from ..export.openai_messages import find
 from ..runtime.files import path_of, write_export
-from ..runtime.frontend import notebook_files
+from ..runtime.frontend import fingerprint, notebook_files
 from ..runtime.redaction import Redactor
-from ..session.handout import HandoutAnswer, cell_texts, gathered, is_handout, notebook_in, with_answers
+from ..session.handout import HandoutAnswer, gathered, is_handout, notebook_in, with_answers
 from ..session.view import megabytes
 from ..wording import counted
 from .command_table import ABOUT_CONVERSATIONS, Call, command
@@ -33,7 +32,8 @@ def _handout(call: Call, file: str) -> str:
     if path.suffix != ".ipynb" or path.resolve() == saved.resolve():
         raise InvalidRequestError(f"{file} must be the name of another notebook than this one, ending in .ipynb.")
     notebook = _carried(notebook_in(saved), clear=call.options.clear)
-    redactor, texts = call.redactor(), cell_texts(notebook)
+    redactor, all_texts = call.redactor(), (whole_text(cell, "source") for cell in notebook["cells"])
+    texts = {fingerprint(text): text for text in all_texts}
     _check_no_secret(notebook, redactor)
     answers = gathered([chat.conversation for chat in call.host.library.chats], texts, redactor.contains_secret)
     for source in texts.keys() & call.host.maps.keys():
@@ -46,15 +46,15 @@ def _handout(call: Call, file: str) -> str:
     text = with_answers(notebook, answers)
     size = megabytes(len(text.encode("utf-8", "replace")))
     written = f"Wrote {write_export(path, text, is_handout)} ({size}) with {counted(len(answers), 'answer')}."
-    answered = {answer.asked for answer in answers}
-    missing = [text for source, text in texts.items() if source not in answered and _asks(_words(text))]
+    answered, magics = {answer.asked for answer in answers}, {source: _magic(text) for source, text in texts.items()}
+    missing = [source for source, words in magics.items() if source not in answered and _asks(words)]
     if missing:
-        count, first = counted(len(missing), "cell"), first_words(missing[0])
+        count, first = counted(len(missing), "cell"), first_words(texts[missing[0]])
         written += f" Without an answer: {count}, such as {first!r}: the model is asked."
-    if not _sets_model(map(_words, texts.values())):
+    if not any(words[1:2] == ["use"] or {"-m", "--model"} & {*words} for words in magics.values()):
         written += (
-            f" No cell above the first prompt sets the model: put %chat use {call.chat.config.model} there, or a "
-            "reader whose default is another model is asked for a key."
+            f" No cell sets the model: put %chat use {call.chat.config.model} above the first prompt, or a reader "
+            "whose default is another model is asked for a key."
         )
     return written
 
@@ -90,9 +90,6 @@ def _of_map(call: Call, source: str, redactor: Redactor) -> list[HandoutAnswer]:
     ]  # fmt: skip
 
 
-# what must not go out
-
-
 def _check_no_secret(notebook: Mapping[str, Any], redactor: Redactor) -> None:
     """Raise InvalidRequestError for the first part of a notebook that holds a secret."""
     places: list[tuple[str, Iterable[str]]] = [("The notebook's metadata", [json.dumps(notebook["metadata"])])]
@@ -118,30 +115,14 @@ def _texts(cell: object) -> Iterator[str]:
         yield from (whole_text(fields, name) or json.dumps(value) for name, value in fields.items())
 
 
-# what the copy would ask
-
-
-def _sets_model(cells: Iterator[list[str]]) -> bool:
-    """Return whether a cell sets the model before another one asks, of a notebook that is run from top to bottom."""
-    for words in cells:
-        if words[1:2] == ["use"] or {"-m", "--model"} & {*words}:
-            return True
-        if _asks(words):
-            return False
-    return False
+def _magic(cell: str) -> list[str]:
+    """Return the words of a cell's first magic; none in a cell without one."""
+    lines = (line.split() for line in cell.splitlines() if line.lstrip().startswith("%") and "load_ext" not in line)
+    return next(lines, [])
 
 
 def _asks(words: list[str]) -> bool:
-    """Return whether a cell whose first line has these words asks a model."""
+    """Return whether a cell whose first magic has these words asks a model."""
     magic, *rest = words or [""]
     is_prompt = not rest or rest[0] in ("map", "next") or rest[0].startswith("-")
     return magic in CHAT_MAGICS and is_prompt and "--preview" not in rest
-
-
-def _words(cell: str) -> list[str]:
-    """Return the words of a cell's first magic; none in a cell without one."""
-    first = next((line for line in cell.splitlines() if line.lstrip().startswith("%") and "load_ext" not in line), "")
-    try:
-        return shlex.split(first)
-    except ValueError:
-        return first.split()

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -19,10 +18,8 @@ from ..providers.lookup import check_known, given_address, is_self_hosted, missi
 from ..runtime.files import reason_of
 
 COURSE_FILE = "jupyter_ctx.toml"
-MOST_COURSE_BYTES = 65_536  # bytes of the file
-MOST_TOLD = 200  # characters of what is ignored
-MOST_WRONG_LINES = 20
-WRONG_LINE = re.compile(r"at line (\d+)")  # as tomllib names it
+MOST_COURSE_BYTES, MOST_WRONG_LINES = 65_536, 20  # of the file that is read
+MOST_TOLD = 450  # characters of a line about it
 GIVEN = (
     "model", "system", "temperature", "effort", "max_tokens", "window", "n_ctx", "on_overflow", "compact_at",
     "min_turns", "max_turns", "budget_share", "attach_share", "gauge", "prices", "confirm_cost", "max_cost",
@@ -56,19 +53,20 @@ class Course:
         own = [name for name in sorted(self.named) if getattr(now, name) != getattr(self.begun, name)]
         parts = [f"{name} {_typed(name, self.begun)}" for name in sorted(self.named.difference(own))]
         parts += [f"locked {', '.join(sorted(self.locked))}"] if self.locked else []
+        kept = ", ".join(f"{name} {_typed(name, now)}" for name in own)
         line = f"{COURSE_FILE} beside this notebook sets: {'; '.join(parts) or 'nothing here'}."
-        if own:
-            line += f" This conversation keeps its own {', '.join(f'{name} {_typed(name, now)}' for name in own)}."
+        line += f" This conversation keeps its own {kept}." if own else ""
         return line if parts or own else ""
 
     def unchosen_provider(self, before: Settings) -> str:
         """Return the provider of the file's model, if the user's key would go to one that the user has not chosen."""
+        model = self.begun.model
         if "model" not in self.named or self.begun.base_url is not None:
             return ""
-        provider = split_model(self.begun.model)[0]
-        is_chosen = provider in ("local", before.model.partition("/")[0]) or bool(given_address(provider))
-        is_chosen = is_chosen or is_self_hosted(self.begun.model) or bool(missing_key(provider))  # typing one chooses
-        return "" if is_chosen else provider
+        provider = split_model(model)[0]
+        is_chosen = provider in ("local", before.model.partition("/")[0]) or is_self_hosted(model)
+        has_key = not missing_key(provider)  # typing one chooses
+        return provider if has_key and not is_chosen and not given_address(provider) else ""
 
     def check_model(self, model: str) -> None:
         """Raise InvalidRequestError for another model, where the file locks one."""
@@ -89,9 +87,8 @@ class Course:
 
     def priced(self, settings: Settings) -> Settings:
         """Return settings with the file's prices, where they are for the model of the file and there are no others."""
-        if "prices" in self.named and settings.prices is None and settings.model == self.begun.model:
-            return replace(settings, prices=self.begun.prices)
-        return settings
+        is_for_it = "prices" in self.named and settings.model == self.begun.model
+        return replace(settings, prices=self.begun.prices) if is_for_it and settings.prices is None else settings
 
     def unforbidden(self, kept: Mapping[str, Any]) -> dict[str, Any]:
         """Return those settings of an earlier day that the file leaves as they were; the address is one."""
@@ -132,7 +129,7 @@ def course_of(text: str, settings: Settings, given: Collection[str] = (), *, has
     unknown = dict.fromkeys(str(name) for name in (*table, *names) if name not in GIVEN)
     if unknown:
         may_hold = f"It may hold lock, and the settings {', '.join(GIVEN)}. An address or a key never comes from it."
-        problems.append(f"ignored {shortened(', '.join(unknown), MOST_TOLD)}. {may_hold}")
+        problems.append(f"ignored {shortened(', '.join(unknown), 100)}. {may_hold}")
     may_be_set = [name for name in GIVEN if has_model or name not in ("model", *OF_A_MODEL)]
     locked = {name for name in may_be_set if name in names or (name == "prices" and "max_cost" in names)}
     kept = {*given, *(OF_A_MODEL if "model" in given else ())} - locked
@@ -145,13 +142,13 @@ def course_of(text: str, settings: Settings, given: Collection[str] = (), *, has
                 settings = _with(settings, name, table[name])
                 named.add(name)
         except InvalidRequestError as error:
-            problems.append(shortened(str(error), MOST_TOLD))
-    told = tuple(f"{COURSE_FILE}: {problem}" for problem in problems)
+            problems.append(str(error))
+    told = tuple(shortened(f"{COURSE_FILE}: {problem}", MOST_TOLD) for problem in problems)
     return Course(settings, frozenset(named), frozenset(locked), told)
 
 
 def _table_in(text: str) -> tuple[dict[str, Any], list[str]]:
-    """Return what is valid in a text, and a line on what is not: lines are left out until the rest can be read."""
+    """Return what is valid in a text, and what is said of the rest: lines are left out until the others can be read."""
     import tomllib  # not before there is a file
 
     lines, problems = text.splitlines(), list[str]()
@@ -160,15 +157,10 @@ def _table_in(text: str) -> tuple[dict[str, Any], list[str]]:
             return tomllib.loads("\n".join([*lines, ""])), problems
         except ValueError as error:
             problems = problems or [f"what is no TOML is ignored: {error}."]
-            wrong = WRONG_LINE.search(str(error))
-        if wrong is None:  # it ends within a text or a list
-            break
-        lines[int(wrong[1]) - 1] = ""
-    table = dict[str, Any]()
-    for line in lines:
-        with suppress(ValueError):
-            table |= tomllib.loads(line)
-    return table, problems
+            named = re.search(r"at line (\d+)", str(error))
+            wrong = int(named[1]) - 1 if named is not None else -1  # else it ends within a text or a list
+            del lines[wrong]
+    return {}, problems
 
 
 def _with(settings: Settings, name: str, value: Any) -> Settings:
@@ -180,8 +172,7 @@ def _with(settings: Settings, name: str, value: Any) -> Settings:
     changed = settings.changed({name: value})
     if name == "model" and settings.base_url is None:
         check_known(split_model(changed.model)[0])
-    elif name == "model":  # asked at the address that holds without the file
-        changed = replace(changed, base_url=settings.base_url)
+    changed = replace(changed, base_url=settings.base_url)  # the address that holds without the file
     now, then = getattr(settings, name), getattr(changed, name)
     if name in CAPS and now is not None and (then is None or then > now):
         raise InvalidRequestError(f"{name} stays at {typed_value(now)}, because that file may only lower it.")

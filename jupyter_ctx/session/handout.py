@@ -22,16 +22,13 @@ from ..conversation.messages import StopReason, ToolRound, Turn, new_id
 from ..conversation.places import Places
 from ..conversation.text_safety import clean
 from ..errors import InvalidRequestError
-from ..export.notebook_file import whole_text
 from ..export.openai_messages import EXPORT_KEY, cleaned_rounds, dumped, find, found_in
 from ..providers.base import Reply
-from ..runtime.frontend import fingerprint
 from ..storage.stored_answers import AnswerKey, Outcome
 from .reply_checks import INCOMPLETE
 from .view import digested
 
 HANDOUT = "handout"
-MOST_READ = 200_000_000  # bytes of a notebook
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,8 +107,7 @@ class HandedOut:
                 asked, id=new_id(), model=model, stop_reason=answer.stop_reason, stored=True,
                 digest=answer.key, tokens=answer.tokens,
             )  # fmt: skip
-            answered = replace(said.turn, reply=answer.text, thinking=answer.thinking, rounds=answer.rounds)
-            turn = replace(answered, record=record)
+            turn = replace(said.turn, reply=answer.text, thinking=answer.thinking, rounds=answer.rounds, record=record)
             yield turn, answer.before == before
 
 
@@ -126,23 +122,22 @@ def gathered(
     Of a cell that was answered several times, the answer counts that stands in its conversation now, else the newest:
     a cell of a lesson may be cleared or taken back by one further down.
     """
-    answers, seen = list[HandoutAnswer](), set[str]()
+    answers = dict[str, list[HandoutAnswer]]()
     for turns, before in (run for conversation in conversations for run in _newest(conversation)):
         record = turns[0].record
-        cell, source = record.cell or record.run or "", record.source or ""
+        source, cell = record.source or "", record.cell or record.run or ""
         is_whole = all(turn.record.stop_reason not in INCOMPLETE for turn in turns)
         is_open = not any(is_secret(turn.answered + turn.thinking) for turn in turns)
-        if source in cells and cell not in seen and is_whole and is_open:
-            seen.add(cell)
-            answers += (
-                HandoutAnswer(
-                    _prompt_key(turn, turn.model), source, before, text=turn.reply, thinking=turn.thinking,
-                    stop_reason=turn.stop_reason, tokens=turn.record.tokens,
-                    rounds=turn.rounds,
-                )
-                for turn in turns
-            )  # fmt: skip
-    return answers
+        if source in cells and is_whole and is_open:
+            answers.setdefault(cell, [_answer_of(turn, source, before) for turn in turns])
+    return [answer for of_cell in answers.values() for answer in of_cell]
+
+
+def _answer_of(turn: Turn, source: str, before: str) -> HandoutAnswer:
+    return HandoutAnswer(
+        _prompt_key(turn, turn.model), source, before, text=turn.reply, thinking=turn.thinking,
+        stop_reason=turn.stop_reason, tokens=turn.record.tokens, rounds=turn.rounds,
+    )  # fmt: skip
 
 
 def _newest(conversation: Conversation) -> list[tuple[tuple[Turn, ...], str]]:
@@ -181,18 +176,11 @@ def _prompt_key(turn: Turn, model: str) -> str:
 
 
 def notebook_in(path: Path) -> dict[str, Any]:
-    """Return a saved notebook; an empty one for a file that is none, or too large."""
+    """Return a saved notebook; an empty one for a file that is none."""
     try:
-        text = path.read_text("utf-8") if path.stat().st_size <= MOST_READ else ""
+        return found_in(path.read_text("utf-8"))
     except (OSError, UnicodeDecodeError):
-        text = ""
-    return found_in(text)
-
-
-def cell_texts(notebook: Mapping[str, Any]) -> dict[str, str]:
-    """Return the texts of a notebook's cells by their fingerprints."""
-    texts = (whole_text(cell, "source") for cell in find(list, notebook, "cells"))
-    return {fingerprint(text): text for text in texts}
+        return {}
 
 
 def with_answers(notebook: Mapping[str, Any], answers: Sequence[HandoutAnswer]) -> str:
@@ -220,19 +208,14 @@ def answers_in(notebook: Mapping[str, Any]) -> list[HandoutAnswer]:
         answers = msgspec.convert(ours[HANDOUT], list[HandoutAnswer])
     except (ValueError, RecursionError):  # ValidationError is a ValueError
         raise InvalidRequestError("they are damaged, or of another release of jupyter_ctx") from None
-    if cell_texts(notebook).keys().isdisjoint(answer.asked for answer in answers):
-        raise InvalidRequestError("they are of another notebook, or all of its chat cells were changed")
     return [_checked(each) for each in answers]
 
 
 def _checked(answer: HandoutAnswer) -> HandoutAnswer:
-    """Return an answer with texts that can be shown, and without odd probabilities and rounds."""
-    tokens = answer.tokens if _finite(answer) else ()
-    rounds = cleaned_rounds(answer.rounds)
-    return replace(answer, text=clean(answer.text), thinking=clean(answer.thinking), tokens=tokens, rounds=rounds)
-
-
-def _finite(answer: HandoutAnswer) -> bool:
-    """Return whether all probabilities are numbers."""
-    logprobs = (token.logprob for written in answer.tokens for token in (written.token, *written.top_logprobs))
-    return all(logprob is not None and math.isfinite(logprob) for logprob in logprobs)
+    """Return an answer with texts that can be shown, and with probabilities where all are numbers."""
+    all_tokens = [token for written in answer.tokens for token in (written.token, *written.top_logprobs)]
+    is_finite = all(token.logprob is not None and math.isfinite(token.logprob) for token in all_tokens)
+    return replace(
+        answer, text=clean(answer.text), thinking=clean(answer.thinking), rounds=cleaned_rounds(answer.rounds),
+        tokens=answer.tokens if is_finite else (),
+    )  # fmt: skip

@@ -6,10 +6,11 @@ import queue
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import islice
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 from ..conversation.conversation import Conversation
 from ..conversation.events import Chosen, Kept, Offered, TurnAdded
@@ -54,24 +55,12 @@ class _Watcher(Protocol):
     def failed(self, column: int, error: str) -> object: ...
 
 
-class _News(NamedTuple):
-    """What a thread tells of its column: how the watcher is told of it, or that the column has ended (``None``)."""
-
-    column: int
-    tell: Callable[[], object] | None = None
-
-
-class _StopError(KeyboardInterrupt):
-    """Ctrl-C was pressed while this thread's answer came."""
-
-
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class _Column:
-    """One column: whom it asks, with which request, and what became of that. ``known`` is an answer that was there."""
+    """One column: whom it asks, with which request, and what became of that."""
 
     asked: Candidate
     planned: RequestPlan | None = None
-    known: Alternative | None = None
     came: Completion | None = None
     reply: Reply | None = None
     error: BaseException | None = None
@@ -121,28 +110,27 @@ class _SideBySide:
     ) -> None:
         self._session, self._watcher, self._prompt, self._said = session, watcher, prompt, said
         self._columns = [_Column(column) for column in columns]
-        self._news = queue.SimpleQueue[_News]()
+        self._left = list[_Column]()  # those whose answers still come
+        self._news = queue.SimpleQueue[Callable[[], object]]()  # what threads let the one that asks do
         self._is_stopped = False
 
     def answers(self) -> Alternatives:
         """Return the answers, one for each column, and record them."""
-        said, stored = self._said, self._prompt.stored if self._prompt.record else None
-        past, offered = self._of_cell() if stored is not None else (None, None)
-        known = self._handed() if stored is not None and offered is None else None
+        stored = self._prompt.stored if self._prompt.record else None
+        past, known = self._of_cell() if stored is not None else (None, None)
+        if stored is not None and known is None:
+            known = self._handed()
         if known is None:
             for column in self._columns:
                 self._plan(column)
-            digest = digested([column.digest for column in self._columns], ())
-            if stored == "all" and self._session.journal is not None:
-                past, offered = None, _copied(self._session.journal.alternatives_to(digest), said)
-            known = self._find(offered, past) if offered is not None and stored != "handed" else None
+        digest = digested([column.digest for column in self._columns], ())
+        if known is None and stored == "all" and self._session.journal is not None:
+            known = _copied(self._session.journal.alternatives_to(digest), self._said)
         self._watcher.begin()
         if known is not None:
             return self._shown(known, past)
         for number, column in enumerate(self._columns):
-            if column.known is not None and offered is not None:
-                self._watcher.done(number, self._reply_of(offered, column.known))
-            elif column.error is not None:
+            if column.error is not None:
                 self._watcher.failed(number, column.problem)
         return self._kept(digest, is_interrupted=self._ask())
 
@@ -175,8 +163,6 @@ class _SideBySide:
     def _alternative(self, column: _Column) -> Alternative:
         """Return what is kept of a column."""
         label, came, answer = column.asked.label, column.came, column.answer
-        if column.known is not None:
-            return replace(column.known, label=label)
         if came is None or answer is None or not answer.text.strip():
             nothing = NOT_BEGUN if answer is None else "The reply was empty."
             return Alternative(label, error=column.problem or nothing)
@@ -196,32 +182,23 @@ class _SideBySide:
     # answers that are there already
 
     def _of_cell(self) -> tuple[Conversation | None, Alternatives | None]:
-        """Return what the cell was answered last, with its conversation, where that was before this kernel."""
+        """Return what the cell was answered to the same requests, with its conversation, before this kernel."""
         session, cell = self._session, self._said.turn.record.cell
-        for past in session.pasts_of(cell) if cell else ():
+        for past in session.pasts_of(cell) if cell and self._prompt.stored != "handed" else ():
             offers = [offer for offer in past.all_offers.values() if offer.asked.record.cell == cell]
             if offers:
-                return (None, None) if offers[-1].id in session.notebook.seen else (past, offers[-1])
+                is_new = offers[-1].id not in session.notebook.seen
+                session.notebook.seen.add(offers[-1].id)
+                return (past, offers[-1]) if is_new and self._is_same(offers[-1], past) else (None, None)
         return None, None
 
-    def _find(self, offered: Alternatives, past: Conversation | None) -> Alternatives | None:
-        """Find a stored answer to each request, which is ``known`` of its column; return them where all are there."""
-        left = [each for each in offered.answers if not each.error and each.record.stop_reason not in INCOMPLETE]
-        for column in self._columns:
-            column.known = next((each for each in left if self._answers(each, column, offered, past)), None)
-            left = [each for each in left if each is not column.known]
-        self._session.notebook.seen.add(offered.id)
-        known = tuple(column.known for column in self._columns if column.known is not None)
-        return replace(offered, answers=known) if len(known) == len(self._columns) else None
-
-    def _answers(
-        self, answer: Alternative, column: _Column, offered: Alternatives, past: Conversation | None
-    ) -> bool:  # fmt: skip
-        """Return whether a stored answer is one to this column's request, as it is now or as it was then."""
-        if column.planned is None or column.digest == answer.record.digest or past is None:
-            return column.planned is not None and column.digest == answer.record.digest
-        prompt = replace(self._prompt, options=column.asked.options)
-        return self._session.answers_as_then(past, offered.turn(answer), self._said, prompt)
+    def _is_same(self, offered: Alternatives, past: Conversation) -> bool:
+        """Return whether stored answers are whole ones to just these requests, as they were then."""
+        if len(offered.answers) != len(self._columns) or not all(map(is_whole, offered.answers)):
+            return False
+        prompts = [replace(self._prompt, options=column.asked.options) for column in self._columns]
+        then = zip(map(offered.turn, offered.answers), prompts, strict=True)
+        return all(self._session.answers_as_then(past, turn, self._said, prompt) for turn, prompt in then)
 
     def _handed(self) -> Alternatives | None:
         """Return the answers that were handed out for these prompts; ``None``: not all were."""
@@ -241,7 +218,11 @@ class _SideBySide:
         """Show answers that are all there already, and count the cell as run; see also ``_show_again`` of a turn."""
         session, asked = self._session, self._said.turn.record
         for number, answer in enumerate(known.answers):
-            self._watcher.done(number, self._reply_of(known, answer))
+            source: ReplySource = "store" if known.digest else "handout"
+            reply = stored_reply(known.turn(answer), self._prompt.schema, source)
+            if reply is None:  # the schema has changed in a way that the request does not show
+                raise InvalidRequestError("A stored answer does not match the schema: --ask asks again.")
+            self._watcher.done(number, reply)
         session.notebook.seen.update((known.id, *(turn.id for turn in known.turns)))
         place = session.conversation.place_of(known)
         is_out = past is not None and place is None and session.is_behind
@@ -251,62 +232,46 @@ class _SideBySide:
             session.record(Kept(place.id, asked.run or "", asked.execution))
         return self._checked(known)
 
-    def _reply_of(self, offered: Alternatives, answer: Alternative) -> Reply:
-        source: ReplySource = "store" if offered.digest else "handout"
-        reply = stored_reply(offered.turn(answer), self._prompt.schema, source)
-        if reply is None:  # the schema has changed in a way that the request does not show
-            raise InvalidRequestError("A stored answer does not match the schema: --ask asks again.")
-        return reply
-
     # asking
 
     def _ask(self) -> bool:
         """Send the requests at once, and tell the watcher what comes; return whether Ctrl-C stopped it."""
-        left = {at for at, column in enumerate(self._columns) if column.known is None and column.error is None}
+        self._left = [column for column in self._columns if column.error is None]
         try:
-            for number in sorted(left):  # daemons: a server that is silent does not keep Python from ending
+            for column in list(self._left):  # daemons: a server that is silent does not keep Python from ending
                 name = "jupyter_ctx side by side"
-                threading.Thread(target=self._answer, args=(number,), name=name, daemon=True).start()
-            while left:
-                self._hear(left)
+                threading.Thread(target=self._answer, args=(column,), name=name, daemon=True).start()
+            while self._left:
+                self._hear()
         except BaseException as error:
             with uninterrupted():
-                self._stop(left)
+                self._stop()
             if not isinstance(error, KeyboardInterrupt):
                 raise
             return True
         return False
 
-    def _hear(self, left: set[int]) -> None:
-        """Pass on what a thread tells next; once all is stopped, only how each column ended."""
-        try:
-            number, tell = self._news.get(timeout=POLL_SECONDS)
-        except queue.Empty:
-            return
-        if tell is None:
-            left.discard(number)
-            with uninterrupted():
-                self._ended(number, self._columns[number])
-        elif not self._is_stopped:
-            tell()
+    def _hear(self) -> None:
+        """Do what a thread asks for next."""
+        with suppress(queue.Empty):
+            self._news.get(timeout=POLL_SECONDS)()
 
-    def _stop(self, left: set[int]) -> None:
+    def _stop(self) -> None:
         """End the requests that are on their way, and keep what has come of them."""
         self._is_stopped = True
-        for planned in [self._columns[number].planned for number in left]:
-            if planned is not None:
-                planned.target.provider.close()
-        for _ in range(round(2 * GRACE_SECONDS / POLL_SECONDS)):
-            if left:
-                self._hear(left)
-        while left and not self._news.empty():
-            self._hear(left)
+        for column in self._left:
+            if column.planned is not None:
+                column.planned.target.provider.close()
+        until = time.monotonic() + 2 * GRACE_SECONDS
+        while self._left and (time.monotonic() < until or not self._news.empty()):
+            self._hear()
 
-    def _answer(self, number: int) -> None:
+    def _answer(self, column: _Column) -> None:
         """Send one request, in a thread of its own."""
-        column, watcher = self._columns[number], self._watcher
-        tells = (partial(self._tell, tell, number) for tell in (watcher.feed, watcher.think, watcher.sent))
-        piece, thought, sent = tells
+        number, watcher = self._columns.index(column), self._watcher
+        piece, thought, sent = (
+            partial(self._tell, partial(tell, number)) for tell in (watcher.feed, watcher.think, watcher.sent)
+        )
         listener = StreamListener(on_piece=piece, on_thought=thought, on_sent=sent)
         try:
             assert column.planned is not None
@@ -322,42 +287,48 @@ class _SideBySide:
             if reply.stop_reason == "cut":
                 raise ProviderError(broke_off(reply))
         except BaseException as error:  # of this column alone
-            column.error = _StopError() if self._is_stopped else error
+            column.error = KeyboardInterrupt() if self._is_stopped else error
             if isinstance(error, InvalidAnswerError):
                 column.reply = error.reply
         finally:
-            self._news.put(_News(number))
+            self._news.put(partial(self._ended, number, column))
 
-    def _tell(self, tell: Callable[..., object], number: int, text: str, *more: str) -> None:
-        """Let the thread that asks tell the watcher of a text that is not empty. Raises _StopError."""
+    def _tell(self, tell: Callable[..., object], text: str, *more: str) -> None:
+        """Let the main thread tell the watcher of a text that is not empty; end this thread where all is stopped."""
         if self._is_stopped:
-            raise _StopError
+            raise KeyboardInterrupt
         if text:
-            self._news.put(_News(number, partial(tell, number, text, *more)))
+            self._news.put(partial(tell, text, *more))
 
     def _ended(self, number: int, column: _Column) -> None:
         """Count what a column's answers cost, and say how it ended."""
-        if column.came is not None:
-            for reply in column.came.replies:
-                self._session.spend(column.came.sent.target, reply)
-        shown = column.reply or column.answer  # interrupted, or broken off
-        if shown is not None and (shown.text or column.error is None):
-            self._watcher.done(number, shown)
-        if column.error is not None:
-            self._watcher.failed(number, column.problem)
+        with uninterrupted():
+            self._left.remove(column)
+            if column.came is not None:
+                for reply in column.came.replies:
+                    self._session.spend(column.came.sent.target, reply)
+            shown = column.reply or column.answer  # interrupted, or broken off
+            if shown is not None and (shown.text or column.error is None):
+                self._watcher.done(number, shown)
+            if column.error is not None:
+                self._watcher.failed(number, column.problem)
+
+
+def is_whole(answer: Alternative) -> bool:
+    """Return whether an answer came, and nothing stopped it."""
+    return not answer.error and answer.record.stop_reason not in INCOMPLETE
 
 
 def _copied(offered: Alternatives | None, said: TurnAdded) -> Alternatives | None:
-    """Return stored answers of another conversation as answers to this cell."""
-    if offered is None:
+    """Return stored answers of another conversation, where all are whole, as answers to this cell."""
+    if offered is None or not all(map(is_whole, offered.answers)):
         return None
-    asked = said.turn.record
-
-    def own(answer: Alternative) -> Alternative:
+    asked, now = said.turn.record, time.time()
+    answers = list[Alternative]()
+    for answer in offered.answers:
         record = replace(
             answer.record, id=new_id(), start=None, summary=None, cost=None, stored=True, cell=asked.cell,
-            at=time.time(), run=asked.run, execution=asked.execution, source=asked.source,
+            at=now, run=asked.run, execution=asked.execution, source=asked.source,
         )  # fmt: skip
-        return replace(answer, record=record)
-
-    return replace(offered, asked=said.turn, answers=tuple(map(own, offered.answers)), id=new_id())
+        answers.append(replace(answer, record=record))
+    return replace(offered, asked=said.turn, answers=tuple(answers), id=new_id())

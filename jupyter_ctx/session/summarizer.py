@@ -20,7 +20,6 @@ from ..context.summary_facts import (
     pick_lines,
     summary_message,
     task,
-    within,
 )
 from ..context.tokens import Fixed
 from ..conversation.messages import Message, Summary, Turn
@@ -33,7 +32,6 @@ from .request_plan import RequestPlan
 from .session import Session
 
 Method = Literal["extractive", "model"]
-MOST_ATTACHED = 1_000  # characters of attached text whose figures and names a summary must keep as the user's own
 LEAST_ROOM = 64  # tokens of transcript that are worth a request
 NOTHING_OLDER = "the newest turns stay as they are"
 NOT_ONE_TURN = "there are no turns"
@@ -56,8 +54,8 @@ class SummaryInput(NamedTuple):
 
     @property
     def prompts(self) -> list[str]:
-        """The summary so far and the user's texts, without long ones that went along: what has facts to keep."""
-        return [self.before, *(_with_names(turn, turn.typed if _is_long(turn) else turn.prompt) for turn in self.turns)]
+        """The summary so far and what the user typed: what has facts to keep."""
+        return [self.before, *(_with_names(turn, turn.typed) for turn in self.turns)]
 
 
 class SummaryDraft(NamedTuple):
@@ -148,7 +146,7 @@ def write_summary(
     ``done``: the sentence about it, where it will do.
     ``method``: as the setting ``summary_model`` says, where it is ``None``.
     """
-    stopper, cap, text, note = stopper or Stopper(), summary_cap(target.limit), "", ""
+    stopper, cap, text = stopper or Stopper(), summary_cap(target.limit), ""
     spent_before = session.state.spent.dollars or 0.0
     used: Method = method or ("model" if writer(session) else "extractive")
     if used == "model":
@@ -156,17 +154,16 @@ def write_summary(
             text = model_summary(session, older, cap, instructions, stopper)
         except ChatError as error:
             name = session.settings.summary_model or session.settings.model
-            used, note = "extractive", f" by your own lines, for {name} wrote no summary: {error}"
+            used, done = "extractive", f"{done} by your own lines, for {name} wrote no summary: {error}"
     cost = (session.state.spent.dollars or 0.0) - spent_before
-    in_vain = f", although the model's text cost {words.dollars(cost)}" if cost else ""
+    paid = f" (the model's text cost {words.dollars(cost)})" if cost else ""
     if stopper.stopped:
-        return SummaryDraft(f"Stopped: no summary was written, and everything is as it was{in_vain}")
+        return SummaryDraft(f"Stopped: no summary was written, and everything is as it was{paid}")
     text = with_own_lines(text, older, target, cap)
     problem = _problem(text, older, target, session.system)
     if problem:
-        return SummaryDraft(f"Summary dropped: {problem}{in_vain}", failed=True)
-    paid = f" for {words.dollars(cost)}" if cost else ""
-    return SummaryDraft(f"{done}{paid}{note}", Summary(text, older.covers, used))
+        return SummaryDraft(f"Summary dropped: {problem}{paid}", failed=True)
+    return SummaryDraft(f"{done}{paid}", Summary(text, older.covers, used))
 
 
 def model_summary(session: Session, older: SummaryInput, cap: int, instructions: str | None, stopper: Stopper) -> str:
@@ -198,28 +195,17 @@ def model_summary(session: Session, older: SummaryInput, cap: int, instructions:
         raise ProviderError("its answer is empty")
     if reply.stop_reason != "stop":
         text = text.rpartition("\n")[0] or text  # it ends with its last whole line
-    return within(text, cap, measure)
+    return clipped(text, cap, measure)
 
 
 def with_own_lines(text: str, older: SummaryInput, target: Target, cap: int) -> str:
-    """Return a summary, completed with the user's own lines that hold facts it lacks.
-
-    Where there is no text yet, the lines are the summary, and those of replies count, too; but not for small models,
-    which have little room, and whose replies are worth less of it.
-    """
-    prompts, measure = older.prompts, target.meter.tokens
-    wanted, missing = missing_facts(prompts, text)
+    """Return a summary, completed with the user's own lines that hold facts it lacks."""
+    measure = target.meter.tokens
+    _, missing = missing_facts(older.prompts, text)
     if text and not missing:
         return text
-    has_replies = not text and target.window.tokens > SMALL_WINDOW
-    replies = ["", *(turn.reply if has_replies else "" for turn in older.turns)]
-    exchanges, completed = list(zip(prompts, replies, strict=True)), text
-    for evenly in (True, False):  # the second way keeps more facts, of fewer turns
-        lines = pick_lines(exchanges, missing, cap - measure(text), measure, evenly=evenly)
-        completed = "\n".join([text, *(line for line in lines if line not in text)]).strip()
-        if keeps_enough(wanted, missing_facts(prompts, completed)[1]):
-            break
-    return completed
+    lines = pick_lines(older.prompts, missing, cap - measure(text), measure)
+    return "\n".join([text, *(line for line in lines if line not in text)]).strip()
 
 
 def _problem(text: str, older: SummaryInput, target: Target, system: str) -> str:
@@ -233,11 +219,6 @@ def _problem(text: str, older: SummaryInput, target: Target, system: str) -> str
     if older.covers and (fixed >= older.instead_of or fixed + older.beside > target.limit):
         return "it is no smaller than what it stands for, or leaves no room"
     return ""
-
-
-def _is_long(turn: Turn) -> bool:
-    """Return whether long texts went with a prompt: they are data, and not to be kept whole."""
-    return len(turn.prompt) - len(turn.typed) > MOST_ATTACHED
 
 
 def _with_names(turn: Turn, asked: str) -> str:

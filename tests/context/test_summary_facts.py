@@ -15,7 +15,6 @@ from jupyter_ctx.context.summary_facts import (
     missing_facts,
     pick_lines,
     task,
-    within,
 )
 
 
@@ -45,14 +44,14 @@ def test_what_a_summary_has_lost_is_known() -> None:
 
 @given(st.lists(st.text(st.characters(codec="utf-8"), max_size=60), max_size=12), st.integers(0, 100))
 def test_picked_lines_are_the_users_own_and_keep_to_the_cap(texts: list[str], cap: int) -> None:
-    lines = pick_lines([(text, "") for text in texts], facts(" ".join(texts)), cap, length)
+    lines = pick_lines(texts, facts(" ".join(texts)), cap, length)
     assert sum(map(len, lines)) <= cap
     assert all(any(line in text for text in texts) for line in lines)
 
 
 def test_lines_with_facts_come_before_lines_without() -> None:
     texts = ["Hello there, how are you today?", "The budget is 4200 euros."]
-    assert pick_lines([(text, "") for text in texts], facts(texts[1]), 30, length) == ["The budget is 4200 euros."]
+    assert pick_lines(texts, facts(texts[1]), 30, length) == ["The budget is 4200 euros."]
 
 
 @given(st.text(alphabet="`a\n ", max_size=40))
@@ -64,18 +63,9 @@ def test_nothing_closes_its_own_fence(text: str) -> None:
 
 def test_a_paste_does_not_crowd_out_what_was_said_in_a_sentence() -> None:
     paste = "\n".join(f"value_{n} = {n}.{n}" for n in range(100, 200))
-    said = [("The deadline is 2027-03-14.", ""), (paste, ""), ("Ask Halldora before we ship.", "")]
-    lines = pick_lines(said, facts("\n".join(prompt for prompt, _ in said)), 400, length)
+    said = ["The deadline is 2027-03-14.", paste, "Ask Halldora before we ship."]
+    lines = pick_lines(said, facts("\n".join(said)), 400, length)
     assert {"The deadline is 2027-03-14.", "Ask Halldora before we ship."} <= set(lines)
-
-
-def test_decisions_and_definitions_are_taken_though_they_hold_no_number() -> None:
-    said = [
-        ("It is a nice day outside today.", ""),
-        ("We decided to keep the old parser.", "def parse(text):\n    pass"),
-    ]
-    assert pick_lines(said, frozenset(), 60, length)[0] == "We decided to keep the old parser."
-    assert "Assistant: def parse(text):" in pick_lines(said, frozenset(), 100, length)
 
 
 @pytest.mark.parametrize("text", ["Мы встретили Ольгу.", "昨日クレオパトラと話した。", "「夜の海」という歌。"])
@@ -88,13 +78,6 @@ def test_the_middle_is_cut_out_of_what_is_too_long() -> None:
     short = clipped(text, 300, length)
     assert len(short) <= 300
     assert (short[:4], short.split("[…]")[0].count("tail"), short[-5:]) == ("head", 0, "tail ")
-
-
-@pytest.mark.parametrize(
-    ("text", "short"), [("one\ntwo\nthree", "one\ntwo"), ("far too long for that", "far too"), ("終" * 20, "終" * 8)]
-)
-def test_a_text_within_a_cap_ends_with_a_line_a_word_or_a_sign(text: str, short: str) -> None:
-    assert within(text, 8, length) == short
 
 
 def test_a_summary_goes_on_from_the_one_before_and_says_what_the_user_wants() -> None:

@@ -199,7 +199,7 @@ def test_what_is_not_handed_out_is_told_and_no_key_leaves(lesson: Any, tmp_path:
     assert "4 answers" in line
     assert "Without an answer: 1 cell, such as" in line
     assert "Alone." in line
-    assert "No cell above" not in line
+    assert "No cell sets" not in line
     copy = (made.folder / "out.ipynb").read_text()
     assert not any(text in copy for text in (KEY, "%chat handout"))
     assert "4 answers" in told(kernel, "%chat handout out.ipynb --clear"), "over an earlier handout"
@@ -226,7 +226,7 @@ def test_a_line_says_that_no_cell_sets_the_model_and_what_looks_like_a_key_can_b
     assert "add --no-redact" in told(kernel, "%chat handout out.ipynb")
     line = told(kernel, "%chat handout out.ipynb --no-redact")
     assert "(6.0 MB) with 1 answer." in line
-    assert "put %chat use m there" in line
+    assert "put %chat use m above" in line
 
 
 def told(kernel: Kernel, source: str, **options: Any) -> str:

@@ -200,7 +200,6 @@ def changed(answers: list[dict[str, Any]], **fields: Any) -> list[dict[str, Any]
     "change",
     [
         lambda body: "text",
-        lambda body: changed(body, asked="another notebook's"),
         lambda body: changed(body, text=5),
         lambda body: changed(body, stop_reason="sudo"),
     ],
@@ -263,11 +262,3 @@ def test_a_probability_that_is_none_is_left_out_with_the_others(path: Path, logp
     chat, _ = talker()
     reply = say(opened(chat, path), PROMPTS[0], handed=True)
     assert (reply.text, reply.tokens) == ("Answer 0.", ())
-
-
-def test_a_file_above_200_mb_is_not_read(path: Path) -> None:
-    with path.open("ab") as file:
-        file.truncate(200_000_001)
-    chat, provider = talker()
-    assert say(opened(chat, path), PROMPTS[0], handed=True).text == "Well."
-    assert len(provider.requests) == 1

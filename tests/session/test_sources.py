@@ -10,7 +10,6 @@ from images import PIXEL
 from jupyter_ctx import Chat
 from jupyter_ctx.attachments.attached import Attached
 from jupyter_ctx.conversation.messages import Attachment, Turn, TurnRecord
-from jupyter_ctx.session.summarizer import SummaryInput
 from jupyter_ctx.testing import ScriptedProvider
 
 PLOT = Attachment("plot.png", "image/png", PIXEL, 1_024)
@@ -58,18 +57,15 @@ def test_a_summary_keeps_what_was_typed_and_not_the_figures_of_a_long_table() ->
     chat = talk()
     table = "\n".join(f"| {number} | {number * 7} |" for number in range(400))
     chat.send("The budget is 4,200 euros.", attachments=[Attached("df", f"df:\n{table}", what="400 of 9,000 rows")])
-    chat.send("Use sales_q3.", attachments=[Attached("note", "note:\nThe limit is 77 km/h.")])
+    chat.send("Use sales_q3.")
     for number in range(4):
         chat.send(f"And number {number}? {'words and ' * 1_500}")
     assert chat.summarize(method="extractive").changed
     assert chat.conversation.summary is not None
     text = chat.conversation.summary.text
-    for kept in ("4,200 euros", "[attached: df]", "sales_q3", "77 km/h"):
+    for kept in ("4,200 euros", "[attached: df]", "sales_q3"):
         assert kept in text
     assert "| 300 | 2100 |" not in text
-    older = SummaryInput(chat.turns[:1])
-    assert "| 300 | 2100 |" in older.turns[0].prompt
-    assert "| 300 | 2100 |" not in "".join(older.prompts)
 
 
 # re-runs
