@@ -199,7 +199,7 @@ class _SideBySide:
         """Return what the cell was answered last, with its conversation, where that was before this kernel."""
         session, cell = self._session, self._said.turn.record.cell
         for past in session.pasts_of(cell) if cell else ():
-            offers = [offer for offer in past.all_offers.values() if offer.asked.record.cell == cell]
+            offers = [offer for offer in past.all_offers if offer.asked.record.cell == cell]
             if offers:
                 return (None, None) if offers[-1].id in session.notebook.seen else (past, offers[-1])
         return None, None
