@@ -380,7 +380,7 @@ class Models:
             parts.turns.update(told["turns"])
             parts.fixed.update({Fixed(system, summary): tokens for system, summary, tokens in told["fixed"]})
         for meter in state.get("meters", []):
-            learned = Learned(meter["calibration"], meter["overhead"], meter["settled"])
+            learned = Learned(meter.get("reports", ()), meter["overhead"])
             self._restore_meter(meter["meter"], learned, counted.get(meter["meter"], Counted({}, {})))
 
     def _restore_meter(self, key: tuple[str, str], learned: Learned, counted: Counted) -> None:
