@@ -5,7 +5,6 @@ The HTML has inline styles alone, plain colours before the theme's own, so that 
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Sequence
 
 from .. import wording as words
@@ -31,9 +30,8 @@ def status_bundle(
     with its value, by who set them; ``notes`` are further lines, such as what tokens cost and what can be undone.
     """
     window = info.budget.window
-    age = f", {words.ago(time.time() - window.since)}" if window.since else ""
     named = [f"conversation {name!r}"] if name else []
-    head = [info.model, f"window {window.tokens:,} {window.origin}{age}", *named]
+    head = [info.model, f"window {window.tokens:,} {window.origin}", *named]
     used = f"{used_of(info)}; {info.in_view:,} of {words.turns(info.turns)} in view"
     below = [line for line in (_differing(settings), *_sentences(info), *notes) if line]
     lines = [" · ".join(head), used, legend_text(info), *below]

@@ -44,7 +44,7 @@ def gauge_line(info: ContextInfo, name: str = "") -> str:
 def model_line(info: ContextInfo, name: str = "") -> str:
     """Return the conversation's name, the model, and its window."""
     conversation = f"conversation {name!r}" if name else ""
-    reserve = "" if info.budget.window.is_of_prompts else f", {info.budget.reserve:,} kept for the reply"
+    reserve = f", {info.budget.reserve:,} kept for the reply"
     return _joined(conversation, info.model, f"{_window(info.budget.window)}{reserve}")
 
 
