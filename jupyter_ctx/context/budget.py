@@ -36,7 +36,7 @@ def prompt_limit(window: ContextWindow, reserve: int, share: float = 1.0) -> int
     """Return the tokens a prompt may have, beside a reply of ``reserve`` tokens, in a share of the window."""
     room, cap = window.tokens - reserve, window.max_input_tokens
     if cap is not None:
-        room = cap if window.is_of_prompts else min(room, cap)
+        room = min(room, cap)
     return max(0, math.floor(room * share))
 
 

@@ -1,15 +1,23 @@
-"""Families of models that share a vocabulary: how many tokens a text takes before the model has reported any."""
+"""How many tokens a text takes: by the ratios of the model's family, and one factor that reports teach.
+
+A text is a vector: its features, then the number of messages.
+"""
 
 from __future__ import annotations
 
+import math
 import re
 import string
 from bisect import bisect_right
 from collections import Counter
+from dataclasses import dataclass, replace
 from functools import lru_cache
+from operator import add, mul
 from typing import Literal, NamedTuple
 
-Features = tuple[float, ...]
+from .budget import LEAST_MARGIN, MARGIN
+
+Vector = tuple[float, ...]
 
 CHARACTER_KINDS = (
     "words", "digits", "Latin letters with marks", "Greek", "Cyrillic", "Hebrew", "Arabic", "kana",
@@ -50,7 +58,7 @@ TEXTS_CACHED = 512  # texts: a turn asks for the same few again and again
 
 
 @lru_cache(TEXTS_CACHED)
-def text_features(text: str) -> Features:
+def text_features(text: str) -> Vector:
     """Return the features of a text: the tokens of its words, then the count of each other kind of character.
 
     Words are runs of letters, runs of punctuation and line ends. Their weights were fitted to eight
@@ -96,10 +104,10 @@ Vocabulary = Literal["o200k_base", "cl100k_base"]
 class Family(NamedTuple):
     """A family: the ratios that its vocabulary may have, and the vocabulary it counts by where that is public.
 
-    Ratios are tokens for each kind of a text's features. Which of them fit the model's reports, ``calibration`` learns.
+    Ratios are tokens for each kind of a text's features; the first hold until reports have shown which fit.
     """
 
-    ratios: tuple[Features, ...]
+    ratios: tuple[Vector, ...]
     vocabulary: Vocabulary | None = None
 
 
@@ -114,7 +122,6 @@ LLAMA_3 = (0.96, 0.78, 0.51, 0.42, 0.33, 1.17, 0.43, 0.66, 0.75, 0.74, 0.49, 0.6
 LLAMA_4 = (0.96, 0.8, 0.26, 0.38, 0.28, 0.53, 0.42, 0.5, 0.59, 0.6, 0.32, 0.44, 0.6, 0.57, 0.54, 2.25, 0.97)
 DEEPSEEK = (0.99, 0.8, 0.93, 0.51, 0.38, 0.54, 0.45, 0.65, 0.58, 0.78, 0.38, 0.71, 0.6, 0.75, 0.88, 2.2, 1)
 TEKKEN = (0.98, 1.33, 0.53, 0.42, 0.35, 0.52, 0.35, 0.62, 0.96, 0.67, 0.54, 0.52, 0.52, 0.49, 0.72, 3.42, 1.18)
-CLAUDE_2 = (1.03, 0.57, 2.31, 1.29, 0.62, 1.05, 1.14, 1.02, 0.98, 1.28, 1.75, 1.34, 2.26, 1.31, 0.91, 2.84, 1)
 LLAMA_2 = (1.13, 1.42, 1.65, 1.16, 0.46, 1.19, 1.1, 1.11, 1.15, 1.37, 1.04, 1.18, 1.5, 1.28, 0.76, 3.33, 1.22)
 SMOLLM = (1.06, 1.19, 2.8, 0.99, 0.88, 1.3, 1.18, 1.71, 1.78, 2.49, 1.85, 1.31, 2.3, 2.29, 1.09, 2.83, 1.22)
 # Anthropic's newer vocabularies are not public: 1.3 and 1.6 times the tokens of o200k_base for the same text; in long
@@ -122,34 +129,27 @@ SMOLLM = (1.06, 1.19, 2.8, 0.99, 0.88, 1.3, 1.18, 1.71, 1.78, 2.49, 1.85, 1.31, 
 CLAUDE_3 = (1.25, 0.87, 1.3, 0.85, 0.45, 0.85, 0.75, 0.95, 0.95, 1, 1, 1, 1.2, 1.4, 1.1, 3.1, 1.15)
 CLAUDE_5 = (1.54, 1.07, 1.5, 1, 0.52, 1, 0.9, 1.15, 1.1, 1.2, 1.2, 1.2, 1.4, 1.7, 1.3, 3.8, 1.18)
 
-ALL_RATIOS = (
-    O200K_RATIOS, CL100K_RATIOS, QWEN, LLAMA_3, LLAMA_4, DEEPSEEK, TEKKEN, CLAUDE_2, LLAMA_2, SMOLLM,
-)  # fmt: skip
-UNKNOWN = Family(ALL_RATIOS)
-O200K = Family((O200K_RATIOS,), "o200k_base")
-CL100K = Family((CL100K_RATIOS,), "cl100k_base")
-CLAUDE, NEW_CLAUDE = Family((CLAUDE_3,)), Family((CLAUDE_5,))
-# Vocabularies of 100,000 entries and more, for many languages
-LARGE_VOCABULARY = Family((O200K_RATIOS, QWEN, LLAMA_3, LLAMA_4, DEEPSEEK, TEKKEN))
-# Vocabularies of 32,000 to 50,000 entries, for English
-SMALL_VOCABULARY = Family((LLAMA_2, SMOLLM))
+
+def _mean(*rows: Vector) -> Vector:
+    return tuple(sum(ratios) / len(rows) for ratios in zip(*rows, strict=True))
+
+
+# Most models of today have vocabularies of 100,000 entries and more, for many languages
+LARGE_VOCABULARIES = (O200K_RATIOS, QWEN, LLAMA_3, LLAMA_4, DEEPSEEK, TEKKEN)
+UNKNOWN = Family((_mean(*LARGE_VOCABULARIES), *LARGE_VOCABULARIES, CL100K_RATIOS, LLAMA_2, SMOLLM))
 # The first pattern that matches at the beginning of a word of the model's name decides
 FAMILIES = (
-    (r"gpt-(?:4o|4[.-]1|oss|[5-9])|chatgpt-4o|o\d|codex", O200K),
-    (r"gpt-(?:4|3[.-]?5)", CL100K),
-    (r"claude-(?:[a-z]+-)?(?:4[.-][7-9]|[5-9])|claude-fable", NEW_CLAUDE),
-    (r"claude-(?:instant|v?[12])", Family((CLAUDE_2,))),
-    (r"claude", CLAUDE),
+    (r"gpt-(?:4o|4[.-]1|oss|[5-9])|chatgpt-4o|o\d|codex", Family((O200K_RATIOS,), "o200k_base")),
+    (r"gpt-(?:4|3[.-]?5)", Family((CL100K_RATIOS,), "cl100k_base")),
+    (r"claude-(?:[a-z]+-)?(?:4[.-][7-9]|[5-9])|claude-fable", Family((CLAUDE_5,))),
+    (r"claude", Family((CLAUDE_3,))),
     (r"smollm", Family((SMOLLM,))),
     (r"tinyllama|llama-?2|phi-3|mi[sx]tral[-:](?:7b|8x)", Family((LLAMA_2,))),
-    (r"phi-[12]|olmo", SMALL_VOCABULARY),
     (r"llama-?3|hermes-?3", Family((LLAMA_3,))),
     (r"llama-?4", Family((LLAMA_4,))),
     (r"qwen|qwq", Family((QWEN,))),
     (r"deepseek", Family((DEEPSEEK,))),
     (r"\w*str[ao]l|\w*xtral", Family((TEKKEN,))),
-    (r"gemini|gemma|llama|grok|kimi|glm|phi|command|nova|granite|nemotron", LARGE_VOCABULARY),
-    (r"minimax|sonar|yi|falcon|jamba|hermes", LARGE_VOCABULARY),
 )
 
 
@@ -158,3 +158,92 @@ def family_of(model: str) -> Family:
     """Return the family of a model, judged by its name, whoever serves the model."""
     name = model.lower()
     return next((family for words, family in FAMILIES if re.search(rf"(?<![a-z0-9])(?:{words})", name)), UNKNOWN)
+
+
+MESSAGE = 8.0  # tokens that common chat templates add to a prompt and its reply
+PRIOR_TOKENS = 30.0  # tokens that the estimate before any report counts as
+NOISE, KNOWN_NOISE, LEAST_NOISE = 0.135, 0.07, 0.01  # relative error: by ratios, by the vocabulary itself, and least
+NOISE_WEIGHT = 2.0  # observations that the initial noise counts as
+MOST_OBSERVATIONS = 12.0  # that count, so that another tokenizer behind the same name is learned, too
+OUTLIER = 4.0  # standard deviations: later errors count as at most this large
+SAFETY = 1.5  # standard deviations that the margin covers
+SEEN = 300.0  # tokens of a kind of text that make half of it seen
+
+
+@dataclass(frozen=True, slots=True)
+class Reports:
+    """What the latest usage reports have told of one tokenizer.
+
+    ``reported``: their tokens, without those that are sure; ``made``: the same by the ratios alone.
+    ``seen``: the tokens of each kind of text, by the ratios.
+    ``noise``: relative variance of the estimates; ``observations``: how many reports it rests on.
+    """
+
+    reported: float = 0.0
+    made: float = 0.0
+    seen: Vector = ()
+    noise: float = NOISE**2
+    observations: float = NOISE_WEIGHT
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """What is known of one tokenizer: ``ratios``, in tokens for each unit of a text's vector, and reports.
+
+    ``is_exact``: texts are counted by the model's own vocabulary, and only what messages add is a guess.
+    """
+
+    ratios: Vector
+    reports: Reports
+    is_exact: bool = False
+
+    @classmethod
+    def of(cls, ratios: Vector, noise: float = NOISE, *, is_exact: bool = False) -> Calibration:
+        """Return the calibration before any report, from the ratios of a vocabulary."""
+        ratios = (*ratios, MESSAGE)
+        return cls(ratios, Reports(seen=(0.0,) * len(ratios), noise=noise**2), is_exact)
+
+    @property
+    def factor(self) -> float:
+        """The tokens that were reported for each that the ratios make."""
+        prior = MESSAGE if self.is_exact else PRIOR_TOKENS
+        return (self.reports.reported + prior) / (self.reports.made + prior)
+
+    def _made(self, text: Vector) -> tuple[Vector, float, float]:
+        """Return the tokens that the ratios make of each kind of text; in all, those that are sure, and the others."""
+        made = tuple(map(mul, self.ratios, text))
+        sure = math.fsum(made[:-1]) if self.is_exact else 0.0
+        return made, sure, math.fsum(made) - sure
+
+    def estimate(self, text: Vector) -> float:
+        """Return the estimated tokens of a text."""
+        _, sure, guessed = self._made(text)
+        return sure + self.factor * guessed
+
+    def margin(self, text: Vector) -> float:
+        """Return the share of an estimate to keep free: from 20 % down to 3 % as the estimates prove right."""
+        unseen = self.unseen(text) / max(self.estimate(text), 1.0)
+        return min(max(SAFETY * math.hypot(math.sqrt(self.reports.noise), NOISE * unseen), LEAST_MARGIN), MARGIN)
+
+    def unseen(self, text: Vector) -> float:
+        """Return the tokens of an estimate that rest on kinds of text of which reports have told little."""
+        shares = [SEEN / (SEEN + tokens) for tokens in self.reports.seen]
+        return self.factor * math.fsum(map(mul, self._made(text)[0], shares))
+
+    def learned(self, text: Vector, tokens: float) -> Calibration:
+        """Return the calibration after a report of this many tokens for a text."""
+        old, expected = self.reports, self.estimate(text)
+        if tokens < 1 or expected <= 0:
+            return self
+        if old.observations > NOISE_WEIGHT + 1:  # an odd one does not outweigh a conversation
+            most = OUTLIER * math.sqrt(max(old.noise, LEAST_NOISE**2) * expected**2 + expected)
+            tokens = min(max(tokens, expected - most, 1.0), expected + most)
+        telling = min(1.0, expected / 100)  # short texts tell little
+        kept = 1 - telling / MOST_OBSERVATIONS
+        observations = old.observations + telling
+        noise = (old.noise * old.observations + (tokens / expected - 1) ** 2 * telling) / observations
+        made, sure, guessed = self._made(text)
+        seen = tuple(map(add, old.seen, made))
+        reported = kept * old.reported + max(tokens - sure, 0.0)
+        latest = min(observations, MOST_OBSERVATIONS)
+        return replace(self, reports=Reports(reported, kept * old.made + guessed, seen, noise, latest))

@@ -16,7 +16,7 @@ FIRST_HAND: frozenset[Source] = frozenset({"given", "server", "user file"})  # f
 LEAST_WINDOW = 256  # tokens; servers have printed the room that was left, such as 3, instead of the window
 UNSTATED = 0.8  # of what was refused: the limit where the refusal states none
 BELIEVABLE = 2.0  # times the tokens that were expected
-UNSURE, SURE = 3.0, 1.25  # factors by which a size may be wrong: an estimate, and one that is mostly counted
+UNSURE = 1.5  # the factor by which an estimated size may be wrong
 WELL_BELOW = 0.75  # of a stated limit: a refusal at or below this share of it disproves the limit
 RETRY_AFTER = 16  # replies after which the next request that wants more tries the limit again
 
@@ -43,15 +43,15 @@ class Refused(NamedTuple):
             return self.tokens
         return max(stated, self.tokens) if self.overflow.input_is_bound else stated
 
-    def stated_limit(self, passed: int) -> int | None:
-        """Return the limit that the refusal states, if it is credible; ``passed``: tokens accepted so far."""
+    def stated_limit(self) -> int | None:
+        """Return the limit that the refusal states, if it is credible."""
         overflow = self.overflow
         stated = overflow.max_input_tokens or overflow.context_window
         if stated is None or stated < LEAST_WINDOW or (self.retry and self.size <= WELL_BELOW * stated):
             return None
         refused = self.size + (0 if overflow.max_input_tokens else overflow.output_tokens or self.output)
         if overflow.input_tokens is None or overflow.input_is_bound:  # the size is an estimate
-            refused = math.ceil(refused * (SURE if 2 * passed >= self.tokens else UNSURE))
+            refused = math.ceil(refused * UNSURE)
         return stated if stated <= refused else None
 
 
@@ -65,9 +65,7 @@ class LearnedLimit:
     ``against``: the window that was believed when it was learned, as source and tokens.
     ``refused``: the size of the refused prompt.
     ``disproved``: a stated limit above which a prompt was accepted.
-    ``passed``: the largest prompt that was accepted.
     ``answers``: replies since the refusal.
-    ``since``: the time of the refusal, in seconds since 1970.
     ``heavy``: bytes of the smallest request that was refused for its bytes.
     """
 
@@ -77,9 +75,7 @@ class LearnedLimit:
     against: tuple[str, int] | None = None
     refused: int = 0
     disproved: int | None = None
-    passed: int = 0
     answers: int = 0
-    since: float = 0.0
     heavy: int | None = None
 
     @property
@@ -92,15 +88,15 @@ class LearnedLimit:
         """The bytes to plan with; ``None`` without a limit."""
         return None if self.heavy is None else self.heavy // 2
 
-    def after_refusal(self, refusal: Refused, believed: ContextWindow, now: float) -> LearnedLimit:
+    def after_refusal(self, refusal: Refused, believed: ContextWindow) -> LearnedLimit:
         """Return what a refusal teaches; ``believed``: the window by the user, the server or a table at that time."""
-        stated, excess = refusal.stated_limit(self.passed), refusal.overflow.excess
+        stated, excess = refusal.stated_limit(), refusal.overflow.excess
         stated = None if stated == self.disproved else stated
         unstated = refusal.size - excess if excess else int(UNSTATED * refusal.size)
         of_input = stated is None or refusal.overflow.max_input_tokens is not None
         return replace(
             self, tokens=max(stated or unstated, 1), is_stated=stated is not None, of_input=of_input,
-            against=(believed.source, believed.tokens), refused=refusal.size, passed=0, answers=0, since=now,
+            against=(believed.source, believed.tokens), refused=refusal.size, answers=0,
         )  # fmt: skip
 
     def after_reply(self, tokens: int | None, expected: float, size: int) -> LearnedLimit:
@@ -110,7 +106,7 @@ class LearnedLimit:
         """
         heavy = None if self.heavy is not None and size >= self.heavy else self.heavy
         accepted = 0 if tokens is None else min(tokens, math.ceil(BELIEVABLE * expected))
-        seen = replace(self, passed=max(self.passed, accepted), answers=self.answers + 1, heavy=heavy)
+        seen = replace(self, answers=self.answers + 1, heavy=heavy)
         if self.tokens is None or accepted <= self.tokens:
             return seen
         return replace(seen, tokens=None, disproved=self.tokens if self.is_stated else self.disproved)
@@ -119,26 +115,15 @@ class LearnedLimit:
         """Return the limit after a request of this many bytes was refused for them."""
         return replace(self, heavy=min(size, self.heavy or size))
 
-    def aged(self) -> LearnedLimit:
-        """Return the limit as old enough to be tried again."""
-        return replace(self, answers=max(self.answers, RETRY_AFTER))
-
     def apply_to(self, window: ContextWindow) -> ContextWindow:
-        """Return the window to plan with: ``window`` itself, unless a refusal taught less or an answer more."""
+        """Return the window to plan with: ``window`` itself, unless a refusal taught less."""
         if self.tokens is None or (window.source in FIRST_HAND and self.against != (window.source, window.tokens)):
-            return self._raised(window)
+            return window
         if self.tokens >= min(window.tokens, window.max_input_tokens or window.tokens):
             return window
         cap = self.tokens if self.of_input else None
         return replace(
             window, tokens=window.tokens if self.of_input else self.tokens, max_input_tokens=cap, source="learned",
-            matched=None, instead_of=(window.source, window.tokens), since=self.since,
+            matched=None, instead_of=(window.source, window.tokens),
             refused=None if self.is_stated else self.refused,
         )  # fmt: skip
-
-    def _raised(self, window: ContextWindow) -> ContextWindow:
-        """Return a table's window raised to the largest prompt that was accepted."""
-        if window.source in FIRST_HAND or self.passed <= window.tokens:
-            return window
-        seen = self.passed
-        return replace(window, tokens=seen, max_input_tokens=seen, source="learned", matched=None, passed=seen)

@@ -7,14 +7,13 @@ one endpoint, makes of each kind of text.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from math import fsum
-from operator import add, mul
+from dataclasses import replace
+from operator import add
 from types import MappingProxyType
 from typing import NamedTuple
 
 from .budget import MARGIN
-from .calibration import KNOWN_NOISE, MESSAGES, Calibration, Reports, Vector
-from .families import ALL_RATIOS, O200K_RATIOS, UNKNOWN, Family, text_features
+from .families import KNOWN_NOISE, O200K_RATIOS, UNKNOWN, Calibration, Family, Reports, Vector, text_features
 from .usage import Usage
 from .vision import UNKNOWN_VISION, Vision
 
@@ -24,7 +23,7 @@ READ_WHOLE = 0.8  # of the tokens that were expected: a server that read as many
 FIRST_REPORTS = 2  # before so many, too little is known to tell from the size that a server has cut a prompt
 MOSTLY_TEXT = 10  # times the largest template: of a longer prompt the template is a small part
 FOREIGN_DOUBT = 0.3  # relative doubt of counts by a vocabulary that is not the model's own
-GENERIC = Calibration.of(UNKNOWN.ratios)
+GENERIC = Calibration.of(UNKNOWN.ratios[0])
 
 
 def estimate_tokens(text: str) -> float:
@@ -87,14 +86,10 @@ class Counted(NamedTuple):
 
 
 class Learned(NamedTuple):
-    """How a model counts: what reports told, and the tokens of its chat template.
+    """How a model counts: what reports told, for each vocabulary it may have, and the tokens of its chat template."""
 
-    ``settled``: the weights by which turns are estimated.
-    """
-
-    calibration: Reports
+    reports: tuple[Reports, ...]
     overhead: float | None
-    settled: Vector
 
 
 class Meter:
@@ -119,8 +114,8 @@ class Meter:
         self._family, self.vision = family, vision
         self._count = count if at_once else None
         self._later = None if at_once else count
-        self.calibration = _calibration(family, counted=self._count is not None)
-        self._settled = self.calibration.weights  # by which turns are estimated: see _settle
+        self._candidates = _calibrations(family, counted=self._count is not None)
+        self._settled = self.calibration  # by which turns are estimated: see _settle
         self._turns: dict[str, float] = {}
         self._fixed: dict[Fixed, float] = {}
         self._unsaved = Counted({}, {})
@@ -130,6 +125,14 @@ class Meter:
         self._surplus = 1.0  # the most that a request had for each token of its estimate as it is known now
         self._reports = 0
         self.revision = 0  # another number after each change of a size that was known or estimated before
+
+    @property
+    def calibration(self) -> Calibration:
+        """What is known of the vocabulary whose estimates have been nearest to the reports."""
+        return min(self._candidates, key=lambda each: each.reports.noise)
+
+    def _learn(self, text: Vector, tokens: float) -> None:
+        self._candidates = [each.learned(text, tokens) for each in self._candidates]
 
     def _vector(self, text: str, messages: float = 0.0) -> Vector:
         kinds = text_features(text) if self._count is None else (float(self._count(text)),)
@@ -177,7 +180,7 @@ class Meter:
         if size is not None:
             return size
         if turn_id not in self._estimates:
-            self._estimates[turn_id] = fsum(map(mul, self._settled, self._turn_vector(prompt, reply)))
+            self._estimates[turn_id] = self._settled.estimate(self._turn_vector(prompt, reply))
         return self._estimates[turn_id] + attached
 
     def turn_parts(
@@ -210,7 +213,7 @@ class Meter:
         answered = usage.output_tokens - usage.reasoning_tokens
         text = self._vector(reply)
         ends = 0 if is_cut else 1  # a token ends the reply; thoughts may be counted in it, too
-        self.calibration = self.calibration.learned(text, min(answered - ends, 2 * self.calibration.estimate(text)))
+        self._learn(text, min(answered - ends, 2 * self.calibration.estimate(text)))
         if turn_id is None:  # no size is kept, and what a server has cut teaches nothing
             least = READ_WHOLE if self._reports >= FIRST_REPORTS else 1 / PLAUSIBLE
             is_text = self._overhead is not None or self.message(sent.prompt) > MOSTLY_TEXT * OVERHEAD_AT_MOST
@@ -265,7 +268,7 @@ class Meter:
             text = self._vector(sent.prompt, 1.0)
             for guess in sent.guessed.values():
                 text = tuple(map(add, text, self._turn_vector(guess.prompt, guess.reply)))
-            self.calibration = self.calibration.learned(text, left - fixed * factor)
+            self._learn(text, left - fixed * factor)
         if keep:
             self._keep_view(sent.fixed, fixed * factor if fixed else known, turns, factor)
         return asked * factor
@@ -281,8 +284,6 @@ class Meter:
     def _keep(self, turns: Mapping[str, float]) -> None:
         self._turns.update(turns)
         self._unsaved.turns.update(turns)
-        for turn in turns:
-            self._estimates.pop(turn, None)
 
     def _settle(self) -> None:
         """Estimate turns anew after the first report, the second, the fourth and so on, each of which teaches less.
@@ -292,16 +293,16 @@ class Meter:
         self._reports += 1
         if self._later is not None:
             self._count, self._later = self._later, None
-            self.calibration = _calibration(self._family, counted=True)
+            self._candidates = _calibrations(self._family, counted=True)
         if self._reports.bit_count() == 1:
-            self._settled = self.calibration.weights
+            self._settled = self.calibration
             self.revision += 1
             self._estimates.clear()
 
     @property
     def learned(self) -> Learned:
         """How the model counts, as far as that is known."""
-        return Learned(self.calibration.reports, self._overhead, self._settled)
+        return Learned(tuple(each.reports for each in self._candidates), self._overhead)
 
     @property
     def counted_parts(self) -> Counted:
@@ -315,22 +316,21 @@ class Meter:
 
     def restore(self, learned: Learned, counted: Counted) -> None:
         """Restore what was learned before a restart; what was learned since is kept."""
-        reports, vocabularies = learned.calibration, self.calibration.vocabularies
         if self._overhead is None:
             self._overhead = learned.overhead
-            if len(reports.misses) == len(vocabularies) and len(learned.settled) == len(vocabularies[0]):
-                self.calibration, self._settled = Calibration.after(vocabularies, reports), learned.settled
+            if [len(each.ratios) for each in self._candidates] == [len(each.seen) for each in learned.reports]:
+                known = zip(self._candidates, learned.reports, strict=True)
+                self._candidates = [replace(each, reports=reports) for each, reports in known]
+                self._settled = self.calibration
         self._turns = {**counted.turns, **self._turns}
         self._fixed = {**counted.fixed, **self._fixed}
-        self._estimates.clear()
         self.revision += 1
 
 
-def _calibration(family: Family, *, counted: bool) -> Calibration:
-    """Return the calibration of a tokenizer before its first report."""
+def _calibrations(family: Family, *, counted: bool) -> list[Calibration]:
+    """Return the calibrations of a tokenizer, for each vocabulary it may have, before its first report."""
     if not counted:
-        return Calibration.of(family.ratios, ALL_RATIOS)
+        return [Calibration.of(ratios) for ratios in family.ratios]
     if family.vocabulary:  # only the template is unknown
-        return Calibration.of([(1.0,)], noise=KNOWN_NOISE, messages=MESSAGES)
-    words = [ratios[0] / O200K_RATIOS[0] for ratios in family.ratios]
-    return Calibration.of([(sum(words) / len(words),)], noise=FOREIGN_DOUBT)
+        return [Calibration.of((1.0,), KNOWN_NOISE, is_exact=True)]
+    return [Calibration.of((family.ratios[0][0] / O200K_RATIOS[0],), FOREIGN_DOUBT)]

@@ -1,9 +1,8 @@
 """The size of a model's context window, and the source of that figure; and who reads images or thinks.
 
 Sources in order of precedence: the user, the server that runs the model, the user's own file,
-models.json, the provider's list, the built-in table of families. A model that none of them lists
-gets an assumed window: from a size in its name, from its family, else 32,000 tokens. Limits
-learned from refusals are in ``learned_limit``.
+models.json, the provider's list. A model that none of them lists gets an assumed window: from a
+size in its name, from its family, else 32,000 tokens. Limits learned from refusals are in ``learned_limit``.
 """
 
 from __future__ import annotations
@@ -17,15 +16,14 @@ from typing import Any, Literal, NamedTuple, get_args
 
 from .usage import Prices
 
-Source = Literal["given", "learned", "server", "user file", "models.json", "provider", "built in", "assumed"]
+Source = Literal["given", "learned", "server", "user file", "models.json", "provider", "assumed"]
 ASSUMED_TOKENS = 32_000
 PRICES = "prices"  # the key of a row that may stand beside those of its window, or alone
 Fact = Literal["images", "thinking", "tools"]  # whether a model reads images, thinks before it answers, calls functions
 FACTS: tuple[Fact, ...] = get_args(Fact)  # keys of a models file, under which stands of which models they hold
 ORIGINS: dict[Source, str] = {
     "given": "(given)", "server": "from the server", "user file": "from your models.json",
-    "models.json": "from models.json", "provider": "from the provider", "built in": "from the built-in table",
-    "assumed": "assumed",
+    "models.json": "from models.json", "provider": "from the provider", "assumed": "assumed",
 }  # fmt: skip
 
 
@@ -47,9 +45,7 @@ class ContextWindow:
     ``source``: who says so.
     ``matched``: the row of the table, or the part of the name, that the figure comes from.
     ``instead_of``: the source and the figure of before, where a refusal has taught a smaller one.
-    ``passed``: the largest prompt that was accepted, where that raised a window of a table.
     ``refused``: of a learned window, the prompt that was refused, where nobody stated the limit.
-    ``since``: when the window was learned, in seconds since 1970.
     """
 
     tokens: int
@@ -58,9 +54,7 @@ class ContextWindow:
     source: Source = "assumed"
     matched: str | None = None
     instead_of: tuple[Source, int] | None = None
-    passed: int | None = None
     refused: int | None = None
-    since: float | None = field(default=None, compare=False)
 
     @property
     def origin(self) -> str:
@@ -68,7 +62,7 @@ class ContextWindow:
         if self.source == "learned":
             before = "{} {:,}, ".format(*self.instead_of) if self.instead_of else ""
             refused = f"server refused {self.refused:,}" if self.refused else "server stated it"
-            return f"learned: {before}{f'{self.passed:,} passed' if self.passed else refused}"
+            return f"learned: {before}{refused}"
         if self.source == "assumed" and self.matched:
             return f"assumed from {self.matched}"
         row = f" ({self.matched})" if self.matched else ""
@@ -82,19 +76,14 @@ class ContextWindow:
     @property
     def is_guess(self) -> bool:
         """Whether the figure rests on the model's name alone: the provider's own list is better."""
-        return self.source in ("assumed", "built in")
-
-    @property
-    def is_of_prompts(self) -> bool:
-        """Whether the limit was seen on whole prompts: no room for the reply is taken off ``max_input_tokens``."""
-        return self.passed is not None and self.max_input_tokens == self.passed == self.tokens
+        return self.source == "assumed"
 
 
 @dataclass(frozen=True, eq=False)
 class WindowTable:
     """Windows by the name of a model, or by a prefix of names.
 
-    A row of the user's file, or of the built-in table, answers for every name that begins with it.
+    A row of the user's file answers for every name that begins with it.
     A row of any other table answers for names that add nothing that may change the window, such as
     a date. For other names, and for a family's row (``claude-``), the window is assumed.
     ``problem`` is a sentence on why a file, or a row of it, is not used. ``prices``: those of rows that have any.
@@ -114,7 +103,7 @@ class WindowTable:
         name = self._own_row(names, rows)
         if name is not None:
             return ContextWindow(*self.rows[rows[name]], self.source, rows[name])
-        if self._by_prefix:
+        if self.source == "user file":
             return None
         row = next(filter(None, (rows.get(f"{name}-") or rows.get(name) for name, _ in names)), None)
         return ContextWindow(*self.rows[row], matched=row.rstrip("-")) if row else None
@@ -134,14 +123,10 @@ class WindowTable:
         name = self._own_row(names, rows) or next((f"{name}-" for name, _ in names if f"{name}-" in rows), "")
         return self.facts[fact][rows[name]] if name else None
 
-    @property
-    def _by_prefix(self) -> bool:
-        return self.source in ("user file", "built in")
-
     def _own_row(self, names: Iterable[tuple[str, str]], rows: Container[str]) -> str | None:
         """Return the row that answers for a model itself, of its :func:`candidates`; ``None`` without one."""
         known = [(name, rest) for name, rest in names if name in rows]
-        if not self._by_prefix:
+        if self.source != "user file":
             known = [(name, rest) for name, rest in known if same_window(rest) and not name.endswith("-")]
             known.sort(key=lambda found: len(found[1]))  # the row that leaves the least of the name over is nearest
         return known[0][0] if known else None
@@ -160,19 +145,6 @@ class WindowTable:
         anywhere = {f"{name[0]}//{name[-1]}": row for name, row in parts if len(name) > 2}
         return anywhere | spelled | {row: row for row in rows}
 
-
-# For an installation without models.json. Where members of a family differ, the figure is the smaller one.
-FAMILY_WINDOWS: dict[str, tuple[int, int | None, int | None] | tuple[int]] = {
-    "local/smollm2": (2_048,), "smollm2": (8_192,), "gpt-3.5-turbo": (16_385, None, 4_096),
-    "gpt-4": (8_192, None, 4_096),
-    "gpt-4-turbo": (128_000, None, 4_096), "gpt-4o": (128_000, None, 16_384), "gpt-4.1": (1_047_576, None, 32_768),
-    "gpt-5": (400_000, 272_000, 128_000), "gpt-5-chat": (128_000, None, 16_384), "gpt-oss": (131_072, None, 32_768),
-    "o1": (128_000, None, 32_768), "o3": (200_000, None, 100_000), "o4": (200_000, None, 100_000),
-    "claude": (200_000, None, 4_096), "gemini": (1_048_576, None, 8_192), "llama-2": (4_096,), "llama": (8_192,),
-    "llama-3.1": (128_000,), "llama-3.2": (128_000,), "llama-3.3": (128_000,), "mistral": (32_000,), "qwen": (32_768,),
-    "deepseek": (64_000,), "grok": (131_072,),
-}  # fmt: skip
-FAMILY_TABLE = WindowTable({name: WindowRow(*tokens) for name, tokens in FAMILY_WINDOWS.items()}, "built in")
 
 MAX_NAME = 200  # characters: no prefix is longer, so that odd names are matched fast
 MOST_FOLDERS = 8  # parts of a name between slashes that are looked at

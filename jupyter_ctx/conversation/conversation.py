@@ -7,12 +7,31 @@ view) is computed from the fold elsewhere; values here know nothing of storage.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from .events import Added, Chosen, Event, Kept, Offered, Redone, Summarized, TurnAdded, Undone, Unreadable
+from .events import (
+    Added,
+    Chosen,
+    Cleared,
+    Event,
+    Excluded,
+    IncludedAll,
+    Kept,
+    MemorySet,
+    Offered,
+    Picked,
+    Pinned,
+    Redone,
+    Summarized,
+    SystemSet,
+    Trimmed,
+    TurnAdded,
+    Undone,
+    Unreadable,
+)
 from .messages import Alternatives, Summary, Turn
-from .places import Places, TurnSlot
+from .places import Places, TurnSlot, next_revision
 
 BETWEEN_STEPS = (Kept, Offered)  # undo takes neither back
 
@@ -31,15 +50,9 @@ class Conversation(Places):
         super().__init__()
         self.length = 0
         self._events: list[Event] = []
-        self._done: list[Step] = []
-        self._before: list[Event] = []  # what came before the first step
+        self._done = [Step((), "")]  # the first holds what came before any step
         self._undone: list[Step] = []
-        self._of_cells: dict[str, list[Turn]] = {}  # whatever became of them
-        self._summaries_by: dict[str, Summary] = {}  # the newest
-        self.all_offers: dict[str, Alternatives] = {}  # cleared or not
-        # the number of the event that brought a turn or a summary first, and the turn's execution then
-        self._brought: dict[str, tuple[int, str | None]] = {}
-        self._past: Conversation | None = None  # as it was before one of them
+        self._past: Conversation | None = None  # as it was before an earlier event
         for event in events:
             self.append(event)
 
@@ -51,12 +64,12 @@ class Conversation(Places):
     @property
     def undo_label(self) -> str | None:
         """What undo would take back, in a word."""
-        return self._done[-1].label if self._done else None
+        return self._done[-1].label or None
 
     @property
     def undo_events(self) -> tuple[Event, ...]:
         """The events that undo would take back."""
-        return self._done[-1].events if self._done else ()
+        return self._done[-1].events if self.undo_label else ()
 
     @property
     def redo_label(self) -> str | None:
@@ -77,7 +90,6 @@ class Conversation(Places):
                 self._undone.clear()
             took_back = self._fold(event)
             self._add_step(event, event.label_off if took_back else event.label)
-        self._remember(event)
         self._events.append(event)
         self.length += 1
 
@@ -85,12 +97,19 @@ class Conversation(Places):
 
     def last_run(self, cell: str | None, run: str | None) -> list[Turn]:
         """Return the turns of the cell's last execution other than this one, also where no place has them now."""
-        turns = [turn for turn in self._of_cells.get(cell or "", ()) if turn.record.run != run]
+        records = ((turn, turn.record) for event in self._events for turn in _turns_of(event))
+        turns = [turn for turn, record in records if record.cell == cell is not None and record.run != run]
         return [turn for turn in turns if turn.record.run == turns[-1].record.run]
 
     def summary_by(self, by: str) -> Summary | None:
         """Return the newest summary that a cell asked for, also where it was taken back."""
-        return self._summaries_by.get(by)
+        summaries = (event.summary for event in reversed(self._events) if isinstance(event, Summarized))
+        return next((summary for summary in summaries if summary.by == by), None)
+
+    @property
+    def all_offers(self) -> Iterator[Alternatives]:
+        """Several answers to one prompt, cleared or not, oldest first."""
+        return (event.alternatives for event in self._events if isinstance(event, Offered))
 
     def has_other_answers(self, places: Iterable[TurnSlot]) -> bool:
         """Return whether the cell of one of these places, of an earlier time, has other answers now."""
@@ -102,9 +121,9 @@ class Conversation(Places):
 
     def before(self, brought: str) -> Conversation | None:
         """Return the conversation as it was before it had this turn or summary; ``None``: it never had it."""
-        if brought not in self._brought:
+        end = next((number for number, event in enumerate(self._events) if brought in _ids_of(event)), None)
+        if end is None:
             return None
-        end, _ = self._brought[brought]
         if self._past is None or self._past.length > end:
             self._past = Conversation()
         for event in self._events[self._past.length : end]:
@@ -116,31 +135,13 @@ class Conversation(Places):
         chosen = (event for event in reversed(self._events) if isinstance(event, Chosen))
         return next((event.turn for event in chosen if event.alternatives == offered.id), "")
 
-    def run_of(self, turn: str) -> str | None:
+    def run_of(self, brought: str) -> str | None:
         """Return the execution of its cell in which a turn was answered, and not only shown again."""
-        _, run = self._brought[turn]
-        return run
-
-    def _remember(self, event: Event) -> None:
-        """Note which turns, of which cell, or which summary an event brings."""
-        turns: tuple[Turn, ...] = ()
-        if isinstance(event, TurnAdded):
-            turns = (event.turn,)
-        elif isinstance(event, Offered):
-            turns = event.alternatives.turns
-            self.all_offers[event.alternatives.id] = event.alternatives
-        elif isinstance(event, Added):
-            turns = event.turns
-        elif isinstance(event, Summarized):
-            self._brought.setdefault(event.summary.id, (self.length, None))
-            self._summaries_by[event.summary.by] = event.summary
-        for turn in turns:
-            self._brought.setdefault(turn.record.id, (self.length, turn.record.run))
-            if turn.record.cell is not None:
-                self._of_cells.setdefault(turn.record.cell, []).append(turn)
+        turns = (turn for event in self._events for turn in _turns_of(event))
+        return next(turn.record.run for turn in turns if turn.id == brought)
 
     def _undo(self) -> None:
-        if not self._done:  # what it took back is lost
+        if not self.undo_label:  # what it took back is lost
             return
         self._undone.append(self._done.pop())
         for event in self._undone[-1].events:
@@ -155,28 +156,22 @@ class Conversation(Places):
 
     def _join(self, event: Event) -> None:
         """Make what is no step of its own a part of the last one."""
-        if self._done:
-            last = self._done.pop()
-            self._done.append(Step((*last.events, event), last.label))
-        else:
-            self._before.append(event)
+        last = self._done.pop()
+        self._done.append(Step((*last.events, event), last.label))
 
     def _add_step(self, event: Event, label: str) -> None:
-        last = self._done[-1].events[-1] if self._done else None
-        after = isinstance(event, Summarized) and event.automatic == "after"
-        before = (
-            isinstance(last, Summarized) and last.automatic == "before" and isinstance(event, TurnAdded | Unreadable)
-        )
-        if last is not None and (after or before):
-            step = self._done.pop()
-            self._done.append(Step((*step.events, event), step.label if after else label))
+        """Add a step; a summary that nobody asked for is a part of its turn's."""
+        last = self._done[-1]
+        newest = last.events[-1] if self.undo_label else None
+        after = newest is not None and isinstance(event, Summarized) and event.automatic == "after"
+        before = isinstance(newest, Summarized) and newest.automatic == "before"
+        if after or (before and isinstance(event, TurnAdded | Unreadable)):
+            self._done[-1] = Step((*last.events, event), last.label if after else label)
         else:
             self._done.append(Step((event,), label))
 
     def _fold_again(self) -> None:
         self._reset()
-        for event in self._before:
-            self._fold(event)
         for step in self._done:
             for event in step.events:
                 self._fold(event)
@@ -185,8 +180,66 @@ class Conversation(Places):
         """Fold one event in; return whether it took something back: an answer or a mark."""
         self._now += 1
         count = len(self.places)
-        took_back = bool(event.fold(self))
+        took_back = self._apply(event)
         is_added = isinstance(event, TurnAdded) and len(self.places) == count + 1 and self.places[-1].turn is event.turn
         if not is_added:
-            self.changed()
+            self.revision = next_revision()
         return took_back
+
+    def _apply(self, event: Event) -> bool:  # noqa: C901  # one case for each kind of event
+        """Change the places as an event says; return whether that took something back: an answer or a mark."""
+        match event:
+            case TurnAdded():
+                return self.add_turn(event.turn, append=event.append, new=event.begins_anew(self))
+            case Chosen():
+                return self.choose(event.alternatives, event.turn)
+            case Pinned() | Excluded():
+                self.mark(event.places, pinned=isinstance(event, Pinned), on=event.on)
+                return not event.on
+            case Cleared():
+                self.clear()
+            case Trimmed():
+                self.trimmed_to = len(self.places) if event.first is None else self.index(event.first)
+            case Summarized():
+                self.set_summary(event.summary)
+            case IncludedAll():
+                self.include_all()
+            case SystemSet():
+                self.system = event.text
+            case MemorySet():
+                self.memory = event.path
+            case Added():
+                self._add_all(event)
+            case Picked():
+                self.pick(event.place, event.turn)
+            case Offered():
+                self.offer(event.alternatives)
+            case Kept():
+                self.ran(event.place, event.run, event.execution)
+            case Unreadable():
+                self._lost = len(self.places) if event.kind in ("", TurnAdded.stored_as) else self._lost
+        return False
+
+    def _add_all(self, event: Added) -> None:
+        self.system = self.system if event.system is None else event.system
+        for turn in event.turns:
+            self.add_turn(turn, append=False, new=False)
+        for ids, pinned in ((event.pinned, True), (event.excluded, False)):
+            if ids:
+                self.mark(tuple(place.id for place in self.places if place.turn.id in ids), pinned=pinned)
+        if event.summary is not None:
+            self.set_summary(event.summary)
+
+
+def _turns_of(event: Event) -> tuple[Turn, ...]:
+    """Return the turns that an event brings."""
+    if isinstance(event, TurnAdded):
+        return (event.turn,)
+    if isinstance(event, Offered):
+        return event.alternatives.turns
+    return event.turns if isinstance(event, Added) else ()
+
+
+def _ids_of(event: Event) -> list[str]:
+    """Return the ids of the turns, or of the summary, that an event brings."""
+    return [event.summary.id] if isinstance(event, Summarized) else [turn.id for turn in _turns_of(event)]

@@ -1,7 +1,7 @@
 """What happened in a conversation: one class for each thing that was said or done.
 
-A class declares everything that its events need: the name under which the store keeps them,
-what undo calls them, and what they do to the conversation.
+A class declares the name under which the store keeps its events, and what undo calls them;
+``conversation`` says what each does.
 """
 
 from __future__ import annotations
@@ -22,245 +22,147 @@ class Event:
     """
 
     stored_as: ClassVar[str]
-    label: ClassVar[str] = ""
-    label_off: ClassVar[str] = ""
+    label: ClassVar[str]
+    label_off: ClassVar[str]
 
-    def __init_subclass__(cls) -> None:
+    def __init_subclass__(cls, stored_as: str = "", label: str = "", label_off: str = "") -> None:
+        if stored_as:  # once more without it where a class gets its slots
+            cls.stored_as, cls.label, cls.label_off = stored_as, label, label_off
         EVENT_KINDS[cls.stored_as] = cls
-
-    def fold(self, past: Places) -> bool | None:
-        """Change the places as the event says; return whether that took something back: an answer or a mark."""
 
 
 EVENT_KINDS: dict[str, type[Event]] = {}  # by the name under which a store keeps them
 
 
 @dataclass(frozen=True, slots=True)
-class TurnAdded(Event):
+class TurnAdded(Event, stored_as="said", label="turn", label_off="re-run"):
     """A turn was answered. ``new``: after a clear; ``append``: never in an older one's place."""
 
-    stored_as = "said"
-    label = "turn"
-    label_off = "re-run"
     turn: Turn
     append: bool = False
     new: bool = False
-
-    def fold(self, past: Places) -> bool:
-        return past.add_turn(self.turn, append=self.append, new=self.new and self.begins_anew(past))
 
     def begins_anew(self, past: Places) -> bool:
         """Return whether this turn clears first: a re-run of a cell that did so already does not."""
         return self.new and past.begins_anew(self.turn.record.cell, new=True)
 
 
-class Cleared(Event):
+class Cleared(Event, stored_as="cleared", label="clear"):
     """The conversation begins anew; its cells are unbound."""
 
-    __slots__ = ()
-    stored_as = "cleared"
-    label = "clear"
-
-    def fold(self, past: Places) -> None:
-        past.clear()
-
 
 @dataclass(frozen=True, slots=True)
-class Trimmed(Event):
+class Trimmed(Event, stored_as="trimmed", label="trim"):
     """The user left out the turns before the place ``first`` (``None``: all of them)."""
 
-    stored_as = "trimmed"
-    label = "trim"
     first: str | None
-
-    def fold(self, past: Places) -> None:
-        past.trim(self.first)
 
 
 @dataclass(frozen=True, slots=True)
-class Summarized(Event):
+class Summarized(Event, stored_as="summarized", label="summary"):
     """Older turns are sent as this summary.
 
     One written without being asked, ``before`` or ``after`` a turn was sent, is part of
     that turn: undo takes both.
     """
 
-    stored_as = "summarized"
-    label = "summary"
     summary: Summary
     automatic: Literal["before", "after"] | None = None
 
-    def fold(self, past: Places) -> None:
-        past.set_summary(self.summary)
-
 
 @dataclass(frozen=True, slots=True)
-class Pinned(Event):
+class Pinned(Event, stored_as="pinned", label="pin", label_off="unpin"):
     """These places stay in every view, or no longer do."""
 
-    stored_as = "pinned"
-    label = "pin"
-    label_off = "unpin"
     places: tuple[str, ...]
     on: bool
 
-    def fold(self, past: Places) -> bool:
-        past.mark(self.places, pinned=True, on=self.on)
-        return not self.on
-
 
 @dataclass(frozen=True, slots=True)
-class Excluded(Event):
+class Excluded(Event, stored_as="excluded", label="exclude", label_off="include"):
     """These places are left out of every view, or no longer are."""
 
-    stored_as = "excluded"
-    label = "exclude"
-    label_off = "include"
     places: tuple[str, ...]
     on: bool
 
-    def fold(self, past: Places) -> bool:
-        past.mark(self.places, pinned=False, on=self.on)
-        return not self.on
 
-
-class IncludedAll(Event):
+class IncludedAll(Event, stored_as="included all", label="include all"):
     """Trims, automatic cuts and exclusions so far no longer count."""
 
-    __slots__ = ()
-    stored_as = "included all"
-    label = "include all"
-
-    def fold(self, past: Places) -> None:
-        past.include_all()
-
 
 @dataclass(frozen=True, slots=True)
-class SystemSet(Event):
+class SystemSet(Event, stored_as="system", label="system prompt"):
     """The system prompt from here on."""
 
-    stored_as = "system"
-    label = "system prompt"
     text: str
 
-    def fold(self, past: Places) -> None:
-        past.set_system(self.text)
-
 
 @dataclass(frozen=True, slots=True)
-class MemorySet(Event):
+class MemorySet(Event, stored_as="memory", label="memory file"):
     """The file that joins the system prompt from here on; empty: none does."""
 
-    stored_as = "memory"
-    label = "memory file"
     path: str
-
-    def fold(self, past: Places) -> None:
-        past.set_memory(self.path)
 
 
 @dataclass(frozen=True, slots=True)
-class Added(Event):
+class Added(Event, stored_as="added", label="added messages"):
     """Turns of another conversation, with what it had beside them: where their cell had added some, else at the end.
 
     ``pinned`` and ``excluded`` are ids of those turns.
     """
 
-    stored_as = "added"
-    label = "added messages"
     turns: tuple[Turn, ...]
     system: str | None = None
     pinned: tuple[str, ...] = ()
     excluded: tuple[str, ...] = ()
     summary: Summary | None = None
 
-    def fold(self, past: Places) -> None:
-        if self.system is not None:
-            past.set_system(self.system)
-        for turn in self.turns:
-            past.add_turn(turn, append=False, new=False)
-        for ids, pinned in ((self.pinned, True), (self.excluded, False)):
-            if ids:
-                past.mark(tuple(place.id for place in past.places if place.turn.id in ids), pinned=pinned)
-        if self.summary is not None:
-            past.set_summary(self.summary)
-
 
 @dataclass(frozen=True, slots=True)
-class Picked(Event):
+class Picked(Event, stored_as="picked", label="pick"):
     """An older version of a place is its current one again."""
 
-    stored_as = "picked"
-    label = "pick"
     place: str
     turn: str
 
-    def fold(self, past: Places) -> None:
-        past.pick(self.place, self.turn)
-
 
 @dataclass(frozen=True, slots=True)
-class Offered(Event):
+class Offered(Event, stored_as="offered"):
     """Several answers to a prompt came: no step, and part of what was done before; the choice after it is one."""
 
-    stored_as = "offered"
     alternatives: Alternatives
-
-    def fold(self, past: Places) -> None:
-        past.offer(self.alternatives)
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen(Event):
+class Chosen(Event, stored_as="chosen", label="turn", label_off="choice"):
     """One of several answers is the turn; the others are versions of it."""
 
-    stored_as = "chosen"
-    label = "turn"
-    label_off = "choice"
     alternatives: str  # id
     turn: str  # id
 
-    def fold(self, past: Places) -> bool:
-        return past.choose(self.alternatives, self.turn)
-
 
 @dataclass(frozen=True, slots=True)
-class Kept(Event):
+class Kept(Event, stored_as="kept"):
     """A cell ran again unchanged, and its answer was shown again: part of what was done before."""
 
-    stored_as = "kept"
     place: str
     run: str
     execution: int | None = None
 
-    def fold(self, past: Places) -> None:
-        past.ran(self.place, self.run, self.execution)
 
-
-class Undone(Event):
+class Undone(Event, stored_as="undone"):
     """The last action is taken back, whole."""
 
-    __slots__ = ()
-    stored_as = "undone"
 
-
-class Redone(Event):
+class Redone(Event, stored_as="redone"):
     """The last action taken back is done again."""
-
-    __slots__ = ()
-    stored_as = "redone"
 
 
 @dataclass(frozen=True, slots=True)
-class Unreadable(Event):
+class Unreadable(Event, stored_as="lost", label="step that was lost"):
     """Something was done here that cannot be read: a step without an effect, which undo takes back as any other.
 
     ``kind`` is that of its row, where that is known.
     """
 
-    stored_as = "lost"
-    label = "step that was lost"
     kind: str = ""
-
-    def fold(self, past: Places) -> None:
-        past.mark_lost(turn=self.kind in ("", TurnAdded.stored_as))

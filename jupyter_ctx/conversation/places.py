@@ -6,13 +6,13 @@ Each exchange has a *place*; a re-run of its cell puts a newer version there.
 from __future__ import annotations
 
 from copy import copy
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import count
 from typing import Self
 
-from .messages import Alternatives, Attachment, Message, Summary, Turn
+from .messages import Alternatives, Attachment, Summary, Turn
 
-_revisions = count()
+next_revision = count().__next__
 
 
 @dataclass(slots=True)
@@ -30,8 +30,6 @@ class TurnSlot:
     ``execution``: the number that its cell shows.
     ``fresh``: the conversation began anew with this turn.
     ``pinned``, ``excluded``: in every view, or in none.
-    ``has_text``: whether a view may hold the turn: Anthropic refuses a message without text.
-    ``messages``: the turn's messages, once a request has carried them.
     ``shortened``: id of the place before which the view cut results of functions down to a line, as ``start`` is.
     """
 
@@ -46,16 +44,13 @@ class TurnSlot:
     fresh: bool = False
     pinned: bool = False
     excluded: bool = False
-    has_text: bool = field(init=False, default=False)
-    messages: tuple[Message, ...] = field(init=False, default=())
     shortened: str | None = None
 
-    def __post_init__(self) -> None:
-        self._note_text()
-
-    def _note_text(self) -> None:
-        turn, self.messages = self.turn, ()
-        self.has_text = bool((turn.prompt.strip() or turn.attachments) and (turn.reply.strip() or turn.rounds))
+    @property
+    def has_text(self) -> bool:
+        """Whether a view may hold the turn: Anthropic refuses a message without text."""
+        turn = self.turn
+        return bool((turn.prompt.strip() or turn.attachments) and (turn.reply.strip() or turn.rounds))
 
     @classmethod
     def of(cls, turn: Turn, start: str | None, now: int, *, fresh: bool = False) -> TurnSlot:
@@ -68,12 +63,6 @@ class TurnSlot:
         """Make this version the current one."""
         self.turn = turn
         self.shown.append((now, turn.id))
-        self._note_text()
-
-    def as_messages(self) -> tuple[Message, ...]:
-        """Return the turn's two messages, and keep them for later requests."""
-        self.messages = self.turn.messages
-        return self.messages
 
     def mark(self, *, pinned: bool, on: bool) -> None:
         """Pin or exclude the place, or take that back; no place is both."""
@@ -101,7 +90,7 @@ class Places:
         self._reset()
 
     def _reset(self) -> None:
-        self.revision = next(_revisions)
+        self.revision = next_revision()
         self.places: list[TurnSlot] = []
         self.cleared: list[TurnSlot] = []
         self.trimmed_to = 0
@@ -171,11 +160,6 @@ class Places:
                 latest = max(latest, place.shown[-1][0])
         return frozenset(stale)
 
-    def outdated_by(self, changed: TurnSlot) -> list[TurnSlot]:
-        """Return the later places whose answer was written after another answer of this place."""
-        later = self.places[self._index[changed.id] + 1 :] if len(changed.shown) > 1 else []
-        return [place for place in later if self._differs(changed, place, self._written[place.turn.id])]
-
     def _differs(self, other: TurnSlot, place: TurnSlot, written: int) -> bool:
         """Return whether an earlier place had another answer when this one was written, and was in view."""
         if other.shown[-1][0] < written or self._index[other.id] < self.index(place.turn.record.start):
@@ -191,10 +175,6 @@ class Places:
         return other
 
     # changing: what events do
-
-    def changed(self) -> None:
-        """Take another revision."""
-        self.revision = next(_revisions)
 
     def add_turn(self, turn: Turn, *, append: bool, new: bool) -> bool:
         """Put a turn in its place, after a clear where it is ``new``; return whether it replaced an older answer."""
@@ -233,10 +213,6 @@ class Places:
         self._index, self._cells, self._moved = {}, {}, {}
         self.trimmed_to, self.summary, self._lost = 0, None, 0
 
-    def trim(self, first: str | None) -> None:
-        """Leave out the places before ``first``; all of them where it is ``None``."""
-        self.trimmed_to = len(self.places) if first is None else self.index(first)
-
     def set_summary(self, summary: Summary) -> None:
         """Let a summary stand for the turns that it covers."""
         self.summary = self.summaries[summary.id] = summary
@@ -254,14 +230,6 @@ class Places:
             place.start = place.own_start = place.shortened = None
             if place.excluded:
                 place.mark(pinned=False, on=False)
-
-    def set_system(self, text: str) -> None:
-        """Set the system prompt."""
-        self.system = text
-
-    def set_memory(self, path: str) -> None:
-        """Set the memory file."""
-        self.memory = path
 
     def pick(self, place: str, turn: str) -> None:
         """Make an older version of a place its current one again."""
@@ -310,10 +278,6 @@ class Places:
         """Record that a place's cell ran again and showed the same answer."""
         for there in self._chosen((place,)):
             there.run, there.execution = run, execution
-
-    def mark_lost(self, *, turn: bool) -> None:
-        """Record that a step cannot be read, which may have been a ``turn``."""
-        self._lost = len(self.places) if turn else self._lost
 
     def _chosen(self, places: tuple[str, ...]) -> list[TurnSlot]:
         return [self.places[self._index[place]] for place in places if place in self._index]

@@ -6,7 +6,6 @@ import json
 import os
 import re
 import threading
-import time
 from collections.abc import Callable, Iterable, Mapping
 from copy import copy
 from dataclasses import dataclass, replace
@@ -16,7 +15,7 @@ from ..config.aliases import model_of
 from ..config.settings import DEFAULT_MODEL, Settings
 from ..context.budget import Budget, default_reserve, prompt_limit
 from ..context.families import family_of
-from ..context.learned_limit import LearnedLimit, Refused
+from ..context.learned_limit import RETRY_AFTER, LearnedLimit, Refused
 from ..context.tokens import Counted, Fixed, Learned, Meter, SentRequest
 from ..context.usage import Prices, Usage
 from ..context.vision import vision_of
@@ -42,7 +41,6 @@ from .window_tables import StatedWindows, Tables, load_tables
 NO_LIMIT = LearnedLimit()
 LIKELIEST = 5  # tokens to report in the place of each token of an answer
 KINDS_OF_FILES = {"image": "images", "pdf": "PDFs"}
-LONG_AGO = 3_600.0  # seconds after which a new kernel tries a limit again that an older one has learned
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -136,7 +134,7 @@ class Target:
     @property
     def limit_is_stated(self) -> bool:
         """Return whether the server or a refusal stated the limit, rather than it being guessed from refusals."""
-        return not self.window.is_of_prompts and (self.window.source == "server" or self.learned_limit.is_stated)
+        return self.window.source == "server" or self.learned_limit.is_stated
 
     def request(self, messages: tuple[Message, ...], **other: Any) -> Request:
         """Return a request with these settings and :meth:`sendable` messages; ``other`` replaces fields of it."""
@@ -370,8 +368,7 @@ class Models:
         """Restore what was known before a restart; newer knowledge holds."""
         for end, known in state.get("endpoints", {}).items():
             if "learned_limit" in known and end not in self._limits:
-                limit = replace(known["learned_limit"], heavy=None)
-                self._limits[end] = limit.aged() if time.time() - limit.since > LONG_AGO else limit
+                self._limits[end] = replace(known["learned_limit"], answers=RETRY_AFTER, heavy=None)
             self._served_names.setdefault(end, known.get("served", ""))
             refused_at(end).names |= set(known.get("unsupported", ()))
         counted: dict[tuple[str, str], Counted] = {}
@@ -380,7 +377,7 @@ class Models:
             parts.turns.update(told["turns"])
             parts.fixed.update({Fixed(system, summary): tokens for system, summary, tokens in told["fixed"]})
         for meter in state.get("meters", []):
-            learned = Learned(meter["calibration"], meter["overhead"], meter["settled"])
+            learned = Learned(meter.get("reports", ()), meter["overhead"])
             self._restore_meter(meter["meter"], learned, counted.get(meter["meter"], Counted({}, {})))
 
     def _restore_meter(self, key: tuple[str, str], learned: Learned, counted: Counted) -> None:
@@ -398,7 +395,7 @@ class Models:
         """
         target.provider.forget_window()
         claimed = self._claimed(target.settings, target.provider, ask=True)
-        limit = self._learned(target, lambda limit: limit.after_refusal(refusal, claimed, time.time()))
+        limit = self._learned(target, lambda limit: limit.after_refusal(refusal, claimed))
         return target.with_window(limit.apply_to(claimed), claimed=claimed, learned_limit=limit)
 
     def too_heavy(self, target: Target, size: int) -> Target:
@@ -428,7 +425,7 @@ class Models:
         served, end = target.provider.served_window(ask=False), target.provider.endpoint
         if served is not None and served.tokens < target.window.tokens and end not in self._limits:
             against = target.claimed.source, target.claimed.tokens
-            self._limits[end] = LearnedLimit(served.tokens, is_stated=True, against=against, since=time.time())
+            self._limits[end] = LearnedLimit(served.tokens, is_stated=True, against=against)
 
     def counted(self, target: Target, sent: SentRequest, reply: Reply, usage: Usage, *, turn_id: str | None) -> None:
         """Learn from the usage of one reply; see :meth:`~jupyter_ctx.context.tokens.Meter.reported`."""

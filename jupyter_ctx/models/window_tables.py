@@ -9,7 +9,6 @@ import re
 import time
 from collections.abc import Collection, Iterable
 from contextlib import suppress
-from dataclasses import replace
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import TypeAlias
@@ -17,7 +16,6 @@ from typing import TypeAlias
 from ..context.learned_limit import LEAST_WINDOW
 from ..context.windows import (
     FACTS,
-    FAMILY_TABLE,
     ContextWindow,
     Fact,
     Source,
@@ -80,14 +78,9 @@ def _version(path: Path) -> tuple[float, ...]:
 
 @cache
 def _ours() -> WindowTable:
-    """Return models.json, read once; the built-in table of families where the file is missing or malformed."""
-    problem = "models.json is missing: windows come from a small built-in table. Install jupyter_ctx again."
-    for path in MODELS_FILES:
-        table = _read(path, "models.json")
-        if table is not None and table.rows:
-            return table
-        problem = table.problem or problem if table else problem
-    return replace(FAMILY_TABLE, problem=problem)
+    """Return models.json, read once; an empty table where an installation is damaged."""
+    found = filter(None, (_read(path, "models.json") for path in MODELS_FILES))
+    return next(found, WindowTable({}, "models.json", "models.json is missing. Install jupyter_ctx again."))
 
 
 def kept_table(name: str, cards: Collection[ModelInfo]) -> WindowTable:

@@ -270,9 +270,9 @@ def _with_notices(session: Session, came: Completion, coming: StreamListener, be
 def _outdated(session: Session, sent: RequestPlan) -> tuple[int, ...]:
     """Return the numbers of later turns that answered another version of the turn that was just recorded."""
     past, position = session.conversation, sent.scope.at
-    if position >= len(past.places) - 1:  # no turn is later
-        return ()
-    return tuple(past.index(place.id) + 1 for place in past.outdated_by(past.places[position]))
+    later = past.places[position + 1 :]
+    stale = past.stale() if later and len(past.places[position].shown) > 1 else ()
+    return tuple(number for number, place in enumerate(later, position + 2) if place.id in stale)
 
 
 def record_of(asked: TurnRecord, sent: RequestPlan, reply: Reply, turn_id: str) -> TurnRecord:

@@ -185,7 +185,7 @@ class _SideBySide:
         """Return what the cell was answered to the same requests, with its conversation, before this kernel."""
         session, cell = self._session, self._said.turn.record.cell
         for past in session.pasts_of(cell) if cell and self._prompt.stored != "handed" else ():
-            offers = [offer for offer in past.all_offers.values() if offer.asked.record.cell == cell]
+            offers = [offer for offer in past.all_offers if offer.asked.record.cell == cell]
             if offers:
                 is_new = offers[-1].id not in session.notebook.seen
                 session.notebook.seen.add(offers[-1].id)

@@ -161,7 +161,7 @@ def _messages_of(place: TurnSlot, past: Conversation, scope: Scope) -> Sequence[
     """Return the messages of a turn as a request carries them."""
     if scope.shortened and place.turn.rounds:
         return scope.turn(past, place).messages
-    return place.messages or place.as_messages()
+    return place.turn.messages
 
 
 def request_in(target: Target, past: Conversation, scope: Scope, start: int, message: Message) -> Request:

@@ -13,9 +13,9 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import fields
 from functools import cache
-from typing import Any, NamedTuple, TypedDict
+from typing import Any, NamedTuple, NotRequired, TypedDict
 
-from ..context.calibration import Reports, Vector
+from ..context.families import Reports
 from ..context.learned_limit import LearnedLimit
 from ..context.usage import Spending
 from ..conversation.conversation import Conversation
@@ -55,9 +55,8 @@ class MeterState(TypedDict):
     """How one model counts, as learned so far."""
 
     meter: tuple[str, str]
-    calibration: Reports
     overhead: float | None
-    settled: Vector
+    reports: NotRequired[tuple[Reports, ...]]  # which earlier releases stored otherwise
 
 
 class EndpointState(TypedDict, total=False):

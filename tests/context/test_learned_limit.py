@@ -27,14 +27,13 @@ from jupyter_ctx.display.widgets.gauge import gauge_line
 
 TABLE = ContextWindow(128_000, source="models.json")
 GIVEN = ContextWindow(128_000, source="given")
-NOW = 1_000.0
 
 
-def after(*refusals: Refused, passed: int = 0, believed: ContextWindow = TABLE) -> LearnedLimit:
-    """What is known after a prompt that passed and these refusals."""
-    limit = accepted(LearnedLimit(), passed)
+def after(*refusals: Refused, believed: ContextWindow = TABLE) -> LearnedLimit:
+    """What is known after these refusals."""
+    limit = LearnedLimit()
     for refusal in refusals:
-        limit = limit.after_refusal(refusal, believed, NOW)
+        limit = limit.after_refusal(refusal, believed)
     return limit
 
 
@@ -53,11 +52,6 @@ def test_a_stated_limit_holds_until_something_larger_passes() -> None:
     assert accepted(limit, 9_301).apply_to(TABLE) == TABLE
 
 
-def test_a_stated_limit_is_believed_at_once_even_below_what_passed() -> None:
-    limit = after(Refused(Overflow(context_window=2_048, input_tokens=5_000), 5_000), passed=7_900)
-    assert limit.apply_to(TABLE).tokens == 2_048
-
-
 @pytest.mark.parametrize("stated", [3, 255, 8_001, 90_000])
 def test_in_place_of_a_limit_that_cannot_be_true_a_share_of_the_refused_prompt_is_one(stated: int) -> None:
     limit = after(Refused(Overflow(context_window=stated, input_tokens=8_000), 8_000))
@@ -72,7 +66,7 @@ def test_a_limit_that_a_much_smaller_request_fails_at_too_is_not_believed() -> N
 
 def test_the_room_asked_for_the_reply_counts_where_the_window_is_stated() -> None:
     refusal = Refused(Overflow(context_window=8_192, input_tokens=5_000), 5_000, output=4_096)
-    assert refusal.stated_limit(0) == 8_192
+    assert refusal.stated_limit() == 8_192
 
 
 def test_a_cap_on_the_input_alone_is_learned_as_such() -> None:
@@ -89,11 +83,11 @@ def test_an_excess_states_the_limit() -> None:
 def test_a_limit_is_below_what_was_refused_and_no_reply_makes_it_smaller(
     refused: int, passed: int, window: int
 ) -> None:
-    limit = after(Refused(Overflow(), refused), passed=passed)
+    limit = after(Refused(Overflow(), refused))
     assert limit.tokens is not None
     assert 1 <= limit.tokens <= max(1, refused)
     assert accepted(limit, passed).tokens in (None, limit.tokens)
-    assert limit.apply_to(ContextWindow(window)).tokens <= window or limit.passed > window
+    assert limit.apply_to(ContextWindow(window)).tokens <= window
 
 
 @pytest.mark.parametrize(
@@ -111,19 +105,12 @@ def test_the_word_that_a_refusal_contradicted_does_not_end_it() -> None:
     assert limit.apply_to(TABLE).tokens == 9_300  # nor does a table
 
 
-def test_a_larger_prompt_that_passed_raises_a_window_that_was_only_assumed() -> None:
-    limit = accepted(LearnedLimit(), 50_000)
-    window = limit.apply_to(ContextWindow(32_000))
-    assert (window.tokens, window.source, window.origin) == (50_000, "learned", "learned: 50,000 passed")
-    assert limit.apply_to(ContextWindow(32_000, source="given")).tokens == 32_000
-
-
 def test_a_limit_is_tried_again_after_sixteen_replies() -> None:
     limit, tries = after(Refused(Overflow(), 9_000)), list[int]()
     for turn in range(50):
         if limit.due_for_retry:
             tries.append(turn)
-            limit = limit.after_refusal(Refused(Overflow(), 9_000), TABLE, NOW)
+            limit = limit.after_refusal(Refused(Overflow(), 9_000), TABLE)
         limit = accepted(limit, 7_000)
     assert tries == [16, 32, 48]
 

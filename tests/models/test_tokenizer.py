@@ -22,22 +22,16 @@ from tiktoken import Encoding
 
 from jupyter_ctx import Chat
 from jupyter_ctx.context.families import (
-    CL100K,
-    CLAUDE,
-    CLAUDE_2,
+    CLAUDE_3,
+    CLAUDE_5,
     DEEPSEEK,
-    LARGE_VOCABULARY,
     LLAMA_2,
     LLAMA_3,
     LLAMA_4,
-    NEW_CLAUDE,
-    O200K,
     QWEN,
-    SMALL_VOCABULARY,
     SMOLLM,
     TEKKEN,
     UNKNOWN,
-    Family,
     family_of,
 )
 from jupyter_ctx.context.tokens import Fixed, Meter, SentRequest
@@ -83,15 +77,6 @@ def test_the_vocabulary_is_the_one_that_tiktoken_expects(name: Any) -> None:
     assert packed(dict(ranks)) == (FOLDER / f"{name}.ranks").read_bytes()
 
 
-FAMILIES: tuple[tuple[Family, str], ...] = (
-    (O200K, "openai/gpt-5.2 azure/gpt-4o-mini o3-mini groq/openai/gpt-oss-20b"),
-    (CL100K, "gpt-4-turbo gpt-3.5-turbo"),
-    (CLAUDE, "anthropic/claude-sonnet-4-6 claude-3-opus"),
-    (NEW_CLAUDE, "claude-opus-4-7 openrouter/anthropic/claude-sonnet-5"),
-    (LARGE_VOCABULARY, "google/gemini-3.8-flash"),
-    (SMALL_VOCABULARY, "phi-2"),
-    (UNKNOWN, "nobody/knows turbo3"),
-)
 RATIOS: tuple[tuple[tuple[float, ...], str], ...] = (
     (SMOLLM, "local/smollm2"),
     (LLAMA_2, "mistral-7b-instruct ollama/mixtral:8x7b mixtral-8x7b-32768"),
@@ -100,15 +85,18 @@ RATIOS: tuple[tuple[tuple[float, ...], str], ...] = (
     (LLAMA_4, "meta-llama/llama-4-scout"),
     (QWEN, "qwen3-32b deepseek-r1-distill-qwen-7b"),
     (DEEPSEEK, "deepseek/deepseek-chat"),
-    (CLAUDE_2, "claude-2.1"),
+    (CLAUDE_3, "anthropic/claude-sonnet-4-6 claude-3-opus"),
+    (CLAUDE_5, "claude-opus-4-7 openrouter/anthropic/claude-sonnet-5"),
 )
 
 
 def test_a_name_says_what_family_a_model_is_of_and_what_ratios_are_likely() -> None:
-    for family, models in FAMILIES:
-        assert all(family_of(model) is family for model in models.split()), models
     for ratios, models in RATIOS:
         assert {family_of(model).ratios for model in models.split()} == {(ratios,)}
+    for model in ("openai/gpt-5.2", "azure/gpt-4o-mini", "o3-mini", "groq/openai/gpt-oss-20b"):
+        assert family_of(model).vocabulary == "o200k_base"
+    assert family_of("gpt-4-turbo").vocabulary == family_of("gpt-3.5-turbo").vocabulary == "cl100k_base"
+    assert family_of("nobody/knows") is family_of("turbo3") is UNKNOWN
 
 
 PROMPT = "An unbelievably straightforward sentence, repeated. " * 50
@@ -124,7 +112,7 @@ def test_a_prompt_is_estimated_by_the_models_family_and_counted_where_that_is_as
 
 
 def test_the_vocabulary_counts_from_the_first_report_on() -> None:
-    exact, meter = counter("o200k_base")(PROMPT), Meter(O200K, counter("o200k_base"), at_once=False)
+    exact, meter = counter("o200k_base")(PROMPT), Meter(family_of("gpt-4o"), counter("o200k_base"), at_once=False)
     assert meter.tokens(PROMPT) != exact
     meter.reported(SentRequest(Fixed(), "Hi", 0.0), "Hello.", Usage(8, 3), turn_id="a")
     assert meter.tokens(PROMPT) == exact
@@ -152,7 +140,7 @@ def test_runs_of_letters_are_estimated_within_a_third_before_any_report(kind: st
     for length in (200, 2_000, 20_000):
         text = LETTER_RUNS[kind](length)
         truth = len(encoding_of("o200k_base").encode_ordinary(text))
-        for family in (CLAUDE, NEW_CLAUDE, LARGE_VOCABULARY, family_of("mistral-large"), UNKNOWN, O200K):
+        for family in map(family_of, ("claude-3", "claude-5", "mistral-large", "nobody/knows", "gpt-4o")):
             assert Meter(family).tokens(text) == pytest.approx(truth, rel=1 / 3), (length, family)
 
 

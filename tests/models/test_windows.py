@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -15,7 +12,6 @@ from hypothesis import strategies as st
 from jupyter_ctx import Chat, resolve_window
 from jupyter_ctx.config.settings import Settings
 from jupyter_ctx.context.windows import (
-    FAMILY_TABLE,
     ContextWindow,
     WindowTable,
     choose_window,
@@ -26,7 +22,6 @@ from jupyter_ctx.context.windows import (
 from jupyter_ctx.models.registry import Models
 from jupyter_ctx.models.window_tables import load_tables
 
-ROOT = Path(__file__).resolve().parents[2]
 SERVED = ContextWindow(4_096, source="server")
 
 
@@ -259,36 +254,6 @@ def test_a_bad_window_is_named_and_the_other_rows_hold() -> None:
     rows = table('{"x": 0, "y": 9}')
     assert rows.problem == "models.json: ignored 'x': the window must be a positive integer."
     assert rows.rows == {"y": (9, None, None)}
-
-
-@pytest.mark.parametrize(
-    ("name", "tokens", "row"),
-    [
-        ("openai/gpt-4o-2099-08-06", 128_000, "gpt-4o"),
-        ("gpt-5-chat-latest", 128_000, "gpt-5-chat"),
-        ("openrouter/meta-llama/llama-3.3-70b-instruct:free", 128_000, "llama-3.3"),
-        ("ollama/qwen2.5-coder", 32_768, "qwen"),
-        ("local/smollm2", 2_048, "local/smollm2"),
-    ],
-)
-def test_the_built_in_table_answers_for_every_name_of_a_family(name: str, tokens: int, row: str) -> None:
-    window = choose_window(name, [FAMILY_TABLE])
-    assert (window.tokens, window.source, window.matched) == (tokens, "built in", row)
-    assert window.origin == f"from the built-in table ({row})"
-
-
-@pytest.mark.parametrize(
-    ("content", "source"), [(None, "built in"), ("[]", "built in"), ('{"gpt-4o": 5}', "models.json")]
-)
-def test_the_built_in_table_answers_where_our_file_is_missing_or_malformed(
-    tmp_path: Path, content: str | None, source: str
-) -> None:
-    shutil.copytree(ROOT / "jupyter_ctx", tmp_path / "jupyter_ctx", ignore=shutil.ignore_patterns("__pycache__"))
-    if content is not None:
-        (tmp_path / "models.json").write_text(content)
-    script = "from jupyter_ctx import resolve_window; print(resolve_window('gpt-4o').source)"
-    run = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, check=True)
-    assert run.stdout.strip() == source
 
 
 @pytest.mark.parametrize(

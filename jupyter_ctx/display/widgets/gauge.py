@@ -6,7 +6,6 @@ buttons (gauge_panel.py, and the panel of the chip).
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -176,7 +175,7 @@ def model_line(info: ContextInfo, name: str = "") -> str:
     """Return the conversation's name, the model, and its window with its source in few words."""
     window = info.budget.window
     origin = "learned from a refusal" if window.source == "learned" else window.origin
-    reserve = "" if window.is_of_prompts else f", {info.budget.reserve:,} {REPLY_ROOM}"
+    reserve = f", {info.budget.reserve:,} {REPLY_ROOM}"
     conversation = f"conversation {name!r}" if name else ""
     return _joined(conversation, info.model, f"window {window.tokens:,} {origin}{reserve}")
 
@@ -310,9 +309,8 @@ def status_bundle(
     with its value, by who set them; ``notes`` are further lines, such as what tokens cost and what can be undone.
     """
     window = info.budget.window
-    age = f", {words.ago(time.time() - window.since)}" if window.since else ""
     named = [f"conversation {name!r}"] if name else []
-    head = " · ".join([f"window {window.tokens:,} {window.origin}{age}", *named])
+    head = " · ".join([f"window {window.tokens:,} {window.origin}", *named])
     figures = _joined(f"Context {_used(info)}", _next_request(info), _money(info))
     lines = [f"{info.in_view:,} of {words.turns(info.turns)} in view.", _differing(settings), *notes]
     lines = list(filter(None, lines))
