@@ -295,11 +295,11 @@ def score_lines(rows: Iterable[ArmRow]) -> list[ScoreLine]:
 
 def _score_line(row: ArmRow, value: float) -> ScoreLine:
     is_rate = row.kind != "mean"
+    label = f"{row.scorer}, {row.arm}" if row.arm else row.scorer
     shown = percent(value) if is_rate else number_text(value)
-    label, rows = f"{row.scorer}, {row.arm}" if row.arm else row.scorer, counted(row.n, "row")
     if row.low is None or row.high is None:
-        return ScoreLine(shown, label, rows)
-    interval = f"{verdicts.interval_text(row.kind, row.low, row.high)}, {rows}"
+        return ScoreLine(shown, label, counted(row.n, "row"))
+    interval = f"{verdicts.interval_text(row.kind, row.low, row.high)}, {counted(row.n, 'row')}"
     return ScoreLine(shown, label, interval, (row.low, value, row.high) if is_rate else None)
 
 

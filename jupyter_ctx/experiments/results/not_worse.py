@@ -60,8 +60,6 @@ def assert_not_worse(
     is_number = isinstance(margin, int | float) and not isinstance(margin, bool)
     if not is_number or not 0 <= margin < 1:
         raise InvalidRequestError(f"margin is {margin!r}: it must be from 0 to below 1, such as 0.02 for two points.")
-    if a is b:
-        raise InvalidRequestError("a and b are the same run, so nothing tells them apart: give two.")
     compared = compare(a, b, names=names, scorer=scorer)
     pairs = {(pair.first.name, pair.second.name): pair for pair in compared.pairs}
     lost = [_lost(pairs[row.first, row.second], row) for row in compared]
