@@ -20,7 +20,6 @@ from jupyter_ctx.experiments.judges import judge
 from jupyter_ctx.experiments.run import Run
 from jupyter_ctx.providers.base import Request
 from jupyter_ctx.session.ask import Ask, Asker
-from jupyter_ctx.session.complete import StreamListener
 from jupyter_ctx.storage.stored_answers import Outcome
 from jupyter_ctx.testing import Answer, ScriptedProvider
 
@@ -266,9 +265,9 @@ def test_an_answer_that_its_schema_does_not_allow_is_asked_for_once_more() -> No
 def test_local_models_go_one_after_the_other(small_model: Path, local_model: str, tmp_path: Path) -> None:
     order, answered = list[str](), engine.answered
 
-    def noted(asker: Asker, ask: Ask, coming: StreamListener) -> Outcome:
+    def noted(asker: Asker, ask: Ask, *more: Any) -> Outcome:
         order.append(ask.model)
-        return answered(asker, ask, coming)
+        return answered(asker, ask, *more)
 
     models = ["local/smollm2@512", "local/smollm2@1024", "local/smollm2@2048"]
     with pytest.MonkeyPatch.context() as patch:
