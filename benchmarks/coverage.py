@@ -5,7 +5,7 @@ through ``compare()``.
 
 Each simulation draws a table of scores from a distribution whose rate, mean or difference is known, and asks
 ``jupyter_ctx.experiments.statistics.significance`` for the interval. Beside them stand what others print: the normal
-approximation of a rate (Wald), errors that ignore groups, and the plain percentile bootstrap.
+approximation of a rate (Wald), ± 1.96 standard errors, and errors that ignore groups.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from jupyter_ctx.experiments.statistics.significance import (
 )
 from jupyter_ctx.experiments.table.results import Result
 
-SIMULATIONS, SEED, RESAMPLES, Z = 5_000, 20_261, 1_000, 1.959964
+SIMULATIONS, SEED, Z = 5_000, 20_261, 1.959964
 Ends = tuple[float, float]
 Draw = Callable[[random.Random], tuple[float, Ends, Ends]]  # the truth, our interval, and another one
 
@@ -46,6 +46,8 @@ def rate(shown: float | None, n: int) -> Draw:
 
 
 def mean(n: int, sample: Callable[[random.Random], float], truth: float) -> Draw:
+    """The mean of scores, or of differences on the same rows."""
+
     def draw(rng: random.Random) -> tuple[float, Ends, Ends]:
         values = [sample(rng) for _ in range(n)]
         ours, half = mean_interval(values), Z * stdev(values) / math.sqrt(n)
@@ -96,22 +98,14 @@ def repeated(p: float, n: int, repeats: int) -> Draw:
     return draw
 
 
-def differences(n: int, sample: Callable[[random.Random], float], truth: float) -> Draw:
-    def draw(rng: random.Random) -> tuple[float, Ends, Ends]:
-        values = [sample(rng) for _ in range(n)]
-        ours = mean_interval(values)
-        seed = random.Random(rng.random())
-        means = sorted(fmean(seed.choices(values, k=n)) for _ in range(RESAMPLES // 2))
-        plain = means[round(0.025 * len(means))], means[round(0.975 * len(means)) - 1]
-        return truth, (ours.low, ours.high), plain
-
-    return draw
-
-
 def grade(rng: random.Random) -> float:
+    """A grade from 1 to 5."""
+    return float(rng.choices((1, 2, 3, 4, 5), (5, 10, 20, 35, 30))[0])
+
+
+def better_grade(rng: random.Random) -> float:
     """Grades from 1 to 5 of two prompts."""
-    first = rng.choices((1, 2, 3, 4, 5), (10, 15, 30, 30, 15))[0]
-    return float(rng.choices((1, 2, 3, 4, 5), (5, 10, 20, 35, 30))[0] - first)
+    return grade(rng) - rng.choices((1, 2, 3, 4, 5), (10, 15, 30, 30, 15))[0]
 
 
 def averages(rng: random.Random) -> float:
@@ -145,7 +139,7 @@ CASES: dict[str, dict[str, Draw]] = {
             "normal": (lambda rng: rng.gauss(3, 2), 3.0),
             "log-normal": (lambda rng: rng.lognormvariate(0, 0.75), SPREAD),
             "exponential": (lambda rng: rng.expovariate(1), 1.0),
-            "grades of 1 to 5": (lambda rng: float(rng.choices((1, 2, 3, 4, 5), (5, 10, 20, 35, 30))[0]), 3.75),
+            "grades of 1 to 5": (grade, 3.75),
         }.items()
         for n in (10, 20, 30, 50)
     },
@@ -162,11 +156,11 @@ CASES: dict[str, dict[str, Draw]] = {
     "a rate of rows asked three times (Wilson at the effective number; beside it Student)": {
         f"{100 * p:.0f} %, {n} rows": repeated(p, n, 3) for p in (0.5, 0.8, 0.9) for n in (10, 20, 30, 50)
     },
-    "mean differences on the same rows (paired t; beside it plain percentiles)": {
-        f"{name}, {n} rows": differences(n, *drawn)
+    "mean differences on the same rows (paired t; beside it ± 1.96 standard errors)": {
+        f"{name}, {n} rows": mean(n, *drawn)
         for name, drawn in {
             "normal": (lambda rng: rng.gauss(0.3, 1), 0.3),
-            "grades": (grade, 0.5),
+            "grades": (better_grade, 0.5),
             "averages of three": (averages, 0.1 / 3),
             "gains": (gains, 0.34),
             "seconds": (seconds, (math.exp(0.2) - 1) * SPREAD),
@@ -186,7 +180,7 @@ def answers_of(draw: Callable[[random.Random], float], repeats: int = 1) -> Scor
 
 def ties(rng: random.Random) -> tuple[list[float], list[float]]:
     """A grade that one prompt in ten changes by 1."""
-    base = float(rng.choices((1, 2, 3, 4, 5), (5, 10, 20, 35, 30))[0])
+    base = grade(rng)
     return [base], [base + rng.choices((-1, 0, 1), (5, 90, 5))[0]]
 
 
@@ -206,7 +200,7 @@ EQUAL: dict[str, Scores] = {
     "yes/no, 80 % right": answers_of(lambda rng: float(rng.random() < 0.8)),
     "yes/no, 95 % right": answers_of(lambda rng: float(rng.random() < 0.95)),
     "three repeats of yes/no": asked_thrice,
-    "grades of 1 to 5": answers_of(lambda rng: float(rng.choices((1, 2, 3, 4, 5), (5, 10, 20, 35, 30))[0])),
+    "grades of 1 to 5": answers_of(grade),
     "grades, nine in ten tied": ties,
     "log-normal scores": answers_of(lambda rng: rng.lognormvariate(0, 0.75)),
     "changes skewed to one side": skewed_change,

@@ -12,8 +12,8 @@ The way of a row, from the table to the result:
    sends any single request. It returns what became of it, and never raises.
 5. The engine settles the cost, tells the rate limiter, and tries again where another try may help. An answer that
    lasts is stored before it counts as done.
-6. :mod:`.judges` makes a result of it: parsed by the schema, scored (:mod:`.scorers`), and judged by another model. A
-   second question to the same model, and that of a judge, start at 3 like any other request.
+6. :mod:`.judges` makes a result of it: parsed by the schema, scored (:mod:`.scorers`), and judged by another model. The
+   question of a judge starts at 3 like any other request.
 7. The run keeps the result in its place (``table.results``) and counts it (``asking.progress``), which the bar shows.
 
 What was scored is counted by ``statistics`` (tallies, intervals, paired tests, sentences), and shown, compared, drawn

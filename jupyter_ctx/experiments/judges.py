@@ -13,13 +13,11 @@ from typing import Any
 
 from ..config.settings import Settings, default_settings
 from ..conversation.messages import Message
-from ..conversation.schema import Schema, read_object
+from ..conversation.schema import read_object
 from ..conversation.text_safety import checked
 from ..errors import ChatError, InvalidAnswerError, InvalidRequestError
 from ..providers.base import AnswerSchema, Reply
 from ..session.ask import Ask
-from ..session.complete import asked_again
-from ..session.tool_rounds import billed
 from ..storage.stored_answers import Outcome
 from .scorers import Scorers
 from .table.plan import AnswerPlace, RunPlan, Template
@@ -117,7 +115,7 @@ def judge(question: str, *, model: str, name: str = "judge", **settings: Any) ->
 # results
 
 Done = Callable[[Outcome, bool], object]  # hears of an answer, and whether it was stored
-Send = Callable[[Ask, int, Done, Callable[[Outcome], bool] | None], object]
+Send = Callable[[Ask, int, Done], object]
 
 
 @dataclass(slots=True, eq=False)
@@ -133,8 +131,7 @@ class _Judged:
 class ResultBuilder:
     """Makes results of answers, in the coordinator's thread. ``keep`` hears of each result when it is final.
 
-    ``send`` asks what an answer leads to: a request, the number of its repeat, who hears of the answer, and what says
-    whether a stored answer suffices where rows that failed are asked again; ``None``: any does.
+    ``send`` asks what an answer leads to: a request, the number of its repeat, and who hears of the answer.
     """
 
     def __init__(
@@ -143,23 +140,17 @@ class ResultBuilder:
         self._plan, self._scorers, self._send, self._keep = plan, scorers, send, keep
         self._pending: dict[AnswerPlace, _Judged] = {}
 
-    def add(self, places: Sequence[AnswerPlace], answer: Outcome, cached: bool, *, before: Reply | None = None) -> None:
-        """Parse and score an answer, or ask once more where it is not what its schema allows.
+    def add(self, places: Sequence[AnswerPlace], answer: Outcome, cached: bool) -> None:
+        """Parse and score an answer.
 
-        ``places`` are where it belongs, as equal requests are asked once: that which asked comes first. ``before`` is
-        the answer that the schema did not allow, where this is the second one.
+        ``places`` are where it belongs, as equal requests are asked once: that which asked comes first.
         """
         schema, reply, error = self._plan.schema, answer.reply, answer.error
-        if reply is not None and before is not None:
-            reply = billed(before, reply)
         if reply is not None and schema is not None and not error:
             try:
                 reply = replace(reply, parsed=schema.parse(reply.text))
             except InvalidAnswerError as wrong:
-                if before is None and reply.stop_reason == "stop":  # one that was cut would be cut again
-                    self._ask_again(places, reply, wrong, schema, cached=cached)
-                    return
-                error = f"{wrong} It was asked for twice." if before is not None else str(wrong)
+                error = str(wrong)
         for number, place in enumerate(places):
             result = replace(
                 self.unasked(place), reply=reply, error=error, cached=cached or number > 0,
@@ -179,19 +170,6 @@ class ResultBuilder:
             for name in [each for each in self._scorers.judges if each in judged.waiting]:
                 self._judged(place, judged, name, None, "not asked, because the run ended before")
 
-    def _ask_again(
-        self, places: Sequence[AnswerPlace], first: Reply, wrong: InvalidAnswerError, schema: Schema, *, cached: bool
-    ) -> None:
-        """Ask for an answer that the schema allows, with what is wrong with the first one."""
-        row, arm, repeat = places[0]
-        ask = self._plan.ask(row, arm)
-        again = replace(ask, messages=(*ask.messages, *asked_again(first.text, wrong)))
-
-        def done(answer: Outcome, is_stored: bool) -> None:
-            self.add(places, answer, is_stored and cached, before=first)
-
-        self._send(again, repeat, done, partial(_is_valid, schema))
-
     def _score(self, place: AnswerPlace, result: Result) -> None:
         if not result.counts or not self._scorers:
             self._keep(place, result)
@@ -208,7 +186,7 @@ class ResultBuilder:
                 self._judged(place, judged, name, None, str(error))
                 continue
             verdict = partial(self._verdict, place, judged, name, judge)
-            self._send(ask, place.repeat, verdict, None)
+            self._send(ask, place.repeat, verdict)
 
     def _verdict(
         self, place: AnswerPlace, judged: _Judged, name: str, judge: Judge, answer: Outcome, _cached: bool
@@ -229,12 +207,3 @@ class ResultBuilder:
     def _final(self, place: AnswerPlace, judged: _Judged) -> None:
         self._pending.pop(place, None)
         self._keep(place, replace(judged.result, scores=judged.scores, problems=tuple(judged.problems)))
-
-
-def _is_valid(schema: Schema, answer: Outcome) -> bool:
-    """Return whether an answer is what the schema allows."""
-    try:
-        schema.parse(answer.reply.text if answer.reply is not None else "")
-    except InvalidAnswerError:
-        return False
-    return True

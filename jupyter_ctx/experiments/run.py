@@ -391,14 +391,14 @@ class Run(ReadSide):
             key, places = missing.pop()
             row, arm, _ = places[0]
             done = partial(self._builder.add, places)
-            yield RowRequest(key, self.plan.ask(row, arm), done, self.plan.prompts[row, arm].group)
+            yield RowRequest(key, self.plan.ask(row, arm), done, self.plan.schema, self.plan.prompts[row, arm].group)
 
-    def _send(self, ask: Ask, repeat: int, done: Done, suffices: Callable[[Outcome], bool] | None) -> None:
-        """Send a further request of a row, unless its answer is stored, and suffices where rows are asked again."""
+    def _send(self, ask: Ask, repeat: int, done: Done) -> None:
+        """Send a further request of a row, unless its answer is stored."""
         key, anywhere = (ask.digest, repeat), (ask.digest_anywhere, repeat)
         self._further[anywhere] = key
         answer = self._answers.find([key], failed=not self.options.retry).get(key, self._answers.beside.get(anywhere))
-        if answer is not None and (suffices is None or not self.options.retry or suffices(answer)):
+        if answer is not None:
             done(answer, True)
         else:
             self._engine.add_soon(RowRequest(key, ask, done))

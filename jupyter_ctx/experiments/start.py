@@ -182,8 +182,6 @@ def _checked(text: Template, rows: Rows, grid: Mapping[str, Any], options: Optio
     values = [name for name in grid if name not in KEYWORDS]
     notes = (*rows.notices(text.columns(rows.columns)), *text.check(rows.columns, values))
     unread = next((name for name in values if not text.reads(name)), None)
-    if "tools" in grid:
-        raise InvalidRequestError("grid has 'tools', which are the same for all rows: tools=[f] beside the grid.")
     if unread is not None:
         raise InvalidRequestError(
             f"grid has {unread!r}, which is no setting and is not in the template: write {{{{ {unread} }}}} there."

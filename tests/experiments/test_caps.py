@@ -19,6 +19,7 @@ from jupyter_ctx.conversation.messages import Message
 from jupyter_ctx.models.cost_budget import CostBudget
 from jupyter_ctx.models.registry import Models
 from jupyter_ctx.models.request_price import worst_case
+from jupyter_ctx.testing import ScriptedProvider
 
 MODELS = Models()
 NAMES = ("anthropic/claude-sonnet-4-6", "google/gemini-2.5-pro", "mistral/mistral-large-latest", "openai/gpt-4o")
@@ -82,3 +83,18 @@ def test_a_run_over_sequences_keeps_its_cap_at_a_server() -> None:
         given = {"model": "claude-sonnet-4-6", "base_url": url, "prices": (1e6 * PRICE, 15), "max_tokens": 16}
         sweep("{{ text }}", rows, max_cost=0.20, yes=True, **given).result()
     assert 0.05 < PRICE * sum(counts) <= 0.20
+
+
+def test_a_cap_holds_where_every_answer_is_asked_for_twice() -> None:
+    schema = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
+    provider = ScriptedProvider('{"n": "' + "x" * 300 + '"}')
+    rows = [f"word {number}" for number in range(40)]
+    run = sweep(
+        "{{ text }}", rows, provider=provider, store=None, schema=schema, yes=True, prices=(100, 100), max_tokens=100,
+        max_cost=0.5,
+    )  # fmt: skip
+    assert run.wait(60)
+    assert run.unasked
+    assert len(provider.requests) == 2 * (len(rows) - run.unasked)
+    assert run.cost is not None
+    assert 0.2 < run.cost <= 0.5

@@ -9,10 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jupyter_ctx import InvalidRequestError, exact, long_prompts, sweep
+from jupyter_ctx import InvalidRequestError, long_prompts
 from jupyter_ctx.models.tokenizer import counter
-from jupyter_ctx.providers.base import Request
-from jupyter_ctx.testing import ScriptedProvider
 
 CODE = r"The code of the ([\w ]+) is (\d+)\."
 
@@ -61,17 +59,3 @@ def test_a_seed_makes_the_same_rows_whatever_other_lengths_there_are() -> None:
 def test_what_is_no_length_is_told_with_what_it_must_be(wrong: tuple[Any, ...], told: str) -> None:
     with pytest.raises(InvalidRequestError, match=told):
         long_prompts(*wrong)
-
-
-def test_a_sweep_over_them_shows_at_which_length_a_model_holds_no_more() -> None:
-    def forgetful(request: Request) -> str:
-        text = request.messages[-1].content
-        asked, codes = read(text)
-        return codes[asked] if len(text) < 3_000 else "I do not know."
-
-    rows = long_prompts([300, 2_000])
-    for length, rate in ((300, "12 of 12 rows"), (2_000, "0 of 12 rows")):
-        some = [row for row in rows if row["length"] == length]
-        run = sweep("{{ prompt }}", some, provider=ScriptedProvider(forgetful), scorers=exact("answer"), store=None)
-        run.result()
-        assert rate in run.summary().sentences[0]

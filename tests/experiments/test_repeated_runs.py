@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from answering_rows import Asked, answering_rows
 
-from jupyter_ctx import Chat, InvalidRequestError, Run, compare, exact, sweep
+from jupyter_ctx import InvalidRequestError, Run, compare, exact, sweep
 
 ROWS = [{"text": f"word {i}", "label": f"WORD {i}, PLEASE" if i % 2 else "other"} for i in range(6)]
 TEMPLATE, GRID = "{{ text }}{{ tone }}", {"tone": [", please", "!"]}
@@ -63,11 +63,3 @@ def test_a_yes_to_one_price_is_none_to_the_next_and_a_dry_run_s_repeat_begins() 
         assert ended(large.repeat(model="other", prices=(3, 15), yes=True)) is told[-1]
         looked = sweep(TEMPLATE, ROWS, GRID, dry_run=True, progress=False, **asked.model)
         assert len(ended(looked.repeat()).results) == 12
-
-
-def test_a_repeat_is_asked_with_the_system_prompt_of_its_conversation() -> None:
-    with answering_rows() as asked:
-        chat = Chat(**asked.model, system="Shout.", store=None)
-        run = ended(chat.map("{{ text }}", ROWS, progress=False))
-        ended(run.repeat(model="other"))
-        assert [request["messages"][0]["content"] for request in asked.requests] == ["Shout."] * 12

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from jupyter_ctx import ChatError, InvalidRequestError, sweep
+from jupyter_ctx import ChatError, sweep
 from jupyter_ctx.conversation.messages import ToolCall
 from jupyter_ctx.providers.base import Request
 from jupyter_ctx.testing import Answer, ScriptedProvider
@@ -38,13 +38,6 @@ def test_each_row_has_its_calls_in_a_column_and_is_asked_once(tmp_path: Path) ->
     assert len(provider.requests) == 4
 
 
-def test_other_functions_are_another_request() -> None:
-    provider = ScriptedProvider("Many.")
-    sweep("How many rows has {{ country }}", ROWS[:1], provider=provider, store=None).result()
-    sweep("How many rows has {{ country }}", ROWS[:1], provider=provider, store=None, tools=[size]).result()
-    assert [len(request.tools) for request in provider.requests] == [0, 1]
-
-
 def test_a_cap_holds_over_all_rounds() -> None:
     def calls_again(request: Request) -> Answer:
         rounds = sum(message.round is not None for message in request.messages)
@@ -61,11 +54,3 @@ def test_a_cap_holds_over_all_rounds() -> None:
     assert run.cost is not None
     assert sent / 1e4 < run.cost <= 0.5
     assert len(provider.requests) < 40
-
-
-def test_functions_are_called_here_alone() -> None:
-    class Elsewhere:
-        def submit(self, *_: object) -> None: ...
-
-    with pytest.raises(InvalidRequestError, match="executor"):
-        sweep("{{ country }}", ROWS, provider=ScriptedProvider(), store=None, tools=[size], executor=Elsewhere())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,7 +15,6 @@ from hypothesis import strategies as st
 from jupyter_ctx import InvalidRequestError, Reply
 from jupyter_ctx.experiments.scorers import Scorers, contains, exact, json_equal, regex
 from jupyter_ctx.experiments.table.results import Result
-from jupyter_ctx.experiments.table.rows import read_rows
 
 
 @dataclass
@@ -153,17 +151,6 @@ def test_a_scorer_that_fails_marks_its_row_and_the_others_score(scorer: Any, sai
     assert len(problems) == 1
 
 
-def test_a_scorer_cannot_change_what_it_scores() -> None:
-    def change(row: Any, reply: Any) -> bool:
-        row["text"] = "changed"
-        return True
-
-    row = read_rows(["a"])[0]
-    scores, problems = Scorers.of(change).score(Result(0, "", 0, row, {}, "p", Reply("x")))
-    assert scores == {"change": None}
-    assert "TypeError" in problems[0]
-
-
 @pytest.mark.parametrize(
     ("given", "said"),
     [
@@ -198,11 +185,6 @@ def test_a_scorer_that_compares_with_nothing_is_refused(make: Callable[[], Any])
 
 
 TEXTS = st.text(min_size=1).filter(lambda text: bool(text.strip()))
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
-    lambda values: st.lists(values, max_size=3) | st.dictionaries(st.text(), values, max_size=3),
-    max_leaves=8,
-)
 
 
 @given(TEXTS, TEXTS)
@@ -211,10 +193,3 @@ def test_an_exact_answer_contains_itself_and_ignoring_more_never_makes_it_wrong(
     assert score(contains("a"), f"{other} {answer} {other}", a=answer.strip()) is True
     if score(exact("a"), other, a=answer):
         assert score(exact("a", ignore_case=True, ignore_space=True, ignore_punctuation=True), other, a=answer)
-
-
-@given(JSON)
-def test_json_equals_itself_however_it_is_written(value: Any) -> None:
-    for text in (json.dumps(value), json.dumps(value, indent=2, ensure_ascii=False), f"```\n{json.dumps(value)}\n```"):
-        if value is not None:
-            assert score(json_equal("a"), text, a=json.dumps(value)) is True

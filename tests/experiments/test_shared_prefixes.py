@@ -88,11 +88,10 @@ LONG = text_of(5_000)
 @pytest.mark.parametrize(
     ("template", "rows", "system"),
     [
-        (LONG + "\n{{ text }}", QUESTIONS, None),
         ("{{ text }}", QUESTIONS, LONG),
         ("{{ document }}\n{{ text }}", [{"document": LONG, "text": question} for question in QUESTIONS], None),
     ],
-    ids=["template", "system", "column"],
+    ids=["system", "column"],
 )
 def test_a_shared_text_is_written_once_and_read_by_all_others(template: str, rows: Any, system: str | None) -> None:
     with caching() as (cache, model):

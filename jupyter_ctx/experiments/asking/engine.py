@@ -22,9 +22,11 @@ from functools import cache, partial
 from typing import NamedTuple
 
 from ...config.settings import Settings
+from ...conversation.schema import Schema
 from ...errors import (
     AuthenticationError,
     BudgetExceededError,
+    InvalidAnswerError,
     MissingDependencyError,
     ModelNotFoundError,
     ProviderConnectionError,
@@ -50,6 +52,7 @@ OVERLOADED = 529  # the status of a server that asks for fewer requests
 PASSING = ("busy", "limited")  # faults that are not kept: the next run asks again
 LONG_PAUSE = 3.0  # seconds of a pause from which on it is told
 HOPELESS_AFTER = 5  # requests that were given up before any was answered: the server is not there
+CORRECTION = 500  # tokens that say what is wrong with an answer
 LAST_WAIT = 0.8  # seconds that a stopped run waits for requests on their way
 
 
@@ -60,6 +63,7 @@ class RowRequest:
     key: what its answer is stored under
     ask: the request
     done: is called with what became of it, and whether it was stored, in the coordinator's thread
+    schema: what the answer must be, which is asked for once more where it is not; ``None``: anything will do
     group: of the requests that share a long prefix; one goes first, so that a prompt cache is written once
     tries: how often it was sent
     """
@@ -67,6 +71,7 @@ class RowRequest:
     key: AnswerKey
     ask: Ask
     done: Callable[[Outcome, bool], object]
+    schema: Schema | None = None
     group: int | None = None
     tries: int = 0
 
@@ -147,7 +152,8 @@ class Engine:
         self._asker, self._models = asker, asker.models
         self._answers, self._cost_budget, self._waits = answers, cost_budget, waits
         self._executor, self._concurrency = executor, concurrency
-        self._tasks, self._threads = queue.SimpleQueue[tuple[int, Ask] | None](), 0  # what they answer; how many began
+        self._tasks = queue.SimpleQueue[tuple[int, RowRequest] | None]()
+        self._threads = 0  # that answer them
         self._queues: dict[str, EndpointQueue] = {}
         self._queue_of: dict[int, tuple[Settings, EndpointQueue]] = {}  # by the identity of settings
         self._warm = set[int]()  # groups whose prompt cache is written
@@ -255,7 +261,7 @@ class Engine:
 
     def _submit(self, endpoint: EndpointQueue, job: RowRequest, now: float) -> bool:
         """Send one request; return whether there was money for it."""
-        worst = self._worst(job.ask)
+        worst = self._worst(job)
         if not self._cost_budget.reserve(worst):
             endpoint.waiting.appendleft(job)
             if not self._open:
@@ -267,19 +273,19 @@ class Engine:
         endpoint.limiter.started(now)
         future = None
         if self._executor is not None:
-            future = self._hand_over(self._executor, number, job.ask)
+            future = self._hand_over(self._executor, number, job)
         else:
-            self._tasks.put((number, job.ask))
+            self._tasks.put((number, job))
             if self._threads <= len(self._open):
                 self._threads += 1
                 threading.Thread(target=self._work, name="jupyter_ctx ask", daemon=True).start()
         self._open[number] = _Sent(job, endpoint, now, worst, future)
         return True
 
-    def _hand_over(self, executor: Executor, number: int, ask: Ask) -> Future[Outcome] | None:
+    def _hand_over(self, executor: Executor, number: int, job: RowRequest) -> Future[Outcome] | None:
         """Have a request answered by an executor."""
         try:
-            future = executor.submit(answered_elsewhere, ask)
+            future = executor.submit(answered_elsewhere, job.ask, is_checked=job.schema is not None)
         except Exception as error:  # it was shut down, or it died
             self._events.put((number, Outcome(error=_of_the_executor(error), fault="run")))
             return None
@@ -289,24 +295,31 @@ class Engine:
     def _work(self) -> None:
         """Answer one request after the other."""
         while (task := self._tasks.get()) is not None:
-            number, ask = task
+            number, job = task
             outcome = Outcome(error="The run has ended.", fault="busy")
             if not self._stopped.is_set():
-                outcome = answered(self._asker, ask, StreamListener(on_first=partial(self.begun, number)))
+                coming = StreamListener(on_first=partial(self.begun, number))
+                outcome = answered(self._asker, job.ask, coming, job.schema)
             self._events.put((number, outcome))
 
-    def _worst(self, ask: Ask) -> float | None:
+    def _worst(self, job: RowRequest) -> float | None:
         """Return the US dollars that a request may cost at most; ``None``: unknown, or there is no cap.
 
-        Of one whose functions may be called each round is reserved when it is sent.
+        One that may be asked once more has its first answer in it then. Of one whose functions may be called each round
+        is reserved when it is sent.
         """
         if not self._cost_budget.is_capped:
             return None
+        ask = job.ask
         if ask.tools:
             return 0.0
         target = self._asker.target(ask, server=False)
         tokens = sum(map(target.message_tokens, ask.messages))
-        return worst_case(self._models, target, tokens, ask.messages)
+        worst = worst_case(self._models, target, tokens, ask.messages)
+        if worst is None or job.schema is None:
+            return worst
+        longer = tokens + (target.max_tokens or target.reserve) + CORRECTION
+        return worst + (worst_case(self._models, target, longer, ask.messages) or 0.0)
 
     def _take(self, wait: float) -> None:
         """Wait for something to happen, and deal with all that has happened."""
@@ -406,15 +419,16 @@ def _tell(limiter: RateLimiter, answer: Outcome, now: float, began: float) -> No
 # one try
 
 
-def answered(asker: Asker, ask: Ask, coming: StreamListener | None = None) -> Outcome:
+def answered(asker: Asker, ask: Ask, coming: StreamListener | None = None, schema: Schema | None = None) -> Outcome:
     """Try to get one answer. Raises nothing, whatever a provider or a function of the user's does."""
     try:
-        outcome = asker.answered(ask, coming)
+        outcome = asker.answered(ask, coming, schema)
     except BaseException as error:
-        reply = getattr(error, "reply", None)  # one that was all thinking: paid, and no answer
+        reply = getattr(error, "reply", None)  # paid, and no answer: all thinking, or not what the schema allows
+        is_less = reply is not None and not isinstance(error, InvalidAnswerError)
         after = error.retry_after if isinstance(error, RateLimitError) else None
         text = in_words(error, Redactor().masked)
-        return Outcome(reply, reply is not None, text, fault_of(error), after, may_be_billed(error))
+        return Outcome(reply, is_less, text, fault_of(error), after, may_be_billed(error))
     if outcome.reply is not None and outcome.reply.stop_reason == "cut":
         # another try may mend it; what came is kept where none does
         return replace(outcome, error="The answer broke off before its end, in every try.", fault="busy")
@@ -434,9 +448,10 @@ def fault_of(error: BaseException) -> Fault:
     return "row"
 
 
-def answered_elsewhere(ask: Ask) -> Outcome:
+def answered_elsewhere(ask: Ask, *, is_checked: bool) -> Outcome:
     """Try to get one answer where an executor runs it: keys come from the environment there."""
-    return answered(_own_asker(os.getpid()), ask)
+    schema = Schema.of(ask.schema.json) if is_checked and ask.schema is not None else None
+    return answered(_own_asker(os.getpid()), ask, schema=schema)
 
 
 @cache

@@ -60,19 +60,18 @@ class Progress:
         return self.cost / self.asked * (self.rows - self.done) if self.goes_on else 0.0
 
     def __str__(self) -> str:
-        answers = f"{self.done:,} of {counted(self.rows, 'answer')}"
-        return f"{answers}, {self.beside}" if self.beside else answers
+        return ", ".join([f"{self.done:,} of {counted(self.rows, 'answer')}", *self.figures])
 
     @property
-    def beside(self) -> str:
+    def figures(self) -> list[str]:
         """What to know beside the number of rows: how many failed or needed no request, and the money."""
         counts = [(self.failed, "failed"), (self.cached, "without a request")]
-        parts = [f"{count:,} {what}" for count, what in counts if count]
-        if self.cost is not None:
+        figures = [f"{count:,} {what}" for count, what in counts if count]
+        if self.cost:
             left = f" so far, about {dollars(self.left)} left" if self.left else ""
-            parts.append(f"{dollars(self.cost)}{left}")
-        parts += [f"{self.unpriced:,} at an unknown price"] if self.unpriced else []
-        return ", ".join([*parts, self.away] if self.away else parts)
+            figures.append(f"{dollars(self.cost)}{left}")
+        figures += [f"{self.unpriced:,} at an unknown price"] if self.unpriced else []
+        return [*figures, self.away] if self.away else figures
 
 
 class Bar:
@@ -113,7 +112,7 @@ class Bar:
         """Bring the bar of tqdm up to date with the run."""
         progress, bar = self._run.progress, self._tqdm
         bar.n, bar.initial = progress.done, progress.cached
-        bar.set_postfix_str(progress.beside, refresh=False)
+        bar.set_postfix_str(", ".join(progress.figures), refresh=False)
         bar.refresh()
 
     def _end(self, seconds: float) -> None:
@@ -164,20 +163,11 @@ def run_card(run: Any, seconds: float | None = None) -> CardFigures:
 
 def ending_figures(run: Any, seconds: float | None) -> list[str]:
     """Return the figures of a run at its end: its rows, what is missing or stored, its cost and its time."""
-    results, progress = run.results, run.progress
     asked, answers = counted(len(run.plan.rows), "row"), len(run.plan)
-    figures = [asked if answers == len(run.plan.rows) else f"{answers:,} answers to {asked}"]
-    counts = {
-        "failed": len(results.failed),
-        "truncated": len(results.truncated),
-        "without a request": progress.cached,
-        "not asked": run.unasked,
-    }
-    figures += [f"{count:,} {what}" for what, count in counts.items() if count]
-    figures += [dollars(progress.cost)] if progress.cost else []
-    figures += [f"{run.unpriced:,} at an unknown price"] if run.unpriced else []
-    figures += [f"{seconds:.1f} s"] if seconds is not None else []
-    return figures
+    rows = asked if answers == len(run.plan.rows) else f"{answers:,} answers to {asked}"
+    counts = {"truncated": len(run.results.truncated), "not asked": run.unasked}
+    left_out = [f"{count:,} {what}" for what, count in counts.items() if count]
+    return [rows, *left_out, *run.progress.figures, *([f"{seconds:.1f} s"] if seconds is not None else [])]
 
 
 def sentences_of(run: Any) -> list[str]:

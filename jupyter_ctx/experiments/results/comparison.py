@@ -14,7 +14,6 @@ from ...wording import counted, visible
 from ..statistics import verdicts
 from ..statistics.significance import (
     ALPHA,
-    CONFIDENCE,
     POWER,
     Interval,
     are_equal,
@@ -23,9 +22,9 @@ from ..statistics.significance import (
     mcnemar,
     mean_interval,
     paired_rates,
+    rows_by_width,
     rows_for_mean,
     rows_paired,
-    t_quantile,
 )
 from ..statistics.tally import LEFT_OUT, Key, Tally, by_arm, counts_text, groups_of, scorers_of, tally
 from ..statistics.verdicts import ArmRow, ComparedRow, number_text, percent
@@ -243,7 +242,8 @@ def _difference(
     if groups is not None:
         belonging = [groups[key] for key in changes]
         interval, test, independent = clustered(values, belonging), "clustered t", len(set(belonging))
-        needed = _needed(interval, independent - 1, alpha) if interval.is_known else math.inf
+        width = interval.high - interval.low
+        needed = rows_by_width(interval.value, width, len(values), independent - 1, alpha) if width > 0 else math.inf
     elif is_yes_no and len(values) > 1:
         alone, independent = (values.count(-1), values.count(1)), len(values)
         interval, test = paired_rates(*alone, len(values)), "McNemar exact"
@@ -257,12 +257,6 @@ def _difference(
     if interval.value and independent > 1:  # all rows changed by as much
         return replace(interval, p=mcnemar(0, independent)), "sign test", math.inf
     return interval, test if len(values) > 1 else "", math.inf
-
-
-def _needed(interval: Interval, degrees: int, alpha: float) -> float:
-    """Return the rows needed for a difference of this size, from the width of its t interval."""
-    error = (interval.high - interval.low) / 2 / t_quantile((1 + CONFIDENCE) / 2, degrees)
-    return rows_for_mean(interval.value, error * math.sqrt(interval.n), alpha=alpha)
 
 
 def _arm_row(arm: str, scorer: str, counted: Tally, groups: Mapping[Key, Hashable] | None) -> ArmRow:
@@ -295,11 +289,11 @@ def score_lines(rows: Iterable[ArmRow]) -> list[ScoreLine]:
 
 def _score_line(row: ArmRow, value: float) -> ScoreLine:
     is_rate = row.kind != "mean"
+    label = f"{row.scorer}, {row.arm}" if row.arm else row.scorer
     shown = percent(value) if is_rate else number_text(value)
-    label, rows = f"{row.scorer}, {row.arm}" if row.arm else row.scorer, counted(row.n, "row")
     if row.low is None or row.high is None:
-        return ScoreLine(shown, label, rows)
-    interval = f"{verdicts.interval_text(row.kind, row.low, row.high)}, {rows}"
+        return ScoreLine(shown, label, counted(row.n, "row"))
+    interval = f"{verdicts.interval_text(row.kind, row.low, row.high)}, {counted(row.n, 'row')}"
     return ScoreLine(shown, label, interval, (row.low, value, row.high) if is_rate else None)
 
 

@@ -166,27 +166,16 @@ def load_run(path: str | Path) -> RunRecord:
     """
     file = path_of(path)
     try:
-        text = file.read_bytes().decode("utf-8-sig")
-    except (OSError, ValueError) as error:
+        values = json.loads(file.read_bytes())
+    except OSError as error:
         raise InvalidRequestError(f"{file} cannot be read as an exported run: {reason_of(error)}. {EXPORTS}") from None
-    return from_values(_parsed(text, str(file)), str(file))
-
-
-def _parsed(text: str, whence: str) -> Any:
-    try:
-        return json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise InvalidRequestError(f"{whence} is no exported run, or is cut: not JSON ({error}). {EXPORTS}") from None
+        raise InvalidRequestError(f"{file} is no exported run, or is cut: not JSON ({error}). {EXPORTS}") from None
+    return from_values(values, str(file))
 
 
 def _is_exported(text: str) -> bool:
-    if text.startswith(REPORT_MARK):
-        return True
-    try:
-        found = json.loads(text)
-    except (ValueError, RecursionError):
-        return False
-    return isinstance(found, dict) and RUN_MARK in found
+    return text.startswith(REPORT_MARK) or RUN_MARK in text[: 2 * len(RUN_MARK)]
 
 
 # values of JSON

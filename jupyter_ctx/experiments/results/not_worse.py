@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
 from ...display.tables import first_words
 from ...errors import InvalidRequestError
 from ...wording import counted
-from ..statistics.significance import ALPHA, CONFIDENCE, rows_for_mean, t_quantile
+from ..statistics.significance import ALPHA, rows_by_width
 from ..statistics.tally import number, shown_score, tally
 from ..statistics.verdicts import MANY, ComparedRow, rounded_up
 from .comparison import Comparison, compare
@@ -60,8 +59,6 @@ def assert_not_worse(
     is_number = isinstance(margin, int | float) and not isinstance(margin, bool)
     if not is_number or not 0 <= margin < 1:
         raise InvalidRequestError(f"margin is {margin!r}: it must be from 0 to below 1, such as 0.02 for two points.")
-    if a is b:
-        raise InvalidRequestError("a and b are the same run, so nothing tells them apart: give two.")
     compared = compare(a, b, names=names, scorer=scorer)
     pairs = {(pair.first.name, pair.second.name): pair for pair in compared.pairs}
     lost = [_lost(pairs[row.first, row.second], row) for row in compared]
@@ -106,9 +103,7 @@ def _rows_needed(row: ComparedRow, margin: float) -> str:
     """Return the end of a sentence that says how many rows would tell, were the difference as it was measured."""
     if row.low is None or row.high is None:
         return ""
-    quantile = t_quantile((1 + CONFIDENCE) / 2, row.n - 1)
-    deviation = (row.high - row.low) / 2 / quantile * math.sqrt(row.n)
-    rows = rows_for_mean((row.difference or 0.0) + margin, deviation)
+    rows = rows_by_width((row.difference or 0.0) + margin, row.high - row.low, row.n, row.n - 1)
     return f"; about {rounded_up(round(rows)):,} rows would tell" if row.n < rows <= MANY else ""
 
 

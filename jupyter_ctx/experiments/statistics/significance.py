@@ -212,6 +212,12 @@ def rows_for_mean(difference: float, deviation: float, power: float = POWER, alp
     return math.ceil(_rows(deviation, deviation, difference, power, alpha) + unknown_deviation - 1e-9)
 
 
+def rows_by_width(difference: float, width: float, n: int, degrees: int, alpha: float = ALPHA) -> float:
+    """Return the rows that show a mean difference, given the width of a 95 % t interval over ``n`` rows."""
+    error = width / 2 / t_quantile((1 + CONFIDENCE) / 2, degrees)
+    return rows_for_mean(difference, error * math.sqrt(n), alpha=alpha)
+
+
 def _rows(under_none: float, under_some: float, difference: float, power: float, alpha: float) -> float:
     """Return the rows, from the standard deviations of a row without and with a difference."""
     needed = _NORMAL.inv_cdf(1 - alpha / 2) * under_none + _NORMAL.inv_cdf(power) * under_some

@@ -120,17 +120,13 @@ def _parsed(text: str, where: str) -> Any:
         raise InvalidRequestError(f"{where}: this is not JSON: {error}.") from None
 
 
-Reader = tuple[str, str, Mapping[str, Any]]  # a module, its function, and options
-ARROW: Sequence[Reader] = (
-    ("polars", "read_ipc", {}),
-    ("polars", "read_ipc_stream", {}),
-    ("pyarrow.feather", "read_table", {}),
-)
+Reader = tuple[str, str]  # a module and its function
+ARROW: Sequence[Reader] = (("polars", "read_ipc"), ("polars", "read_ipc_stream"), ("pyarrow.feather", "read_table"))
 TABLE_READERS: Mapping[str, Sequence[Reader]] = {  # by format, the best first
-    ".parquet": (("polars", "read_parquet", {}), ("pyarrow.parquet", "read_table", {})),
+    ".parquet": (("polars", "read_parquet"), ("pyarrow.parquet", "read_table")),
     ".arrow": ARROW,
     ".feather": ARROW,
-    ".xlsx": (("pandas", "read_excel", {"sheet_name": None}), ("polars", "read_excel", {"sheet_id": 0})),  # all sheets
+    ".xlsx": (("pandas", "read_excel"), ("polars", "read_excel")),  # the first sheet
 }
 
 
@@ -138,15 +134,14 @@ def _read_frame(path: Path, limit: int | None) -> tuple[FileColumns, tuple[str, 
     """Return the columns of a file that a library reads. Raises MissingDependencyError, and InvalidRequestError."""
     path.open("rb").close()  # what is wrong with the path is said as for other files
     wrong = list[str]()
-    for module, name, options in TABLE_READERS[path.suffix.lower()]:
+    for module, name in TABLE_READERS[path.suffix.lower()]:
         try:
-            frame = getattr(import_module(module), name)(path, **options)
+            frame = getattr(import_module(module), name)(path)
         except ImportError:
             continue
         except Exception as error:  # each library has its own
             wrong.append(str(error).partition("\n")[0])
             continue
-        frame = _only_sheet(frame, path) if isinstance(frame, dict) else frame
         if hasattr(frame, "convert_dtypes"):
             frame = frame.convert_dtypes()  # else pandas makes decimals of whole numbers beside missing cells
         table = library_table(frame)
@@ -156,17 +151,6 @@ def _read_frame(path: Path, limit: int | None) -> tuple[FileColumns, tuple[str, 
         raise InvalidRequestError(f"{path.name} cannot be read: {wrong[0].rstrip('.')}.")
     packages = "pandas openpyxl" if path.suffix.lower() == ".xlsx" else "pyarrow"
     raise MissingDependencyError(f"No library that reads {path.name} is installed: pip install {packages}")
-
-
-def _only_sheet(sheets: Mapping[str, Any], path: Path) -> Any:
-    """Return the sheet of a workbook that has something in it. Raises InvalidRequestError where there are several."""
-    filled = {name: sheet for name, sheet in sheets.items() if len(sheet)} or dict(sheets)
-    if len(filled) > 1:
-        names = ", ".join(map(repr, filled))
-        raise InvalidRequestError(
-            f"{path.name} has the sheets {names}: read one with pandas.read_excel(path, sheet_name=…), and give that."
-        )
-    return next(iter(filled.values()))
 
 
 TABLE_FORMATS: dict[str, Callable[[Path, int | None], tuple[FileColumns | list[Any], tuple[str, ...]]]] = {

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -51,14 +50,6 @@ def test_a_run_in_json_comes_back_as_it_was(tmp_path: Path) -> None:
     assert "jupyter_ctx" in back.packages
 
 
-def test_an_export_without_what_is_not_known_is_read(tmp_path: Path) -> None:
-    values = json.loads(export_run(record(), tmp_path / "run.json").read_text("utf-8"))
-    asked, failed = values["answers"]
-    del failed["reply"], asked["reply"]["parsed"], asked["reply"]["usage"]["reasoning_tokens"]
-    asked["reply"]["usage"].pop("guessed")
-    assert from_values(values).results == record().results
-
-
 def test_no_key_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MY_SERVICE_TOKEN", "hunter2hunter2hunter2")
     secret = record(
@@ -91,13 +82,6 @@ def test_a_file_that_is_no_export_is_left_as_it_is(tmp_path: Path) -> None:
     with pytest.raises(InvalidRequestError, match=r"mine\.json"):
         export_run(record(), tmp_path / "mine.json")
     assert (tmp_path / "mine.json").read_text() == '{"my": "data"}'
-
-
-def test_an_earlier_export_is_replaced_and_nothing_else_is_left(tmp_path: Path) -> None:
-    export_run(record(), tmp_path / "run.json")
-    export_run(record(name="again"), tmp_path / "run.json")
-    assert load_run(tmp_path / "run.json").name == "again"
-    assert os.listdir(tmp_path) == ["run.json"]
 
 
 def test_of_a_notebook_s_names_those_that_the_template_reads_are_kept() -> None:

@@ -64,13 +64,6 @@ def test_rows_on_which_the_arms_differ_come_before_those_that_are_the_same() -> 
     assert [row.name for row in answers_of(scored).rows] == ["1", "0"]
 
 
-def test_each_repeat_is_a_row_and_every_arm_a_column() -> None:
-    table = answers_of([result(row, arm, repeat=n) for row in range(2) for arm in "ab" for n in range(2)])
-    names = ["0, repeat 0", "0, repeat 1", "1, repeat 0", "1, repeat 1"]
-    assert [(row.name, len(row.cells)) for row in table.rows] == [(name, 2) for name in names]
-    assert table.variants == ["a", "b"]
-
-
 def test_a_card_shows_two_hundred_rows_and_an_export_all() -> None:
     table = answers_of([result(row, text="word " * 1_000) for row in range(300)])
     assert card_html(CardFigures(answers=table)).count('<tr><th scope="row"') == 200

@@ -77,13 +77,6 @@ def test_rows_that_were_not_asked_stay_so_in_a_file(tmp_path: Path) -> None:
     assert saved.summary().sentences == unfinished().summary().sentences
 
 
-def test_a_folder_and_what_is_no_text_are_no_runs(tmp_path: Path) -> None:
-    (tmp_path / "run.json").write_bytes(b"\xff\x00{}")
-    for path in (tmp_path, tmp_path / "run.json", "a\0b", 5):
-        with pytest.raises(InvalidRequestError):
-            load_run(path)  # type: ignore[arg-type]
-
-
 def read(path: Path, data: bytes) -> None:
     """Read a file, and all that can be read of it: what is wrong is an InvalidRequestError, and nothing else."""
     path.write_bytes(data)
@@ -109,14 +102,6 @@ VALUES = st.recursive(
     lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.text(max_size=3), inner, max_size=2),
     max_leaves=3,
 )
-
-
-@given(st.integers(0), st.binary(max_size=3), st.booleans())
-def test_a_file_that_is_cut_or_altered_is_one_error_or_a_run(
-    exported: bytes, path: Path, at: int, put: bytes, cut: bool
-) -> None:
-    at %= len(exported)
-    read(path, exported[:at] + put + (b"" if cut else exported[at + len(put) :]))
 
 
 def places(values: Any) -> list[tuple[Any, Any]]:

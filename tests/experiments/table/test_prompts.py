@@ -5,8 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from jupyter_ctx import InvalidRequestError
 from jupyter_ctx.experiments.table.plan import Template
@@ -105,31 +103,9 @@ def test_no_prompt_carries_a_key(text: str) -> None:
         Template("{{ text }}", secrets=["a-key-of-mine"]).prompt({"text": "a-key-of-mine"})
 
 
-def test_the_notebook_s_values_are_those_of_the_beginning() -> None:
-    names = {"style": "polite"}
-    template = Template("{{ style }} {{ text }}", names)
-    names["style"] = "rude"
-    assert template.prompt({"text": "a"}) == "polite a"
-
-
 def test_a_template_knows_what_it_reads() -> None:
     assert Template("{{ text }} {{ row.n }} {{ style }}").columns(COLUMNS) == ("text", "n")
     assert Template("{{ row }}").columns(COLUMNS) == COLUMNS
     assert Template("plain {text}").columns(COLUMNS) == ()
     assert Template("{{ tone.upper() }}").reads("tone")
     assert not Template("tone").reads("tone")
-
-
-PIECES = st.lists(
-    st.sampled_from(["{{ a }}", "{{ row.b }}", "{{ tone }}", "{{ style.upper() }}", "{{ 1 + 1 }}"])
-    | st.text(st.characters(exclude_characters="{}\\$"), max_size=8),
-    max_size=8,
-)
-CELLS = st.fixed_dictionaries({"a": st.none() | st.text("{ab }", max_size=5), "b": st.integers() | st.booleans()})
-
-
-@given(pieces=PIECES, row=CELLS)
-def test_a_prompt_is_its_text_with_each_expression_replaced_once(pieces: list[str], row: dict[str, Any]) -> None:
-    cell = {"{{ a }}": row["a"] or "", "{{ row.b }}": str(row["b"]), "{{ tone }}": "t", "{{ 1 + 1 }}": "2"}
-    expected = "x" + "".join(cell.get(piece, "POLITE" if "style" in piece else piece) for piece in pieces)
-    assert Template("x" + "".join(pieces), NAMES).prompt(row, {"tone": "t"}) == expected

@@ -71,22 +71,6 @@ def test_the_result_joins_the_table() -> None:
     assert list(answered(["a", "b"]).to_dataframe().index) == [0, 1]
 
 
-@pytest.mark.parametrize(
-    "index",
-    [["x", "x", "y"], pd.MultiIndex.from_tuples([("a", 1), ("a", 2), ("b", 1)]), pd.RangeIndex(3, name="number")],
-)
-def test_every_kind_of_index_is_kept(index: Any) -> None:
-    table = TABLE.set_axis(index)
-    assert answered(table).to_dataframe().index.equals(table.index)
-    assert len(answered(table, repeat=2).to_dataframe()) == 6
-
-
-def test_columns_of_several_levels_are_joined() -> None:
-    table = pd.DataFrame([[1, 2]], columns=pd.MultiIndex.from_tuples([("a", "x"), ("a", "y")]))
-    assert list(answered(table).to_dataframe())[:2] == ["a_x", "a_y"]
-    assert list(table.columns) == [("a", "x"), ("a", "y")]
-
-
 def test_no_column_is_overwritten() -> None:
     table = [{"cost": 1, "ok": "a", "tone": "b", "input_cost": "c", "text": "d"}]
     given: dict[str, Any] = {"parsed": {"text": "e", "error": "f", "tone": "g"}, "scores": {"ok": True, "reply": 0.5}}
@@ -138,13 +122,6 @@ def test_a_polars_frame_comes_back_as_one() -> None:
     assert found["mixed"].to_list()[0] == [1, "a"]
     assert answered(["a", "b"]).to_polars()["text"].to_list() == ["a", "b"]
     assert isinstance(answered(["a", "b"]).to_frame(), pd.DataFrame)
-
-
-def test_failed_and_truncated_answers_stand_apart() -> None:
-    results = answered(["a", "b", "c"], truncated=True)
-    assert [result.row for result in results.failed] == [1]
-    assert [result.row for result in results.truncated] == [0, 2]
-    assert isinstance(results.failed, Results)
 
 
 def test_answers_show_themselves_as_text_and_as_a_page() -> None:

@@ -8,7 +8,6 @@ import pickle
 from collections import namedtuple
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import date
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -243,12 +242,6 @@ def test_other_delimiters_are_found_and_told(tmp_path: Path) -> None:
     assert rows.notices() == ("t.csv was read with ';' between its columns.",)
 
 
-def test_the_index_that_pandas_writes_without_a_name_gets_one(tmp_path: Path) -> None:
-    path = tmp_path / "t.csv"
-    pd.DataFrame(TWO).to_csv(path)
-    assert read_rows(path).columns == ("Unnamed: 0", "text", "n")
-
-
 def test_a_cell_may_hold_a_whole_document(tmp_path: Path) -> None:
     path = written(tmp_path, "t.csv", f"text\n{'x' * 200_000}\n")
     assert len(read_rows(path)[0]["text"]) == 200_000
@@ -279,12 +272,6 @@ def test_a_sheet_is_read_where_a_library_for_it_is_there_and_else_its_name_is_to
         file.writestr("xl/workbook.xml", "")
     with pytest.raises(MissingDependencyError, match=r"reads t\.xlsx is installed: pip install pandas openpyxl"):
         read_rows(path)
-
-
-def test_lines_of_json_are_objects_or_texts(tmp_path: Path) -> None:
-    assert texts_of(read_rows(written(tmp_path, "t.jsonl", '"a"\n"b"'))) == [{"text": "a"}, {"text": "b"}]
-    rows = read_rows(written(tmp_path, "u.ndjson", '{"a": 1}\n{"b": NaN}'))
-    assert texts_of(rows) == [{"a": 1, "b": None}, {"a": None, "b": None}]
 
 
 @pytest.mark.parametrize(
@@ -332,20 +319,3 @@ def test_what_csv_and_json_write_is_read_back(tmp_path: Path, cells: list[tuple[
     lines = [json.dumps({"a": a, "b": b}, ensure_ascii=False) for a, b in cells]
     (tmp_path / "t.jsonl").write_bytes("\n".join(lines).encode())
     assert texts_of(read_rows(tmp_path / "t.jsonl")) == [{"a": a, "b": b} for a, b in cells]
-
-
-COLUMNS = {
-    "text": CELL, "n": st.integers(-(2**63), 2**63 - 1), "part": st.floats(allow_nan=False), "flag": st.booleans(),
-}  # fmt: skip
-
-
-@settings(max_examples=60)
-@given(table=st.lists(st.fixed_dictionaries(COLUMNS), min_size=1, max_size=9), data=st.data())
-def test_a_frame_of_any_library_gives_what_polars_holds(table: list[dict[str, Any]], data: st.DataObject) -> None:
-    frame = pl.DataFrame(table).with_columns(
-        pl.Series("maybe", [data.draw(st.none() | st.integers(0, 9)) for _ in table], dtype=pl.Int64),
-        pl.Series("kind", [data.draw(st.sampled_from([None, "u", "v"])) for _ in table], dtype=pl.Categorical),
-        pl.lit(date(2024, 1, 1)).alias("day"),
-    )
-    part = frame[data.draw(st.integers(0, len(table) - 1)) :]
-    assert texts_of(read_rows(OfArrow(part))) == texts_of(read_rows(part))
