@@ -127,16 +127,12 @@ def _base_of(address: str) -> str:
     return re.sub(rf"(?:/+(?:{OPERATIONS}))?/*\Z", "", address)
 
 
-def tidied(base_url: str, adapter: type[Adapter]) -> tuple[str, str]:
-    """Return an address as the SDK takes it, without the path of an operation, and a second one to try.
-
-    Nearly all servers that speak Chat Completions do so below a version, such as /v1.
-    """
+def tidied(base_url: str, adapter: type[Adapter]) -> str:
+    """Return an address without the path of an operation; servers that speak Chat Completions do so below /v1."""
     if "?" in base_url:
-        return base_url, ""
+        return base_url
     base_url = _base_of(base_url)
-    if adapter in (Anthropic, Google):  # their SDKs add the version
-        return re.sub(r"/v1(?:beta)?\Z", "", base_url), ""
-    if adapter is not ChatCompletions or re.search(r"/v\d\w*\Z", base_url):
-        return base_url, ""
-    return (base_url, f"{base_url}/v1") if urlsplit(base_url).path else (f"{base_url}/v1", base_url)
+    if adapter in (Anthropic, Google):  # whose paths have the version
+        return re.sub(r"/v1(?:beta)?\Z", "", base_url)
+    has_path = bool(urlsplit(base_url).path)
+    return base_url if has_path or adapter is not ChatCompletions else f"{base_url}/v1"

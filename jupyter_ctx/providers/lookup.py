@@ -143,12 +143,9 @@ def _make(service: Endpoint, provider: str, name: str, base_url: str | None, key
     adapter = service.adapter or ChatCompletions
     if service is SERVICES["openai"] and base_url is not None:  # compatible servers know the older API
         adapter, service = ChatCompletions, replace(service, self_hosted=True)
-    other = ""
     if base_url is not None and base_url != service.base_url:
-        base_url, other = tidied(base_url, adapter)
-    return adapter(
-        replace(service, name=provider, model=name, base_url=base_url, api_key=key, other=other, timeout=timeout)
-    )
+        base_url = tidied(base_url, adapter)
+    return adapter(replace(service, name=provider, model=name, base_url=base_url, api_key=key, timeout=timeout))
 
 
 def missing_key(provider: str) -> str:

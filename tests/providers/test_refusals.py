@@ -289,22 +289,10 @@ def test_a_server_that_is_busy_is_asked_again_in_whatever_form_it_says_so(
 # keys and addresses
 
 
-def test_a_prompt_is_not_taken_to_another_origin(dialect: Dialect) -> None:
-    def away(handler: BaseHTTPRequestHandler, request: dict[str, Any]) -> None:
-        if handler.path.startswith("/here"):
-            send(handler, 307, "", Location=handler.path.replace("/here", ""))
-        elif len(there) < 1:
-            send(handler, 307, "", Location=url.replace("127.0.0.1", "localhost") + handler.path)
-        else:
-            send(handler, 200, dialect.answer("Home"), STREAM)
-
-    there: list[str] = []
-    with serve(away, path="") as (url, seen):
-        with pytest.raises(ProviderError, match="redirects to http://localhost"):
-            dialect.chat(url).send("x")
-        assert len(seen) == 1
-        there.append("now")
-        assert dialect.chat(f"{url}/here").send("x").text == "Home"  # within one origin it goes along
+def test_a_prompt_is_not_taken_to_another_address(dialect: Dialect, server: Steps) -> None:
+    with pytest.raises(ProviderError, match="redirects to http://localhost"):
+        server.does(dialect, refuses(307, "", Location="http://localhost:9/elsewhere")).send("x")
+    assert len(server.seen) == 1
 
 
 def test_a_redirect_that_would_lose_the_prompt_names_the_right_address(server: Steps) -> None:
@@ -368,23 +356,6 @@ def test_an_address_is_understood_as_people_type_it(typed: str) -> None:
     with running(OneAddress) as url:
         chat = Chat("m", base_url=url + typed)
         assert [chat.send("x").text for _ in range(2)] == ["Hi", "Hi"]
-
-
-@pytest.mark.parametrize(
-    ("typed", "served", "missing"),
-    [
-        ("/api", "/api/v1/chat/completions", refuses(404, {"detail": "Not Found"})),
-        ("/api", "/api/chat/completions", refuses(404, {"detail": "Not Found"})),
-        ("", "/chat/completions", refuses(404, "404 page not found", "text/plain")),
-        ("/api", "/api/v1/chat/completions", refuses(405, error("Method Not Allowed"))),
-        ("/api", "/api/v1/chat/completions", refuses(200, "<!doctype html><html></html>", HTML)),
-        ("/api", "/api/v1/chat/completions", refuses(200, {"error": "Unexpected endpoint or method. (POST /api)"})),
-    ],
-)
-def test_the_version_of_an_address_is_found(typed: str, served: str, missing: Step) -> None:
-    handler = type("Handler", (OneAddress,), {"path_served": served, "missing": staticmethod(missing)})
-    with running(handler) as url:
-        assert Chat("m", base_url=url + typed).send("x").text == "Hi"
 
 
 def test_an_address_at_which_nothing_is_asks_whether_it_is_right() -> None:
