@@ -8,8 +8,6 @@ import threading
 import time
 import warnings
 from collections.abc import Callable, Iterator
-from datetime import UTC, datetime, timedelta
-from email.utils import format_datetime
 from http.server import BaseHTTPRequestHandler
 from typing import Any
 
@@ -85,10 +83,7 @@ def info(delay: str) -> dict[str, Any]:
 TIMES: dict[str, tuple[Any, dict[str, str], float]] = {
     "seconds": (error("slow"), {"retry-after": "7"}, 7),
     "part of a second": (error("slow"), {"retry-after": "0.25"}, 0.25),
-    "milliseconds": (error("slow"), {"retry-after-ms": "1500"}, 1.5),
-    "milliseconds before seconds": (error("slow"), {"retry-after-ms": "1500", "retry-after": "2"}, 1.5),
     "RetryInfo": (info("34.07s"), {}, 34.07),
-    "RetryInfo in a list": ([info("34s")], {}, 34),
     "a field": ({"message": "slow", "retry_after": 12}, {}, 12),
     "in words": (error("Rate limit reached. Please try again in 2s. Visit the page."), {}, 2),
     "in minutes": (error("Please try again in 1m3.5s."), {}, 63.5),
@@ -96,8 +91,6 @@ TIMES: dict[str, tuple[Any, dict[str, str], float]] = {
     "in a long word": (error("Please retry after 1 minute and 5 seconds."), {}, 65),
     "in thousandths": (error("Please try again in 650ms."), {}, 0.65),
     "to wait": (error("Too many requests, wait 30 seconds"), {}, 30),
-    "later": (error("Retry 5 seconds later"), {}, 5),
-    "in Chinese": (error("请求过于频繁,请 20 秒后重试"), {}, 20),
     "text": ("Too many requests: try again in 9 s", {}, 9),
 }  # fmt: skip
 
@@ -111,20 +104,12 @@ def test_how_long_a_limit_lasts_is_read_in_every_form(form: str) -> None:
     assert f"{seconds:.0f} s" in str(failure) or seconds < 1 or "." in str(seconds)
 
 
-def test_a_date_is_when_a_limit_ends() -> None:
-    for then, least, most in ((90, 85, 90), (-90, 0, 0)):
-        date = format_datetime(datetime.now(UTC) + timedelta(seconds=then), usegmt=True)
-        found = Refusal(429, error("slow"), {"retry-after": date}).retry_after
-        assert found is not None
-        assert least <= found <= most
-
-
 @pytest.mark.parametrize(
     "body", ["slow", error("slow", retry_after="soon"), error("retry in 5 apples"), error("wait 1 model"), [], 5]
 )
 def test_what_names_no_time_has_none(body: Any) -> None:
     for said in ("", "soon", "1e9", "-5", "Wed, 99 Nov"):
-        assert Refusal(429, body, {"retry-after": said, "retry-after-ms": said}).retry_after is None
+        assert Refusal(429, body, {"retry-after": said}).retry_after is None
 
 
 WAITS: dict[str, Step] = {
