@@ -499,13 +499,14 @@ class Models:
     def _provider(self, settings: Settings) -> Provider:
         if settings.base_url is None and self._guest is not None and settings.model == self._guest.model:
             return self._guest
+        model = settings.model if settings.base_url else full_name(settings.model)
         n_ctx = settings.n_ctx or settings.window
         missing = self.missing_key(settings)  # a variable may be set later
         key = (settings.model, settings.base_url, n_ctx, settings.timeout, missing)
         with self._making:
             if key not in self._providers:
                 self._providers[key] = get_provider(
-                    settings.model,
+                    model,
                     base_url=settings.base_url,
                     api_key=self._keys.get(key_owner(settings)),
                     timeout=settings.timeout,

@@ -21,7 +21,7 @@ from .parameters import COMPATIBLE_FORMS, EFFORT_ALONE, OWN_SERVER_FORMS, says_n
 from .reply_builder import ReplyBuilder
 from .request_body import as_part, content, in_prompt
 from .stream_events import DONE, EventError, count, dict_at, dicts_in, text_at
-from .think_tags import Splitter, begins_inside
+from .think_tags import Splitter, late_thought
 from .tools import Parts, arguments, as_message, sent_id, sent_name, sent_state, written_state
 
 
@@ -73,7 +73,6 @@ class ChatCompletions(OpenAIAdapter):
     def __init__(self, at: Endpoint) -> None:
         super().__init__(at)
         self._missing: set[str] = set()  # paths that this server has not
-        self._inside = begins_inside(at.model)
         self.efforts = COMPATIBLE_FORMS.get(at.name) or (OWN_SERVER_FORMS if at.self_hosted else (EFFORT_ALONE,))
 
     def _open(self, request: Request) -> Any:
@@ -122,7 +121,7 @@ class ChatCompletions(OpenAIAdapter):
             return {}
 
     def _read(self, events: Iterator[dict[str, Any]], reply: ReplyBuilder) -> Iterator[Piece]:
-        splitter, reports, refused = Splitter(inside=self._inside), list[dict[str, Any]](), ""
+        splitter, reports, refused = Splitter(), list[dict[str, Any]](), ""
         kept, goes_on = defaultdict[str, list[Any]](list), False  # whether text came behind a call
         for event in events:
             choice = _choice(event)
@@ -138,30 +137,19 @@ class ChatCompletions(OpenAIAdapter):
                 _take_calls(delta, reply)
                 goes_on = goes_on or bool(reply.calls and delta.get("content"))
             for piece in _pieces(delta):
-                if isinstance(piece, str):
-                    yield from splitter.feed(piece)
-                else:
-                    splitter.apart()
-                    yield piece
+                yield from splitter.feed(piece) if isinstance(piece, str) else (piece,)
             if choice.get("logprobs"):
                 reply.logprobs += reported_tokens(dict_at(choice, "logprobs").get("content"))
             if choice.get("finish_reason"):
                 reply.end(str(choice["finish_reason"]))
         reply.usage = next(filter(None, map(usage_of, reversed(reports))), None)
         yield splitter.end()
-        yield self._corrected(splitter, reply)
+        if all(isinstance(piece, str) for piece in reply.pieces):
+            reply.corrected = late_thought("".join(map(str, reply.pieces)))
         reply.refuse(refused)
         if goes_on and reply.stop_reason == "stop" and not reply.detail:
             reply.ran_elsewhere()
         reply.state = written_state(_API, _state(kept, reply)) if reply.calls else ""
-
-    def _corrected(self, splitter: Splitter, reply: ReplyBuilder) -> str:
-        """Learn how this model marks thoughts. Return the text that was taken for a thought."""
-        thinks, corrected = not splitter.assumed, splitter.corrected()
-        if corrected is None or not (thinks or reply.stop_reason == "stop"):
-            return ""
-        self._inside, reply.corrected = thinks, corrected
-        return "" if thinks else corrected[1]
 
     def _learn(self, refusal: Refusal, request: Request) -> None:
         """Learn what the model does not take; where that is the usual name of the reply's length, a newer is sent."""

@@ -140,14 +140,12 @@ def plugin_names() -> tuple[str, ...]:
     return tuple(sorted({entry.name for entry in _entry_points()} - set(PROVIDER_NAMES)))
 
 
-def load_plugin(name: str, model: str, **options: Any) -> PluginProvider | None:
-    """Load and make the provider that a package has registered under a name, or return ``None``: there is none.
+def load_plugin(name: str, model: str, **options: Any) -> PluginProvider:
+    """Load and make the provider that a package has registered under a name.
 
     Raises ProviderError, which names the entry point and its package.
     """
-    entry = next(iter(_entry_points().select(name=name)), None)
-    if entry is None:
-        return None
+    entry = next(iter(_entry_points().select(name=name)))
     package = f" of {entry.dist.name} {entry.dist.version}" if entry.dist is not None else ""
     where = f"The provider {name!r} ({entry.value}{package})"
     with _raising(f"{where} cannot be loaded"):

@@ -378,12 +378,12 @@ def test_addresses_of_the_other_apis_are_understood_too(provider: str, server: S
 
 VARIABLES = {  # what people set, and the address that it means
     ("ollama/m", "OLLAMA_HOST"): {
-        "https://box": "https://box:443/v1", "http://box": "http://box:80/v1", "box": "http://box:11434/v1",
+        "https://box": "https://box/v1", "box": "http://box:11434/v1",
         "box:8000": "http://box:8000/v1", ":8000": "http://127.0.0.1:8000/v1", "[::1]": "http://[::1]:11434/v1",
         "0.0.0.0": "http://127.0.0.1:11434/v1", "0.0.0.0:8000": "http://127.0.0.1:8000/v1",
-        "[::]:8000": "http://[::1]:8000/v1", "::1": "http://[::1]:11434/v1", "http://box/": "http://box:80/v1",
-        "https://box/ollama": "https://box:443/ollama/v1", "http://box:8000/v1": "http://box:8000/v1",
-        "box:port": "http://box:11434/v1", "box:99999": "http://box:11434/v1", '"box"': "http://box:11434/v1",
+        "[::]:8000": "http://[::1]:8000/v1", "http://box/": "http://box/v1",
+        "https://box/ollama": "https://box/ollama/v1", "http://box:8000/v1": "http://box:8000/v1",
+        '"box"': "http://box:11434/v1",
         " http://127.0.0.1:8000 \n": "http://127.0.0.1:8000/v1", "": "http://127.0.0.1:11434/v1",
     },
     ("azure/m", "AZURE_OPENAI_ENDPOINT"): {
