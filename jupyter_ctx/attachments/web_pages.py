@@ -8,8 +8,6 @@ from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from importlib import import_module
-from importlib.util import find_spec
 from ipaddress import ip_address
 from mimetypes import guess_type
 from threading import Thread
@@ -73,8 +71,9 @@ def _decoded(content_type: str, body: bytes) -> str:
 
 def fetched(address: Address) -> tuple[str, bytes]:
     """Return the type of what is at an address, and its bytes. Raises InvalidRequestError, and KeyboardInterrupt."""
-    library: Any = import_module("httpx2" if find_spec("httpx2") else "httpx")  # what the SDKs are built on
-    client = library.Client(
+    import httpx2
+
+    client = httpx2.Client(
         headers=HEADERS, timeout=SECONDS, follow_redirects=True, max_redirects=MOST_HOPS,
         trust_env=re.search(PRIVATE_HOST, address.host) is None,  # no proxy for hosts of one's own
         event_hooks={"request": [partial(_check_hop, address)]},
@@ -85,7 +84,7 @@ def fetched(address: Address) -> tuple[str, bytes]:
         return found.result(SECONDS)
     except ChatError:
         raise
-    except (TimeoutError, library.TimeoutException):
+    except (TimeoutError, httpx2.TimeoutException):
         raise address.error(f"it was not read within {SECONDS} seconds: {SAVE_IT}") from None
     except Exception as error:  # of the connection, TLS, the protocol, too many redirects
         raise address.error(f"it cannot be read ({format_error(error)}).") from None

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..config.aliases import model_of
-from ..config.settings import DEFAULT_MODEL, Settings
+from ..config.settings import Settings
 from ..context.budget import Budget, default_reserve, prompt_limit
 from ..context.families import family_of
 from ..context.learned_limit import RETRY_AFTER, LearnedLimit, Refused
@@ -27,7 +27,7 @@ from ..providers.base import AnswerSchema, Provider, Reply, Request
 from ..providers.catalog import clean_key, key_variables
 from ..providers.lookup import bills, check_known, get_provider, is_billed, key_holder, missing_key, split_model
 from ..providers.parameters import refused_at
-from ..providers.plugins import PluginProvider, shadowed
+from ..providers.plugins import PluginProvider
 from ..providers.request_body import schema_text
 from ..providers.tools import no_tools
 from ..storage.serialization import EndpointState, MeterState, Sizes, StoredState
@@ -496,15 +496,14 @@ class Models:
     def _provider(self, settings: Settings) -> Provider:
         if settings.base_url is None and self._guest is not None and settings.model == self._guest.model:
             return self._guest
-        if settings.base_url is None and full_name(settings.model) != DEFAULT_MODEL:
-            self._stated.problems.update(dict.fromkeys(shadowed()))
+        model = settings.model if settings.base_url else full_name(settings.model)
         n_ctx = settings.n_ctx or settings.window
         missing = self.missing_key(settings)  # a variable may be set later
         key = (settings.model, settings.base_url, n_ctx, settings.timeout, missing)
         with self._making:
             if key not in self._providers:
                 self._providers[key] = get_provider(
-                    settings.model,
+                    model,
                     base_url=settings.base_url,
                     api_key=self._keys.get(key_owner(settings)),
                     timeout=settings.timeout,

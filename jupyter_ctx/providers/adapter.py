@@ -1,8 +1,6 @@
 """What all adapters share: connecting when first needed, streaming, mapping errors, closing.
 
-An adapter says how its SDK is called and its answers are read; nothing of the SDK leaves it. The SDKs'
-own retries are off: theirs would wait two minutes for a rate limit in silence, and would repeat a
-request that overflowed with status 500. Retries are decided here.
+An adapter says what is sent to which path, and how the answers are read.
 """
 
 from __future__ import annotations
@@ -11,11 +9,10 @@ import re
 import threading
 import weakref
 from abc import abstractmethod
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from contextlib import closing, suppress
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field, replace
-from functools import cached_property
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
@@ -25,28 +22,25 @@ from ..conversation.schema_forms import strict_form
 from ..errors import (
     AuthenticationError,
     ChatError,
-    InvalidRequestError,
     ProviderConnectionError,
     ProviderError,
 )
-from ..runtime.importing import quick_imports
 from ..runtime.redaction import without_address_keys
 from ..wording.budget_line import budget_line
 from .base import ModelInfo, Piece, Provider, Reply, Request
 from .credit import allowance_in, gateway_of
 from .error_mapping import TOO_LATE, Refusal
-from .http_client import Connections, ResponseError, Sdk, answer_bytes, cut_of, is_this_machine, new_http
+from .http_client import ANSWER, Client, ResponseError, StatusError, body_bytes, failure, is_this_machine
 from .model_lists import find_card, read_cards
 from .parameters import Effort, Form, refused_at, without
 from .reply_builder import ReplyBuilder
-from .request_body import OF_A_PARAMETER, encoded, in_prompt, schema_text, unwritable, with_parameters
+from .request_body import OF_A_PARAMETER, encoded, in_prompt, schema_text, with_parameters
 from .stream_events import AnswerParts, EventError
 from .tools import check_tools, no_tools, prepared, tools_error
 
-NO_KEY = "none"  # what servers without keys are sent: the SDKs want something
-BY_ENVIRONMENT = "environment"  # the SDK finds its own way in
+NO_KEY = "none"  # where a server needs none
+BY_ENVIRONMENT = "environment"  # Google's own package finds the way in
 SECRET_LENGTH = 6  # what is shorter is no key, and may be a word of the message
-T = TypeVar("T")
 DELAYS = (0.5, 2.0)  # seconds before a busy server is asked again, while no text has come
 ASK_SECONDS = 2.0  # for what a server says of its models, or of what is left to spend
 ASK_TIMES = 3  # some know a window only once the model is loaded
@@ -59,9 +53,8 @@ class Endpoint:
 
     ``name``: what messages call the server.
     ``model``: the model's name there.
-    ``base_url``: the address; ``None``: the SDK's own.
+    ``base_url``: the address; ``None``: the API's own.
     ``api_key``: the key; empty: there is none.
-    ``other``: another address to try where the first has no such API.
     ``keys``: environment variables that may hold the key.
     ``adapter``: the class that talks to it; ``None``: that of Chat Completions.
     ``variable``: an environment variable that may hold another address, with ``path`` appended.
@@ -79,7 +72,6 @@ class Endpoint:
     model: str = ""
     base_url: str | None = None
     api_key: str = field(default="", repr=False)
-    other: str = ""
     keys: tuple[str, ...] = ()
     adapter: type[Adapter] | None = None
     variable: str = ""
@@ -106,24 +98,25 @@ class Endpoint:
 
 
 class Adapter(Provider):
-    """A model behind one provider's SDK."""
+    """A model behind one provider's API."""
 
-    sdk: ClassVar[Sdk]
+    own_address: ClassVar[str] = ""  # of the provider itself, where the endpoint names no other
+    list_path: ClassVar[str]
+    efforts: Sequence[Form] = ()  # the ways in which this API is told how much to think, the newest first
     takes = frozenset({"image", "pdf"})
     takes_schema = True
     takes_tools = True
 
     def __init__(self, at: Endpoint) -> None:
         self.at = at
+        self.address = at.base_url or self.own_address
         self.model = f"{at.name}/{at.model}"
         self.endpoint = self.tokenizer = without_address_keys(f"{at.base_url or at.name} {at.model}")
         self.truncates, self.converts = at.truncates, at.converts
         self.catalogue = "" if at.self_hosted else (at.base_url or at.name)
-        self._client: Any = None
-        self._close: Callable[[], object] | None = None
+        self._client: Client | None = None
         self._connecting = threading.Lock()  # the first requests may be several at once
         self._closed = threading.Event()  # what ends for that is not asked again; each close sets up another
-        self._moved = False
         self._window: ContextWindow | None = None
         self._facts: dict[Fact, bool | None] = {}
         self._asked = 0
@@ -133,42 +126,33 @@ class Adapter(Provider):
     # what each adapter implements: messages into a body, and events into pieces
 
     @abstractmethod
-    def _new_client(self, http: Any) -> Any:
-        """Return the SDK's client, using ``http``, with retries off."""
-
-    @property
-    def _efforts(self) -> Sequence[Form]:
-        """The ways in which this API is told how much to think, the newest first."""
-        return ()
-
-    @abstractmethod
     def body(self, request: Request) -> dict[str, Any]:
         """Return a request as the API takes it."""
 
     @abstractmethod
-    def _start(self, client: Any, request: Request) -> Any:
+    def _open(self, request: Request) -> Any:
         """Send a request and return the HTTP response, unread."""
 
     @abstractmethod
     def _read(self, events: Iterator[dict[str, Any]], reply: ReplyBuilder) -> Iterator[Piece]:
         """Yield the pieces in the events, some of them empty; tell ``reply`` the rest on the way."""
 
-    @abstractmethod
-    def _listing(self, client: Any) -> Any:
-        """Return the provider's list of models, unparsed."""
+    def _headers(self) -> dict[str, str]:
+        """Return the headers that hold the key."""
+        return {} if self.at.api_key == NO_KEY else {"Authorization": f"Bearer {self.at.api_key}"}
 
-    def _count(self, client: Any, request: Request) -> int | None:
+    def _count(self, request: Request) -> int | None:
         """Return the tokens of a request, where the provider counts without answering."""
-        del client, request
+        del request
         return None
 
-    def _served(self, client: Any) -> ModelInfo | None:
+    def _served(self) -> ModelInfo | None:
         """Return what a server of the user's own says of the model; ``None``: it does not know it."""
-        return find_card(read_cards(self._listing(client)), self.at.model)
+        return find_card(self._listed(), self.at.model)
 
     def _learn(self, refusal: Refusal, request: Request) -> None:
         """Learn from a refusal what the model does not take."""
-        self._refused.learn(refusal, request, self.body(request), self._efforts)
+        self._refused.learn(refusal, request, self.body(request), self.efforts)
 
     # what all adapters share
 
@@ -180,9 +164,9 @@ class Adapter(Provider):
         while True:
             reply, closed, known = ReplyBuilder(self.at.model, request), self._closed, len(self._refused)
             try:
-                with closing(self._start(self._connect(), request)) as response:
+                with closing(self._open(request)) as response:
                     self._gateway = gateway_of(self.at.name, response.headers) or self._gateway
-                    answer = AnswerParts(answer_bytes(response), reply.note)
+                    answer = AnswerParts(body_bytes(response, ANSWER), reply.note)
                     for piece in self._read(iter(answer), reply):
                         shown = reply.add(piece)
                         if shown is not None:
@@ -191,7 +175,7 @@ class Adapter(Provider):
                     raise EventError(answer.words)
                 break
             except Exception as error:
-                refusal, is_over = self._refusal_in(error), bool(reply.pieces or reply.calls) or closed.is_set()
+                refusal, is_over = _refusal_in(error), bool(reply.pieces or reply.calls) or closed.is_set()
                 wait = None if is_over else self._wait(error, refusal, delays, request, known)
                 if wait is None or (wait and closed.wait(wait)):
                     raise self._translated(error, refusal, request, begun=bool(reply.pieces)) from None
@@ -215,9 +199,9 @@ class Adapter(Provider):
             self._asked += 1
             card = None
             try:
-                card = self._asked_twice(self._served)
+                card = self._served()
             except Exception as error:  # whatever it answers, the window stays unknown
-                if getattr(error, "status_code", None) in NOT_THERE:
+                if isinstance(error, StatusError) and error.status in NOT_THERE:
                     self._asked = ASK_TIMES
             self._window = card.served if card else None
             self._facts = card.facts if card else {}
@@ -234,39 +218,37 @@ class Adapter(Provider):
 
     def cards(self) -> tuple[ModelInfo, ...]:
         """Return the models there are, in one request."""
-        return self._ask(lambda client: read_cards(self._listing(client)))
+        with self._translating():
+            return self._listed()
 
     def count_tokens(self, request: Request) -> int | None:
         """Return the tokens of a request as the provider counts them; ``None`` where it does not, or fails."""
-        with suppress(ChatError):
-            return self._ask(lambda client: self._count(client, prepared(request)))
+        with suppress(ChatError), self._translating():
+            return self._count(prepared(request))
         return None
 
     def allowance(self) -> MoneyLeft | None:
         """Return what is left to spend with the key, as its gateway says when it is asked; ``None``: unknown."""
+        if self._gateway is None or self.at.api_key in ("", NO_KEY, BY_ENVIRONMENT):
+            return None
+        root = self.address.partition("?")[0].rstrip("/").removesuffix("/v1")
         with suppress(Exception):  # whatever it answers
-            return allowance_in(self._gateway, self._fetched(self._gateway.path)) if self._gateway else None
+            return allowance_in(self._gateway, self._ask(root + self._gateway.path))
         return None
 
     def close(self) -> None:
         """End every open response and close the connections, from any thread; the next request opens new ones."""
         ended, self._closed = self._closed, threading.Event()
         ended.set()
-        closes, self._client, self._close = self._close, None, None
-        if closes is not None:
-            with suppress(Exception):  # another thread may be reading
-                closes()
-
-    @cached_property
-    def http(self) -> Any:
-        """The HTTP library that the installed SDK is built on. Raises MissingDependencyError."""
-        return self.sdk.http_library()
+        client, self._client = self._client, None
+        if client is not None:
+            client.close()
 
     # what is sent
 
     def _effort(self, request: Request) -> Effort | None:
         """Return how much a request says to think, as the model takes it."""
-        return self._refused.effort(request, self._efforts)
+        return self._refused.effort(request, self.efforts)
 
     def _with_options(self, body: Mapping[str, Any], request: Request) -> dict[str, Any]:
         """Return a body with effort and the user's own parameters, without what is refused here."""
@@ -292,50 +274,20 @@ class Adapter(Provider):
         if request.tools and self.says("tools", ask=self.at.self_hosted) is False:
             raise no_tools(self.at.model)
 
-    def _post(self, client: Any, path: str, body: Mapping[str, Any]) -> Any:
-        """Send a request through the client of OpenAI or Anthropic.
-
-        Their methods for a chat would walk every message, and make an object of every event, which is slow.
-        """
-        try:
-            try:
-                written: dict[str, Any] = {"content": encoded(body)}
-            except TypeError:  # a parameter that only the SDK knows how to write, such as a date
-                written = {"body": body}
-            return client.post(path, **written, cast_to=self.http.Response, stream=True, stream_cls=object)
-        except (TypeError, ValueError, RecursionError) as error:
-            names = ", ".join(unwritable(body))
-            if not names:
-                raise
-            raise InvalidRequestError(f"{names} cannot be sent as JSON: {error}.") from None
-
     # connecting, and asking again
 
-    def _ask(self, ask: Callable[[Any], T]) -> T:
-        """Return what ``ask`` gets through the client. Raises a ChatError."""
-        try:
-            return self._asked_twice(ask)
-        except Exception as error:
-            raise self._translated(error, self._refusal_in(error)) from None
+    def _send(self, path: str, body: Mapping[str, Any]) -> Any:
+        """Send a request for an answer to a path of the API, and return the response, unread."""
+        return self._connect().open(path, self._headers(), encoded(body))
 
-    def _asked_twice(self, ask: Callable[[Any], T]) -> T:
-        """Return what ``ask`` gets through the client; on a connection that the server had closed it asks again."""
-        try:
-            return ask(self._connect())
-        except Exception as error:
-            if not self._is_reset(error):
-                raise
-            return ask(self._connect())
+    def _ask(self, path: str, body: Mapping[str, Any] | None = None, seconds: float = ASK_SECONDS) -> Any:
+        """Return the JSON that the server answers at a path."""
+        given = None if body is None else encoded({name: each for name, each in body.items() if each is not None})
+        return self._connect().json(path, self._headers(), given, seconds=seconds)
 
-    def _fetched(self, path: str) -> bytes:
-        """Return what the server answers at a path, on a connection of its own; no redirect is followed."""
-        if self.at.api_key in ("", NO_KEY, BY_ENVIRONMENT):
-            return b""
-        address = f"{(self.at.base_url or '').partition('?')[0].rstrip('/').removesuffix('/v1')}{path}"
-        headers = {"Authorization": f"Bearer {self.at.api_key}"}
-        with new_http(self.http, self.at.base_url, ASK_SECONDS, Connections()) as http:
-            response = http.get(address, headers=headers, follow_redirects=False)
-            return bytes(response.content) if response.status_code == 200 else b""
+    def _listed(self) -> tuple[ModelInfo, ...]:
+        """Return the models in the provider's list."""
+        return read_cards(self._ask(self.list_path))
 
     def _wait(
         self, error: Exception, refusal: Refusal | None, delays: list[float], request: Request, known: int
@@ -355,34 +307,21 @@ class Adapter(Provider):
         if request.once and (refusal is None or refusal.code in TOO_LATE):
             return None
         if refusal is None:
-            return delay if self._is_reset(error) else None
+            return delay if failure(error) == "reset" else None
         return refusal.wait(delay, DELAYS[-1] if first else None)
 
     def _adapts(self, refusal: Refusal, request: Request, known: int) -> bool:
-        """Return whether the request can be sent again at once: elsewhere, or without what was refused.
+        """Return whether the request can be sent again at once, without what was refused.
 
         What is refused may have been learned by another thread, until this one had read its own refusal.
         """
-        if refusal.is_unpaid or refusal.overflow:
+        if refusal.is_unpaid or refusal.overflow or refusal.code not in OF_A_PARAMETER:
             return False
-        if refusal.code in OF_A_PARAMETER:
-            if len(self._refused) == known:  # else it is about a request as it would not be sent any more
-                self._learn(refusal, request)
-            if len(self._refused) > known:
-                return True
-        return refusal.is_misplaced(self.at.model) and self._moves()
+        if len(self._refused) == known:  # else it is about a request as it would not be sent any more
+            self._learn(refusal, request)
+        return len(self._refused) > known
 
-    def _moves(self) -> bool:
-        """Switch to the other address and return True; the second time, switch back and return False."""
-        if not self.at.other:
-            return False
-        self.close()
-        self.forget_window()
-        self.at = replace(self.at, base_url=self.at.other, other=self.at.base_url or "")
-        self._moved = not self._moved
-        return self._moved
-
-    def _connect(self) -> Any:
+    def _connect(self) -> Client:
         if not self.at.api_key:
             raise AuthenticationError(self.at.no_key)
         if not self.at.api_key.isascii():
@@ -391,21 +330,19 @@ class Adapter(Provider):
             )
         with self._connecting:
             if self._client is None:
-                self._client, self._close = self._connected()
+                self._client = Client(self.address, self.at.timeout)
+                weakref.finalize(self, self._client.close)
             return self._client
 
-    def _connected(self) -> tuple[Any, Callable[[], object]]:
-        """Return a new client, and what closes its connections."""
-        connections = Connections()
-        with quick_imports():  # of the SDK
-            http = new_http(self.http, self.at.base_url, self.at.timeout, connections)
-            try:
-                client = self._new_client(http)
-            except (AttributeError, TypeError) as error:  # of a version that was not known here
-                raise self.sdk.misfit(error) from None
-        return client, weakref.finalize(self, connections.close, http)
-
     # errors
+
+    @contextmanager
+    def _translating(self) -> Iterator[None]:
+        """Raise a ChatError for whatever goes wrong."""
+        try:
+            yield
+        except Exception as error:
+            raise self._translated(error, _refusal_in(error)) from None
 
     def _translated(
         self, error: Exception, refusal: Refusal | None, request: Request | None = None, *, begun: bool = False
@@ -430,55 +367,39 @@ class Adapter(Provider):
         )
 
     def _connection_error(self, error: Exception, *, begun: bool) -> ChatError:
-        where, cause = self.at.shown_name, self._cause(error)
-        if isinstance(cause, ResponseError):
-            return ProviderError(f"{where} {cause}")
-        if not isinstance(cause, self.http.HTTPError | OSError):
-            if self.sdk.is_unknown():
-                return self.sdk.misfit()
-            kind = type(error).__name__
-            return ProviderError(f"{where} sent a response that {self.sdk.installed} cannot read ({kind}).")
+        where, kind = self.at.shown_name, failure(error)
+        if isinstance(error, ResponseError):
+            return ProviderError(f"{where} {error}")
+        if kind is None:
+            return ProviderError(f"{where} sent a response that cannot be read ({type(error).__name__}: {error}).")
         if begun:
             return ProviderConnectionError(f"The connection to {where} broke in the middle of the reply.")
-        if "CERTIFICATE_VERIFY_FAILED" in str(cause):
+        if "CERTIFICATE_VERIFY_FAILED" in str(error):
             return ProviderConnectionError(
-                f"The certificate of {where} is not trusted ({cause}): name the one that signed it in SSL_CERT_FILE."
+                f"The certificate of {where} is not trusted ({error}): name the one that signed it in SSL_CERT_FILE."
             )
-        if isinstance(cause, self.http.TimeoutException):
+        if kind == "timeout":
             return ProviderConnectionError(f"{where} did not answer in time.")
-        proxy = self._proxy
-        if proxy:
+        if proxy := _proxy_to(self.address):
             return ProviderConnectionError(
-                f"No connection to {where} through the proxy that {proxy} names ({cause}). Check both addresses."
+                f"No connection to {where} through the proxy that {proxy} names ({error}). Check both addresses."
             )
         return ProviderConnectionError(
             f"No connection to {where}. Check the address, and that the server is running (%chat help servers)."
         )
 
-    @property
-    def _proxy(self) -> str:
-        """The variable of the environment that names a proxy on the way to the server; empty: none does."""
-        address = urlsplit(self.at.base_url or "https://")
-        host, named = address.hostname or "", getproxies()
-        if is_this_machine(host) or proxy_bypass(host):
-            return ""
-        return next((f"{name.upper()}_PROXY" for name in (address.scheme, "all") if named.get(name)), "")
 
-    def _refusal_in(self, error: Exception) -> Refusal | None:
-        """Return the provider's refusal in an error, or ``None`` for any other error."""
-        if isinstance(error, EventError):
-            return Refusal(None, error.body)
-        response = getattr(error, "response", None)  # the errors of all three SDKs have it
-        if not isinstance(response, self.http.Response) or response.status_code < 300:
-            return None
-        return Refusal(response.status_code, response.text, response.headers, cut_of(response))
+def _proxy_to(base_url: str) -> str:
+    """Return the variable of the environment that names a proxy on the way to a server; empty: none does."""
+    address = urlsplit(base_url)
+    host, named = address.hostname or "", getproxies()
+    if is_this_machine(host) or proxy_bypass(host):
+        return ""
+    return next((f"{name.upper()}_PROXY" for name in (address.scheme, "all") if named.get(name)), "")
 
-    def _cause(self, error: Exception) -> BaseException | None:
-        """Return the HTTP or system error inside an SDK's error; OpenAI's and Anthropic's clients wrap them."""
-        own = isinstance(error, self.http.HTTPError | OSError | ResponseError)
-        return error if own else error.__cause__
 
-    def _is_reset(self, error: Exception) -> bool:
-        """Return whether the server hung up. One that cannot be reached, or is silent, is not asked again."""
-        resets = self.http.ReadError | self.http.WriteError | self.http.RemoteProtocolError
-        return isinstance(self._cause(error), resets)
+def _refusal_in(error: Exception) -> Refusal | None:
+    """Return the provider's refusal in an error, or ``None`` for any other error."""
+    if isinstance(error, EventError):
+        return Refusal(None, error.body)
+    return Refusal(error.status, error.text, error.headers) if isinstance(error, StatusError) else None

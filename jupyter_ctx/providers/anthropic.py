@@ -9,9 +9,8 @@ from typing import Any
 
 from ..context.usage import Usage
 from ..conversation.messages import Attachment, Message, ToolCall
-from .adapter import ASK_SECONDS, Adapter
+from .adapter import Adapter
 from .base import Piece, Request, Thought
-from .http_client import Sdk
 from .parameters import CLAUDE_FORMS
 from .reply_builder import ReplyBuilder
 from .request_body import as_base64, content
@@ -19,6 +18,7 @@ from .stream_events import count, dict_at, dicts_in, text_at
 from .tools import Parts, arguments, as_message, sent_id, sent_name, sent_parts, written_state
 
 SENT = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
+API_VERSION = "2023-06-01"
 MAX_TOKENS = 4_096  # the API demands one
 LEAST_BUDGET = 1_024  # tokens of thinking
 _API = "anthropic"
@@ -28,25 +28,18 @@ DELTAS = ("text", "thinking", "signature", "partial_json")  # fields that come i
 
 
 class Anthropic(Adapter):
-    """A model behind the Messages API.
+    """A model behind the Messages API."""
 
-    Always streamed: the SDK refuses to wait for replies above 21,333 tokens in one piece.
-    """
-
-    sdk = Sdk("anthropic", oldest=(0, 76), newest=2, on_httpx2=1)
+    own_address = "https://api.anthropic.com"
+    list_path = "/v1/models?limit=1000"
     sends_reserve = True
-    _efforts = CLAUDE_FORMS
+    efforts = CLAUDE_FORMS
 
-    def _new_client(self, http: Any) -> Any:
-        import anthropic
+    def _headers(self) -> dict[str, str]:
+        return {"anthropic-version": API_VERSION, "x-api-key": self.at.api_key}
 
-        address = self.at.base_url and self.at.base_url.removesuffix("/v1")  # the SDK adds it
-        return anthropic.Anthropic(
-            base_url=address, api_key=self.at.api_key, http_client=http, timeout=http.timeout, max_retries=0
-        )
-
-    def _start(self, client: Any, request: Request) -> Any:
-        return self._post(client, "/v1/messages", self.body(request))
+    def _open(self, request: Request) -> Any:
+        return self._send("/v1/messages", self.body(request))
 
     def body(self, request: Request) -> dict[str, Any]:
         """Return a request as the API takes it."""
@@ -65,12 +58,13 @@ class Anthropic(Adapter):
         }
         return _within_length(self._with_options(body, request))
 
-    def _count(self, client: Any, request: Request) -> int:
+    def _count(self, request: Request) -> int:
         told, form = self._structured(request)
-        other = {"system": told.system or None, "output_config": _output_config(form), "tools": _tools(told)}
-        given = {name: value for name, value in other.items() if value is not None}
-        counted = client.messages.count_tokens(model=self.at.model, messages=_messages(told), **given)
-        return int(counted.input_tokens)
+        asked = {
+            "model": self.at.model, "messages": _messages(told), "system": told.system or None,
+            "output_config": _output_config(form), "tools": _tools(told),
+        }  # fmt: skip
+        return int(self._ask("/v1/messages/count_tokens", asked)["input_tokens"])
 
     def _read(self, events: Iterator[dict[str, Any]], reply: ReplyBuilder) -> Iterator[Piece]:
         reported, blocks = dict[str, Any](), Blocks()
@@ -94,9 +88,6 @@ class Anthropic(Adapter):
             if _is_call(block):
                 reply.call(number, text_at(block, "id"), text_at(block, "name"), text_at(block, "input"))
         reply.state = written_state(_API, whole) if reply.calls else ""
-
-    def _listing(self, client: Any) -> Any:
-        return client.with_options(timeout=ASK_SECONDS).get("/v1/models?limit=1000", cast_to=object)
 
 
 def _take(event: dict[str, Any], message: dict[str, Any], blocks: Blocks) -> None:

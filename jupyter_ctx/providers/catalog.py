@@ -7,6 +7,7 @@ import re
 from typing import Any
 from urllib.parse import urlsplit
 
+from ..errors import InvalidRequestError
 from ..runtime.redaction import checked_address
 from .adapter import Adapter, Endpoint
 from .anthropic import Anthropic
@@ -14,7 +15,7 @@ from .google import Google
 from .openai_chat import OLLAMA_LOADED, ChatCompletions
 from .openai_responses import Responses
 
-MOST_PORT = 65_535
+OLLAMA_PORT = 11_434
 OPERATIONS = r"chat/completions|completions|responses|messages|models(?:/.*)?|embeddings"  # what a path may end in
 OLLAMA_TRUNCATES = (
     "start Ollama with a larger window, OLLAMA_CONTEXT_LENGTH=32768 ollama serve, "
@@ -109,34 +110,31 @@ def address_of(service: Endpoint) -> str | None:
 
 
 def _ollama(said: str) -> str:
-    """Return the address in OLLAMA_HOST, read as Ollama does (envconfig.Host); 0.0.0.0 becomes this machine."""
-    scheme, mark, rest = said.partition("://") if "://" in said else ("http", "", said)
-    place, _, path = rest.partition("/")
-    user, at, place = place.rpartition("@")
-    host, _, port = place.rpartition(":") if re.fullmatch(r"(\[[^]]*\]|[^:]*):[^:]*", place) else (place, "", "")
-    if not re.fullmatch(r"\d{1,5}", port) or int(port) > MOST_PORT:
-        port = {"http": "80", "https": "443"}.get(scheme, "11434") if mark else "11434"
-    host = host.strip("[]")
-    host = {"": "127.0.0.1", "0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
-    host = f"[{host}]" if ":" in host else host
-    path = path.removesuffix("/v1").removesuffix("v1").rstrip("/")
-    return f"{scheme}://{user}{at}{host}:{port}{'/' * bool(path)}{path}/v1"
+    """Return the address in OLLAMA_HOST: http, port 11434 and this machine where it names no others."""
+    has_scheme = "://" in said
+    address = urlsplit(said if has_scheme else f"http://{said}")
+    try:
+        port = address.port or (None if has_scheme else OLLAMA_PORT)
+    except ValueError:
+        raise InvalidRequestError(f"OLLAMA_HOST is {said!r}: it names a host and a port, such as box:11434.") from None
+    name = address.hostname or ""
+    host = {"": "127.0.0.1", "0.0.0.0": "127.0.0.1", "::": "::1"}.get(name, name)
+    place = f"[{host}]" if ":" in host else host
+    user = "".join(address.netloc.rpartition("@")[:2])
+    path = address.path.rstrip("/").removesuffix("/v1")
+    return f"{address.scheme}://{user}{place}{f':{port}' if port else ''}{path}/v1"
 
 
 def _base_of(address: str) -> str:
     return re.sub(rf"(?:/+(?:{OPERATIONS}))?/*\Z", "", address)
 
 
-def tidied(base_url: str, adapter: type[Adapter]) -> tuple[str, str]:
-    """Return an address as the SDK takes it, without the path of an operation, and a second one to try.
-
-    Nearly all servers that speak Chat Completions do so below a version, such as /v1.
-    """
+def tidied(base_url: str, adapter: type[Adapter]) -> str:
+    """Return an address without the path of an operation; servers that speak Chat Completions do so below /v1."""
     if "?" in base_url:
-        return base_url, ""
+        return base_url
     base_url = _base_of(base_url)
-    if adapter in (Anthropic, Google):  # their SDKs add the version
-        return re.sub(r"/v1(?:beta)?\Z", "", base_url), ""
-    if adapter is not ChatCompletions or re.search(r"/v\d\w*\Z", base_url):
-        return base_url, ""
-    return (base_url, f"{base_url}/v1") if urlsplit(base_url).path else (f"{base_url}/v1", base_url)
+    if adapter in (Anthropic, Google):  # whose paths have the version
+        return re.sub(r"/v1(?:beta)?\Z", "", base_url)
+    has_path = bool(urlsplit(base_url).path)
+    return base_url if has_path or adapter is not ChatCompletions else f"{base_url}/v1"

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from contextlib import suppress
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from functools import cached_property
 from html import unescape
 from typing import Any
@@ -56,7 +53,7 @@ OWN_WORDS = (  # fields of a provider's own words; OpenRouter's "raw" is what th
     "raw", "message", "msg", "detail", "error_msg", "error_message", "errorMessage", "error", "errors", "title",
     "header", "details",
 )  # fmt: skip
-TIME_FIELDS = ("retryDelay", "retry_after", "retryAfter", "retry_after_seconds")  # the first is in Gemini's RetryInfo
+TIME_FIELDS = ("retryDelay", "retry_after")  # the first is in Gemini's RetryInfo
 HTML_PAGE = r"(?i)<(?:!doctype|html|head|body)\b"
 TITLE = r"(?is)<(title|h1)\b[^>]*>(.*?)</\1"
 
@@ -77,29 +74,19 @@ OF_TOKENS = r"(?i)\b(?:thinking|reasoning|token|context)[ .]?budget"
 NAME_IN_QUOTES = r"(['\"`])[\w.-]+\1"  # of a parameter or a field of the user's own, such as 'balance'
 LONG_WAIT = 3_600.0  # seconds: a quota that is there again sooner is a rate limit
 LIMIT_AND_REQUESTED = r"(?i)\blimit:? (\d[\d,]*)\b(?:(?!limit)[^.]){0,60}?\brequested:? (\d[\d,]*)"
-UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3_600.0, "d": 86_400.0}
-ONE_TIME = (
-    r"(\d+(?:\.\d+)?) ?(ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?|秒|分钟?)(?![a-z])"
-)
-SPAN = rf"({ONE_TIME}(?:,? (?:and )?)?)+"
-RETRY_WORDS = (  # words before a time, and behind it
-    rf"(?i)(?:try again|retry|wait|available again|resets?|come back)(?: your request)?"
-    rf"(?: in| after| for| at least| about|:|=)* (?P<span>{SPAN})"
-)
-RETRY_LATER = rf"(?i)(?P<span>{SPAN}) ?(?:later|后|後)"
+SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3_600.0, "d": 86_400.0}
+TIME = r"(\d+(?:\.\d+)?) ?(?:(ms|s|m|h|d)|(s)ec(?:ond)?s?|(m)in(?:ute)?s?|(h)ours?|(d)ays?)(?![a-z])"
+SPAN = rf"(?:{TIME}(?:,? (?:and )?)?)+"
+RETRY_WORDS = rf"(?i)(?:try again|retry|wait|available again|resets?|come back)[ a-z:=]{{0,30}}?\b({SPAN})"
 
 
 @dataclass(frozen=True)
 class Refusal:
-    """What arrived instead of an answer: the HTTP status, where there was one, the body and the headers.
-
-    ``cut``: where the body was cut, in words.
-    """
+    """What arrived instead of an answer: the HTTP status, where there was one, the body and the headers."""
 
     status: int | None
     body: Any
     headers: Mapping[str, str] = field(default_factory=dict)
-    cut: str = ""
 
     @cached_property
     def parts(self) -> list[BodyPart]:
@@ -154,7 +141,7 @@ class Refusal:
     @property
     def words(self) -> str:
         """The provider's own words, as they are shown."""
-        return self.text[:MAX_SHOWN] + self.cut
+        return self.text[:MAX_SHOWN]
 
     @cached_property
     def overflow(self) -> Overflow | None:
@@ -169,9 +156,9 @@ class Refusal:
     @cached_property
     def retry_after(self) -> float | None:
         """Seconds to wait, where the provider names them: in a header, in a field, or in words."""
-        named = [_time_of(part.value) for part in self.fields if part.name in TIME_FIELDS]
-        found = (*_header_times(self.headers), *named, _time_in_words(self.text))
-        return next((seconds for seconds in found if seconds is not None), None)
+        fields = (part.value for part in self.fields if part.name in TIME_FIELDS)
+        times = (*map(_time_of, (self.headers.get("retry-after"), *fields)), _time_in_words(self.text))
+        return next((seconds for seconds in times if seconds is not None), None)
 
     @cached_property
     def too_large(self) -> tuple[int, int] | None:
@@ -204,12 +191,6 @@ class Refusal:
     def is_page(self) -> bool:
         """Whether a web page arrived as an answer."""
         return self.status is None and isinstance(self.body, str) and bool(re.search(HTML_PAGE, self.body[:MAX_BODY]))
-
-    def is_misplaced(self, model: str) -> bool:
-        """Return whether the address may be wrong rather than the model: something else is served there."""
-        if self.code in (404, 405):
-            return not re.search(rf"(?i)\bmodels?\b|(?<!\w){re.escape(model)}(?!\w)", self.text)
-        return self.is_page or bool(re.search(r"(?i)unexpected endpoint", self.text))  # LM Studio, with a 200
 
     def wait(self, delay: float, unnamed: float | None) -> float | None:
         """Return the seconds to wait before a retry, or ``None``: no retry.
@@ -250,7 +231,7 @@ class Refusal:
             if keyless:
                 return AuthenticationError(f"{where} wants a key, and none was given ({said}): {another} asks for it.")
             return AuthenticationError(f"{where} rejected the key ({said}): {another} asks for another.")
-        if self.code == 404 and own and self.is_misplaced(model):
+        if self.code == 404 and own and not re.search(rf"(?i)\bmodels?\b|{re.escape(model)}", self.text):
             text = f"Nothing answers at {where} ({said}): is the address right? Most end in /v1."
             return ModelNotFoundError(text, model=model)
         if self.code == 404:
@@ -293,34 +274,19 @@ def _as_status(mark: Any) -> int | None:
     return mark if type(mark) is int and 400 <= mark < 600 else None
 
 
-def _header_times(headers: Mapping[str, str]) -> Iterator[float | None]:
-    """Yield the seconds in the headers that name a time, or a date as HTTP writes it."""
-    milliseconds = _time_of(headers.get("retry-after-ms", ""))
-    yield None if milliseconds is None else milliseconds / 1_000
-    after = headers.get("retry-after", "")
-    yield _time_of(after)
-    with suppress(ValueError):
-        yield max(0.0, (parsedate_to_datetime(after) - datetime.now(UTC)).total_seconds())
-
-
 def _time_of(value: Any) -> float | None:
-    if isinstance(value, str) and re.fullmatch(SPAN, value[:MAX_SHOWN]):
-        return _sum(value)
-    text = str(value).strip() if type(value) in (int, float, str) else ""
-    return float(text) if re.fullmatch(r"\d{1,9}(\.\d+)?", text) else None
+    """Return the seconds in a header or a field: a number of them, or one with a unit."""
+    text = str(value)[:MAX_SHOWN] if type(value) in (int, float, str) else ""
+    if re.fullmatch(r"\d{1,9}(\.\d+)?", text):
+        return float(text)
+    return _sum(text) if re.fullmatch(SPAN, text) else None
 
 
 def _time_in_words(text: str) -> float | None:
-    """Seconds in words such as "try again in 1m3.5s"."""
-    found = re.search(RETRY_WORDS, text) or re.search(RETRY_LATER, text)
-    return _sum(found["span"]) if found else None
+    """Return the seconds in words such as "try again in 1m3.5s"."""
+    found = re.search(RETRY_WORDS, text)
+    return _sum(found[1]) if found else None
 
 
 def _sum(span: str) -> float:
-    return sum(float(number) * UNITS[_unit(unit)] for number, unit in re.findall(ONE_TIME, span.lower()))
-
-
-def _unit(name: str) -> str:
-    if name.startswith(("ms", "mil")):
-        return "ms"
-    return {"秒": "s", "分": "m"}.get(name[0], name[0])
+    return sum(float(number) * SECONDS["".join(unit)] for number, *unit in re.findall(TIME, span.lower()))

@@ -1,95 +1,85 @@
-"""Google's Gemini, with a key of the Gemini API or through Vertex by the SDK's environment."""
+"""Google's Gemini, with a key of the Gemini API or through Vertex by the environment."""
 
 from __future__ import annotations
 
-import base64
 import json
-from collections.abc import Iterator, Mapping, Sequence
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 from itertools import chain, groupby
 from typing import Any
 
 from ..context.usage import Usage
 from ..conversation.messages import Attachment, Message, ToolRound
-from ..errors import AuthenticationError, InvalidRequestError, ProviderError
-from .adapter import ASK_SECONDS, BY_ENVIRONMENT, Adapter
+from ..errors import AuthenticationError, MissingDependencyError
+from .adapter import BY_ENVIRONMENT, Adapter
 from .base import Piece, Request, Thought
-from .error_mapping import Refusal
-from .http_client import Sdk, trusted
 from .logprobs import reported_tokens
 from .parameters import GEMINI_FORMS
 from .reply_builder import ReplyBuilder
+from .request_body import as_base64
 from .stream_events import count, dict_at, dicts_in, text_at
 from .tools import Parts, arguments, sent_name, sent_parts, sent_state, written_state
 
 GEMINI_ROLES = {"user": "user", "assistant": "model"}
 _API = "google"
-PLACE = "-"  # stands where the SDK wants a text
+BESIDE_CONFIG = frozenset({"systemInstruction", "tools", "toolConfig", "safetySettings", "cachedContent", "labels"})
 
 
 class Google(Adapter):
-    """A model behind generate_content."""
+    """A model behind generateContent."""
 
-    sdk = Sdk("google-genai", oldest=(1, 46), newest=3, on_httpx2=3)
+    own_address = "https://generativelanguage.googleapis.com"
+    list_path = "/v1beta/models?pageSize=1000"
     reports_logprobs = True
-    _efforts = GEMINI_FORMS
+    efforts = GEMINI_FORMS
 
-    def _new_client(self, http: Any) -> Any:
-        from google import genai
-
-        _hand_over_streams(http)
-        milliseconds = round(self.at.timeout * 1_000)  # it would wait for ever
-        options = genai.types.HttpOptions(
-            base_url=self.at.base_url, timeout=milliseconds, httpx_client=http,
-            async_client_args={"verify": trusted(self.http)},  # else it reads them again, for a client of no use
-        )  # fmt: skip
+    def _headers(self) -> dict[str, str]:
         if self.at.api_key != BY_ENVIRONMENT:
-            return genai.Client(vertexai=False, api_key=self.at.api_key, http_options=options)
-        try:
-            return genai.Client(vertexai=True, http_options=options)
-        except Exception as error:  # whatever is missing there: credentials, a project, a location
-            raise AuthenticationError(f"Vertex refuses access: {error}") from None
+            return {"x-goog-api-key": self.at.api_key}
+        return {"Authorization": f"Bearer {vertex_access()[1]}"}
+
+    def _path(self, action: str) -> str:
+        """Return the path of what the model is asked to do, or its whole address at Vertex."""
+        if self.at.api_key != BY_ENVIRONMENT:
+            name = self.at.model if "/" in self.at.model else f"models/{self.at.model}"
+            return f"/v1beta/{name}:{action}"
+        project, location = vertex_access()[0], os.environ.get("GOOGLE_CLOUD_LOCATION") or "global"
+        host = "aiplatform.googleapis.com" if location == "global" else f"{location}-aiplatform.googleapis.com"
+        place = f"projects/{project}/locations/{location}/publishers/google"
+        return f"https://{host}/v1beta1/{place}/models/{self.at.model.removeprefix('models/')}:{action}"
 
     def body(self, request: Request) -> dict[str, Any]:
-        """Return the configuration of a request, as the SDK takes it."""
+        """Return the settings of a request, under Python's names, as users write them."""
         _, form = self._structured(request)
         body = {
-            "system_instruction": request.system or None,
+            "system_instruction": {"parts": [{"text": request.system}]} if request.system else None,
             "max_output_tokens": request.max_tokens,
             "temperature": request.temperature,
-            "automatic_function_calling": {"disable": True},
             "response_mime_type": None if form is None else "application/json",
             "response_json_schema": form,
             "response_logprobs": True if request.top_logprobs else None,
             "logprobs": request.top_logprobs or None,
-            "tools": [{"function_declarations": _declarations(request)}] if request.tools else None,
+            "tools": [{"functionDeclarations": _declarations(request)}] if request.tools else None,
         }
         return self._with_options(body, request)
 
-    def _start(self, client: Any, request: Request) -> Any:
-        from google.genai import types
-
+    def _open(self, request: Request) -> Any:
         told, _ = self._structured(request)
-        continues = "automatic_continuation" in types.GenerateContentConfig.model_fields  # not in old versions
-        once = {"automatic_continuation": False} if continues else {}  # several requests would be reported as one
-        given = {**once, **self.body(request)}
-        given["http_options"] = _with_contents(given.get("http_options") or {}, told.said)
-        try:
-            config = types.GenerateContentConfig(**given)
-        except ValueError as error:
-            raise InvalidRequestError(f"Gemini refuses a parameter given with --set: {_first_line(error)}") from None
-        try:
-            next(client.models.generate_content_stream(model=self.at.model, contents=PLACE, config=config), None)
-        except Answered as answered:
-            return answered.response
-        raise ProviderError("The google-genai package sent nothing.")
+        named = {_in_json(name): value for name, value in self.body(request).items()}
+        config = {name: value for name, value in named.items() if name not in BESIDE_CONFIG}
+        beside = {name: value for name, value in named.items() if name in BESIDE_CONFIG}
+        body = {"contents": _all_contents(told.said), "generationConfig": config, **beside}
+        return self._send(f"{self._path('streamGenerateContent')}?alt=sse", body)
 
-    def _count(self, client: Any, request: Request) -> int:
+    def _count(self, request: Request) -> int:
         """Return the tokens counted; the API counts no system instruction and no tools: they are added as a message."""
         request, _ = self._structured(request)
         told = "\n".join([*filter(None, [request.system]), *map(json.dumps, _declarations(request))])
         system = (Message("user", told),) if told else ()
-        config = {"http_options": _with_contents({}, (*system, *request.said))}
-        return int(client.models.count_tokens(model=self.at.model, contents=PLACE, config=config).total_tokens)
+        asked = {"contents": _all_contents((*system, *request.said))}
+        return int(self._ask(self._path("countTokens"), asked)["totalTokens"])
 
     def _read(self, events: Iterator[dict[str, Any]], reply: ReplyBuilder) -> Iterator[Piece]:
         parts = Parts()
@@ -112,48 +102,39 @@ class Google(Adapter):
         if reply.calls:
             reply.state = written_state(_API, _joined(parts))
 
-    def _refusal_in(self, error: Exception) -> Refusal | None:
+
+def _in_json(name: str) -> str:
+    """Return the API's name for a setting: responseMimeType for response_mime_type."""
+    return re.sub("_([a-z])", lambda found: found[1].upper(), name)
+
+
+def vertex_access() -> tuple[str, str]:
+    """Return the project and a token for Vertex, by the environment. Raises a ChatError."""
+    try:
+        from google.auth import default
         from google.auth.exceptions import GoogleAuthError
-
-        if isinstance(error, GoogleAuthError):  # on the way into Vertex
-            return Refusal(401, str(error))
-        return super()._refusal_in(error)
-
-    def _listing(self, client: Any) -> Any:
-        options = {"http_options": {"timeout": round(ASK_SECONDS * 1_000)}, "page_size": 1_000}
-        return [model.model_dump() for model in client.models.list(config=options).page]
-
-
-class Answered(Exception):  # noqa: N818  # no error
-    """A stream has begun."""
-
-    def __init__(self, response: Any) -> None:
-        super().__init__("a response")
-        self.response = response
+        from google.auth.transport.requests import Request as Transport
+    except ImportError:
+        raise MissingDependencyError("Vertex needs google-auth: pip install 'jupyter_ctx[google]'") from None
+    try:
+        credentials, project = _credentials(default)
+        if not credentials.valid:
+            credentials.refresh(Transport())
+    except GoogleAuthError as error:
+        raise AuthenticationError(f"Vertex refuses access: {error}") from None
+    project = os.environ.get("GOOGLE_CLOUD_PROJECT") or project
+    if not project:
+        raise AuthenticationError("Vertex needs a project: set GOOGLE_CLOUD_PROJECT.")
+    return project, credentials.token
 
 
-def _hand_over_streams(http: Any) -> None:
-    """Raise Answered with the response to a streamed request: the SDK has no other way to give it unread."""
-    send = http.send
-
-    def hand_over(request: Any, *, stream: bool = False, **options: Any) -> Any:
-        response = send(request, stream=stream, **options)
-        if stream and response.status_code == 200:
-            raise Answered(response)
-        return response
-
-    http.send = hand_over
+@cache
+def _credentials(default: Callable[..., Any]) -> Any:
+    return default(scopes=["https://www.googleapis.com/auth/cloud-platform"])
 
 
-def _with_contents(options: Mapping[str, Any], messages: Sequence[Message]) -> dict[str, Any]:
-    """Return the SDK's options for a request with these messages in place of those it is given: it walks them all."""
-    return {
-        **options,
-        "extra_body": {
-            **(options.get("extra_body") or {}),
-            "contents": [*chain.from_iterable(map(_contents, messages))],
-        },
-    }
+def _all_contents(messages: Iterable[Message]) -> Parts:
+    return [*chain.from_iterable(map(_contents, messages))]
 
 
 def _contents(message: Message) -> Parts:
@@ -201,14 +182,14 @@ def _joined(parts: Parts) -> Parts:
 
 def _declarations(request: Request) -> Parts:
     return [
-        {"name": tool.name, "description": tool.description, "parameters_json_schema": tool.json}
+        {"name": tool.name, "description": tool.description, "parametersJsonSchema": tool.json}
         for tool in request.tools
     ]
 
 
 def _part(attachment: Attachment) -> dict[str, Any]:
-    data = base64.urlsafe_b64encode(attachment.data).decode()  # both as the SDK writes them
-    return {"inlineData": {"data": data, "mime_type": attachment.media_type}}
+    data = as_base64(attachment)
+    return {"inlineData": {"data": data, "mimeType": attachment.media_type}}
 
 
 def _logprobs(candidate: dict[str, Any]) -> list[dict[str, Any]]:
@@ -230,9 +211,3 @@ def _usage(reported: dict[str, Any]) -> Usage | None:
         reasoning_tokens=thought,
         includes_tools=count(reported, "toolUsePromptTokenCount") > 0,
     )
-
-
-def _first_line(error: ValueError) -> str:
-    details = getattr(error, "errors", None)
-    found = details() if callable(details) else []
-    return "; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in found[:3]) or str(error).splitlines()[0]

@@ -1,7 +1,7 @@
 """A small real model inside this process, served on loopback by llama.cpp (xllamacpp).
 
 Each server belongs to one (file, window); at most two run, and a third waits until one of
-them has answered. One that died is started again. xllamacpp's Server has no close: it ends
+them has answered. xllamacpp's Server has no close: it ends
 with its last reference, at once when no response is open and after 30 s, holding the
 interpreter, when one is. So every open response is ended first.
 """
@@ -18,16 +18,13 @@ from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from socket import create_connection
 from typing import Any, NamedTuple
-from urllib.parse import urlsplit
 
 from ..context.windows import ContextWindow, Fact
 from ..errors import (
     InvalidRequestError,
     MissingDependencyError,
     ModelNotFoundError,
-    ProviderConnectionError,
     ProviderError,
 )
 from .adapter import Endpoint
@@ -38,7 +35,6 @@ from .tools import no_tools
 
 DEFAULT_N_CTX = 2_048
 MOST_SERVERS = 2
-HEALTH_SECONDS = 2.0  # a server that lives takes a connection at once, even while it writes
 CACHE_RAM_MIB = 64  # for prompts of other conversations; the server's default is up to 8 GiB
 TEMPERATURE = 0.2
 LEAST_N_CTX, MOST_N_CTX, BLOCK = 256, 131_072, 256  # the server rounds up to whole blocks
@@ -79,26 +75,13 @@ class LocalProvider(Provider):
             request = replace(request, temperature=TEMPERATURE)
         if request.tools and self.says("tools", ask=True) is False:
             raise no_tools(self.model)
-        begun = False
-        try:
-            with _serving(self.spec) as server:
-                for piece in server.provider.stream(request):
-                    begun = True
-                    yield piece
-        except ProviderConnectionError:
-            if begun or not _forgotten(server):
-                raise
-            with _serving(self.spec) as server:
-                yield from server.provider.stream(request)
+        with _serving(self.spec) as server:
+            yield from server.provider.stream(request)
 
     def served_window(self, *, ask: bool) -> ContextWindow | None:
-        """Return the window of the running server; before it runs, the one that it will be started with."""
-        if ask:
-            with _serving(self.spec) as server:
-                return server.provider.served_window(ask=True) or ContextWindow(self.spec.n_ctx, source="server")
-        running = _running.get(self.spec)
-        known = running.provider.served_window(ask=False) if running else None
-        return known or ContextWindow(self.spec.n_ctx, source="server")
+        """Return the window that the server is started with."""
+        del ask
+        return ContextWindow(self.spec.n_ctx, source="server")
 
     def says(self, fact: Fact, *, ask: bool) -> bool | None:
         """Return that the model that comes with the package neither thinks nor calls functions.
@@ -114,11 +97,8 @@ class LocalProvider(Provider):
 
     def cards(self) -> tuple[ModelInfo, ...]:
         """Return the installed models, each with the window that it is started with under that name."""
-        there = [name for name in MODEL_PACKAGES if find_weights(name)]
-        cards = [ModelInfo(name, served=ContextWindow(DEFAULT_N_CTX, source="server")) for name in there]
-        if self.name in there and self.spec.n_ctx != DEFAULT_N_CTX:
-            cards.append(ModelInfo(f"{self.name}@{self.spec.n_ctx}", served=self.served_window(ask=False)))
-        return tuple(cards)
+        there = filter(find_weights, MODEL_PACKAGES)
+        return tuple(ModelInfo(name, served=ContextWindow(DEFAULT_N_CTX, source="server")) for name in there)
 
     def count_tokens(self, request: Request) -> int | None:
         """Return the tokens of a request as the model's own server counts them."""
@@ -149,15 +129,6 @@ class _Server:
         self.provider = ChatCompletions(
             Endpoint("local", "local", address, key, self_hosted=True, extra_body={"repeat_penalty": 1.1})
         )
-
-    def lives(self) -> bool:
-        """Return whether the server still takes connections."""
-        address = urlsplit(self.provider.at.base_url or "")
-        try:
-            create_connection((address.hostname, address.port), HEALTH_SECONDS).close()
-        except OSError:
-            return False
-        return True
 
     def close(self) -> None:
         self.provider.close()
@@ -200,18 +171,6 @@ def _has_room() -> bool:
     return len(_running) < MOST_SERVERS
 
 
-def _forgotten(server: _Server) -> bool:
-    """Whether a server was dead; the next request starts another one."""
-    if server.lives():
-        return False
-    with _free:
-        if _running.get(server.spec) is server:
-            del _running[server.spec]
-        server.close()
-        _free.notify_all()
-    return True
-
-
 @atexit.register
 def stop_servers() -> None:
     """Stop all local models."""
@@ -245,9 +204,8 @@ def _start(spec: Spec, key: str) -> Any:
         return xllamacpp.Server(params)
     except (RuntimeError, ValueError) as error:
         raise ProviderError(
-            f"{spec.path.name} could not be loaded ({str(error).rstrip('.')}): the file is incomplete or damaged, of a"
-            " kind of model that this xllamacpp does not know, or too large for the memory with a window of"
-            f" {spec.n_ctx:,}."
+            f"{spec.path.name} could not be loaded ({str(error).rstrip('.')}): it is incomplete or damaged, unknown to"
+            f" this xllamacpp, or too large for the memory with a window of {spec.n_ctx:,}."
         ) from None
 
 

@@ -81,10 +81,8 @@ def get_provider(
         return LocalProvider(name, n_ctx=n_ctx)
     service = SERVICES.get(provider)
     if service is None:
-        loaded = load_plugin(provider, name, api_key=api_key or None, timeout=timeout)
-        if loaded is None:
-            raise _no_provider(provider, f"/{name}")
-        return loaded
+        check_known(provider, f"/{name}")
+        return load_plugin(provider, name, api_key=api_key or None, timeout=timeout)
     return _make(service, provider, name, _address(provider, service), api_key or _key(service), timeout)
 
 
@@ -117,19 +115,14 @@ def is_self_hosted(model: str) -> bool:
     return provider == "local" or (provider in SERVICES and SERVICES[provider].self_hosted)
 
 
-def check_known(name: str) -> None:
-    """Raise InvalidRequestError where there is no provider of this name."""
-    if name not in PROVIDER_NAMES and name not in provider_names():
-        raise _no_provider(name, "")
-
-
-def _no_provider(provider: str, model: str) -> InvalidRequestError:
-    names = provider_names()
-    hint = did_you_mean(provider, names, f"{{}}{model}")
-    return InvalidRequestError(
-        f"No provider {provider!r}.{hint} Providers: {', '.join(names)}; "
-        "any other OpenAI-compatible server works with --base-url URL."
-    )
+def check_known(name: str, model: str = "") -> None:
+    """Raise InvalidRequestError where there is no provider of this name; ``model``: what stands behind it."""
+    names = PROVIDER_NAMES if name in PROVIDER_NAMES else provider_names()
+    if name not in names:
+        raise InvalidRequestError(
+            f"No provider {name!r}.{did_you_mean(name, names, f'{{}}{model}')} Providers: {', '.join(names)}; "
+            "any other OpenAI-compatible server works with --base-url URL."
+        )
 
 
 def _elsewhere(model: str, base_url: str, api_key: str, timeout: float) -> Provider:
@@ -143,21 +136,15 @@ def _make(service: Endpoint, provider: str, name: str, base_url: str | None, key
     adapter = service.adapter or ChatCompletions
     if service is SERVICES["openai"] and base_url is not None:  # compatible servers know the older API
         adapter, service = ChatCompletions, replace(service, self_hosted=True)
-    other = ""
     if base_url is not None and base_url != service.base_url:
-        base_url, other = tidied(base_url, adapter)
-    return adapter(
-        replace(service, name=provider, model=name, base_url=base_url, api_key=key, other=other, timeout=timeout)
-    )
+        base_url = tidied(base_url, adapter)
+    return adapter(replace(service, name=provider, model=name, base_url=base_url, api_key=key, timeout=timeout))
 
 
 def missing_key(provider: str) -> str:
     """Return what to do where a provider needs a key and the environment has none, else an empty text."""
     service = SERVICES.get(provider)
     return "" if service is None or _key(service) else service.no_key
-
-
-NO_PROVIDER = "Unknown provider (not shown here, because it may be a key; %chat key asks for the key itself)."
 
 
 def key_holder(name: str) -> str:
@@ -170,10 +157,9 @@ def key_holder(name: str) -> str:
     if provider == "local":
         raise InvalidRequestError("local runs models in this kernel and needs no key: name a provider, such as openai.")
     if provider not in SERVICES and provider not in (names := key_holders()):
-        hint = did_you_mean(provider, names)
-        typed = f"No provider {provider!r}.{hint}" if hint else NO_PROVIDER
         raise InvalidRequestError(
-            f"{typed} Providers: {', '.join(names)}; for any other server give its address, http://HOST:PORT/v1."
+            "Unknown provider (not shown here, because it may be a key; %chat key asks for the key itself). "
+            f"Providers: {', '.join(names)}; for any other server give its address, http://HOST:PORT/v1."
         )
     return provider
 

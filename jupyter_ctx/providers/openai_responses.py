@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator
 from itertools import chain
 from typing import Any
@@ -21,6 +22,7 @@ ENDS = frozenset({"response.completed", "response.incomplete", "response.failed"
 _API = "responses"
 ENCRYPTED = "reasoning.encrypted_content"
 SENT_BACK = ("reasoning", "message", "function_call")
+BILLED = {"OpenAI-Organization": "OPENAI_ORG_ID", "OpenAI-Project": "OPENAI_PROJECT_ID"}
 FAILED = {"message": "the response failed, and no reason was given"}
 THOUGHTS = {  # what comes as a thought, and what numbers its parts
     "response.reasoning_summary_text.delta": "summary_index",
@@ -31,10 +33,15 @@ THOUGHTS = {  # what comes as a thought, and what numbers its parts
 class Responses(OpenAIAdapter):
     """A model behind the Responses API. Nothing of a conversation is kept there (``store`` is off)."""
 
-    _efforts = RESPONSES_FORMS
+    efforts = RESPONSES_FORMS
 
-    def _start(self, client: Any, request: Request) -> Any:
-        return self._post(client, "/responses", self.body(request))
+    def _headers(self) -> dict[str, str]:
+        """Return the headers that hold the key, and those of the environment that say who is billed."""
+        said = {header: os.environ.get(variable, "") for header, variable in BILLED.items()}
+        return super()._headers() | {header: name for header, name in said.items() if name}
+
+    def _open(self, request: Request) -> Any:
+        return self._send("/responses", self.body(request))
 
     def body(self, request: Request) -> dict[str, Any]:
         """Return a request as the API takes it."""
@@ -55,11 +62,13 @@ class Responses(OpenAIAdapter):
         }
         return self._with_options(body, request)
 
-    def _count(self, client: Any, request: Request) -> int:
+    def _count(self, request: Request) -> int:
         told, form = self._structured(request)
-        optional = {"instructions": told.system or None, "text": _text_format(request, form), "tools": _tools(told)}
-        given = {name: value for name, value in optional.items() if value is not None}
-        return int(client.responses.input_tokens.count(model=self.at.model, input=_input(told), **given).input_tokens)
+        asked = {
+            "model": self.at.model, "input": _input(told), "instructions": told.system or None,
+            "text": _text_format(request, form), "tools": _tools(told),
+        }  # fmt: skip
+        return int(self._ask("/responses/input_tokens", asked)["input_tokens"])
 
     def _read(self, events: Iterator[dict[str, Any]], reply: ReplyBuilder) -> Iterator[Piece]:
         refused, items = "", dict[object, dict[str, Any]]()

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from ..context.windows import ContextWindow, Fact
@@ -19,7 +17,7 @@ from .request_body import in_prompt
 from .tools import no_tools, prepared
 
 if TYPE_CHECKING:
-    from importlib.metadata import EntryPoint, EntryPoints
+    from importlib.metadata import EntryPoints
 
 GROUP = "jupyter_ctx.providers"
 ATTRIBUTES = ("sends_reserve", "takes", "takes_schema", "takes_tools", "reports_logprobs", "truncates", "catalogue")
@@ -142,38 +140,19 @@ def plugin_names() -> tuple[str, ...]:
     return tuple(sorted({entry.name for entry in _entry_points()} - set(PROVIDER_NAMES)))
 
 
-def load_plugin(name: str, model: str, **options: Any) -> PluginProvider | None:
-    """Load and make the provider that a package has registered under a name, or return ``None``: there is none.
+def load_plugin(name: str, model: str, **options: Any) -> PluginProvider:
+    """Load and make the provider that a package has registered under a name.
 
     Raises ProviderError, which names the entry point and its package.
     """
-    found = tuple(_entry_points().select(name=name))
-    if not found:
-        return None
-    where = " and ".join(sorted({f"{entry.value} of {_package(entry)}" for entry in found}))
-    if len({entry.value for entry in found}) > 1:
-        raise ProviderError(f"Two packages register a provider {name!r}: {where}. Uninstall one of them.")
-    where = f"The provider {name!r} ({where})"
+    entry = next(iter(_entry_points().select(name=name)))
+    package = f" of {entry.dist.name} {entry.dist.version}" if entry.dist is not None else ""
+    where = f"The provider {name!r} ({entry.value}{package})"
     with _raising(f"{where} cannot be loaded"):
-        made = found[0].load()(model, **options)
+        made = entry.load()(model, **options)
     loaded = PluginProvider(made, f"{name}/{model}", where)
     loaded.catalogue = loaded.catalogue and name  # under which Tab looks for its models
     return loaded
-
-
-def shadowed() -> tuple[str, ...]:
-    """Return one line for each registered provider whose name is taken, and which is therefore never used."""
-    return _shadowed(tuple(sys.path))
-
-
-@cache
-def _shadowed(path: tuple[str, ...]) -> tuple[str, ...]:
-    del path  # where packages are looked for: reading all that is there takes a while
-    return tuple(
-        f"The provider {entry.name!r} ({entry.value} of {_package(entry)}) is not used: that name is built in."
-        for entry in _entry_points()
-        if entry.name in PROVIDER_NAMES
-    )
 
 
 def _entry_points() -> EntryPoints:
@@ -181,10 +160,6 @@ def _entry_points() -> EntryPoints:
     import importlib.metadata  # 10 ms that most kernels never need
 
     return importlib.metadata.entry_points(group=GROUP)
-
-
-def _package(entry: EntryPoint) -> str:
-    return f"{entry.dist.name} {entry.dist.version}" if entry.dist is not None else "an unknown package"
 
 
 def _cleaned(item: Any) -> Piece | Reply:

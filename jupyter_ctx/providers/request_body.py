@@ -11,6 +11,7 @@ from functools import cache
 from typing import Any
 
 from ..conversation.messages import Attachment, Message
+from ..errors import InvalidRequestError
 from .base import AnswerSchema, Request
 from .error_mapping import Refusal
 
@@ -87,34 +88,20 @@ def with_parameters(body: Mapping[str, Any], given: Mapping[str, Any]) -> dict[s
     return {**body, **given, **joined, **lists}
 
 
-ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)  # as the SDKs write it
-
-
 @cache
-def _list_json() -> Callable[[list[Any]], bytes]:
+def _json_writer() -> Callable[[Any], bytes]:
     from pydantic import TypeAdapter
 
-    return TypeAdapter(list[Any]).dump_json
+    return TypeAdapter(Any).dump_json
 
 
 def encoded(body: Mapping[str, Any]) -> bytes:
-    """Return a body as JSON. Raises TypeError, ValueError or RecursionError for what JSON cannot hold.
-
-    Lists, such as that of the messages, are written ten times faster by pydantic, which lets odd numbers pass.
-    """
+    """Return a body as JSON. Raises InvalidRequestError for a value that JSON cannot hold."""
+    write = _json_writer()
     fields = []
     for name, value in body.items():
-        written = _list_json()(value) if type(value) is list else ENCODER.encode(value).encode()
-        fields.append(ENCODER.encode(name).encode() + b":" + written)
-    return b"{" + b",".join(fields) + b"}"
-
-
-def unwritable(body: Mapping[str, Any]) -> list[str]:
-    """Return the names of the values that JSON cannot hold."""
-    names = []
-    for name, value in body.items():
         try:
-            encoded({name: value})
-        except (TypeError, ValueError, RecursionError):
-            names.append(name)
-    return names
+            fields.append(write(name) + b":" + write(value))
+        except ValueError as error:
+            raise InvalidRequestError(f"{name} cannot be sent as JSON: {error}.") from None
+    return b"{" + b",".join(fields) + b"}"

@@ -12,17 +12,14 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from itertools import chain
 from typing import Any
 
 from .http_client import PART, too_long
 
-ANY_LINE_END = re.compile(rb"\r\n|\r|\n")
 DONE: dict[str, Any] = {"type": "[DONE]"}  # the mark that ends a stream of Chat Completions
 NOT_JSON = object()  # what is no JSON
 LEAST_LINE = 64  # characters that a line counts for: a short one takes as much memory
 MESSAGE_FIELDS = frozenset({"message", "msg", "detail", "error_msg", "error_message", "errorMessage", "title"})
-MINIMAX = {1000: 500, 1002: 429, 1004: 401, 1008: 402, 1013: 500, 1033: 500, 1039: 429, 2049: 401}  # HTTP statuses
 # texts of events that may tell of tools, or of pages that a search has found
 MAY_TELL = re.compile(
     r"tool|_call|functionCall|executableCode|web_search|citation|annotation|search_results|groundingChunks|urlMetadata"
@@ -49,122 +46,87 @@ class AnswerParts:
     def __init__(self, chunks: Iterable[bytes], note: Callable[[dict[str, Any]], object] | None = None) -> None:
         self.words: Any = None
         self._chunks, self._note = chunks, note
-        self._line: list[bytes] = []  # the beginning of a line
-        self._after_return = False
-        self._length = 0  # bytes since the last event
-        self._event = ""
-        self._data: list[str] = []
-        self._other: list[str] = []
+        self._event = ""  # the name of the event that has begun
+        self._data: list[str] = []  # its lines
+        self._other: list[str] = []  # lines that belong to no event: a document, which is read at its end
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
-        for line in chain.from_iterable(map(self._split, chain(self._chunks, (None,)))):
-            if line.strip():
-                events = self._take(line)
-            elif self._data:
-                events = self._dispatch()
-            else:
-                self._event = ""
-                continue
-            for event in events:
-                self._check(event)
-                yield event
-                if event is DONE:
-                    return
-        for event in self._end():
-            self._check(event)
-            yield event
+        size = 0  # since the last event
+        for line in _lines(self._chunks):
+            size += len(line) + LEAST_LINE
+            if size > PART:
+                self._data, self._other = [], []  # the error's traceback would keep them
+                raise too_long("an event", PART)
+            text = self._take(line)
+            if text:
+                size = 0
+                for event in self._objects(text):
+                    yield event
+                    if event is DONE:
+                        return
+        for text in ("\n".join(self._data).strip(), "\n".join(self._other).strip()):
+            if _parsed(text) is not NOT_JSON or (text and self._event == "error"):
+                yield from self._objects(text)
+            elif text and self.words is None:  # else half an event, which is dropped
+                self.words = text
 
-    def _split(self, chunk: bytes | None) -> list[bytes]:
-        """Return the lines that a chunk completes, which end in CR, LF or CRLF; ``None``: there are no more chunks."""
-        if chunk is None:
-            return [b"".join(self._line)]
-        if self._after_return:  # the other half of a CRLF
-            chunk = chunk.removeprefix(b"\n")
-        self._after_return = chunk.endswith(b"\r")
-        first, *lines = ANY_LINE_END.split(chunk)
-        self._line.append(first)
-        self._length += len(chunk) + LEAST_LINE * len(lines)
-        if self._length > PART:
-            self._line, self._data, self._other = [], [], []  # the error's traceback would keep them
-            raise too_long("an event", PART)
-        if not lines:
-            return []
-        whole = [b"".join(self._line), *lines[:-1]]
-        self._line = lines[-1:]
-        return whole
-
-    def _take(self, line: bytes) -> list[dict[str, Any]]:
-        """Take one line; return the objects that it completes."""
-        text = line.decode("utf-8", "replace").removeprefix("\ufeff")
-        field, colon, value = text.partition(":")
-        value = value.removeprefix(" ")
+    def _take(self, line: str) -> str:
+        """Take one line; return the text of the event, or of the line of JSON, that it completes."""
+        if not line.strip():
+            text, self._data = "\n".join(self._data).strip(), []
+            self._event = self._event if text else ""
+            return text
+        field, _, value = line.partition(":")
         if field == "data":
+            self._data.append(value.removeprefix(" "))
             # an object that is whole is an event even where no empty line ends it
-            may_be_whole = not self._data and value.endswith(("}", "[DONE]"))
-            parsed = _parsed(value) if may_be_whole else NOT_JSON
-            if parsed is not NOT_JSON:
-                return self._given(parsed, value)
-            self._data.append(value)
-        elif colon and field in ("event", "id", "retry"):
-            self._event = value if field == "event" else self._event
-        elif field:  # else a comment
-            return self._outside(text)
-        return []
+            is_whole = (
+                len(self._data) == 1 and value.endswith(("}", "[DONE]")) and _parsed(value.strip()) is not NOT_JSON
+            )
+            return self._data.pop() if is_whole else ""
+        if field == "event":
+            self._event = value.strip()
+        elif field not in ("", "id", "retry"):
+            self._other.append(line)
+            is_whole = len(self._other) == 1 and _parsed(line) is not NOT_JSON
+            return self._other.pop() if is_whole else ""
+        return ""
 
-    def _dispatch(self) -> list[dict[str, Any]]:
-        """Return what the event that has just ended holds."""
-        text, self._data = "\n".join(self._data).strip(), []
-        if text:
-            return self._given(_parsed(text), text)
-        self._event = ""
-        return []
-
-    def _given(self, value: Any, text: str) -> list[dict[str, Any]]:
-        """Return the objects in a value. Raises EventError for an error, ValueError for broken JSON."""
+    def _objects(self, text: str) -> Iterator[dict[str, Any]]:
+        """Yield the objects in a text. Raises EventError for an error, ValueError for broken JSON."""
+        value = _parsed(text.strip())
         name, self._event = self._event, ""
-        self._length = 0
         if name == "error" and value is not DONE:
             raise EventError(text if value is NOT_JSON else value)
         if value is NOT_JSON and text[0] in "{[":
             raise ValueError("broken JSON")
         if value is NOT_JSON or isinstance(value, str):
             self.words = text if value is NOT_JSON else value
-        objects = [value] if isinstance(value, dict) else dicts_in(value)
-        if self._note is not None and MAY_TELL.search(text):
-            for each in objects:
-                self._note(each)
-        return objects
-
-    def _outside(self, line: str) -> list[dict[str, Any]]:
-        """Take a line that belongs to no event: JSON by itself, or a part of a document, which is read at its end."""
-        value = NOT_JSON if self._other else _parsed(line)
-        if value is not NOT_JSON:
-            return self._given(value, line)
-        self._other.append(line)
-        return []
-
-    def _end(self) -> Iterator[dict[str, Any]]:
-        """Yield what is left when the answer ends; half an event is dropped."""
-        for text in ("\n".join(self._data).strip(), "\n".join(self._other).strip()):
-            value = _parsed(text)
-            if value is not NOT_JSON or (text and self._event == "error"):
-                yield from self._given(value, text)
-            elif text and self.words is None:
-                self.words = text
-
-    def _check(self, event: dict[str, Any]) -> None:
-        """Raise EventError where an object is an error; keep one that has words."""
-        error = event if event.get("error") or "error" in (event.get("object"), event.get("type")) else None
-        base = event.get("base_resp") or {}  # MiniMax sends it with every answer
-        code = base.get("status_code") if isinstance(base, dict) else None
-        if code:
-            error = {"message": base.get("status_msg"), "code": MINIMAX.get(code, code) if type(code) is int else code}
-        if error is not None:
-            raise EventError(error)
-        if not MESSAGE_FIELDS.isdisjoint(event):
-            has_text = any(isinstance(event.get(name), str) for name in MESSAGE_FIELDS)
-            if has_text or isinstance(event.get("detail"), list):
+        for event in [value] if isinstance(value, dict) else dicts_in(value):
+            if self._note is not None and MAY_TELL.search(text):
+                self._note(event)
+            if event.get("error") or "error" in (event.get("object"), event.get("type")):
+                raise EventError(event)
+            if any(isinstance(event.get(name), str | list) for name in MESSAGE_FIELDS):
                 self.words = event
+            yield event
+
+
+def _lines(chunks: Iterable[bytes]) -> Iterator[str]:
+    """Yield the lines in an answer. Raises ResponseError for one that does not end."""
+    begun, size = list[bytes](), 0
+    for chunk in chunks:
+        first, *lines = chunk.split(b"\n")
+        begun.append(first)
+        size += len(chunk)
+        if lines:
+            for line in (b"".join(begun), *lines[:-1]):
+                yield line.removesuffix(b"\r").decode("utf-8", "replace").removeprefix("\ufeff")
+            begun, size = lines[-1:], len(lines[-1])
+        if size > PART:
+            begun.clear()
+            raise too_long("an event", PART)
+    yield b"".join(begun).decode("utf-8", "replace").removeprefix("\ufeff")
 
 
 def dict_at(value: Any, *names: str) -> dict[str, Any]:

@@ -7,17 +7,16 @@ import json
 from datetime import datetime
 from typing import Any
 
-from dialects import DIALECTS, Dialect, answering
+from dialects import Dialect, answering
 from images import PIXEL
 
 from jupyter_ctx.conversation.messages import Attachment, Message
 from jupyter_ctx.providers.base import AnswerSchema, Request
-from jupyter_ctx.providers.request_body import encoded, unwritable
+from jupyter_ctx.providers.request_body import encoded
 
 PDF = b"%PDF-1.4 /Type /Page " + bytes(range(256))
 FILES = Attachment("dot.png", "image/png", PIXEL), Attachment("paper.pdf", "application/pdf", PDF)
 IMAGE, PAPER = (base64.b64encode(file.data).decode() for file in FILES)
-SAFE_IMAGE, SAFE_PAPER = (base64.urlsafe_b64encode(file.data).decode() for file in FILES)
 TEXT = "Grüße, 世界 👋 <a href='x'>\t\"q\" \\n\u2028\x7f"
 SCHEMA = {"type": "object", "properties": {"title": {"type": "string"}}, "required": ["title"]}
 STRICT = {**SCHEMA, "additionalProperties": False}
@@ -53,12 +52,12 @@ BODIES: dict[str, dict[str, Any]] = {
         ],
     },
     "google": {
-        "systemInstruction": {"parts": [{"text": "Be brief."}], "role": "user"},
+        "systemInstruction": {"parts": [{"text": "Be brief."}]},
         "contents": [
             {"role": "user", "parts": [{"text": TEXT}]}, {"role": "model", "parts": [{"text": "Yes."}]},
             {"role": "user", "parts": [
-                {"inlineData": {"mime_type": "image/png", "data": SAFE_IMAGE}},
-                {"inlineData": {"mime_type": "application/pdf", "data": SAFE_PAPER}}, {"text": "?"},
+                {"inlineData": {"mimeType": "image/png", "data": IMAGE}},
+                {"inlineData": {"mimeType": "application/pdf", "data": PAPER}}, {"text": "?"},
             ]},
         ],
     },
@@ -96,15 +95,8 @@ def test_every_part_of_a_request_is_sent_in_the_words_of_its_api(dialect: Dialec
         assert body["response_format"]["json_schema"]["name"] == "Movie"
 
 
-def test_what_a_json_holds_is_written_as_utf_8_and_what_none_holds_is_named() -> None:
+def test_what_a_json_holds_is_written_as_utf_8_and_a_date_as_iso_8601() -> None:
     body = {"text": TEXT, "number": 1e-5, "none": None}
     assert json.loads(encoded(body)) == body
     assert TEXT[:5].encode() in encoded(body)
-    odd = {"a": datetime(2024, 2, 29), "b": float("nan"), "c": "\ud800", "d": 1}
-    assert unwritable(odd) == ["a", "b", "c"]
-
-
-def test_a_date_is_written_as_the_sdk_writes_it() -> None:
-    request = Request((Message("user", "x"),), parameters={"since": datetime(2024, 2, 29, 12, 30)})
-    for name in ("completions", "responses", "anthropic"):
-        assert body_of(DIALECTS[name], request)["since"] == "2024-02-29T12:30:00"
+    assert b"2024-02-29T12:30:00" in encoded({"since": datetime(2024, 2, 29, 12, 30)})

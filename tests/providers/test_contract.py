@@ -1,16 +1,12 @@
-"""What every adapter promises, each with its own SDK against the real small model."""
+"""What every adapter promises, each against the real small model."""
 
 from __future__ import annotations
 
-import itertools
 import re
-import subprocess
 import sys
-import tomllib
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
-from pathlib import Path
 
 import pytest
 from gemini import THINKS, gemini
@@ -170,62 +166,11 @@ def test_a_model_nobody_serves_is_not_found(servers: dict[str, Served], local_mo
         last(servers["google"].adapter(model="other"), asks())
 
 
-SCRIPT = """
-import sys
-from jupyter_ctx import Chat, ChatError
-try:
-    Chat({model!r}, base_url="http://127.0.0.1:1", api_key="k").send("x")
-except ChatError:
-    pass
-names = ("openai", "anthropic", "google.genai", "genai_prices", "imagesize")
-print([name for name in names if name in sys.modules])
-"""
-
-
-@pytest.mark.parametrize(
-    ("model", "sdk"), [("m", "openai"), ("anthropic/m", "anthropic"), ("google/m", "google.genai")]
-)
-def test_using_one_provider_imports_its_sdk_alone(model: str, sdk: str) -> None:
-    command = [sys.executable, "-c", SCRIPT.format(model=model)]
-    run = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert run.stdout.strip() == f"['{sdk}']"
-
-
-@pytest.mark.parametrize(
-    ("model", "package", "command"),
-    [
-        ("anthropic/m", "anthropic", "pip install 'anthropic>="),
-        ("google/m", "google.genai", "pip install 'google-genai>="),
-        ("openai/m", "openai", "pip install 'openai>="),
-    ],
-)
-def test_a_missing_sdk_is_one_line_with_the_command(
-    model: str, package: str, command: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for name in [name for name in sys.modules if name == package or name.startswith(f"{package}.")]:
-        monkeypatch.delitem(sys.modules, name)
-    monkeypatch.setitem(sys.modules, package, None)
-    if package == "google.genai":
-        monkeypatch.delattr("google.genai", raising=False)
-    with pytest.raises(MissingDependencyError, match=command):
-        Chat(model, api_key="k").send("x")
-
-
-def test_an_installation_asks_for_the_sdks_that_serve() -> None:
-    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text("utf-8"))["project"]
-    asked = [*project["dependencies"], *itertools.chain(*project["optional-dependencies"].values())]
-    for sdk in (Responses.sdk, Anthropic.sdk, Google.sdk):
-        assert f"{sdk.package}>={sdk.oldest[0]}.{sdk.oldest[1]}" in asked
-
-
-@pytest.mark.parametrize(("version", "needs"), [("1.109.1", "needs 2."), ("99.0.0", "to 3.x")])
-def test_an_sdk_that_is_too_old_or_too_new_is_the_cause_and_not_the_server(
-    version: str, needs: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("openai.__version__", version)
-    monkeypatch.setattr("openai.OpenAI.post", None)
-    with pytest.raises(MissingDependencyError, match=f"^openai .*; .*{needs}.*pip install 'openai"):
-        Chat("openai/m", api_key="k").send("x")
+def test_vertex_without_google_s_package_is_one_line_with_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GOOGLE_GENAI_USE_VERTEXAI", "1")
+    monkeypatch.setitem(sys.modules, "google.auth", None)
+    with pytest.raises(MissingDependencyError, match=r"pip install 'jupyter_ctx\[google\]'"):
+        Chat("google/m").send("x")
 
 
 def test_a_name_finds_its_provider_and_an_address_its_way_of_speaking(monkeypatch: pytest.MonkeyPatch) -> None:

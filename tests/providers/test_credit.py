@@ -30,17 +30,14 @@ DEEPSEEK = {"is_available": True, "balance_infos": [
 MOONSHOT = {"code": 0, "data": {"available_balance": 1.2, "cash_balance": 0.2}, "status": True}
 
 
-OLLAMA = {"included": {"balance_usd": 0.9, "allowance_usd": 5, "period": {"until": MONDAY.isoformat()}},
-          "purchased": {"balance_usd": "0.3"}}  # fmt: skip
 TOLD: dict[str, tuple[Any, float | None, bool]] = {  # the answer, the limit in it, and whether it has an end
-    "litellm": (LITELLM, 5.0, True), "openrouter": (OPENROUTER, 5.0, True), "deepseek": (DEEPSEEK, None, False),
-    "moonshot": (MOONSHOT, None, False), "ollama": (OLLAMA, None, True),
+    "litellm": (LITELLM, 5.0, True), "openrouter": (OPENROUTER, 5.0, False), "deepseek": (DEEPSEEK, None, False),
+    "moonshot": (MOONSHOT, None, False),
 }  # fmt: skip
 
 
 def read(provider: str, answer: Any) -> MoneyLeft | None:
-    text = answer if isinstance(answer, str) else json.dumps(answer)
-    return allowance_in(GATEWAYS[provider], text.encode())
+    return allowance_in(GATEWAYS[provider], json.loads(answer) if isinstance(answer, str) else answer)
 
 
 @pytest.mark.parametrize("provider", TOLD)
@@ -50,17 +47,6 @@ def test_each_gateway_tells_what_is_left_in_its_own_fields(provider: str) -> Non
     assert found is not None
     assert (found.left, found.limit) == (pytest.approx(1.2), limit)
     assert (found.until is not None) == has_end
-
-
-@pytest.mark.parametrize(("period", "most"), [("daily", 1), ("weekly", 7), ("monthly", 31)])
-def test_a_period_ends_at_midnight_of_utc(period: str, most: int) -> None:
-    found = read("openrouter", {"data": {**OPENROUTER["data"], "limit_reset": period}})
-    assert found is not None
-    assert found.until is not None
-    filled = datetime.fromtimestamp(found.until, UTC)
-    assert (filled.hour, filled.minute) == (0, 0)
-    assert 0 < (filled - datetime.now(UTC)).total_seconds() <= most * 86_400
-    assert period != "weekly" or filled.weekday() == 0
 
 
 def test_litellm_is_known_by_headers_and_asked_only_where_somebody_wants_to_know() -> None:
@@ -96,11 +82,6 @@ def test_figures_that_are_no_dollars_stay_unknown(form: str) -> None:
     assert read("openrouter", FIGURES[form]) is None
 
 
-def test_where_a_part_is_told_in_percent_the_whole_is_unknown() -> None:
-    legacy = {"included": {"session": {"remaining_percent": 75}}, "purchased": {"balance_usd": 25}}
-    assert read("ollama", legacy) is None
-
-
 def test_yuan_are_no_dollars_and_an_end_that_has_passed_is_none() -> None:
     assert read("deepseek", {"balance_infos": DEEPSEEK["balance_infos"][:1]}) is None
     for end in ("2020-01-01T00:00:00Z", "someday", 5):
@@ -126,7 +107,7 @@ def test_what_a_gateway_answers_badly_is_not_waited_for_and_stays_unknown(form: 
         assert "/elsewhere" not in gateway.gets
 
 
-@pytest.mark.parametrize("status", [400, 403, 422, 429])
+@pytest.mark.parametrize("status", [400, 429])
 def test_a_spent_budget_is_not_asked_again_and_says_when_it_is_filled(status: int) -> None:
     info = {"info": {**LITELLM["info"], "spend": 5.0}}
     with Gateway({"/key/info": info}, status=status).running() as gateway:

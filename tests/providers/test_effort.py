@@ -69,7 +69,7 @@ def test_every_model_answers_at_every_effort_after_two_refusals_at_most(model: S
         ("claude-opus-5-5", "none", "thinking.type", "disabled"),
         ("claude-fable-5-2", "none", "output_config.effort", "low"),
         ("claude-haiku-4-5", "high", "thinking.budget_tokens", 20_000),
-        ("gemini-3.1-pro", "none", "generationConfig.thinkingConfig.thinking_level", "LOW"),
+        ("gemini-3.1-pro", "none", "generationConfig.thinkingConfig.thinking_level", "low"),
         ("gemini-2.5-pro", "none", "generationConfig.thinkingConfig.thinking_budget", 512),
         ("kimi-k3", "low", "thinking.type", "enabled"),
         ("deepseek-v4-pro", "none", "thinking.type", "disabled"),

@@ -261,18 +261,6 @@ def test_a_mistake_in_a_registered_provider_names_its_package(install: Install) 
         Chat("echo/loud").send("Why?")
 
 
-def test_two_packages_of_one_name_are_both_named(install: Install) -> None:
-    install("echo = echo_llm:Echo")
-    install("echo = other_llm:Echo", package="other_llm")
-    with pytest.raises(ProviderError, match=r"echo_llm:Echo of echo_llm 1\.2 and other_llm:Echo of other_llm 1\.2"):
-        get_provider("echo/loud")
-
-
-def test_a_built_in_name_is_not_taken_over_and_the_user_is_told_once(install: Install) -> None:
+def test_a_built_in_name_is_not_taken_over(install: Install) -> None:
     install("openai = echo_llm:Echo\necho = echo_llm:Echo")
-    chat = Chat("echo/loud")
-    first, second = chat.send("Why?"), chat.send("Why?")
-    told = "The provider 'openai' (echo_llm:Echo of echo_llm 1.2) is not used: that name is built in."
-    assert told in first.notices
-    assert told not in second.notices
     assert type(get_provider("openai/gpt-4o")).__name__ == "Responses"

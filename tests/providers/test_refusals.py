@@ -8,8 +8,6 @@ import threading
 import time
 import warnings
 from collections.abc import Callable, Iterator
-from datetime import UTC, datetime, timedelta
-from email.utils import format_datetime
 from http.server import BaseHTTPRequestHandler
 from typing import Any
 
@@ -85,10 +83,7 @@ def info(delay: str) -> dict[str, Any]:
 TIMES: dict[str, tuple[Any, dict[str, str], float]] = {
     "seconds": (error("slow"), {"retry-after": "7"}, 7),
     "part of a second": (error("slow"), {"retry-after": "0.25"}, 0.25),
-    "milliseconds": (error("slow"), {"retry-after-ms": "1500"}, 1.5),
-    "milliseconds before seconds": (error("slow"), {"retry-after-ms": "1500", "retry-after": "2"}, 1.5),
     "RetryInfo": (info("34.07s"), {}, 34.07),
-    "RetryInfo in a list": ([info("34s")], {}, 34),
     "a field": ({"message": "slow", "retry_after": 12}, {}, 12),
     "in words": (error("Rate limit reached. Please try again in 2s. Visit the page."), {}, 2),
     "in minutes": (error("Please try again in 1m3.5s."), {}, 63.5),
@@ -96,8 +91,6 @@ TIMES: dict[str, tuple[Any, dict[str, str], float]] = {
     "in a long word": (error("Please retry after 1 minute and 5 seconds."), {}, 65),
     "in thousandths": (error("Please try again in 650ms."), {}, 0.65),
     "to wait": (error("Too many requests, wait 30 seconds"), {}, 30),
-    "later": (error("Retry 5 seconds later"), {}, 5),
-    "in Chinese": (error("请求过于频繁,请 20 秒后重试"), {}, 20),
     "text": ("Too many requests: try again in 9 s", {}, 9),
 }  # fmt: skip
 
@@ -111,20 +104,12 @@ def test_how_long_a_limit_lasts_is_read_in_every_form(form: str) -> None:
     assert f"{seconds:.0f} s" in str(failure) or seconds < 1 or "." in str(seconds)
 
 
-def test_a_date_is_when_a_limit_ends() -> None:
-    for then, least, most in ((90, 85, 90), (-90, 0, 0)):
-        date = format_datetime(datetime.now(UTC) + timedelta(seconds=then), usegmt=True)
-        found = Refusal(429, error("slow"), {"retry-after": date}).retry_after
-        assert found is not None
-        assert least <= found <= most
-
-
 @pytest.mark.parametrize(
     "body", ["slow", error("slow", retry_after="soon"), error("retry in 5 apples"), error("wait 1 model"), [], 5]
 )
 def test_what_names_no_time_has_none(body: Any) -> None:
     for said in ("", "soon", "1e9", "-5", "Wed, 99 Nov"):
-        assert Refusal(429, body, {"retry-after": said, "retry-after-ms": said}).retry_after is None
+        assert Refusal(429, body, {"retry-after": said}).retry_after is None
 
 
 WAITS: dict[str, Step] = {
@@ -289,22 +274,10 @@ def test_a_server_that_is_busy_is_asked_again_in_whatever_form_it_says_so(
 # keys and addresses
 
 
-def test_a_prompt_is_not_taken_to_another_origin(dialect: Dialect) -> None:
-    def away(handler: BaseHTTPRequestHandler, request: dict[str, Any]) -> None:
-        if handler.path.startswith("/here"):
-            send(handler, 307, "", Location=handler.path.replace("/here", ""))
-        elif len(there) < 1:
-            send(handler, 307, "", Location=url.replace("127.0.0.1", "localhost") + handler.path)
-        else:
-            send(handler, 200, dialect.answer("Home"), STREAM)
-
-    there: list[str] = []
-    with serve(away, path="") as (url, seen):
-        with pytest.raises(ProviderError, match="redirects to http://localhost"):
-            dialect.chat(url).send("x")
-        assert len(seen) == 1
-        there.append("now")
-        assert dialect.chat(f"{url}/here").send("x").text == "Home"  # within one origin it goes along
+def test_a_prompt_is_not_taken_to_another_address(dialect: Dialect, server: Steps) -> None:
+    with pytest.raises(ProviderError, match="redirects to http://localhost"):
+        server.does(dialect, refuses(307, "", Location="http://localhost:9/elsewhere")).send("x")
+    assert len(server.seen) == 1
 
 
 def test_a_redirect_that_would_lose_the_prompt_names_the_right_address(server: Steps) -> None:
@@ -370,23 +343,6 @@ def test_an_address_is_understood_as_people_type_it(typed: str) -> None:
         assert [chat.send("x").text for _ in range(2)] == ["Hi", "Hi"]
 
 
-@pytest.mark.parametrize(
-    ("typed", "served", "missing"),
-    [
-        ("/api", "/api/v1/chat/completions", refuses(404, {"detail": "Not Found"})),
-        ("/api", "/api/chat/completions", refuses(404, {"detail": "Not Found"})),
-        ("", "/chat/completions", refuses(404, "404 page not found", "text/plain")),
-        ("/api", "/api/v1/chat/completions", refuses(405, error("Method Not Allowed"))),
-        ("/api", "/api/v1/chat/completions", refuses(200, "<!doctype html><html></html>", HTML)),
-        ("/api", "/api/v1/chat/completions", refuses(200, {"error": "Unexpected endpoint or method. (POST /api)"})),
-    ],
-)
-def test_the_version_of_an_address_is_found(typed: str, served: str, missing: Step) -> None:
-    handler = type("Handler", (OneAddress,), {"path_served": served, "missing": staticmethod(missing)})
-    with running(handler) as url:
-        assert Chat("m", base_url=url + typed).send("x").text == "Hi"
-
-
 def test_an_address_at_which_nothing_is_asks_whether_it_is_right() -> None:
     handler = type("Handler", (OneAddress,), {"path_served": "/elsewhere"})
     with running(handler) as url:
@@ -422,12 +378,12 @@ def test_addresses_of_the_other_apis_are_understood_too(provider: str, server: S
 
 VARIABLES = {  # what people set, and the address that it means
     ("ollama/m", "OLLAMA_HOST"): {
-        "https://box": "https://box:443/v1", "http://box": "http://box:80/v1", "box": "http://box:11434/v1",
+        "https://box": "https://box/v1", "box": "http://box:11434/v1",
         "box:8000": "http://box:8000/v1", ":8000": "http://127.0.0.1:8000/v1", "[::1]": "http://[::1]:11434/v1",
         "0.0.0.0": "http://127.0.0.1:11434/v1", "0.0.0.0:8000": "http://127.0.0.1:8000/v1",
-        "[::]:8000": "http://[::1]:8000/v1", "::1": "http://[::1]:11434/v1", "http://box/": "http://box:80/v1",
-        "https://box/ollama": "https://box:443/ollama/v1", "http://box:8000/v1": "http://box:8000/v1",
-        "box:port": "http://box:11434/v1", "box:99999": "http://box:11434/v1", '"box"': "http://box:11434/v1",
+        "[::]:8000": "http://[::1]:8000/v1", "http://box/": "http://box/v1",
+        "https://box/ollama": "https://box/ollama/v1", "http://box:8000/v1": "http://box:8000/v1",
+        '"box"': "http://box:11434/v1",
         " http://127.0.0.1:8000 \n": "http://127.0.0.1:8000/v1", "": "http://127.0.0.1:11434/v1",
     },
     ("azure/m", "AZURE_OPENAI_ENDPOINT"): {
