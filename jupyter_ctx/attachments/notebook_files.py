@@ -16,6 +16,7 @@ from ..errors import ChatError
 from ..wording import counted
 from .attached import TextRoom
 from .media import as_attachment, modest
+from .rich_text import text_in
 
 ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
 OUTPUT_LINES = 60  # of one output: the first and the last are kept
@@ -84,8 +85,6 @@ def _output(output: Mapping[str, Any]) -> str:
     picture = next((forms[name] for name in PICTURE_FORMS if name in forms), None)
     if picture is not None:
         return f"\0{''.join(picture.split())}\0\n"
-    from .rich_text import text_in
-
     return f"{text_in({'text/plain': forms.get('text', ''), **forms})}\n"
 
 

@@ -19,18 +19,9 @@ from ..errors import InvalidRequestError
 from ..template.expressions import module_of, shape_of
 from ..wording import counted
 from .attached import Blanks, TextRoom
-from .library_tables import library_table
-from .printing import (
-    KEY_ROOM,
-    CollectionPrinter,
-    array_range,
-    array_text,
-    is_collection,
-    own_text,
-    sides,
-)  # fmt: skip
+from .printing import KEY_ROOM, CollectionPrinter, array_range, array_text, is_collection, own_text, sides
 from .rich_text import markup_text
-from .table_text import FIRST_CELLS, TableWriter
+from .tables import FIRST_CELLS, TableWriter, library_table
 
 CHARACTERS_A_TOKEN = 12  # more than any tokenizer holds in one for long
 TRIES, FILLED = 12, 0.95  # of the search; of the room, which is enough
@@ -52,7 +43,7 @@ def value_text(name: str, value: Any, room: TextRoom, blanked: Blanks) -> tuple[
         if not value.strip():
             raise InvalidRequestError(f"{name} is an empty text: there is nothing to send.")
         return fit_text(name, str.__str__(value), room, blanked)
-    value, data = _data_of(value), room.for_data()
+    data = room.for_data()
     table = library_table(value)
     if table is not None:
         writer = TableWriter(table, data, blanked)
@@ -66,10 +57,8 @@ def value_text(name: str, value: Any, room: TextRoom, blanked: Blanks) -> tuple[
     if is_collection(value) or isinstance(value, bytes):
         return _fit_collection(name, value, data, blanked)
     shape = shape_of(value)
-    text = lasting(repr(value)) if shape else own_text(value)
-    is_part = bool(shape) and ("..." in text or text[:1] == "<")
-    text, what = fit_text(name, text, data, blanked)
-    return text, f"{sides(shape)} values by its own short text, {what}" if is_part else what
+    text, what = fit_text(name, lasting(repr(value)) if shape else own_text(value), data, blanked)
+    return text, f"{sides(shape)} values by its own short text, {what}" if shape else what
 
 
 def fit(
@@ -139,14 +128,6 @@ def fit_text(name: str, text: str, room: TextRoom, blanked: Blanks) -> tuple[str
     return fit(name, draft, most, most, room, blanked)
 
 
-def _data_of(value: Any) -> Any:
-    """Return the data that a display of IPython or a Styler of pandas shows; any other value as it is."""
-    library = module_of(type(value))
-    is_shown = library == "IPython" and isinstance(getattr(value, "data", None), dict | list)
-    is_styler = library == "pandas" and type(value).__name__ == "Styler"
-    return value.data if is_shown or is_styler else value
-
-
 def _fit_collection(name: str, value: Any, room: TextRoom, blanked: Blanks) -> tuple[str, str]:
     own = dict[int, tuple[Any, str]]()
     most = max(room.tokens, 1) * CHARACTERS_A_TOKEN
@@ -156,7 +137,7 @@ def _fit_collection(name: str, value: Any, room: TextRoom, blanked: Blanks) -> t
         text = printer.text(value)
         count = len(value) if hasattr(value, "__len__") else 0
         what = "" if printer.is_whole else "long parts shortened"
-        if not isinstance(value, bytes) and count > printer.members:
+        if count > printer.members and not isinstance(value, bytes):
             what = f"{printer.members:,} of {count:,} members"
         sizes = "tables and arrays in it by their sizes" if SIZES.search(text) else ""
         return Draft(text, ", ".join(filter(None, (what, sizes))), printer.is_whole)

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from ..attachments.attached import MOST_SHARE, Attached, TextRoom, extents, with_attached
-from ..attachments.attached_files import parts_given
 from ..config.settings import Settings
 from ..context.budget import MARGIN
 from ..context.vision import vision_of
@@ -117,14 +116,10 @@ def attached_parts(given: Any, room: Callable[[int], TextRoom], redactor: Redact
 
     Raises InvalidRequestError.
     """
+    from ..attachments.attached_values import attached_value, parts_given
+
     among = len(given) if type(given) in (list, tuple, dict) else 1
-
-    def attach(name: str, value: Any) -> Attached:
-        from ..attachments.attached_values import attached_value
-
-        return attached_value(name, value, room(among), redactor)
-
-    return parts_given(given, attach)
+    return parts_given(given, partial(attached_value, room=room(among), redactor=redactor))
 
 
 # what every request begins with

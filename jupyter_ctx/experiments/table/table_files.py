@@ -10,7 +10,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
-from ...attachments.library_tables import library_table
+from ...attachments.tables import library_table
 from ...errors import InvalidRequestError, MissingDependencyError
 from ...wording import counted, did_you_mean
 
