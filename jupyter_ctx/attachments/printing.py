@@ -88,7 +88,7 @@ class CollectionPrinter:
     def _cut(self, value: str | bytes) -> Verbatim | str | bytes:
         """Return the beginning of a long text as Python writes it; one that is not long as it is."""
         if len(value) <= self._size:
-            return self._blanked.redacted(value) if isinstance(value, str) else value
+            return self._blanked(value) if isinstance(value, str) else value
         return self._shortened(repr(value[: self._size + KEY_ROOM]), len(value) - self._size)
 
     def _shortened(self, text: str, left_out: int = 0) -> Verbatim:
@@ -96,7 +96,7 @@ class CollectionPrinter:
         if len(text) <= self._size:
             return Verbatim(text)
         self.is_whole = False
-        begin = self._blanked.redacted(text[: self._size + KEY_ROOM])[: self._size]
+        begin = self._blanked(text[: self._size + KEY_ROOM])[: self._size]
         return Verbatim(f"{begin}… ({left_out or len(text) - self._size:,} more)")
 
 

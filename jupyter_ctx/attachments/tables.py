@@ -237,7 +237,7 @@ class TableWriter:
             text = own_text(value)
         is_long = len(text) > width
         if is_long or "\n" in text:
-            text = self._blanked.redacted(text[: width + KEY_ROOM])
+            text = self._blanked(text[: width + KEY_ROOM])
         if is_long:
             self._is_cut = True
             text = f"{text[:width]}…"

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 import sys
-from bisect import bisect_right
 from collections.abc import Callable
 from contextlib import suppress
 from math import prod
@@ -26,6 +25,7 @@ from .tables import FIRST_CELLS, TableWriter, library_table
 CHARACTERS_A_TOKEN = 12  # more than any tokenizer holds in one for long
 TRIES, FILLED = 12, 0.95  # of the search; of the room, which is enough
 SIZES = re.compile(r"<\w+ of [\d,]+ ")  # of tables and arrays in a collection
+TOKENS_A_VALUE = 4  # of an array
 MOST_VALUES = 20_000_000  # of a tensor that is read as an array, and of an array whose range is looked for
 
 
@@ -50,7 +50,7 @@ def value_text(name: str, value: Any, room: TextRoom, blanked: Blanks) -> tuple[
         return fit(name, lambda cells: Draft(*writer.draft(cells)), writer.cells, FIRST_CELLS, data, blanked)
     array = _array_of(value)
     if array is not None:
-        return _fit_array(name, type(value).__name__, array, data, blanked)
+        return _array_text(name, type(value).__name__, array, data, blanked)
     markup = markup_text(value)
     if markup:
         return fit_text(name, markup, room, blanked)
@@ -159,21 +159,15 @@ def _array_of(value: Any) -> Any:
         return numpy.asarray(value)
 
 
-def _fit_array(name: str, kind: str, array: Any, room: TextRoom, blanked: Blanks) -> tuple[str, str]:
+def _array_text(name: str, kind: str, array: Any, room: TextRoom, blanked: Blanks) -> tuple[str, str]:
+    """Return an array by its shape, type and range, and whole, or with the values at both ends of each side."""
     known_range = array_range(array) if array.size <= MOST_VALUES else ""
     title = f"{kind} of shape {sides(array.shape)}, {array.dtype}{known_range}"
-    half = (max(array.shape, default=0) + 1) // 2
-
-    def shown(edge: int) -> int:
-        return prod(min(side, 2 * edge) for side in array.shape)
-
-    def edge_of(values: int) -> int:
-        return max(0, bisect_right(range(half + 1), values, key=shown) - 1)
-
-    def draft(edge: int) -> Draft:
-        count, is_whole = shown(edge), edge >= half
-        values = array_text(array, edge, array.size * is_whole) if count or is_whole else "Its values are left out."
-        what = f"{'all' if is_whole else f'{count:,} of'} {array.size:,} values"
-        return Draft(f"{title}\n{values}", what, is_whole)
-
-    return fit(name, draft, edge_of(room.tokens * CHARACTERS_A_TOKEN), edge_of(room.tokens // 4), room, blanked)
+    most = room.tokens // TOKENS_A_VALUE
+    edge = max(1, int(most ** (1 / max(array.ndim, 1))) // 2)
+    if prod(min(side, 2 * edge) for side in array.shape) > 2 * most:  # of very many sides
+        array, edge = array.ravel(), max(1, most // 2)
+    shown = array.size if array.size <= most else prod(min(side, 2 * edge) for side in array.shape)
+    values = array_text(array, edge, array.size if shown == array.size else 0)
+    text, about = fit_text(name, f"{title}\n{values}", room, blanked)
+    return text, f"{'all' if shown == array.size else f'{shown:,} of'} {array.size:,} values, {about}"
