@@ -40,7 +40,6 @@ _ = pathlib.Path("notes.txt").write_text("x")
 """
 PICTURES = f"""
 {AT_A_SERVER}
-from IPython.display import Image as Shown
 from PIL import Image
 from matplotlib import pyplot
 chat = Chat(provider=ScriptedProvider(takes=frozenset(["image"])))

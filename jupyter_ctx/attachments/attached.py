@@ -59,24 +59,10 @@ class TextRoom:
 
 
 def with_attached(prompt: str, attached: Iterable[Attached]) -> tuple[str, tuple[Attachment, ...]]:
-    """Return a prompt with the texts that go with it, and the files beside it, each once."""
-    parts, once, again = tuple(attached), dict[bytes, Attachment](), list[str]()
-    for file in (file for part in parts for file in part.files):
-        first = once.setdefault(file.data, file)
-        if first.name != file.name:
-            again.append(f"{file.name} and {first.name} are the same, which is sent once.")
-    texts = (prompt, *(part.text for part in parts if part.text), *dict.fromkeys(again))
-    return "\n\n".join(texts), tuple(once.values())
-
-
-def extents(attached: Iterable[Attached]) -> tuple[tuple[int, int], ...]:
-    """Return of each thing the characters of its text in a prompt, and how many of the files beside it are its own."""
-    found, once = list[tuple[int, int]](), set[bytes]()
-    for part in attached:
-        own = {file.data for file in part.files} - once
-        once |= own
-        found.append((len(part.text), len(own)))
-    return tuple(found)
+    """Return a prompt with the texts that go with it, and the files beside it."""
+    parts = tuple(attached)
+    texts = (prompt, *(part.text for part in parts if part.text))
+    return "\n\n".join(texts), tuple(file for part in parts for file in part.files)
 
 
 class Blanks:
@@ -87,13 +73,9 @@ class Blanks:
 
     def __call__(self, text: str) -> str:
         """Return a text with ``***`` for every secret, which any provider takes."""
-        return clean(self.redacted(text))
-
-    def redacted(self, text: str) -> str:
-        """Return a text with ``***`` for every secret."""
         found = self._redactor.redacted(text)
         self.count += found.count
-        return found.text
+        return clean(found.text)
 
     def hides(self, name: object, value: object) -> bool:
         """Return whether a value is secret for its name; it then counts as blanked."""

@@ -1,31 +1,34 @@
-"""A value of the notebook as it goes with a prompt: a picture, a brief of a table, or text."""
+"""A value of the notebook as it goes with a prompt: a picture, a file, a web page, an error, a table, or text."""
 
 from __future__ import annotations
 
+import os
+from collections import Counter
+from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import replace
 from inspect import getsource
 from io import BytesIO, StringIO
+from os import PathLike
 from pathlib import Path, PurePath
 from textwrap import dedent
 from typing import Any, cast
 
 from ..conversation.messages import Attachment, file_tokens
 from ..errors import InvalidRequestError
+from ..runtime.files import path_of
 from ..runtime.redaction import Redactor
 from ..runtime.secret_texts import BLANKED
 from ..template.expressions import described
-from .addresses import Address
 from .attached import Attached, Blanks, TextRoom
-from .attached_files import attached_data, attached_file
+from .attached_files import attached_data, attached_file, exists
 from .errors import attached_error, failure_of
 from .figures import pictures_in
 from .media import SIGNATURE_BYTES, as_attachment, media_type_of
 from .user_code import call_user_code
 from .values import about_tokens, fenced_block, fit_text, value_text
-from .web_pages import attached_address
+from .web_pages import Address, attached_address, is_address
 
-_SCALARS = (str, bytes, int, float)
+LONGEST_NAME = 80  # characters of a file's name in an error
 INSTEAD = {  # of what is no data
     "a module": "name what is in it",
     "a function": "call it and name what it returns, or write {{ In[N] }} for the cell N that defines it",
@@ -34,38 +37,66 @@ INSTEAD = {  # of what is no data
 }
 
 
+def parts_given(given: Any, attach: Callable[[str, Any], Attached]) -> tuple[Attached, ...]:
+    """Return what was given as attached things, each made by ``attach`` from its name and its value.
+
+    A list or a tuple holds several things, a dict several with their names, and anything else is one. A text and a
+    path name a file or a web page; any other value has a name such as ``DataFrame``. Raises InvalidRequestError.
+    """
+    kind, names = type(given), Counter[str]()  # not isinstance, which may run the value's code
+    if kind is dict and all(type(name) is str for name in given):
+        return tuple(attach(name, _file_or_page(thing) or thing) for name, thing in given.items())
+
+    def part(thing: Any) -> Attached:
+        place = _file_or_page(thing)
+        if place is not None:
+            return attach(str(thing), place)
+        if issubclass(type(thing), str):
+            shown = Redactor().masked(thing)[:LONGEST_NAME]  # what was meant as a text may hold a key
+            raise InvalidRequestError(
+                f"attachments: there is no file {shown!r} (looked for from {os.getcwd()}). A text belongs into the "
+                "prompt; attachments={'note': text} sends it under a name. Nothing was sent."
+            )
+        name = type(thing).__name__
+        names[name] += 1
+        return attach(name if names[name] == 1 else f"{name} {names[name]}", thing)
+
+    return tuple(map(part, given if issubclass(kind, list | tuple) else (given,)))
+
+
+def _file_or_page(thing: Any) -> Address | Path | None:
+    """Return what a path or a text names; ``None``: it is the thing itself, or a text that names nothing."""
+    is_text = issubclass(type(thing), str)
+    if is_text and is_address(thing):
+        return Address(thing)
+    return path_of(thing) if issubclass(type(thing), PathLike) or (is_text and exists(thing)) else None
+
+
 def attached_value(name: str, value: Any, room: TextRoom, redactor: Redactor) -> Attached:
     """Return a value as it goes with a prompt; ``name`` is how the user wrote it. Raises InvalidRequestError."""
     kind = type(value)  # not isinstance, which may run the value's code
     if issubclass(kind, Attached):
         return cast(Attached, value)
-    if issubclass(kind, PurePath | Address):
-        return _at(value, redactor, room)
+    if issubclass(kind, Address):
+        return attached_address(value, redactor, room)
+    if issubclass(kind, PurePath):
+        return attached_file(Path(value), redactor, room)
     if issubclass(kind, BaseException):
-        half = replace(room, tokens=room.tokens // 2)  # a report takes twice as much
-        report = attached_error(failure_of(value), half, redactor)
-        return replace(report, name=name, text=f"{name}:\n{report.text}")
+        return attached_error(failure_of(value), room, redactor, name)
     if kind in (BytesIO, StringIO):  # not read, which would move on in it
         value = value.getvalue()
-    if kind in (bytes, bytearray, BytesIO) and media_type_of(value[:SIGNATURE_BYTES]) == "application/pdf":
-        return attached_data(name, "application/pdf", bytes(value), room.vision)
+    if kind in (bytes, BytesIO) and media_type_of(value[:SIGNATURE_BYTES]) == "application/pdf":
+        return attached_data(name, "application/pdf", value, room.vision)
     blanked = Blanks(redactor)
     text, files, what = _sent(name, value, room, redactor, blanked)
     return Attached(name, text, files, what, notices=blanked.notices(name))
-
-
-def _at(place: PurePath | Address, redactor: Redactor, room: TextRoom) -> Attached:
-    """Return the file at a path, or what is at an address."""
-    if isinstance(place, Address):
-        return attached_address(place, redactor, room)
-    return attached_file(Path(place), redactor, room)
 
 
 def _sent(
     name: str, value: Any, room: TextRoom, redactor: Redactor, blanked: Blanks
 ) -> tuple[str, tuple[Attachment, ...], str]:  # fmt: skip
     """Return the text and the files of a value, and what was sent of what."""
-    if isinstance(value, _SCALARS) and blanked.hides(name, value):
+    if isinstance(value, str | bytes) and blanked.hides(name, value):
         return fenced_block(name, BLANKED), (), "blanked"
     if value is None:
         raise InvalidRequestError(f"{name} is None: there is nothing to send.")

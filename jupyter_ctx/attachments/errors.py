@@ -23,14 +23,8 @@ from ..runtime.redaction import Redactor
 from ..wording import counted, visible
 from .attached import Attached, Blanks, TextRoom
 
-DRAFT_SIZES = (
-    (16_000, 400),
-    (16_000, 20),
-    (4_000, 20),
-    (4_000, 0),
-    (1_000, 0),
-)  # characters of a traceback, lines of a cell
-MOST_PART, MOST_LINE, MOST_STATEMENT, MOST_MEMBERS = 4_000, 600, 6, 4  # characters; lines; errors of a group
+DRAFT_SIZES = ((16_000, 400), (16_000, 20), (4_000, 20), (1_000, 0))  # characters of a traceback, lines of a cell
+MOST_PART, MOST_LINE, MOST_STATEMENT = 4_000, 600, 6  # characters; lines
 FAILED_CELL, OTHER_CELL = "Cell", "Another cell"  # without numbers, which a restart changes
 IN_A_CELL = frozenset({"<timed exec>", "<magic-timeit>", "<stdin>"})  # code that a magic compiles, without its own line
 _LIBRARY = re.compile(  # a library, or what made the code, behind what comes before its name
@@ -59,7 +53,7 @@ def failure_of(
     error: BaseException, cell_name: Callable[[str], str] = lambda _: "", cell: str = "", number: int | None = None
 ) -> Failure:
     """Return an exception as a light value; ``cell_name`` returns the name of the cell in a file, empty for others."""
-    raised = TracebackException.from_exception(error, compact=True, max_group_width=MOST_MEMBERS)
+    raised = TracebackException.from_exception(error, compact=True)
     lines, own_name = cell.splitlines(), cache(lambda file: cell_name(file) or _own_name(file))
     errors = [raised]
     for each in errors:  # which grows by what led to it, and by the errors of a group
@@ -122,24 +116,25 @@ def _own_name(file: str) -> str:
     return f"~{os.sep}{path.removeprefix(home)}" if path.startswith(home) else path
 
 
-def attached_error(failure: Failure, room: TextRoom, redactor: Redactor) -> Attached:
+def attached_error(failure: Failure, room: TextRoom, redactor: Redactor, name: str = "") -> Attached:
     """Return an error as it goes with a prompt, in twice the room of one text; 1,000 characters of it in any case."""
     blanked = Blanks(redactor)
     traceback = "".join(_safe(part, blanked) for part in failure.parts).rstrip("\n")
     cell = [_shortened(line, MOST_LINE) for line in blanked(visible(failure.cell)).rstrip().splitlines()]
     running = re.findall(rf'File "{FAILED_CELL}", line (\d+)', traceback) or [1]
 
-    def draft(size: tuple[int, int]) -> str:
-        text = f"The error, without the values of variables:\n{fenced(_shortened(traceback, size[0]))}"
-        if not (cell and size[1]):
+    def draft(characters: int, lines: int) -> str:
+        text = f"The error, without the values of variables:\n{fenced(_shortened(traceback, characters))}"
+        if not (cell and lines):
             return text
-        return f"{text}\n\nThe cell that failed:\n{fenced(_excerpt(cell, int(running[-1]), size[1]))}"
+        return f"{text}\n\nThe cell that failed:\n{fenced(_excerpt(cell, int(running[-1]), lines))}"
 
-    drafts = map(draft, DRAFT_SIZES)
-    text = next((text for text in drafts if room.count(text) <= 2 * room.tokens), draft(DRAFT_SIZES[-1]))
+    drafts = [draft(*size) for size in DRAFT_SIZES]
+    text = next((text for text in drafts if room.count(text) <= 2 * room.tokens), drafts[-1])
     is_whole = "\n".join(cell) in text and "left out …" not in text
-    what = ", ".join([failure.kind, *([] if is_whole else ["shortened"]), f"about {round(room.count(text)):,} tokens"])
-    name = "error" if failure.number is None else f"error of cell [{failure.number}]"
+    what = f"{failure.kind}, {'' if is_whole else 'shortened, '}about {round(room.count(text)):,} tokens"
+    text = f"{name}:\n{text}" if name else text
+    name = name or ("error" if failure.number is None else f"error of cell [{failure.number}]")
     return Attached(name, text, what=what, notices=blanked.notices(name))
 
 

@@ -7,11 +7,9 @@ from __future__ import annotations
 
 import sys
 from base64 import b64decode
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
-from functools import cache, partial
 from io import BytesIO
-from itertools import islice
 from typing import Any, NamedTuple
 
 from ..context.vision import image_size
@@ -22,8 +20,7 @@ from .printing import Verbatim
 from .user_code import call_user_code
 
 MOST_PICTURES = 10  # of one value
-PICTURE_DEPTH, LOOKED_AT = 2, 100  # of collections in collections, and members of each, that are searched for pictures
-FIGURE_MARGIN = 0.1  # inches around a figure, as in a cell
+PICTURE_DEPTH, LOOKED_AT = 2, 100  # of collections in collections, and most members of each that is searched
 LARGEST = 2_048  # pixels of the longer edge of a picture that is kept for whichever model is asked later
 WITHOUT_PICTURES = ("builtins", "ipywidgets", "jupyter_ctx")  # whose values are not displayed as images
 CHART_EXPORTS: dict[str, tuple[str, dict[str, Any]]] = {  # of a chart, by its class: the method, and keywords
@@ -45,11 +42,9 @@ def pictures_in(name: str, value: Any, masked: Callable[[str], str], edge: int =
     Raises InvalidRequestError.
     """
     found: dict[int, tuple[str, ImageFile, Any]] = {}  # by the id of what is drawn, which is kept with it
-    has_rest = False
 
     def read(name: str, value: Any, depth: int) -> Any:
         """Return a value with words in place of the pictures in it."""
-        nonlocal has_rest
         source = _figure_of(value)
         image = None if id(source) in found else _image(name, source, edge)
         if image is not None:
@@ -61,32 +56,31 @@ def pictures_in(name: str, value: Any, masked: Callable[[str], str], edge: int =
             found[id(source)] = name, image, source
         if id(source) in found:
             return Verbatim(f"<image {found[id(source)][0]}>")
-        members = _members(value) if depth < PICTURE_DEPTH else None
-        if members is None:
-            has_rest = True
+        members = _members(value) if depth < PICTURE_DEPTH else {}
+        parts = {key: read(f"{name}[{key!r}]", member, depth + 1) for key, member in members.items()}
+        if all(parts[key] is members[key] for key in parts):
             return value
-        first = dict(islice(members, LOOKED_AT))
-        parts = {key: read(f"{name}[{key!r}]", member, depth + 1) for key, member in first.items()}
-        if all(parts[key] is first[key] for key in parts):
-            return value
-        others = dict(members)
-        has_rest |= bool(others)
-        return {**parts, **others} if isinstance(value, dict) else [*parts.values(), *others.values()]
+        return parts if isinstance(value, dict) else [*parts.values()]
 
     rest = call_user_code(name, lambda: read(name, value, 0), masked)
     pictures = [(picture, image) for picture, image, _ in found.values()]
-    if len(pictures) == 1 and not has_rest and not isinstance(value, dict):
-        pictures = [(name, pictures[0][1])]
-    return Pictures(pictures, rest if pictures and has_rest else None)
+    return Pictures(pictures, None if not pictures or _is_of_pictures(rest) else rest)
 
 
-def _members(value: Any) -> Iterator[tuple[Any, Any]] | None:
-    """Return the keys and the members of a collection; ``None`` for any other value."""
-    if isinstance(value, dict):
-        return iter(value.items())
+def _members(value: Any) -> dict[Any, Any]:
+    """Return the members of a small collection by their keys; nothing for any other value."""
     if type(value).__name__ in ("ndarray", "Series") and str(getattr(value, "dtype", "")) == "object":
         value = sys.modules["numpy"].ravel(value).tolist()
-    return enumerate(value) if isinstance(value, list | tuple) else None
+    if not isinstance(value, dict | list | tuple) or len(value) > LOOKED_AT:
+        return {}
+    return value if isinstance(value, dict) else dict(enumerate(value))
+
+
+def _is_of_pictures(rest: Any) -> bool:
+    """Return whether nothing but words for pictures is left of a value."""
+    if isinstance(rest, dict | list):
+        return all(map(_is_of_pictures, rest.values() if isinstance(rest, dict) else rest))
+    return isinstance(rest, Verbatim)
 
 
 def _figure_of(value: Any) -> Any:
@@ -119,21 +113,14 @@ def _image(name: str, value: Any, edge: int) -> ImageFile | None:
         data = _image_data(bytes(getattr(value, "value", value)))
     else:
         data = _displayed(value)
-    if data is None and "IPython.Image" in bases:
-        raise InvalidRequestError(
-            f"{name} is an image at an address, which the notebook does not hold: Image(url=…, embed=True) loads it, "
-            "or attach a file. Nothing was sent."
-        )
     return None if data is None else modest(name, data, edge)
 
 
 def _drawn_by_matplotlib(name: str, figure: Any, edge: int) -> ImageFile:
     """Draw a figure with the margins that a cell shows, and no larger than ``edge``."""
     file, was_stale = BytesIO(), figure.stale
-    figure.draw_without_rendering()  # lays it out
-    box = figure.get_tightbbox().padded(FIGURE_MARGIN)
-    scale = min(1.0, (edge - 1) / max(box.size) / figure.dpi)
-    figure.savefig(file, format="png", dpi=scale * figure.dpi, bbox_inches=box, pad_inches=0)
+    scale = min(1.0, edge / (max(figure.get_size_inches()) * figure.dpi))
+    figure.savefig(file, format="png", dpi=scale * figure.dpi, bbox_inches="tight")
     figure.stale = was_stale  # else pyplot draws it again at the end of the cell
     width, height = (round(side / scale) for side in image_size(file.getvalue()))
     return modest(name, file.getvalue(), edge, (width, height) if scale < 1 else None)
@@ -144,29 +131,13 @@ def _displayed(value: Any) -> bytes | None:
     if module_of(type(value)) in WITHOUT_PICTURES or hasattr(type(value), "_repr_latex_"):
         return None
     from IPython import get_ipython
-
-    display = getattr(get_ipython(), "display_formatter", None) or _scripts_formatter()
-    formatters = display.formatters["image/png"], display.formatters["image/jpeg"], display.mimebundle_formatter
-    return next(filter(None, (_image_data(_made_by(formatter, value)) for formatter in formatters)), None)
-
-
-@cache
-def _scripts_formatter() -> Any:
     from IPython.core.formatters import DisplayFormatter
 
-    return DisplayFormatter()
-
-
-def _made_by(formatter: Any, value: Any) -> Any:
-    """Return what a formatter of IPython makes of a value; unlike a call of it, this raises what that raises."""
-    from IPython.utils.dir2 import get_real_method
-
-    method, keywords = get_real_method(value, formatter.print_method), {}
-    if formatter.print_method == "_repr_mimebundle_":
-        keywords = {"include": IMAGE_TYPES, "exclude": None}
-    with suppress(KeyError):
-        method, keywords = partial(formatter.lookup(value), value), {}
-    return None if method is None else method(**keywords)
+    shell = get_ipython()
+    display = shell.display_formatter if shell else DisplayFormatter()
+    forms = (display.formatters[kind](value) for kind in ("image/png", "image/jpeg"))
+    image = next(filter(None, map(_image_data, forms)), None)
+    return image or _image_data(display.mimebundle_formatter(value, include=IMAGE_TYPES))
 
 
 def _image_data(made: Any) -> bytes | None:

@@ -24,7 +24,6 @@ PDF_PAGE = rb"/Type\s*/Page\b"
 TOKENS_A_PAGE, BYTES_A_PAGE = 2_000, 50_000
 MOST_IMAGE_BYTES = 3_700_000  # 5 MB in base64, the most that Anthropic takes
 PLAIN_BYTES = 1_500_000  # a PNG above that may be a photograph, which JPEG makes much smaller
-PHOTOS = ("JPEG", "MPO", "WEBP")  # Pillow's names of formats that lose something
 QUALITY = 90
 
 
@@ -77,12 +76,8 @@ def modest(name: str, data: bytes, edge: int, of: tuple[int, int] | None = None)
     ``of``: the pixels that it had before it was drawn smaller. Raises InvalidRequestError, and
     MissingDependencyError where it is too large and Pillow is not installed.
     """
-    media_type = media_type_of(data)
-    if media_type not in IMAGE_TYPES:
-        raise InvalidRequestError(f"{name} is not a PNG, JPEG, GIF or WebP image. Nothing was sent.")
-    image = ImageFile(media_type, data, *image_size(data), of)
-    is_small = max(image.width, image.height) <= edge
-    if is_small and len(data) <= PLAIN_BYTES:
+    image = ImageFile(media_type_of(data) or "image/png", data, *image_size(data), of)
+    if max(image.width, image.height) <= edge and len(data) <= PLAIN_BYTES:
         return image
     try:
         from PIL import Image
@@ -95,61 +90,43 @@ def modest(name: str, data: bytes, edge: int, of: tuple[int, int] | None = None)
         large = f"{name} has {len(data):,} bytes, of which providers take about {MOST_IMAGE_BYTES:,}"
         kind = MissingDependencyError if isinstance(error, ImportError) else InvalidRequestError
         raise kind(f"{large}. Pillow makes it smaller (pip install pillow), but: {error}. Nothing was sent.") from None
-    if is_small and len(data) <= min(len(smaller.data), MOST_IMAGE_BYTES):
-        return image
     return replace(smaller, of=of or smaller.of)
 
 
 def of_pil(name: str, image: Any, edge: int, most: int = MOST_IMAGE_BYTES) -> ImageFile:
     """Return an image of Pillow as an upright file without its metadata, which may tell where it was taken.
 
-    Its longer edge has ``edge`` pixels at most, three quarters or half of them where it has more than ``most`` bytes.
+    Its longer edge has ``edge`` pixels at most, half of them where it has more than ``most`` bytes.
     """
     from PIL import ImageOps
 
     if not all(image.size):
         raise InvalidRequestError(f"{name} is an empty image of {_pixels(*image.size)} pixels. Nothing was sent.")
-    is_photo = image.format in PHOTOS
-    whole = _displayable(ImageOps.exif_transpose(image))
-    for longer in (edge, edge * 3 // 4, edge // 2):
-        scale = min(1.0, longer / max(whole.size))
-        width, height = (max(1, round(side * scale)) for side in whole.size)
-        made = whole.resize((width, height), reducing_gap=2.0) if scale < 1 else whole
+    is_photo = image.format in ("JPEG", "MPO", "WEBP")  # which lose something anyway
+    whole = ImageOps.exif_transpose(image)
+    if whole.mode not in ("L", "RGB", "RGBA"):
+        whole = whole.convert("RGBA" if whole.has_transparency_data else "RGB")
+    for longer in (edge, edge // 2):
+        made = ImageOps.contain(whole, (longer, longer)) if max(whole.size) > longer else whole.copy()
+        made.info = {}
         media_type, data = _encoded(made, is_photo, min(most, PLAIN_BYTES))
         if len(data) <= most:
             break
-    return ImageFile(media_type, data, width, height, whole.size if scale < 1 else None)
-
-
-def _displayable(image: Any) -> Any:
-    """Return an image in a mode that PNG has, without its metadata: numbers of any range as shades of gray."""
-    if image.mode in ("I", "F") or image.mode.startswith("I;16"):
-        numbers = image.convert("F")
-        low, high = numbers.getextrema()
-        scale = 255 / (high - low) if high > low else 0.0
-        image = numbers.point(lambda value: value * scale - low * scale).convert("L")
-    elif image.mode not in ("L", "LA", "RGB", "RGBA") or "transparency" in image.info:
-        image = image.convert("RGBA" if image.has_transparency_data else "RGB")
-    made = image.copy()
-    made.info = {}
-    return made
+    return ImageFile(media_type, data, *made.size, whole.size if made.size != whole.size else None)
 
 
 def _encoded(image: Any, is_photo: bool, most_png: int) -> tuple[str, bytes]:
     """Return a PNG, or a JPEG of a photograph and of what has more bytes, on white where it is transparent."""
-    png, jpeg = BytesIO(), BytesIO()
-    is_transparent = image.mode in ("RGBA", "LA")
-    if not is_photo or is_transparent:
-        image.save(png, format="PNG")
-        if png.tell() <= most_png:
-            return "image/png", png.getvalue()
-    if is_transparent:
-        image = image.convert("RGBA")
+    file = BytesIO()
+    if not is_photo or image.mode == "RGBA":
+        image.save(file, format="PNG")
+        if file.tell() <= most_png:
+            return "image/png", file.getvalue()
+    if image.mode == "RGBA":
         white = image.copy()
         white.paste("white", (0, 0, *image.size))
         white.alpha_composite(image)
         image = white.convert("RGB")
-    image.save(jpeg, format="JPEG", quality=QUALITY)
-    if 0 < png.tell() <= jpeg.tell():
-        return "image/png", png.getvalue()
-    return "image/jpeg", jpeg.getvalue()
+    file = BytesIO()
+    image.save(file, format="JPEG", quality=QUALITY)
+    return "image/jpeg", file.getvalue()

@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple
 
 from ..conversation.messages import Attachment
 from ..errors import InvalidRequestError
@@ -71,18 +71,8 @@ class RanCell:
         return f"text above {name}" if self.is_text else name
 
 
-class Numbered(Protocol):
-    """What has the number that the notebook shows beside a cell."""
-
-    @property
-    def number(self) -> int: ...  # noqa: D102
-
-
-C = TypeVar("C", bound=Numbered)
-
-
-def cells_named(word: str, ran: Sequence[C], newest: Sequence[C]) -> Sequence[C]:
-    """Return the cells that a word names.
+def cells_named(word: str, ran: Sequence[Any], newest: Sequence[Any]) -> Sequence[Any]:
+    """Return the cells that a word names, each of which has its number.
 
     ``cells`` are the ``newest``, those that ran since the last chat cell; ``cells:all`` are all that ``ran``,
     ``cells:3-7`` and ``In[3:8]`` those with the numbers 3 to 7. Raises InvalidRequestError for other words and numbers.
@@ -99,8 +89,7 @@ def cells_named(word: str, ran: Sequence[C], newest: Sequence[C]) -> Sequence[C]
     else:
         return newest
     if first > last:
-        way = f"Write cells:{last}-{first}. Nothing was sent."
-        raise InvalidRequestError(f"-a {word}: {first} comes after {last}. {way}")
+        raise InvalidRequestError(f"-a {word}: {first} comes after {last}. Nothing was sent.")
     cells = [cell for cell in ran if first <= cell.number <= last]
     if not cells:
         numbers = ", ".join(str(cell.number) for cell in ran[-MOST_CELL_NUMBERS:])

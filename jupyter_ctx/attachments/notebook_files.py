@@ -16,32 +16,31 @@ from ..errors import ChatError
 from ..wording import counted
 from .attached import TextRoom
 from .media import as_attachment, modest
+from .rich_text import text_in
 
 ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
 OUTPUT_LINES = 60  # of one output: the first and the last are kept
 LONG_OUTPUT_LINE = re.compile(r"^([^\n\0]{2000})[^\n\0]+", re.MULTILINE)  # of which only the beginning is kept
 MOST_OUTPUT_IMAGES = 10  # that go as images
-PICTURE_FORMS = ("image/png", "image/jpeg", "png", "jpeg")
+PICTURE_FORMS = ("image/png", "image/jpeg")
 _PICTURE = re.compile("\0(.*?)\0")
 NO_IMAGE, IMAGE_MARK = "[image]", re.compile(r"\[image\b[^\[\]\n]*\]")  # what stands in place of a picture
 WIDGETS = "application/vnd.jupyter.widget-view+json"
 
 
 def notebook_text(data: str) -> str | None:
-    """Return the cells of a notebook in nbformat 3 or 4; ``None``: the text is no notebook.
+    """Return the cells of a notebook in nbformat 4; ``None``: the text is no notebook.
 
     Metadata, ids, widgets and numbers of cells are left out. Pictures are still in it, in base64 between NULs.
     """
     try:
-        book = json.loads(data)
-        cells = [cell for sheet in book.get("worksheets", [book]) for cell in sheet["cells"]]
-        return "\n\n".join(part for cell in cells for part in _cell(cell))
+        return "\n\n".join(part for cell in json.loads(data)["cells"] for part in _cell(cell))
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return None
 
 
 def _cell(cell: Mapping[str, Any]) -> Iterator[str]:
-    source = _joined(cell.get("source", cell.get("input", "")))
+    source = _joined(cell["source"])
     if cell["cell_type"] == "code":
         yield from code_cell(source, output_text(cell.get("outputs", ())))
     elif source.strip():
@@ -71,22 +70,20 @@ def _cut(line: re.Match[str]) -> str:
 
 
 def _output(output: Mapping[str, Any]) -> str:
-    """Return what an output shows, of either format; a picture as a line in base64 between NULs."""
+    """Return what an output shows; a picture as a line in base64 between NULs."""
     if output["output_type"] == "stream":
         lines = ANSI.sub("", _joined(output.get("text", ""))).split("\n")
         return "\n".join(line.rstrip("\r").rpartition("\r")[2] for line in lines)  # as a bar of progress ends
-    if output["output_type"] in ("error", "pyerr"):
+    if output["output_type"] == "error":
         return f"{output.get('ename')}: {output.get('evalue')}\n"
-    data = output.get("data", output)  # nbformat 3 has the forms beside the kind
+    data = output.get("data", {})
     if WIDGETS in data:
         return ""
     forms = {name: _joined(form) for name, form in data.items() if isinstance(form, str | list)}
     picture = next((forms[name] for name in PICTURE_FORMS if name in forms), None)
     if picture is not None:
         return f"\0{''.join(picture.split())}\0\n"
-    from .rich_text import text_in
-
-    return f"{text_in({'text/plain': forms.get('text', ''), **forms})}\n"
+    return f"{text_in(forms)}\n"
 
 
 def without_pictures(text: str) -> str:

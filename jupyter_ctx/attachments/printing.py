@@ -1,4 +1,4 @@
-"""Write values as Python does: collections cut to a size, arrays by NumPy, numbers with digits that tell them apart."""
+"""Write values as Python does: collections cut to a size, arrays by NumPy, numbers with few digits."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable
 from datetime import date, time, timedelta
 from decimal import Decimal
 from itertools import islice
-from math import isfinite, prod
+from math import prod
 from pprint import pformat
-from types import MappingProxyType, SimpleNamespace
+from types import SimpleNamespace
 from typing import Any
 
 from ..conversation.text_safety import lasting
@@ -20,13 +20,10 @@ from .attached import Blanks
 KEY_ROOM = 4_000  # characters beside a cut that are looked at for a key
 LEAST_TEXT, LINE, DEPTH = 24, 120, 12  # characters of a text and of a line in a collection; levels in it
 FEW = 32  # values of an array, or names of columns, that are told in a collection
-LONG_TEXT = 1_000_000  # characters of an object's own text that are looked through
-WRITTEN_BITS = 14_000  # Python writes no much longer numbers
-COMPARED = 500  # values at each end of an array that digits tell apart
-LEAST_DIGITS, MOST_DIGITS, SHORT = 6, 17, 12  # significant digits of a number; of one written as it is
+SHORT, DIGITS, DECIMALS = 12, 6, 3  # digits of a number that is written whole; of a longer one; behind its point
 AS_TEXT = (date, time, timedelta, Decimal)
 COLLECTIONS: dict[Any, Callable[[Any], Any]] = {  # by the repr of a class, which those that inherit it share
-    each.__repr__: each for each in (dict, list, tuple, set, frozenset, MappingProxyType)
+    each.__repr__: each for each in (dict, list, tuple, set, frozenset)
 }
 
 
@@ -52,32 +49,30 @@ class CollectionPrinter:
 
     def text(self, value: Any, line: int = LINE) -> str:
         """Return a collection as text in lines of a length, without what is other in every kernel."""
-        return pformat(self._short(value, ()), width=line, compact=True, sort_dicts=False)
+        return pformat(self._short(value, 0), width=line, compact=True, sort_dicts=False)
 
-    def _short(self, value: Any, inside: tuple[int, ...]) -> Any:
-        """Return what ``pformat`` writes of a value that is inside of collections with these ids."""
+    def _short(self, value: Any, depth: int) -> Any:
+        """Return what ``pformat`` writes of a value that is in so many collections."""
         if isinstance(value, str | bytes):
             return value if isinstance(value, Verbatim) else self._cut(value)
         attributes = attributes_of(value)
         build = COLLECTIONS.get(type(value).__repr__)
         if not attributes and build is None:
             return self._own_text(value)
-        if id(value) in inside:
-            return Verbatim("<contains itself>")
-        inside = (*inside, id(value))
-        members: Any = sorted(value, key=repr) if isinstance(value, set | frozenset) else attributes or value
+        is_set = isinstance(value, set | frozenset)
+        members: Any = sorted(value, key=repr) if is_set else attributes or value
         is_named = hasattr(members, "items")
-        most = min(self.members, self._left) if len(inside) <= DEPTH else 0
+        most = min(self.members, self._left) if depth < DEPTH else 0
         first = list(islice(members.items() if is_named else enumerate(members), max(most, 0)))
         self._left -= len(first)
         parts: dict[Any, Any] = {}
         for key, member in first:
-            label = key if attributes else self._short(key, inside)
-            parts[label] = BLANKED if self._blanked.hides(key, member) else self._short(member, inside)
+            label = key if attributes else self._short(key, depth + 1)
+            parts[label] = BLANKED if self._blanked.hides(key, member) else self._short(member, depth + 1)
         if len(members) > len(first):
             self.is_whole = False
             parts[Verbatim("…")] = Verbatim(f"… {len(members) - len(first):,} more")
-        if isinstance(value, set | frozenset) and parts:
+        if is_set and parts:
             text = f"{{{', '.join(map(repr, parts.values()))}}}"  # in an order that is the same in every kernel
             return Verbatim(text if isinstance(value, set) else f"frozenset({text})")
         if build is not None:
@@ -85,23 +80,24 @@ class CollectionPrinter:
         named = ", ".join(f"{name}={part!r}" for name, part in parts.items())
         return Verbatim(f"{type(value).__name__}({named})")
 
-    def _own_text(self, value: Any) -> Any:
+    def _own_text(self, value: Any) -> Verbatim:
         if id(value) not in self._own:
             self._own[id(value)] = value, own_text(value)  # with the value, whose id nothing else takes then
-        text = self._own[id(value)][1]
-        return Verbatim(text) if len(text) <= self._size else Verbatim(self._cut(text)[1:])
+        return self._shortened(self._own[id(value)][1])
 
-    def _cut(self, value: str | bytes) -> Verbatim:
-        """Return a text as Python writes it, without keys, which are found before line breaks are escaped."""
-        part = value[: self._size + KEY_ROOM]
-        if isinstance(part, str):
-            part = self._blanked.redacted(part)
-        else:
-            part = self._blanked.redacted(part.decode("latin-1")).encode("latin-1", "replace")
+    def _cut(self, value: str | bytes) -> Verbatim | str | bytes:
+        """Return the beginning of a long text as Python writes it; one that is not long as it is."""
         if len(value) <= self._size:
-            return Verbatim(repr(part))
+            return self._blanked(value) if isinstance(value, str) else value
+        return self._shortened(repr(value[: self._size + KEY_ROOM]), len(value) - self._size)
+
+    def _shortened(self, text: str, left_out: int = 0) -> Verbatim:
+        """Return the beginning of what Python writes of a value, without a key that the cut may go through."""
+        if len(text) <= self._size:
+            return Verbatim(text)
         self.is_whole = False
-        return Verbatim(f"{part[: self._size]!r}… ({len(value) - self._size:,} more)")
+        begin = self._blanked(text[: self._size + KEY_ROOM])[: self._size]
+        return Verbatim(f"{begin}… ({left_out or len(text) - self._size:,} more)")
 
 
 def is_collection(value: Any) -> bool:
@@ -121,8 +117,6 @@ def own_text(value: Any) -> str:
     """Return what an object says of itself, without what is other in every kernel; of an array its size."""
     kind: Any = type(value)
     name, shape = kind.__name__, shape_of(value)
-    if kind is int and value.bit_length() > WRITTEN_BITS:
-        return f"<int of {value.bit_length():,} bits>"
     if hasattr(kind, "columns") and len(shape) == 2:
         names = ", ".join(map(str, value.columns[:FEW]))
         return f"<{name} of {shape[0]:,} rows × {shape[1]:,} columns: {names}{', …' * (shape[1] > FEW)}>"
@@ -132,8 +126,7 @@ def own_text(value: Any) -> str:
             return f"{name.removeprefix('nd')}({listed()!r})"
         return f"<{name} of {sides(shape)} values, {getattr(value, 'dtype', '')}>"
     is_text = isinstance(value, AS_TEXT) or module_of(kind) in ("numpy", "pandas", "jupyter_ctx")
-    text = str(value) if is_text or kind.__repr__ is object.__repr__ else repr(value)
-    return text if len(text) > LONG_TEXT else lasting(text)
+    return lasting(str(value) if is_text or kind.__repr__ is object.__repr__ else repr(value))
 
 
 def sides(shape: Iterable[int]) -> str:
@@ -144,11 +137,9 @@ def sides(shape: Iterable[int]) -> str:
 def array_text(array: Any, edge: int, threshold: int) -> str:
     """Return an array as NumPy prints it: above ``threshold`` values, ``edge`` of them at both ends of each side."""
     numpy: Any = sys.modules["numpy"]
-    ends = [*array.flat[:COMPARED], *array.flat[-COMPARED:]] if array.dtype.kind == "f" else []
-    digits = digits_apart(map(float, ends))
-    formats = {"float_kind": lambda value: decimal_text(float(value), digits).removesuffix(".0")}
-    options: dict[str, Any] = {"threshold": threshold, "edgeitems": edge, "formatter": formats}
-    return lasting(str(numpy.array2string(array, separator=", ", **options)))
+    formats: Any = {"float_kind": _array_number}
+    text = numpy.array2string(array, separator=", ", threshold=threshold, edgeitems=edge, formatter=formats)
+    return lasting(str(text))
 
 
 def array_range(array: Any) -> str:
@@ -156,30 +147,21 @@ def array_range(array: Any) -> str:
     if array.dtype.kind not in "iuf" or not array.size:
         return ""
     numpy: Any = sys.modules["numpy"]
-    ends = numpy.fmin.reduce(array, axis=None), numpy.fmax.reduce(array, axis=None)
+    low, high = numpy.fmin.reduce(array, axis=None), numpy.fmax.reduce(array, axis=None)
     if array.dtype.kind != "f":
-        return f", from {ends[0]} to {ends[1]}"
+        return f", from {low} to {high}"
     missing = int((array != array).sum())  # NaN equals nothing
-    if missing == array.size:
-        return ", all NaN"
-    digits = digits_apart(map(float, ends))
-    low, high = (decimal_text(float(end), digits).removesuffix(".0") for end in ends)
-    return f", from {low} to {high}" + f", {missing:,} NaN" * bool(missing)
+    return f", from {_array_number(low)} to {_array_number(high)}" + f", {missing:,} NaN" * bool(missing)
 
 
-def decimal_text(value: float, digits: int) -> str:
-    """Return a number as Python writes it, or, where that is long, with ``digits`` digits and all before the point."""
+def _array_number(value: Any) -> str:
+    return decimal_text(float(value)).removesuffix(".0")
+
+
+def decimal_text(value: float) -> str:
+    """Return a number as Python writes it, of a long one six digits and at least three behind the point."""
     text = "NaN" if value != value else repr(float(value))
     if len(text.partition("e")[0].replace(".", "").strip("-0")) <= SHORT:
         return text
-    whole = len(f"{abs(value):.0f}") if abs(value) < 1e16 else 0  # from there on Python writes exponents
-    return f"{value:.{max(digits, whole)}g}"
-
-
-def digits_apart(values: Iterable[float]) -> int:
-    """Return the fewest digits with which different numbers stay different in writing."""
-    different = {value for value in values if isfinite(value)}
-    for digits in range(LEAST_DIGITS, MOST_DIGITS):
-        if len({decimal_text(value, digits) for value in different}) == len(different):
-            return digits
-    return MOST_DIGITS
+    whole = len(f"{abs(value):.0f}") if 1 <= abs(value) < 1e16 else 0  # from there on Python writes exponents
+    return f"{value:.{max(DIGITS, whole and whole + DECIMALS)}g}"

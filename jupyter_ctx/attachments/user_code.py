@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
-from typing import Any, TypeVar
+from contextlib import contextmanager, suppress
+from typing import TypeVar
 from warnings import catch_warnings
 
 from ..errors import ChatError, InvalidRequestError
@@ -40,32 +39,13 @@ def format_error(error: BaseException, masked: Callable[[str], str] = str) -> st
     return f"{type(error).__name__}: {message[:LONG_ERROR]}{'…' * (len(message) > LONG_ERROR)}".rstrip(": .")
 
 
-class _Silenced:
-    """A stream or a publisher of displays that drops what this thread gives, and passes on what others do."""
-
-    def __init__(self, target: Any) -> None:
-        self._target, self._thread = target, threading.get_ident()
-
-    def __getattr__(self, name: str) -> Any:
-        is_dropped = name in ("write", "publish", "clear_output") and threading.get_ident() == self._thread
-        return (lambda *args, **_: len(str(*args[:1]))) if is_dropped else getattr(self._target, name)
-
-
 @contextmanager
 def silent() -> Iterator[None]:
     """Drop what the block prints, warns of and displays in the main thread, where cells run."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    module: Any = sys.modules.get("IPython.core.getipython")
-    shell = module and module.get_ipython()
-    display_pub = getattr(shell, "display_pub", None)
-    out, err = _Silenced(sys.stdout), _Silenced(sys.stderr)
-    with redirect_stdout(out), redirect_stderr(err), catch_warnings(action="ignore"):
-        try:
-            if shell is not None:
-                shell.display_pub = _Silenced(display_pub)
-            yield
-        finally:
-            if shell is not None:
-                shell.display_pub = display_pub
+    from IPython.utils.capture import capture_output
+
+    with catch_warnings(action="ignore"), capture_output():
+        yield

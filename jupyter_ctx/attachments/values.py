@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 import sys
-from bisect import bisect_right
 from collections.abc import Callable
 from contextlib import suppress
 from math import prod
@@ -19,22 +18,14 @@ from ..errors import InvalidRequestError
 from ..template.expressions import module_of, shape_of
 from ..wording import counted
 from .attached import Blanks, TextRoom
-from .library_tables import library_table
-from .printing import (
-    KEY_ROOM,
-    CollectionPrinter,
-    array_range,
-    array_text,
-    is_collection,
-    own_text,
-    sides,
-)  # fmt: skip
+from .printing import KEY_ROOM, CollectionPrinter, array_range, array_text, is_collection, own_text, sides
 from .rich_text import markup_text
-from .table_text import FIRST_CELLS, TableWriter
+from .tables import FIRST_CELLS, TableWriter, library_table
 
 CHARACTERS_A_TOKEN = 12  # more than any tokenizer holds in one for long
 TRIES, FILLED = 12, 0.95  # of the search; of the room, which is enough
 SIZES = re.compile(r"<\w+ of [\d,]+ ")  # of tables and arrays in a collection
+TOKENS_A_VALUE = 4  # of an array
 MOST_VALUES = 20_000_000  # of a tensor that is read as an array, and of an array whose range is looked for
 
 
@@ -52,24 +43,22 @@ def value_text(name: str, value: Any, room: TextRoom, blanked: Blanks) -> tuple[
         if not value.strip():
             raise InvalidRequestError(f"{name} is an empty text: there is nothing to send.")
         return fit_text(name, str.__str__(value), room, blanked)
-    value, data = _data_of(value), room.for_data()
+    data = room.for_data()
     table = library_table(value)
     if table is not None:
         writer = TableWriter(table, data, blanked)
         return fit(name, lambda cells: Draft(*writer.draft(cells)), writer.cells, FIRST_CELLS, data, blanked)
     array = _array_of(value)
     if array is not None:
-        return _fit_array(name, type(value).__name__, array, data, blanked)
+        return _array_text(name, type(value).__name__, array, data, blanked)
     markup = markup_text(value)
     if markup:
         return fit_text(name, markup, room, blanked)
     if is_collection(value) or isinstance(value, bytes):
         return _fit_collection(name, value, data, blanked)
     shape = shape_of(value)
-    text = lasting(repr(value)) if shape else own_text(value)
-    is_part = bool(shape) and ("..." in text or text[:1] == "<")
-    text, what = fit_text(name, text, data, blanked)
-    return text, f"{sides(shape)} values by its own short text, {what}" if is_part else what
+    text, what = fit_text(name, lasting(repr(value)) if shape else own_text(value), data, blanked)
+    return text, f"{sides(shape)} values by its own short text, {what}" if shape else what
 
 
 def fit(
@@ -139,14 +128,6 @@ def fit_text(name: str, text: str, room: TextRoom, blanked: Blanks) -> tuple[str
     return fit(name, draft, most, most, room, blanked)
 
 
-def _data_of(value: Any) -> Any:
-    """Return the data that a display of IPython or a Styler of pandas shows; any other value as it is."""
-    library = module_of(type(value))
-    is_shown = library == "IPython" and isinstance(getattr(value, "data", None), dict | list)
-    is_styler = library == "pandas" and type(value).__name__ == "Styler"
-    return value.data if is_shown or is_styler else value
-
-
 def _fit_collection(name: str, value: Any, room: TextRoom, blanked: Blanks) -> tuple[str, str]:
     own = dict[int, tuple[Any, str]]()
     most = max(room.tokens, 1) * CHARACTERS_A_TOKEN
@@ -156,7 +137,7 @@ def _fit_collection(name: str, value: Any, room: TextRoom, blanked: Blanks) -> t
         text = printer.text(value)
         count = len(value) if hasattr(value, "__len__") else 0
         what = "" if printer.is_whole else "long parts shortened"
-        if not isinstance(value, bytes) and count > printer.members:
+        if count > printer.members and not isinstance(value, bytes):
             what = f"{printer.members:,} of {count:,} members"
         sizes = "tables and arrays in it by their sizes" if SIZES.search(text) else ""
         return Draft(text, ", ".join(filter(None, (what, sizes))), printer.is_whole)
@@ -178,21 +159,15 @@ def _array_of(value: Any) -> Any:
         return numpy.asarray(value)
 
 
-def _fit_array(name: str, kind: str, array: Any, room: TextRoom, blanked: Blanks) -> tuple[str, str]:
+def _array_text(name: str, kind: str, array: Any, room: TextRoom, blanked: Blanks) -> tuple[str, str]:
+    """Return an array by its shape, type and range, and whole, or with the values at both ends of each side."""
     known_range = array_range(array) if array.size <= MOST_VALUES else ""
     title = f"{kind} of shape {sides(array.shape)}, {array.dtype}{known_range}"
-    half = (max(array.shape, default=0) + 1) // 2
-
-    def shown(edge: int) -> int:
-        return prod(min(side, 2 * edge) for side in array.shape)
-
-    def edge_of(values: int) -> int:
-        return max(0, bisect_right(range(half + 1), values, key=shown) - 1)
-
-    def draft(edge: int) -> Draft:
-        count, is_whole = shown(edge), edge >= half
-        values = array_text(array, edge, array.size * is_whole) if count or is_whole else "Its values are left out."
-        what = f"{'all' if is_whole else f'{count:,} of'} {array.size:,} values"
-        return Draft(f"{title}\n{values}", what, is_whole)
-
-    return fit(name, draft, edge_of(room.tokens * CHARACTERS_A_TOKEN), edge_of(room.tokens // 4), room, blanked)
+    most = room.tokens // TOKENS_A_VALUE
+    edge = max(1, int(most ** (1 / max(array.ndim, 1))) // 2)
+    if prod(min(side, 2 * edge) for side in array.shape) > 2 * most:  # of very many sides
+        array, edge = array.ravel(), max(1, most // 2)
+    shown = array.size if array.size <= most else prod(min(side, 2 * edge) for side in array.shape)
+    values = array_text(array, edge, array.size if shown == array.size else 0)
+    text, about = fit_text(name, f"{title}\n{values}", room, blanked)
+    return text, f"{'all' if shown == array.size else f'{shown:,} of'} {array.size:,} values, {about}"

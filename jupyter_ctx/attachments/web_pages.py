@@ -3,36 +3,87 @@
 from __future__ import annotations
 
 import re
-import zlib
-from concurrent.futures import Future
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from ipaddress import ip_address
 from mimetypes import guess_type
-from threading import Thread
+from pathlib import PurePosixPath
+from time import monotonic
 from typing import Any
+from urllib.parse import parse_qsl, urlsplit
 
-from ..errors import ChatError
+from ..errors import ChatError, InvalidRequestError
 from ..runtime.redaction import Redactor
-from .addresses import PRIVATE, PRIVATE_HOST, Address
+from ..runtime.secret_texts import classify_secret_name
 from .attached import Attached, TextRoom
-from .attached_files import MOST_BYTES, attached_data, attached_text, text_encoding
+from .attached_files import MOST_BYTES, attached_data, attached_text
 from .media import media_type_of
 from .rich_text import page_text
 from .user_code import format_error
 
+# Parameters that may be a key, or sign the address, beside those that are named like a secret
+SIGNED = r"(?i)(?:.*[-_])?(?:app_?id|auth|code|credential|hmac|key|policy|sas|sig|signature|token)"
+# Hosts without a public name, or by number
+PRIVATE_HOST = r":|(?:^[^.]+|\.(?:arpa|home|internal|intranet|lan|local|localdomain|localhost)|\.\w*\d\w*)\.?$"
+PRIVATE = "it is in a private network, or at http://, which only --allow-local reads."
 SECONDS = 20  # in all
 MOST_PAGE = 2_000_000  # bytes of a page; images and PDFs may have as many as files
-MOST_HOPS = 5
-LONGEST_TITLE = 200  # characters
 HEADERS = {
     "Accept": "text/markdown, text/html;q=0.9, */*;q=0.8",
-    "Accept-Encoding": "gzip",  # whose size can be bounded while it is unpacked
+    "Accept-Encoding": "gzip",
     "User-Agent": "Mozilla/5.0 (compatible; jupyter_ctx)",
 }
 CHARSET = re.compile(r"charset\s*=\s*[\"']?([\w.:-]+)", re.IGNORECASE)
 SAVE_IT = "open it in a browser, save it, and attach the file."
+
+
+def is_address(word: str) -> bool:
+    """Return whether a word is an address, of whatever kind."""
+    return re.match(r"[A-Za-z][A-Za-z0-9+.-]+://", word) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """An address as it was named; ``allow_local``: it may be of any network, and begin with http://."""
+
+    text: str
+    allow_local: bool = False
+
+    @property
+    def file(self) -> PurePosixPath:
+        """The path at its host."""
+        return PurePosixPath(urlsplit(self.text).path)
+
+    @property
+    def host(self) -> str:
+        """Its host; empty where there is none."""
+        return urlsplit(self.text).hostname or ""
+
+    def error(self, problem: str) -> InvalidRequestError:
+        """Return the error that names it, without what may be a key."""
+        shown = re.split("[?#]", self.text)[0]
+        return InvalidRequestError(Redactor().masked(f"{shown}: {problem} Nothing was sent."))
+
+    def check(self) -> None:
+        """Raise InvalidRequestError for one that is not valid, holds a key, or may not be read."""
+        try:
+            parts = urlsplit(self.text)
+        except ValueError as error:
+            raise self.error(f"it is no address: {error}.") from None
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise self.error("only https:// addresses are read; name a file by its path.")
+        names = [name for name, _ in parse_qsl(f"{parts.query}&{parts.fragment}", keep_blank_values=True)]
+        is_signed = any(classify_secret_name(name) or re.fullmatch(SIGNED, name) for name in names)
+        if parts.username is not None or is_signed or Redactor().contains_secret(self.text):
+            raise self.error("it holds a password or a key, which would be kept and shown: fetch it in a cell.")
+        if not self.allow_local:
+            self.check_network()
+
+    def check_network(self) -> None:
+        """Raise InvalidRequestError for one that is not at https:// under a public name."""
+        if not self.text.startswith("https://") or re.search(PRIVATE_HOST, self.host):
+            raise self.error(PRIVATE)
 
 
 def attached_address(address: Address, redactor: Redactor, room: TextRoom) -> Attached:
@@ -53,7 +104,7 @@ def attached_address(address: Address, redactor: Redactor, room: TextRoom) -> At
         raise address.error("it is neither text, nor a PNG, JPEG, GIF or WebP image, nor a PDF.")
     if "html" in content_type:
         title, text = page_text(text)
-        head = f"Page {title[:LONGEST_TITLE]} ({name})" if title else head
+        head = f"Page {title} ({name})" if title else head
     if not text.strip():
         raise address.error(f"there is no text in it, as in pages that a script fills: {SAVE_IT}")
     return attached_text(name, text, head, redactor, room, is_notebook=address.file.suffix == ".ipynb")
@@ -62,10 +113,9 @@ def attached_address(address: Address, redactor: Redactor, room: TextRoom) -> At
 def _decoded(content_type: str, body: bytes) -> str:
     """Return the text of a page: in UTF-8, as most are, whatever is said; else in the encoding that is stated."""
     stated = CHARSET.search(content_type) or CHARSET.search(body[:2_000].decode("latin-1"))
-    with suppress(UnicodeDecodeError):
-        return body.decode(text_encoding(body))
-    with suppress(LookupError):
-        return body.decode(stated[1] if stated else "cp1252", "replace")
+    for encoding in ("utf-8-sig", stated[1] if stated else "cp1252"):
+        with suppress(UnicodeDecodeError, LookupError):
+            return body.decode(encoding)
     return body.decode("cp1252", "replace")
 
 
@@ -74,34 +124,24 @@ def fetched(address: Address) -> tuple[str, bytes]:
     import httpx2
 
     client = httpx2.Client(
-        headers=HEADERS, timeout=SECONDS, follow_redirects=True, max_redirects=MOST_HOPS,
+        headers=HEADERS, timeout=SECONDS, follow_redirects=True,
         trust_env=re.search(PRIVATE_HOST, address.host) is None,  # no proxy for hosts of one's own
         event_hooks={"request": [partial(_check_hop, address)]},
     )  # fmt: skip
-    found: Future[tuple[str, bytes]] = Future()
-    Thread(target=_read, args=(client, address, found), daemon=True).start()  # whose time can be bounded as a whole
+    end = monotonic() + SECONDS
     try:
-        return found.result(SECONDS)
+        with client, client.stream("GET", address.text) as response:
+            return _content(address, response, end)
     except ChatError:
         raise
     except (TimeoutError, httpx2.TimeoutException):
         raise address.error(f"it was not read within {SECONDS} seconds: {SAVE_IT}") from None
     except Exception as error:  # of the connection, TLS, the protocol, too many redirects
         raise address.error(f"it cannot be read ({format_error(error)}).") from None
-    finally:
-        client.close()
 
 
-def _read(client: Any, address: Address, found: Future[tuple[str, bytes]]) -> None:
-    try:
-        with client.stream("GET", address.text) as response:
-            found.set_result(_content(address, response))
-    except BaseException as error:
-        found.set_exception(error)
-
-
-def _content(address: Address, response: Any) -> tuple[str, bytes]:
-    """Return the type of what a server answers, and its bytes. Raises InvalidRequestError."""
+def _content(address: Address, response: Any, end: float) -> tuple[str, bytes]:
+    """Return the type of what a server answers, and its bytes. Raises InvalidRequestError, and TimeoutError."""
     if response.status_code != 200:
         status = f"{response.status_code} {response.reason_phrase}".strip()
         raise address.error(
@@ -110,15 +150,13 @@ def _content(address: Address, response: Any) -> tuple[str, bytes]:
     content_type = response.headers.get("content-type", "text/html").lower()
     most = MOST_BYTES if content_type.startswith(("image/", "application/pdf")) else MOST_PAGE
     body = bytearray()
-    for chunk in response.iter_raw():
+    for chunk in response.iter_bytes():
         body += chunk
         if len(body) > most:
-            break
-    is_packed = response.headers.get("content-encoding") == "gzip" and len(body) <= most
-    data = zlib.decompressobj(wbits=31).decompress(body, most + 1) if is_packed else bytes(body)
-    if len(data) > most:
-        raise address.error(f"it has more than the {most:,} bytes that are read.")
-    return content_type, data
+            raise address.error(f"it has more than the {most:,} bytes that are read.")
+        if monotonic() > end:
+            raise TimeoutError
+    return content_type, bytes(body)
 
 
 def _check_hop(address: Address, request: Any) -> None:

@@ -16,8 +16,8 @@ from itertools import count, groupby
 from reprlib import repr as short_repr
 from typing import Any, TypeAlias, TypeVar, get_args
 
-from ..attachments.addresses import is_address
 from ..attachments.media import FILE_SIGNATURES, guessed_tokens
+from ..attachments.web_pages import is_address
 from ..conversation.events import Added
 from ..conversation.messages import (
     Attachment,

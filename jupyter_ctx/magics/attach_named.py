@@ -11,10 +11,10 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from ..attachments.addresses import Address, is_address
 from ..attachments.attached import MOST_SHARE, Attached
 from ..attachments.attached_files import exists
 from ..attachments.user_code import format_error, silent
+from ..attachments.web_pages import Address, is_address
 from ..errors import InvalidRequestError
 from ..template.expressions import Expression, RefusedError, described
 from ..wording import did_you_mean

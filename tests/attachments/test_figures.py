@@ -122,16 +122,11 @@ def test_a_figure_that_cannot_be_drawn_is_an_error_that_names_it() -> None:
 # images
 
 
-@pytest.mark.parametrize("mode", ["1", "L", "LA", "P", "RGB", "RGBA", "CMYK", "YCbCr", "HSV", "LAB", "I", "F", "I;16"])
+@pytest.mark.parametrize("mode", ["1", "LA", "P", "RGBA", "CMYK", "F", "I;16"])
 def test_an_image_of_any_mode_is_sent(mode: str) -> None:
     found = attached(Image.new(mode, (50, 40)))
     assert found.what == "50 × 40, about 85 tokens"
     assert opened(found).size == (50, 40)
-
-
-def test_numbers_of_any_range_are_shades_of_gray() -> None:
-    found = attached(Image.fromarray(np.array([[0.0, 0.5, 1.0]], dtype="float32")))
-    assert [opened(found).getpixel((x, 0)) for x in range(3)] == [0, 127, 255]
 
 
 def test_a_photograph_is_sent_small_upright_and_without_where_it_was_taken() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from base64 import b64encode
 from pathlib import Path
 from typing import Any
@@ -64,14 +63,6 @@ def test_the_first_pictures_go_as_images_in_order_for_a_model_that_reads_them(tm
     sent = provider.requests[0].messages[-1]
     assert sent.attachments == ()
     assert sent.content.count("[image, 1,024 × 768 pixels]") == 12
-
-
-def test_a_notebook_of_the_third_format_is_read_too() -> None:
-    outputs = [{"output_type": "pyout", "text": ["4", "2"]}, {"output_type": "pyerr", "ename": "E", "evalue": "v"}]
-    cell = {"cell_type": "code", "input": ["1 / 0\n", "x"], "prompt_number": 3, "outputs": outputs}
-    text = notebook_text(json.dumps({"nbformat": 3, "worksheets": [{"cells": [cell]}]})) or ""
-    assert "1 / 0\nx" in text
-    assert text.index("42") < text.index("E: v")
 
 
 def test_of_a_long_output_the_first_and_the_last_lines_go() -> None:

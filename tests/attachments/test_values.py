@@ -15,7 +15,7 @@ from cells import Cells
 from hypothesis import given
 from hypothesis import strategies as st
 from images import PIXEL
-from IPython.display import HTML, JSON, Markdown
+from IPython.display import HTML, Markdown
 
 from jupyter_ctx import Chat, InvalidRequestError, Reply
 from jupyter_ctx.attachments.attached import Attached, TextRoom
@@ -69,8 +69,6 @@ class Marked:
 
 CIRCLE: list[Any] = [1]
 CIRCLE.append(CIRCLE)
-RING: dict[str, Any] = {"a": 1}
-RING["self"] = RING
 
 
 @pytest.mark.parametrize(
@@ -100,12 +98,7 @@ RING["self"] = RING
         ),
         (HTML("<iframe src='x'>"), "<IPython.core.display.HTML object>"),
         (Markdown("# Head"), "# Head"),
-        (JSON({"a": 1}), "{'a': 1}"),
         (Reply("Blue."), "Blue."),
-        (10**3_000, None),
-        (10**100_000, "<int of 332,193 bits>"),
-        (CIRCLE, "[1, <contains itself>]"),
-        (RING, "{'a': 1, 'self': <contains itself>}"),
         (b"\x00\xff", r"b'\x00\xff'"),
         ([object()], "[<object object>]"),
         ({object(): Plain}, "{<object object>: <class 'test_values.Plain'>}"),
@@ -113,8 +106,8 @@ RING["self"] = RING
     ],
     ids=lambda value: type(value).__name__,
 )
-def test_a_value_is_written_as_python_writes_it(value: Any, text: str | None) -> None:
-    assert body(value) == (repr(value) if text is None else text)
+def test_a_value_is_written_as_python_writes_it(value: Any, text: str) -> None:
+    assert body(value) == text
     assert attached(value).what.startswith("about ")
 
 
@@ -139,13 +132,13 @@ MANY: dict[str, Any] = {
     "dict": {n: str(n) for n in range(1_000_000)},
     "text": "word " * 2_000_000,
     "bytes": bytes(5_000_000),
-    "deep": None,
     "text in a list": ["x" * 10_000_000, "y"],
 }
 deep: list[Any] = []
 for _ in range(100_000):
     deep = [deep]
 MANY["deep"] = deep
+MANY["circle"] = CIRCLE
 
 
 @pytest.mark.parametrize("name", MANY)
@@ -154,7 +147,7 @@ def test_a_huge_value_is_cut_to_its_room_quickly_and_says_so(name: str) -> None:
     found = attached(MANY[name], 500)
     assert time.monotonic() - begun < 1
     assert count_characters(found.text) <= 500
-    assert count_characters(found.text) > 300 or name == "deep"
+    assert count_characters(found.text) > 300 or name in ("deep", "circle")
     assert "…" in found.text
     assert " of " in found.what or found.what.startswith("long parts shortened")
 

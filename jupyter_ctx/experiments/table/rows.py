@@ -13,7 +13,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, overload
 
-from ...attachments.library_tables import LibraryTable, library_table
+from ...attachments.tables import LibraryTable, library_table
 from ...errors import InvalidRequestError
 from ...template.expressions import module_of
 from .table_files import MAX_ROWS, TABLE_FORMATS, TEXT_COLUMN, column_names, most_rows, read_table_file

@@ -10,7 +10,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from ...attachments.library_tables import library_table
+from ...attachments.tables import library_table
 from ...errors import InvalidRequestError, MissingDependencyError
 from ...wording import counted, did_you_mean
 

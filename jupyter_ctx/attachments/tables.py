@@ -1,0 +1,244 @@
+"""Tables of any library: read them by position, and write them as their shape, columns, and first and last rows.
+
+pandas is read as it is, other libraries by narwhals; none is imported for a value that does not come from it.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.util import find_spec
+from typing import Any
+
+from ..runtime.secret_texts import BLANKED, classify_secret_name
+from ..template.expressions import module_of
+from ..wording import counted
+from .attached import Blanks, TextRoom
+from .printing import KEY_ROOM, CollectionPrinter, decimal_text, is_collection, own_text
+
+NOT_COUNTED = "not counted"
+FRAME_MARKS = (  # a class with one of these is read by narwhals, or by way of Arrow
+    "__arrow_c_stream__", "__dask_graph__", "collect_schema", "toPandas",
+)  # fmt: skip
+READERS_OF_ARROW = ("polars", "pyarrow", "pandas")
+TITLES = {"polars": "Polars", "dask": "Dask"}
+WIDTHS = (4_000, 1_000, 300, 100, 30)  # characters that a cell may have
+NAME_CHARACTERS = 60
+ENOUGH_ROWS, FIRST_CELLS = 8, 64  # with fewer rows, columns are left out; cells that are tried first
+ALIKE = 8  # columns of the same type, from which on one line says it for all
+ESCAPED = str.maketrans({"\\": "\\\\", "|": "\\|", "\n": "\\n", "\r": "\\r"})
+
+
+@dataclass(frozen=True, slots=True)
+class LibraryTable:
+    """A table of some library: rows by position, columns by number."""
+
+    kind: str  # in words
+    rows: int  # 0 for a query that is lazy
+    names: Sequence[object]  # of its columns, those of the labels of its rows first
+    schema: Callable[[int], tuple[str, str]]  # returns the type of a column, and its missing values in words
+    read: Callable[[int, int, Sequence[int]], Sequence[Sequence[Any]]]  # from one row to another, each of the columns
+    labels: int = 0  # columns that are labels of the rows
+    is_lazy: bool = False  # whether it is a query that has not run
+
+    def named_columns(self, stop: int) -> dict[str, Sequence[Any]]:
+        """Return the values of the rows before a number, by the names of labels and columns."""
+        named = [number for number, name in enumerate(self.names) if name != ""]
+        columns = self.read(0, stop, named) if stop else [()] * len(named)
+        return {str(self.names[number]): column for number, column in zip(named, columns, strict=True)}
+
+
+def library_table(value: Any) -> LibraryTable | None:
+    """Return a table of any library; ``None`` for any other value. A query is not run."""
+    kind, library = type(value), module_of(type(value))
+    pandas: Any = sys.modules.get("pandas")
+    if hasattr(pandas, "api") and isinstance(value, pandas.DataFrame | pandas.Series | pandas.Index):
+        return _of_pandas(value)
+    if hasattr(kind, "fetchall") and hasattr(kind, "limit"):
+        return _of_duckdb(value)
+    fields = getattr(getattr(value, "dtype", None), "names", None)
+    if library == "numpy" and fields:
+        return _of_columns(kind.__name__, value.size, fields, lambda number: value[fields[number]].ravel())
+    is_frame = any(hasattr(kind, mark) for mark in FRAME_MARKS)
+    return _of_narwhals(value, library) if is_frame and library != "xarray" else None
+
+
+def _of_pandas(value: Any) -> LibraryTable:
+    """Return a frame, a column or an index of pandas."""
+    kind = type(value).__name__
+    if hasattr(value, "levels"):
+        value = value.to_frame(index=False)
+    levels = [value.index.get_level_values(n) for n in range(value.index.nlevels)] if hasattr(value, "index") else []
+    labels = [level.name or (f"level {n}" if len(levels) > 1 else "") for n, level in enumerate(levels)]
+    name = getattr(value, "name", None)
+    names = list(value.columns) if hasattr(value, "columns") else ["value" if name is None else name]
+
+    def column(number: int) -> Any:
+        at = number - len(levels)
+        column = levels[number] if at < 0 else value.iloc[:, at] if hasattr(value, "columns") else value
+        return column.array
+
+    return _of_columns(kind, len(value), [*labels, *names], column, labels=len(levels))
+
+
+def _of_columns(
+    kind: str, rows: int, names: Sequence[object], column: Callable[[int], Any], labels: int = 0
+) -> LibraryTable:
+    """Return a table whose columns are arrays of pandas or NumPy, or series of narwhals."""
+
+    def schema(number: int) -> tuple[str, str]:
+        values = column(number)
+        if hasattr(values, "null_count"):
+            missing = values.null_count()
+        else:
+            missing = (values.isna() if hasattr(values, "isna") else values != values).sum()
+        return str(values.dtype), f"{missing:,}"
+
+    def read(start: int, stop: int, numbers: Sequence[int]) -> list[list[Any]]:
+        columns = [column(number)[start:stop] for number in numbers]
+        return [values.tolist() if hasattr(values, "tolist") else values.to_list() for values in columns]
+
+    return LibraryTable(kind, rows, names, schema, read, labels)
+
+
+def _of_duckdb(relation: Any) -> LibraryTable:
+    """Return a relation of DuckDB: its rows are counted, and those that are shown are asked for."""
+
+    def read(start: int, stop: int, numbers: Sequence[int]) -> list[tuple[Any, ...]]:
+        columns = [*zip(*relation.limit(stop - start, start).fetchall(), strict=True)] or [()] * len(relation.columns)
+        return [columns[number] for number in numbers]
+
+    kind, types = f"DuckDB {type(relation).__name__}", relation.types
+    return LibraryTable(kind, len(relation), relation.columns, lambda n: (str(types[n]), NOT_COUNTED), read)
+
+
+def _of_narwhals(value: Any, library: str) -> LibraryTable | None:
+    """Return the table of a value that narwhals reads, by itself or by way of Arrow; ``None``: it does not."""
+    import narwhals
+
+    kind = f"{TITLES.get(library, library)} {type(value).__name__}"
+    frame: Any = narwhals.from_native(value, pass_through=True, allow_series=True)
+    if not isinstance(frame, narwhals.DataFrame | narwhals.LazyFrame | narwhals.Series):
+        reader: Any = next(filter(find_spec, READERS_OF_ARROW), None)
+        if reader is None or not hasattr(type(value), "__arrow_c_stream__"):
+            return None
+        frame = narwhals.from_arrow(value, backend=reader)
+    if isinstance(frame, narwhals.LazyFrame):
+        schema = frame.collect_schema()
+        types = schema.dtypes()
+        return LibraryTable(
+            kind, 0, schema.names(), lambda n: (str(types[n]), NOT_COUNTED), lambda *_: (), is_lazy=True
+        )
+    if isinstance(frame, narwhals.Series):
+        return _of_columns(kind, len(frame), [frame.name or "value"], lambda _: frame)
+    return _of_columns(kind, len(frame), frame.columns, lambda n: frame[:, n])
+
+
+class TableWriter:
+    """Writes a table in sizes of up to ``cells`` cells."""
+
+    def __init__(self, table: LibraryTable, room: TextRoom, blanked: Blanks) -> None:
+        self._table, self._blanked, self._schema = table, blanked, cache(table.schema)
+        self._wide, self._width, self._is_cut = len(table.names) - table.labels, WIDTHS[0], False
+        self.cells = self._wide * max(table.rows, 1)
+        first = self._numbers(min(self._wide, max(room.tokens // FIRST_CELLS, 1)))
+        texts = [text for column in self._cells(min(ENOUGH_ROWS, table.rows), 0, first) for text in column]
+        fitting = (width for width in WIDTHS if room.count(" ".join(t[:width] for t in texts)) <= 0.8 * room.tokens)
+        self._width = next(fitting, WIDTHS[-1])
+
+    def draft(self, size: int) -> tuple[str, str, bool]:
+        """Return the table with ``size`` cells, what was sent of what, and whether it is whole.
+
+        These are of a few rows, until all columns are there, and then of more.
+        """
+        table, self._is_cut = self._table, False
+        wide = min(self._wide, max(size // max(min(table.rows, ENOUGH_ROWS), 1), min(size, 1)))
+        rows = min(table.rows, size // wide) if wide else table.rows * (not self._wide)
+        height, width = counted(table.rows, "row"), counted(self._wide, "column")
+        shape = f"{width}; it has not run, so that it has no rows yet" if table.is_lazy else f"{height} and {width}"
+        lines = [f"{table.kind} with {shape}", *self._columns(wide)]
+        if rows and wide:
+            lines += self._rows(rows, wide)
+        elif table.rows > rows:
+            lines += ["", f"{height} left out."]
+        what = f"all {height}" if rows == table.rows else f"{rows:,} of {height}"
+        what = "the columns of a query that has not run" if table.is_lazy else what
+        what += f" and {wide:,} of {self._wide:,} columns" * (wide < self._wide)
+        what += ", long cells shortened" * self._is_cut
+        return "\n".join(lines), what, (rows, wide) == (table.rows, self._wide)
+
+    def _numbers(self, wide: int) -> list[int]:
+        """Return the numbers of the labels and of the first and the last columns, ``wide`` in all."""
+        first, end = self._table.labels + (wide + 1) // 2, len(self._table.names)
+        return [*range(first), *range(end - wide // 2, end)]
+
+    def _columns(self, wide: int) -> list[str]:
+        """Return the types and missing values of columns, in one line where many have the same."""
+        table, numbers = self._table, self._numbers(wide)[self._table.labels :]
+        types = [self._schema(number) for number in numbers]
+        if len(types) >= ALIKE and table.rows and len(set(types)) == 1:
+            lines = [f"These {wide:,} columns are of type {types[0][0]}, each with {types[0][1]} missing"]
+        else:
+            named = zip(map(self._name, numbers), types, strict=True)
+            rows = [f"| {name} | {dtype} | {missing} |" for name, (dtype, missing) in named]
+            lines = ["| column | type | missing |", "|-|-|-|", *rows] if rows else []
+        if wide < self._wide:
+            first, last = table.labels + (wide + 1) // 2, len(table.names) - wide // 2 - 1
+            names = f"from {self._name(first)} to {self._name(last)}"
+            lines.append(f"… {counted(self._wide - wide, 'column')} left out, {names} …")
+        return ["", *lines] if lines else []
+
+    def _rows(self, rows: int, wide: int) -> list[str]:
+        """Return the first and the last rows as lines of Markdown."""
+        table, numbers = self._table, self._numbers(wide)
+        head = rows if rows == table.rows else (rows + 1) // 2
+        names, columns = [self._name(number) for number in numbers], self._cells(head, rows - head, numbers)
+        if wide < self._wide:
+            gap = table.labels + (wide + 1) // 2
+            names.insert(gap, "…")
+            columns.insert(gap, ["…"] * rows)
+        lines = [f"| {' | '.join(cells)} |" for cells in zip(*columns, strict=True)]
+        title = "All rows:"
+        if rows < table.rows:
+            title = f"The first {head:,} and the last {rows - head:,} of {table.rows:,} rows:"
+            lines.insert(head, f"… {counted(table.rows - rows, 'row')} left out …")
+        return ["", title, f"| {' | '.join(names)} |", f"|{'-|' * len(names)}", *lines]
+
+    def _cells(self, head: int, tail: int, numbers: Sequence[int]) -> list[list[str]]:
+        """Return the first and the last cells of columns as texts."""
+        table = self._table
+        ranges = [(0, head), (table.rows - tail, table.rows)]
+        columns = [list[str]() for _ in numbers]
+        for start, stop in ranges:
+            values = table.read(start, stop, numbers) if start < stop else ()
+            for number, texts, column in zip(numbers, columns, values, strict=False):
+                texts += self._texts(table.names[number], column)
+        return columns
+
+    def _texts(self, name: object, values: Iterable[Any]) -> list[str]:
+        if classify_secret_name(name):
+            values = [BLANKED if self._blanked.hides(name, value) else value for value in values]
+        return [self._cell(value, self._width) for value in values]
+
+    def _name(self, number: int) -> str:
+        return self._cell(self._table.names[number], NAME_CHARACTERS)
+
+    def _cell(self, value: Any, width: int) -> str:
+        """Return a value in one cell of a Markdown table, shortened with … where it is long."""
+        if type(value).__name__.startswith("float"):  # Python's, or of fewer bits
+            return decimal_text(value)
+        if isinstance(value, str):
+            text = value
+        elif is_collection(value):
+            text = CollectionPrinter(width, width, {}, self._blanked).text(value, line=sys.maxsize)
+        else:
+            text = own_text(value)
+        is_long = len(text) > width
+        if is_long or "\n" in text:
+            text = self._blanked(text[: width + KEY_ROOM])
+        if is_long:
+            self._is_cut = True
+            text = f"{text[:width]}…"
+        return text.translate(ESCAPED)
