@@ -13,7 +13,8 @@ from ..context.usage import MILLION, Usage
 from ..conversation.messages import Message
 from ..errors import InvalidRequestError
 from ..wording import dollars
-from .registry import Models, Target
+from .registry import Models
+from .target import Target
 
 TIERED = 100_000  # tokens of a request from which prices may be higher: providers' steps are at 128,000 and more
 LEAST_CACHED = 1_024  # tokens: most providers keep no shorter beginning
