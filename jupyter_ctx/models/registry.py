@@ -26,8 +26,7 @@ from ..providers.lookup import bills, check_known, get_provider, is_billed, key_
 from ..providers.parameters import refused_at
 from ..providers.plugins import PluginProvider, shadowed
 from ..storage.serialization import EndpointState, MeterState, Sizes, StoredState
-from .model_list import ModelList, ModelRow
-from .model_names import near_models
+from .model_names import ModelList, ModelRow, near_models
 from .pricing import CACHE_WRITES, given_prices, has_listed_price, price
 from .target import NO_LIMIT, Target
 from .tokenizer import counter, load_soon
@@ -242,18 +241,10 @@ class Models:
             self._limits[target.provider.endpoint] = limit
         return limit
 
-    def confirm(self, target: Target) -> None:
-        """Learn the limit of a server that is started here, as it says unasked: somebody else has met it."""
-        served, end = target.provider.served_window(ask=False), target.provider.endpoint
-        if served is not None and served.tokens < target.window.tokens and end not in self._limits:
-            against = target.claimed.source, target.claimed.tokens
-            self._limits[end] = LearnedLimit(served.tokens, is_stated=True, against=against)
-
     def counted(self, target: Target, sent: SentRequest, reply: Reply, usage: Usage, *, turn_id: str | None) -> None:
         """Learn from the usage of one reply; see :meth:`~jupyter_ctx.context.tokens.Meter.reported`."""
-        is_cut = reply.stop_reason in ("max_tokens", "context_window")
         with self._learning:
-            target.meter.reported(sent, reply.text, usage, turn_id=turn_id, is_cut=is_cut)
+            target.meter.reported(sent, reply.text, usage, turn_id=turn_id)
         vocabulary = family_of(target.settings.model).vocabulary
         if vocabulary is not None and _counting(target.settings) == "auto":
             load_soon(vocabulary)  # the next prompt is counted by it
