@@ -13,7 +13,7 @@ import time
 from benchmarks.texts import code, english
 from jupyter_ctx import Chat
 from jupyter_ctx.conversation.messages import Turn
-from jupyter_ctx.models.registry import Target
+from jupyter_ctx.models.target import Target
 from jupyter_ctx.providers.local import stop_servers
 from jupyter_ctx.runtime.interrupts import Stopper
 from jupyter_ctx.session.session import Session

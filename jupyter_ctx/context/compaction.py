@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left, bisect_right
-from typing import Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from .budget import MARGIN
+
+if TYPE_CHECKING:
+    from ..config.settings import Settings
 
 Means = Literal["send", "trim", "summarise before", "summarise after", "refuse"]
 
@@ -21,22 +24,6 @@ MIN_SUMMARY = 150  # tokens
 SUMMARY_SHARE = 0.1  # of the limit
 KEEP_SHARE = 0.25  # of the limit stays verbatim beside a summary
 KEEP_TURNS = 2
-
-
-class CompactionSettings(Protocol):
-    """The settings that demands for room read; ``config.settings.Settings`` declares and explains each of them."""
-
-    @property
-    def on_overflow(self) -> Literal["trim", "summarise", "stop"]: ...  # noqa: D102
-
-    @property
-    def compact_at(self) -> float: ...  # noqa: D102
-
-    @property
-    def min_turns(self) -> int: ...  # noqa: D102
-
-    @property
-    def max_turns(self) -> int | None: ...  # noqa: D102
 
 
 class Within(NamedTuple):
@@ -204,13 +191,13 @@ class Decision(NamedTuple):
     too_large: bool = False
 
 
-def compact_share(settings: CompactionSettings, limit: int) -> float:
+def compact_share(settings: Settings, limit: int) -> float:
     """Return ``compact_at`` as a share of the limit: up to 1 it is one, and above that it is a number of tokens."""
     at = settings.compact_at
     return at if at <= 1 else min(1.0, at / max(1, limit))
 
 
-def decide(now: RequestSize, settings: CompactionSettings, *, goal: float | None = None) -> Decision:
+def decide(now: RequestSize, settings: Settings, *, goal: float | None = None) -> Decision:
     """Return what is done to a request. ``goal``, in tokens, goes before the shares that are demanded.
 
     A request above ``compact_at`` is cut to 0.6 of the limit, or to well below ``compact_at`` where that is less; one
@@ -274,7 +261,7 @@ def _nearest(ledger: Ledger, room: float, start: int, end: int) -> int:
     return above if nearer else below
 
 
-def trim(now: RequestSize, settings: CompactionSettings) -> int | None:
+def trim(now: RequestSize, settings: Settings) -> int | None:
     """Return where the view begins once the user trims it; ``None``: it takes at most 0.6 of the limit already."""
     goal = TRIM_TO * now.limit
     return None if now.tokens_from(now.start) <= goal else decide(now, settings, goal=goal).cut.start

@@ -1,4 +1,7 @@
-"""Walk the body of a refusal once: its objects, and what its texts say in plain English words."""
+"""Walk the body of a refusal once: its objects, and what its texts say in plain English words.
+
+Chinese is translated word by word, in its own word order.
+"""
 
 from __future__ import annotations
 
@@ -6,17 +9,46 @@ import json
 import re
 from collections import deque
 from contextlib import suppress
+from functools import cache
 from html import unescape
 from itertools import islice
 from typing import Any, NamedTuple
 from unicodedata import normalize
 
-from .refusal_words import compiled, in_english
-
 ECHOED_FIELDS = frozenset({"input", "inputs", "messages", "prompt", "content", "contents", "tools", "request"})
 # How much is read: parts of a body, items of a part, characters at each end of a text and of JSON in a text.
 MOST_PARTS, MOST_ITEMS, END_LENGTH, JSON_LENGTH = 1_000, 100, 3_000, 200_000
 SENTENCE_BREAK = r"\n\s*(?-i:(?=[A-Z{(\[]))|(?<=[})\].])\s*\n"  # before or after a line that is a sentence
+
+# Chinese is written without spaces: a word may begin anywhere. A longer phrase comes before its parts.
+CHINESE = {
+    "rate limit": (
+        r"频率|频繁|速率|限流|限速|分[钟鐘]|每[秒日天月小]|今日|本月|并发|[rt]pm|配额|额度|余额|欠费|套餐|账户|帐户|订阅|超时"
+    ),
+    "file": r"图片|图像|照片|附件|文件|文档|音频|视频|密钥|密码|令牌|过期|名称|标题|参数|字段|编号|工具|函数|标签",
+    "bytes": r"字节",
+    "characters": r"(?<=\d)个?字符?|字符",
+    "context": r"上下文(?:窗口|最?大?长度)?",
+    "must not exceed": r"不(?:[能得可应]|允许)+(?:超[过出]|[大高长多]于)",
+    "too long": r"[过過太超][长長大多]了?|[放装]不下|已满|用尽",
+    "exceeds": r"超[过過出越限标]|[大高长多]于|溢出",
+    "less than": r"[小少低]于",
+    "at most": r"最多|不超过|以[下内]",
+    "maximum": r"最[大长長高]",
+    "limit": r"上限|限[制额定度]|允许|支持|接受|容量|范围",
+    "output tokens": r"(?:输出|生成|回复|补全)的?token数?",
+    "output": r"输出|生成|回复|回答|补全",
+    "prompt": r"提示词?",
+    "input": r"输入|輸入|对话|会话|聊天|历史|消息|信息|文本|内容|问题|字数",
+    "request body": r"请求(?:主?体|正文)",
+    "request": r"请求",
+    "tokens": r"\btokens?\b|词元",
+    "shorten the": r"缩短|精简|减少|截断",
+    "length": r"[长長]度|大小|数量|总数|数",
+    "received": r"收到|当前|实际|包含",
+    "and": r"以及|[及和与]",
+}
+IDEOGRAPHS = r"[\u3400-\u9fff]+"
 
 
 class BodyPart(NamedTuple):
@@ -83,3 +115,20 @@ def _plain(text: str) -> str:
 
 def _ends(text: str) -> str:
     return text if len(text) <= 2 * END_LENGTH else f"{text[:END_LENGTH]}\n{text[-END_LENGTH:]}"
+
+
+def in_english(text: str) -> str:
+    """Return a refusal with its Chinese words translated into English."""
+    if not compiled(IDEOGRAPHS).search(text):
+        return text
+    names = list(CHINESE)
+    words = "|".join(f"(?P<w{i}>{pattern})" for i, pattern in enumerate(CHINESE.values()))
+    text = compiled(words).sub(lambda match: f" {names[int(str(match.lastgroup)[1:])]} ", text)
+    text = re.sub(rf"(?<=\d){IDEOGRAPHS}", ", ", text)
+    return re.sub(IDEOGRAPHS, " ", text)
+
+
+@cache
+def compiled(pattern: str) -> re.Pattern[str]:
+    """Return a compiled pattern. Most users never need one, so none is compiled at import."""
+    return re.compile(pattern.replace("~", "[ _-]?"), re.I | re.M)

@@ -2,7 +2,7 @@
 
 Every server has its own wording, so no sentence is listed here. Refusals that only look like an
 overflow are ruled out first: rate limits speak of tokens too. An overflow is then recognised by its
-error code, by what the words of a clause name (see refusal_words.py), or by arithmetic: the request
+error code, by what the words of a clause name, or by arithmetic: the request
 is larger than the limit. The words around a number tell what the number is.
 """
 
@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from .error_body import body_parts, plain_text
-from .refusal_words import UNIT, WORDS, compiled
+from .error_body import body_parts, compiled, plain_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +37,61 @@ class Overflow:
 
 
 # In patterns, "~" joins the words of a name: context length, context_length, ContextLength.
+
+UNIT = r"(?:[kmg]i?b|bytes?|char\w*|pixels|items|entries)\b"  # units of other limits
+
+# What a word of a clause names; the first row that matches decides. Only words that tell an overflow from something
+# else are listed. "#" stands for a number.
+WORDS = {
+    "other": (  # that has a limit of its own
+        rf"# ?{UNIT}"
+        r"|(?:prompt|message|conversation|chat|history|context|input|session|token|tool~call)(?:~|')?s?~?"
+        r"(?:ids?(?! len)|names?|titles?|key|template|index|role|logprobs|caching|cache[a-z]*|param[a-z]*|audio)\b"
+        r"|(?:api|access|auth[a-z]*|bearer|refresh|session|reset|id|security|invite) tokens?\b|(?:logit|stop|tool)"
+        r"[a-z]*|images?|pictures?|photos?|files?(?! *[\"'/])|attachments?|documents?|pdfs?|pages?|audio|videos?"
+        r"|uploads?|frames?|schemas?|headers?|cookies?|ur[il]s?|query string|strings?|arrays?|passwords?|signatures?"
+        r"|jwt|csrf|names?|conversations|titles?|items?|lists?|metadata|users?|temperature|top_[a-z]+|seeds?|logprobs"
+        r"|dimensions?|depth|vocab[a-z]*|memory|[cg]pu|time|timeout|queue|connections?|buffers?|retries|iterations"
+        r"|sessions?|batch[a-z]*|lora|functions? (?:name|desc)[a-z]*|enum|num_ctx|chars|characters|bytes|budget_tokens"
+        r"|proxy|properties|seconds"
+    ),
+    "": (
+        r"bad~request(?: error)?|invalid~request(?:~error)?|request~id\S*|invalid (?:input )?argument|error message"
+        r"|validation|input should be|text of|model~group|context (?:deadline|cancel[a-z]*|menu|handle|manager)"
+        r"|context=\([^)]*"  # OpenAI: a place in a schema
+    ),
+    "shorten": r"shorten|short(?:er)?(?! than)|reduc[a-z]*|trim|truncate|compress|cut down|clear|summari[sz]e",
+    "context": (
+        r"context(?:~(?:windows?|length|size|limit|budget)){0,2}|(?:sequence|seq|model|position)~len(?:gth)?|n_ctx|ctx"
+        r"|max_(?:model|seq[a-z]*|context|ctx|position[a-z]*)(?:~(?:len|length|tokens|size|embeddings))?|kv cache"
+    ),
+    "output": (
+        r"(?:generated|output|response|reply|completion) (?:text|messages?|content|sequence)|(?<!model_)max_tokens"
+        r"|max~(?:new|output|completion)~(?:tokens?|length)|n_predict|completions?|outputs?|repl(?:y|ies)"
+        r"|responses?|answers?|predict[a-z]*|writes?"
+    ),
+    "over": (
+        r"(?:too|so|that|this)~(?:many|much|long|large|big)|overflow[a-z]*|exhausted|oversized?|full\b|filled|reached"
+        r"|no room|r[au]n out|out of(?= context)|hit|not enough|longer than (?:allowed|permitted)|exceed[a-z]*"
+        r"|surpass[a-z]*|cross(?:e[sd])?|in excess(?= of)|(?:long|larg|great|bigg|high)er than|over\b(?!-)|above|beyond"
+        r"|more(?: \w+)?(?: \(?#\)?)? than|past|outside|[>≥]=?|(?:[a-z]+n['’]t|not|to|no longer|cannot|never) fits?"
+    ),
+    "limit": (
+        r"max[a-z]*|limit[a-z]*|largest|ceiling|cap\b|bound|specification|range|between|allow[a-z]*|permit[a-z]*"
+        r"|at most|up to|capacit[a-z]*|supports?|supported|accept[a-z]*|holds?|handle|(?:can|only) \w+|room"
+        r"|(?:short|small|low|few)er than|less than|below|under|[<≤]"
+    ),
+    "tokens": (
+        r"tokens|(?<=#-)token|token(?=~overflow| over\b)|token~(?:count|limit|length|budget|window|size|quantity|total"
+        r"|number|usage)s?|tokeni[sz][a-z]*|(?<=input )token|(?<=prompt )token"
+    ),
+    "input": (
+        r"prompts?|inputs?|messages?|conversation|chat|history|dialog[a-z]*|question|query|text|contents?|transcript"
+        r"|sequence|thread"
+    ),
+    "plus": r"plus|\+|and|with|together",
+    "number": r"#",
+}
 
 # A longer context than a plan or tier includes, whatever the status: a shorter prompt passes.
 PAID_TIER = (

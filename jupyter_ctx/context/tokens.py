@@ -198,10 +198,8 @@ class Meter:
         """Return whether the size of a turn (by its id), or of the fixed texts, comes from a report."""
         return part in (self._fixed if isinstance(part, Fixed) else self._turns)
 
-    def reported(
-        self, sent: SentRequest, reply: str, usage: Usage, *, turn_id: str | None, is_cut: bool = False
-    ) -> None:
-        """Learn from the usage of one reply, which becomes a turn with a ``turn_id``; ``is_cut``: it has no end.
+    def reported(self, sent: SentRequest, reply: str, usage: Usage, *, turn_id: str | None) -> None:
+        """Learn from the usage of one reply, which becomes a turn with a ``turn_id``.
 
         The reported input, less the parts that were counted before, is shared out among the estimated
         parts, the prompt included, as they are estimated after it was learned from. Where the shares
@@ -212,8 +210,8 @@ class Meter:
             return  # before the first report a server may add a system prompt of its own
         answered = usage.output_tokens - usage.reasoning_tokens
         text = self._vector(reply)
-        ends = 0 if is_cut else 1  # a token ends the reply; thoughts may be counted in it, too
-        self._learn(text, min(answered - ends, 2 * self.calibration.estimate(text)))
+        # a token ends the reply; thoughts may be counted in it, too
+        self._learn(text, min(answered - 1, 2 * self.calibration.estimate(text)))
         if turn_id is None:  # no size is kept, and what a server has cut teaches nothing
             least = READ_WHOLE if self._reports >= FIRST_REPORTS else 1 / PLAUSIBLE
             is_text = self._overhead is not None or self.message(sent.prompt) > MOSTLY_TEXT * OVERHEAD_AT_MOST

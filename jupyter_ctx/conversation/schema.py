@@ -38,7 +38,7 @@ def read_object(text: str) -> dict[str, Any]:
     if begin < 0 or whole.startswith("["):
         raise ValueError("it is no JSON object")
     try:
-        value, end = DECODER.raw_decode(whole, begin)
+        value, end = json.JSONDecoder().raw_decode(whole, begin)
         found: dict[str, Any] = json.loads(clean(json.dumps(value, ensure_ascii=False, allow_nan=False)))
     except json.JSONDecodeError as error:
         unfinished = error.pos >= len(whole) or error.msg.startswith("Unterminated")
@@ -54,28 +54,11 @@ def read_object(text: str) -> dict[str, Any]:
     return found
 
 
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return an object. Raises ValueError where a name is there twice: either value may be meant."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"{twice!r} is in it twice")
-    return found
-
-
-def _refused(name: str) -> float:
-    raise ValueError(f"{name} is no JSON")
-
-
-DECODER = json.JSONDecoder(object_pairs_hook=_once, parse_constant=_refused)
-
-
 SCHEMA_KINDS = "a pydantic model, a dataclass, a TypedDict or a JSON schema (a dict)"
 MOST_NAME = 64  # characters of a schema's name that providers take
 MOST_PROBLEMS = 5  # that an error lists
 MOST_SHOWN = 200  # characters of one problem
-REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
+FOREIGN_REFERENCE = re.compile(r'"\$(?:ref|dynamicRef|recursiveRef)": "([^#"][^"]*)"')
 Path = tuple[str | int, ...]
 
 
@@ -109,7 +92,7 @@ class Schema:
             root = _rooted(given, "the JSON schema")
             return cls(given, _name(given.get("title")), root, tuple(root.get("properties", ())))
         if not _is_class_of_fields(kind):
-            raise InvalidRequestError(f"schema is {_short(repr(kind))}: it must be {SCHEMA_KINDS}.{_hint(kind)}")
+            raise InvalidRequestError(f"schema is {_short(repr(kind))}: it must be {SCHEMA_KINDS}.")
         from pydantic import TypeAdapter
 
         try:
@@ -202,15 +185,6 @@ def _is_class_of_fields(kind: Any) -> bool:
     return isinstance(kind, type) and (is_model or is_typeddict(kind) or hasattr(kind, "__required_keys__"))
 
 
-def _hint(kind: Any) -> str:
-    """Return what to give instead, where that can be told."""
-    if _is_class_of_fields(type(kind)):
-        return f" Give the class, {type(kind).__name__}, not an instance of it."
-    if any(kind is each for each in (str, int, float, bool, list)) or get_origin(kind) is not None:
-        return " A value of another type goes into a field: class Answer(TypedDict): items: list[str]."
-    return " Its name alone is understood by %%chat --schema NAME only." if isinstance(kind, str) else ""
-
-
 def for_pydantic(kind: Any) -> Any:
     """Return a type whose TypedDicts are those of typing_extensions: before Python 3.12, pydantic takes no others."""
     import typing_extensions
@@ -241,22 +215,12 @@ def _checked_json(given: Mapping[str, Any]) -> dict[str, Any]:
     except jsonschema.SchemaError as error:
         problem = f"The JSON schema is invalid at {error.json_path}: {_short(error.message)}."
         raise InvalidRequestError(problem) from None
-    _check_references(copy, copy)
+    foreign = FOREIGN_REFERENCE.search(json.dumps(copy))
+    if foreign:  # which would be fetched
+        raise InvalidRequestError(
+            f"The JSON schema refers to {foreign[1]!r}: only parts of itself (#/$defs/…) will do."
+        )
     return copy
-
-
-def _check_references(part: Any, root: dict[str, Any]) -> None:
-    """Raise InvalidRequestError for a reference out of the schema, which would be fetched, or to nothing in it."""
-    if isinstance(part, dict):
-        for target in [part[name] for name in REFERENCES if isinstance(part.get(name), str)]:
-            if not target.startswith("#"):
-                raise InvalidRequestError(
-                    f"The JSON schema refers to {target!r}: only parts of itself (#/$defs/…) will do."
-                )
-            if target.startswith("#/") and resolved(target, root) is None:
-                raise InvalidRequestError(f"The JSON schema refers to {target!r}, which it does not have.")
-    for inner in part.values() if isinstance(part, dict) else part if isinstance(part, list) else ():
-        _check_references(inner, root)
 
 
 def _rooted(given: dict[str, Any], whose: str) -> dict[str, Any]:

@@ -14,12 +14,10 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-KNOWN_KEYWORDS = frozenset(
-    {"description", "title", "format"}
-)  # keywords beside those that shape a value, which all know
+KNOWN_KEYWORDS = frozenset({"description", "title", "format"})  # beside those that shape a value: all know them
 STRING_FORMATS = frozenset(["date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"])
 SILENT = frozenset({"$schema", "$id", "$comment", "$anchor", "examples", "deprecated", "readOnly", "writeOnly"})
-SHAPING = frozenset({"patternProperties", "prefixItems", "$dynamicRef", "$recursiveRef", "unevaluatedProperties"})
+SHAPING = frozenset({"allOf", "patternProperties", "prefixItems", "$dynamicRef", "unevaluatedProperties"})
 DEFINITIONS = ("$defs", "definitions")
 LITERAL_TYPES = {str: "string", int: "integer", float: "number"}  # of listed values, of which Gemini knows no others
 
@@ -59,11 +57,6 @@ def _strict(node: Any, schema: Mapping[str, Any]) -> dict[str, Any]:
     if not isinstance(node, Mapping) or node.keys() & SHAPING:
         raise _NotStrict
     rest = {name: value for name, value in node.items() if name not in SILENT and value is not None}
-    wrapped = rest.pop("allOf", None)
-    if wrapped is not None:
-        if len(wrapped) != 1 or not isinstance(wrapped[0], Mapping):
-            raise _NotStrict
-        return _strict({**wrapped[0], **rest}, schema)
     if "$ref" in rest:
         meant = resolved(rest.pop("$ref"), schema)
         if meant is None:

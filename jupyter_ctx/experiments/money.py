@@ -9,8 +9,9 @@ from typing import Any
 
 from ..context.tokens import Meter
 from ..context.usage import Usage
-from ..models.registry import Models, Target
+from ..models.registry import Models
 from ..models.request_price import GIVE_PRICES, price_of, worst_case
+from ..models.target import Target
 from ..providers.base import Reply
 from ..session.ask import Ask, Asker
 from ..wording import counted, dollars

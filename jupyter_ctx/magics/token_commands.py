@@ -18,7 +18,7 @@ from ..conversation.text_safety import checked
 from ..display.token_page import CutText, tokens_bundle
 from ..display.widgets.next_tokens import Likely, NextTokens
 from ..errors import ProviderError
-from ..models.registry import Target
+from ..models.target import Target
 from ..models.tokenizer import vocabulary_tokens
 from ..providers.base import Reply
 from ..providers.logprobs import next_tokens, text_tokens

@@ -1,10 +1,15 @@
-"""Names of models: for completion, and for suggestions where a name was mistyped."""
+"""Names of models: as a table, for completion, and for suggestions where a name was mistyped."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping
 from difflib import get_close_matches
+from typing import Any, ClassVar, NamedTuple
 
+from ..context.windows import ContextWindow
+from ..display.tabular import Table
+from ..display.text import to_plain
 from ..providers.catalog import BARE, SERVICES
 from ..providers.lookup import provider_names
 from .pricing import priced_names
@@ -58,3 +63,31 @@ def _is_chat(provider: str, name: str) -> bool:
     """Return whether a name is a chat model's, and one of the provider's own."""
     foreign = (provider == "google" and not re.match("gem", name)) or (provider == "perplexity" and "/" in name)
     return not foreign and not NOT_CHAT.search(name)
+
+
+class ModelRow(NamedTuple):
+    """A model that a provider lists, and its context window."""
+
+    model: str
+    context_window: ContextWindow
+
+    @property
+    def window(self) -> int:
+        """Tokens that the model holds."""
+        return self.context_window.tokens
+
+    @property
+    def source(self) -> str:
+        """Where the window's size comes from, in words."""
+        return self.context_window.origin
+
+
+class ModelList(Table[ModelRow]):
+    """Models with their windows, by name."""
+
+    __slots__ = ()
+    columns = ("model", "window", "source")
+    heads: ClassVar[Mapping[str, str]] = {"source": ""}
+    formats: ClassVar[Mapping[str, Callable[[Any], str]]] = {"model": to_plain, "window": "{:,}".format}
+    newest = False
+    most_shown = 10_000

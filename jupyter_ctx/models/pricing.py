@@ -76,8 +76,6 @@ def table_price(provider: str, names: Collection[str], usage: Usage, *, cache_tt
 
 def priced_names(provider: str) -> tuple[str, ...]:
     """Return the models of a provider in genai-prices."""
-    try:
-        from genai_prices.data import providers
-    except ImportError:  # another version keeps its data elsewhere
-        return ()
+    from genai_prices.data import providers
+
     return tuple(model.id for known in providers if known.id == provider for model in known.models)

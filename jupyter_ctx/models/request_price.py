@@ -13,7 +13,8 @@ from ..context.usage import MILLION, Usage
 from ..conversation.messages import Message
 from ..errors import InvalidRequestError
 from ..wording import dollars
-from .registry import Models, Target
+from .registry import Models
+from .target import Target
 
 TIERED = 100_000  # tokens of a request from which prices may be higher: providers' steps are at 128,000 and more
 LEAST_CACHED = 1_024  # tokens: most providers keep no shorter beginning
@@ -176,5 +177,4 @@ def unknown_prices(prices: Sequence[RequestPrice]) -> str:
     names = list(dict.fromkeys(price.model for price in prices if price.high is None))
     rest = price_range([price for price in prices if price.high is not None])
     others = f", the others cost between {dollars(rest[0])} and {dollars(rest[1])}" if rest and rest[1] else ""
-    many = len(names) > 1
-    return f"the price{'s' if many else ''} of {' and '.join(names)} {'are' if many else 'is'} unknown{others}"
+    return f"the price of {' and of '.join(names)} is unknown{others}"

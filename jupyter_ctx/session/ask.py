@@ -18,7 +18,8 @@ from ..conversation.text_safety import checked
 from ..errors import ChatInterrupted, InvalidRequestError
 from ..export.openai_messages import joined, together
 from ..models.cost_budget import CostBudget
-from ..models.registry import Models, Target, full_name, key_owner
+from ..models.registry import Models, full_name, key_owner
+from ..models.target import Target
 from ..providers.base import AnswerSchema, Reply, Request, SupportsStream
 from ..providers.lookup import given_address
 from ..providers.plugins import plugin

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ..attachments.attached import Attached
 from ..conversation.messages import file_tokens
 from ..errors import ChatInterrupted, InvalidRequestError
-from ..models.registry import Target
+from ..models.target import Target
 from .prompt import Prompt, attached_parts
 from .prompt_parts import CELL_SOURCE, divided
 from .send import stopped

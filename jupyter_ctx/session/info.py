@@ -15,7 +15,7 @@ from ..conversation.conversation import Conversation
 from ..conversation.events import Offered, TurnAdded
 from ..conversation.messages import Message, Turn
 from ..errors import ChatError
-from ..models.registry import Target
+from ..models.target import Target
 from .planning import ledger_of
 from .prompt_parts import tokens_within
 from .request_plan import RequestPlan

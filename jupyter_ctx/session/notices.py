@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from ..context.context_info import ContextInfo
 from ..context.overflow import Overflow
-from ..models.registry import KINDS_OF_FILES
+from ..models.target import KINDS_OF_FILES
 from ..providers.base import Reply
 from ..wording import counted, named_turns
 from .complete import Completion

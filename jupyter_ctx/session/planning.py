@@ -18,7 +18,8 @@ from ..context.tokens import Fixed, Meter
 from ..conversation.conversation import Conversation
 from ..conversation.messages import Message, file_tokens
 from ..errors import ContextOverflowError
-from ..models.registry import Models, Target
+from ..models.registry import Models
+from ..models.target import Target
 from .prompt_parts import tokens_within
 from .request_plan import RequestPlan, heavy_error, overflow_error
 from .view import Scope, request_bytes, scope_at, turn_tokens

@@ -17,7 +17,8 @@ from ..conversation.messages import Turn, TurnRecord
 from ..conversation.schema import Schema
 from ..conversation.text_safety import checked, clean
 from ..errors import InvalidRequestError
-from ..models.registry import Models, Target
+from ..models.registry import Models
+from ..models.target import Target
 from ..runtime.redaction import Redactor
 
 if TYPE_CHECKING:

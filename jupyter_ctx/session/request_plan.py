@@ -13,7 +13,7 @@ from ..conversation.conversation import Conversation
 from ..conversation.messages import Attachment, Message, Turn, file_tokens
 from ..conversation.places import TurnSlot
 from ..errors import ContextOverflowError
-from ..models.registry import Target
+from ..models.target import Target
 from ..providers.base import Request
 from ..wording import named_turns
 from .view import Scope, lightened, megabytes, messages_before, request_bytes, turn_tokens, view_key

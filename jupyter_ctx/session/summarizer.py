@@ -24,7 +24,7 @@ from ..context.summary_facts import (
 from ..context.tokens import Fixed
 from ..conversation.messages import Message, Summary, Turn
 from ..errors import ChatError, ContextOverflowError, ProviderError
-from ..models.registry import Target
+from ..models.target import Target
 from ..providers.base import Reply
 from ..runtime.interrupts import Stopper
 from .complete import paid_stream

@@ -14,7 +14,7 @@ from ..context.tokens import Fixed, Meter
 from ..conversation.conversation import Conversation
 from ..conversation.messages import Attachment, Message, Summary, Turn, file_tokens
 from ..conversation.places import TurnSlot
-from ..models.registry import Target
+from ..models.target import Target
 from ..providers.base import Request
 
 PartStatus = Literal[

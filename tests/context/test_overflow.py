@@ -76,14 +76,11 @@ SHAPES: dict[str, tuple[int | None, Any, Overflow]] = {
         {"error": "`inputs` + `max_new_tokens` must be <= 800. Given: 700 `inputs` tokens and 200 `max_new_tokens`"},
         says(800, 700, 200),
     ),
-    "inputs alone": (422, {"error": "`inputs` must have less than 800 tokens. Given: 900"}, says(cap=800, sent=900)),
     "a total of both": (
         400,
         {"message": "too many tokens: prompt and prediction together cannot exceed 2000 - received 2100"},
         says(2000),
     ),
-    "names of settings": (400, {"error": "n_keep (1200) of the prompt >= n_ctx (1000)"}, says(1000, 1200)),
-    "square brackets": (None, error("input tokens [900] exceed context window [800]"), says(800, 900)),
     "an excess": (400, {"error": "prompt too long; by 540 tokens (ref: 00000000-1111-0000)"}, says(excess=540)),
     "a comparison": (
         400,
@@ -93,7 +90,6 @@ SHAPES: dict[str, tuple[int | None, Any, Overflow]] = {
     "words with a 413": (413, error("Request size exceeds the context window"), says()),
     "a code with a 413": (413, error("Max size: 8000 tokens", code="tokens_limit_reached"), says(8000)),
     "only a code": (400, error("No.", code="context_length_exceeded"), says()),
-    "another code": (400, error("No.", code="model_max_prompt_tokens_exceeded"), says()),
     "a type": (400, {"message": "No.", "type": "invalid_request_prompt_too_long", "code": "3059"}, says()),
     "a number for a code": (400, error("No.", code="1261"), says()),
     "in a stream, without a status": (None, error("Context size has been exceeded."), says()),
@@ -110,15 +106,8 @@ SHAPES |= {text: (400, error(text), overflow) for text, overflow in MESSAGES.ite
 ENVELOPES: dict[str, Any] = {
     "plain text": TOO_LONG,
     "bytes": TOO_LONG.encode(),
-    "an error that is text": {"error": TOO_LONG},
-    "a list": [error(TOO_LONG)],
-    "a detail": {"detail": [{"loc": ["body"], "msg": TOO_LONG}]},
-    "JSON": json.dumps(error(TOO_LONG)),
-    "JSON in bytes": json.dumps(error(TOO_LONG)).encode(),
     "JSON in JSON": json.dumps(error(json.dumps(error(TOO_LONG)))),
     "an upstream's JSON": error("Provider error", code=400, metadata={"raw": json.dumps(error(TOO_LONG))}),
-    "an upstream's object": error("Provider error", code=400, metadata={"raw": error(TOO_LONG)}),
-    "an upstream's text": error("Provider error", code=400, metadata={"raw": TOO_LONG}),
     "JSON in a sentence": error(f"BadRequestError: XException - {json.dumps(error(TOO_LONG))}. Model Group=x"),
     "the repr of bytes": error(
         f"BadRequestError: XException - {json.dumps(error(TOO_LONG), indent=1).encode()!r}. Group=x"
@@ -127,7 +116,6 @@ ENVELOPES: dict[str, Any] = {
     "escapes of Go": error("upstream: " + json.dumps(error(TOO_LONG)).replace(">", "\\u003e")),
     "an event stream": f"event: error\ndata: {json.dumps(error(TOO_LONG))}\n\n",
     "a page": f"<html><pre>{TOO_LONG.replace('>', '&gt;')}</pre></html>",
-    "an event": {"type": "response.failed", "response": {"id": "x", **error(TOO_LONG)}},
     "line breaks": TOO_LONG.replace(" ", " \n "),
     "the end of much else": "x" * 100_000 + " " + TOO_LONG,
     "a gateway's status in a page": f"<html><h1>502 Bad Gateway</h1><p>{TOO_LONG}</p></html>",
@@ -200,25 +188,14 @@ def test_any_verb_of_too_much_makes_an_overflow_of_a_size_and_a_limit() -> None:
 
 BYTES: list[tuple[int | None, Any]] = [
     (413, None),
-    (413, "<html><head><title>413 Request Entity Too Large</title></head><hr><center>nginx</center></html>"),
-    (413, "Payload Too Large"),
-    (413, error("Request exceeds the maximum size", type="request_too_large")),
     (400, error("Request payload size exceeds the limit: 314572800 bytes.")),
-    (413, "Maximum request body size 1048576 exceeded, actual body size 1056562"),
-    (500, error("upstream: request entity too large")),
-    (400, error("Request body too large, limit 4 MB")),
     (None, error("request body exceeds 4194304 bytes")),
-    (None, error("Request exceeds the maximum allowed number of bytes", type="request_too_large")),
     (413, "请求体过大"),
 ]
 BYTES += [(status, error(text)) for status, text in SIZES]
 NOT_BYTES: list[tuple[int | None, Any]] = [
     *((status, error(text)) for status, text in NO_SIZES),
-    (413, error("Prompt is too long")),
-    (413, error("Request body too large for a model. Max size: 8000 tokens.", code="tokens_limit_reached")),
     (413, error("Request too large on tokens per minute (TPM): Limit 6000, Requested 14368")),
-    (429, "Payload Too Large"),
-    (400, error("The prompt is too long")),
     (400, error("image exceeds 5 MB maximum: 6500712 bytes > 5242880 bytes")),
     (400, error("max_tokens is too large")),
     (500, error("the server ran out of memory")),
@@ -239,11 +216,9 @@ def test_no_other_refusal_is_one_of_too_many_bytes(status: int | None, body: Any
 
 
 STATED = {
-    "128.000": 128_000, "128_000": 128_000, "128 000": 128_000, "128\u202f000": 128_000, "128'000": 128_000,
-    "1,048,576": 1_048_576, "128k": 128_000, "1M": 1_000_000, "1.5M": 1_500_000, "~128000": 128_000,
-    "`128000`": 128_000, "gpt-4o-2099-08-06's 128000": 128_000, "model v3.5 with 128000": 128_000,
-    "of 99999999999999999999": None,
-    "after 30 messages": None, "that is too small": None,
+    "128.000": 128_000, "128 000": 128_000, "128'000": 128_000, "1,048,576": 1_048_576, "128k": 128_000,
+    "1.5M": 1_500_000, "gpt-4o-2099-08-06's 128000": 128_000, "model v3.5 with 128000": 128_000,
+    "of 99999999999999999999": None, "after 30 messages": None,
 }  # fmt: skip
 
 
@@ -283,15 +258,11 @@ SAID += [
 # letters that spell no word a number could be understood by
 PROSE = st.text(alphabet="dghjklmnqrstwxz DGH.,:;!?'\"(){}[]/\\\n", max_size=60) | st.sampled_from(
     [
-        "litellm.BadRequestError: XException -",
         "Received Model Group=x/y-128k\nAvailable Model Group Fallbacks=None",
         'Traceback (most recent call last): File "/srv/app.py", line 512, in send',
         "2026-01-31T12:00:00.123Z ERROR [server.py:17]",
         "See https://example.com/errors/400?id=9000.",
-        "(request id: 20260904123456789012)",
         "(ref: 550e8400-e29b-41d4-a716-446655440000)",
-        "Error code: 400 -",
-        "{'retries': 3}",
     ]
 )
 
@@ -305,13 +276,6 @@ def test_other_text_around_a_message_changes_nothing(
     assert classify_overflow(400, {"error": inside}) == overflow
 
 
-def nested(depth: int) -> Any:
-    body: Any = "prompt"
-    for _ in range(depth):
-        body = [body]
-    return body
-
-
 def shared(depth: int) -> Any:
     body: Any = "prompt"
     for _ in range(depth):
@@ -319,18 +283,12 @@ def shared(depth: int) -> Any:
     return body
 
 
-FILLED = (
-    "context length ", "prompt tokens 1 2 3 ", "1,", "( ", "> ", "\\", "上下文长度", "длина ", "zu ", '{"a":"',
-    "</a> <b ",
-)  # fmt: skip
+FILLED = ("context length ", "prompt tokens 1 2 3 ", "1,", "( ", "\\", "上下文长度", '{"a":"', "</a> <b ")
 HUGE = {
     "words": "context length " * 700_000,
-    "numbers": "prompt tokens 1 2 3 " * 500_000,
-    "digits": "9" * 10_000_000,
     "bytes": b"\xff" * 10_000_000,
     "brackets": "[" * 10_000_000,
     "open JSON": '{"error":' * 20_000,
-    "depth": nested(100_000),
     "the same, many times": shared(40),
     "many keys": dict.fromkeys(range(1_000_000), "context"),
     "many texts": [{"message": f"context length {number} tokens limit " * 1_000} for number in range(100)],

