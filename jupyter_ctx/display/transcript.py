@@ -9,11 +9,10 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..wording import counted, turns
+from ..wording import turns
 from .answer.calls import AnswerStep, step_bundles
 from .answer.footer import Footer, footer_html, footer_line
-from .answer.json_block import is_json, json_block
-from .answer.markdown import MAX_HIGHLIGHTED, answer_html, to_html, with_fence_closed
+from .answer.markdown import MAX_HIGHLIGHTED, answer_html, is_json, json_block, to_html, with_fence_closed
 from .tables import shortened
 from .text import QUIET, WRAPS, text_html, to_plain
 
@@ -52,76 +51,65 @@ class Transcript(NamedTuple):
     system: str = ""
     summary: str = ""
 
+    @property
+    def older(self) -> str:
+        """How many turns come before those that a page shows; empty: none."""
+        count = len(self.turns) - IN_FULL
+        return f"{turns(count)} before these: chat.export('talk.md') writes all." if count > 0 else ""
+
+    @property
+    def sum(self) -> str:
+        """The whole in one line."""
+        parts = (self.name, self.model, turns(len(self.turns)), footer_line(self.total, priced=True))
+        return " · ".join(filter(None, parts))
+
 
 def transcript_html(talk: Transcript) -> str:
     """Return the conversation as HTML; everything in it is escaped, or rendered as answers are."""
     left = {"coloured": MAX_HIGHLIGHTED, "formulas": math.inf}
-    newest = [_turn_html(turn, MOST_WHOLE, left) for turn in talk.turns[-IN_FULL:]]
-    fixed = (("System prompt", talk.system), ("Summary of older turns", talk.summary))
-    parts = [_folded_html(title, _said_html(text, MOST_WHOLE)) for title, text in fixed if text]
-    return (
-        f'<div class="jctx-transcript" style="max-width:900px;{WRAPS}">{"".join(parts)}{_older(talk.turns)}'
-        f'{"".join(newest)}<div style="{SMALL};margin:.6em 0">{text_html(total_line(talk))}</div></div>'
-    )
-
-
-def total_line(talk: Transcript) -> str:
-    """Return the whole in one line."""
-    parts = (talk.name, talk.model, turns(len(talk.turns)), footer_line(talk.total, priced=True))
-    return " · ".join(filter(None, parts))
+    parts = [
+        f'<details style="margin:.4em 0"><summary style="{SMALL}">{title}</summary>{_prompt_html(text)}</details>'
+        for title, text in (("System prompt", talk.system), ("Summary of older turns", talk.summary))
+        if text
+    ]
+    parts += [f'<div style="{SMALL}">{text_html(talk.older)}</div>'] if talk.older else []
+    parts += [_turn_html(turn, left) for turn in talk.turns[-IN_FULL:]]
+    parts.append(f'<div style="{SMALL};margin:.6em 0">{text_html(talk.sum)}</div>')
+    return f'<div class="jctx-transcript" style="max-width:900px;{WRAPS}">{"".join(parts)}</div>'
 
 
 def transcript_text(talk: Transcript, head: str) -> str:
     """Return the newest turns as plain text, below a ``head``."""
     shown, lines = talk.turns[-IN_TEXT:], [head]
-    for number, turn, _, _, steps in shown:
-        said = [*(step.plain for step in step_bundles(steps)), turn.reply]
-        lines += [f"{number}> {shortened(turn.typed, MOST_IN_TEXT)}"]
-        lines += [f"   {shortened(text, MOST_IN_TEXT)}" for text in said]
     more = len(talk.turns) - len(shown)
-    if more:
-        lines.insert(1, f"… {counted(more, 'turn')} before these")
+    lines += [f"… {turns(more)} before these"] if more else []
+    for number, turn, _, _, steps in shown:
+        answers = [*(step.plain for step in step_bundles(steps)), turn.reply]
+        lines += [f"{number}> {shortened(turn.typed, MOST_IN_TEXT)}"]
+        lines += [f"   {shortened(text, MOST_IN_TEXT)}" for text in answers]
     return to_plain("\n".join(lines))
 
 
-def _older(all_turns: Sequence[TurnShown]) -> str:
-    """Return how many turns come before the newest."""
-    count = len(all_turns) - IN_FULL
-    told = f"{turns(count)} before these: chat.export('talk.md') writes all."
-    return f'<div style="{SMALL}">{text_html(told)}</div>' if count > 0 else ""
-
-
-def _turn_html(shown: TurnShown, most: int, left: dict[str, float]) -> str:
-    """Return a turn with at most so many characters of each text; ``left`` as for to_html."""
+def _turn_html(shown: TurnShown, left: dict[str, float]) -> str:
+    """Return a turn; ``left`` as for to_html."""
     turn = shown.turn
     attached = [f"with {', '.join(turn.sources)}"] if turn.sources else []
     head = " · ".join([f"turn {shown.number:,}", *attached, *shown.states])
     called = "".join(step.html for step in step_bundles(shown.steps))
+    reply = json_block(turn.reply) if is_json(turn.reply) else turn.reply
+    answer = answer_html(to_html(with_fence_closed(reply[:MOST_WHOLE]), left) + _rest(reply))
     return (
         f'<div class="jctx-turn" style="margin:0 0 1.2em"><div style="{SMALL}">{text_html(head)}</div>'
-        f"{_said_html(turn.typed, most)}{called}{_answer(turn.reply, most, left)}"
-        f"{footer_html(shown.figures, priced=True)}</div>"
+        f"{_prompt_html(turn.typed)}{called}{answer}{footer_html(shown.figures, priced=True)}</div>"
     )
 
 
-def _answer(reply: str, most: int, left: dict[str, float]) -> str:
-    reply = json_block(reply) if is_json(reply) else reply
-    if len(reply) <= most:
-        return answer_html(to_html(reply, left))
-    return answer_html(to_html(with_fence_closed(reply[:most]), left) + _rest(reply, most))
-
-
-def _said_html(text: str, most: int) -> str:
+def _prompt_html(text: str) -> str:
     """Return the beginning of a text in the box of a prompt."""
-    return f'<div dir="auto" style="{PROMPT_STYLE}">{text_html(text[:most])}{_rest(text, most)}</div>'
+    return f'<div dir="auto" style="{PROMPT_STYLE}">{text_html(text[:MOST_WHOLE])}{_rest(text)}</div>'
 
 
-def _rest(text: str, most: int) -> str:
+def _rest(text: str) -> str:
     """Return how much of a text is not shown."""
-    told = f"… {most:,} of {len(text):,} characters are shown."
-    return f'<div style="{SMALL}">{told}</div>' if len(text) > most else ""
-
-
-def _folded_html(summary: str, body: str) -> str:
-    """Return HTML that a line unfolds to."""
-    return f'<details style="margin:.4em 0"><summary style="{SMALL}">{text_html(summary)}</summary>{body}</details>'
+    told = f"… {MOST_WHOLE:,} of {len(text):,} characters are shown."
+    return f'<div style="{SMALL}">{told}</div>' if len(text) > MOST_WHOLE else ""

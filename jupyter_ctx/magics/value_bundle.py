@@ -18,13 +18,12 @@ from ..display.answer.footer import Footer, footer_html, footer_line
 from ..display.answer.markdown import bundle, to_markdown
 from ..display.run_page import card_bundle
 from ..display.text import markdown_block, markdown_line, text_bundle
-from ..display.transcript import IN_FULL, Transcript, TurnShown, total_line, transcript_html, transcript_text
+from ..display.transcript import IN_FULL, Transcript, TurnShown, transcript_html, transcript_text
 from ..display.widgets.gauge import gauge_bundle
 from ..errors import ChatError
 from ..export.conversation_files import carried, redacted
 from ..export.markdown_text import without_marks
 from ..providers.base import Reply
-from ..wording import turns
 from .answer_parts import figures_of, shown_bundle
 from .conversation_tables import parts_bundle
 from .sent_parts import steps_of
@@ -103,12 +102,11 @@ def _states(chat: Chat) -> list[tuple[str, ...]]:
 
 def _as_markdown(said: Added, talk: Transcript) -> str:
     """Return the newest turns as an export writes them, without its marks; nothing in it can act."""
-    newest = [_harmless(turn) for turn in said.turns[-IN_FULL:]]
-    older = len(said.turns) - len(newest)
-    told = [f"{turns(older)} before these: chat.export('talk.md') writes all."] if older else []
+    newest = tuple(_harmless(turn) for turn in said.turns[-IN_FULL:])
     system = None if said.system is None else to_markdown(said.system)
-    text = without_marks(Added(tuple(newest), system))
-    return "\n\n".join([*map(markdown_line, told), text.rstrip(), markdown_line(total_line(talk))])
+    text = without_marks(Added(newest, system))
+    older = [markdown_line(talk.older)] if talk.older else []
+    return "\n\n".join([*older, text.rstrip(), markdown_line(talk.sum)])
 
 
 def _harmless(turn: Turn) -> Turn:

@@ -13,8 +13,7 @@ from IPython.display import display
 from ...runtime.interrupts import uninterrupted
 from .calls import CALLING, AnswerStep, CallShown, step_bundles
 from .footer import growing_html
-from .json_block import is_json_like
-from .markdown import MAX_HIGHLIGHTED, MimeBundle, answer_html, to_html
+from .markdown import MAX_HIGHLIGHTED, MimeBundle, answer_html, is_json_like, to_html
 from .waiting import WAITING, Ticker, Wait, WaitLine, waiting_html
 
 FASTEST, SLOWEST = 0.125, 0.75  # seconds between two drawings: at most 8 in a second, and of very long answers

@@ -8,6 +8,7 @@ viewers that prefer them, are escaped in the same spirit.
 from __future__ import annotations
 
 import html
+import json
 import math
 import re
 from collections.abc import Sequence
@@ -16,7 +17,7 @@ from functools import cache
 from typing import Any
 
 from ...runtime.importing import quick_imports
-from ..text import CONTROL_CHARACTERS, WRAPS, note_html, note_plain, sources_line, text_html, to_plain
+from ..text import CONTROL_CHARACTERS, WRAPS, markdown_block, note_html, note_plain, sources_line, text_html, to_plain
 from . import formulas
 from .footer import FOOTER_STYLE, Footer, footer_html, remarks, thinking_html
 from .highlight import highlighted
@@ -150,6 +151,37 @@ def bundle(
         "text/markdown": "\n\n".join(each.markdown for each in texts if each.markdown),
         "text/plain": "\n".join(each.plain for each in texts if each.plain),
     }
+
+
+def is_json_like(text: str) -> bool:
+    """Return whether a text begins as a JSON object or list does, whole or not."""
+    return text.lstrip()[:1] in ("{", "[")
+
+
+def is_json(text: str) -> bool:
+    """Return whether a text is a JSON object or list and nothing else."""
+    return is_json_like(text) and _laid_out(text) is not None
+
+
+def json_bundle(text: str) -> MimeBundle:
+    """Return the JSON of an answer, valid or not, as a block of code in which nothing is markup."""
+    block = json_block(text)
+    return MimeBundle(to_html(block), to_markdown(block), to_plain(_laid_out(text) or text.strip()))
+
+
+def json_block(text: str) -> str:
+    """Return the JSON of an answer, valid or not, as a block of code in Markdown."""
+    return markdown_block(_laid_out(text) or text.strip(), "json")
+
+
+def _laid_out(text: str) -> str | None:
+    """Return JSON as the model wrote it; where that is one line, over several; ``None``: it is none."""
+    written = text.strip()
+    try:
+        value = json.loads(written)
+        return written if "\n" in written else json.dumps(value, ensure_ascii=False, indent=2)
+    except (ValueError, RecursionError):
+        return None
 
 
 def with_sources(answer: str | MimeBundle, citations: Sequence[tuple[str, str]]) -> MimeBundle:

@@ -13,8 +13,7 @@ from ..text import note_html, note_plain, to_plain
 from .calls import CallShown, step_bundles
 from .footer import Footer, footer_line, remarks
 from .growing import GrowingAnswer, LiveOutput
-from .json_block import is_json_like, json_bundle
-from .markdown import bundle
+from .markdown import bundle, is_json_like, json_bundle
 from .waiting import TICK_SECONDS, WAITING, Ticker, WaitLine
 
 ERASE_TO_END = "\x1b[K"  # of the line
