@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..wording import turns
-from .answer.calls import AnswerStep, step_bundles
+from .answer.attachment_summary import AnswerStep, step_bundles
 from .answer.footer import Footer, footer_html, footer_line
 from .answer.markdown import MAX_HIGHLIGHTED, answer_html, is_json, json_block, to_html, with_fence_closed
 from .tables import shortened

@@ -13,7 +13,7 @@ from ..chat import Chat
 from ..context.usage import Usage
 from ..conversation.events import Added
 from ..conversation.messages import Turn
-from ..display.answer.calls import step_bundles
+from ..display.answer.attachment_summary import step_bundles
 from ..display.answer.footer import Footer, footer_html, footer_line
 from ..display.answer.markdown import bundle, to_markdown
 from ..display.run_page import card_bundle

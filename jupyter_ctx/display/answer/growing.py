@@ -11,7 +11,7 @@ from typing import Any
 from IPython.display import display
 
 from ...runtime.interrupts import uninterrupted
-from .calls import CALLING, AnswerStep, CallShown, step_bundles
+from .attachment_summary import CALLING, AnswerStep, CallShown, step_bundles
 from .footer import growing_html
 from .markdown import MAX_HIGHLIGHTED, MimeBundle, answer_html, is_json_like, to_html
 from .waiting import WAITING, Ticker, Wait, WaitLine, waiting_html

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from threading import Lock
 
 from ..text import note_html, note_plain, to_plain
-from .calls import CallShown, step_bundles
+from .attachment_summary import CallShown, step_bundles
 from .footer import Footer, footer_line, remarks
 from .growing import GrowingAnswer, LiveOutput
 from .markdown import bundle, is_json_like, json_bundle
