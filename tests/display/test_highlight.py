@@ -12,9 +12,9 @@ import pytest
 from pygments.lexers import get_lexer_by_name
 from pygments.token import STANDARD_TYPES
 
+from jupyter_ctx.display.answer.growing import Ticker
 from jupyter_ctx.display.answer.highlight import LONGEST_BLOCK, QUICK_LEXERS, UNCOLOURED, highlighted
 from jupyter_ctx.display.answer.markdown import to_html
-from jupyter_ctx.display.answer.waiting import Ticker
 
 # what each lexer takes longest for
 SLOWEST = {
