@@ -165,13 +165,9 @@ def is_json(text: str) -> bool:
 
 def json_bundle(text: str) -> MimeBundle:
     """Return the JSON of an answer, valid or not, as a block of code in which nothing is markup."""
-    block = json_block(text)
-    return MimeBundle(to_html(block), to_markdown(block), to_plain(_laid_out(text) or text.strip()))
-
-
-def json_block(text: str) -> str:
-    """Return the JSON of an answer, valid or not, as a block of code in Markdown."""
-    return markdown_block(_laid_out(text) or text.strip(), "json")
+    laid_out = _laid_out(text) or text.strip()
+    block = markdown_block(laid_out, "json")
+    return MimeBundle(to_html(block), to_markdown(block), to_plain(laid_out))
 
 
 def _laid_out(text: str) -> str | None:
@@ -285,23 +281,17 @@ def _set_direction(token: Any) -> None:
 
 
 def _code(renderer: Any, tokens: Any, i: int, options: Any, env: Any) -> str:
+    """Render a block of code: highlighted, or plain once the answer's characters are used up."""
     token = tokens[i]
     language = (token.info.split() or ["text"])[0]
-    body = _coloured(token, language, env)
-    attributes = renderer.renderAttrs(token)
-    return _code_box(body, attributes)
+    env["coloured"] -= len(token.content)
+    is_coloured = env["coloured"] >= 0
+    body = highlighted(token.content, language) if is_coloured else html.escape(token.content, quote=False)
+    return _code_box(body, renderer.renderAttrs(token))
 
 
 def _code_box(body: str, attributes: str = "") -> str:
     return f'<div class="highlight"><pre{attributes} {SCROLLS}{CODE_STYLE}">{body}</pre></div>\n'
-
-
-def _coloured(token: Any, language: str, env: Any) -> str:
-    """Return a block of code highlighted, or plain once the answer's characters are used up."""
-    env["coloured"] -= len(token.content)
-    if env["coloured"] < 0:
-        return html.escape(token.content, quote=False)
-    return highlighted(token.content, language)
 
 
 def _text(renderer: Any, tokens: Any, i: int, options: Any, env: Any) -> str:
@@ -320,17 +310,13 @@ def _table_open(renderer: Any, tokens: Any, i: int, options: Any, env: Any) -> s
     return f'<div {SCROLLS}overflow-wrap:break-word">{table}'
 
 
-def _table_close(renderer: Any, tokens: Any, i: int, options: Any, env: Any) -> str:
-    return "</table></div>\n"
-
-
 RULES = {
     "fence": _code,
     "code_block": _code,
     "text": _text,
     "image": _image,
     "table_open": _table_open,
-    "table_close": _table_close,
+    "table_close": lambda *_: "</table></div>\n",
     "math_inline": formulas.inline("$"),
     "math_inline_double": formulas.inline("$$"),
     "math_block": formulas.block,
