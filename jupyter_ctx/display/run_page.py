@@ -214,7 +214,7 @@ background:var(--jp-layout-color3,#e0e0e0)}}
 .jctx-answers{{overflow:auto;max-height:85vh;border:1px solid #7778;margin:.4em 0}}
 .jctx-answers table{{border-collapse:collapse;margin:0;width:100%}}
 .jctx-answers thead th{{position:sticky;top:0;z-index:1;background:{_BACK}}}
-.jctx-answers :is(th,td){{text-align:start;vertical-align:top;padding:.4em .6em;white-space:pre-wrap;
+.jctx-answers.jctx-answers table :is(th,td){{text-align:start;vertical-align:top;padding:.4em .6em;white-space:pre-wrap;
 overflow-wrap:anywhere;min-width:9em;max-width:40em;border-top:1px solid #7778}}
 .jctx-answers tbody th div{{font-weight:400;font-size:90%}}
 .jctx-answers td div b{{display:inline-block;font-weight:600;font-size:85%;border:1px solid #7778;border-radius:3px;

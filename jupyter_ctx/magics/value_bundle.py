@@ -63,7 +63,7 @@ def _run(run: Run) -> dict[str, str]:
 def _chat(chat: Chat) -> dict[str, str]:
     """Return how full the context window of a conversation is; what was said is in its history."""
     try:
-        drawn = gauge_bundle(chat.info(), chat.name)
+        drawn = gauge_bundle(chat.info())
     except ChatError:  # the model is not there
         return text_bundle(repr(chat))
     return {**drawn, "text/plain": f"{chat!r}\n{drawn['text/plain']}"}

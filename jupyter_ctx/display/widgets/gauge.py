@@ -317,9 +317,10 @@ def status_bundle(
     parts = ", ".join(f"{SEGMENT_KINDS[part.name].sign} {part.text}" for part in bar_parts(info))
     text = [f"{info.model} · {head}", f"[{text_bar(info)}] {figures}", parts, *lines]
     title = f'<div><b>{text_html(info.model)}</b> <span style="{QUIET}">· {text_html(head)}</span></div>'
-    below = "".join(f'<div style="{QUIET}">{text_html(line)}</div>' for line in lines)
+    below = "".join(f"<div>{text_html(line)}</div>" for line in lines)
+    page = f'{title}{_gauge_html(info)}<div style="margin-top:6px;{QUIET}">{below}</div>'
     return {
-        "text/html": f'<div class="jctx-status" style="{STATUS_BOX}">{title}{_gauge_html(info)}{below}</div>',
+        "text/html": f'<div class="jctx-status" style="{STATUS_BOX}">{page}</div>',
         "text/markdown": "\n\n".join(map(markdown_line, text)),
         "text/plain": to_plain("\n".join(wrapped(line, line_width(), "  ") for line in text)),
     }
