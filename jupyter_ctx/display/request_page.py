@@ -5,7 +5,7 @@ Every text is escaped here. The buttons have no script of their own: the panel k
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from ..wording import counted
@@ -52,25 +52,19 @@ def cells_html(cells: Sequence[OfferedCell], word: str) -> str:
 
 
 def request_html(view: View) -> str:
-    """Return the next request as a list of messages, each of which unfolds to its whole text."""
+    """Return the next request as a list of messages, each of which unfolds to its whole text; the newest of many do."""
     left = MOST_UNFOLDED
-    whole = set[int]()  # the messages whose whole texts are there, the newest first
-    for part in (*reversed(view.messages), *reversed(view.omitted)):
-        left -= len(part.text)
-        if left >= 0:
-            whole.add(id(part))
-    pages = [f"<p>{text_html(view.caption())}</p>", _list(view.messages, whole)]
-    if view.omitted:
-        count = counted(len(view.omitted), "message")
-        listed = _list(view.omitted[-MOST_LEFT_OUT:], whole)
-        pages.append(
-            f"<details class='jctx-left-out' data-key='left out'><summary>Left out: {count}</summary>{listed}</details>"
-        )
-    return "".join(pages)
-
-
-def _list(parts: Sequence[ViewPart], whole: Iterable[int]) -> str:
-    return f"<ul>{''.join(_row(part, is_whole=id(part) in whole) for part in parts)}</ul>"
+    rows = dict[str, list[str]](sent=[], omitted=[])
+    for kind, parts in (("sent", view.messages), ("omitted", view.omitted[-MOST_LEFT_OUT:])):
+        for part in reversed(parts):
+            left -= len(part.text)
+            rows[kind].insert(0, _row(part, is_whole=left >= 0))
+    page = f"<p>{text_html(view.caption())}</p><ul>{''.join(rows['sent'])}</ul>"
+    if not view.omitted:
+        return page
+    summary = f"<summary>Left out: {counted(len(view.omitted), 'message')}</summary>"
+    listed = f"<ul>{''.join(rows['omitted'])}</ul>"
+    return f"{page}<details class='jctx-left-out' data-key='left out'>{summary}{listed}</details>"
 
 
 def _row(part: ViewPart, *, is_whole: bool) -> str:
@@ -78,17 +72,16 @@ def _row(part: ViewPart, *, is_whole: bool) -> str:
     beginning = first_words(part.text[: part.typed])
     with_it = f" · with {part.attached}" if part.attached and not part.parts else ""
     head = text_html(beginning + with_it)
-    if is_whole and (beginning != part.text):
+    if is_whole and beginning != part.text:
         key = f"{part.turn} {part.role}"  # by which the panel unfolds it again when it is drawn anew
         head = f"<details data-key='{key}'><summary>{head}</summary><div>{text_html(part.text)}</div></details>"
-    number, about = part.turn or "", "" if part.exact else "~"
-    state = "" if part.state == "sent" else f"{part.state}, "
-    figures = text_html(f"{state}{about}{part.tokens:,}")
-    buttons = _buttons(part.state, "turn", part.turn) if part.role == "user" and part.turn else ""
     lines = "".join(f"<li><div>{text_html(each.line)}</div><span>~{each.tokens:,}</span></li>" for each in part.parts)
     head += f"<ul>{lines}</ul>" if lines else ""
+    state = "" if part.state == "sent" else f"{part.state}, "
+    figures = text_html(f"{state}{'' if part.exact else '~'}{part.tokens:,}")
+    buttons = _buttons(part.state, "turn", part.turn) if part.role == "user" and part.turn else ""
     return (
-        f"<li><span>{number}</span><span>{text_html(part.role)}</span>"
+        f"<li><span>{part.turn or ''}</span><span>{text_html(part.role)}</span>"
         f"<div>{head}</div><span>{figures}</span><span>{buttons}</span></li>"
     )
 

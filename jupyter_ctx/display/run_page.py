@@ -66,6 +66,13 @@ class AnswerTable(NamedTuple):
     rows: Sequence[AnswerRow]
     remedy: str = ""
 
+    def caption(self, most: int) -> str:
+        """Return how many rows there are, and how many of them are shown."""
+        rows = len(self.rows)
+        if rows <= most:
+            return f"Answers ({rows:,})"
+        return f"Answers (the first {most:,} of {rows:,}{self.remedy and f'; {self.remedy} has all'})"
+
 
 @dataclass(frozen=True, slots=True)
 class CardFigures:
@@ -87,35 +94,29 @@ class CardFigures:
 
 def card_bundle(card: CardFigures) -> dict[str, str]:
     """Return a card in its forms, by media type."""
-    text = card_text(card)
+    name = f"{card.name}: " if card.name else ""
+    scores = [f"{line.label}: {line.value} ({line.interval})" for line in card.scores]
+    lines = [*card.sentences, name + ", ".join(card.figures), *scores]
+    text = to_plain("\n".join(filter(None, lines)))
     page = f"{CARD_STYLE}{card_html(card)}"
     return {"text/html": page, "text/markdown": markdown_block(text), "text/plain": text}
 
 
 def card_html(card: CardFigures) -> str:
     """Return a card as HTML; the style sheet is not in it."""
+    parts = [f'<p dir="auto">{_line(each, MOST_SENTENCE)}</p>' for each in card.sentences]
     name = f"<b>{_line(card.name, MOST_LABEL)}</b> " if card.name else ""
-    first = "".join(f"<span>{_line(figure, MOST_FIGURE)}</span> " for figure in card.figures[:1])
-    others = " · ".join(_line(figure, MOST_FIGURE) for figure in card.figures[1:])
-    figures = f'<div class="jctx-figures">{name}{first}<span class="jctx-quiet">{others}</span></div>'
-    return "".join(
-        [
-            '<div class="jctx-card">',
-            *(f'<p dir="auto">{_line(each, MOST_SENTENCE)}</p>' for each in card.sentences),
-            figures if name or first else "",
-            *map(_score_html, card.scores),
-            _folded_answers(card.answers) if card.answers is not None and card.answers.rows else "",
-            "</div>",
-        ]
-    )
-
-
-def card_text(card: CardFigures) -> str:
-    """Return a card as plain text."""
-    name = f"{card.name}: " if card.name else ""
-    scores = [f"{line.label}: {line.value} ({line.interval})" for line in card.scores]
-    lines = [*card.sentences, name + ", ".join(card.figures), *scores]
-    return to_plain("\n".join(filter(None, lines)))
+    first, *others = [_line(figure, MOST_FIGURE) for figure in card.figures] or [""]
+    if name or first:
+        quiet = f'<span class="jctx-quiet">{" · ".join(others)}</span>'
+        parts.append(f'<div class="jctx-run">{name}<span>{first}</span> {quiet}</div>')
+    parts += map(_score_html, card.scores)
+    table = card.answers
+    if table is not None and table.rows:
+        is_open = " open" if len(table.rows) <= OPEN_ROWS else ""
+        summary = f"<summary>{text_html(table.caption(MOST_ROWS))}</summary>"
+        parts.append(f"<details{is_open}>{summary}{answers_html(table)}</details>")
+    return f'<div class="jctx-card">{"".join(parts)}</div>'
 
 
 def _score_html(line: ScoreLine) -> str:
@@ -141,55 +142,36 @@ def _line(text: str, most: int) -> str:
 # the answers
 
 
-def _folded_answers(table: AnswerTable) -> str:
-    """Return the first answers, folded unless they are few."""
-    is_open = " open" if len(table.rows) <= OPEN_ROWS else ""
-    caption = text_html(_caption(table, MOST_ROWS))
-    return f"<details{is_open}><summary>{caption}</summary>{answers_html(table)}</details>"
-
-
-def _caption(table: AnswerTable, most: int) -> str:
-    rows = len(table.rows)
-    if rows <= most:
-        return f"Answers ({rows:,})"
-    return f"Answers (the first {most:,} of {rows:,}{table.remedy and f'; {table.remedy} has all'})"
-
-
 def answers_html(table: AnswerTable, most: int | None = MOST_ROWS) -> str:
     """Return answers as a table, with the words marked that differ; ``most``: of so many rows, and long texts cut."""
     heads = "".join(f'<th scope="col" dir="auto">{text_html(name or "answer")}</th>' for name in table.variants)
     rows, left = list[str](), MARKED
     for row in table.rows[:most]:
         left -= sum(len(cell.answer) for cell in row.cells) * (len(row.cells) - 1)
-        rows.append(_row_html(row, MOST_ANSWER if most else None, is_marked=left > 0))
+        texts = [_cut(cell.answer, most) for cell in row.cells]
+        pages = [text_html(text) for text in texts]
+        if left > 0:
+            pages = [marked.html for marked in marked_on_a_page(pages)]
+        cells = "".join(map(_cell_html, row.cells, texts, pages))
+        inputs = _cut(row.inputs, most)
+        shown = f'<div dir="auto">{_unfolding(text_html(inputs), len(inputs))}</div>'
+        rows.append(f'<tr><th scope="row">{text_html(row.name)}{shown}</th>{cells}</tr>')
     return (
         '<div class="jctx-answers" role="region" aria-label="Answers" tabindex="0"><table>'
         f'<thead><tr><th scope="col">row</th>{heads}</tr></thead><tbody>{"".join(rows)}</tbody></table></div>'
     )
 
 
-def _row_html(row: AnswerRow, most: int | None, *, is_marked: bool) -> str:
-    texts = [_cut(cell.answer, most) for cell in row.cells]
-    pages = list(map(text_html, texts))
-    pages = [marked.html for marked in marked_on_a_page(pages)] if is_marked else pages
-    cells = "".join(
-        f'<td dir="auto">{_marks_html(cell.marks)}{_unfolding(page, len(text))}</td>'
-        for cell, page, text in zip(row.cells, pages, texts, strict=True)
-    )
-    inputs = _cut(row.inputs, most)
-    shown = f'<div dir="auto">{_unfolding(text_html(inputs), len(inputs))}</div>'
-    return f'<tr><th scope="row">{text_html(row.name)}{shown}</th>{cells}</tr>'
+def _cell_html(cell: AnswerCell, text: str, page: str) -> str:
+    marks = "".join(f'<b class="jctx-{mark.kind}">{text_html(mark.text)}</b>' for mark in cell.marks)
+    above = f"<div>{marks}</div>" if marks else ""
+    return f'<td dir="auto">{above}{_unfolding(page, len(text))}</td>'
 
 
 def _cut(text: str, most: int | None) -> str:
-    if most is None or len(text) <= most:
+    if most is None or len(text) <= MOST_ANSWER:
         return text
-    return f"{text[:most]} … {len(text) - most:,} more characters"
-
-
-def _marks_html(marks: Sequence[AnswerMark]) -> str:
-    shown = "".join(f'<b class="jctx-{mark.kind}">{text_html(mark.text)}</b>' for mark in marks)
-    return f"<div>{shown}</div>" if shown else ""
+    return f"{text[:MOST_ANSWER]} … {len(text) - MOST_ANSWER:,} more characters"
 
 
 def _unfolding(page: str, length: int) -> str:
@@ -200,50 +182,46 @@ def _unfolding(page: str, length: int) -> str:
 def answers_text(table: AnswerTable) -> str:
     """Return the first answers as plain text, with words in ``{+…+}`` that the other variants do not have."""
     lines = [line for row in table.rows[:MOST_TEXT_ROWS] for line in _row_lines(table, row)]
-    more = len(table.rows) - MOST_TEXT_ROWS
-    return to_plain("\n".join([*lines, *([_caption(table, MOST_TEXT_ROWS)] if more > 0 else [])]))
+    lines += [table.caption(MOST_TEXT_ROWS)] if len(table.rows) > MOST_TEXT_ROWS else []
+    return to_plain("\n".join(lines))
 
 
 def _row_lines(table: AnswerTable, row: AnswerRow) -> Iterable[str]:
     yield f"row {row.name}: {shortened(row.inputs, MOST_SENTENCE)}"
-    for name, cell, text in zip(
-        table.variants, row.cells, marked_in_brackets([cell.answer for cell in row.cells]), strict=True
-    ):
+    texts = marked_in_brackets([cell.answer for cell in row.cells])
+    for name, cell, text in zip(table.variants, row.cells, texts, strict=True):
         marks = f" ({', '.join(mark.text for mark in cell.marks)})" if cell.marks else ""
         yield f"  {name or 'answer'}{marks}: {text}".replace("\n", "\n    ")
 
 
 _INK = "var(--jp-ui-font-color1,var(--vscode-editor-foreground,inherit))"
 _QUIET = "var(--jp-ui-font-color2,var(--vscode-descriptionForeground,inherit))"
-_TRACK = "var(--jp-layout-color3,#e0e0e0)"
-_BRAND = "var(--jp-brand-color1,#1976d2)"
 _BACK = "var(--jp-layout-color1,var(--vscode-editor-background,Canvas))"
-CARD_STYLE = (
-    "<style>"
-    f".jctx-card{{font:13px/1.5 var(--jp-ui-font-family,system-ui,sans-serif);color:{_INK};{WRAPS}}}"
-    ".jctx-card p{margin:0 0 4px;font-size:14px}"
-    ".jctx-figures{display:flex;flex-wrap:wrap;gap:0 12px;font-variant-numeric:tabular-nums}"
-    f".jctx-quiet{{color:{_QUIET}}}"
-    ".jctx-score{display:flex;gap:0 12px;align-items:center;font-variant-numeric:tabular-nums}"
-    ".jctx-score b{font-size:18px;font-weight:600;flex:none;min-width:3.6em}"
-    ".jctx-interval{position:relative;flex:none;width:min(160px,25%);height:6px;border-radius:3px;"
-    f"background:{_TRACK}}}"
-    f".jctx-interval span{{position:absolute;height:6px;border-radius:3px;background:{_BRAND};opacity:.6}}"
-    ".jctx-interval i{position:absolute;top:-3px;width:2px;height:12px;margin-left:-1px;background:currentColor}"
-    "@media (forced-colors:active){.jctx-interval{outline:1px solid CanvasText}"
-    ".jctx-interval :is(span,i){forced-color-adjust:none;background:Highlight}}"
-    ".jctx-answers{overflow:auto;max-height:85vh;border:1px solid #7778;margin:.4em 0}"
-    ".jctx-answers table{border-collapse:collapse;margin:0;width:100%}"
-    f".jctx-answers thead th{{position:sticky;top:0;z-index:1;background:{_BACK}}}"
-    ".jctx-answers :is(th,td){text-align:start;vertical-align:top;padding:.4em .6em;white-space:pre-wrap;"
-    "overflow-wrap:anywhere;min-width:9em;max-width:40em;border-top:1px solid #7778}"
-    ".jctx-answers tbody th div{font-weight:400;font-size:90%}"
-    ".jctx-answers td div b{display:inline-block;font-weight:600;font-size:85%;border:1px solid #7778;"
-    "border-radius:3px;padding:0 .3em;margin:0 .3em .2em 0}"
-    ".jctx-answers .jctx-pass{border-color:#388e3c;background:#388e3c26}"
-    ".jctx-answers .jctx-fail{border-color:#d32f2f;background:#d32f2f26}"
-    ".jctx-answers summary{cursor:pointer}"
-    ".jctx-answers details:not([open])>summary{max-height:7.5em;overflow:hidden}"
-    "@media print{.jctx-answers{max-height:none}}"
-    "</style>"
-)
+CARD_STYLE = f"""<style>
+.jctx-card{{font:13px/1.5 var(--jp-ui-font-family,system-ui,sans-serif);color:{_INK};{WRAPS}}}
+.jctx-card p{{margin:0 0 4px;font-size:14px}}
+.jctx-run{{display:flex;flex-wrap:wrap;gap:0 12px;font-variant-numeric:tabular-nums}}
+.jctx-quiet{{color:{_QUIET}}}
+.jctx-score{{display:flex;gap:0 12px;align-items:center;font-variant-numeric:tabular-nums}}
+.jctx-score b{{font-size:18px;font-weight:600;flex:none;min-width:3.6em}}
+.jctx-interval{{position:relative;flex:none;width:min(160px,25%);height:6px;border-radius:3px;
+background:var(--jp-layout-color3,#e0e0e0)}}
+.jctx-interval :is(span,i){{position:absolute;background:var(--jp-brand-color1,#1976d2)}}
+.jctx-interval span{{height:6px;border-radius:3px;opacity:.6}}
+.jctx-interval i{{top:-3px;width:2px;height:12px;margin-left:-1px;background:currentColor}}
+@media (forced-colors:active){{.jctx-interval{{outline:1px solid CanvasText}}
+.jctx-interval :is(span,i){{forced-color-adjust:none;background:Highlight}}}}
+.jctx-answers{{overflow:auto;max-height:85vh;border:1px solid #7778;margin:.4em 0}}
+.jctx-answers table{{border-collapse:collapse;margin:0;width:100%}}
+.jctx-answers thead th{{position:sticky;top:0;z-index:1;background:{_BACK}}}
+.jctx-answers.jctx-answers table :is(th,td){{text-align:start;vertical-align:top;padding:.4em .6em;white-space:pre-wrap;
+overflow-wrap:anywhere;min-width:9em;max-width:40em;border-top:1px solid #7778}}
+.jctx-answers tbody th div{{font-weight:400;font-size:90%}}
+.jctx-answers td div b{{display:inline-block;font-weight:600;font-size:85%;border:1px solid #7778;border-radius:3px;
+padding:0 .3em;margin:0 .3em .2em 0}}
+.jctx-answers .jctx-pass{{border-color:#388e3c;background:#388e3c26}}
+.jctx-answers .jctx-fail{{border-color:#d32f2f;background:#d32f2f26}}
+.jctx-answers summary{{cursor:pointer}}
+.jctx-answers details:not([open])>summary{{max-height:7.5em;overflow:hidden}}
+@media print{{.jctx-answers{{max-height:none}}}}
+</style>"""

@@ -46,14 +46,10 @@ class Table(tuple[RowT, ...]):
         printer.text(repr(self) if alone and not cycle else f"{type(self).__name__}({len(self):,} rows)")
 
     def _repr_html_(self) -> str:
-        return self._html(self._below())
-
-    def _html(self, below: str) -> str:
-        """Return the table as HTML, with a line ``below`` it."""
         head, *rows = self._cells()
         if not rows:
             return text_html(repr(self))
-        return table_html(head, rows, " ".join(filter(None, (self._more(), below))), below=True)
+        return table_html(head, rows, " ".join(filter(None, (self._more(), self._below()))), below=True)
 
     def _below(self) -> str:
         """Return a line to show below the rows."""
@@ -94,8 +90,8 @@ def data_frame(rows: Sequence[object], columns: Sequence[str]) -> Any:
 
 def cell_text(value: object) -> str:
     """Return a value in one short line."""
-    if value is None or isinstance(value, bool):
-        return {None: "", True: "yes", False: "no"}[value]
-    if isinstance(value, float):
-        return f"{value:.4g}"
-    return first_words(str(value))
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:.4g}" if isinstance(value, float) else first_words(str(value))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from .tables import table
+from .tables import table, table_html
 from .text import attribute_html
 
 MOST_TURNS = 200  # of one table, the newest
@@ -38,8 +38,11 @@ def turns_bundle(turns: Sequence[TurnFigures], limit: int) -> dict[str, str]:
         (f"{turn.turn:,}", _text_bar(turn, most), *(f"{count:,}" for count in turn[1:4]), turn.event) for turn in shown
     ]
     drawn = {(index, 1): _bar_html(turn, most) for index, turn in enumerate(shown)}
-    caption = f"Tokens of each turn: {', '.join(f'{sign} {name}' for name, (_, sign) in KINDS.items())}"
-    return table(BARS_HEAD, rows, f"{caption}; the limit is {limit:,} now.", drawn)
+    caption = f"Tokens of each turn; the limit is {limit:,} now."
+    signs = ", ".join(f"{sign} {name}" for name, (_, sign) in KINDS.items())
+    lines = (f'<span style="border-bottom:4px solid {colour}">{name}</span>' for name, (colour, _) in KINDS.items())
+    page = f"{table_html(BARS_HEAD, rows, caption, drawn=drawn)}<div>{' '.join(lines)}</div>"
+    return {**table(BARS_HEAD, rows, f"{caption} {signs}"), "text/html": page}
 
 
 def _text_bar(turn: TurnFigures, most: int) -> str:

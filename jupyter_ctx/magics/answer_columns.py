@@ -13,7 +13,7 @@ from IPython.core.error import UsageError
 from ..chat import Chat
 from ..conversation.messages import Alternative, Alternatives
 from ..display.answer.columns import AnswerColumns, Column, Frame, TerminalColumns, compared_bundle
-from ..display.answer.json_block import is_json, json_bundle
+from ..display.answer.markdown import is_json, json_bundle
 from ..display.tables import first_words
 from ..display.widgets.choice_bar import ChoiceBar
 from ..errors import ChatError, InvalidRequestError

@@ -9,8 +9,7 @@ from ..chat import Chat
 from ..conversation.code_blocks import code_blocks, eligible_blocks
 from ..conversation.messages import TurnRecord
 from ..display.answer.footer import Footer
-from ..display.answer.json_block import is_json_like, json_bundle
-from ..display.answer.markdown import MimeBundle, with_sources
+from ..display.answer.markdown import MimeBundle, is_json_like, json_bundle, with_sources
 from ..display.token_page import certainty_bundle
 from ..errors import ChatError
 from ..providers.base import Reply

@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 from ..chat import Chat
 from ..context.context_info import ContextInfo, Plan
-from ..display.answer.waiting import TICK_SECONDS, Ticker
+from ..display.answer.growing import TICK_SECONDS, Ticker
 from ..display.widgets.gauge import BUTTONS, ButtonResult
 from ..display.widgets.gauge_panel import WRITING
 from ..display.widgets.live import tried

@@ -11,8 +11,13 @@ from .. import wording as words_of
 from ..attachments.media import IMAGE_TYPES, media_type_of, of_pil
 from ..context.vision import image_size
 from ..conversation.messages import Attachment, ToolCall, ToolResult, ToolRound
-from ..display.answer.attachment_summary import AttachmentSummary, summary_bundle, table_with_parts
-from ..display.answer.calls import AnswerStep, CallShown
+from ..display.answer.attachment_summary import (
+    AnswerStep,
+    AttachmentSummary,
+    CallShown,
+    summary_bundle,
+    table_with_parts,
+)
 from ..display.answer.footer import in_seconds
 from ..display.tables import first_words, shortened, table
 from ..display.text import WRAPS, text_bundle, text_html

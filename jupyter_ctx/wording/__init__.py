@@ -69,21 +69,17 @@ def named_turns(numbers: Sequence[int]) -> str:
     """
     runs = list[list[int]]()
     for number in numbers:
-        if runs and number == runs[-1][-1] + 1:
-            runs[-1][1:] = [number]
+        if runs and number == runs[-1][1] + 1:
+            runs[-1][1] = number
         else:
-            runs.append([number])
+            runs.append([number, number])
     if len(runs) > MAX_RUNS:
         return f"{turns(len(numbers))} from {numbers[0]:,} to {numbers[-1]:,}"
     parts = list[str]()
-    for run in runs:
-        if run[-1] - run[0] > 1:  # "4 to 6", but "4 and 5"
-            parts.append(f"{run[0]:,} to {run[-1]:,}")
-        else:
-            parts += (f"{number:,}" for number in run)
-    if len(parts) > 1:
-        parts[-2:] = [f"{parts[-2]} and {parts[-1]}"]
-    return f"turn{'s' if len(numbers) > 1 else ''} {', '.join(parts)}"
+    for start, end in runs:  # "4 to 6", but "4 and 5"
+        parts += [f"{start:,} to {end:,}"] if end > start + 1 else [f"{each:,}" for each in range(start, end + 1)]
+    *first, last = parts
+    return f"turn{'s' if len(numbers) > 1 else ''} {' and '.join(filter(None, (', '.join(first), last)))}"
 
 
 def ago(seconds: float) -> str:

@@ -8,17 +8,13 @@ from datetime import datetime
 from . import dollars, exact_dollars, price_digits
 
 TINY = 1e-6  # against errors of floating point
-DAYS_BY_NAME = 6  # days ahead that a weekday's name tells apart
 
 
-def budget_line(left: tuple[float, float | None, float | None], now: datetime | None = None) -> str:
-    """Return what is left to spend, of how much, and until when, such as ``$1.20 of $5 left, until Monday``.
-
-    ``now``: the local time.
-    """
+def budget_line(left: tuple[float, float | None, float | None]) -> str:
+    """Return what is left to spend, of how much, and until when (local time), such as ``$1.20 of $5 left``."""
     amount, limit, until = left
     of = "" if limit is None else f" of {exact_dollars(limit)}"
-    end = "" if until is None else f", until {_ahead(until, now or datetime.now())}"
+    end = "" if until is None else f", until {datetime.fromtimestamp(until):%Y-%m-%d %H:%M}"
     told = amount if amount == limit else _rounded_down(amount)
     return f"{exact_dollars(told)}{of} left{end}"
 
@@ -30,15 +26,6 @@ def lack_line(cap: float, charged: float, worst: float | None) -> str:
         f"max_cost is {exact_dollars(cap)}: {dollars(charged)} of it are spent or reserved, and the next request may "
         f"cost up to {next_one}. Raise max_cost, lower max_tokens, or ask another model (%chat help budget)."
     )
-
-
-def _ahead(at: float, now: datetime) -> str:
-    """Return a time ahead (seconds since 1970) as one says it: an hour of today, a weekday, else a date."""
-    then = datetime.fromtimestamp(at)
-    days = (then.date() - now.date()).days
-    if days <= 0:
-        return f"{then:%H:%M}"
-    return f"{then:%A}" if days <= DAYS_BY_NAME else f"{then:%Y-%m-%d}"
 
 
 def _rounded_down(amount: float) -> float:

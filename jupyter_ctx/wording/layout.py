@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import textwrap
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import takewhile
 
 NARROWEST, WIDEST, WITHOUT_TERMINAL = 60, 160, 100  # characters of a line
@@ -95,16 +95,11 @@ def wrapped_last(rows: Sequence[Sequence[str]], width: int, longest: int = 34) -
         max((text_columns(cell) for cell in cells if text_columns(cell) <= longest), default=0) for cells in firsts
     ]
     indent = sum(widths) + GAP * len(widths)
-    room = max(LEAST_WRAPPED, width - indent)
-    return ["\n".join(_row_lines(row, widths, indent, room)) for row in rows]
-
-
-def _row_lines(row: Sequence[str], widths: Sequence[int], indent: int, room: int) -> Iterator[str]:
-    *cells, last = row
-    head = "".join(padded(cell, wide) + " " * GAP for cell, wide in zip(cells, widths, strict=True))
-    first, *more = textwrap.wrap(last, room, break_on_hyphens=False) or [""]
-    if text_columns(head) > indent:
-        yield head.rstrip()
-        head = ""
-    yield (padded(head, indent) + first).rstrip()
-    yield from (" " * indent + line for line in more)
+    lines = list[str]()
+    for *cells, last in rows:
+        head = "".join(padded(cell, wide) + " " * GAP for cell, wide in zip(cells, widths, strict=True))
+        text = textwrap.wrap(last, max(LEAST_WRAPPED, width - indent), break_on_hyphens=False) or [""]
+        is_long = text_columns(head) > indent
+        shown = [head.rstrip(), *text] if is_long else [(padded(head, indent) + text[0]).rstrip(), *text[1:]]
+        lines.append("\n".join([shown[0], *(" " * indent + line for line in shown[1:])]))
+    return lines

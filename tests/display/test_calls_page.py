@@ -75,25 +75,22 @@ def test_calls_stand_above_the_answer_folded_harmless_and_are_kept(open_page: Op
         expect(output.locator(".jctx-footer")).to_be_visible()
         notebook.wait_idle()
     calls = output.locator(".jctx-call")
-    for reload in (False, True):
-        if reload:
-            notebook.save()
-            notebook.reload()
-        expect(calls).to_have_count(4)
-        before, after = output.locator(".jctx-answer").first, output.locator(".jctx-answer").last
-        tops = [(place.bounding_box() or {"y": 0.0})["y"] for place in (before, *calls.all(), after)]
-        assert tops == sorted(tops)
-        expect(calls.nth(0)).to_contain_text(re.compile(r"rows\(country='NO'\) → 12 items, [23]\.\d s"))
-        expect(calls.nth(1).get_by_role("group", name="result", include_hidden=True)).to_be_hidden()
-        expect(calls.nth(2).locator("summary")).to_contain_text("✗ fails(reason='no such country') → ValueError")
-        assert calls.nth(3).locator("img").evaluate("async img => { await img.decode(); return img.naturalWidth > 0; }")
-        for n in range(4):
-            calls.nth(n).locator("summary").click()
+    expect(calls).to_have_count(4)
+    before, after = output.locator(".jctx-answer").first, output.locator(".jctx-answer").last
+    tops = [(place.bounding_box() or {"y": 0.0})["y"] for place in (before, *calls.all(), after)]
+    assert tops == sorted(tops)
+    expect(calls.nth(0)).to_contain_text(re.compile(r"rows\(country='NO'\) → 12 items, [23]\.\d s"))
+    expect(calls.nth(1).get_by_role("group", name="result", include_hidden=True)).to_be_hidden()
+    expect(calls.nth(2).locator("summary")).to_contain_text("✗ fails(reason='no such country') → ValueError")
+    assert calls.nth(3).locator("img").evaluate("async img => { await img.decode(); return img.naturalWidth > 0; }")
+    for n in range(4):
+        calls.nth(n).locator("summary").click()
     expect(calls.nth(1).get_by_role("group", name="arguments")).to_contain_text("<script>window.hacked=1</script>$x$")
     expect(calls.nth(1).get_by_role("group", name="result")).to_contain_text("<img src=x onerror=")
     assert notebook.page.evaluate("typeof window.hacked") == "undefined"
     assert notebook.errors == []
     assert notebook.foreign_requests == []
+    notebook.save()
     page, _ = HTMLExporter().from_filename(str(notebook.path))
     assert page.count('class="jctx-call"') == 4
     assert "<script>window.hacked" not in page

@@ -75,18 +75,17 @@ def test_a_terminal_prints_whole_answers_in_order(capsys: pytest.CaptureFixture[
     view = TerminalColumns(["a", "b", "c"], ["above"])
     view.begin()
     view.done(1, "second", "", FOOTER, [])
-    assert "second" not in capsys.readouterr().out
     view.failed(0, "Refused.")
+    view.feed(2, "so far")
+    view.close(1, ["below"])
     assert capsys.readouterr().out.splitlines() == [
+        "[ctx] above",
+        "[ctx] Waiting for 3 answers…",
         "[ctx] ── 1 · a ──",
         "[ctx] Refused.",
         "[ctx] ── 2 · b ──",
         "second",
         "[ctx] 10 in · 20 out · 1.2 s · $0.0012",
-    ]
-    view.feed(2, "so far")
-    view.close(1, ["below"])
-    assert capsys.readouterr().out.splitlines() == [
         "[ctx] ── 3 · c ──",
         "so far",
         "[ctx] Stopped before the answer was whole.",

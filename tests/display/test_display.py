@@ -11,7 +11,7 @@ import nbformat
 import pytest
 from column_pages import BAR, SETUP, SKY
 from gauge_pages import GAUGE, LOAD, USE, button, rich
-from jupyter_page import APPS, SCREENSHOTS, NotebookPage, Open, Server
+from jupyter_page import APPS, SCREENSHOTS, NotebookPage, Open, Server, open_lab
 from nbformat.sign import NotebookNotary
 from page_checks import OVERFLOWS
 from playwright.sync_api import Locator, expect
@@ -79,7 +79,8 @@ def saved(server: Server, browsing: Browsing) -> nbformat.NotebookNode:
             LOAD, f"%chat use m --base-url {url} --window 2000\nfill(9)", "%%chat\nShow me all.", "%chat history",
             f"{SETUP}\nview = stream([RICH, '{SKY}', FOREIGN], pause=0.001)\nview.close(chosen := 1)" + BAR, "%chat",
         )  # fmt: skip
-        notebook = NotebookPage(browser, server, cells)
+        browsing.lab = browsing.lab or open_lab(browser, server)
+        notebook = NotebookPage(browser, server, cells, page=browsing.lab)
         notebook.run(0, 1, 2, 3, 4)
         notebook.run(5)
         expect(notebook.meter).to_be_visible()

@@ -75,12 +75,6 @@ def test_prices_have_two_figures_that_count() -> None:
     ]  # fmt: skip
 
 
-def test_it_is_on_the_page_alone() -> None:
-    forms = bundle("yes", footer=Footer("m", USAGE, 1.0))
-    assert "jctx-footer" in forms["text/html"]
-    assert forms["text/markdown"] == forms["text/plain"] == "yes"
-
-
 def test_thought_is_folded_counted_and_no_markdown() -> None:
     page = details.thinking_html("**so** <b> $5\nthen", 340)
     assert "<summary>Thought for 340 tokens</summary>" in page

@@ -56,8 +56,8 @@ def test_nothing_moves_when_state_result_plan_or_name_change(open_page: Open) ->
 def test_a_gauge_is_live_until_the_next_turn_and_a_picture_afterwards_also_after_a_restart(open_page: Open) -> None:
     with serve(rich) as (url, _):
         notebook = open_page(
-            LOAD, f"%chat use m --base-url {url} --window 3000", "%%chat\nOne.", "%chat", "%%chat\nTwo.", alone=True,
-        )  # fmt: skip
+            LOAD, f"%chat use m --base-url {url} --window 3000", "%%chat\nOne.", "%chat", "%%chat\nTwo."
+        )
         notebook.run(0, 1, 2)
         expect(notebook.output(2).locator(".jctx-figures")).to_contain_text(" % · ")
         expect(notebook.meter).to_have_count(0)

@@ -12,15 +12,13 @@ import pytest
 from pygments.lexers import get_lexer_by_name
 from pygments.token import STANDARD_TYPES
 
+from jupyter_ctx.display.answer.growing import Ticker
 from jupyter_ctx.display.answer.highlight import LONGEST_BLOCK, QUICK_LEXERS, UNCOLOURED, highlighted
 from jupyter_ctx.display.answer.markdown import to_html
-from jupyter_ctx.display.answer.waiting import Ticker
 
 # what each lexer takes longest for
 SLOWEST = {
-    "python": ("", "."), "javascript": ("", "T<"), "typescript": ("[", "["), "go": ("'", ":"), "haskell": ("a ", "["),
-    "csharp": ("/*", "a\n"), "java": ("[", "a "), "c": ("a ", " "), "cpp": ("a ", "\n"), "matlab": ("", "\n"),
-    "perl": ("[", "{"), "swift": ("", "0"), "sql": ('"', "\\"),
+    "python": ("", "."), "javascript": ("", "T<"), "haskell": ("a ", "["), "matlab": ("", "\n"), "sql": ('"', "\\"),
 }  # fmt: skip
 OPENERS = ("", '"', "'", "/*", "<a ", "[", "a ", "#", "class ")
 UNITS = (*"0a_-.:;,/\\*+<>=!|&%#@$~^?'\"`()[]{} \n\t\r\x1b", "a.", "a\n", "a ", '\\"', "{#", "T<", "a,", "é")
@@ -66,7 +64,7 @@ def coloured_by_pygments(code: str, language: str) -> list[tuple[str, str]]:
     return [(kind, text) for kind, text in found if kind not in UNCOLOURED and not text.isspace()]
 
 
-@pytest.mark.parametrize("language", sorted(QUICK_LEXERS))
+@pytest.mark.parametrize("language", ["python", "bash", "html", "sql", "markdown"])
 def test_ordinary_code_has_the_colours_that_pygments_gives_it(language: str) -> None:
     fenced = '# Title\n\n```\npip install x\n```\n- [ ] a "0" of `b`\n<script>let a = 1;</script>\n'
     code = fenced + inspect.getsource(Ticker) + "def f(a: int = 0x1F) -> str:\n    return f'{a!r:>{10}}'\n"

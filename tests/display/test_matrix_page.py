@@ -18,7 +18,7 @@ from jupyter_ctx.experiments.table.results import Result
 
 pytest_plugins = ("browsing",)
 
-ROWS = 130
+ROWS = 60
 SCROLLED = "async box => { while (box.scrollTop < 300) await new Promise(requestAnimationFrame); }"
 MORE = ["</script><script>window.hacked=1</script>", "--><!--", "a\u2028b\u2029c", "</td></table></form><h1>x</h1>"]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 from gauge_readings import info
 from hostile import NAMES
@@ -18,15 +17,6 @@ def test_every_form_has_the_tokens_of_each_part_and_what_is_free() -> None:
         assert "640 of 1,000 tokens" in shown
         for part in ("system 64", "earlier turns 576", "free 360", "kept for the reply 200"):
             assert part in shown
-
-
-def test_it_says_what_the_next_request_does() -> None:
-    over = info(1_200)
-    assert "next request leaves out 2 turns" in " ".join(status_bundle(over)["text/plain"].split())
-    summarised = replace(over, on_overflow="summarise")
-    assert "summarises 2 turns" in " ".join(status_bundle(summarised)["text/plain"].split())
-    assert "is not sent" in status_bundle(replace(over, on_overflow="stop", will_leave=0, will_stop=True))["text/plain"]
-    assert "next request" not in status_bundle(info(100))["text/plain"]
 
 
 def test_a_terminal_gets_the_bar_and_few_lines_more() -> None:

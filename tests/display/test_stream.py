@@ -106,8 +106,6 @@ def test_a_headless_run_shows_it_once(screen: Screen) -> None:
 def test_plain_shows_text_only(screen: Screen) -> None:
     view = NotebookView(plain=True)
     view.think("hm")
-    view.tick()
-    assert screen.shown[-1] == {"text/plain": "[ctx] Thinking…\n"}
     view.feed("**one**")
     view.close(["below"], Footer("m", Usage(1, 1)))
     assert {form for forms in screen.shown for form in forms} == {"text/plain"}

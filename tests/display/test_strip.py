@@ -53,9 +53,7 @@ def file(data: bytes, media_type: str = "image/png", name: str = "a.png") -> Att
 # pictures
 
 
-@pytest.mark.parametrize(
-    ("kind", "mode"), [("PNG", "RGB"), ("PNG", "RGBA"), ("JPEG", "RGB"), ("GIF", "L"), ("WEBP", "RGB")]
-)
+@pytest.mark.parametrize(("kind", "mode"), [("PNG", "RGBA"), ("JPEG", "RGB"), ("GIF", "L")])
 def test_a_small_picture_shows_the_image_within_its_bytes(kind: str, mode: str) -> None:
     address = thumbnail(file(image(900, 600, kind, mode)))
     head, _, body = address.partition(";base64,")

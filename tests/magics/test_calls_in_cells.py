@@ -24,7 +24,7 @@ from jupyter_ctx import Reply, get_chat
 from jupyter_ctx.conversation.conversation import Conversation
 from jupyter_ctx.conversation.events import Added, TurnAdded
 from jupyter_ctx.conversation.messages import Attachment, ToolCall, ToolResult, ToolRound, Turn, TurnRecord
-from jupyter_ctx.display.answer.calls import step_bundles
+from jupyter_ctx.display.answer.attachment_summary import step_bundles
 from jupyter_ctx.display.answer.stream import NotebookView
 from jupyter_ctx.export.conversation_files import redacted, written
 from jupyter_ctx.magics.sent_parts import call_shown

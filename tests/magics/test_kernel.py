@@ -42,7 +42,7 @@ def test_a_gauge_is_live_until_the_next_turn_and_then_a_snapshot(kernel: Kernel)
     assert twin["text/plain"].endswith("\n(after turn 1)")
     clear = kernel.value("get_ipython()._jupyter_ctx.magic.gauge._panel._buttons['Clear'].model_id")
     for outputs in (kernel.outputs(kernel.click_on(clear)), kernel.run("%chat undo\n%chat clear")):
-        assert [each["text/plain"].rpartition("\n")[2] for each in twins(outputs)][-1] == "(after clear)"
+        assert [each["text/plain"].rpartition("\n")[2] for each in twins(outputs)][-1] == "(before the first turn)"
         assert stills(outputs) == 0
     turn = kernel.run("%%chat\nAnd again?")
     assert (len(twins(turn)), stills(turn)) == (0, 1)

@@ -1,4 +1,4 @@
-"""Show what went with a prompt: one line with small pictures, which unfolds to the texts that were sent."""
+"""What went with a prompt, and the functions that a model called: a line each, which unfolds to the texts."""
 
 from __future__ import annotations
 
@@ -6,13 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ..tables import TableRow, TableRows, shortened, table
-from ..text import NOTE_STYLE, QUIET, WRAPS, attribute_html, note_plain, text_html
-from .markdown import SCROLLS, note_markdown
+from ..text import NOTE_STYLE, QUIET, WRAPS, attribute_html, markdown_line, note_plain, text_html, to_plain
+from .markdown import SCROLLS, MimeBundle, answer_html, note_markdown, to_html, to_markdown, with_fence_closed
 
 MOST_PART_NAME = 200  # characters of a name
 MOST_SENT_TEXT = 10_000  # characters of a text, which saved notebooks keep
 MOST_IN_TABLE = 60_000  # characters of all that unfolds in a table
+MOST_GROWING = 500  # characters of a text while the answer grows: every update carries them again
 PART_COLUMN = 2  # of a table, where a part is named
+CALLING = "Calling"
 # plain colors first: a sanitizer drops each declaration with a CSS variable, and keeps the other
 _PICTURE = (
     "vertical-align:middle;margin:2px 0 2px 8px;max-width:120px;max-height:44px;box-sizing:border-box;background:#fff;"
@@ -87,9 +89,46 @@ def table_with_parts(
     As HTML they unfold; of very many characters, those of the last rows do.
     """
     left, drawn = MOST_IN_TABLE, dict[tuple[int, int], str]()
-    for index, part in reversed(parts.items()):
+    for index, part in reversed(list(parts.items())):
         left -= part.size
         if left >= 0:
             drawn[index, PART_COLUMN] = summary_html(part.name, [part])
     forms = table(head, rows, caption, drawn)
     return {**forms, "text/html": f'<div {SCROLLS}">{forms["text/html"]}</div>'}
+
+
+# calls
+
+
+@dataclass(frozen=True, slots=True)
+class CallShown:
+    """A call of a function.
+
+    line: the call and what came of it, such as ``rows(country='NO') → 12 rows, 0.2 s``; ``✗`` before one that failed
+    parts: what the line unfolds to: its arguments and its result
+    """
+
+    line: str
+    parts: tuple[AttachmentSummary, ...] = ()
+
+
+AnswerStep = str | CallShown  # before the answer: what the model wrote, and what it called
+
+
+def step_bundles(steps: Sequence[AnswerStep], *, is_growing: bool = False) -> list[MimeBundle]:
+    """Return steps in their forms; no answer can imitate the line of a call.
+
+    Of many long results each shows less, and of one that will be drawn again, little.
+    """
+    most = min(MOST_SENT_TEXT, MOST_IN_TABLE // max(1, len(steps)))
+    most = min(most, MOST_GROWING) if is_growing else most
+    return [_text(step) if isinstance(step, str) else _call(step, most) for step in steps]
+
+
+def _text(step: str) -> MimeBundle:
+    return MimeBundle(answer_html(to_html(step)), with_fence_closed(to_markdown(step)), to_plain(step))
+
+
+def _call(step: CallShown, most: int) -> MimeBundle:
+    page = f'<div class="jctx-call" style="{NOTE_STYLE};{QUIET}">{summary_html(step.line, step.parts, most)}</div>'
+    return MimeBundle(page, f"> **[ctx]** {markdown_line(step.line)}", note_plain(step.line))

@@ -171,29 +171,21 @@ class AnswerColumns:
 
 
 class TerminalColumns(AnswerColumns):
-    """Answers printed one after the other, each when it and all before it are whole."""
+    """Answers printed one after the other, once all are whole."""
 
     def __init__(self, heads: Sequence[str], above: Sequence[str] = ()) -> None:
         super().__init__(heads, above, streaming=False, plain=True)
-        self._printed = 0
 
     def begin(self) -> None:
         """Print the notices above, and how many answers are on their way."""
-        self._say([*self._frame.above, f"Waiting for {len(self._columns)} answers…"])
-
-    def _settle(self, column: int, settled: Column) -> None:
-        super()._settle(column, settled)
-        while self._printed < len(self._columns) and not self._answers[self._printed].is_open:
-            print(_answer_plain(self._printed, self._columns[self._printed], figures=True), flush=True)
-            self._printed += 1
+        print(
+            *map(note_plain, [*self._frame.above, f"Waiting for {len(self._columns)} answers…"]), sep="\n", flush=True
+        )
 
     def _show_whole(self) -> None:
-        """Print which answer the conversation uses, and the notices below."""
-        self._say([choice_line(self._frame.chosen, len(self._columns)), *self._frame.below])
-
-    def _say(self, lines: Sequence[str]) -> None:
-        for line in lines:
-            print(note_plain(line), flush=True)
+        """Print the answers, which of them the conversation uses, and the notices below."""
+        below = [choice_line(self._frame.chosen, len(self._columns)), *self._frame.below]
+        print(_plain(self._columns, Frame(below=below), figures=True)["text/plain"], flush=True)
 
 
 def columns_bundle(columns: Sequence[Column], frame: Frame) -> dict[str, str]:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from ...context.usage import Usage
 from ...wording import dollars, fill_share
 from ..text import QUIET, text_html
-from .waiting import duration
 
 FOOTER_STYLE = f"font-size:85%;margin:.4em 0;{QUIET}"
 MAX_GROWING = 2_000  # characters shown while the text grows: its end
@@ -97,6 +96,12 @@ def _rows(footer: Footer) -> list[tuple[str, str]]:
 def in_seconds(seconds: float) -> str:
     """Return how long something took."""
     return f"{seconds:.1f} s" if seconds < 60 else duration(round(seconds))
+
+
+def duration(seconds: float) -> str:
+    """Return a time in whole seconds."""
+    minutes, rest = divmod(int(seconds), 60)
+    return f"{minutes:,} min {rest:02} s" if minutes else f"{rest} s"
 
 
 def thinking_html(thought: str, tokens: int | None = None) -> str:

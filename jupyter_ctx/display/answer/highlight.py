@@ -11,6 +11,7 @@ import re
 from contextlib import suppress
 from functools import lru_cache
 from itertools import groupby
+from operator import itemgetter
 from time import thread_time
 from typing import Any
 
@@ -42,21 +43,15 @@ def _coloured(code: str, lexer: Any) -> str:
     """Return the HTML of a block of code. Raises TimeoutError."""
     from pygments.token import STANDARD_TYPES
 
-    parts = []
+    parts = list[tuple[str, str]]()
     end = thread_time() + BLOCK_HIGHLIGHT_SECONDS
-    for kind, run in groupby(lexer.get_tokens(code), key=lambda token: STANDARD_TYPES.get(token[0], "")):
-        texts = []
-        for _, text in run:
-            texts.append(text)
-            if thread_time() > end:
-                raise TimeoutError
-        parts.append(_span(kind, "".join(texts)))
-    return "".join(parts)
-
-
-def _span(kind: str, text: str) -> str:
-    escaped = html.escape(text, quote=False)
-    return escaped if kind in UNCOLOURED or text.isspace() else f'<span class="{kind}">{escaped}</span>'
+    for token, text in lexer.get_tokens(code):
+        if thread_time() > end:
+            raise TimeoutError
+        kind = STANDARD_TYPES.get(token, "")
+        parts.append(("" if kind in UNCOLOURED else kind, html.escape(text, quote=False)))
+    runs = ((kind, "".join(text for _, text in run)) for kind, run in groupby(parts, key=itemgetter(0)))
+    return "".join(f'<span class="{kind}">{text}</span>' if kind and text.strip() else text for kind, text in runs)
 
 
 @lru_cache(256)  # the search for an unknown name goes through all installed packages

@@ -8,6 +8,7 @@ viewers that prefer them, are escaped in the same spirit.
 from __future__ import annotations
 
 import html
+import json
 import math
 import re
 from collections.abc import Sequence
@@ -16,7 +17,7 @@ from functools import cache
 from typing import Any
 
 from ...runtime.importing import quick_imports
-from ..text import CONTROL_CHARACTERS, WRAPS, note_html, note_plain, sources_line, text_html, to_plain
+from ..text import CONTROL_CHARACTERS, WRAPS, markdown_block, note_html, note_plain, sources_line, text_html, to_plain
 from . import formulas
 from .footer import FOOTER_STYLE, Footer, footer_html, remarks, thinking_html
 from .highlight import highlighted
@@ -152,6 +153,33 @@ def bundle(
     }
 
 
+def is_json_like(text: str) -> bool:
+    """Return whether a text begins as a JSON object or list does, whole or not."""
+    return text.lstrip()[:1] in ("{", "[")
+
+
+def is_json(text: str) -> bool:
+    """Return whether a text is a JSON object or list and nothing else."""
+    return is_json_like(text) and _laid_out(text) is not None
+
+
+def json_bundle(text: str) -> MimeBundle:
+    """Return the JSON of an answer, valid or not, as a block of code in which nothing is markup."""
+    laid_out = _laid_out(text) or text.strip()
+    block = markdown_block(laid_out, "json")
+    return MimeBundle(to_html(block), to_markdown(block), to_plain(laid_out))
+
+
+def _laid_out(text: str) -> str | None:
+    """Return JSON as the model wrote it; where that is one line, over several; ``None``: it is none."""
+    written = text.strip()
+    try:
+        value = json.loads(written)
+        return written if "\n" in written else json.dumps(value, ensure_ascii=False, indent=2)
+    except (ValueError, RecursionError):
+        return None
+
+
 def with_sources(answer: str | MimeBundle, citations: Sequence[tuple[str, str]]) -> MimeBundle:
     """Return an answer with links to the pages that it cites below it."""
     forms, line = MimeBundle.of(answer), sources_line(citations)
@@ -253,23 +281,17 @@ def _set_direction(token: Any) -> None:
 
 
 def _code(renderer: Any, tokens: Any, i: int, options: Any, env: Any) -> str:
+    """Render a block of code: highlighted, or plain once the answer's characters are used up."""
     token = tokens[i]
     language = (token.info.split() or ["text"])[0]
-    body = _coloured(token, language, env)
-    attributes = renderer.renderAttrs(token)
-    return _code_box(body, attributes)
+    env["coloured"] -= len(token.content)
+    is_coloured = env["coloured"] >= 0
+    body = highlighted(token.content, language) if is_coloured else html.escape(token.content, quote=False)
+    return _code_box(body, renderer.renderAttrs(token))
 
 
 def _code_box(body: str, attributes: str = "") -> str:
     return f'<div class="highlight"><pre{attributes} {SCROLLS}{CODE_STYLE}">{body}</pre></div>\n'
-
-
-def _coloured(token: Any, language: str, env: Any) -> str:
-    """Return a block of code highlighted, or plain once the answer's characters are used up."""
-    env["coloured"] -= len(token.content)
-    if env["coloured"] < 0:
-        return html.escape(token.content, quote=False)
-    return highlighted(token.content, language)
 
 
 def _text(renderer: Any, tokens: Any, i: int, options: Any, env: Any) -> str:
@@ -288,17 +310,13 @@ def _table_open(renderer: Any, tokens: Any, i: int, options: Any, env: Any) -> s
     return f'<div {SCROLLS}overflow-wrap:break-word">{table}'
 
 
-def _table_close(renderer: Any, tokens: Any, i: int, options: Any, env: Any) -> str:
-    return "</table></div>\n"
-
-
 RULES = {
     "fence": _code,
     "code_block": _code,
     "text": _text,
     "image": _image,
     "table_open": _table_open,
-    "table_close": _table_close,
+    "table_close": lambda *_: "</table></div>\n",
     "math_inline": formulas.inline("$"),
     "math_inline_double": formulas.inline("$$"),
     "math_block": formulas.block,

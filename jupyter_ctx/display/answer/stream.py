@@ -10,12 +10,10 @@ from collections.abc import Callable, Sequence
 from threading import Lock
 
 from ..text import note_html, note_plain, to_plain
-from .calls import CallShown, step_bundles
+from .attachment_summary import CallShown, step_bundles
 from .footer import Footer, footer_line, remarks
-from .growing import GrowingAnswer, LiveOutput
-from .json_block import is_json_like, json_bundle
-from .markdown import bundle
-from .waiting import TICK_SECONDS, WAITING, Ticker, WaitLine
+from .growing import TICK_SECONDS, WAITING, GrowingAnswer, LiveOutput, Ticker, WaitLine
+from .markdown import bundle, is_json_like, json_bundle
 
 ERASE_TO_END = "\x1b[K"  # of the line
 NO_LINE: WaitLine = ("", "")
@@ -76,11 +74,8 @@ class NotebookView(GrowingAnswer):
         if not (words or self.length or self._above):
             return {}
         if self._plain:
-            thinks = ["Thinking…"] if self.thinking and not self.text else []
-            steps = [step.plain for step in step_bundles(self.steps)]
-            waits = [f"{words} {seconds}".rstrip()] if words else []
-            lines = [*map(note_plain, [*self._above, *thinks]), *steps, to_plain(self.text), *map(note_plain, waits)]
-            return {"text/plain": "\n".join(lines)}
+            waits = [note_plain(f"{words} {seconds}".rstrip())] if words else []
+            return {"text/plain": "\n".join([*map(note_plain, self._above), to_plain(self.text), *waits])}
         return {"text/html": "".join([*map(note_html, self._above), self.html()])}
 
     def _whole(self, below: Sequence[str], footer: Footer | None) -> dict[str, str]:

@@ -28,7 +28,6 @@ SWATCH_STYLE = "display:inline-block;width:8px;height:8px;margin-right:5px;borde
 GRAY = "rgba(128,128,128,{})"  # translucent: quiet on light and on dark pages
 TEXT_WIDTH = 30  # characters of the bar
 BUTTONS = ("Summarise", "Trim", "Clear", "Undo", "Redo")  # below a live gauge, each with its plan
-SINCE = ("clear", "trim", "summary", "pin", "exclude", "include all", "system prompt", "memory file", "pick", "choice")
 ACTS = {
     "trim": "from here the next request leaves turns out",
     "summarise": "from here the next request puts a summary in place of turns",
@@ -232,10 +231,8 @@ def plan_line(verb: str, plan: Plan) -> str:
 
 
 def moment(info: ContextInfo) -> str:
-    """Return after which turn the gauge was read, such as ``after turn 3, then trim``."""
-    if not info.turns:
-        return "after clear" if info.undo == "clear" else "before the first turn"
-    return f"after turn {info.turns:,}{f', then {info.undo}' if info.undo in SINCE else ''}"
+    """Return after which turn the gauge was read, such as ``after turn 3``."""
+    return f"after turn {info.turns:,}" if info.turns else "before the first turn"
 
 
 def not_drawn(error: Exception) -> str:
@@ -312,19 +309,16 @@ def status_bundle(
     named = [f"conversation {name!r}"] if name else []
     head = " · ".join([f"window {window.tokens:,} {window.origin}", *named])
     figures = _joined(f"Context {_used(info)}", _next_request(info), _money(info))
-    lines = [f"{info.in_view:,} of {words.turns(info.turns)} in view.", _differing(settings), *notes]
-    lines = list(filter(None, lines))
+    differing = "; ".join(f"{', '.join(each)} ({source})" for source, each in settings)
+    changed = f"Different from the default: {differing}." if differing else ""
+    lines = [line for line in (f"{info.in_view:,} of {words.turns(info.turns)} in view.", changed, *notes) if line]
     parts = ", ".join(f"{SEGMENT_KINDS[part.name].sign} {part.text}" for part in bar_parts(info))
     text = [f"{info.model} · {head}", f"[{text_bar(info)}] {figures}", parts, *lines]
     title = f'<div><b>{text_html(info.model)}</b> <span style="{QUIET}">· {text_html(head)}</span></div>'
-    below = "".join(f'<div style="{QUIET}">{text_html(line)}</div>' for line in lines)
+    below = "".join(f"<div>{text_html(line)}</div>" for line in lines)
+    page = f'{title}{_gauge_html(info)}<div style="margin-top:6px;{QUIET}">{below}</div>'
     return {
-        "text/html": f'<div class="jctx-status" style="{STATUS_BOX}">{title}{_gauge_html(info)}{below}</div>',
+        "text/html": f'<div class="jctx-status" style="{STATUS_BOX}">{page}</div>',
         "text/markdown": "\n\n".join(map(markdown_line, text)),
         "text/plain": to_plain("\n".join(wrapped(line, line_width(), "  ") for line in text)),
     }
-
-
-def _differing(settings: Sequence[tuple[str, Sequence[str]]]) -> str:
-    by_source = [f"{', '.join(each)} ({source})" for source, each in settings]
-    return f"Different from the default: {'; '.join(by_source)}." if by_source else ""

@@ -18,10 +18,6 @@ OFF = "jctx-off"  # the class of a button that can do nothing; it stays enabled,
 _INK = "var(--jp-ui-font-color1,var(--vscode-editor-foreground,inherit))"
 _QUIET = "var(--jp-ui-font-color2,var(--vscode-descriptionForeground,inherit))"
 _ALARM = "var(--jp-error-color1,#c62828)"
-_SIGNS = {
-    "ok": "var(--jp-success-color1,#388e3c)", "half": "var(--jp-brand-color1,#1976d2)",
-    "high": "var(--jp-warn-color1,#b26a00)", "full": _ALARM, "over": _ALARM,
-}  # fmt: skip
 
 
 def _shown(state: str) -> str:
@@ -31,43 +27,41 @@ def _shown(state: str) -> str:
     return f"{hidden}{','.join(pairs)}{{visibility:visible}}"
 
 
-GAUGE_STYLE = (
-    "<style>"
-    f".jctx-panel{{max-width:1000px;width:100%;box-sizing:border-box;overflow:visible;color:{_INK};"
-    "font:12px/18px var(--jp-ui-font-family,system-ui,sans-serif)}"
-    ".jctx-panel .jctx{font-size:12px;line-height:18px;font-variant-numeric:tabular-nums}"
-    ".jctx-meter{position:absolute;inset:0;pointer-events:none}"
-    + "".join(f".jctx-panel .jctx-{state}{{color:{colour}}}" for state, colour in _SIGNS.items())
-    + ".jctx-panel .jctx-row{display:flex;flex-flow:row wrap;gap:4px 12px;align-items:center;overflow:visible}"
-    ".jctx-panel .jctx-row>*{margin:0;width:auto;height:auto}"
-    ".jctx-panel .jctx-toolbar{display:flex;flex-flow:row wrap;gap:4px;overflow:visible}"
-    # two lines, so that nothing moves whatever they say
-    ".jctx-panel .jctx-lines{flex:1 1 20em;min-width:0}"
-    ".jctx-details{display:grid;height:36px;align-items:center;font-size:12px;line-height:18px}"
-    ".jctx-detail{grid-area:1/1;visibility:hidden;min-width:0;overflow:hidden;overflow-wrap:anywhere;"
-    "display:-webkit-box;-webkit-box-orient:vertical;-webkit-line-clamp:2}"
-    f".jctx-detail.jctx-rest{{visibility:visible}}.jctx-detail.jctx-model{{color:{_QUIET}}}"
-    f".jctx-detail.jctx-alert{{color:{_ALARM}}}"
-    + _shown(":focus-visible")
-    + _shown(":hover")
-    # the buttons of ipywidgets
-    + ".jctx-panel .jctx-do{width:auto;height:24px;line-height:22px;padding:0 8px;margin:0;font-size:12px;"
-    "border-radius:4px;border:1px solid var(--jp-border-color1,var(--vscode-button-border,#bdbdbd));"
-    "box-sizing:border-box;background-color:var(--jp-layout-color2,transparent);color:inherit;box-shadow:none}"
-    ".jctx-panel .jctx-do-summarise{min-width:7.2em}"  # as wide as Cancel
-    # the icons of Font Awesome without a name, so that the tooltip is the button's
-    ".jctx-panel .jctx-do .fa{margin:0}"
-    ".jctx-panel .jctx-do-undo .fa::before{content:'\\f0e2';content:'\\f0e2' / ''}"
-    ".jctx-panel .jctx-do-redo .fa::before{content:'\\f01e';content:'\\f01e' / ''}"
-    ".jctx-panel .jctx-do:is(:hover,:focus-visible){background-color:var(--jp-layout-color3,#bdbdbd)}"
-    f".jctx-panel .jctx-do.{OFF}{{background-color:transparent;border-style:dashed;color:{_QUIET}}}"
-    ".jctx-panel .jctx-do:focus-visible{outline:2px solid var(--jp-brand-color1,#1976d2);outline-offset:-1px}"
-    ".jctx-hidden{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}"
-    "@media (forced-colors:active){.jctx [title]{outline:1px solid CanvasText}"
-    f".jctx-panel .jctx-do.{OFF}{{color:GrayText}}}}"
-    "body:not(:has(.jp-Notebook)) .jctx-twin{display:none}"
-    "</style>"
-)
+# the line beside the buttons has room for two, so that nothing moves whatever it says; Summarise is as wide as Cancel;
+# the icons of Font Awesome have no name, so that the tooltip is the button's
+GAUGE_STYLE = f"""<style>
+.jctx-panel{{max-width:1000px;width:100%;box-sizing:border-box;overflow:visible;color:{_INK};
+font:12px/18px var(--jp-ui-font-family,system-ui,sans-serif)}}
+.jctx-panel .jctx{{font-size:12px;line-height:18px;font-variant-numeric:tabular-nums}}
+.jctx-meter{{position:absolute;inset:0;pointer-events:none}}
+.jctx-panel .jctx-ok{{color:var(--jp-success-color1,#388e3c)}}
+.jctx-panel .jctx-half{{color:var(--jp-brand-color1,#1976d2)}}
+.jctx-panel .jctx-high{{color:var(--jp-warn-color1,#b26a00)}}
+.jctx-panel :is(.jctx-full,.jctx-over),.jctx-detail.jctx-alert{{color:{_ALARM}}}
+.jctx-panel .jctx-row{{display:flex;flex-flow:row wrap;gap:4px 12px;align-items:center;overflow:visible}}
+.jctx-panel .jctx-row>*{{margin:0;width:auto;height:auto}}
+.jctx-panel .jctx-toolbar{{display:flex;flex-flow:row wrap;gap:4px;overflow:visible}}
+.jctx-panel .jctx-lines{{flex:1 1 20em;min-width:0}}
+.jctx-details{{display:grid;height:36px;align-items:center;font-size:12px;line-height:18px}}
+.jctx-detail{{grid-area:1/1;visibility:hidden;min-width:0;overflow:hidden;overflow-wrap:anywhere;
+display:-webkit-box;-webkit-box-orient:vertical;-webkit-line-clamp:2}}
+.jctx-detail.jctx-rest{{visibility:visible}}.jctx-detail.jctx-model{{color:{_QUIET}}}
+{_shown(":focus-visible")}{_shown(":hover")}
+.jctx-panel .jctx-do{{width:auto;height:24px;line-height:22px;padding:0 8px;margin:0;font-size:12px;
+border-radius:4px;border:1px solid var(--jp-border-color1,var(--vscode-button-border,#bdbdbd));
+box-sizing:border-box;background-color:var(--jp-layout-color2,transparent);color:inherit;box-shadow:none}}
+.jctx-panel .jctx-do-summarise{{min-width:7.2em}}
+.jctx-panel .jctx-do .fa{{margin:0}}
+.jctx-panel .jctx-do-undo .fa::before{{content:'\\f0e2';content:'\\f0e2' / ''}}
+.jctx-panel .jctx-do-redo .fa::before{{content:'\\f01e';content:'\\f01e' / ''}}
+.jctx-panel .jctx-do:is(:hover,:focus-visible){{background-color:var(--jp-layout-color3,#bdbdbd)}}
+.jctx-panel .jctx-do.{OFF}{{background-color:transparent;border-style:dashed;color:{_QUIET}}}
+.jctx-panel .jctx-do:focus-visible{{outline:2px solid var(--jp-brand-color1,#1976d2);outline-offset:-1px}}
+.jctx-hidden{{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}}
+@media (forced-colors:active){{.jctx [title]{{outline:1px solid CanvasText}}
+.jctx-panel .jctx-do.{OFF}{{color:GrayText}}}}
+body:not(:has(.jp-Notebook)) .jctx-twin{{display:none}}
+</style>"""
 
 
 class GaugePanel:
@@ -80,12 +74,10 @@ class GaugePanel:
         style = ipywidgets.HTML(GAUGE_STYLE, layout=ipywidgets.Layout(display="none"))
         self._gauge, self._lines, self._spoken = (ipywidgets.HTML(layout=plain) for _ in range(3))
         self._buttons = {name: _button(name, press, plain) for name in BUTTONS}
-        toolbar = ipywidgets.HBox([*self._buttons.values()], layout=plain)
-        row = ipywidgets.Box([toolbar, self._lines], layout=plain)
-        self.widget = ipywidgets.VBox([style, self._gauge, row, self._spoken], layout=plain)
-        for name, widget in {"row": row, "toolbar": toolbar, "lines": self._lines, "panel": self.widget}.items():
-            widget.add_class(f"jctx-{name}")
-        self.widget.add_class(LIVE)
+        toolbar = ipywidgets.HBox([*self._buttons.values()], layout=plain).add_class("jctx-toolbar")
+        row = ipywidgets.Box([toolbar, self._lines.add_class("jctx-lines")], layout=plain).add_class("jctx-row")
+        self.widget: Any = ipywidgets.VBox([style, self._gauge, row, self._spoken], layout=plain)
+        self.widget.add_class("jctx-panel").add_class(LIVE)
 
     def draw(
         self,
