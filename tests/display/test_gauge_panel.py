@@ -151,6 +151,7 @@ def test_a_summary_is_written_in_a_thread_of_its_own_and_can_be_cancelled(
     assert [seen.can(name) for name in BUTTONS] == [True, False, False, False, False]
     assert seen.button("Trim").tooltip == WRITING
     wait_for(lambda: "Summarising…" in seen.text)
+    assert not ended.wait(TWICE_SECONDS), "a click after that ends it"
     button.click()
     wait_for(lambda: "Stopped." in seen.text)
     assert threads != [threading.current_thread()]
