@@ -94,12 +94,12 @@ export async function chip(load) {
       if ('level' in data && this.popup.isOpen) this.popup.fetch();
     }
 
-    say({ said, role, button: name, aloud }, id) {
-      const isUnseen = aloud && role === 'alert' && this.isVisible && !this.popup.isOpen;
+    say({ said, role, button: name }, id) {
+      const isUnseen = role === 'alert' && this.isVisible && !this.popup.isOpen;
       if (isUnseen) this.popup.open();
       this.popup.say(said, role); // which announces it where it is open
       if (isUnseen) this.popup.said.focus(); // not a button: Enter may be typed on
-      if (aloud && !this.popup.isOpen) this.speak(said, id);
+      if (!this.popup.isOpen) this.speak(said, id);
       if (role === 'status' && ['Undo', 'Redo'].includes(name)) this.tell(said.replace(/ \(.*|\.$/g, ''));
     }
 

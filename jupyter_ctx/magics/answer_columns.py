@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import product
-from typing import Any
 
 from IPython.core.error import UsageError
 
@@ -26,7 +25,7 @@ from ..session.actions import turn_of, versions_of
 from ..session.prompt import Prompt
 from ..session.side_by_side import MOST_AT_A_TIME, Candidate, ask_each
 from .answer_parts import ending, figures_of, remarks_on, shown_bundle
-from .line_options import settings_of
+from .line_options import each_of, settings_of
 
 IN_THE_ERROR = "Not answered: the error below says why."
 FIRST_TAKEN = "The first whole answer is the turn: %chat pick N takes another."
@@ -34,8 +33,7 @@ FIRST_TAKEN = "The first whole answer is the turn: %chat pick N takes another."
 
 def columns_of(chat: Chat, options: Namespace) -> tuple[Candidate, ...]:
     """Return whom a line asks: every model with every temperature and effort, so often. Raises UsageError."""
-    values = (options.model, options.temperature, options.effort)
-    models, temperatures, efforts = [each if isinstance(each, list) else [each] for each in values]
+    models, temperatures, efforts = map(each_of, (options.model, options.temperature, options.effort))
     samples = options.samples or 1
     asked = [*product(models, temperatures, efforts, range(1, samples + 1))]
     if len(asked) < 2:
@@ -45,15 +43,14 @@ def columns_of(chat: Chat, options: Namespace) -> tuple[Candidate, ...]:
             f"{len(asked)} answers are more than the {MOST_AT_A_TIME} that stand side by side: %%chat map asks a "
             "prompt any number of times (--repeat N). Nothing was sent."
         )
-    are_named = samples > 1 and len(asked) > samples  # else the numbers above the columns say the same
-    usual, columns = settings_of(options), []
+    columns = list[Candidate]()
     for model, temperature, effort, sample in asked:
-        given: Mapping[str, Any] = {**usual, "model": model, "temperature": temperature, "effort": effort}
+        given = {**settings_of(options), "model": model, "temperature": temperature, "effort": effort}
         settings = settings_with(chat.config, {name: value for name, value in given.items() if value is not None})
         parts = [settings.model]
         parts += [f"temperature {temperature}"] if len(temperatures) > 1 else []
         parts += [f"effort {effort}"] if len(efforts) > 1 else []
-        parts += [f"{sample} of {samples}"] if are_named else []
+        parts += [f"{sample} of {samples}"] if 1 < samples < len(asked) else []
         columns.append(Candidate(" · ".join(parts), given))
     return tuple(columns)
 
@@ -64,7 +61,6 @@ class SideBySideCell:
     It shows which answer is taken until :meth:`end`: its cell has others then.
 
     first: the options of the line as they are for the first answer
-    id: of the answers that were kept
     """
 
     def __init__(self, chat: Chat, options: Namespace, place: Where) -> None:
@@ -72,8 +68,8 @@ class SideBySideCell:
         self.first = Namespace(**{**vars(options), **self._columns[0].options})
         self._heads = [column.label for column in self._columns]
         self._replies: dict[int, Reply] = {}
-        self._failed: dict[str, list[int]] = {}  # the columns, by what went wrong
-        self.id = ""
+        self._failed: dict[int, str] = {}  # what went wrong, by column
+        self._id = ""  # of the answers that were kept
         self._begun = False
         self._chosen: int | None = None
         self._bar: ChoiceBar | None = None
@@ -97,41 +93,32 @@ class SideBySideCell:
             answers = ask_each(self._chat.session, prompt, self._columns, self)
         except (ChatError, KeyboardInterrupt) as error:
             with uninterrupted():
-                for column in self._failed.get(str(error), ()):  # of all of them, once
-                    self._view.failed(column, IN_THE_ERROR)
-                last = next(reversed(self._chat.conversation.offers.values()), None)
-                self._offer(last if last is not None and self._shows(last, prompt) else None)
+                for column, why in self._failed.items():
+                    if why == str(error):  # which the cell says
+                        self._view.failed(column, IN_THE_ERROR)
+                if self._begun:
+                    self._view.close(None)
             raise error from None
-        self._offer(answers if prompt.record else None)
+        if prompt.record:
+            self._offer(answers)
+        else:
+            self._view.close(None)
         return [self._replies.get(column) for column in range(len(self._columns))]
 
-    def _shows(self, answers: Alternatives, prompt: Prompt) -> bool:
-        """Return whether these answers are the ones shown: of this execution, or stored ones of the cell."""
-        asked, is_stored = answers.asked.record, any(reply.stored for reply in self._replies.values())
-        return asked.run == prompt.run or (is_stored and asked.cell == prompt.cell)
-
-    @property
-    def kept_in(self) -> Chat | None:
-        """The conversation that keeps the answers; ``None``: none of them was kept."""
-        return self._chat if self.id else None
-
-    def _offer(self, answers: Alternatives | None) -> None:
-        """Show the whole answers, and how to take one; ``None``: they were not kept."""
-        if not self._begun:
-            return
-        if answers is None:
-            self._view.close(None)
-            return
-        self.id, self._chosen = answers.id, self._chat.session.chosen(answers.id)
-        self._view.close(_index(self._chosen), (FIRST_TAKEN,) if self._place.kind != "notebook" else ())
-        if self._place.kind == "notebook":
+    def _offer(self, answers: Alternatives) -> None:
+        """Show the whole answers, and how to take one."""
+        self._id, self._chosen = answers.id, self._chat.session.chosen(answers.id)
+        is_page = self._place.kind == "notebook"
+        self._view.close(_index(self._chosen), () if is_page else (FIRST_TAKEN,))
+        if is_page:
             missing = [index for index, answer in enumerate(answers.answers) if answer.error]
-            self._bar = ChoiceBar(
-                self._heads, lambda i: self._chat.session.act(actions.choose_answer, i + 1, self.id), missing
-            )
+            self._bar = ChoiceBar(self._heads, self._choose, missing)
             self._bar.show()
             self._bar.update(_index(self._chosen))
             self._chat.session.listeners.append(self._follow)
+
+    def _choose(self, index: int) -> object:
+        return self._chat.session.act(actions.choose_answer, index + 1, self._id)
 
     def end(self) -> None:
         """Follow the conversation no longer."""
@@ -144,10 +131,10 @@ class SideBySideCell:
         """Show which answer is taken now."""
         if self._bar is None:
             return
-        if self.id not in self._chat.conversation.offers:  # a clear has taken them out
+        if self._id not in self._chat.conversation.offers:  # a clear has taken them out
             self.end()
             return
-        before, self._chosen = self._chosen, self._chat.session.chosen(self.id)
+        before, self._chosen = self._chosen, self._chat.session.chosen(self._id)
         if before != self._chosen:
             self._view.choose(_index(self._chosen))
         self._bar.update(_index(self._chosen))
@@ -160,10 +147,9 @@ class SideBySideCell:
         self._view.begin()
 
     def failed(self, column: int, error: str) -> None:
-        """Show what went wrong, once where it is the same for several answers."""
-        same = self._failed.setdefault(error, [])
-        self._view.failed(column, f"As answer {same[0] + 1}." if same else error)
-        same.append(column)
+        """Show what went wrong."""
+        self._failed[column] = error
+        self._view.failed(column, error)
 
     def done(self, column: int, reply: Reply) -> None:
         """Show a whole answer, with its figures."""

@@ -100,10 +100,10 @@ class CellGauge:
         self._draw()
         self._output.update()
 
-    def _say(self, result: ButtonResult, aloud: bool) -> None:
+    def _say(self, result: ButtonResult) -> None:
         """Show a line in the live gauge, and announce it to screen readers."""
         self._result = result
-        if aloud and self._panel is not None:
+        if self._panel is not None:
             self._panel.speak(result)
         self._draw()
 

@@ -17,13 +17,12 @@ from ..conversation.messages import ToolCall, ToolResult
 from ..conversation.places import TurnSlot
 from ..display.answer.stream import AnswerView, NotebookView, TerminalView
 from ..display.text import note_plain, to_plain, warning_bundle
-from ..errors import ChatError, ChatInterrupted, InvalidAnswerError, InvalidRequestError, StoreError
+from ..errors import ChatError, ChatInterrupted, InvalidAnswerError, StoreError
 from ..library import Library
 from ..providers.base import Reply
 from ..runtime.frontend import Where, notebook_files, origin, where
 from ..runtime.interrupts import uninterrupted
-from ..session import actions
-from ..session.actions import Change, threshold_notice
+from ..session.actions import threshold_notice
 from ..session.complete import StreamListener
 from ..session.handout import HandedOut
 from ..session.prompt import Prompt
@@ -61,7 +60,6 @@ class ChatCells:
         self.gauge = CellGauge(shell, lambda: self.library, chip, self.prompts)
         self.maps: dict[str, Run] = {}  # by the fingerprint of their cell, the newest
         self._side_by_side: dict[str, SideBySideCell] = {}  # by cell
-        self._newest_columns: SideBySideCell | None = None
         self._live: list[NextTokens] = []
         self._notebook, self._additions = NotebookState(handout=HandedOut(partial(notebook_files, shell))), 0
         config = dict(shell.config.get("Chat", {}))
@@ -145,24 +143,10 @@ class ChatCells:
         before = self._side_by_side.pop(place.cell or "", None)
         if before is not None:
             before.end()
-        self._side_by_side[place.cell or ""] = self._newest_columns = answers
+        self._side_by_side[place.cell or ""] = answers
         while len(self._side_by_side) > MOST_LIVE:
             self._side_by_side.pop(next(iter(self._side_by_side))).end()
         self._keep(answers.ask(prompt, above), answers.first.out)
-
-    def choose(self, chat: Chat, number: int, *, is_named: bool) -> Change:
-        """Take one of the answers shown last; ``is_named``: of those that this conversation had last."""
-        last = self._newest_columns
-        if last is None or is_named:
-            return chat.pick(number)
-        if last.kept_in is None:
-            raise InvalidRequestError("None of the answers shown last was kept, so none can be taken.")
-        if last.kept_in is not chat:
-            name = last.kept_in.name
-            raise InvalidRequestError(
-                f"The answers shown last are in the conversation {name!r}: %chat pick {number} -i {name}."
-            )
-        return chat.session.act(actions.choose_answer, number, last.id)
 
     def _send(self, chat: Chat, view: AnswerView, place: Where, prompt: Prompt) -> Reply:
         """Send a prompt and show what comes."""

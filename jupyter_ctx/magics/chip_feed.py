@@ -113,10 +113,10 @@ class ChipFeed:
         self._chat.models.set_key(owner, key)
         return f"The key for {owner} is kept until this kernel ends."
 
-    def _say(self, result: ButtonResult, aloud: bool = True) -> None:
-        """Let the pages show a line in the panel; ``aloud``: and announce it."""
-        said = {"said": to_plain(result.text), "role": result.role, "button": result.button, "aloud": aloud}
-        self._chip.send({**said, "writing": self._buttons.writing})
+    def _say(self, result: ButtonResult) -> None:
+        """Let the pages show a line in the panel, and announce it."""
+        line = {"said": to_plain(result.text), "role": result.role, "button": result.button}
+        self._chip.send({**line, "writing": self._buttons.writing})
 
     def _figures(self) -> dict[str, Any]:
         """Return what the chip itself shows."""

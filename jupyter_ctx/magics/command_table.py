@@ -63,7 +63,7 @@ ABOUT_WINDOW, ABOUT_ANSWERS, ABOUT_CONVERSATIONS, ABOUT_SETUP = GROUPS = (
     "The context window", "Answers", "Conversations", "Model and settings",
 )  # fmt: skip
 BETWEEN_PLACES = re.compile(r"(?<!\|) +(?!\|)")
-KIND_OF = {"turns": "N", "numbers": "N"}  # of parameters that are not called so themselves
+KIND_OF = {"turns": "N", "number": "N", "numbers": "N"}  # of parameters that are not called so themselves
 TO_THE_END = ("name", "conversation")  # parameters that take all words to the end of a line
 
 

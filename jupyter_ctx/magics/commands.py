@@ -146,12 +146,7 @@ def _map(call: Call, table: str) -> None:
     ask_rows(call, table)
 
 
-@command(ABOUT_ANSWERS, "%chat pick 2", "%chat pick 3 1")
-def _pick(call: Call, n: int, version: int | None = None) -> object:
-    """Take answer N of those side by side; with a version, restore that answer of turn N."""
-    if version is None:
-        return call.host.choose(call.chat, n, is_named=bool(call.options.conversation))
-    return call.chat.pick(n, version)
+command_of(Chat.pick, ABOUT_ANSWERS, "%chat pick 2", "%chat pick 3 1")
 
 
 @command(ABOUT_ANSWERS, "%chat compare", "%chat compare 3")

@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -22,23 +21,21 @@ from ..experiments.table.table_files import TABLE_FORMATS
 from ..models.model_names import bare_names, known_models, model_names, providers
 from ..models.window_tables import resolve_window
 from ..providers.lookup import key_holders, provider_names
+from ..template.expressions import shape_of
 from ..wording import nearest_name
 from .attach_named import is_attachable
 from .commands import COMMANDS
 from .help_pages import TOPICS
 from .line_options import ASKING, OF_A_PROMPT, OPTIONS
-from .variables import functions_like, is_run, is_schema, is_scorer, is_table, value_named, variables_of
+from .variables import is_function, is_run, is_schema, is_scorer, is_table, value_named, variables_of
 
 if TYPE_CHECKING:
     from .chat_cells import ChatCells
 
-SIMILAR, MOST_SIMILAR = 0.6, 8  # of difflib, from 0 to 1; words offered in place of one that was mistyped
 LEAST_PART = 3  # characters that are looked for inside words
 BEGUN = re.compile(r"(?<![{$\\])\{\{ ([^{}\n]*)$")  # an expression up to the cursor
 LAST_WORD = re.compile(r"(?<![\w.'\"])[^\W\d]?\w*$")  # of what is typed: a name that nothing stands before
 TYPED_WORD = re.compile(r"""("[^"]*"?|'[^']*'?|\S)\S*""")  # a word that begins with a quote goes on to the next one
-CHANGES = {"pin": ("pinned", False), "unpin": ("pinned", True), "exclude": ("excluded", False),
-           "include": ("excluded", True)}  # what a command changes of a turn, and how that is before it  # fmt: skip
 OPTION_OF = {flag: option for option in OPTIONS for flag in option.flags}
 
 
@@ -86,9 +83,6 @@ def matches(context: CompletionContext, cells: Callable[[], ChatCells], *, below
     line, at = context.line_with_cursor, context.cursor_position
     head, *words = _words(context.full_text.partition("\n")[0] + " " if below else line[:at])
     *before, current = words
-    flag, equals, value = current.partition("=")
-    if equals and flag in OPTION_OF and OPTION_OF[flag].takes:
-        before, current = [*before, flag], value
     typed = TypedLine(before, current.lstrip("\"'"), current, cells)
     if below:
         return _in_prompt(typed, line[:at])
@@ -119,19 +113,12 @@ def _written(word: str, typed: str, after: str) -> str:
 
 
 def _fitting(possible: Iterable[Suggestion], current: str) -> list[Suggestion]:
-    """Return words that begin as typed; where there are none, those that contain it, or else are most like it.
-
-    Of models, a name without its provider is compared as well.
-    """
-    words, low = {word.text: word for word in possible}, current.lower()
-    begun = [word for text, word in words.items() if text.startswith(current)]
+    """Return words that begin as typed; where there are none, those that contain it."""
+    words = [*dict.fromkeys(possible)]
+    begun = [word for word in words if word.text.startswith(current)]
     if begun or len(current) < LEAST_PART:
         return begun
-    bare = {text.lower().partition("/")[2]: text for text in reversed(words) if "/" not in current}
-    spelled = {**{text.lower(): text for text in words}, **bare}
-    near = [spelled[each] for each in get_close_matches(low, filter(None, spelled), MOST_SIMILAR, SIMILAR)]
-    inside = [text for text in words if low in text.lower()]
-    return [words[text] for text in dict.fromkeys(inside or near)]
+    return [word for word in words if current.lower() in word.text.lower()]
 
 
 def _possible(typed: TypedLine, *, in_cell: bool) -> Iterator[Suggestion]:
@@ -212,9 +199,9 @@ def _files(typed: TypedLine, suffixes: tuple[str, ...] = ("",)) -> Iterator[Sugg
 
 
 def _functions(typed: TypedLine) -> Iterable[Suggestion]:
-    """Return functions of the notebook, and methods behind a dot; behind a comma, for another one of a list."""
-    before, comma, name = typed.current.rpartition(",")
-    return _words_of("function", (f"{before}{comma}{each}" for each in functions_like(name, _names())))
+    """Return functions of the notebook; behind a comma, for another one of a list."""
+    before, comma, _ = typed.current.rpartition(",")
+    return _words_of("function", (f"{before}{comma}{each}" for each in variables_of(_names(), is_function)))
 
 
 def _text_or_file(typed: TypedLine) -> Iterable[Suggestion]:
@@ -234,17 +221,16 @@ def _variables(fits: Callable[[Any], bool], _: object = None) -> Iterator[Sugges
 
 def _described(value: Any) -> str:
     """Return a value's type with its size, such as ``DataFrame 12,000 × 5`` or ``list of 3``."""
-    name, shape = type(value).__name__, getattr(value, "shape", None)
-    if isinstance(shape, tuple) and shape and all(isinstance(size, int) for size in shape):
+    name, shape = type(value).__name__, shape_of(value)
+    if shape:
         return f"{name} {' × '.join(f'{size:,}' for size in shape)}"
-    return f"{name} of {len(value):,}" if isinstance(value, dict | list | tuple | set | frozenset) else name
+    return f"{name} of {len(value):,}" if isinstance(value, dict | list | tuple | set) else name
 
 
 def _turns(typed: TypedLine) -> Iterator[Suggestion]:
-    """Yield the numbers of turns, newest first; only of those that the command can change."""
-    mark, is_set = CHANGES.get(typed.before[0], ("", False))
+    """Yield the numbers of turns that are not typed yet, newest first."""
     for number, place in reversed([*enumerate(typed.cells().places, 1)]):
-        if getattr(place, mark, False) == is_set and str(number) not in typed.before:
+        if str(number) not in typed.before:
             yield Suggestion(str(number), first_words(place.turn.typed))
 
 

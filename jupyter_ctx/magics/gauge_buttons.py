@@ -12,12 +12,11 @@ from collections.abc import Callable
 
 from ..chat import Chat
 from ..context.context_info import ContextInfo, Plan
-from ..display.answer.growing import TICK_SECONDS, Ticker
 from ..display.widgets.gauge import BUTTONS, ButtonResult
 from ..display.widgets.gauge_panel import WRITING
 from ..display.widgets.live import tried
 from ..runtime.interrupts import Stopper
-from ..session import actions, summarizer
+from ..session import actions
 
 TWICE_SECONDS = 0.6  # within which a second press of the button that begins and ends a summary is none
 OF_A_TURN = ("pin", "unpin", "exclude", "include")
@@ -26,12 +25,12 @@ OF_A_TURN = ("pin", "unpin", "exclude", "include")
 class GaugeButtons:
     """Does what a button says to the conversation that ``chat`` returns, and tells each result: no cell would show it.
 
-    ``listeners`` take the line and whether to announce it; they are called with ``lock`` held.
+    ``listeners`` take the line; they are called with ``lock`` held.
     """
 
     def __init__(self, chat: Callable[[], Chat]) -> None:
         self.chat, self.lock = chat, threading.RLock()
-        self.listeners: list[Callable[[ButtonResult, bool], object]] = []
+        self.listeners: list[Callable[[ButtonResult], object]] = []
         self._work: Stopper | None = None
         self._turned = 0.0  # when a summary was begun or ended
 
@@ -62,10 +61,10 @@ class GaugeButtons:
         result = (WRITING, "status") if self.writing else tried(act)
         self._tell(ButtonResult(*result, name))
 
-    def _tell(self, result: ButtonResult, *, aloud: bool = True) -> None:
+    def _tell(self, result: ButtonResult) -> None:
         with self.lock:
             for listener in self.listeners:
-                listener(result, aloud)
+                listener(result)
 
     def _begin_or_end(self) -> None:
         """Write a summary in a thread of its own; cancel the one that is being written."""
@@ -81,19 +80,7 @@ class GaugeButtons:
         threading.Thread(target=self._summarise, args=(self._work,), name="jupyter_ctx summary", daemon=True).start()
 
     def _summarise(self, stopper: Stopper) -> None:
-        begun = time.monotonic()
-        ticker = Ticker(lambda: self._show_progress(time.monotonic() - begun), TICK_SECONDS)
-        ticker.start()
         result, role = tried(lambda: self.chat().session.act(actions.summarize, stopper=stopper))
-        ticker.stop()
         with self.lock:
             self._work, self._turned = None, time.monotonic()
             self._tell(ButtonResult(result, role, "Summarise"))
-
-    def _show_progress(self, seconds: float) -> None:
-        """Show the seconds that the summary has taken."""
-        writer = summarizer.writer(self.chat().session)
-        by = f" with {writer}" if writer else ""
-        with self.lock:
-            if self.writing and seconds >= TICK_SECONDS:
-                self._tell(ButtonResult(f"Summarising{by}… {seconds:.0f} s", button="Summarise"), aloud=False)

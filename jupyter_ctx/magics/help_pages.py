@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from textwrap import indent
 
 from ..chat import Chat
 from ..config.settings import DEFAULT, HELP, SETTING_NAMES, SETTINGS, About, Settings, typed_value, wanted
@@ -11,7 +12,7 @@ from ..display.answer.markdown import answer_html, to_html
 from ..display.tables import first_words, table_html, table_markdown
 from ..display.text import text_html
 from ..wording import did_you_mean, visible
-from ..wording.layout import cut, line_width, wrapped_last
+from ..wording.layout import cut, line_width, wrapped, wrapped_last
 from .command_table import COMMANDS, GROUPS, Command
 from .line_options import OF_A_PROMPT, Option
 
@@ -50,45 +51,45 @@ LONGEST_VALUE = 24  # characters
 
 def all_commands() -> dict[str, str]:
     """Return the commands to begin with, and folded or by their names all of them, in groups, in all forms."""
-    groups: dict[str, list[Command]] = {title: [] for title in GROUPS}
-    for command in dict.fromkeys(COMMANDS.values()):
-        groups[command.group].append(command)
+    commands = [*dict.fromkeys(COMMANDS.values())]
+    groups = {title: [each for each in commands if each.group == title] for title in GROUPS}
     head, first = ("command", "what it does"), [(COMMANDS[name].line, COMMANDS[name].help) for name in FIRST_COMMANDS]
-    rows = _across({title: [(each.line, each.help) for each in members] for title, members in groups.items()})
     names = [
-        (f"{title}:", ", ".join(name for each in members for name in each.names))
-        for title, members in groups.items()
-        if members
+        (f"{title}:", ", ".join(name for each in members for name in each.names)) for title, members in groups.items()
     ]
-    count = len(set(COMMANDS.values()))
-    folded = f"<details><summary>{text_html(f'All {count} commands')}</summary>{table_html(head, rows, '')}</details>"
-    width = line_width()
-    lines = wrapped_last([*first, *names], width)
-    lines[len(first) : len(first)] = [""]
-    lines += ["", *wrapped_last([(HOW_TO_ASK,)], width)]
+    rows = _across({title: [(each.line, each.help) for each in members] for title, members in groups.items()})
+    summary = f"<summary>{text_html(f'All {len(commands)} commands')}</summary>"
+    *lines, asking = *wrapped_last([*first, *names], line_width()), wrapped(HOW_TO_ASK, line_width())
     return {
-        "text/html": table_html(head, first, HOW_TO_ASK) + folded,
+        "text/html": f"{table_html(head, first, HOW_TO_ASK)}<details>{summary}{table_html(head, rows, '')}</details>",
         "text/markdown": table_markdown(head, [*first, *names], HOW_TO_ASK),
-        "text/plain": "\n".join(lines),
+        "text/plain": "\n".join([*lines[: len(first)], "", *lines[len(first) :], "", asking]),
     }
 
 
 def all_settings(chat: Chat) -> dict[str, str]:
     """Return every setting with its value, source and explanation, in groups, in all forms."""
-    groups = {title: list(_setting_rows(chat, about)) for about, title in OF_SETTINGS.items()}
+    groups = {
+        title: [_setting_row(chat, name) for name, each in SETTINGS.items() if each.about == about]
+        for about, title in OF_SETTINGS.items()
+    }
     head, rows = ("setting", "value", "from", "what it decides"), _across(groups)
+    lines = wrapped_last([row for members in groups.values() for row in members], line_width())
     return {
         "text/html": table_html(head, rows, HOW_TO_SET),
         "text/markdown": table_markdown(head, rows, HOW_TO_SET),
-        "text/plain": "\n".join(_lines(groups)),
+        "text/plain": "\n".join([*map(visible, lines), "", wrapped(HOW_TO_SET, line_width())]),
     }
 
 
-def _setting_rows(chat: Chat, about: About) -> Iterator[Sequence[str]]:
-    for name, each in SETTINGS.items():
-        if each.about == about:
-            value = cut(first_words(setting_text(chat, name)), LONGEST_VALUE)
-            yield name, value, chat.session.source_of(name), each.help
+def _setting_row(chat: Chat, name: str) -> Sequence[str]:
+    value = cut(first_words(setting_text(chat, name)), LONGEST_VALUE)
+    return name, value, chat.session.source_of(name), HELP[name]
+
+
+def _across(groups: Mapping[str, Sequence[Sequence[str]]]) -> list[Sequence[str] | str]:
+    """Return the rows of groups below their titles, each of which stands across the table."""
+    return [row for title, rows in groups.items() for row in (title, *rows)]
 
 
 def setting_text(chat: Chat, name: str) -> str:
@@ -103,45 +104,23 @@ def setting_lines(chat: Chat, name: str) -> str:
     return f"{now}\n{HELP[name]}\nvalues: {wanted(name)}; {DEFAULT}: {default}"
 
 
-def _across(groups: Mapping[str, Sequence[Sequence[str]]]) -> list[Sequence[str] | str]:
-    """Return the rows of groups below their titles, each of which stands across the table."""
-    return [row for title, rows in groups.items() if rows for row in (title, *rows)]
-
-
-def _lines(groups: Mapping[str, Sequence[Sequence[str]]]) -> Iterator[str]:
-    """Yield the groups as text, their columns aligned from the first group to the last."""
-    width = line_width()
-    lines = iter(wrapped_last([row for rows in groups.values() for row in rows], width))
-    for title, rows in groups.items():
-        yield f"── {title} ".ljust(width, "─")
-        yield from (visible(next(lines)) for _ in rows)
-        yield ""
-    yield from wrapped_last([(HOW_TO_SET,)], width)
-
-
 def one_command(command: Command) -> str:
     """Return what a command does, with the options it knows and examples, as text."""
-    width = line_width()
-    lines = [command.line, *wrapped_last([("", command.help)], width)]
-    lines += _options(command.options)
+    lines = [command.line, *wrapped_last([("", command.help)], line_width()), *_options(command.options)]
     if command.examples:
-        lines += ["", "examples", "\n\n".join(_indented(example) for example in command.examples)]
+        lines += ["", "examples", indent("\n\n".join(command.examples), "  ")]
     return "\n".join(lines)
 
 
 def prompt_page() -> str:
     """Return what ``%%chat?`` shows: how to ask, and the options of a prompt."""
-    return "\n".join((ABOUT_PROMPTS, *_options(OF_A_PROMPT), "", *wrapped_last([(OF_COMMANDS,)], line_width())))
+    return "\n".join([ABOUT_PROMPTS, *_options(OF_A_PROMPT), "", wrapped(OF_COMMANDS, line_width())])
 
 
 def _options(options: Sequence[Option]) -> list[str]:
     """Return the lines that list options."""
     rows = [("", ", ".join(option.spellings), option.help) for option in options]
     return ["", "options", *wrapped_last(rows, line_width())] if rows else []
-
-
-def _indented(example: str) -> str:
-    return "\n".join(f"  {line}" for line in example.splitlines())
 
 
 def topic_text(name: str) -> str:

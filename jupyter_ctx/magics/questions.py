@@ -38,13 +38,10 @@ def asked_first(question: str) -> bool | None:
 
     A front end shows the question of a running cell only: that of a button, or of a thread, would wait for ever.
     """
-    answer = typed_answer(f"{question} [y/N] ") if _is_in_a_cell(get_ipython()) else None
-    return None if answer is None else answer.lower() in ("y", "yes")
-
-
-def _is_in_a_cell(shell: Any) -> bool:
-    """Return whether a cell runs here, and not a callback of a widget or a thread of its own."""
-    if threading.current_thread() is not threading.main_thread():
-        return False
+    shell: Any = get_ipython()
     parent = shell.get_parent() or {} if hasattr(shell, "kernel") else {}
-    return bool(parent.get("header", {}).get("msg_type", "execute_request") == "execute_request")
+    is_in_a_cell = parent.get("header", {}).get("msg_type", "execute_request") == "execute_request"
+    if not is_in_a_cell or threading.current_thread() is not threading.main_thread():
+        return None
+    answer = typed_answer(f"{question} [y/N] ")
+    return None if answer is None else answer.lower() in ("y", "yes")

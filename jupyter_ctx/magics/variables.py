@@ -5,8 +5,7 @@ from __future__ import annotations
 import builtins
 import re
 from argparse import Namespace
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from inspect import getattr_static
+from collections.abc import Callable, Iterator, Mapping
 from keyword import iskeyword
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -108,21 +107,11 @@ def tools_named(chat: Chat, options: Namespace, variables: Mapping[str, Any]) ->
 def _function(whose: str, name: str, variables: Mapping[str, Any]) -> Any:
     value = value_named(name, variables)
     if value is None:
-        hint = did_you_mean(name, functions_like(name, variables)) or " Run the cell that defines it first."
+        hint = did_you_mean(name, variables_of(variables, is_function)) or " Run the cell that defines it first."
         raise UsageError(f"{whose} {name}: there is no function {name!r}.{hint} Nothing was sent.")
     if not is_function(value):
         raise UsageError(f"{whose} {name}: {name} is a {type(value).__name__}, not a function. Nothing was sent.")
     return value
-
-
-def functions_like(name: str, variables: Mapping[str, Any]) -> Iterable[str]:
-    """Return the names of the notebook's functions; behind a dot, those of the object's methods."""
-    owner, dot, _ = name.rpartition(".")
-    if not dot:
-        return variables_of(variables, is_function)
-    value = value_named(owner, variables)
-    methods = (each for each in dir(value) if each[0] != "_" and is_function(getattr_static(value, each, None)))
-    return [f"{owner}.{each}" for each in methods] if value is not None else ()
 
 
 def is_function(value: Any) -> bool:

@@ -39,19 +39,8 @@ def data(cells: Cells) -> Cells:
     return cells
 
 
-@pytest.mark.parametrize(
-    ("typed", "wanted"),
-    [
-        ("%chat use gpt52", "%chat use openai/gpt-5.2"),
-        ("%chat use openai/gtp-5.2", "%chat use openai/gpt-5.2"),
-        ("%chat use sonnet-5", "%chat use anthropic/claude-sonnet-5"),
-        ("%%chat --modle", "%%chat --model"),
-        ("%chat histroy", "%chat history"),
-        ("%chat help comapct_at", "%chat help compact_at"),
-    ],
-)
-def test_a_mistyped_word_is_completed_to_the_nearest(cells: Cells, typed: str, wanted: str) -> None:
-    assert cells.lines(typed)[0] == wanted
+def test_a_part_of_a_word_is_completed_to_the_whole(cells: Cells) -> None:
+    assert "%chat use anthropic/claude-sonnet-5" in cells.lines("%chat use sonnet-5")
 
 
 def test_models_show_their_windows_and_settings_their_values(cells: Cells) -> None:
@@ -59,9 +48,8 @@ def test_models_show_their_windows_and_settings_their_values(cells: Cells) -> No
     assert kinds["openai/gpt-5.2"] == "window 400,000"
     cells.run("%chat alias quick openai/gpt-6-luna")
     assert kinds_of(cells, "%%chat -m qui") == {"quick": "alias of openai/gpt-6-luna"}
-    for typed in ("%chat config on_overflow ", "%%chat --on-overflow ", "%%chat --on-overflow="):
+    for typed in ("%chat config on_overflow ", "%%chat --on-overflow "):
         assert kinds_of(cells, typed).items() >= dict.fromkeys(("trim", "summarise", "stop"), "value").items()
-    assert cells.lines("%%chat --on-overflow=st") == ["%%chat --on-overflow=stop"]
 
 
 def test_a_cells_head_offers_only_commands_that_take_a_text(cells: Cells) -> None:
@@ -104,8 +92,6 @@ def test_numbers_of_turns_are_completed_with_their_first_words(cells: Cells) -> 
         "('Why?', 'Where?') for role in ('user', 'assistant')])"
     )
     assert [(each.text, each.type) for each in cells.completed("%chat pin ")][:2] == [("2", "Where?"), ("1", "Why?")]
-    cells.run("%chat pin 2")
-    assert cells.lines("%chat unpin ")[0] == "%chat unpin 2"
     assert cells.lines("%chat exclude 2 ")[0] == "%chat exclude 2 1"
     assert "%chat trim 1" not in cells.lines("%chat trim ")
 

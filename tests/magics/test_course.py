@@ -146,7 +146,7 @@ def test_ipythons_configuration_comes_before_the_file_unless_it_is_locked(opened
 def test_the_menu_is_there_although_the_model_is_not(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("JUPYTER_CTX_MODEL", "opnai/gpt-5.2")
     opened()
-    assert "local/smollm2" in [each.name for each in offered_models(get_chat())]
+    assert "local/smollm2" in [name for name, *_ in offered_models(get_chat())]
 
 
 LOCKED = 'max_tokens = 100\nsystem = "Be a tutor."\nlock = ["max_tokens", "system"]\n'
@@ -170,7 +170,7 @@ def test_what_is_locked_cannot_be_changed_and_the_error_says_how(
     assert not hub.requests
     config = get_chat().config
     assert (config.model, config.max_tokens, get_chat().system) == ("litellm/a", 100, "Be a tutor.")
-    assert [each.name for each in offered_models(get_chat())] == ["litellm/a"]
+    assert [name for name, *_ in offered_models(get_chat())] == ["litellm/a"]
 
 
 def test_a_lock_holds_for_a_conversation_of_an_earlier_day_and_its_address_stays(opened: Open, tmp_path: Path) -> None:

@@ -97,21 +97,3 @@ def test_a_reason_why_no_answer_came_is_told_once(kernel: Kernel) -> None:
     assert failed is not None
     assert failed["ename"] == "BudgetExceededError"
     assert shown(outputs).count("max_cost is") == 1, shown(outputs)
-
-
-# what goes wrong
-
-
-def test_the_answers_shown_last_are_those_that_are_taken(kernel: Kernel) -> None:
-    kernel.run("%%chat -m one -m two\nHello?", "a")
-    kernel.run("%chat pick 1", "p")
-    kernel.run("%%chat -m one -m two -i other\nHello?", "b")
-    failed = error(kernel.run("%chat pick 2", "q"))
-    assert failed is not None
-    assert "in the conversation 'other': %chat pick 2 -i other" in failed["evalue"]
-    assert "is taken: turn 1" in shown(kernel.run("%chat pick 2 -i other", "r"))
-    kernel.run("%%chat -m one -m two --no-history\nHello?", "c")
-    failed = error(kernel.run("%chat pick 2", "s"))
-    assert failed is not None
-    assert "None of the answers shown last was kept" in failed["evalue"]
-    assert replies(kernel) == "['one at None heard 1.']"
