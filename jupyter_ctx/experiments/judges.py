@@ -18,8 +18,7 @@ from ..conversation.text_safety import checked
 from ..errors import ChatError, InvalidAnswerError, InvalidRequestError
 from ..providers.base import AnswerSchema, Reply
 from ..session.ask import Ask
-from ..session.complete import asked_again
-from ..session.tool_rounds import billed
+from ..session.complete import asked_again, billed
 from ..storage.stored_answers import Outcome
 from .scorers import Scorers
 from .table.plan import AnswerPlace, RunPlan

@@ -28,7 +28,7 @@ from ..session.complete import StreamListener
 from ..session.handout import HandedOut
 from ..session.prompt import Prompt
 from ..session.send import send_prompt
-from ..session.state import NotebookState
+from ..session.session import NotebookState
 from .answer_parts import blocks_below, broken_below, ending, figures_below, shown_bundle
 from .cell_gauge import CellGauge
 from .cell_prompts import CellPrompts

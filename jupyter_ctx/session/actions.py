@@ -41,9 +41,8 @@ from ..errors import ChatError, InvalidRequestError, check_whole_number
 from ..runtime.frontend import Where, here
 from ..runtime.interrupts import Stopper, uninterrupted
 from ..shown_as import mimebundle
-from .notices import ROOM_MAKERS, makes_room, threshold
+from .plan import RequestPlan
 from .prompt import memory_text, prompt_text
-from .request_plan import RequestPlan
 from .session import Session
 from .summarizer import (
     NO_MORE_TURNS,
@@ -56,6 +55,7 @@ from .summarizer import (
     write_summary,
 )
 
+ROOM_MAKERS = ("summarise", "trim", "clear")
 MAX_NAMED = 40  # characters of a prompt that names its turn
 
 
@@ -482,6 +482,8 @@ def threshold_notice(session: Session, *, has_figure: bool = False) -> str | Non
     if not session.is_first_above(HALF, info.fill):
         return None
     session.save()
-    possible = plans(session)
-    room = makes_room([name for name in ROOM_MAKERS if possible[name].possible])
-    return " ".join(filter(None, ["" if has_figure else threshold(info), room])) or None
+    about, possible = "" if info.exact else "~", plans(session)
+    figure = f"Context {about}{info.fill * 100:.0f} % full: {info.used:,} of {info.limit:,} tokens."
+    commands = " or ".join(name for name in ROOM_MAKERS if possible[name].possible)
+    room = f"%chat {commands} makes room." if commands else ""
+    return " ".join(filter(None, ["" if has_figure else figure, room])) or None

@@ -27,7 +27,7 @@ from ..export.openai_messages import EXPORT_KEY, cleaned_rounds, dumped, find, f
 from ..providers.base import Reply
 from ..runtime.frontend import fingerprint
 from ..storage.stored_answers import AnswerKey, Outcome
-from .reply_checks import INCOMPLETE
+from .complete import INCOMPLETE
 from .view import digested
 
 HANDOUT = "handout"

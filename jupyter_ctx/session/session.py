@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
 from ..attachments.attached import TextRoom
 from ..config.settings import MODEL_SETTINGS, Settings, check_setting, is_default, kept_settings, restored_settings
 from ..context.budget import HALF
+from ..context.usage import Spending
 from ..conversation.conversation import Conversation
 from ..conversation.events import Event, MemorySet, Offered, Summarized, SystemSet, TurnAdded
 from ..conversation.messages import Summary, Turn, new_id
-from ..conversation.places import TurnSlot
 from ..errors import ChatInterrupted, InvalidRequestError
 from ..models.cost_budget import CostBudget
 from ..models.registry import Models, Target, asked_model, settings_with
@@ -27,26 +28,92 @@ from ..runtime.frontend import fingerprint, here
 from ..runtime.interrupts import uninterrupted
 from ..runtime.redaction import Redactor, Unredacted
 from ..storage.conversation_writer import ConversationWriter, OpenedConversation
+from ..storage.serialization import StoredState
 from ..storage.spending import Sum
 from .complete import as_answer
-from .course import COURSE_FILE
+from .course import COURSE_FILE, Course
+from .handout import HandedOut
 from .info import NextRequest, Replayed, info_of, replayed
-from .planning import counted_plan, next_plan, plan
+from .plan import RequestPlan, counted_plan, next_plan, plan
 from .preview import View, preview
 from .prompt import MemoryFile, Prompt, joined_system, text_room
-from .request_plan import RequestPlan
-from .state import ABOVE, NEARLY_FULL, NotebookState, SessionState
 from .tool_rounds import ToolCaller
-from .view import Scope, request_digest, request_in, scope_then
 
 if TYPE_CHECKING:
     from ..tools.functions import Tool
 
 T = TypeVar("T")
+NEARLY_FULL = 0.85  # of the limit: above this, a line says so before the answer
+ABOVE = "above "  # begins the keys of such lines, which are said again after a clear
 ALWAYS_OF_NOW = {"parameters", "max_cost", "confirm_cost"}  # settings that are not kept, or that bound what is paid
 MAY_BE_CACHED = 600.0  # seconds after which no cache is hoped for whose provider does not say how long it lasts
 # settings that decide how much of a conversation a request has room for
 FITS_BY = frozenset({"model", "window", "max_tokens", "compact_at", "min_turns", "max_turns", "budget_share"})
+
+
+@dataclass(frozen=True, slots=True)
+class NotebookState:
+    """What all conversations of one notebook share while its kernel runs; the members are shared and changed in place.
+
+    ``folder``: the notebook's, where the default memory file is looked for.
+    ``seen``: ids of turns that were answered or shown again since the kernel was started.
+    ``notes``: memory files that a notice named, with the version named, and course files with the answer about them.
+    ``handout``: the answers that were handed out with the notebook.
+    ``course``: what a course's file beside the notebook decides.
+    ``recorded``: how many events of each kind were recorded since the kernel was started.
+    ``set_here``: names of settings that were set since the kernel was started.
+    ``others``: conversations that stored answers were looked for in, by their ids in the store.
+    """
+
+    folder: Path | None = None
+    seen: set[str] = field(default_factory=set)
+    notes: dict[str, str] = field(default_factory=dict)
+    handout: HandedOut = field(default_factory=HandedOut)
+    course: Course = field(default_factory=Course)
+    recorded: Counter[type[Event]] = field(default_factory=Counter)
+    set_here: set[str] = field(default_factory=set)
+    others: dict[str, Conversation] = field(default_factory=dict)
+
+
+class SessionState(NamedTuple):
+    """What one session knows beside its events: a value, which each change makes anew.
+
+    ``settings``: the settings as they are now.
+    ``defaults``: the settings that the session was started with; only what differs from them is stored.
+    ``warned``: what is said once, and was.
+    ``spent``: what replies cost.
+    ``counted``: the view whose size the provider reported last, as ``view_key`` names it; empty: none.
+    ``runs``: the settings that were kept of runs over tables, by their cells and the fingerprints of their texts.
+    """
+
+    settings: Settings
+    defaults: Settings
+    warned: frozenset[str] = frozenset()
+    spent: Spending = Spending()
+    counted: str = ""
+    runs: Mapping[str, dict[str, Any]] = {}  # it is read only
+
+    def restored(self, stored: StoredState, given: Mapping[str, Any]) -> SessionState:
+        """Return this state with what was stored added; settings that were ``given`` hold."""
+        return self._replace(
+            settings=restored_settings(self.settings, stored.get("settings", {})).changed(given),
+            warned=self.warned.union(stored.get("warned", ())),
+            spent=stored.get("spent", self.spent),
+            counted=stored.get("counted", ""),
+            runs=stored.get("runs", {}),
+        )
+
+    def stored(self, learned: StoredState, notebook: NotebookState) -> StoredState:
+        """Return what storage keeps: this state, and what was ``learned`` of models."""
+        return {
+            **learned,
+            "settings": kept_settings(self.defaults, self.settings),
+            "warned": sorted(self.warned),
+            "spent": self.spent,
+            "told": dict(notebook.notes),
+            "counted": self.counted,
+            "runs": dict(self.runs),
+        }
 
 
 class Session:
@@ -84,6 +151,7 @@ class Session:
         self.summary_failures = 0  # of those nobody asked for, in a row
         self._latest: NextRequest | None = None  # as of the last change
         self.sent: RequestPlan | None = None  # the last request, until the conversation is looked at anew
+        self._left_view = ""  # that the last request and its reply left, as ``state.counted``
         self._is_saved = False
         self._turns = threading.RLock()
         self._cache_key = f"jupyter_ctx-{new_id()}"
@@ -168,6 +236,24 @@ class Session:
                 self.notebook.seen.update((event.alternatives.id, *(turn.id for turn in event.alternatives.turns)))
             self.notebook.recorded[type(event)] += 1
         self.save(*events)
+
+    def record_turn(
+        self, said: TurnAdded, sent: RequestPlan | None = None, *before: Event, is_counted: bool = False
+    ) -> None:
+        """Record a turn, ``before`` it what belongs to it; it may have been shown again, and so not have been ``sent``.
+
+        ``is_counted``: the provider reported the size of its view.
+        """
+        self._left_view, counted = "", ""
+        if sent is not None:
+            view, usage = sent.key(said.turn.id), said.turn.usage
+            counted = view if is_counted else ""
+            # what a schema or a tool takes is not in the next request
+            is_plain = sent.target.schema is None and not sent.target.tools and not (usage and usage.includes_tools)
+            self._left_view = view if is_plain else ""
+            self.sent_at = self.clock() - (said.turn.record.seconds or 0.0)
+        self.change(counted=counted)
+        self.record(*before, said)
 
     def close(self) -> None:
         """Release the conversation in its store for other kernels. What is recorded later is not stored."""
@@ -428,30 +514,6 @@ class Session:
         if self.journal is not None and cell is not None:
             yield from self.journal.others_of(cell, self.notebook.others)
 
-    def answers_as_then(self, past: Conversation, turn: Turn, said: TurnAdded, prompt: Prompt) -> bool:
-        """Return whether a turn answered this request: if it were asked with what stood before the turn, and set then.
-
-        None of what stood before it may have another answer now.
-        """
-        before = past.before(turn.id)
-        if before is None:
-            return False
-        system, usual = self.system_for(prompt.options, before), self.settings_then(turn.record.settings)
-        target = self.target(prompt.options, ask=False, prompt=prompt, usual=usual)
-        before = Conversation() if said.begins_anew(before) else before
-        scope, start, view = self._view_then(past, before, turn, system, append=said.append)
-        request = request_in(target, before, scope, start, said.turn.messages[0])
-        is_same = request_digest(target, request) == turn.record.digest
-        return is_same and not self.conversation.has_other_answers(view)
-
-    def _view_then(
-        self, past: Conversation, before: Conversation, turn: Turn, system: str, *, append: bool
-    ) -> tuple[Scope, int, list[TurnSlot]]:
-        """Return the view that a turn of ``past`` was sent with: its scope, where it begins, and the turns in it."""
-        at = before.position(turn.record.cell, past.run_of(turn.id), append=append)
-        scope, start = scope_then(before, at, system, turn)
-        return scope, start, [place for places in scope.in_view(before, start) for place in places]
-
     @property
     def is_behind(self) -> bool:
         """Whether the last turn is of an earlier kernel, and its cell has not run again: cells above it are run."""
@@ -461,7 +523,7 @@ class Session:
     def previous(self, planned: RequestPlan) -> Turn | None:
         """Return the last turn, where the request is that turn's with its reply and a new prompt added."""
         places = planned.places
-        is_known = bool(places) and planned.key() in (self.state.counted, self.state.sent)
+        is_known = bool(places) and planned.key() in (self.state.counted, self._left_view)
         return places[-1].turn if is_known else None
 
     # what is said once
@@ -540,7 +602,7 @@ class Session:
 
     def _looked(self, planned: RequestPlan) -> NextRequest:
         allowance = self.cost_budget_for(self.state.settings).allowance
-        return NextRequest(planned, info_of(planned, self.state, allowance))
+        return NextRequest(planned, info_of(planned, self.state.spent, self.state.counted, allowance))
 
     def view(self, prompt: Prompt) -> View:
         """Return the request for a prompt before it is sent, part by part, with what it leaves out."""
@@ -551,34 +613,6 @@ class Session:
         return preview(
             planned, said.turn, is_counted=counted, price=self.price(planned, tries=1 if prompt.schema is None else 2)
         )
-
-    def turns_before(self, asked: Prompt) -> list[Turn]:
-        """Return the turns that the request for a prompt carries, before it is known how long that is.
-
-        Where its cell was answered before this kernel, those of then.
-        """
-        if asked.new or not asked.record:
-            return []
-        answered = next(self.earlier_answers(asked.cell, asked.run), None) if asked.stored is not None else None
-        then = answered[0].before(answered[1].id) if answered is not None else None
-        if answered is not None and then is not None:
-            *_, view = self._view_then(answered[0], then, answered[1], "", append=asked.append)
-            return [place.turn for place in view]
-        if asked.options.keys() & FITS_BY:
-            planned = self.plan(asked.said(), self.target(asked.options, ask=False), self.system, record=True)
-        else:
-            planned = self.latest().plan
-        at = self.conversation.position(asked.cell, asked.run, append=asked.append)
-        above = {place.id for place in self.conversation.places[:at]}
-        return [place.turn for place in planned.places if place.id in above]
-
-    def turn_of(self, asked: Prompt) -> Turn | None:
-        """Return the turn that the cell of a prompt has so far, or had before this kernel."""
-        answered = next(self.earlier_answers(asked.cell, asked.run), None)
-        if answered is not None:
-            return answered[1]
-        at = self.conversation.position(asked.cell, asked.run, append=asked.append)
-        return self.conversation.places[at].turn if at < len(self.conversation.places) else None
 
     def replayed(self) -> list[Replayed]:
         """Return the requests of the turns since the last clear; turns for which nothing was sent have none."""
