@@ -25,6 +25,7 @@ from ..runtime.interrupts import uninterrupted
 from ..session import actions
 from ..session.actions import turn_of, versions_of
 from ..session.prompt import Prompt
+from ..session.reading import chosen_answer
 from ..session.side_by_side import MOST_AT_A_TIME, Candidate, ask_each
 from .answer_parts import ending, figures_of, remarks_on, shown_bundle
 from .line_options import settings_of
@@ -123,7 +124,7 @@ class SideBySideCell:
         if answers is None:
             self._view.close(None)
             return
-        self.id, self._chosen = answers.id, self._chat.session.chosen(answers.id)
+        self.id, self._chosen = answers.id, chosen_answer(self._chat.session, answers.id)
         self._view.close(_index(self._chosen), (FIRST_TAKEN,) if self._place.kind != "notebook" else ())
         if self._place.kind == "notebook":
             missing = [index for index, answer in enumerate(answers.answers) if answer.error]
@@ -148,7 +149,7 @@ class SideBySideCell:
         if self.id not in self._chat.conversation.offers:  # a clear has taken them out
             self.end()
             return
-        before, self._chosen = self._chosen, self._chat.session.chosen(self.id)
+        before, self._chosen = self._chosen, chosen_answer(self._chat.session, self.id)
         if before != self._chosen:
             self._view.choose(_index(self._chosen))
         self._bar.update(_index(self._chosen))
@@ -182,7 +183,7 @@ def show_versions(chat: Chat, number: int | None) -> dict[str, str]:
     """
     last = next(reversed(chat.conversation.offers.values()), None) if number is None else None
     if last is not None:
-        answers, chosen, asked = last.answers, chat.session.chosen(last.id), last.asked
+        answers, chosen, asked = last.answers, chosen_answer(chat.session, last.id), last.asked
     else:
         number = number or len(chat.turns)
         answers, asked = versions_of(chat.session, number), turn_of(chat.session, number)

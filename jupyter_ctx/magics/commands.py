@@ -23,6 +23,7 @@ from ..runtime.frontend import where
 from ..runtime.redaction import blanked_line, without_address_keys
 from ..session import actions
 from ..session.prompt import Prompt
+from ..session.reading import preview_of, replayed_turns
 from ..session.summarizer import Method
 from ..wording.layout import line_width, wrapped
 from . import code_commands, handing_out, status, token_commands  # noqa: F401  # which declare commands, too
@@ -87,7 +88,7 @@ def _history(call: Call) -> object:
     """List every turn with its number, tokens and state; --replay: turn by turn, how full the window was, what fell
     out, and what was sent.
     """
-    return replay_bundle(call.chat.session.replayed()) if call.options.replay else call.chat.history()
+    return replay_bundle(replayed_turns(call.chat.session)) if call.options.replay else call.chat.history()
 
 
 command_of(Chat.usage, ABOUT_ANSWERS, "%chat usage")
@@ -129,7 +130,7 @@ def _preview(call: Call) -> object:
     asked = call.host.prompts.of(call.chat, call.options, "", place, lambda *_, **__: None)
     for line in asked.lines:
         say(line)
-    return call.chat.session.view(replace(asked.prompt, cell=None, run=None))  # at the end of the conversation
+    return preview_of(call.chat.session, replace(asked.prompt, cell=None, run=None))  # at the end of the conversation
 
 
 def _tools(call: Call) -> tuple[Tool, ...]:
@@ -197,7 +198,7 @@ def _continue(call: Call) -> object:
         CONTINUE, settings_of(call.options), cell=place.cell, run=place.run, append=call.options.append,
         tools=_tools(call),
     )  # fmt: skip
-    if all(part.state in ("system", "prompt") for part in call.chat.session.view(prompt).messages):
+    if all(part.state in ("system", "prompt") for part in preview_of(call.chat.session, prompt).messages):
         raise UsageError(
             "The next request holds no turn, so the model would not see what to continue: %chat include all brings "
             "turns back."

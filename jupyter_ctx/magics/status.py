@@ -9,6 +9,7 @@ from ..config.settings import DEFAULT, KEYWORDS
 from ..display.status_card import status_bundle
 from ..display.tables import first_words
 from ..models.request_price import price_of
+from ..session.reading import source_of
 from ..wording.budget_line import budget_line
 from .command_table import ABOUT_WINDOW, Call, command
 from .help_pages import setting_text
@@ -39,7 +40,7 @@ def _changed_settings(chat: Chat) -> list[tuple[str, list[str]]]:
     """Return the settings that differ from the default, each with its value, by who set them."""
     by_source: dict[str, list[str]] = {}
     for name in KEYWORDS:
-        source = chat.session.source_of(name)
+        source = source_of(chat.session, name)
         if source != DEFAULT and name != "model":  # which the headline says
             value = first_words(setting_text(chat, name))
             typed = repr(value) if name == "system" else value.replace(", ", ",")  # commas stand between settings

@@ -10,16 +10,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from ..context.budget import MARGIN, whole
-from ..context.compaction import (
-    GO_BACK,
-    TRIM_TO,
-    Cut,
-    Decision,
-    Ledger,
-    RequestSize,
-    decide,
-    goal_after_refusal,
-)
+from ..context.compaction import GO_BACK, TRIM_TO, Cut, Decision, Ledger, RequestSize, decide, goal_after_refusal
 from ..context.learned_limit import Refused
 from ..context.overflow import Overflow
 from ..context.tokens import OVERHEAD_AT_MOST, Fixed, Guess, SentRequest
@@ -34,7 +25,6 @@ from .view import (
     Scope,
     ledger_of,
     lightened,
-    megabytes,
     messages_before,
     request_bytes,
     scope_at,
@@ -101,11 +91,6 @@ class RequestPlan:
     def tokens(self) -> float:
         """Tokens of the whole request, as far as they are known."""
         return self.cut.tokens + self.asked if self.counted is None else float(self.counted)
-
-    @property
-    def fill(self) -> float:
-        """The share of the limit that the request takes."""
-        return self.tokens / max(1, self.target.limit)
 
     def gone(self, before: int = 0) -> list[int]:
         """Return the numbers of the turns that are left out, of those at the position ``before`` or later."""
@@ -197,13 +182,8 @@ class RequestPlan:
         """The request in parts with their tokens, to compare with a report."""
         meter, size = self.target.meter, self.size
         turns, guessed = size.ledger.in_view(self.cut.start, size.end), size.ledger.guessed(self.cut.start, size.end)
-        guesses = {}
-        if guessed:
-            guesses = {
-                turn.id: Guess(turn_tokens(turn, meter), turn.prompt, turn.answered)
-                for turn in self.turns
-                if not meter.counted(turn.id)
-            }
+        open_turns = [turn for turn in self.turns if not meter.counted(turn.id)] if guessed else []
+        guesses = {turn.id: Guess(turn_tokens(turn, meter), turn.prompt, turn.answered) for turn in open_turns}
         files = file_tokens(self.message.attachments, meter.vision) if self.message.attachments else 0.0
         return SentRequest(
             self.scope.fixed, self.message.content, size.fixed + turns, turns - guessed, guesses, self._sizes, files
@@ -266,7 +246,7 @@ def counted_plan(planned: RequestPlan) -> RequestPlan:
 
 
 def continued(planned: RequestPlan, following: Sequence[Message]) -> RequestPlan:
-    """Return the request that follows one with calls: with their results, and without what there is no room for."""
+    """Return the request with more behind its message, such as results of calls, without what there is no room for."""
     return _fitted(replace(planned, again=tuple(following), retry=0), planned.cut.start)
 
 
@@ -465,9 +445,8 @@ def overflow_error(plan: RequestPlan, overflow: Overflow | None = None, *, kept:
 
 def heavy_error(plan: RequestPlan, refusal: ContextOverflowError) -> ContextOverflowError:
     """Return the error for a request that was refused for its bytes where none is smaller."""
-    size = megabytes(request_bytes(plan.request.messages))
     return ContextOverflowError(
-        f"{plan.target.model}: the server takes no request of {size} ({refusal}). Nothing was recorded. "
+        f"{plan.target.model}: {refusal} Nothing was recorded. "
         "Send a smaller file, shorten the prompt, or make room with %chat trim.",
         largest=_largest(plan, whole(plan.tokens)), prompt=plan.message.content, by_bytes=True,
     )  # fmt: skip

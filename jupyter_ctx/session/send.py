@@ -17,7 +17,8 @@ from .complete import Completion, StreamListener, complete
 from .info import nearly_full, notices_of
 from .plan import RequestPlan
 from .prompt import Prompt
-from .session import NEARLY_FULL, Session
+from .session import Session
+from .state import NEARLY_FULL
 from .stored import stored_answer, with_view
 from .summarizer import SummaryDraft, draft_summary, writer
 from .view import request_digest
@@ -36,8 +37,9 @@ def send_prompt(session: Session, prompt: Prompt, coming: StreamListener) -> Rep
         if is_anew:
             session.begin_anew()
         planned, before = _planned(session, said, prompt, coming)
-        is_nearly_full = prompt.record and session.is_first_above(NEARLY_FULL, planned.fill)
-        warning = nearly_full(planned.fill) if is_nearly_full else None
+        fill = planned.tokens / max(1, planned.target.limit)
+        is_nearly_full = prompt.record and session.is_first_above(NEARLY_FULL, fill)
+        warning = nearly_full(fill) if is_nearly_full else None
         coming.begin(warning)
         came = _recorded(session, said, prompt, planned, coming)
         try:

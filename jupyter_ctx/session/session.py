@@ -4,116 +4,43 @@ from __future__ import annotations
 
 import threading
 import time
-from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..attachments.attached import TextRoom
-from ..config.settings import MODEL_SETTINGS, Settings, check_setting, is_default, kept_settings, restored_settings
+from ..config.settings import MODEL_SETTINGS, Settings, is_default, kept_settings, restored_settings
 from ..context.budget import HALF
-from ..context.usage import Spending
 from ..conversation.conversation import Conversation
 from ..conversation.events import Event, MemorySet, Offered, Summarized, SystemSet, TurnAdded
 from ..conversation.messages import Summary, Turn, new_id
 from ..errors import ChatInterrupted, InvalidRequestError
 from ..models.cost_budget import CostBudget
 from ..models.registry import Models, Target, asked_model, settings_with
-from ..models.request_price import RequestPrice, request_price, worst_case
 from ..providers.base import Reply
 from ..runtime.frontend import fingerprint, here
 from ..runtime.interrupts import uninterrupted
 from ..runtime.redaction import Redactor, Unredacted
 from ..storage.conversation_writer import ConversationWriter, OpenedConversation
-from ..storage.serialization import StoredState
 from ..storage.spending import Sum
 from .complete import as_answer
-from .course import COURSE_FILE, Course
-from .handout import HandedOut
-from .info import NextRequest, Replayed, info_of, replayed
+from .info import NextRequest, info_of
 from .plan import RequestPlan, counted_plan, next_plan, plan
-from .preview import View, preview
 from .prompt import MemoryFile, Prompt, joined_system, text_room
-from .tool_rounds import ToolCaller
+from .state import ABOVE, NEARLY_FULL, NotebookState, SessionState
+from .tool_rounds import ToolCaller, known_tools, offered_tools
 
 if TYPE_CHECKING:
     from ..tools.functions import Tool
 
 T = TypeVar("T")
-NEARLY_FULL = 0.85  # of the limit: above this, a line says so before the answer
-ABOVE = "above "  # begins the keys of such lines, which are said again after a clear
 ALWAYS_OF_NOW = {"parameters", "max_cost", "confirm_cost"}  # settings that are not kept, or that bound what is paid
 MAY_BE_CACHED = 600.0  # seconds after which no cache is hoped for whose provider does not say how long it lasts
 # settings that decide how much of a conversation a request has room for
 FITS_BY = frozenset({"model", "window", "max_tokens", "compact_at", "min_turns", "max_turns", "budget_share"})
-
-
-@dataclass(frozen=True, slots=True)
-class NotebookState:
-    """What all conversations of one notebook share while its kernel runs; the members are shared and changed in place.
-
-    ``folder``: the notebook's, where the default memory file is looked for.
-    ``seen``: ids of turns that were answered or shown again since the kernel was started.
-    ``notes``: memory files that a notice named, with the version named, and course files with the answer about them.
-    ``handout``: the answers that were handed out with the notebook.
-    ``course``: what a course's file beside the notebook decides.
-    ``recorded``: how many events of each kind were recorded since the kernel was started.
-    ``set_here``: names of settings that were set since the kernel was started.
-    ``others``: conversations that stored answers were looked for in, by their ids in the store.
-    """
-
-    folder: Path | None = None
-    seen: set[str] = field(default_factory=set)
-    notes: dict[str, str] = field(default_factory=dict)
-    handout: HandedOut = field(default_factory=HandedOut)
-    course: Course = field(default_factory=Course)
-    recorded: Counter[type[Event]] = field(default_factory=Counter)
-    set_here: set[str] = field(default_factory=set)
-    others: dict[str, Conversation] = field(default_factory=dict)
-
-
-class SessionState(NamedTuple):
-    """What one session knows beside its events: a value, which each change makes anew.
-
-    ``settings``: the settings as they are now.
-    ``defaults``: the settings that the session was started with; only what differs from them is stored.
-    ``warned``: what is said once, and was.
-    ``spent``: what replies cost.
-    ``counted``: the view whose size the provider reported last, as ``view_key`` names it; empty: none.
-    ``runs``: the settings that were kept of runs over tables, by their cells and the fingerprints of their texts.
-    """
-
-    settings: Settings
-    defaults: Settings
-    warned: frozenset[str] = frozenset()
-    spent: Spending = Spending()
-    counted: str = ""
-    runs: Mapping[str, dict[str, Any]] = {}  # it is read only
-
-    def restored(self, stored: StoredState, given: Mapping[str, Any]) -> SessionState:
-        """Return this state with what was stored added; settings that were ``given`` hold."""
-        return self._replace(
-            settings=restored_settings(self.settings, stored.get("settings", {})).changed(given),
-            warned=self.warned.union(stored.get("warned", ())),
-            spent=stored.get("spent", self.spent),
-            counted=stored.get("counted", ""),
-            runs=stored.get("runs", {}),
-        )
-
-    def stored(self, learned: StoredState, notebook: NotebookState) -> StoredState:
-        """Return what storage keeps: this state, and what was ``learned`` of models."""
-        return {
-            **learned,
-            "settings": kept_settings(self.defaults, self.settings),
-            "warned": sorted(self.warned),
-            "spent": self.spent,
-            "told": dict(notebook.notes),
-            "counted": self.counted,
-            "runs": dict(self.runs),
-        }
 
 
 class Session:
@@ -151,7 +78,7 @@ class Session:
         self.summary_failures = 0  # of those nobody asked for, in a row
         self._latest: NextRequest | None = None  # as of the last change
         self.sent: RequestPlan | None = None  # the last request, until the conversation is looked at anew
-        self._left_view = ""  # that the last request and its reply left, as ``state.counted``
+        self.left_view = ""  # that the last request and its reply left, as ``state.counted``
         self._is_saved = False
         self._turns = threading.RLock()
         self._cache_key = f"jupyter_ctx-{new_id()}"
@@ -184,12 +111,10 @@ class Session:
         """Do something to the conversation once no turn runs, and notify the listeners. Raises ChatInterrupted."""
         with self._turns:
             self._check_no_turn_runs()
-            before = self.conversation.length
             try:
                 result = action(self, *args, **options)
             except KeyboardInterrupt:  # perhaps while it was saved
-                done = self.conversation.length != before
-                raise ChatInterrupted(f"stopped; {'it was done' if done else 'nothing has changed'}.") from None
+                raise ChatInterrupted("stopped; %chat history shows what was done.") from None
             finally:
                 self._latest = self.sent = None
         self.notify()
@@ -244,13 +169,13 @@ class Session:
 
         ``is_counted``: the provider reported the size of its view.
         """
-        self._left_view, counted = "", ""
+        self.left_view, counted = "", ""
         if sent is not None:
             view, usage = sent.key(said.turn.id), said.turn.usage
             counted = view if is_counted else ""
             # what a schema or a tool takes is not in the next request
             is_plain = sent.target.schema is None and not sent.target.tools and not (usage and usage.includes_tools)
-            self._left_view = view if is_plain else ""
+            self.left_view = view if is_plain else ""
             self.sent_at = self.clock() - (said.turn.record.seconds or 0.0)
         self.change(counted=counted)
         self.record(*before, said)
@@ -271,12 +196,8 @@ class Session:
     def restore(self, opened: OpenedConversation, given: Mapping[str, Any] | None = None) -> None:
         """Continue an opened conversation; settings that were ``given`` hold."""
         self.conversation = opened.conversation
-        kept = opened.state.get("settings", {})
-        left = self.notebook.course.unforbidden(kept)
-        if "model" in kept.keys() - left.keys() and self.journal is not None:
-            now = f"{self.settings.model} is asked instead of {kept['model']}"
-            self.journal.notices.append(f"{now}, as {COURSE_FILE} beside this notebook says.")
-        self.state = self.state.restored(opened.state | {"settings": left}, given or {})
+        kept = self.notebook.course.unforbidden(opened.state.get("settings", {}))
+        self.state = self.state.restored(opened.state | {"settings": kept}, given or {})
         for file, version in opened.state.get("told", {}).items():
             self.notebook.notes.setdefault(file, version)
         self.models.restore(opened.state, opened.sizes)
@@ -346,43 +267,22 @@ class Session:
         target = self.models.target(self._settings_for(options, usual), ask=ask)
         cost_budget = None if target.is_free else self.cost_budget_for(target.settings)
         schema = as_answer(prompt.schema) if prompt is not None else None
-        tools = tuple(tool.spec for tool in self._tools(target.settings, prompt))
+        tools = tuple(tool.spec for tool in offered_tools(target.settings, prompt, self.functions))
         return replace(target, cache_key=self._cache_key, cost_budget=cost_budget, schema=schema, tools=tools)
-
-    def _tools(self, settings: Settings, prompt: Prompt | None) -> tuple[Tool, ...]:
-        """Return the functions that a model may call; without a prompt, those of the settings that are known."""
-        if prompt is not None and prompt.tools is not None:
-            return prompt.tools
-        missing = [name for name in settings.tools if name not in self.functions]
-        if missing and prompt is not None:
-            raise InvalidRequestError(
-                f"tools names {missing[0]}, which is no function here: define it, or leave it out "
-                "(%chat config tools none). Nothing was sent."
-            )
-        return tuple(self.functions[name] for name in settings.tools if name in self.functions)
 
     def learn_functions(self, settings: Mapping[str, Any]) -> None:
         """Keep the functions that settings name with themselves. Raises InvalidRequestError."""
         tools = settings.get("tools") or ()
         functions = [] if isinstance(tools, str) else [each for each in tools if not isinstance(each, str)]
         if functions:
-            self.functions.update({tool.spec.name: tool for tool in self.known_tools(functions)})
-
-    def known_tools(self, given: Iterable[Any]) -> tuple[Tool, ...]:
-        """Return functions as tools; a name is one of those that were given before. Raises InvalidRequestError."""
-        from ..tools.functions import as_tools
-
-        if isinstance(given, str) or not isinstance(given, Iterable):
-            given = [given]
-        return as_tools(self.functions.get(each, each) if isinstance(each, str) else each for each in given)
+            self.functions.update({tool.spec.name: tool for tool in known_tools(functions, self.functions)})
 
     def caller(self, prompt: Prompt, target: Target) -> ToolCaller | None:
         """Return who calls the functions that a prompt offers; ``None``: it offers none."""
-        tools, room = self._tools(target.settings, prompt), partial(text_room, self.models, target.settings)
-        most = target.settings.tool_rounds
-        if not tools:
-            return None
-        return ToolCaller(tools, room, self.redactor(), most, prompt.confirm, prompt.ask_always)
+        settings, tools = target.settings, offered_tools(target.settings, prompt, self.functions)
+        room = partial(text_room, self.models, settings)
+        caller = ToolCaller(tools, room, self.redactor(), settings.tool_rounds, prompt.confirm, prompt.ask_always)
+        return caller if tools else None
 
     def cost_budget_for(self, settings: Settings) -> CostBudget:
         """Return what pays for requests with these settings, within their cap."""
@@ -443,18 +343,6 @@ class Session:
             return replace(then, **{name: getattr(now, name) for name in of_now})
         except InvalidRequestError:  # no request can have both
             return now
-
-    def settings_of_run(self) -> Settings:
-        """Return the settings of a run over a table: those that the unchanged cell ran with last, as of a turn."""
-        now = settings_with(self.state.settings, {"system": self.own_system or None})
-        cell = here()
-        if cell.cell is None:
-            return now
-        key, runs = f"{cell.cell} {cell.source}", self.state.runs
-        settings = self.settings_then(runs.get(key), now)
-        others = {name: kept for name, kept in runs.items() if name.rpartition(" ")[0] != cell.cell}
-        self.change(runs={**others, key: kept_settings(self.state.defaults, settings)})
-        return settings
 
     def plan(
         self, said: TurnAdded, target: Target, system: str, *, record: bool, summary: Summary | None = None
@@ -520,12 +408,6 @@ class Session:
         places = self.conversation.places
         return bool(places) and places[-1].turn.id not in self.notebook.seen
 
-    def previous(self, planned: RequestPlan) -> Turn | None:
-        """Return the last turn, where the request is that turn's with its reply and a new prompt added."""
-        places = planned.places
-        is_known = bool(places) and planned.key() in (self.state.counted, self._left_view)
-        return places[-1].turn if is_known else None
-
     # what is said once
 
     def once(self, *keys: str) -> tuple[str, ...]:
@@ -562,27 +444,6 @@ class Session:
         self.save()  # what was reserved and not spent, too
         self.notify()
 
-    def price(self, planned: RequestPlan, *, tries: int = 1) -> RequestPrice:
-        """Return what a request may cost, before it is sent; ``tries``: how often it may be asked."""
-        cached, target = self._cached(planned), planned.target
-        price = request_price(self.models, target, planned.tokens, planned.most_tokens, cached, tries=tries)
-        if target.cost_budget is None or not target.is_capped or price.high is None:
-            return price
-        reserved = target.cost_budget.needed(
-            worst_case(self.models, target, planned.tokens, planned.request.messages) or 0.0
-        )
-        return price._replace(high=max(price.high, reserved))
-
-    def _cached(self, planned: RequestPlan) -> tuple[int, float | None]:
-        """Return how many tokens of a request a cache holds, as the last report shows, and until when, if known."""
-        turn, documented = self.previous(planned), planned.target.cache_seconds
-        if self.sent_at is None or turn is None or turn.usage is None or turn.model != planned.target.model:
-            return 0, None
-        usage, until = turn.usage, self.sent_at + (documented or MAY_BE_CACHED)
-        if not usage.cache_read_tokens + usage.cache_write_tokens or self.clock() >= until:
-            return 0, None
-        return usage.input_tokens, until if documented else None
-
     # how full it is
 
     def latest(self) -> NextRequest:
@@ -592,36 +453,17 @@ class Session:
             if sent is None or sent.target.settings != self.state.settings:
                 return self.snapshot()
             target = self.models.renewed(replace(sent.target, schema=None))
-            self._latest = self._looked(next_plan(target, self.conversation, sent.scope.fixed.system))
+            self._latest = self._looked_at(next_plan(target, self.conversation, sent.scope.fixed.system))
         return self._latest
 
     def snapshot(self) -> NextRequest:
         """Return the next request, with an empty prompt, looked at anew, for readers; no server is asked."""
-        self._latest, self.sent = self._looked(self.next_plan()), None
+        self._latest, self.sent = self._looked_at(self.next_plan()), None
         return self._latest
 
-    def _looked(self, planned: RequestPlan) -> NextRequest:
+    def _looked_at(self, planned: RequestPlan) -> NextRequest:
         allowance = self.cost_budget_for(self.state.settings).allowance
         return NextRequest(planned, info_of(planned, self.state.spent, self.state.counted, allowance))
-
-    def view(self, prompt: Prompt) -> View:
-        """Return the request for a prompt before it is sent, part by part, with what it leaves out."""
-        said = prompt.said()
-        target = self.target(prompt.options, ask=False, prompt=prompt)
-        planned = self.plan(said, target, self.system_for(prompt.options), record=prompt.record)
-        counted = planned.key() == self.state.counted
-        return preview(
-            planned, said.turn, is_counted=counted, price=self.price(planned, tries=1 if prompt.schema is None else 2)
-        )
-
-    def replayed(self) -> list[Replayed]:
-        """Return the requests of the turns since the last clear; turns for which nothing was sent have none."""
-        usual = self.target({}, ask=False)
-
-        def target_of(model: str) -> Target:
-            return usual if model in ("", usual.model) else self.target({"model": model}, ask=False)
-
-        return replayed(self.conversation, target_of, self.system_of)
 
     # reading
 
@@ -633,25 +475,3 @@ class Session:
     def redactor(self, *, on: bool = True) -> Redactor:
         """Return what blanks secrets in whatever leaves the kernel, those of the providers' keys among them."""
         return Redactor(self.models.secrets) if on else Unredacted()
-
-    def chosen(self, alternatives: str) -> int | None:
-        """Return the number of the answer that is the turn, of several answers with this id; ``None``: none is."""
-        offered = self.conversation.offers.get(alternatives)
-        place = self.conversation.place_of(offered) if offered is not None else None
-        ids = [answer.record.id for answer in offered.answers] if offered is not None else []
-        return ids.index(place.turn.id) + 1 if place is not None and place.turn.id in ids else None
-
-    def source_of(self, name: str) -> Literal["default", "at the start", "jupyter_ctx.toml", "set here"]:
-        """Return where a setting's value comes from.
-
-        "at the start" means keywords, IPython's configuration or environment variables; "jupyter_ctx.toml" the file
-        beside the notebook. Raises InvalidRequestError for an unknown setting.
-        """
-        check_setting(name)
-        begun = getattr(self.state.defaults, name)
-        is_own_system = name == "system" and self.has_own_system
-        if getattr(self.settings, name) != begun or is_own_system:
-            return "set here"
-        if name in self.notebook.course.named:
-            return "jupyter_ctx.toml"
-        return "default" if begun == getattr(Settings(), name) else "at the start"

@@ -5,13 +5,16 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 
+from ..config.settings import Settings, kept_settings
 from ..conversation.conversation import Conversation
 from ..conversation.events import Kept, TurnAdded
 from ..conversation.messages import Turn, TurnRecord, new_id
 from ..conversation.places import TurnSlot
 from ..conversation.schema import Schema
 from ..errors import InvalidAnswerError
+from ..models.registry import settings_with
 from ..providers.base import Reply, ReplySource
+from ..runtime.frontend import here
 from .complete import INCOMPLETE, NO_ROOM_LEFT, parsed_reply
 from .plan import RequestPlan
 from .prompt import Prompt
@@ -176,3 +179,16 @@ def turn_so_far(session: Session, asked: Prompt) -> Turn | None:
         return turn
     at = session.conversation.position(asked.cell, asked.run, append=asked.append)
     return session.conversation.places[at].turn if at < len(session.conversation.places) else None
+
+
+def settings_of_run(session: Session) -> Settings:
+    """Return the settings of a run over a table: those that the unchanged cell ran with last, as of a turn."""
+    now = settings_with(session.state.settings, {"system": session.own_system or None})
+    cell = here()
+    if cell.cell is None:
+        return now
+    key, runs = f"{cell.cell} {cell.source}", session.state.runs
+    settings = session.settings_then(runs.get(key), now)
+    others = {name: kept for name, kept in runs.items() if name.rpartition(" ")[0] != cell.cell}
+    session.change(runs={**others, key: kept_settings(session.state.defaults, settings)})
+    return settings

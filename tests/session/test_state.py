@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from jupyter_ctx.config.settings import Settings
 from jupyter_ctx.context.usage import Spending
-from jupyter_ctx.session.session import NotebookState, Session, SessionState
+from jupyter_ctx.session.session import Session
+from jupyter_ctx.session.state import NotebookState, SessionState
 from jupyter_ctx.storage.serialization import StoredState, state_text, stored_state
 
 SETTINGS = Settings(model="openai/gpt-4o")
