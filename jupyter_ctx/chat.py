@@ -28,9 +28,12 @@ from .session.complete import StreamListener
 from .session.history import History, history
 from .session.preview import View
 from .session.prompt import Prompt, prompt_text
+from .session.reading import preview_of
 from .session.send import send_prompt
 from .session.session import Session
+from .session.stored import settings_of_run
 from .session.summarizer import Method
+from .session.tool_rounds import known_tools
 from .session.usage_table import Usages, usages
 from .shown_as import mimebundle
 from .storage.conversation_writer import ConversationWriter
@@ -155,13 +158,13 @@ class Chat:
         **options: Any,
     ) -> View:
         """Return what send would send with the same arguments, part by part, and what it would leave out."""
-        return self.session.view(self._prompt(prompt, attachments, schema, tools, options))
+        return preview_of(self.session, self._prompt(prompt, attachments, schema, tools, options))
 
     def _prompt(
         self, prompt: str, attachments: Any, schema: Any, tools: Iterable[Any] | None, options: Mapping[str, Any]
     ) -> Prompt:
         asked = Prompt.of(prompt, schema, options)
-        offered = None if tools is None else self.session.known_tools(tools)
+        offered = None if tools is None else known_tools(tools, self.session.functions)
         attached = attachments_given(self.session, attachments, asked.options)
         return replace(asked, attachments=attached, tools=offered)
 
@@ -190,7 +193,7 @@ class Chat:
         session, journal = self.session, self.session.journal
         if "store" not in options and journal is not None:
             chosen = replace(chosen, store=journal.address)
-        settings = settings_with(session.settings_of_run(), given)
+        settings = settings_with(settings_of_run(session), given)
         session.check_given({*given, *grid} if isinstance(grid, Mapping) else given)
         return start(
             template, rows, grid, self.models, settings, chosen,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -13,18 +13,21 @@ from typing import Any
 
 from . import wording as words
 from .chat import Chat, chat_of, checked_name
-from .config.settings import Settings, default_settings
+from .config.settings import ADDRESS_VARIABLE, DEFAULT_MODEL, MODEL_VARIABLE, Settings, default_settings
 from .display.tabular import Table
 from .errors import InvalidRequestError, StoreError
 from .models.cost_budget import CostBudget
 from .models.registry import Models
+from .providers.catalog import SERVICES, key_of
+from .providers.lookup import given_address, split_model
 from .runtime.files import path_of
 from .runtime.frontend import Origin
+from .runtime.redaction import without_address_keys
 from .session import actions
 from .session.actions import Change
 from .session.course import COURSE_FILE, course_in
 from .session.session import Session
-from .session.state import NotebookState, told_of_environment
+from .session.state import NotebookState
 from .storage.conversation_writer import ConversationWriter, OpenedConversation, forget
 from .storage.database import TakenError
 from .storage.ownership import is_held_elsewhere
@@ -279,7 +282,7 @@ class Library:
             settings or course.begun, self._models, journal, defaults=course.begun, notebook=notebook, total=self._total
         )
         session.restore(opened)
-        environment = told_of_environment(course.begun, self._config.keys() | course.named)
+        environment = _told_of_environment(course.begun, self._config.keys() | course.named)
         is_new = session.once(course.line(course.begun, course.begun.system or ""))
         lines = [*session.once(environment), *([course.line(session.settings, session.own_system)] if is_new else [])]
         self.notes += [line for line in lines if line and line not in self._told]
@@ -351,3 +354,42 @@ def journal_of(chat: Chat) -> ConversationWriter:
     if chat.session.journal is None:
         raise StoreError("This conversation is not stored: Chat(store=…) stores one.")
     return chat.session.journal
+
+
+def _told_of_environment(settings: Settings, named: Collection[str]) -> str:
+    """Return one line on which model begins where, as variables say, or on what they offer; empty: they say nothing.
+
+    ``named``: the settings that IPython's configuration or a course's file gives.
+    """
+    is_named = "model" in named
+    try:
+        address, variable = _address(settings, named)
+        offer = _offer() if settings.model == DEFAULT_MODEL and not is_named else ""
+    except InvalidRequestError as error:  # of an address, which is refused when it is used
+        return str(error)
+    variables = [MODEL_VARIABLE] if os.environ.get(MODEL_VARIABLE, "").strip() and not is_named else []
+    variables += [variable] if variable else []
+    at = f" at {address}" if address else ""
+    line = f"Model {settings.model}{at}, as set by {' and '.join(variables)} in the environment."
+    return without_address_keys(line) if variables else offer
+
+
+def _address(settings: Settings, named: Collection[str]) -> tuple[str, str]:
+    """Return where the model is asked, where that is not its provider's own, and the variable that says so."""
+    if settings.base_url is not None:
+        return settings.base_url, "" if "base_url" in named else ADDRESS_VARIABLE
+    provider = split_model(settings.model)[0]
+    address = given_address(provider)
+    return address, SERVICES[provider].variable if address else ""
+
+
+def _offer() -> str:
+    """Return how to ask at an address that the environment gives with a key, but without a model."""
+    for provider, service in SERVICES.items():
+        address = given_address(provider) if key_of(service) else ""
+        if address:
+            return (
+                f"{service.variable} and its key are in the environment: %chat models {provider} lists the models at "
+                f"{address}, %chat use {provider}/MODEL asks one."
+            )
+    return ""

@@ -23,6 +23,7 @@ from ..runtime.interrupts import uninterrupted
 from ..session import actions
 from ..session.actions import turn_of, versions_of
 from ..session.prompt import Prompt
+from ..session.reading import chosen_answer
 from ..session.side_by_side import MOST_AT_A_TIME, Candidate, ask_each
 from .answer_parts import ending, figures_of, remarks_on, shown_bundle
 from .line_options import each_of, settings_of
@@ -107,7 +108,7 @@ class SideBySideCell:
 
     def _offer(self, answers: Alternatives) -> None:
         """Show the whole answers, and how to take one."""
-        self._id, self._chosen = answers.id, self._chat.session.chosen(answers.id)
+        self._id, self._chosen = answers.id, chosen_answer(self._chat.session, answers.id)
         is_page = self._place.kind == "notebook"
         self._view.close(_index(self._chosen), () if is_page else (FIRST_TAKEN,))
         if is_page:
@@ -134,7 +135,7 @@ class SideBySideCell:
         if self._id not in self._chat.conversation.offers:  # a clear has taken them out
             self.end()
             return
-        before, self._chosen = self._chosen, self._chat.session.chosen(self._id)
+        before, self._chosen = self._chosen, chosen_answer(self._chat.session, self._id)
         if before != self._chosen:
             self._view.choose(_index(self._chosen))
         self._bar.update(_index(self._chosen))
@@ -167,7 +168,7 @@ def show_versions(chat: Chat, number: int | None) -> dict[str, str]:
     """
     last = next(reversed(chat.conversation.offers.values()), None) if number is None else None
     if last is not None:
-        answers, chosen, asked = last.answers, chat.session.chosen(last.id), last.asked
+        answers, chosen, asked = last.answers, chosen_answer(chat.session, last.id), last.asked
     else:
         number = number or len(chat.turns)
         answers, asked = versions_of(chat.session, number), turn_of(chat.session, number)

@@ -26,6 +26,7 @@ from ..session.actions import threshold_notice
 from ..session.complete import StreamListener
 from ..session.handout import HandedOut
 from ..session.prompt import Prompt
+from ..session.reading import preview_of
 from ..session.send import send_prompt
 from ..session.state import NotebookState
 from .answer_parts import blocks_below, broken_below, ending, figures_below, shown_bundle
@@ -108,8 +109,8 @@ class ChatCells:
         if options.preview:
             tell((*above, *asked.lines))
             each_asked = columns.prompts(asked.prompt) if columns is not None else ()
-            prices = [chat.session.view(each).price for each in each_asked]
-            display(parts_bundle(chat.session.view(asked.prompt).shown(prices)), raw=True)
+            prices = [preview_of(chat.session, each).price for each in each_asked]
+            display(parts_bundle(preview_of(chat.session, asked.prompt).shown(prices)), raw=True)
             return None
         above += [*(asked.along.lines if place.kind == "terminal" else ()), *asked.lines]
         before, reply = chat.conversation.length, None

@@ -23,6 +23,7 @@ from ..runtime.files import path_of
 from ..runtime.frontend import where
 from ..runtime.redaction import blanked_line, without_address_keys
 from ..session import actions
+from ..session.reading import preview_of, replayed_turns, source_of
 from ..session.summarizer import Method
 from ..wording.budget_line import budget_line
 from ..wording.layout import line_width, wrapped
@@ -89,7 +90,7 @@ def _history(call: Call) -> object:
     """List every turn with its number, tokens and state; --replay: turn by turn, how full the window was, what fell
     out, and what was sent.
     """
-    return replay_bundle(call.chat.session.replayed()) if call.options.replay else call.chat.history()
+    return replay_bundle(replayed_turns(call.chat.session)) if call.options.replay else call.chat.history()
 
 
 @command(ABOUT_WINDOW)
@@ -115,7 +116,7 @@ def _changed_settings(chat: Chat) -> list[tuple[str, list[str]]]:
     """Return the settings that differ from the default, each with its value, by who set them."""
     by_source: dict[str, list[str]] = {}
     for name in KEYWORDS:
-        source = chat.session.source_of(name)
+        source = source_of(chat.session, name)
         if source != DEFAULT and name != "model":  # which the headline says
             by_source.setdefault(source, []).append(f"{name} {first_words(setting_text(chat, name))}")
     file, text = chat.session.memory_file()
@@ -169,7 +170,7 @@ def _preview(call: Call) -> object:
     asked = call.host.prompts.of(call.chat, call.options, "", place, lambda *_, **__: None)
     for line in asked.lines:
         say(line)
-    return call.chat.session.view(replace(asked.prompt, cell=None, run=None))  # at the end of the conversation
+    return preview_of(call.chat.session, replace(asked.prompt, cell=None, run=None))  # at the end of the conversation
 
 
 command_of(Chat.pin, ABOUT_WINDOW, "%chat pin 1 4", "%chat unpin 1", reverse=Chat.unpin)

@@ -11,6 +11,7 @@ from ..config.settings import DEFAULT, HELP, SETTING_NAMES, SETTINGS, About, Set
 from ..display.answer.markdown import answer_html, to_html
 from ..display.tables import first_words, table_html, table_markdown
 from ..display.text import text_html
+from ..session.reading import source_of
 from ..wording import did_you_mean, visible
 from ..wording.layout import cut, line_width, wrapped, wrapped_last
 from .command_table import COMMANDS, GROUPS, Command
@@ -84,7 +85,7 @@ def all_settings(chat: Chat) -> dict[str, str]:
 
 def _setting_row(chat: Chat, name: str) -> Sequence[str]:
     value = cut(first_words(setting_text(chat, name)), LONGEST_VALUE)
-    return name, value, chat.session.source_of(name), HELP[name]
+    return name, value, source_of(chat.session, name), HELP[name]
 
 
 def _across(groups: Mapping[str, Sequence[Sequence[str]]]) -> list[Sequence[str] | str]:
@@ -100,7 +101,7 @@ def setting_text(chat: Chat, name: str) -> str:
 def setting_lines(chat: Chat, name: str) -> str:
     """Return a setting with its value and source, what it decides, and what it may be."""
     default = typed_value(getattr(Settings(), name), name)
-    now = f"{name} = {setting_text(chat, name)} ({chat.session.source_of(name)})"
+    now = f"{name} = {setting_text(chat, name)} ({source_of(chat.session, name)})"
     return f"{now}\n{HELP[name]}\nvalues: {wanted(name)}; {DEFAULT}: {default}"
 
 

@@ -41,9 +41,8 @@ from ..errors import ChatError, InvalidRequestError, check_whole_number
 from ..runtime.frontend import Where, here
 from ..runtime.interrupts import Stopper, uninterrupted
 from ..shown_as import mimebundle
-from .notices import ROOM_MAKERS, makes_room, threshold
+from .plan import RequestPlan
 from .prompt import memory_text, prompt_text
-from .request_plan import RequestPlan
 from .session import Session
 from .summarizer import (
     NO_MORE_TURNS,
@@ -56,6 +55,7 @@ from .summarizer import (
     write_summary,
 )
 
+ROOM_MAKERS = ("summarise", "trim", "clear")
 MAX_NAMED = 40  # characters of a prompt that names its turn
 
 
@@ -108,7 +108,7 @@ def plans(session: Session) -> dict[str, Plan]:
     clears = Plan(f"begin anew without {words.turns(info.turns)}", before=info.used, after=clear_to)
     return {
         "summarise": summary_plan(now.plan, info.used),
-        "trim": _cut_to(now.plan, None).plan,
+        "trim": _cut_to(now.plan, None)[0],
         "clear": clears if info.turns else nothing,
         "undo": Plan(f"take back {_last(session)}") if info.undo else Plan("nothing was done yet", possible=False),
         "redo": Plan(f"repeat the {info.redo}") if info.redo else Plan("nothing was undone", possible=False),
@@ -118,39 +118,33 @@ def plans(session: Session) -> dict[str, Plan]:
 # what is sent of the turns
 
 
-class _Cut(NamedTuple):
-    """A trim: what it would do, the first place that stays in view (``None``: no turn does) and which go."""
-
-    plan: Plan
-    first: str | None = None
-    gone: str = ""
-
-
 def trim_turns(session: Session, turns: int | None) -> Change:
     """Leave out the oldest turns: down to about 0.6 of the limit, or to the newest ``turns``."""
     if turns is not None:
         check_whole_number("turns", turns)
-    cut = _cut_to(session.next_plan(), turns)
-    if not cut.plan.possible:
-        return _unchanged(f"Nothing to trim: {cut.plan.text}")
-    return _apply(session, Trimmed(cut.first), f"Left out {cut.gone}")
+    planned = session.next_plan()
+    plan, cut = _cut_to(planned, turns)
+    if not plan.possible:
+        return _unchanged(f"Nothing to trim: {plan.text}")
+    places, gone = planned.past.places, planned.scope.loose(planned.past, planned.first, cut)
+    first = places[cut].id if cut < len(places) else None  # ``None``: no turn stays in view
+    return _apply(session, Trimmed(first), f"Left out {words.named_turns(gone)}")
 
 
-def _cut_to(planned: RequestPlan, turns: int | None) -> _Cut:
-    """Return where a trim would cut now."""
-    past, scope, start, end = planned.past, planned.scope, planned.first, planned.scope.at
-    if not past.places:
-        return _Cut(Plan(NOT_ONE_TURN, possible=False))
-    now = planned.size
+def _cut_to(planned: RequestPlan, turns: int | None) -> tuple[Plan, int]:
+    """Return what a trim would do now, and the position of the first turn that stays in view."""
+    past, start, end, now = planned.past, planned.first, planned.scope.at, planned.size
     cut = now.ledger.last(turns, start, end) if turns is not None else trim_by_size(now, planned.target.settings)
-    if cut is None:
-        return _Cut(Plan("the view is within 60 % of the limit", possible=False))
-    if not now.ledger.count(start, cut):
-        near = "the view is as near to 60 % of the limit as whole turns can be"
-        return _Cut(Plan(near if turns is None else NO_MORE_TURNS, possible=False))
-    gone = words.named_turns(scope.loose(past, start, cut))
-    plan = Plan(f"leave out {gone}", before=round(now.tokens_from(start)), after=round(now.tokens_from(cut)))
-    return _Cut(plan, past.places[cut].id if cut < end else None, gone)
+    if cut is not None and now.ledger.count(start, cut):
+        gone = words.named_turns(planned.scope.loose(past, start, cut))
+        before, after = round(now.tokens_from(start)), round(now.tokens_from(cut))
+        return Plan(f"leave out {gone}", before=before, after=after), cut
+    why = NO_MORE_TURNS if turns is not None else "the view is as near to 60 % of the limit as whole turns can be"
+    if not past.places:
+        why = NOT_ONE_TURN
+    elif cut is None:
+        why = "the view is within 60 % of the limit"
+    return Plan(why, possible=False), start
 
 
 def summarize(
@@ -223,39 +217,26 @@ def pin(session: Session, numbers: Sequence[int], *, on: bool) -> Change:
     """Keep these turns in every view, or no longer."""
     places = _places(session, numbers)
     changed = tuple(place.id for place in places if place.pinned != on)
-    excluded = [place for place in places if place.excluded]
-    empty = [place for place in places if not place.turn.reply]
-    notes = [f"No longer excluded: {_numbers(session, excluded)}."] if excluded else []
-    notes += [f"Pinned or not, a turn without an answer is not sent: {_numbers(session, empty)}."] if empty else []
-    return _mark(session, Pinned(changed, on), places, "pinned" if on else "unpinned", notes)
+    return _mark(session, Pinned(changed, on), places, "pinned" if on else "unpinned")
 
 
 def exclude(session: Session, numbers: Sequence[int], *, on: bool) -> Change:
     """Leave these turns out of every view, or no longer."""
     places = _places(session, numbers)
     changed = tuple(place.id for place in places if place.excluded != on)
-    pinned = _numbers(session, [place for place in places if place.pinned])
-    back = f"No longer pinned: {pinned}; %chat pin {pinned} brings it back and keeps it in view."
-    return _mark(session, Excluded(changed, on), places, "excluded" if on else "included", [back] if pinned else [])
+    return _mark(session, Excluded(changed, on), places, "excluded" if on else "included")
 
 
-def _mark(
-    session: Session, event: Pinned | Excluded, places: Sequence[TurnSlot], done: str, notes: list[str]
-) -> Change:
-    """Record a mark of turns; ``notes`` say what it takes away, and where it has no effect."""
-    several = len(places) > 1
-    named = f"turn{'s' if several else ''} {_numbers(session, places).replace(' ', ', ')}"
+def _mark(session: Session, event: Pinned | Excluded, places: Sequence[TurnSlot], done: str) -> Change:
+    """Record a mark of turns."""
+    named = _named(session, places)
     if not event.places:
-        return _unchanged(f"Nothing to do: {named} {'are' if several else 'is'} {done} already")
-    return _apply(session, event, f"{done.capitalize()} {named}", " ".join(notes) if event.on else "")
+        return _unchanged(f"Nothing to do: {named} {'are' if len(places) > 1 else 'is'} {done} already")
+    return _apply(session, event, f"{done.capitalize()} {named}")
 
 
 def _named(session: Session, places: Sequence[TurnSlot]) -> str:
     return words.named_turns([session.conversation.index(place.id) + 1 for place in places])
-
-
-def _numbers(session: Session, places: Sequence[TurnSlot]) -> str:
-    return " ".join(str(session.conversation.index(place.id) + 1) for place in places)
 
 
 # undo
@@ -289,13 +270,7 @@ def _last(session: Session) -> str:
 
 def _last_turn(session: Session) -> Turn | None:
     """Return the turn that undo takes back, or whose earlier answer it restores."""
-    for event in session.conversation.undo_events:
-        if isinstance(event, TurnAdded):
-            return event.turn
-        if isinstance(event, Chosen):
-            place = session.conversation.place_of(session.conversation.offers[event.alternatives])
-            return place.turn if place is not None else None
-    return None
+    return next((event.turn for event in session.conversation.undo_events if isinstance(event, TurnAdded)), None)
 
 
 # answers
@@ -303,20 +278,11 @@ def _last_turn(session: Session) -> Turn | None:
 
 def pick(session: Session, number: int, version: int) -> Change:
     """Make an older answer of a turn the current one."""
-    place, answers = _places(session, (number,))[0], versions_of(session, number)
-    if not words.is_whole(version, 1, len(answers)):
-        raise InvalidRequestError(f"Turn {number} has no answer {version!r}: there are 1 to {len(answers)}.")
-    answer = answers[version - 1]
-    _check_came(version, answer)
+    place, named = _places(session, (number,))[0], f"Turn {number}"
+    answer = _answer_at(versions_of(session, number), version, named)
     if answer.record.id == place.turn.id:
-        return _unchanged(f"Turn {number} has answer {version} already")
-    return _apply(session, Picked(place.id, answer.record.id), f"Turn {number} has answer {version} again")
-
-
-def _check_came(number: int, answer: Alternative) -> None:
-    """Raise InvalidRequestError for an answer that did not come."""
-    if answer.error:
-        raise InvalidRequestError(f"Answer {number} ({answer.label}) failed, and cannot be taken: {answer.error}")
+        return _unchanged(f"{named} has answer {version} already")
+    return _apply(session, Picked(place.id, answer.record.id), f"{named} has answer {version} again")
 
 
 def choose_answer(session: Session, number: int, alternatives: str | None = None) -> Change:
@@ -325,20 +291,23 @@ def choose_answer(session: Session, number: int, alternatives: str | None = None
     offered = past.offers.get(alternatives) if alternatives else next(reversed(past.offers.values()), None)
     if offered is None:
         raise InvalidRequestError("No answers stand side by side: %%chat -m A -m B asks several models at once.")
-    if not words.is_whole(number, 1, len(offered.answers)):
-        raise InvalidRequestError(f"There is no answer {number!r}: there are 1 to {len(offered.answers)}.")
-    answer = offered.answers[number - 1]
-    _check_came(number, answer)
+    answer = _answer_at(offered.answers, number, "What stands side by side")
     place = past.place_of(offered)
     if place is not None and place.turn.id == answer.record.id:
         return _unchanged(f"Answer {number} is turn {past.index(place.id) + 1} already")
     change = _apply(session, Chosen(offered.id, answer.record.id), f"Answer {number} ({answer.label}) is taken")
     place = past.place_of(offered)
-    if place is None:
-        return change
-    turn = past.index(place.id) + 1
-    note = f"Turn {turn} is excluded from requests: %chat include {turn} brings it back." if place.excluded else ""
-    return change._replace(text=f"{change.text}: turn {turn}", note=note)
+    return change if place is None else change._replace(text=f"{change.text}: turn {past.index(place.id) + 1}")
+
+
+def _answer_at(answers: Sequence[Alternative], number: int, named: str) -> Alternative:
+    """Return an answer by its number, from 1. Raises InvalidRequestError where there is none, and for a failed one."""
+    if not words.is_whole(number, 1, len(answers)):
+        raise InvalidRequestError(f"{named} has no answer {number!r}: there are 1 to {len(answers)}.")
+    answer = answers[number - 1]
+    if answer.error:
+        raise InvalidRequestError(f"Answer {number} ({answer.label}) failed, and cannot be taken: {answer.error}")
+    return answer
 
 
 # what stands beside the turns
@@ -380,19 +349,17 @@ def add(session: Session, added: Added, source: str = "", *, summary: bool = Fal
         return _unchanged(f"Nothing to add: {f'nothing was said in {source}' if summary else 'there are no messages'}")
     cell, past, seen = here(), session.conversation, session.notebook.seen
     older = past.older(cell.cell, cell.run)
-    same = _same(session, added, cell, source if summary else "")
+    same = () if summary else _same(session, added, cell)
     ids = {turn.id for turn in same}
     there = [place for place in past.of_cell(cell.cell) if place.turn.id in ids]
     if there or (same and session.is_behind):
         seen.update(ids)
         session.record(*(Kept(place.id, cell.run or "", cell.execution) for place in there))
-        if added.system is not None and not summary and added.system != past.system:
+        if added.system is not None and added.system != past.system:
             return _apply(session, SystemSet(added.system), "System prompt set; this cell's messages are there already")
         return _unchanged("Nothing to add: this cell added the same before")
     text, note = f"Added {words.turns(len(added.turns))}", ""
-    if summary and same:
-        text, added = f"Added the stored summary of {source}; nothing was sent", Added(tuple(same))
-    elif summary:
+    if summary:
         material = SummaryInput(added.turns, added.summary.text if added.summary else "")
         done = f"Added a summary of {words.turns(len(added.turns))} of {source}"
         draft = write_summary(session, material, session.target({}, ask=False), done)
@@ -412,10 +379,10 @@ def _of_cell(turn: Turn, cell: Where) -> Turn:
     return replace(turn, record=record)
 
 
-def _same(session: Session, added: Added, cell: Where, source: str) -> Sequence[Turn]:
+def _same(session: Session, added: Added, cell: Where) -> Sequence[Turn]:
     """Return the same turns that the unchanged cell added when it ran before; none: it adds others.
 
-    A summary of ``source`` is the same after a restart. What a clear or an undo took out counts as well.
+    What a clear or an undo took out counts as well.
     """
     seen = session.notebook.seen
     runs = [[place.turn for place in session.conversation.older(cell.cell, cell.run)]]
@@ -426,8 +393,6 @@ def _same(session: Session, added: Added, cell: Where, source: str) -> Sequence[
     older = next(filter(None, runs), [])
     if not older or older[0].record.source != cell.source:
         return ()
-    if source:
-        return older[:1] if older[0].id not in seen and older[0].prompt.startswith(f"{source}:\n") else ()
     same = older[: len(added.turns)]
     return same if tuple(same) == added.turns else ()
 
@@ -449,12 +414,9 @@ def versions_of(session: Session, number: int) -> tuple[Alternative, ...]:
     offers = reversed(session.conversation.offers.values())
     last = next((offer for offer in offers if any(turn.id in versions for turn in offer.turns)), None)
     side_by_side = last.answers if last is not None else ()
-    others = versions.keys() - {answer.record.id for answer in side_by_side}
-    written = [
-        Alternative(turn.model, turn.reply, turn.thinking, turn.record)
-        for turn in versions.values()
-        if turn.id in others
-    ]
+    for answer in side_by_side:
+        versions.pop(answer.record.id, None)
+    written = (Alternative(turn.model, turn.reply, turn.thinking, turn.record) for turn in versions.values())
     return (*side_by_side, *written)
 
 
@@ -482,6 +444,8 @@ def threshold_notice(session: Session, *, has_figure: bool = False) -> str | Non
     if not session.is_first_above(HALF, info.fill):
         return None
     session.save()
-    possible = plans(session)
-    room = makes_room([name for name in ROOM_MAKERS if possible[name].possible])
-    return " ".join(filter(None, ["" if has_figure else threshold(info), room])) or None
+    about, possible = "" if info.exact else "~", plans(session)
+    figure = f"Context {about}{info.fill * 100:.0f} % full: {info.used:,} of {info.limit:,} tokens."
+    commands = " or ".join(name for name in ROOM_MAKERS if possible[name].possible)
+    room = f"%chat {commands} makes room." if commands else ""
+    return " ".join(filter(None, ["" if has_figure else figure, room])) or None

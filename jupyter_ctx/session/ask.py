@@ -28,10 +28,9 @@ from ..runtime.redaction import Redactor, without_address_keys
 from ..storage.stored_answers import Outcome
 from ..tools.functions import Tool, as_tools
 from .complete import Completion, StreamListener, as_answer, complete
-from .notices import notices_of
-from .planning import counted_plan, plan
+from .info import notices_of
+from .plan import RequestPlan, counted_plan, plan
 from .prompt import attached_parts, text_room
-from .request_plan import RequestPlan
 from .tool_rounds import ToolCaller
 from .view import digested
 
@@ -134,7 +133,7 @@ class Asker:
         try:
             came = complete(self.models, planned, coming, schema, caller=self._caller(ask))
             reply = with_notices(came)
-            is_less = came.sent.decision.left_out or came.sent.dropped or came.whole().truncated
+            is_less = came.sent.decision.left_out or came.sent.dropped or came.is_truncated
             return Outcome(reply, bool(is_less) or reply.stop_reason in CUT_SHORT)
         except BaseException:
             self._targets.clear()  # what failed may be known better now
@@ -149,7 +148,7 @@ class Asker:
 
 def with_notices(came: Completion) -> Reply:
     """Return a reply with what was done to make its request fit. Raises what ended it early."""
-    reply = came.whole().reply
+    reply = came.whole()
     notices = (*reply.notices, *(intern(notice.text) for notice in notices_of(came, apart=True)))
     return replace(reply, notices=notices, model=intern(reply.model))  # many rows are told the same
 

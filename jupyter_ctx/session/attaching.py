@@ -18,6 +18,7 @@ from .prompt import Prompt, attached_parts
 from .prompt_parts import CELL_SOURCE, divided
 from .send import stopped
 from .session import Session
+from .stored import turn_so_far, turns_before
 
 if TYPE_CHECKING:
     from ..attachments.errors import Failure
@@ -84,10 +85,10 @@ def attachments_of_cells(
     """Return cells of the notebook as they go with a prompt, without what the request that was ``asked`` for holds."""
     from ..attachments.notebook_cells import attached_cells
 
-    parts = (part for turn in session.turns_before(asked) if turn.sources for part in divided(turn))
+    parts = (part for turn in turns_before(session, asked) if turn.sources for part in divided(turn))
     sent = [(part.text, part.files) for part in parts if part.source]
     attach = partial(attached_cells, room=session.room(asked.options), redactor=session.redactor(on=redact), sent=sent)
-    before = session.turn_of(asked) if asked.stored is not None else None
+    before = turn_so_far(session, asked) if asked.stored is not None else None
     if before is not None:
         texts = _cell_texts((part.source, part.text) for part in divided(before))
         older = attach([cell for cell in cells if not cell.is_text or cell.code in texts])

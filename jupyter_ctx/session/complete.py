@@ -1,18 +1,25 @@
 """One planned request, completed: paid for, streamed, sent again smaller after a refusal, checked and parsed.
 
 Cells, scripts, rows of a table, judges and columns side by side are all answered here; nothing is recorded.
+
+Some servers leave out what is too much of a prompt without a word: Ollama does so by default, on its OpenAI endpoint
+too; LM Studio and others have a setting for it. Their reports give it away: the tokens that were read are far fewer
+than those that were sent, or have hardly grown by what was added.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, NamedTuple
 
-from ..conversation.messages import Message, StopReason, ToolCall, ToolResult, ToolRound, Turn
+from ..context.overflow import Overflow
+from ..context.tokens import READ_WHOLE, estimate_tokens
+from ..context.usage import Usage
+from ..conversation.messages import Message, StopReason, ToolCall, ToolResult, ToolRound
 from ..conversation.schema import Schema
 from ..errors import REFUSED, BudgetExceededError, ChatError, ContextOverflowError, InvalidAnswerError, ProviderError
 from ..models.registry import Models
@@ -21,13 +28,23 @@ from ..models.target import Target
 from ..providers.base import AnswerSchema, Reply, Request, Thought, streaming
 from ..providers.error_mapping import TOO_LATE
 from ..runtime.interrupts import interruptible, uninterrupted
-from .planning import continued, given_up, smaller
-from .reply_checks import INCOMPLETE, Verdict, all_thinking, verdict_on
-from .request_plan import RequestPlan, overflow_error
-from .tool_rounds import OnCall, ToolCaller, after_rounds, as_messages, billed, with_rounds
+from ..wording import counted, dollars
+from .plan import RequestPlan, continued, given_up, overflow_error, smaller
+from .tool_rounds import OnCall, ToolCaller
 from .view import request_bytes
 
 RETRIES = 2  # requests that are sent after refusals
+INCOMPLETE = ("interrupted", "cut")
+NO_ROOM_LEFT = ("max_tokens", "context_window")
+NEAR_THE_EDGE = 0.5  # of the window: a shorter prompt without a token of reply was not ended by the window
+UNSAID = 3  # tokens that a reply without text may be reported with
+LONG_PROMPT = 1_000  # tokens by the uncalibrated estimate
+READ_SHARE = 0.35  # of that estimate: no tokenizer needs fewer tokens
+TRUNCATED_GROWTH = 1.25  # of what was read of a truncated request: whole messages are left out, so it varies
+ADDED, HARDLY = 60, 0.25  # tokens worth comparing, and the share of them that must have been read
+LEAST_EFFORTS = ("none", "minimal", "low")
+AS_THINKING = "The server sent its whole answer as thinking; it is shown as the answer."
+THOUGHT = "</think>"  # templates drop a model's thoughts from older turns, so that fewer tokens are read
 EARLIER_RESULTS = "Results of earlier rounds were shortened to their first line, so that the newest fit."
 BETWEEN = "\n\n"  # two tries at a structured answer, where both are shown
 ENDED_EARLY = {
@@ -36,7 +53,6 @@ ENDED_EARLY = {
     "refusal": "The model or its provider refused to answer.",
 }
 OnText = Callable[[str], object] | None
-Previous: TypeAlias = Callable[[RequestPlan], Turn | None]
 
 
 @dataclass(slots=True)
@@ -64,12 +80,12 @@ class StreamListener:
         """Keep and show a piece that came."""
         if self.on_first is not None and not self.pieces and not self.thoughts:
             self.on_first()
-        is_thought = isinstance(item, Thought)
-        text = item.text if isinstance(item, Thought) else item
-        (self.thoughts if is_thought else self.pieces).append(text)
-        show = self.on_thought if is_thought else self.on_piece
+        text, kept, show = item, self.pieces, self.on_piece
+        if isinstance(item, Thought):
+            text, kept, show = item.text, self.thoughts, self.on_thought
+        kept.append(str(text))
         if show is not None:
-            show(text)
+            show(str(text))
 
     def begin(self, warning: str | None = None) -> None:
         """Announce that the reply comes now, with a line to stand above it."""
@@ -89,16 +105,14 @@ class StreamListener:
     def show(self, reply: Reply) -> None:
         """Show a stored reply, in one piece."""
         self.begin()
-        for each in reply.rounds:
-            self._show(each)
-            for call, result in zip(each.calls, each.results, strict=True):
-                self.called(call, result)
-        self._show(reply)
-
-    def _show(self, said: Reply | ToolRound) -> None:
-        for text, show in ((said.thinking, self.on_thought), (said.text, self.on_piece)):
-            if text and show is not None:
-                show(text)
+        parts: tuple[Reply | ToolRound, ...] = (*reply.rounds, reply)
+        for part in parts:
+            for text, show in ((part.thinking, self.on_thought), (part.text, self.on_piece)):
+                if text and show is not None:
+                    show(text)
+            if isinstance(part, ToolRound):
+                for call, result in zip(part.calls, part.results, strict=True):
+                    self.called(call, result)
 
     @property
     def seconds(self) -> float:
@@ -110,30 +124,38 @@ class StreamListener:
         thinking = "".join(self.thoughts)
         return Reply("".join(self.pieces), None, why, thinking=thinking, seconds=self.seconds)
 
+    def anew(self) -> StreamListener:
+        """Return who listens to a further request for the same answer."""
+        return replace(self, pieces=[], thoughts=[])
+
 
 class Completion(NamedTuple):
     """What came of a planned request.
 
     planned, sent: the request that was sent first, and last
-    verdict: the checked answer, whole or as far as it came; ``None``: nothing came
-    replies: what is to be kept and paid, with its model and cost: nothing, one, or both tries at a structured answer
+    reply: the checked answer, whole or as far as it came; ``None``: nothing came
+    replies: what is to be kept and paid, with its model and cost: nothing, one, or all of several requests
+    is_truncated: whether the server has read only a part of the prompt
+    is_counted: whether the report counts the whole request and the whole reply
     refusal: the first refusal; ``None`` where the first request was answered
     error: what ended it early, or is wrong with the answer; to be raised once the replies are recorded
     """
 
     planned: RequestPlan
     sent: RequestPlan
-    verdict: Verdict | None = None
+    reply: Reply | None = None
     replies: tuple[Reply, ...] = ()
+    is_truncated: bool = False
+    is_counted: bool = False
     refusal: ContextOverflowError | None = None
     error: BaseException | None = None
 
-    def whole(self) -> Verdict:
-        """Return the verdict on the answer. Raises what ended it early."""
+    def whole(self) -> Reply:
+        """Return the answer. Raises what ended it early."""
         if self.error is not None:
             raise self.error
-        assert self.verdict is not None
-        return self.verdict
+        assert self.reply is not None
+        return self.reply
 
 
 def complete(
@@ -143,7 +165,6 @@ def complete(
     schema: Schema | None = None,
     *,
     turn_id: str | None = None,
-    previous: Previous | None = None,
     caller: ToolCaller | None = None,
 ) -> Completion:
     """Send the planned request, or after refusals smaller ones, and return what came: whole, cut or interrupted.
@@ -153,155 +174,161 @@ def complete(
     Whoever records the answer calls this within :func:`uninterrupted`: Ctrl-C ends the wait for the answer, and
     nothing behind it.
 
-    ``turn_id`` is the id under which the answer's size is stored, where the answer becomes a turn. ``previous`` finds
-    the turn that a request continues: see :func:`~jupyter_ctx.session.reply_checks.verdict_on`. ``caller`` calls the
-    functions that the model asks for, and what they return is sent, until it answers.
+    ``turn_id`` is the id under which the answer's size is stored, where the answer becomes a turn. ``caller`` calls
+    the functions that the model asks for, and what they return is sent, until it answers.
     """
-    first = _completed(models, planned, coming, turn_id, previous)
+    came = _completed(models, planned, coming, turn_id)
     if caller is not None:
-        first = _with_calls(models, first, coming, caller)
-    verdict = first.verdict
-    if schema is None or verdict is None or first.error is not None or verdict.reply.stop_reason in INCOMPLETE:
-        return first
+        came = _with_calls(models, came, coming, caller)
+    reply = came.reply
+    if schema is None or reply is None or came.error is not None or reply.stop_reason in INCOMPLETE:
+        return came
     try:
-        return first._replace(verdict=verdict._replace(reply=parsed_reply(verdict.reply, schema)))
+        return came._replace(reply=parsed_reply(reply, schema))
     except InvalidAnswerError as error:
-        wrong = error
-    if verdict.reply.stop_reason != "stop":  # asking again does not mend that
-        return first._replace(error=wrong)
-    try:
-        if coming.on_piece is not None:
-            coming.on_piece(BETWEEN)
-    except BaseException as error:  # of who is shown it; the first answer is returned all the same
-        return first._replace(error=error)
-    messages = asked_again(verdict.reply.text, wrong)
-    added = sum(first.sent.target.meter.message(message.content) for message in messages)
-    size = first.sent.size._replace(prompt=first.sent.asked + added)
-    tokens = first.sent.cut.tokens + size.prompt
-    again = replace(first.sent, again=(*first.sent.again, *messages), size=size, tokens=tokens, counted=None)
-    second = _completed(models, again, replace(coming, pieces=[], thoughts=[]), turn_id, previous)
-    return _of_both(first, verdict, second, schema)
+        if reply.stop_reason != "stop":  # asking again does not mend that
+            return came._replace(error=error)
+        return _corrected(models, came, reply, error, coming, schema)
 
 
-def _with_calls(models: Models, first: Completion, coming: StreamListener, caller: ToolCaller) -> Completion:
-    """Call the functions that a reply asks for, and send what they return, until the model answers.
-
-    Where something ends that early, the rounds that there were are kept with what came of the last one.
-    """
-    came, rounds, asking, error = first, list[ToolRound](), list[Reply](), first.error
-    replies, is_short = [*first.replies], False
-    while error is None and came.verdict is not None and came.verdict.reply.calls and len(rounds) <= caller.rounds:
-        asking.append(came.verdict.reply)
-        called = caller.answer(asking[-1], coming.called, len(rounds))
-        rounds.append(called.round)
-        if called.error is not None:
-            came, error = came._replace(verdict=None), called.error
-            break
-        came, is_short = _next_round(models, came.sent, rounds, coming, is_short=is_short)
-        replies += came.replies
-        error = came.error
-        if first.refusal is None:
-            first = first._replace(planned=came.planned, refusal=came.refusal)
-    if not rounds:
-        return first
-    why: StopReason = "interrupted" if isinstance(error, KeyboardInterrupt) else "cut"
-    verdict = came.verdict or Verdict(Reply("", None, why, asking[-1].model))
-    reply = with_rounds(verdict.reply, rounds, asking)
-    told = [EARLIER_RESULTS] if is_short else []
-    if reply.calls and error is None:
-        told.append(f"The model asked for calls after {caller.rounds} rounds (tool_rounds), which were not made.")
-    reply = replace(reply, notices=(*reply.notices, *told))
-    if isinstance(error, ContextOverflowError) and not error.by_bytes:
-        error = overflow_error(came.sent, error.overflow, kept=True)
-    if error is not None:
-        error = after_rounds(error, rounds, replies)
-    verdict = verdict._replace(reply=reply)
-    return first._replace(sent=came.sent, verdict=verdict, replies=tuple(replies), error=error)
-
-
-def _next_round(
-    models: Models, before: RequestPlan, rounds: list[ToolRound], coming: StreamListener, *, is_short: bool
-) -> tuple[Completion, bool]:
-    """Send the results of all rounds, those of earlier ones shortened where they do not fit; return whether so."""
-    whole = continued(before, as_messages(rounds, is_short=is_short))
-    may_shorten = not is_short and len(rounds) > 1
-    if whole.cut.fits or not may_shorten:
-        came = _completed(models, whole, replace(coming, pieces=[], thoughts=[]), None, None)
-        if not (may_shorten and isinstance(came.error, ContextOverflowError) and not came.replies):
-            return came, is_short
-    shorter = continued(before, as_messages(rounds, is_short=True))
-    return _completed(models, shorter, replace(coming, pieces=[], thoughts=[]), None, None), True
-
-
-def _completed(
-    models: Models, planned: RequestPlan, coming: StreamListener, turn_id: str | None, previous: Previous | None
-) -> Completion:
-    sent, refusal = planned, None
+def _completed(models: Models, planned: RequestPlan, coming: StreamListener, turn_id: str | None) -> Completion:
+    """Send one request, and after refusals smaller ones, until it is answered."""
+    came = Completion(planned, planned)
     try:
         with interruptible():
-            coming.sent(sent.target.model)
+            coming.sent(planned.target.model)
             for retry in range(RETRIES + 1):
                 try:
-                    verdict = _streamed(models, sent, coming, previous)
+                    came = _streamed(models, came, coming)
                     break
                 except ContextOverflowError as error:
-                    refusal = refusal or error
+                    came = came._replace(refusal=came.refusal or error)
                     if coming.pieces:
                         raise
                     if retry == RETRIES or coming.thoughts:
-                        raise given_up(models, sent, error) from None
-                    sent = smaller(models, sent, error)
-                    coming.sent(sent.target.model, _sent_again(sent, planned, error))
-        came = _learned(models, Completion(planned, sent, refusal=refusal), verdict, turn_id)
-        return came._replace(error=all_thinking(sent, came.whole().reply))
+                        raise given_up(models, came.sent, error) from None
+                    came = came._replace(sent=smaller(models, came.sent, error))
+                    coming.sent(planned.target.model, _sent_again(came, error))
+        came = _learned(models, came, turn_id)
+        return came._replace(error=_all_thinking(came.sent, came.whole()))
     except BaseException as error:  # whatever it is, the text that came is returned
-        came = Completion(planned, sent, refusal=refusal, error=error)
+        came = came._replace(error=error)
         if not coming.pieces:
-            return came
+            return came._replace(reply=None)
         broken = coming.broken("interrupted" if isinstance(error, KeyboardInterrupt) else "cut")
         with uninterrupted():
-            came = _learned(models, came, Verdict(broken), turn_id)
+            came = _learned(models, came._replace(reply=broken, is_counted=False), turn_id)
             if isinstance(error, ContextOverflowError):
-                return came._replace(error=given_up(models, sent, error, kept=True))
+                return came._replace(error=given_up(models, came.sent, error, kept=True))
             return came
 
 
-def _sent_again(sent: RequestPlan, planned: RequestPlan, refusal: ContextOverflowError) -> str:
+def _sent_again(came: Completion, refusal: ContextOverflowError) -> str:
     """Return what a request lacks that is sent after a refusal, while its answer is waited for."""
-    lacks = sent.lacks(planned)
+    lacks = came.sent.lacks(came.planned)
     if refusal.by_bytes:
         return f"Too large; sending again without {lacks or 'files of earlier turns'}"
     return f"Too long; sending again {f'without {lacks}' if lacks else 'with less room for the reply'}"
 
 
-def _streamed(models: Models, plan: RequestPlan, coming: StreamListener, previous: Previous | None) -> Verdict:
-    """Send one request and show what comes; return the verdict on the reply."""
+def _streamed(models: Models, came: Completion, coming: StreamListener) -> Completion:
+    """Send one request, show what comes, and check the reply."""
+    plan = came.sent
     coming.asked = time.monotonic()  # a request that was refused before is not this one
     with closing(paid_stream(models, plan.target, plan.request, plan.tokens)) as stream:
         for item in stream:
             if isinstance(item, Reply):
-                before = previous(plan) if previous is not None else None
-                verdict = verdict_on(plan, replace(item, seconds=coming.seconds), before)
-                if verdict.reply.text.strip() and not "".join(coming.pieces).strip():
-                    coming.take(verdict.reply.text)  # it came as thinking
-                return verdict
+                came = _checked(came, replace(item, seconds=coming.seconds))
+                text = came.whole().text
+                if text.strip() and not "".join(coming.pieces).strip():
+                    coming.take(text)  # it came as thinking
+                return came
             coming.take(item)
     raise ProviderError("The provider sent no reply.")
 
 
-def _learned(models: Models, came: Completion, verdict: Verdict, turn_id: str | None) -> Completion:
-    """Learn from an answer what it tells of sizes and limits, and return it with its model."""
-    plan, reply, counted = came.sent, verdict.reply, verdict.counted
-    if reply.stop_reason == "cut" and not reply.text:
-        return came._replace(verdict=verdict)
+def _learned(models: Models, came: Completion, turn_id: str | None) -> Completion:
+    """Learn from an answer what it tells of sizes and limits, and return it with its model, to be kept and paid."""
+    plan, reply = came.sent, came.reply
+    if reply is None or (reply.stop_reason == "cut" and not reply.text):
+        return came
     size = request_bytes(plan.request.messages) if plan.target.learned_limit.heavy is not None else 0
     models.accepted(plan.target, reply, plan.tokens, size)
-    if verdict.truncated and reply.usage is not None:
+    if came.is_truncated and reply.usage is not None:
         models.truncated(plan.target, reply.usage.input_tokens)
     reply = replace(reply, model=plan.target.model)
-    if counted is not None:
-        models.counted(plan.target, plan.sent, reply, counted, turn_id=turn_id)
-    return came._replace(verdict=verdict._replace(reply=reply), replies=(reply,))
+    if came.is_counted and reply.usage is not None:
+        models.counted(plan.target, plan.sent, reply, reply.usage, turn_id=turn_id)
+    return came._replace(reply=reply, replies=(reply,))
+
+
+# what a reply really shows
+
+
+def _checked(came: Completion, reply: Reply) -> Completion:
+    """Return what came with a reply, and why that really ended; and whether the server has read the whole prompt.
+
+    Raises ContextOverflowError where the window ended the reply before its first token: that is a refusal which came
+    as a success.
+    """
+    plan, usage = came.sent, reply.usage
+    if reply.stop_reason == "max_tokens" and usage is not None and _window_ended(plan, reply, usage):
+        reply = replace(reply, stop_reason="context_window")
+    has_content = reply.text or reply.thinking or (usage is not None and usage.output_tokens > UNSAID)
+    if reply.stop_reason == "context_window" and not has_content:
+        overflow = Overflow(input_tokens=usage.input_tokens if usage else None)
+        raise ContextOverflowError("The window had no room for a reply.", overflow=overflow)
+    if reply.stop_reason == "stop" and not reply.detail and reply.thinking.strip() and not reply.text.strip():
+        usage = usage and replace(usage, reasoning_tokens=0, guessed=False)
+        reply = replace(reply, text=reply.thinking, thinking="", usage=usage, notices=(*reply.notices, AS_THINKING))
+    if usage is None:
+        return came._replace(reply=reply)
+    is_truncated = _is_truncated(plan, usage)
+    is_whole = reply.stop_reason not in INCOMPLETE and (usage.output_tokens > 0 or not reply.text)
+    beside = plan.request.schema is not None or plan.request.tools  # which each provider counts its way
+    is_other = plan.dropped or beside or plan.again or usage.includes_tools or is_truncated
+    return came._replace(reply=reply, is_truncated=is_truncated, is_counted=is_whole and not is_other)
+
+
+def _window_ended(plan: RequestPlan, reply: Reply, usage: Usage) -> bool:
+    """Return whether the window ended a reply: servers say "length" then, too."""
+    window = plan.target.window.tokens
+    if abs(usage.input_tokens + usage.output_tokens - window) <= 1:
+        return True
+    return not usage.output_tokens and not reply.text and usage.input_tokens >= NEAR_THE_EDGE * window
+
+
+def _all_thinking(plan: RequestPlan, reply: Reply) -> ProviderError | None:
+    """Return the error for a reply whose whole length went into thinking; ``None``: it has text, or room was left."""
+    usage, most = reply.usage, plan.request.max_tokens
+    tokens = usage.reasoning_tokens or usage.output_tokens if usage is not None else 0
+    if reply.text.strip() or reply.stop_reason not in NO_ROOM_LEFT or not (reply.thinking or tokens > UNSAID):
+        return None
+    full, room = f"max_tokens {f'{most:,}' if most else 'not set'}", "a larger --max-tokens (max_tokens=N)"
+    if reply.stop_reason == "context_window":
+        full, room = "the window is full", "a shorter conversation (%chat trim N)"
+    lower = "" if plan.request.effort in LEAST_EFFORTS else 'with --effort low (effort="low") it thinks less, '
+    text = f"The answer was all thinking ({tokens:,} tokens, {full}): {lower}with {room} it has more room."
+    return ProviderError(text, reply=reply)
+
+
+def _is_truncated(plan: RequestPlan, usage: Usage) -> bool:
+    """Return whether much less was read than was sent."""
+    read, meter = usage.input_tokens, plan.target.meter
+    if read < READ_WHOLE * plan.tokens:  # else all of it need not be estimated anew
+        if read <= TRUNCATED_GROWTH * plan.target.read:
+            return True
+        raw = sum(estimate_tokens(message.text) for message in plan.request.messages)
+        if raw >= LONG_PROMPT and read < READ_SHARE * raw:
+            return True
+    guessed = plan.size.guessed + plan.ledger.guessed(plan.cut.start, plan.scope.at)
+    if guessed or not plan.places or plan.again:
+        return False
+    reply = meter.tokens(plan.places[-1].turn.reply)
+    added = reply + meter.message(plan.message.content)
+    if added < ADDED or read - (plan.cut.tokens - reply) >= HARDLY * added:
+        return False
+    return not any(THOUGHT in place.turn.reply for place in plan.places)
 
 
 # money
@@ -350,6 +377,18 @@ def may_be_billed(error: BaseException) -> bool:
     return not isinstance(error, REFUSED)
 
 
+def billed(*replies: Reply) -> Reply:
+    """Return the last reply with the tokens, the cost and the seconds of all."""
+    usages = [reply.usage for reply in replies if reply.usage is not None]
+    names = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens", "reasoning_tokens")
+    sums = {name: sum(getattr(usage, name) for usage in usages) for name in names}
+    usage = Usage(**sums, guessed=any(usage.guessed for usage in usages)) if usages else None
+    costs = [reply.cost for reply in replies if reply.cost is not None]
+    is_unknown = any(reply.cost is None and reply.usage is not None for reply in replies)
+    seconds = sum(reply.seconds or 0.0 for reply in replies)
+    return replace(replies[-1], usage=usage, cost=None if is_unknown or not costs else sum(costs), seconds=seconds)
+
+
 # structured answers
 
 
@@ -377,25 +416,84 @@ def asked_again(answer: str, wrong: InvalidAnswerError) -> tuple[Message, Messag
     return Message("assistant", answer.strip() or "{}"), Message("user", request)  # providers refuse empty messages
 
 
-def _of_both(first: Completion, verdict: Verdict, second: Completion, schema: Schema) -> Completion:
-    """Return what came of two tries at one answer, of which ``verdict`` is on the first."""
-    invalid, error = verdict.reply, second.error
-    if second.verdict is not None and second.replies:
-        corrected = billed(invalid, second.verdict.reply)
-        verdict = second.verdict._replace(reply=replace(corrected, rounds=invalid.rounds))
+def _corrected(
+    models: Models, first: Completion, invalid: Reply, wrong: InvalidAnswerError, coming: StreamListener, schema: Schema
+) -> Completion:
+    """Ask once more for an answer that does not match its schema, and return what came of both tries."""
+    try:
+        if coming.on_piece is not None:
+            coming.on_piece(BETWEEN)
+    except BaseException as raised:  # of who is shown it; the first answer is returned all the same
+        return first._replace(error=raised)
+    again = continued(first.sent, (*first.sent.again, *asked_again(invalid.text, wrong)))
+    second = _completed(models, again, coming.anew(), None)
+    reply, error = invalid, second.error
+    if second.reply is not None and second.replies:
+        reply = replace(billed(invalid, second.reply), rounds=invalid.rounds)
     elif error is None:
         error = ProviderError("the reply broke off")
-    both = first._replace(verdict=verdict, replies=(*first.replies, *second.replies))
-    if error is None and verdict.reply.stop_reason in INCOMPLETE:
+    both = first._replace(reply=reply, replies=(*first.replies, *second.replies))
+    if error is None and reply.stop_reason in INCOMPLETE:
         return both
     try:
         if isinstance(error, ChatError):
             parsed_reply(invalid, schema, f"Asking once more failed: {error}")  # raises
         if error is not None:
             return both._replace(error=error)
-        reply = parsed_reply(verdict.reply, schema, "It was asked for twice.")
-    except InvalidAnswerError as wrong:
-        return both._replace(error=wrong)
-    notice = f"The first answer was not a valid {schema.name}, so it was asked for once more."
-    reply = replace(reply, notices=(*reply.notices, notice))
-    return both._replace(verdict=verdict._replace(reply=reply))
+        notice = f"The first answer was not a valid {schema.name}, so it was asked for once more."
+        reply = parsed_reply(reply, schema, "It was asked for twice.")
+        return both._replace(reply=replace(reply, notices=(*reply.notices, notice)))
+    except InvalidAnswerError as still_wrong:
+        return both._replace(error=still_wrong)
+
+
+# functions that the model calls
+
+
+def _with_calls(models: Models, first: Completion, coming: StreamListener, caller: ToolCaller) -> Completion:
+    """Call the functions that a reply asks for, and send what they return, until the model answers.
+
+    Where something ends that early, the rounds that there were are kept with what came of the last one.
+    """
+    came, rounds, replies, notices = first, list[ToolRound](), [*first.replies], list[str]()
+    while came.error is None and came.reply is not None and came.reply.calls and len(rounds) <= caller.rounds:
+        called, error = caller.answer(came.reply, coming.called, len(rounds))
+        rounds.append(called)
+        if error is not None:
+            came = came._replace(reply=None, error=error)
+            break
+        whole, before = continued(came.sent, _as_messages(rounds)), came.sent
+        may_shorten = len(rounds) > 1
+        if whole.cut.fits or not may_shorten:
+            came = _completed(models, whole, coming.anew(), None)
+            may_shorten = may_shorten and isinstance(came.error, ContextOverflowError) and not came.replies
+        if may_shorten:
+            shorter = continued(before, _as_messages([*(each.shortened() for each in rounds[:-1]), called]))
+            came, notices = _completed(models, shorter, coming.anew(), None), [EARLIER_RESULTS]
+        replies += came.replies
+        if first.refusal is None:
+            first = first._replace(planned=came.planned, refusal=came.refusal)
+    if not rounds:
+        return first
+    error = came.error
+    why: StopReason = "interrupted" if isinstance(error, KeyboardInterrupt) else "cut"
+    reply = came.reply or Reply("", None, why, replies[-1].model)
+    if reply.calls and error is None:
+        notices.append(f"The model asked for calls after {caller.rounds} rounds (tool_rounds), which were not made.")
+    all_rounds = tuple(replace(each, state="") for each in rounds)
+    earlier = replies[:-1] if came.reply is not None and came.replies else replies
+    reply = replace(billed(*earlier, reply), rounds=all_rounds, notices=(*reply.notices, *notices))
+    if isinstance(error, ContextOverflowError) and not error.by_bytes:
+        error = overflow_error(came.sent, error.overflow, kept=True)
+    if isinstance(error, ChatError) and error.args:
+        spent = f" ({dollars(reply.cost)})" if reply.cost else ""
+        error.args = (f"{error} It came after {counted(len(rounds), 'round')} of calls{spent}.", *error.args[1:])
+    return first._replace(
+        sent=came.sent, reply=reply, replies=tuple(replies), is_truncated=came.is_truncated, error=error,
+        is_counted=False,
+    )  # fmt: skip
+
+
+def _as_messages(rounds: Sequence[ToolRound]) -> list[Message]:
+    """Return rounds as they follow the prompt."""
+    return [Message("assistant", each.text, round=each) for each in rounds]

@@ -25,7 +25,7 @@ from ..errors import InvalidRequestError
 from ..export.openai_messages import EXPORT_KEY, cleaned_rounds, dumped, find, found_in
 from ..providers.base import Reply
 from ..storage.stored_answers import AnswerKey, Outcome
-from .reply_checks import INCOMPLETE
+from .complete import INCOMPLETE
 from .view import digested
 
 HANDOUT = "handout"

@@ -1,29 +1,44 @@
-"""How full the context window is: with the next request, and with the request of each turn, rebuilt as it was then."""
+"""What is told of a turn: how full the context window is, with the next request and then, and what was done unasked."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
 from ..context.budget import LEAST_MARGIN, Budget
 from ..context.compaction import Ledger, Within, compact_share
 from ..context.context_info import ContextInfo, MoneyLeft, Segment, segments_of
+from ..context.overflow import Overflow
 from ..context.tokens import Meter
+from ..context.usage import Spending
 from ..context.windows import ContextWindow
 from ..conversation.conversation import Conversation
 from ..conversation.events import Offered, TurnAdded
 from ..conversation.messages import Message, Turn
 from ..errors import ChatError
-from ..models.target import Target
-from .planning import ledger_of
+from ..models.target import KINDS_OF_FILES, Target
+from ..providers.base import Reply
+from ..wording import counted, named_turns
+from .complete import Completion
+from .plan import RequestPlan
 from .prompt_parts import tokens_within
-from .request_plan import RequestPlan
-from .state import SessionState
-from .view import PartStatus, Scope, part_states, request_digest, request_in, same_messages, scope_then, turn_tokens
+from .view import (
+    PartStatus,
+    Scope,
+    ledger_of,
+    megabytes,
+    part_states,
+    request_digest,
+    request_in,
+    same_messages,
+    scope_then,
+    turn_tokens,
+)
 
 TargetOf = Callable[[str], Target]  # where a model is asked, by its full name; empty: the usual one
 SystemOf = Callable[[str | None, str | None], str]  # the text that requests begin with, by system prompt and memory
+READ_MORE = "Its own settings say how much it reads: look for a context length."
 
 
 class NextRequest(NamedTuple):
@@ -33,7 +48,7 @@ class NextRequest(NamedTuple):
     info: ContextInfo
 
 
-def info_of(plan: RequestPlan, state: SessionState, allowance: MoneyLeft | None = None) -> ContextInfo:
+def info_of(plan: RequestPlan, spent: Spending, counted_view: str, allowance: MoneyLeft | None = None) -> ContextInfo:
     """Return how full the next request is; ``allowance``: what is left of ``max_cost``, where there is a cap."""
     past, scope, size, target, start = plan.past, plan.scope, plan.size, plan.target, plan.first
     used, ledger, last = size.tokens_from(start), size.ledger, past.places[-1].turn if scope.at else None
@@ -43,7 +58,7 @@ def info_of(plan: RequestPlan, state: SessionState, allowance: MoneyLeft | None 
     usage = last.usage if last and not last.rounds else None  # of several requests
     beside = target.beside_tokens
     is_of_the_model = last is not None and last.model == target.model  # its cache is no other model's
-    exact = bool(state.counted) and plan.uncut().key() == state.counted
+    exact = bool(counted_view) and plan.uncut().key() == counted_view
     fixed, total, share = round(always + beside), round(used + beside), target.settings.budget_share
     budget = Budget(target.window, target.reserve, fixed, total, exact and not beside, share)
     within = ledger.within(start, before), ledger.within(before, scope.at)
@@ -64,8 +79,8 @@ def info_of(plan: RequestPlan, state: SessionState, allowance: MoneyLeft | None 
         sent=usage.input_tokens if usage and is_of_the_model else None,
         undo=past.undo_label,
         redo=past.redo_label,
-        cost=state.spent.dollars,
-        unpriced=state.spent.unknown,
+        cost=spent.dollars,
+        unpriced=spent.unknown,
         allowance=allowance,
     )
 
@@ -147,3 +162,143 @@ def _replayed(target_of: TargetOf, number: int, turn: Turn, before: Conversation
     is_rebuilt = same_messages(request_digest(target, request), record.digest)
     info = ContextInfo(turn.model, budget, segments, 0, 0)
     return Replayed(number, info, part_states(before, scope, start)[:at], request.messages if is_rebuilt else ())
+
+
+# what was done without being asked
+
+
+class Notice(NamedTuple):
+    """One line for the user; where ``once`` is not empty, lines with the same ``once`` are shown a single time."""
+
+    text: str
+    once: str = ""
+
+
+def notices_of(came: Completion, *, outdated: Sequence[int] = (), apart: bool = False) -> Iterator[Notice]:
+    """Yield the lines that an answer calls for.
+
+    outdated: the numbers of later turns that answered the version which this answer replaces
+    apart: whether the request belongs to no conversation, so that there is no history
+    """
+    reply, sent = came.whole(), came.sent
+    yield from _of_the_model(came, reply)
+    yield from _of_the_fit(came, apart=apart)
+    yield from _of_the_report(came, reply)
+    if sent.scope.at < sent.past.trimmed_to:
+        yield Notice(f"Turn {sent.scope.at + 1} stands before your trim: later requests leave it out.")
+    if outdated:
+        later, are = counted(len(outdated), "later turn"), "are" if len(outdated) > 1 else "is"
+        yield Notice(f"{later} answered the older version: {named_turns(outdated)} {are} stale in %chat history.")
+
+
+def _of_the_model(came: Completion, reply: Reply) -> Iterator[Notice]:
+    """Yield what the user should know of the model."""
+    target, lines = came.sent.target, list[str]()
+    if came.planned.target.window.source == target.window.source == "assumed":
+        lines.append(
+            f"The window of {target.model} is not known: {target.window.tokens:,} tokens are {target.window.origin}. "
+            f"Set it with %chat use {target.model} --window N, or in models.json."
+        )
+    if target.thinks is False:
+        lines += target.differences()
+    unsent = [KINDS_OF_FILES[file.kind] for file in came.sent.past.files.values() if target.unsendable(file)]
+    if unsent:
+        what = f"does not take {' and '.join(unsent)}" if target.takes else "takes text only"
+        lines.append(f"{target.model} {what}: these files of earlier turns are not sent to it.")
+    yield from (Notice(line, once=line) for line in lines)
+    if came.sent.request.top_logprobs and not reply.tokens:
+        yield Notice(f"{target.model} told no probabilities of its tokens.")
+
+
+def _of_the_fit(came: Completion, *, apart: bool) -> Iterator[Notice]:
+    """Yield what was done to make the request fit."""
+    planned, sent, refusal = came.planned, came.sent, came.refusal
+    if planned.lacks():
+        yield Notice(_left_out(planned, planned.lacks()))
+    if refusal is not None and refusal.by_bytes:
+        lacks = sent.lacks(planned) or "files of earlier turns"
+        yield Notice(f"Too large for the server: sent again without {lacks}.")
+    elif refusal is not None:
+        again = _recovered(planned, refusal.overflow or Overflow(), sent)
+        yield Notice(again + ("." if apart else _kept(sent.gone(planned.cut.start))))
+    if sent.scope.shortened > sent.first_whole and sent.past.has_calls:
+        yield from _of_results(sent)
+    if sent.dropped:
+        names = " and ".join(dict.fromkeys(file.name for file in sent.dropped))
+        size = megabytes(sum(len(file.data) for file in sent.dropped))
+        text = f"Left out {names} ({size}) of earlier turns: the server takes no larger request. -a sends one again."
+        yield Notice(text, once=text)
+
+
+def _of_results(sent: RequestPlan) -> Iterator[Notice]:
+    """Yield that results of older turns were shortened, and how many tokens that freed."""
+    shortened, meter = sent.shortened(), sent.target.meter
+    results = sum(len(each.results) for _, turn in shortened for each in turn.rounds)
+    freed = sum(turn_tokens(turn, meter) - turn_tokens(turn.with_short_results(), meter) for _, turn in shortened)
+    if freed >= 1:
+        turns = named_turns([number for number, _ in shortened])
+        yield Notice(
+            f"{counted(results, 'result')} of {turns} shortened to a line: {freed:,.0f} tokens freed. "
+            "%chat include all brings the whole back."
+        )
+
+
+def _of_the_report(came: Completion, reply: Reply) -> Iterator[Notice]:
+    """Yield what a report tells of a prompt that was perhaps not read whole."""
+    usage, sent, target = reply.usage, came.sent, came.sent.target
+    if usage is None or reply.rounds:  # the report is of several requests
+        return
+    if came.is_truncated:
+        cure = target.provider.truncates
+        yield Notice(
+            f"The server read {usage.input_tokens:,} of about {sent.tokens:,.0f} tokens and left out the rest without "
+            f"saying so. {f'To end that, {cure}.' if cure else READ_MORE}",
+            once=f"reads only a part: {target.provider.endpoint}",
+        )
+    elif usage.input_tokens > target.window.tokens and not usage.includes_tools:
+        yield Notice(
+            f"{usage.input_tokens:,} tokens were taken where the window is believed to hold {target.window.tokens:,} "
+            f"({target.window.basis}): the model may not have seen all of it. "
+            "If the window is larger, set it with --window."
+        )
+
+
+def _kept(numbers: Sequence[int]) -> str:
+    """Return the end of a sentence: where turns are that were left out."""
+    if len(numbers) == 1:
+        return f", which is kept. %chat history shows it, %chat pin {numbers[0]} keeps it in view."
+    return ", which are kept. %chat history shows them, %chat pin N keeps one in view." if numbers else "."
+
+
+def _left_out(planned: RequestPlan, gone: str) -> str:
+    """Return what was left out before the request was sent, and why."""
+    before, limit, settings = planned.cut.before + planned.asked, planned.target.limit, planned.target.settings
+    reasons, is_for_the_limit = planned.decision.reasons, planned.decision.too_large or not planned.decision.reasons
+    causes = [f"to fit {limit:,} tokens"] if planned.cut.fits and is_for_the_limit else []
+    causes += [f"because of {' and '.join(reasons)}"] if reasons else []
+    size = f"{before:,.0f}"
+    if causes and is_for_the_limit and before <= limit:
+        size = f"{planned.size.with_margin(planned.first):,.0f} with the margin for estimates"
+    why = f" {' and '.join(causes)}" if causes else ""
+    over = "" if planned.cut.fits else f": still more than the limit of {limit:,}; %chat preview shows each part"
+    few = planned.scope.at - planned.cut.start < settings.min_turns and settings.min_turns > 1
+    note = f" min_turns={settings.min_turns} could not be kept." if few else ""
+    return f"Left out {gone}{why} ({size} → {planned.tokens:,.0f}){over}.{note}"
+
+
+def _recovered(refused: RequestPlan, overflow: Overflow, sent: RequestPlan) -> str:
+    """Return how a request was made smaller that was refused for its tokens."""
+    size, limit = overflow.input_tokens, overflow.context_window or overflow.max_input_tokens
+    figures = f" (the limit is {limit:,} tokens)" if limit else ""
+    if size and limit and size > limit:
+        figures = f" ({size:,} of {limit:,} tokens)"
+    gone = sent.lacks(refused)
+    less = f"without {gone}" if gone else f"with a reply of at most {sent.request.max_tokens:,} tokens"
+    return f"Too long{figures}: sent again {less}"
+
+
+def nearly_full(fill: float) -> str:
+    """Return a line for a request that takes this share of the limit, before it is sent; above 1 it is too long."""
+    if fill > 1:
+        return f"This prompt, with what is always sent, is {100 * fill:,.0f} % of the limit of a request: shorten it."
+    return f"{100 * fill:,.0f} % after this: %chat summarise, trim or clear."

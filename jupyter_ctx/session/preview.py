@@ -15,8 +15,8 @@ from ..display.tabular import data_frame
 from ..models.request_price import RequestPrice, price_range, sending_text, unknown_prices
 from ..providers.base import Request
 from ..shown_as import mimebundle
+from .plan import RequestPlan
 from .prompt_parts import PromptPart, TableWithParts, asked_and_answered, call_parts, prompt_parts
-from .request_plan import RequestPlan
 from .view import PartStatus, part_states
 
 

@@ -4,24 +4,22 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..attachments.attached import TextRoom
-from ..config.settings import MODEL_SETTINGS, Settings, check_setting, is_default, kept_settings, restored_settings
+from ..config.settings import MODEL_SETTINGS, Settings, is_default, kept_settings, restored_settings
 from ..context.budget import HALF
 from ..conversation.conversation import Conversation
 from ..conversation.events import Event, MemorySet, Offered, Summarized, SystemSet, TurnAdded
 from ..conversation.messages import Summary, Turn, new_id
-from ..conversation.places import TurnSlot
 from ..errors import ChatInterrupted, InvalidRequestError
 from ..models.cost_budget import CostBudget
 from ..models.registry import Models, asked_model, settings_with
-from ..models.request_price import RequestPrice, request_price, worst_case
 from ..models.target import Target
 from ..providers.base import Reply
 from ..runtime.frontend import fingerprint, here
@@ -30,15 +28,11 @@ from ..runtime.redaction import Redactor, Unredacted
 from ..storage.conversation_writer import ConversationWriter, OpenedConversation
 from ..storage.spending import Sum
 from .complete import as_answer
-from .course import COURSE_FILE
-from .info import NextRequest, Replayed, info_of, replayed
-from .planning import counted_plan, next_plan, plan
-from .preview import View, preview
+from .info import NextRequest, info_of
+from .plan import RequestPlan, counted_plan, next_plan, plan
 from .prompt import MemoryFile, Prompt, joined_system, text_room
-from .request_plan import RequestPlan
 from .state import ABOVE, NEARLY_FULL, NotebookState, SessionState
-from .tool_rounds import ToolCaller
-from .view import Scope, request_digest, request_in, scope_then
+from .tool_rounds import ToolCaller, known_tools, offered_tools
 
 if TYPE_CHECKING:
     from ..tools.functions import Tool
@@ -85,6 +79,7 @@ class Session:
         self.summary_failures = 0  # of those nobody asked for, in a row
         self._latest: NextRequest | None = None  # as of the last change
         self.sent: RequestPlan | None = None  # the last request, until the conversation is looked at anew
+        self.left_view = ""  # that the last request and its reply left, as ``state.counted``
         self._is_saved = False
         self._turns = threading.RLock()
         self._cache_key = f"jupyter_ctx-{new_id()}"
@@ -117,12 +112,10 @@ class Session:
         """Do something to the conversation once no turn runs, and notify the listeners. Raises ChatInterrupted."""
         with self._turns:
             self._check_no_turn_runs()
-            before = self.conversation.length
             try:
                 result = action(self, *args, **options)
             except KeyboardInterrupt:  # perhaps while it was saved
-                done = self.conversation.length != before
-                raise ChatInterrupted(f"stopped; {'it was done' if done else 'nothing has changed'}.") from None
+                raise ChatInterrupted("stopped; %chat history shows what was done.") from None
             finally:
                 self._latest = self.sent = None
         self.notify()
@@ -170,6 +163,24 @@ class Session:
             self.notebook.recorded[type(event)] += 1
         self.save(*events)
 
+    def record_turn(
+        self, said: TurnAdded, sent: RequestPlan | None = None, *before: Event, is_counted: bool = False
+    ) -> None:
+        """Record a turn, ``before`` it what belongs to it; it may have been shown again, and so not have been ``sent``.
+
+        ``is_counted``: the provider reported the size of its view.
+        """
+        self.left_view, counted = "", ""
+        if sent is not None:
+            view, usage = sent.key(said.turn.id), said.turn.usage
+            counted = view if is_counted else ""
+            # what a schema or a tool takes is not in the next request
+            is_plain = sent.target.schema is None and not sent.target.tools and not (usage and usage.includes_tools)
+            self.left_view = view if is_plain else ""
+            self.sent_at = self.clock() - (said.turn.record.seconds or 0.0)
+        self.change(counted=counted)
+        self.record(*before, said)
+
     def close(self) -> None:
         """Release the conversation in its store for other kernels. What is recorded later is not stored."""
         if self.journal is not None:
@@ -186,12 +197,8 @@ class Session:
     def restore(self, opened: OpenedConversation, given: Mapping[str, Any] | None = None) -> None:
         """Continue an opened conversation; settings that were ``given`` hold."""
         self.conversation = opened.conversation
-        kept = opened.state.get("settings", {})
-        left = self.notebook.course.unforbidden(kept)
-        if "model" in kept.keys() - left.keys() and self.journal is not None:
-            now = f"{self.settings.model} is asked instead of {kept['model']}"
-            self.journal.notices.append(f"{now}, as {COURSE_FILE} beside this notebook says.")
-        self.state = self.state.restored(opened.state | {"settings": left}, given or {})
+        kept = self.notebook.course.unforbidden(opened.state.get("settings", {}))
+        self.state = self.state.restored(opened.state | {"settings": kept}, given or {})
         for file, version in opened.state.get("told", {}).items():
             self.notebook.notes.setdefault(file, version)
         self.models.restore(opened.state, opened.sizes)
@@ -261,43 +268,22 @@ class Session:
         target = self.models.target(self._settings_for(options, usual), ask=ask)
         cost_budget = None if target.is_free else self.cost_budget_for(target.settings)
         schema = as_answer(prompt.schema) if prompt is not None else None
-        tools = tuple(tool.spec for tool in self._tools(target.settings, prompt))
+        tools = tuple(tool.spec for tool in offered_tools(target.settings, prompt, self.functions))
         return replace(target, cache_key=self._cache_key, cost_budget=cost_budget, schema=schema, tools=tools)
-
-    def _tools(self, settings: Settings, prompt: Prompt | None) -> tuple[Tool, ...]:
-        """Return the functions that a model may call; without a prompt, those of the settings that are known."""
-        if prompt is not None and prompt.tools is not None:
-            return prompt.tools
-        missing = [name for name in settings.tools if name not in self.functions]
-        if missing and prompt is not None:
-            raise InvalidRequestError(
-                f"tools names {missing[0]}, which is no function here: define it, or leave it out "
-                "(%chat config tools none). Nothing was sent."
-            )
-        return tuple(self.functions[name] for name in settings.tools if name in self.functions)
 
     def learn_functions(self, settings: Mapping[str, Any]) -> None:
         """Keep the functions that settings name with themselves. Raises InvalidRequestError."""
         tools = settings.get("tools") or ()
         functions = [] if isinstance(tools, str) else [each for each in tools if not isinstance(each, str)]
         if functions:
-            self.functions.update({tool.spec.name: tool for tool in self.known_tools(functions)})
-
-    def known_tools(self, given: Iterable[Any]) -> tuple[Tool, ...]:
-        """Return functions as tools; a name is one of those that were given before. Raises InvalidRequestError."""
-        from ..tools.functions import as_tools
-
-        if isinstance(given, str) or not isinstance(given, Iterable):
-            given = [given]
-        return as_tools(self.functions.get(each, each) if isinstance(each, str) else each for each in given)
+            self.functions.update({tool.spec.name: tool for tool in known_tools(functions, self.functions)})
 
     def caller(self, prompt: Prompt, target: Target) -> ToolCaller | None:
         """Return who calls the functions that a prompt offers; ``None``: it offers none."""
-        tools, room = self._tools(target.settings, prompt), partial(text_room, self.models, target.settings)
-        most = target.settings.tool_rounds
-        if not tools:
-            return None
-        return ToolCaller(tools, room, self.redactor(), most, prompt.confirm, prompt.ask_always)
+        settings, tools = target.settings, offered_tools(target.settings, prompt, self.functions)
+        room = partial(text_room, self.models, settings)
+        caller = ToolCaller(tools, room, self.redactor(), settings.tool_rounds, prompt.confirm, prompt.ask_always)
+        return caller if tools else None
 
     def cost_budget_for(self, settings: Settings) -> CostBudget:
         """Return what pays for requests with these settings, within their cap."""
@@ -359,18 +345,6 @@ class Session:
         except InvalidRequestError:  # no request can have both
             return now
 
-    def settings_of_run(self) -> Settings:
-        """Return the settings of a run over a table: those that the unchanged cell ran with last, as of a turn."""
-        now = settings_with(self.state.settings, {"system": self.own_system or None})
-        cell = here()
-        if cell.cell is None:
-            return now
-        key, runs = f"{cell.cell} {cell.source}", self.state.runs
-        settings = self.settings_then(runs.get(key), now)
-        others = {name: kept for name, kept in runs.items() if name.rpartition(" ")[0] != cell.cell}
-        self.change(runs={**others, key: kept_settings(self.state.defaults, settings)})
-        return settings
-
     def plan(
         self, said: TurnAdded, target: Target, system: str, *, record: bool, summary: Summary | None = None
     ) -> RequestPlan:
@@ -429,41 +403,11 @@ class Session:
         if self.journal is not None and cell is not None:
             yield from self.journal.others_of(cell, self.notebook.others)
 
-    def answers_as_then(self, past: Conversation, turn: Turn, said: TurnAdded, prompt: Prompt) -> bool:
-        """Return whether a turn answered this request: if it were asked with what stood before the turn, and set then.
-
-        None of what stood before it may have another answer now.
-        """
-        before = past.before(turn.id)
-        if before is None:
-            return False
-        system, usual = self.system_for(prompt.options, before), self.settings_then(turn.record.settings)
-        target = self.target(prompt.options, ask=False, prompt=prompt, usual=usual)
-        before = Conversation() if said.begins_anew(before) else before
-        scope, start, view = self._view_then(past, before, turn, system, append=said.append)
-        request = request_in(target, before, scope, start, said.turn.messages[0])
-        is_same = request_digest(target, request) == turn.record.digest
-        return is_same and not self.conversation.has_other_answers(view)
-
-    def _view_then(
-        self, past: Conversation, before: Conversation, turn: Turn, system: str, *, append: bool
-    ) -> tuple[Scope, int, list[TurnSlot]]:
-        """Return the view that a turn of ``past`` was sent with: its scope, where it begins, and the turns in it."""
-        at = before.position(turn.record.cell, past.run_of(turn.id), append=append)
-        scope, start = scope_then(before, at, system, turn)
-        return scope, start, [place for places in scope.in_view(before, start) for place in places]
-
     @property
     def is_behind(self) -> bool:
         """Whether the last turn is of an earlier kernel, and its cell has not run again: cells above it are run."""
         places = self.conversation.places
         return bool(places) and places[-1].turn.id not in self.notebook.seen
-
-    def previous(self, planned: RequestPlan) -> Turn | None:
-        """Return the last turn, where the request is that turn's with its reply and a new prompt added."""
-        places = planned.places
-        is_known = bool(places) and planned.key() in (self.state.counted, self.state.sent)
-        return places[-1].turn if is_known else None
 
     # what is said once
 
@@ -501,27 +445,6 @@ class Session:
         self.save()  # what was reserved and not spent, too
         self.notify()
 
-    def price(self, planned: RequestPlan, *, tries: int = 1) -> RequestPrice:
-        """Return what a request may cost, before it is sent; ``tries``: how often it may be asked."""
-        cached, target = self._cached(planned), planned.target
-        price = request_price(self.models, target, planned.tokens, planned.most_tokens, cached, tries=tries)
-        if target.cost_budget is None or not target.is_capped or price.high is None:
-            return price
-        reserved = target.cost_budget.needed(
-            worst_case(self.models, target, planned.tokens, planned.request.messages) or 0.0
-        )
-        return price._replace(high=max(price.high, reserved))
-
-    def _cached(self, planned: RequestPlan) -> tuple[int, float | None]:
-        """Return how many tokens of a request a cache holds, as the last report shows, and until when, if known."""
-        turn, documented = self.previous(planned), planned.target.cache_seconds
-        if self.sent_at is None or turn is None or turn.usage is None or turn.model != planned.target.model:
-            return 0, None
-        usage, until = turn.usage, self.sent_at + (documented or MAY_BE_CACHED)
-        if not usage.cache_read_tokens + usage.cache_write_tokens or self.clock() >= until:
-            return 0, None
-        return usage.input_tokens, until if documented else None
-
     # how full it is
 
     def latest(self) -> NextRequest:
@@ -531,64 +454,17 @@ class Session:
             if sent is None or sent.target.settings != self.state.settings:
                 return self.snapshot()
             target = self.models.renewed(replace(sent.target, schema=None))
-            self._latest = self._looked(next_plan(target, self.conversation, sent.scope.fixed.system))
+            self._latest = self._looked_at(next_plan(target, self.conversation, sent.scope.fixed.system))
         return self._latest
 
     def snapshot(self) -> NextRequest:
         """Return the next request, with an empty prompt, looked at anew, for readers; no server is asked."""
-        self._latest, self.sent = self._looked(self.next_plan()), None
+        self._latest, self.sent = self._looked_at(self.next_plan()), None
         return self._latest
 
-    def _looked(self, planned: RequestPlan) -> NextRequest:
+    def _looked_at(self, planned: RequestPlan) -> NextRequest:
         allowance = self.cost_budget_for(self.state.settings).allowance
-        return NextRequest(planned, info_of(planned, self.state, allowance))
-
-    def view(self, prompt: Prompt) -> View:
-        """Return the request for a prompt before it is sent, part by part, with what it leaves out."""
-        said = prompt.said()
-        target = self.target(prompt.options, ask=False, prompt=prompt)
-        planned = self.plan(said, target, self.system_for(prompt.options), record=prompt.record)
-        counted = planned.key() == self.state.counted
-        return preview(
-            planned, said.turn, is_counted=counted, price=self.price(planned, tries=1 if prompt.schema is None else 2)
-        )
-
-    def turns_before(self, asked: Prompt) -> list[Turn]:
-        """Return the turns that the request for a prompt carries, before it is known how long that is.
-
-        Where its cell was answered before this kernel, those of then.
-        """
-        if asked.new or not asked.record:
-            return []
-        answered = next(self.earlier_answers(asked.cell, asked.run), None) if asked.stored is not None else None
-        then = answered[0].before(answered[1].id) if answered is not None else None
-        if answered is not None and then is not None:
-            *_, view = self._view_then(answered[0], then, answered[1], "", append=asked.append)
-            return [place.turn for place in view]
-        if asked.options.keys() & FITS_BY:
-            planned = self.plan(asked.said(), self.target(asked.options, ask=False), self.system, record=True)
-        else:
-            planned = self.latest().plan
-        at = self.conversation.position(asked.cell, asked.run, append=asked.append)
-        above = {place.id for place in self.conversation.places[:at]}
-        return [place.turn for place in planned.places if place.id in above]
-
-    def turn_of(self, asked: Prompt) -> Turn | None:
-        """Return the turn that the cell of a prompt has so far, or had before this kernel."""
-        answered = next(self.earlier_answers(asked.cell, asked.run), None)
-        if answered is not None:
-            return answered[1]
-        at = self.conversation.position(asked.cell, asked.run, append=asked.append)
-        return self.conversation.places[at].turn if at < len(self.conversation.places) else None
-
-    def replayed(self) -> list[Replayed]:
-        """Return the requests of the turns since the last clear; turns for which nothing was sent have none."""
-        usual = self.target({}, ask=False)
-
-        def target_of(model: str) -> Target:
-            return usual if model in ("", usual.model) else self.target({"model": model}, ask=False)
-
-        return replayed(self.conversation, target_of, self.system_of)
+        return NextRequest(planned, info_of(planned, self.state.spent, self.state.counted, allowance))
 
     # reading
 
@@ -600,25 +476,3 @@ class Session:
     def redactor(self, *, on: bool = True) -> Redactor:
         """Return what blanks secrets in whatever leaves the kernel, those of the providers' keys among them."""
         return Redactor(self.models.secrets) if on else Unredacted()
-
-    def chosen(self, alternatives: str) -> int | None:
-        """Return the number of the answer that is the turn, of several answers with this id; ``None``: none is."""
-        offered = self.conversation.offers.get(alternatives)
-        place = self.conversation.place_of(offered) if offered is not None else None
-        ids = [answer.record.id for answer in offered.answers] if offered is not None else []
-        return ids.index(place.turn.id) + 1 if place is not None and place.turn.id in ids else None
-
-    def source_of(self, name: str) -> Literal["default", "at the start", "jupyter_ctx.toml", "set here"]:
-        """Return where a setting's value comes from.
-
-        "at the start" means keywords, IPython's configuration or environment variables; "jupyter_ctx.toml" the file
-        beside the notebook. Raises InvalidRequestError for an unknown setting.
-        """
-        check_setting(name)
-        begun = getattr(self.state.defaults, name)
-        is_own_system = name == "system" and self.has_own_system
-        if getattr(self.settings, name) != begun or is_own_system:
-            return "set here"
-        if name in self.notebook.course.named:
-            return "jupyter_ctx.toml"
-        return "default" if begun == getattr(Settings(), name) else "at the start"

@@ -20,12 +20,12 @@ from ..providers.base import Reply, ReplySource
 from ..runtime.interrupts import GRACE_SECONDS, POLL_SECONDS, uninterrupted
 from ..runtime.redaction import Redactor
 from .ask import with_notices
-from .complete import Completion, StreamListener, complete
+from .complete import INCOMPLETE, Completion, StreamListener, complete
+from .plan import RequestPlan
 from .prompt import Prompt
-from .reply_checks import INCOMPLETE
-from .request_plan import RequestPlan
-from .send import asking, broke_off, record_of, stored_reply
+from .send import asking, broke_off, record_of
 from .session import Session
+from .stored import answers_as_then, stored_reply
 from .view import digested, request_digest
 
 NOT_BEGUN = "It was stopped before any text came."
@@ -76,7 +76,7 @@ class _Column:
     def answer(self) -> Reply | None:
         """The answer that is kept, whole or as far as it came."""
         came = self.came
-        return came.verdict.reply if came is not None and came.verdict is not None and came.replies else None
+        return came.reply if came is not None and came.replies else None
 
     @property
     def problem(self) -> str:
@@ -198,7 +198,7 @@ class _SideBySide:
             return False
         prompts = [replace(self._prompt, options=column.asked.options) for column in self._columns]
         then = zip(map(offered.turn, offered.answers), prompts, strict=True)
-        return all(self._session.answers_as_then(past, turn, self._said, prompt) for turn, prompt in then)
+        return all(answers_as_then(self._session, past, turn, self._said, prompt) for turn, prompt in then)
 
     def _handed(self) -> Alternatives | None:
         """Return the answers that were handed out for these prompts; ``None``: not all were."""
@@ -280,9 +280,10 @@ class _SideBySide:
                 self._session.models, planned, listener, prompt.schema, turn_id=column.turn_id,
                 caller=self._session.caller(prompt, planned.target),
             )  # fmt: skip
-            if self._is_stopped and came.verdict is not None and came.verdict.reply.stop_reason == "cut":
-                stopped = replace(came.verdict.reply, stop_reason="interrupted")  # its connection was closed
-                column.came = came._replace(verdict=came.verdict._replace(reply=stopped))
+            if self._is_stopped and came.reply is not None and came.reply.stop_reason == "cut":
+                column.came = came._replace(
+                    reply=replace(came.reply, stop_reason="interrupted")
+                )  # its connection closed
             column.reply = reply = with_notices(came)
             if reply.stop_reason == "cut":
                 raise ProviderError(broke_off(reply))

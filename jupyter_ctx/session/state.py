@@ -1,29 +1,17 @@
-"""What a notebook and a session know beside their conversations, and what the environment says they begin with."""
+"""What a notebook and a session know beside their conversations."""
 
 from __future__ import annotations
 
-import os
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..config.settings import (
-    ADDRESS_VARIABLE,
-    DEFAULT_MODEL,
-    MODEL_VARIABLE,
-    Settings,
-    kept_settings,
-    restored_settings,
-)
+from ..config.settings import Settings, kept_settings, restored_settings
 from ..context.usage import Spending
 from ..conversation.conversation import Conversation
 from ..conversation.events import Event
-from ..errors import InvalidRequestError
-from ..providers.catalog import SERVICES, key_of
-from ..providers.lookup import given_address, split_model
-from ..runtime.redaction import without_address_keys
 from ..storage.serialization import StoredState
 from .course import Course
 from .handout import HandedOut
@@ -64,7 +52,6 @@ class SessionState(NamedTuple):
     ``warned``: what is said once, and was.
     ``spent``: what replies cost.
     ``counted``: the view whose size the provider reported last, as ``view_key`` names it; empty: none.
-    ``sent``: the view that the last request and its reply left, as ``counted``.
     ``runs``: the settings that were kept of runs over tables, by their cells and the fingerprints of their texts.
     """
 
@@ -73,7 +60,6 @@ class SessionState(NamedTuple):
     warned: frozenset[str] = frozenset()
     spent: Spending = Spending()
     counted: str = ""
-    sent: str = ""
     runs: Mapping[str, dict[str, Any]] = {}  # it is read only
 
     def restored(self, stored: StoredState, given: Mapping[str, Any]) -> SessionState:
@@ -97,42 +83,3 @@ class SessionState(NamedTuple):
             "counted": self.counted,
             "runs": dict(self.runs),
         }
-
-
-def told_of_environment(settings: Settings, named: Collection[str]) -> str:
-    """Return one line on which model begins where, as variables say, or on what they offer; empty: they say nothing.
-
-    ``named``: the settings that IPython's configuration or a course's file gives.
-    """
-    is_named = "model" in named
-    try:
-        address, variable = _address(settings, named)
-        offer = _offer() if settings.model == DEFAULT_MODEL and not is_named else ""
-    except InvalidRequestError as error:  # of an address, which is refused when it is used
-        return str(error)
-    variables = [MODEL_VARIABLE] if os.environ.get(MODEL_VARIABLE, "").strip() and not is_named else []
-    variables += [variable] if variable else []
-    at = f" at {address}" if address else ""
-    line = f"Model {settings.model}{at}, as set by {' and '.join(variables)} in the environment."
-    return without_address_keys(line) if variables else offer
-
-
-def _address(settings: Settings, named: Collection[str]) -> tuple[str, str]:
-    """Return where the model is asked, where that is not its provider's own, and the variable that says so."""
-    if settings.base_url is not None:
-        return settings.base_url, "" if "base_url" in named else ADDRESS_VARIABLE
-    provider = split_model(settings.model)[0]
-    address = given_address(provider)
-    return address, SERVICES[provider].variable if address else ""
-
-
-def _offer() -> str:
-    """Return how to ask at an address that the environment gives with a key, but without a model."""
-    for provider, service in SERVICES.items():
-        address = given_address(provider) if key_of(service) else ""
-        if address:
-            return (
-                f"{service.variable} and its key are in the environment: %chat models {provider} lists the models at "
-                f"{address}, %chat use {provider}/MODEL asks one."
-            )
-    return ""

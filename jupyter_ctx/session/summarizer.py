@@ -28,7 +28,7 @@ from ..models.target import Target
 from ..providers.base import Reply
 from ..runtime.interrupts import Stopper
 from .complete import paid_stream
-from .request_plan import RequestPlan
+from .plan import RequestPlan
 from .session import Session
 
 Method = Literal["extractive", "model"]

@@ -1,21 +1,21 @@
-"""The rounds of one prompt in which the model calls functions: who calls them, and what a reply holds after them."""
+"""The functions that a model may call, and who calls them while it answers one prompt."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from functools import reduce
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from ..attachments.attached import TextRoom
-from ..context.usage import Usage
-from ..conversation.messages import Message, ToolCall, ToolResult, ToolRound
-from ..errors import ChatError
+from ..config.settings import Settings
+from ..conversation.messages import ToolCall, ToolResult, ToolRound
+from ..errors import InvalidRequestError
 from ..providers.base import Reply
 from ..runtime.interrupts import interruptible
 from ..runtime.redaction import Redactor
-from ..wording import counted, dollars
+from ..wording import counted
+from .prompt import Prompt
 
 if TYPE_CHECKING:
     from ..tools.functions import Tool
@@ -24,11 +24,26 @@ OnCall = Callable[[ToolCall, ToolResult | None], object]
 NOT_CALLED = ToolResult("Not called: the user stopped it.", brief="stopped", failed=True)
 
 
-class Called(NamedTuple):
-    """One round, and what stopped it: an interrupt, or an error of who shows the calls."""
+def known_tools(given: Iterable[Any], known: Mapping[str, Tool]) -> tuple[Tool, ...]:
+    """Return functions as tools; a name is one of those that are ``known``. Raises InvalidRequestError."""
+    from ..tools.functions import as_tools
 
-    round: ToolRound
-    error: BaseException | None = None
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        given = [given]
+    return as_tools(known.get(each, each) if isinstance(each, str) else each for each in given)
+
+
+def offered_tools(settings: Settings, prompt: Prompt | None, known: Mapping[str, Tool]) -> tuple[Tool, ...]:
+    """Return the functions that a model may call; without a prompt, those of the settings that are known."""
+    if prompt is not None and prompt.tools is not None:
+        return prompt.tools
+    missing = [name for name in settings.tools if name not in known]
+    if missing and prompt is not None:
+        raise InvalidRequestError(
+            f"tools names {missing[0]}, which is no function here: define it, or leave it out "
+            "(%chat config tools none). Nothing was sent."
+        )
+    return tuple(known[name] for name in settings.tools if name in known)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,10 +65,11 @@ class ToolCaller:
     confirm: Callable[[str], bool | None] | None = None
     ask_always: bool = False
 
-    def answer(self, reply: Reply, on_call: OnCall, before: int) -> Called:
-        """Call what a reply asks for; ``before``: how many rounds there were. Each call has a result, whatever comes.
+    def answer(self, reply: Reply, on_call: OnCall, before: int) -> tuple[ToolRound, BaseException | None]:
+        """Call what a reply asks for after ``before`` rounds; return the round, and what stopped it.
 
-        In the round after the last one nothing is called, and the model is told to answer.
+        Each call has a result, whatever comes. In the round after the last one nothing is called, and the model is
+        told to answer.
         """
         error, results, is_over = None, list[ToolResult](), before >= self.rounds
         for call in reply.calls:
@@ -69,7 +85,7 @@ class ToolCaller:
                     with suppress(Exception):  # of who shows the calls
                         on_call(call, result)
             results.append(result)
-        return Called(ToolRound(reply.calls, tuple(results), reply.text, reply.thinking, reply.state), error)
+        return ToolRound(reply.calls, tuple(results), reply.text, reply.thinking, reply.state), error
 
     def _call(self, call: ToolCall, among: int) -> ToolResult:
         from ..tools.calling import run_call
@@ -81,47 +97,3 @@ class ToolCaller:
         most = counted(self.rounds, "round")
         text = f"Not called: {most} of calls are allowed for one prompt. Answer now with what you have."
         return ToolResult(text, brief=f"not called: more than {most} (tool_rounds)", failed=True)
-
-
-def as_messages(rounds: list[ToolRound], *, is_short: bool = False) -> tuple[Message, ...]:
-    """Return rounds as they follow the prompt; ``is_short``: with whole results of the last one alone."""
-    sent = [*(each.shortened() for each in rounds[:-1]), rounds[-1]] if is_short else rounds
-    return tuple(Message("assistant", each.text, round=each) for each in sent)
-
-
-def with_rounds(reply: Reply, rounds: list[ToolRound], before: list[Reply]) -> Reply:
-    """Return the last reply with the rounds before it, and the tokens, cost and seconds of all replies."""
-    return replace(billed(reduce(billed, before), reply), rounds=tuple(replace(each, state="") for each in rounds))
-
-
-def after_rounds(error: BaseException, rounds: list[ToolRound], replies: list[Reply]) -> BaseException:
-    """Return an error that ended the rounds, with how many there were and what they cost."""
-    if isinstance(error, ChatError) and error.args:
-        costs = [reply.cost for reply in replies if reply.cost is not None]
-        spent = f" ({dollars(sum(costs))})" if any(costs) else ""
-        error.args = (f"{error} It came after {counted(len(rounds), 'round')} of calls{spent}.", *error.args[1:])
-    return error
-
-
-def billed(first: Reply, second: Reply) -> Reply:
-    """Return the second reply with the tokens, the cost and the seconds of both."""
-    usage, cost, seconds = second.usage, second.cost, second.seconds
-    if first.usage is not None:
-        usage = first.usage if usage is None else _sum(first.usage, usage)
-    if first.cost is not None:
-        cost = None if cost is None and second.usage is not None else first.cost + (cost or 0.0)
-    if first.seconds is not None:
-        seconds = first.seconds + (seconds or 0.0)
-    return replace(second, usage=usage, cost=cost, seconds=seconds)
-
-
-def _sum(first: Usage, second: Usage) -> Usage:
-    """Return the bill for two requests."""
-    return Usage(
-        first.input_tokens + second.input_tokens,
-        first.output_tokens + second.output_tokens,
-        first.cache_read_tokens + second.cache_read_tokens,
-        first.cache_write_tokens + second.cache_write_tokens,
-        first.reasoning_tokens + second.reasoning_tokens,
-        first.guessed or second.guessed,
-    )

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
+import threading
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from operator import attrgetter
 from typing import Literal, NamedTuple
+from weakref import WeakKeyDictionary
 
+from ..context.compaction import NOTHING_WITHIN, Ledger
 from ..context.summary_facts import SUMMARY_ANSWER, summary_message
 from ..context.tokens import Fixed, Meter
 from ..conversation.conversation import Conversation
@@ -16,6 +19,7 @@ from ..conversation.messages import Attachment, Message, Summary, Turn, file_tok
 from ..conversation.places import TurnSlot
 from ..models.target import Target
 from ..providers.base import Request
+from .prompt_parts import tokens_within
 
 PartStatus = Literal[
     "system", "pinned", "summary", "sent", "prompt", "left out", "excluded", "summarised", "empty",
@@ -24,6 +28,8 @@ PartStatus = Literal[
 ENCODED = 4 / 3  # base64
 VERSION_ID = attrgetter("record.id")
 SETTINGS_DIGEST = 8  # bytes of a digest that are of the settings
+_ledgers: WeakKeyDictionary[Conversation, tuple[tuple[object, ...], Ledger]] = WeakKeyDictionary()
+_adding = threading.Lock()  # columns side by side are planned anew in threads
 
 
 class Scope(NamedTuple):
@@ -117,6 +123,29 @@ def turn_tokens(turn: Turn, meter: Meter) -> float:
     if (turn.attachments or turn.rounds) and not meter.counted(turn_id):
         files = file_tokens(turn.files, meter.vision)
     return meter.turn(turn_id, turn.prompt, turn.answered, files)
+
+
+def ledger_of(past: Conversation, meter: Meter, scope: Scope) -> Ledger:
+    """Return the sizes of all turns; 0 for those that no view in this scope may hold.
+
+    As a conversation grows, only its new turns are measured.
+    """
+    basis = (meter, meter.revision, past.revision, scope.covers, scope.shortened)
+    with _adding:
+        known = _ledgers.get(past)
+        if known is None or known[0] != basis:
+            known = _ledgers[past] = basis, Ledger()
+        ledger, measured = known[1], len(known[1])
+        if measured < len(past.places):
+            new = past.places[measured:]
+            held = {place.id for place in scope.held(new)}
+            for place in new:
+                turn, is_held = scope.turn(past, place), place.id in held
+                tokens, counted = turn_tokens(turn, meter) if is_held else None, meter.counted(turn.record.id)
+                has_parts = is_held and (turn.record.sources or turn.rounds)
+                within = tokens_within(turn, meter) if has_parts else NOTHING_WITHIN
+                ledger.append(tokens, pinned=place.pinned, counted=counted, within=within)
+    return ledger
 
 
 def part_states(past: Conversation, scope: Scope, start: int) -> list[PartStatus]:

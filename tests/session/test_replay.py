@@ -13,6 +13,7 @@ from jupyter_ctx.session import actions
 from jupyter_ctx.session.complete import StreamListener
 from jupyter_ctx.session.info import Replayed
 from jupyter_ctx.session.prompt import Prompt
+from jupyter_ctx.session.reading import replayed_turns
 from jupyter_ctx.session.send import send_prompt
 from jupyter_ctx.testing import Answer, ScriptedProvider
 
@@ -20,7 +21,7 @@ LONG = "And why is that so? " * 8
 
 
 def replay(chat: Chat) -> list[Replayed]:
-    return chat.session.replayed()
+    return replayed_turns(chat.session)
 
 
 def talk(**settings: Any) -> tuple[Chat, ScriptedProvider]:

@@ -18,6 +18,7 @@ from jupyter_ctx.providers.base import Request
 from jupyter_ctx.runtime.frontend import Origin
 from jupyter_ctx.session.actions import versions_of
 from jupyter_ctx.session.prompt import Prompt
+from jupyter_ctx.session.reading import chosen_answer
 from jupyter_ctx.session.side_by_side import Candidate, ask_each
 from jupyter_ctx.testing import Answer, ScriptedProvider
 
@@ -83,7 +84,7 @@ def test_the_first_answer_is_the_turn_until_another_is_picked(chat: Chat, provid
     page = Page()
     found = asked(chat, page=page)
     assert replies(chat) == ["At None: Before", "At 0.0: Hello?"]
-    assert chat.session.chosen(found.id) == 1
+    assert chosen_answer(chat.session, found.id) == 1
     assert [answer.reply for answer in found.answers] == [f"At {t}: Hello?" for t in (0.0, 1.0, 2.0)]
     assert all(page.pieces[i] == page.replies[i].text == found.answers[i].reply for i in range(3))
     assert {tuple(m.content for m in r.messages) for r in provider.requests[1:]} == {
@@ -91,7 +92,7 @@ def test_the_first_answer_is_the_turn_until_another_is_picked(chat: Chat, provid
     }
     assert str(chat.pick(2)).startswith("Answer 2 (t 1.0) is taken: turn 2")
     assert replies(chat)[1] == "At 1.0: Hello?"
-    assert chat.session.chosen(found.id) == 2
+    assert chosen_answer(chat.session, found.id) == 2
 
 
 def test_the_others_stay_as_versions_and_the_choice_can_be_changed_and_undone(chat: Chat) -> None:
@@ -102,15 +103,15 @@ def test_the_others_stay_as_versions_and_the_choice_can_be_changed_and_undone(ch
     assert replies(chat) == ["At 2.0: Hello?"]
     assert len(versions_of(chat.session, 1)) == 3
     chat.pick(1, 1)
-    assert chat.session.chosen(found.id) == 1
+    assert chosen_answer(chat.session, found.id) == 1
     chat.undo()
-    assert chat.session.chosen(found.id) == 3
+    assert chosen_answer(chat.session, found.id) == 3
     chat.undo()
-    assert chat.session.chosen(found.id) == 2
+    assert chosen_answer(chat.session, found.id) == 2
     chat.undo()
     chat.undo()
     assert chat.turns == ()
-    assert chat.session.chosen(found.id) is None
+    assert chosen_answer(chat.session, found.id) is None
     chat.redo()
     assert replies(chat) == ["At 0.0: Hello?"]
     assert not chat.pick(1).changed
@@ -121,8 +122,8 @@ def test_a_cell_that_runs_again_has_its_new_answers_in_the_same_place(chat: Chat
     chat.pick(1)
     chat.send("Later", cell="b", run="2")
     second = asked(chat, "Hi?", cell="a", run="3")
-    assert chat.session.chosen(first.id) is None
-    assert chat.session.chosen(second.id) == 1
+    assert chosen_answer(chat.session, first.id) is None
+    assert chosen_answer(chat.session, second.id) == 1
     chat.pick(3)
     assert replies(chat) == ["At 2.0: Hi?", "At None: Later"]
     assert len(versions_of(chat.session, 1)) == 6
@@ -184,11 +185,11 @@ def test_answers_are_stored_and_shown_again_after_a_restart(tmp_path: Path, prov
     chat.close()
     chat, sent, page = opened(), len(provider.requests), Page()
     assert replies(chat)[1] == "At 1.0: Hello?"
-    assert chat.session.chosen(first.id) == 2
+    assert chosen_answer(chat.session, first.id) == 2
     again = cell(chat, "2", page)
     assert len(provider.requests) == sent
     assert again.id == first.id
-    assert chat.session.chosen(again.id) == 2
+    assert chosen_answer(chat.session, again.id) == 2
     assert all(page.replies[i].stored for i in range(3))
     cell(chat, "3")
     assert len(provider.requests) == sent + 3

@@ -1,0 +1,500 @@
+"""From a prompt to a request that fits, and after a refusal to a smaller one.
+
+:func:`plan` is pure: it decides by what is known. :func:`smaller` lets the models learn from a refusal before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from ..context.budget import MARGIN, whole
+from ..context.compaction import GO_BACK, TRIM_TO, Cut, Decision, Ledger, RequestSize, decide, goal_after_refusal
+from ..context.learned_limit import Refused
+from ..context.overflow import Overflow
+from ..context.tokens import OVERHEAD_AT_MOST, Fixed, Guess, SentRequest
+from ..conversation.conversation import Conversation
+from ..conversation.messages import Attachment, Message, Turn, file_tokens
+from ..conversation.places import TurnSlot
+from ..errors import ContextOverflowError
+from ..models.registry import Models
+from ..models.target import Target
+from ..providers.base import Request
+from ..wording import named_turns
+from .view import (
+    Scope,
+    ledger_of,
+    lightened,
+    messages_before,
+    request_bytes,
+    scope_at,
+    turn_tokens,
+    view_key,
+)
+
+NOT_MEASURED = RequestSize(Ledger(), 0, 0, 0)
+NOT_DECIDED = Decision("send", Cut(0, 0.0, 0.0, fits=True))
+
+
+@dataclass(frozen=True, eq=False)
+class RequestPlan:
+    """One request as it is about to be sent, and the conversation that may go with it.
+
+    message: the new message
+    target: where it goes
+    past: the conversation that it continues
+    scope: what of that may stand before it
+    first: the position of the turn at which the view begins if nothing more is left out
+    lasting: whether later requests go on from this one: not for one cell's own model, nor where nothing is recorded
+    apart: whether the request has settings of its own that decide what fits
+    size: what it takes if nothing more is left out, with the sizes of all turns
+    decision: what is left out, by what means room was made, and where the view begins
+    lacks_summary: whether there was no room for the summary
+    again: what follows the new message: rounds of calls, an answer that does not match its schema, and what is wrong
+    with that
+    retry: how many refusals came before
+    counted: tokens of the whole request as the provider counted them, where it was asked
+    first_whole: the position before which results of functions were shortened already
+    """
+
+    message: Message
+    target: Target
+    past: Conversation
+    scope: Scope
+    first: int
+    lasting: bool = False
+    apart: bool = False
+    size: RequestSize = NOT_MEASURED
+    decision: Decision = NOT_DECIDED
+    lacks_summary: bool = False
+    again: tuple[Message, ...] = ()
+    retry: int = 0
+    counted: int | None = None
+    first_whole: int = 0
+
+    @property
+    def cut(self) -> Cut:
+        """Where the view begins, with its tokens."""
+        return self.decision.cut
+
+    @property
+    def ledger(self) -> Ledger:
+        """The sizes of all turns, as it was planned with."""
+        return self.size.ledger
+
+    @property
+    def asked(self) -> float:
+        """Tokens of the new message alone, with what goes beside it and follows it."""
+        return self.size.prompt
+
+    @property
+    def tokens(self) -> float:
+        """Tokens of the whole request, as far as they are known."""
+        return self.cut.tokens + self.asked if self.counted is None else float(self.counted)
+
+    def gone(self, before: int = 0) -> list[int]:
+        """Return the numbers of the turns that are left out, of those at the position ``before`` or later."""
+        before = max(self.first, before)
+        return self.scope.loose(self.past, before, self.cut.start) if before < self.cut.start else []
+
+    def lacks(self, before: RequestPlan | None = None) -> str:
+        """Return in words what it leaves out, of what the request ``before`` it carried; empty: nothing."""
+        turns = self.gone(0 if before is None else before.cut.start)
+        parts = [named_turns(turns)] if turns else []
+        if self.lacks_summary and not (before is not None and before.lacks_summary):
+            parts.append("the summary")
+        return " and ".join(parts)
+
+    @cached_property
+    def view(self) -> tuple[list[TurnSlot], list[TurnSlot]]:
+        """The turns that it carries: pinned ones from before the view, and the rest."""
+        return self.scope.in_view(self.past, self.cut.start)
+
+    @cached_property
+    def places(self) -> list[TurnSlot]:
+        """The turns that it carries."""
+        return [*self.view[0], *self.view[1]]
+
+    @cached_property
+    def turns(self) -> list[Turn]:
+        """The turns that it carries, as it carries them."""
+        return [self.scope.turn(self.past, place) for place in self.places]
+
+    @cached_property
+    def _sent(self) -> tuple[Request, tuple[Attachment, ...]]:
+        """What the provider is sent, and the files of earlier turns that were left out because of their bytes."""
+        before = messages_before(self.target, self.past, self.scope, self.view)
+        messages, dropped = (*before, self.target.sendable(self.message)), tuple[Attachment, ...]()
+        most = self.target.learned_limit.most_bytes
+        if most is not None:
+            messages, dropped = lightened(messages, most)
+        if not self.again:
+            return self.target.request(messages), dropped
+        is_invalid = self.again[-1].round is None  # a prompt cache is of use to the next round alone
+        key = None if is_invalid else self.target.cache_key
+        behind = map(self.target.sendable, self.again)
+        return self.target.request((*messages, *behind), cache_key=key, shared=None), dropped
+
+    @cached_property
+    def request(self) -> Request:
+        """What the provider is sent."""
+        return self._sent[0]
+
+    @property
+    def opening(self) -> Request:
+        """The request without what follows the new message."""
+        return (replace(self, again=()) if self.again else self).request
+
+    @property
+    def dropped(self) -> tuple[Attachment, ...]:
+        """The files of earlier turns that are left out because of their bytes."""
+        return self._sent[1]
+
+    def key(self, *added: str) -> str:
+        """Return the fingerprint of its view, with the ids of turns that are ``added`` to it."""
+        return view_key(self.target.provider.tokenizer, self.scope.fixed, self.turns, *added)
+
+    def place_at(self, position: int, turn_id: str) -> str | None:
+        """Return the id of the place at a position; ``None``: of the first one, ``turn_id``: of the new turn."""
+        if position == 0:
+            return None
+        return self.past.places[position].id if position < self.scope.at else turn_id
+
+    def shortened(self) -> list[tuple[int, Turn]]:
+        """Return the turns whose results are newly shortened, with their numbers from 1."""
+        places = self.past.places[self.first_whole : self.scope.shortened]
+        numbered = enumerate(places, self.first_whole + 1)
+        return [(number, place.turn) for number, place in numbered if place in self.places and place.turn.rounds]
+
+    @property
+    def most_tokens(self) -> float:
+        """The tokens of the whole request, with a margin where they are estimated."""
+        if self.counted is not None:
+            return self.counted
+        meter, size = self.target.meter, self.size
+        if not size.guessed + size.ledger.guessed(self.cut.start, size.end) and not self.message.attachments:
+            size = size._replace(margin=meter.margin(self.message.content))
+        template = OVERHEAD_AT_MOST if meter.learned.overhead is None else 0.0
+        return size.with_margin(self.cut.start) + template
+
+    @property
+    def sent(self) -> SentRequest:
+        """The request in parts with their tokens, to compare with a report."""
+        meter, size = self.target.meter, self.size
+        turns, guessed = size.ledger.in_view(self.cut.start, size.end), size.ledger.guessed(self.cut.start, size.end)
+        open_turns = [turn for turn in self.turns if not meter.counted(turn.id)] if guessed else []
+        guesses = {turn.id: Guess(turn_tokens(turn, meter), turn.prompt, turn.answered) for turn in open_turns}
+        files = file_tokens(self.message.attachments, meter.vision) if self.message.attachments else 0.0
+        return SentRequest(
+            self.scope.fixed, self.message.content, size.fixed + turns, turns - guessed, guesses, self._sizes, files
+        )
+
+    def _sizes(self) -> dict[str, float]:
+        """Return the tokens of every turn, by its id."""
+        return {turn.id: turn_tokens(turn, self.target.meter) for turn in self.turns}
+
+    def uncut(self) -> RequestPlan:
+        """Return the same as it was before turns were left out."""
+        if self.cut.start == self.first:
+            return self
+        cut = self.cut._replace(start=self.first, tokens=self.cut.before)
+        return replace(self, decision=self.decision._replace(cut=cut), counted=None)
+
+
+def plan(
+    message: Message,
+    target: Target,
+    past: Conversation,
+    at: int,
+    system: str,
+    *,
+    lasting: bool = False,
+    apart: bool = False,
+) -> RequestPlan:
+    """Return the request for a prompt at a position; ``lasting``, ``apart``: see :class:`RequestPlan`.
+
+    Where even the smallest seems too large it is that one: the provider decides.
+    """
+    basis = _basis(message, target, past, at, system, lasting=lasting, apart=apart)
+    planned = _fitted(basis, basis.first)
+    trial = target.trial if planned.cut.start > planned.first else None
+    if trial is None:
+        return planned
+    tried = _fitted(replace(basis, target=trial), basis.first)
+    return min(planned, tried, key=lambda each: each.cut.start)
+
+
+def next_plan(target: Target, past: Conversation, system: str) -> RequestPlan:
+    """Return the next request with an empty prompt, for readers: whole, with the decision on what it will leave out."""
+    basis = _basis(Message("user", ""), target, past, len(past.places), system)
+    planned, trial = _decided(basis, basis.first), target.trial
+    if trial is None:  # a learned limit that the next request retries leaves nothing out
+        return planned
+    return replace(planned, decision=_decided(replace(basis, target=trial), basis.first).decision)
+
+
+def counted_plan(planned: RequestPlan) -> RequestPlan:
+    """Return the request as it is sent: cut by the provider's own count, where that is wanted and it counts.
+
+    Raises ContextOverflowError where ``on_overflow`` is "stop" and something would have to be left out.
+    """
+    if planned.target.settings.token_counting == "provider" and planned.message.content:
+        planned = _counted(planned)
+    if planned.decision.means == "refuse":
+        raise overflow_error(planned.uncut())
+    return planned
+
+
+def continued(planned: RequestPlan, following: Sequence[Message]) -> RequestPlan:
+    """Return the request with more behind its message, such as results of calls, without what there is no room for."""
+    return _fitted(replace(planned, again=tuple(following), retry=0), planned.cut.start)
+
+
+def smaller(models: Models, refused: RequestPlan, error: ContextOverflowError) -> RequestPlan:
+    """Return a request that is strictly smaller than the refused one, in tokens or in bytes.
+
+    Raises ContextOverflowError where there is none, and where ``on_overflow`` is "stop".
+    """
+    if refused.target.settings.on_overflow == "stop":
+        raise given_up(models, refused, error)
+    overflow, retry = error.overflow or Overflow(), refused.retry + 1
+    if not error.by_bytes:
+        target = models.refused(refused.target, _refusal_of(refused, overflow))
+        return replace(_shorter(refused, target, overflow), retry=retry)
+    size = request_bytes(refused.request.messages)
+    target = models.too_heavy(refused.target, size)
+    lighter = replace(refused, target=target, retry=retry)  # without the largest files of earlier turns
+    if request_bytes(lighter.request.messages) < size:
+        return lighter
+    try:
+        return replace(_shorter(refused, target, overflow), retry=retry)
+    except ContextOverflowError:
+        raise heavy_error(refused, error) from None
+
+
+def given_up(
+    models: Models, refused: RequestPlan, error: ContextOverflowError, *, kept: bool = False
+) -> ContextOverflowError:
+    """Learn from a refusal after which nothing more is sent, and return the error that says so.
+
+    ``kept``: text had come, and was recorded.
+    """
+    if error.by_bytes:
+        return heavy_error(refused, error)
+    overflow = error.overflow or Overflow()
+    target = models.refused(refused.target, _refusal_of(refused, overflow))  # for the next cell, too
+    return overflow_error(replace(refused, target=target), overflow, kept=kept)
+
+
+def _basis(
+    message: Message, target: Target, past: Conversation, at: int, system: str, *, lasting: bool = False,
+    apart: bool = False,
+) -> RequestPlan:  # fmt: skip
+    """Return a request before anything is decided of it.
+
+    Its view begins where the last one did; further back only where model or window has changed and there is ample
+    room. A view that was cut for one request's own settings counts only for another such request (``apart``).
+    """
+    scope, start = scope_at(past, at, system), 0
+    if at:
+        last = past.places[at - 1]
+        sent, begun = last.versions[0], last.own_start if apart else last.start
+        start = min(max(scope.floor, past.index(begun)), at) if begun is not None else scope.floor
+        shortened = min(past.index(last.shortened), at)
+        is_cut = start > scope.floor or shortened > 0
+        if is_cut and (sent.record.window, sent.model) != (target.window.tokens, target.model):
+            turns = ledger_of(past, target.meter, scope).in_view(scope.floor, at)
+            if target.meter.fixed(scope.fixed) + turns <= GO_BACK * target.limit:
+                start, shortened = scope.floor, 0
+        scope = scope._replace(shortened=shortened)
+    return RequestPlan(message, target, past, scope, start, lasting, apart, first_whole=scope.shortened)
+
+
+def _fitted(basis: RequestPlan, start: int, goal: float | None = None) -> RequestPlan:
+    """Return the request in a view that begins at ``start`` or later, by the policy of compaction.
+
+    Results of functions in the oldest turns are shortened before a turn is left out: an answer says more than the
+    table that it was drawn from. Where the prompt fits in no other way, the summary is left out.
+    """
+    planned = _decided(basis, start, goal)
+    is_kept_whole = planned.cut.start == start and planned.cut.fits
+    if not is_kept_whole and basis.past.has_calls and basis.target.settings.on_overflow != "stop":
+        planned = _decided(_with_short_results(basis, goal or TRIM_TO * basis.target.limit), start, goal)
+    return planned if planned.cut.fits else _without_summary(planned, start, goal)
+
+
+def _with_short_results(basis: RequestPlan, goal: float) -> RequestPlan:
+    """Return the basis with results of the oldest turns shortened until about the goal is met, or all of them."""
+    scope, first = basis.scope, max(basis.scope.shortened, basis.first)
+    for position in range(first, scope.at):
+        if basis.past.places[position].turn.rounds:
+            basis = replace(basis, scope=scope._replace(shortened=position + 1))
+            if _decided(basis, basis.first).tokens <= goal:
+                break
+    return basis
+
+
+def _decided(basis: RequestPlan, start: int, goal: float | None = None) -> RequestPlan:
+    """Return the request with what is left out of it, in a view that begins at ``start`` or later."""
+    message, target, scope = basis.message, basis.target, basis.scope
+    meter, ledger = target.meter, ledger_of(basis.past, target.meter, scope)
+    asked = target.message_tokens(message) + target.beside_tokens
+    asked += sum(meter.message(each.text) + file_tokens(each.files, meter.vision) for each in basis.again)
+    fixed = meter.fixed(scope.fixed)
+    guessed = 0.0 if meter.counted(scope.fixed) else fixed
+    size = RequestSize(ledger, target.limit, start, scope.at, basis.first, fixed, guessed, asked, MARGIN, basis.lasting)
+    decision = decide(size, target.settings, goal=goal)
+    all_counted = not guessed + ledger.guessed(start, scope.at) and not message.attachments
+    if all_counted and decision.means != "send":  # a smaller margin will do for the prompt alone
+        size = size._replace(margin=meter.margin(message.content))
+        decision = decide(size, target.settings, goal=goal)
+    return replace(basis, size=size, decision=decision, counted=None)
+
+
+def _without_summary(full: RequestPlan, start: int, goal: float | None) -> RequestPlan:
+    """Return the request without the summary and the turns it stands for: the prompt goes first."""
+    scope, past = full.scope, full.past
+    if scope.summary is None or full.target.settings.on_overflow == "stop":
+        return full
+    covered = past.covered_to(scope.covers)
+    plain = scope._replace(fixed=Fixed(scope.fixed.system), summary=None, covers=frozenset())
+    basis = replace(full, scope=plain, first=max(full.first, covered), lacks_summary=True)
+    shorter = _fitted(basis, max(start, covered), goal)
+    cut = shorter.cut._replace(before=full.cut.before)
+    return replace(shorter, decision=shorter.decision._replace(cut=cut))
+
+
+def _counted(planned: RequestPlan) -> RequestPlan:
+    """Return the request cut by the provider's own count; unchanged where the provider does not count."""
+    tokens = planned.target.provider.count_tokens(planned.request)
+    if tokens is None:
+        return planned
+    if planned.request.schema is None:
+        planned.target.meter.record_count(planned.sent, tokens)
+    shorter = _fitted(planned, planned.cut.start)
+    return replace(planned, counted=tokens) if shorter.cut.start == planned.cut.start else shorter
+
+
+def _refusal_of(refused: RequestPlan, overflow: Overflow) -> Refused:
+    """Return what a refusal shows of the endpoint's limit."""
+    return Refused(overflow, whole(refused.tokens), refused.request.max_tokens or 0, refused.retry)
+
+
+def _shorter(refused: RequestPlan, target: Target, overflow: Overflow) -> RequestPlan:
+    """Return a request of fewer tokens for ``target``, which knows what the refusal taught.
+
+    Where only the room for the reply was too large, that alone shrinks. Else about the goal's tokens are sent, and at
+    least one turn less, where there is one.
+    """
+    old, size = refused.target, _size_of(refused, overflow, target)
+    if size is not None and refused.request.schema is None:
+        old.meter.record_count(refused.sent, size)
+    tokens = size or refused.tokens
+    goal = goal_after_refusal(tokens, target.limit, retry=refused.retry)
+    if target.limit_is_stated and _shorter_reply(old, target) and tokens <= target.limit:
+        goal = float(target.limit)
+    elif refused.retry and not target.limit_is_stated:
+        goal = 1.0  # nobody has said how much fits: the last try sends the least that may be sent
+    basis, start, end = replace(refused, target=target), refused.cut.start, refused.scope.at
+    shorter = _fitted(basis, start, goal)
+    if not _sends_less(shorter, refused):
+        ledger = ledger_of(refused.past, target.meter, refused.scope)
+        shorter = _fitted(basis, ledger.last(ledger.count(start, end) - 1, start, end), goal)
+    if not _sends_less(shorter, refused):
+        shorter = _without_summary(shorter, start, goal)
+    if not _sends_less(shorter, refused):
+        raise overflow_error(shorter, overflow)
+    return shorter
+
+
+def _sends_less(shorter: RequestPlan, refused: RequestPlan) -> bool:
+    """Return whether a request is smaller than the one that was refused, or asks for a shorter reply."""
+    fewer = shorter.scope is not refused.scope or shorter.decision.left_out > refused.decision.left_out
+    return fewer or _shorter_reply(refused.target, shorter.target)
+
+
+def _size_of(refused: RequestPlan, overflow: Overflow, target: Target) -> int | None:
+    """Return what the refusal tells of the size: a number, or that it was more than the limit of ``target``."""
+    size = overflow.input_tokens
+    if size is not None and (size > refused.tokens or not overflow.input_is_bound):
+        return size
+    stated = overflow.context_window is not None or overflow.max_input_tokens is not None
+    too_much = stated and not _shorter_reply(refused.target, target)
+    return target.limit if too_much and refused.tokens < target.limit else None
+
+
+def _shorter_reply(old: Target, new: Target) -> bool:
+    return old.max_tokens is not None and new.max_tokens is not None and new.max_tokens < old.max_tokens
+
+
+# the errors where none fits
+
+
+def overflow_error(plan: RequestPlan, overflow: Overflow | None = None, *, kept: bool = False) -> ContextOverflowError:
+    """Return the error for a request that does not fit, with figures and remedy; ``kept``: text was recorded."""
+    limit, stated = plan.target.limit, overflow.input_tokens if overflow else None
+    used = whole(plan.tokens) if stated is None else stated
+    largest = _largest(plan, used)
+    parts = ", ".join(f"{name} ({tokens:,})" for name, tokens in largest)
+    recorded = "What came is kept, marked as cut" if kept else "Nothing was recorded"
+    return ContextOverflowError(
+        f"{_figures(plan, overflow, used)}. Largest parts: {parts}. {recorded}. {_remedy(plan, used, largest)}",
+        used=used, limit=limit, largest=largest, prompt=plan.message.content, overflow=overflow,
+    )  # fmt: skip
+
+
+def heavy_error(plan: RequestPlan, refusal: ContextOverflowError) -> ContextOverflowError:
+    """Return the error for a request that was refused for its bytes where none is smaller."""
+    return ContextOverflowError(
+        f"{plan.target.model}: {refusal} Nothing was recorded. "
+        "Send a smaller file, shorten the prompt, or make room with %chat trim.",
+        largest=_largest(plan, whole(plan.tokens)), prompt=plan.message.content, by_bytes=True,
+    )  # fmt: skip
+
+
+def _figures(plan: RequestPlan, overflow: Overflow | None, used: int) -> str:
+    """Return what does not fit: because of a setting, of the margin for estimates alone, or as it is."""
+    target, decision, limit = plan.target, plan.decision, plan.target.limit
+    window = f"window {target.window.tokens:,} {target.window.basis}"
+    holds = f"do not fit: {target.model} takes {limit:,} ({window}, {target.reserve:,} kept for the reply)"
+    if overflow is not None and overflow.input_tokens is not None:
+        return f"{used:,} tokens {holds}"
+    if overflow is not None and (target.window.refused or used <= limit):
+        return f"the provider refused about {used:,} tokens as too many and gave no limit"
+    if overflow is None and decision.reasons and not decision.too_large:
+        return f"about {used:,} tokens are held back by {' and '.join(decision.reasons)}"
+    if overflow is None and used <= limit:
+        return f"about {used:,} tokens and a margin of {100 * MARGIN:.0f} % for estimates {holds}"
+    return f"about {used:,} tokens {holds}"
+
+
+def _largest(plan: RequestPlan, used: int) -> tuple[tuple[str, int], ...]:
+    """Return the three largest parts in tokens, together no more than ``used``.
+
+    What a report counts beyond the other parts is the prompt's; where it counts less, every part is scaled down.
+    """
+    meter, fixed = plan.target.meter, plan.scope.fixed
+    before = plan.size.tokens_from(plan.cut.start)
+    parts = [("this prompt", max(plan.asked, used - before))]
+    parts += [("the system prompt", meter.message(fixed.system)), ("the summary", meter.message(fixed.summary))]
+    for place, turn in zip(plan.places, plan.turns, strict=True):
+        kind = "pinned turn" if place.pinned else "turn"
+        parts.append((f"{kind} {plan.past.index(place.id) + 1}", turn_tokens(turn, meter)))
+    scale = min(1.0, used / max(1.0, before + plan.asked))
+    ordered = sorted(((name, round(tokens * scale)) for name, tokens in parts), key=lambda part: -part[1])
+    return tuple((name, tokens) for name, tokens in ordered[:3] if tokens)
+
+
+def _remedy(plan: RequestPlan, used: int, largest: tuple[tuple[str, int], ...]) -> str:
+    """Return what the user can do so that the request is sent."""
+    settings, name = plan.target.settings, largest[0][0] if largest else ""
+    without_turns = used - plan.ledger.between(plan.cut.start, plan.scope.at)
+    if settings.on_overflow == "stop" and without_turns <= plan.target.limit:
+        is_by_turns = any(reason.startswith("max_turns") for reason in plan.decision.reasons)
+        room = f"trim {settings.max_turns}" if is_by_turns else "summarise, trim N"
+        return f"Make room with %chat {room} or clear; on_overflow=stop leaves that to you."
+    if name.startswith("pinned"):
+        return f"Take a pin off with %chat unpin {name.split()[-1]}."
+    longest = name if name.startswith("the system") else "this prompt"
+    return f"Shorten {longest}, or ask a model with a larger window (-m)."

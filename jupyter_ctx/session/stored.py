@@ -1,0 +1,194 @@
+"""Answers that are there already: what a cell was answered before this kernel, and what was handed out."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+from ..config.settings import Settings, kept_settings
+from ..conversation.conversation import Conversation
+from ..conversation.events import Kept, TurnAdded
+from ..conversation.messages import Turn, TurnRecord, new_id
+from ..conversation.places import TurnSlot
+from ..conversation.schema import Schema
+from ..errors import InvalidAnswerError
+from ..models.registry import settings_with
+from ..providers.base import Reply, ReplySource
+from ..runtime.frontend import here
+from .complete import INCOMPLETE, NO_ROOM_LEFT, parsed_reply
+from .plan import RequestPlan
+from .prompt import Prompt
+from .session import FITS_BY, Session
+from .view import Scope, request_digest, request_in, scope_then
+
+AFTER_OTHERS = "It was asked after other turns than those that stand before it here."
+
+
+def stored_answer(session: Session, said: TurnAdded, prompt: Prompt) -> Reply | None:
+    """Return an answer to the same request that is there already; one that does not match its schema is none.
+
+    The cell's own from an earlier kernel, or any of the user's; else one that was handed out with the notebook.
+    """
+    reply = None
+    if prompt.stored == "all" and not said.begins_anew(session.conversation):
+        reply = _stored_anywhere(session, said, prompt)
+    elif prompt.stored == "cell":
+        reply = _stored_in_cell(session, said, prompt)
+    if reply is None and not session.notebook.handout.is_empty:
+        reply = _handed(session, said, prompt)
+    return reply
+
+
+def _stored_in_cell(session: Session, said: TurnAdded, prompt: Prompt) -> Reply | None:
+    asked = said.turn.record
+    for past, turn in session.earlier_answers(asked.cell, asked.run):
+        is_whole = turn.stop_reason not in INCOMPLETE
+        if is_whole and answers_as_then(session, past, turn, said, prompt):
+            reply = stored_reply(turn, prompt.schema)
+            if reply is not None:
+                _show_again(session, said, turn)
+                return reply
+    return None
+
+
+def _show_again(session: Session, said: TurnAdded, turn: Turn) -> None:
+    """Record that a cell's answer was shown again, or its turn where the conversation lacks it.
+
+    What a clear or an undo took out stays out while cells above the conversation's last turn are run.
+    """
+    asked, now = said.turn.record, session.conversation
+    session.notebook.seen.add(turn.id)
+    mine = now.of_cell(asked.cell)
+    place = next((place for place in mine if place.turn.id == turn.id), None)
+    if place is not None:
+        session.record(Kept(place.id, asked.run or "", asked.execution))
+    elif mine or not session.is_behind:
+        if said.begins_anew(now):
+            session.begin_anew()
+        record = replace(turn.record, run=asked.run, execution=asked.execution, cost=None, stored=True)
+        session.record_turn(replace(said, turn=replace(turn, record=record)))
+
+
+def _stored_anywhere(session: Session, said: TurnAdded, prompt: Prompt) -> Reply | None:
+    target = session.target(prompt.options, ask=True, prompt=prompt)
+    planned = session.plan(said, target, session.system_for(prompt.options), record=True)
+    turn = session.journal.answer_to(request_digest(target, planned.request)) if session.journal else None
+    reply = None if turn is None or turn.stop_reason in INCOMPLETE else stored_reply(turn, prompt.schema)
+    if turn is None or reply is None:
+        return None
+    asked, turn_id = said.turn.record, new_id()
+    record = replace(
+        with_view(turn.record, planned, turn_id), cost=None, stored=True, at=time.time(),
+        cell=asked.cell, run=asked.run, source=asked.source, sources=asked.sources, typed=asked.typed,
+        extents=asked.extents,
+    )  # fmt: skip
+    turn = replace(turn, attachments=said.turn.attachments, record=record)
+    session.record_turn(replace(said, turn=turn), planned)
+    return reply
+
+
+def _handed(session: Session, said: TurnAdded, prompt: Prompt) -> Reply | None:
+    """Return the answer to a prompt that was handed out with the notebook."""
+    past, schema = session.conversation, prompt.schema
+    turn, in_place = next(session.notebook.handout.turns(said, session.model_of(prompt.options), past), (None, True))
+    reply = stored_reply(turn, schema, "handout") if turn is not None else None
+    if turn is None or reply is None:
+        return None
+    reply = reply if in_place else replace(reply, notices=(*reply.notices, AFTER_OTHERS))
+    shown = next(iter(past.older(turn.record.cell, turn.record.run)), None)
+    if shown is not None and (shown.turn, shown.turn.record.digest) == (turn, turn.record.digest):
+        session.record(Kept(shown.id, turn.record.run or "", turn.record.execution))
+        return reply
+    session.record_turn(replace(said, turn=turn))
+    return reply
+
+
+def stored_reply(turn: Turn, schema: Schema | None, source: ReplySource = "store") -> Reply | None:
+    """Return an answer that is there already; it costs nothing. ``None``: it does not match its schema, or is none."""
+    if turn.stop_reason in NO_ROOM_LEFT and not turn.reply.strip():  # all thinking
+        return None
+    reply = Reply(
+        turn.reply, turn.usage, turn.stop_reason, turn.model, source=source,
+        thinking=turn.thinking, seconds=turn.record.seconds, tokens=turn.record.tokens, citations=turn.record.citations,
+        rounds=turn.rounds,
+    )  # fmt: skip
+    try:
+        return reply if schema is None else parsed_reply(reply, schema)
+    except InvalidAnswerError:
+        return None
+
+
+def with_view(record: TurnRecord, sent: RequestPlan, turn_id: str) -> TurnRecord:
+    """Return the record of a new turn with what it tells of the view that it was sent with."""
+    start, shortened = sent.place_at(sent.cut.start, turn_id), sent.place_at(sent.scope.shortened, turn_id)
+    return replace(record, id=turn_id, start=start, shortened=shortened, apart=sent.apart)
+
+
+# the request of then
+
+
+def answers_as_then(session: Session, past: Conversation, turn: Turn, said: TurnAdded, prompt: Prompt) -> bool:
+    """Return whether a turn answered this request: if it were asked with what stood before the turn, and set then.
+
+    None of what stood before it may have another answer now.
+    """
+    before = past.before(turn.id)
+    if before is None:
+        return False
+    system, usual = session.system_for(prompt.options, before), session.settings_then(turn.record.settings)
+    target = session.target(prompt.options, ask=False, prompt=prompt, usual=usual)
+    before = Conversation() if said.begins_anew(before) else before
+    scope, start, view = _view_then(past, before, turn, system, append=said.append)
+    request = request_in(target, before, scope, start, said.turn.messages[0])
+    is_same = request_digest(target, request) == turn.record.digest
+    return is_same and not session.conversation.has_other_answers(view)
+
+
+def _view_then(
+    past: Conversation, before: Conversation, turn: Turn, system: str, *, append: bool
+) -> tuple[Scope, int, list[TurnSlot]]:
+    """Return the view that a turn of ``past`` was sent with: its scope, where it begins, and the turns in it."""
+    at = before.position(turn.record.cell, past.run_of(turn.id), append=append)
+    scope, start = scope_then(before, at, system, turn)
+    return scope, start, [place for places in scope.in_view(before, start) for place in places]
+
+
+def turns_before(session: Session, asked: Prompt) -> list[Turn]:
+    """Return the turns that the request for a prompt carries, before it is known how long that is.
+
+    Where its cell was answered before this kernel, those of then.
+    """
+    if asked.new or not asked.record:
+        return []
+    for past, turn in session.earlier_answers(asked.cell, asked.run) if asked.stored is not None else ():
+        then = past.before(turn.id)
+        if then is not None:
+            return [place.turn for place in _view_then(past, then, turn, "", append=asked.append)[2]]
+        break
+    planned = session.latest().plan
+    if asked.options.keys() & FITS_BY:
+        planned = session.plan(asked.said(), session.target(asked.options, ask=False), session.system, record=True)
+    at = session.conversation.position(asked.cell, asked.run, append=asked.append)
+    above = {place.id for place in session.conversation.places[:at]}
+    return [place.turn for place in planned.places if place.id in above]
+
+
+def turn_so_far(session: Session, asked: Prompt) -> Turn | None:
+    """Return the turn that the cell of a prompt has so far, or had before this kernel."""
+    for _, turn in session.earlier_answers(asked.cell, asked.run):
+        return turn
+    at = session.conversation.position(asked.cell, asked.run, append=asked.append)
+    return session.conversation.places[at].turn if at < len(session.conversation.places) else None
+
+
+def settings_of_run(session: Session) -> Settings:
+    """Return the settings of a run over a table: those that the unchanged cell ran with last, as of a turn."""
+    now = settings_with(session.state.settings, {"system": session.own_system or None})
+    cell = here()
+    if cell.cell is None:
+        return now
+    key, runs = f"{cell.cell} {cell.source}", session.state.runs
+    settings = session.settings_then(runs.get(key), now)
+    others = {name: kept for name, kept in runs.items() if name.rpartition(" ")[0] != cell.cell}
+    session.change(runs={**others, key: kept_settings(session.state.defaults, settings)})
+    return settings
