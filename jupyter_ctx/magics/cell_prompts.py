@@ -75,7 +75,7 @@ class CellPrompts:
         prompt = self._prompt(chat, options, text, attached, place)
         along = attachment_sizes(chat.session, attached, **settings_of(options))
         notices = (line for part in attached for line in part.notices)
-        return CellPrompt(prompt, (*lines, *notes, *along.large, *notices), along)
+        return CellPrompt(prompt, (*lines, *notes, *notices), along)
 
     def _prompt(self, chat: Chat, options: Namespace, text: str, attached: Sequence[Attached], place: Where) -> Prompt:
         schema = None if options.schema is None else schema_named(options.schema, self._shell.user_ns)

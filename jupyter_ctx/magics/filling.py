@@ -13,7 +13,7 @@ from ..attachments.user_code import silent
 from ..chat import Chat
 from ..conversation.text_safety import lasting
 from ..errors import InvalidRequestError
-from ..session.attaching import attachment_of, takes, values_notice
+from ..session.attaching import attachment_of, takes
 from ..template.filling import fill, unspaced, without_key
 from .attach_named import Labels
 from .line_options import settings_of
@@ -55,8 +55,7 @@ class PromptFilling:
 
         with silent():  # what is displayed while values are read is no part of the cell
             filled = fill(text, names, self._redactor, read)
-        large = values_notice(self._chat.session, filled.values, **self._settings)
-        self.lines |= dict.fromkeys((*unspaced(text, names), *([large] if large else ())))
+        self.lines |= dict.fromkeys(unspaced(text, names))
         return filled.text
 
     def _filled(self, expression: str, evaluate: Callable[[], str]) -> str:
