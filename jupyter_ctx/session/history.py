@@ -12,7 +12,7 @@ from ..conversation.places import TurnSlot
 from ..display.tables import first_words
 from ..display.tabular import Table
 from .info import NextRequest
-from .prompt_parts import PromptPart, TableWithParts, turn_parts
+from .prompt_parts import PromptPart, TableWithParts, answer_parts, asked_and_answered, prompt_parts
 from .view import part_states, turn_tokens
 
 TURN_COLUMNS = ("turn", "cell", "prompt", "reply", "tokens", "state")
@@ -36,7 +36,7 @@ class HistoryRow(NamedTuple):
     ``versions``: how many answers the cell has had.
     ``attached``: what went with the prompt, such as ``df (40 of 12,000 rows), plot.png``.
     ``typed``: how many characters of the prompt were typed, where texts that went with it follow; ``None``: all.
-    ``parts``: the prompt in parts, whose tokens sum to its share of ``tokens``, and the calls of functions; none where
+    ``parts``: the prompt in parts, the calls of functions, and the reply, whose tokens sum to ``tokens``; none where
     nothing went with it and nothing was called.
     """
 
@@ -84,8 +84,7 @@ class History(Table[HistoryRow]):
             size, state = f"{'' if row.exact else '~'}{row.tokens:,}", ", ".join(filter(None, (row.state, answers)))
             prompt, reply = first_words(row.prompt[: row.typed]), first_words(row.reply)
             shown.add((str(row.turn), row.cell, prompt, reply, size, state))
-            rest = row.tokens - sum(part.tokens for part in row.parts)
-            for part in (*row.parts, PromptPart("reply", row.reply, tokens=rest)) if row.parts else ():
+            for part in row.parts:
                 shown.add(("", "", part.line, "", f"~{part.tokens:,}", ""), part)
         return shown
 
@@ -111,13 +110,23 @@ def history(now: NextRequest) -> History:
 
 def _row(number: int, place: TurnSlot, turn: Turn, state: str, meter: Meter, *, stale: bool) -> HistoryRow:
     """Return the row of a place, whose ``turn`` is as the next request carries it."""
-    record, is_short = turn.record, turn is not place.turn
+    tokens, is_short = round(turn_tokens(turn, meter)), turn is not place.turn
     marks = (ENDINGS[turn.stop_reason], "results shortened" if is_short else "", "stale" if stale else "")
     return HistoryRow(
-        number, cell_of(place), turn.prompt, turn.reply, round(turn_tokens(turn, meter)), meter.counted(turn.id),
-        (state, *filter(None, marks)), len(place.versions), turn.model, ", ".join(turn.sources), record.typed,
-        turn_parts(turn, meter),
+        number, cell_of(place), turn.prompt, turn.reply, tokens, meter.counted(turn.id),
+        (state, *filter(None, marks)), len(place.versions), turn.model, ", ".join(turn.sources), turn.record.typed,
+        _parts(turn, tokens, meter),
     )  # fmt: skip
+
+
+def _parts(turn: Turn, tokens: int, meter: Meter) -> tuple[PromptPart, ...]:
+    """Return what a turn consists of; nothing where that is a typed prompt and a reply."""
+    if not turn.sources and not turn.rounds:
+        return ()
+    asked = round(asked_and_answered(turn, meter)[0])
+    prompt = prompt_parts(turn, asked, meter) or (PromptPart("", turn.prompt, tokens=asked),)
+    answer = answer_parts(turn, tokens - asked, meter) or (PromptPart("reply", turn.reply, tokens=tokens - asked),)
+    return (*prompt, *answer)
 
 
 def cell_of(place: TurnSlot) -> str:

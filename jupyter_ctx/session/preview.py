@@ -15,7 +15,7 @@ from ..display.tabular import data_frame
 from ..models.request_price import RequestPrice, price_range, sending_text, unknown_prices
 from ..providers.base import Request
 from ..shown_as import mimebundle
-from .prompt_parts import PromptPart, TableWithParts, asked_and_answered, call_parts, prompt_parts
+from .prompt_parts import PromptPart, TableWithParts, answer_parts, asked_and_answered, prompt_parts
 from .request_plan import RequestPlan
 from .view import PartStatus, part_states
 
@@ -168,9 +168,7 @@ def _asked(turn: Turn, tokens: float, state: PartStatus, meter: Meter) -> ViewPa
 def _both(turn: Turn, number: int, state: PartStatus, meter: Meter, *, stale: bool) -> tuple[ViewPart, ViewPart]:
     """Return a turn's prompt, and what answers it: calls of functions as parts of the reply."""
     asked, said, is_reported = asked_and_answered(turn, meter)
-    calls = call_parts(turn, said, meter)
-    rest = round(said) - sum(call.tokens for call in calls)
-    parts = (*calls, PromptPart("reply", turn.reply, tokens=rest)) if calls else ()
+    parts = answer_parts(turn, said, meter)
     return (
         _asked(turn, asked, state, meter)._replace(turn=number, exact=is_reported, stale=stale),
         ViewPart("assistant", turn.reply, round(said), state, number, is_reported, stale, parts=parts),
