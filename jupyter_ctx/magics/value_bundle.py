@@ -22,7 +22,7 @@ from ..display.transcript import IN_FULL, Transcript, TurnShown, total_line, tra
 from ..display.widgets.gauge import gauge_bundle
 from ..errors import ChatError
 from ..export.conversation_files import carried, redacted
-from ..export.markdown_text import without_marks
+from ..export.markdown_text import without_pictures
 from ..providers.base import Reply
 from ..wording import turns
 from .answer_parts import figures_of, shown_bundle
@@ -102,12 +102,12 @@ def _states(chat: Chat) -> list[tuple[str, ...]]:
 
 
 def _as_markdown(said: Added, talk: Transcript) -> str:
-    """Return the newest turns as an export writes them, without its marks; nothing in it can act."""
+    """Return the newest turns as an export writes them, without pictures; nothing in it can act."""
     newest = [_harmless(turn) for turn in said.turns[-IN_FULL:]]
     older = len(said.turns) - len(newest)
     told = [f"{turns(older)} before these: chat.export('talk.md') writes all."] if older else []
     system = None if said.system is None else to_markdown(said.system)
-    text = without_marks(Added(tuple(newest), system))
+    text = without_pictures(Added(tuple(newest), system))
     return "\n\n".join([*map(markdown_line, told), text.rstrip(), markdown_line(total_line(talk))])
 
 

@@ -190,15 +190,10 @@ def _price(prices: Sequence[RequestPrice]) -> str:
         return ""
     together, several = price_range(prices), len(prices) > 1
     if together is None:
-        unknown = unknown_prices(prices) if several else "its price is unknown"
-        return f"; {unknown} (%chat config prices gives it)"
-    high = words.dollars(together[1])
-    replies, each = ("replies", " each") if several else ("a reply", "")
-    length = f"{max(price.output_tokens for price in prices):,} tokens{each}"
-    if all(price.is_limited or price.is_free for price in prices):
-        most = f"up to {high} with {replies} of at most {length}"
-    else:
-        most = f"~{high} with {replies} of {length}, which may be longer: no max_tokens is set"
-    rates = [f"{price.model}: {price.rates}" if several else str(price.rates) for price in prices if price.rates]
+        return f"; {unknown_prices(prices)} (%chat config prices gives it)"
     which = f"all {len(prices)} together: " if several else ""
-    return f"; {which}{sending_text(prices)}, {most} ({'; '.join(dict.fromkeys(rates))})"
+    bound = "up to" if all(price.is_limited or price.is_free for price in prices) else "about"
+    length = f"{max(price.output_tokens for price in prices):,} tokens of reply{' each' if several else ''}"
+    rates = [f"{price.model}: {price.rates}" if several else str(price.rates) for price in prices if price.rates]
+    most = f"{bound} {words.dollars(together[1])} with {length} ({'; '.join(dict.fromkeys(rates))})"
+    return f"; {which}{sending_text(prices)}, {most}"

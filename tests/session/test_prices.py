@@ -48,11 +48,11 @@ def test_several_requests_are_priced_together() -> None:
 def test_a_summary_says_what_it_cost_also_where_it_is_dropped() -> None:
     chat = priced(Priced(FACTS), window=16_000)
     chat.add_messages(crates())
-    assert re.search(r"Summarised turns 1 to \d+ for \$0.0\d+ \(", str(chat.summarize()))
+    assert re.search(r"Summarised turns 1 to \d+; the model's text cost \$0.0\d+ \(", str(chat.summarize()))
     chat = priced(Priced("talk, talk, talk.\n" * 2_000), window=4_000)
     chat.add_messages(crates())
     said = str(chat.summarize())
-    assert re.search(r"^Summary dropped: .*, although the model's text cost \$0.\d+\. The conversation is as", said)
+    assert re.search(r"^Summary dropped: .*; the model's text cost \$0.\d+\. The conversation is as", said)
     assert chat.conversation.summary is None
 
 
