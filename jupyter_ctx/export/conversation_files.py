@@ -116,8 +116,6 @@ def load(path: Path) -> Added:
     """Return the conversation in a file. Raises InvalidRequestError, which names the file."""
     try:
         text = path.read_bytes().decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise InvalidRequestError(f"{path} is not UTF-8 text, so it cannot be a conversation.") from None
     except (OSError, ValueError) as error:
         raise InvalidRequestError(
             f"{path} cannot be read: {reason_of(error)} (looked for from {Path.cwd()})."

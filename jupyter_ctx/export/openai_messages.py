@@ -250,15 +250,15 @@ def dumped(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, indent=1) + "\n"
 
 
-def parse_json(text: str, what: str = "This") -> Any:
-    """Return the value in a JSON text; ``what`` names it in the InvalidRequestError raised for invalid JSON."""
+def parse_json(text: str) -> Any:
+    """Return the value in a JSON text. Raises InvalidRequestError."""
     try:
         return json.loads(text)
     except RecursionError:
         why = "too many brackets within each other"
     except ValueError as error:
         why = str(error)
-    raise InvalidRequestError(f"{what} is not valid JSON ({why}).")
+    raise InvalidRequestError(f"This is not valid JSON ({why}).")
 
 
 def found_in(text: str, *path: str) -> dict[str, Any]:
