@@ -25,13 +25,12 @@ from .session import actions
 from .session.actions import Change
 from .session.attaching import attachments_given, left_out
 from .session.complete import StreamListener
-from .session.history import History, history
+from .session.history import History, Usages, history, usages
 from .session.preview import View
 from .session.prompt import Prompt, prompt_text
 from .session.send import send_prompt
 from .session.session import Session
 from .session.summarizer import Method
-from .session.usage_table import Usages, usages
 from .shown_as import mimebundle
 from .storage.conversation_writer import ConversationWriter
 from .storage.store import store_address

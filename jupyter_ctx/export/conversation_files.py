@@ -23,8 +23,8 @@ from . import markdown_text, notebook_file, openai_messages
 from .markdown_text import START
 from .openai_messages import EXPORT_KEY, found_in
 
-WRITERS = {".md": markdown_text.write, ".json": openai_messages.write, ".ipynb": notebook_file.write}  # by suffix
-READERS = {".json": openai_messages.read, ".ipynb": notebook_file.read}
+EXPORTERS = {".md": markdown_text.write, ".json": openai_messages.write, ".ipynb": notebook_file.write}  # by suffix
+IMPORTERS = {".json": openai_messages.read, ".ipynb": notebook_file.read}
 
 
 def carried(conversation: Conversation) -> Added:
@@ -62,9 +62,9 @@ def redacted(added: Added, redactor: Redactor) -> Added:
 
 def written(added: Added, suffix: str) -> str:
     """Return a conversation as text that UTF-8 can encode. Raises InvalidRequestError for an unknown suffix."""
-    if suffix.lower() not in WRITERS:
-        raise InvalidRequestError(f"A conversation is not exported to a {suffix!r} file: {_usual(WRITERS)}.")
-    return clean(WRITERS[suffix.lower()](added))
+    if suffix.lower() not in EXPORTERS:
+        raise InvalidRequestError(f"A conversation is not exported to a {suffix!r} file: {_usual(EXPORTERS)}.")
+    return clean(EXPORTERS[suffix.lower()](added))
 
 
 def read(text: str, suffix: str) -> Added:
@@ -72,9 +72,9 @@ def read(text: str, suffix: str) -> Added:
 
     Raises InvalidRequestError when the text is not a conversation, or contains a prompt that cannot be sent.
     """
-    if suffix.lower() not in READERS:
-        raise InvalidRequestError(f"A conversation is not read from a {suffix!r} file: {_usual(READERS)}.")
-    return READERS[suffix.lower()](text.removeprefix("\ufeff"))
+    if suffix.lower() not in IMPORTERS:
+        raise InvalidRequestError(f"A conversation is not read from a {suffix!r} file: {_usual(IMPORTERS)}.")
+    return IMPORTERS[suffix.lower()](text.removeprefix("\ufeff"))
 
 
 def _usual(suffixes: Iterable[str]) -> str:
