@@ -25,7 +25,7 @@ from .session import actions
 from .session.actions import Change
 from .session.attaching import attachments_given, left_out
 from .session.complete import StreamListener
-from .session.history import History, history
+from .session.history import History, Usages, history, usages
 from .session.preview import View
 from .session.prompt import Prompt, prompt_text
 from .session.reading import preview_of
@@ -34,7 +34,6 @@ from .session.session import Session
 from .session.stored import settings_of_run
 from .session.summarizer import Method
 from .session.tool_rounds import known_tools
-from .session.usage_table import Usages, usages
 from .shown_as import mimebundle
 from .storage.conversation_writer import ConversationWriter
 from .storage.store import store_address

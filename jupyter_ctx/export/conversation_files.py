@@ -1,17 +1,17 @@
 """Export conversations to files, and load them: the formats by their suffixes.
 
-All formats contain the same: messages in OpenAI's form, and *marks* (metadata) with everything else. A file
-that was edited, or written by another tool, is read as far as its messages go.
+JSON keeps all: messages in OpenAI's form, and *marks* (metadata) with everything else. Markdown is for reading. A
+notebook has a cell for each turn, and is read as any notebook that was run and saved.
 """
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from types import ModuleType
 
 from ..conversation.conversation import Conversation
 from ..conversation.events import Added
@@ -23,7 +23,8 @@ from . import markdown_text, notebook_file, openai_messages
 from .markdown_text import START
 from .openai_messages import EXPORT_KEY, found_in
 
-FORMATS = {".md": markdown_text, ".json": openai_messages, ".ipynb": notebook_file}  # by the suffix of a file
+EXPORTERS = {".md": markdown_text.write, ".json": openai_messages.write, ".ipynb": notebook_file.write}  # by suffix
+IMPORTERS = {".json": openai_messages.read, ".ipynb": notebook_file.read}
 
 
 def carried(conversation: Conversation) -> Added:
@@ -61,7 +62,9 @@ def redacted(added: Added, redactor: Redactor) -> Added:
 
 def written(added: Added, suffix: str) -> str:
     """Return a conversation as text that UTF-8 can encode. Raises InvalidRequestError for an unknown suffix."""
-    return clean(_format(suffix).write(added))
+    if suffix.lower() not in EXPORTERS:
+        raise InvalidRequestError(f"A conversation is not exported to a {suffix!r} file: {_usual(EXPORTERS)}.")
+    return clean(EXPORTERS[suffix.lower()](added))
 
 
 def read(text: str, suffix: str) -> Added:
@@ -69,24 +72,21 @@ def read(text: str, suffix: str) -> Added:
 
     Raises InvalidRequestError when the text is not a conversation, or contains a prompt that cannot be sent.
     """
-    added: Added = _format(suffix).read(text.removeprefix("\ufeff"))
-    return added
+    if suffix.lower() not in IMPORTERS:
+        raise InvalidRequestError(f"A conversation is not read from a {suffix!r} file: {_usual(IMPORTERS)}.")
+    return IMPORTERS[suffix.lower()](text.removeprefix("\ufeff"))
+
+
+def _usual(suffixes: Iterable[str]) -> str:
+    return f"use one of {', '.join(suffixes)}"
 
 
 def is_export(text: str, suffix: str) -> bool:
     """Return whether a text begins or ends as exports do, even if it was edited since."""
     text = text.removeprefix("\ufeff")
     if suffix.lower() == ".md":
-        return text.startswith(f"{START}conversation ")
+        return text.startswith(START)
     return "version" in (found_in(text, EXPORT_KEY) or found_in(text, "metadata", EXPORT_KEY))
-
-
-def _format(suffix: str) -> ModuleType:
-    """Return the module that writes a conversation as text, and reads one."""
-    what = f"A conversation cannot be a {suffix!r} file" if suffix else "The file name has no suffix"
-    if suffix.lower() not in FORMATS:
-        raise InvalidRequestError(f"{what}: use one of {', '.join(FORMATS)}.")
-    return FORMATS[suffix.lower()]
 
 
 def export(conversation: Conversation, path: Path, redactor: Redactor, notebook: str | None = None) -> Path:
@@ -116,8 +116,6 @@ def load(path: Path) -> Added:
     """Return the conversation in a file. Raises InvalidRequestError, which names the file."""
     try:
         text = path.read_bytes().decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise InvalidRequestError(f"{path} is not UTF-8 text, so it cannot be a conversation.") from None
     except (OSError, ValueError) as error:
         raise InvalidRequestError(
             f"{path} cannot be read: {reason_of(error)} (looked for from {Path.cwd()})."

@@ -10,9 +10,9 @@ from __future__ import annotations
 import base64
 import json
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from itertools import count, groupby
+from itertools import groupby
 from reprlib import repr as short_repr
 from typing import Any, TypeAlias, TypeVar, get_args
 
@@ -36,10 +36,9 @@ from ..providers.request_body import as_part, content
 
 T = TypeVar("T")
 EXPORT_KEY, EXPORT_VERSION = "jupyter_ctx", 1
-IMAGE = "image"
 MOST_TOKENS = 10**9  # a file may say anything
-TurnMarks: TypeAlias = dict[str, Any]
-MarkedMessage: TypeAlias = tuple[Message, TurnMarks]
+Marks: TypeAlias = dict[str, Any]
+MarkedMessage: TypeAlias = tuple[Message, Marks]
 MEDIA_TYPES = frozenset(media_type for _, media_type in FILE_SIGNATURES)
 
 
@@ -73,32 +72,6 @@ def _as_openai(message: Message) -> Iterator[dict[str, Any]]:
     for call, result in zip(message.round.calls, message.round.results, strict=True):
         held = content(Message("user", result.text, result.attachments), as_part)
         yield {"role": "tool", "tool_call_id": call.id, "content": held}
-
-
-def turns_with_files(added: Added) -> Iterator[tuple[Turn, TurnMarks]]:
-    """Yield each turn with marks that contain its files, for formats that show text and images.
-
-    An image is named by its number among those of the turn, from 0.
-    """
-    for turn, marks in zip(added.turns, turn_marks(added), strict=True):
-        numbers = count()
-        parts = [{IMAGE: next(numbers)} if file.kind == "image" else as_part(file) for file in turn.attachments]
-        yield turn, {**marks, "parts": parts}
-
-
-def marked(role: str, text: str, marks: TurnMarks, images: Sequence[str] = ()) -> MarkedMessage:
-    """Return a message of a text and the files in its marks; ``images`` are those that are shown, as data URLs.
-
-    One that was deleted is left out.
-    """
-    parts = list[object]()
-    for part in find(list, marks, "parts"):
-        number = find(dict, part).get(IMAGE)
-        if number is None:
-            parts.append(part)
-        elif number in range(len(images)):
-            parts.append({"type": "image_url", "image_url": {"url": images[number]}})
-    return _message({"role": role, "content": [*parts, text]}), marks
 
 
 def _message(message: object) -> Message:
@@ -149,7 +122,8 @@ def write(added: Added) -> str:
     """Return a conversation as JSON."""
     messages = [{"role": "system", "content": added.system}] if added.system is not None else []
     messages += [each for turn in added.turns for message in turn.messages for each in _as_openai(message)]
-    ours = {**file_marks(added), "turns": turn_marks(added)}
+    summary = added.summary and {"text": added.summary.text, "method": added.summary.method}
+    ours = {"version": EXPORT_VERSION, "summary": summary, "turns": _turn_marks(added)}
     return dumped({"messages": messages, EXPORT_KEY: ours})
 
 
@@ -170,7 +144,7 @@ def read(text: str) -> Added:
 # marks
 
 
-def turn_marks(added: Added) -> list[TurnMarks]:
+def _turn_marks(added: Added) -> list[Marks]:
     """Return the marks of each turn."""
     import msgspec
 
@@ -192,7 +166,7 @@ def turn_marks(added: Added) -> list[TurnMarks]:
     ]
 
 
-def _rounds(marks: TurnMarks) -> tuple[ToolRound, ...]:
+def _rounds(marks: Marks) -> tuple[ToolRound, ...]:
     """Return the calls that a turn's marks hold; none where they are damaged."""
     import msgspec
 
@@ -214,15 +188,9 @@ def _cleaned_result(result: ToolResult) -> ToolResult:
     return replace(result, attachments=files, seconds=seconds)
 
 
-def file_marks(added: Added) -> TurnMarks:
-    """Return the marks of the whole conversation."""
-    summary = added.summary
-    return {"version": EXPORT_VERSION, "summary": summary and {"text": summary.text, "method": summary.method}}
-
-
 def together(messages: Iterable[MarkedMessage], summary: object = None) -> Added:
     """Return the conversation that messages make; the marks of a turn are those of its prompt."""
-    rest, turns = deque(messages), list[tuple[Turn, TurnMarks]]()
+    rest, turns = deque(messages), list[tuple[Turn, Marks]]()
     system = rest.popleft()[0].content if rest and rest[0][0].role == "system" else None
     if rest and rest[0][0].role == "assistant":  # a greeting: a turn that nobody asked for
         rest.appendleft((Message("user", ""), {}))
@@ -239,7 +207,7 @@ def together(messages: Iterable[MarkedMessage], summary: object = None) -> Added
     return Added(tuple(turn for turn, _ in turns), system, pinned, excluded, _summary(find(dict, summary), summarized))
 
 
-def _turn(asked: Message, reply: str, marks: TurnMarks) -> Turn:
+def _turn(asked: Message, reply: str, marks: Marks) -> Turn:
     files, reason = find(list, marks, "files"), marks.get("stop_reason")
     ending: Any = reason if reason in get_args(StopReason) else "stop"
     attachments = asked.attachments
@@ -266,7 +234,7 @@ def _named(file: Attachment, marks: object) -> Attachment:
     return file
 
 
-def _summary(marks: TurnMarks, covers: tuple[str, ...]) -> Summary | None:
+def _summary(marks: Marks, covers: tuple[str, ...]) -> Summary | None:
     """Return the summary, or ``None`` if it covers no turn of the file."""
     text, method = marks.get("text"), marks.get("method")
     if not isinstance(text, str) or not covers:
@@ -282,15 +250,15 @@ def dumped(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, indent=1) + "\n"
 
 
-def parse_json(text: str, what: str = "This") -> Any:
-    """Return the value in a JSON text; ``what`` names it in the InvalidRequestError raised for invalid JSON."""
+def parse_json(text: str) -> Any:
+    """Return the value in a JSON text. Raises InvalidRequestError."""
     try:
         return json.loads(text)
     except RecursionError:
         why = "too many brackets within each other"
     except ValueError as error:
         why = str(error)
-    raise InvalidRequestError(f"{what} is not valid JSON ({why}).")
+    raise InvalidRequestError(f"This is not valid JSON ({why}).")
 
 
 def found_in(text: str, *path: str) -> dict[str, Any]:

@@ -75,9 +75,10 @@ class SideBySideCell:
         self._chosen: int | None = None
         self._bar: ChoiceBar | None = None
 
-    def prompts(self, prompt: Prompt) -> tuple[Prompt, ...]:
-        """Return the prompt as each column is asked it."""
-        return tuple(replace(prompt, options=column.options) for column in self._columns)
+    @property
+    def count(self) -> int:
+        """How many answers are asked for."""
+        return len(self._columns)
 
     def ask(self, prompt: Prompt, above: Sequence[str]) -> list[Reply | None]:
         """Ask, show what comes below the notices ``above``, and return the replies, ``None`` for one that failed.

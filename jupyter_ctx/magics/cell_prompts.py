@@ -21,7 +21,6 @@ from ..session.attaching import (
     attachment_of_error,
     attachment_sizes,
     attachments_of_cells,
-    values_notice,
 )
 from ..session.prompt import FromStore, Prompt
 from ..session.send import stopped
@@ -71,15 +70,14 @@ class CellPrompts:
         prompt = self._prompt(chat, options, text, attached, place)
         along = attachment_sizes(chat.session, attached, **settings_of(options))
         notices = (line for part in attached for line in part.notices)
-        return CellPrompt(prompt, (*notes, *along.large, *notices), along)
+        return CellPrompt(prompt, (*notes, *notices), along)
 
     def _filled(self, chat: Chat, options: Namespace, text: str, tell: Tell, notes: list[str]) -> str:
         """Return a prompt with its expressions filled in; ``notes`` takes lines. Raises InvalidRequestError."""
         names, redactor = self._shell.user_ns, chat.session.redactor(on=not options.no_redact)
         with silent():  # what is displayed while values are read is no part of the cell
             filled = fill(text, names, redactor, partial(tell, verb="Reading"))
-        large = values_notice(chat.session, filled.values, **settings_of(options))
-        notes += dict.fromkeys((*unspaced(text, names), *filter(None, [large])))
+        notes += dict.fromkeys(unspaced(text, names))
         return filled.text
 
     def _prompt(self, chat: Chat, options: Namespace, text: str, attached: Sequence[Attached], place: Where) -> Prompt:

@@ -107,10 +107,9 @@ class ChatCells:
         if columns is not None:
             asked = asked._replace(prompt=replace(asked.prompt, tools=()))
         if options.preview:
-            tell((*above, *asked.lines))
-            each_asked = columns.prompts(asked.prompt) if columns is not None else ()
-            prices = [preview_of(chat.session, each).price for each in each_asked]
-            display(parts_bundle(preview_of(chat.session, asked.prompt).shown(prices)), raw=True)
+            several = () if columns is None else (f"This is the first of {columns.count} requests.",)
+            tell((*above, *asked.lines, *several))
+            display(parts_bundle(preview_of(chat.session, asked.prompt).shown()), raw=True)
             return None
         above += [*(asked.along.lines if place.kind == "terminal" else ()), *asked.lines]
         before, reply = chat.conversation.length, None

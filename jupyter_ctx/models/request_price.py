@@ -151,30 +151,13 @@ def request_price(
     return price._replace(input=alone, low=min(low, alone), high=high, rates=price_of(models, target))
 
 
-def price_range(prices: Sequence[RequestPrice]) -> tuple[float, float] | None:
-    """Return the US dollars that requests cost together, from and to; ``None``: a price is unknown."""
-    if any(price.high is None for price in prices):
-        return None
-    return sum(price.low or 0.0 for price in prices), sum(price.high or 0.0 for price in prices)
-
-
-def sending_text(prices: Sequence[RequestPrice]) -> str:
-    """Return what it costs to send requests of known prices, such as ``~$0.004 to send until 14:32, ~$0.03 after``."""
-    about = "" if all(price.exact for price in prices) else "~"
-    cold = f"{about}{dollars(sum(price.input or 0.0 for price in prices))}"
-    warm = f"{about}{dollars(sum(price.low or 0.0 for price in prices))}"
-    ends = [price.cached_until for price in prices if price.cached_tokens]
-    if not ends or warm == cold:
+def sending_text(price: RequestPrice) -> str:
+    """Return what it costs to send a request of known price, such as ``~$0.004 to send until 14:32, ~$0.03 after``."""
+    about = "" if price.exact else "~"
+    cold, warm = (f"{about}{dollars(each or 0.0)}" for each in (price.input, price.low))
+    if not price.cached_tokens or warm == cold:
         return f"{cold} to send"
-    if None in ends:
+    if price.cached_until is None:
         return f"{warm} to send if still cached, else {cold}"
-    until = time.strftime("%H:%M", time.localtime(min(filter(None, ends))))
+    until = time.strftime("%H:%M", time.localtime(price.cached_until))
     return f"{warm} to send until {until}, {cold} after"
-
-
-def unknown_prices(prices: Sequence[RequestPrice]) -> str:
-    """Return whose price is unknown, and what the other requests cost together."""
-    names = list(dict.fromkeys(price.model for price in prices if price.high is None))
-    rest = price_range([price for price in prices if price.high is not None])
-    others = f", the others cost between {dollars(rest[0])} and {dollars(rest[1])}" if rest and rest[1] else ""
-    return f"the price of {' and of '.join(names)} is unknown{others}"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -13,7 +12,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ..attachments.attached import Attached
 from ..conversation.messages import file_tokens
 from ..errors import ChatInterrupted, InvalidRequestError
-from ..models.target import Target
 from .prompt import Prompt, attached_parts
 from .prompt_parts import CELL_SOURCE, divided
 from .send import stopped
@@ -27,16 +25,12 @@ if TYPE_CHECKING:
 MANY_CELLS = 4  # from which on cells of the notebook are told in one
 TOLD_TOKENS = re.compile(r"\babout ([\d,]+) tokens?")
 ABOUT_TOKENS = re.compile(r"\babout (?=[\d,]+ tokens?)")
-TABLES = (".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".txt")  # files that pandas may read
-LARGE = 0.2  # of the limit, for one text or all values of a prompt
-SMALL_VALUES = 400  # characters: fewer than the tokens in a fifth of any window in use
 
 
 class Along(NamedTuple):
-    """What goes with a prompt: each thing with what is sent of it and its tokens, and lines about ``large`` texts."""
+    """What goes with a prompt: each thing with what is sent of it and its tokens."""
 
     parts: tuple[Attached, ...] = ()
-    large: tuple[str, ...] = ()
 
     @property
     def line(self) -> str:
@@ -130,7 +124,7 @@ def attachments_given(session: Session, given: Any, options: Mapping[str, Any]) 
 
 
 def attachment_sizes(session: Session, parts: Sequence[Attached], **options: Any) -> Along:
-    """Return what goes with a prompt: each with its tokens, and lines about the texts that are large.
+    """Return what goes with a prompt, each with its tokens.
 
     ``options`` are settings for the request. Raises InvalidRequestError where one text alone takes more than the limit,
     and for a file that cannot be sent.
@@ -142,31 +136,17 @@ def attachment_sizes(session: Session, parts: Sequence[Attached], **options: Any
         target.provider.says("images", ask=True)
         target = session.target(options, ask=True)
     target.check_files(file for part in parts for file in part.files)
-    told, large = list[Attached](), list[str]()
+    sized = list[Attached]()
     for part in parts:
         tokens = math.ceil(target.meter.tokens(part.text)) if part.text else 0
         if tokens > target.limit:
-            raise InvalidRequestError(_too_large(part, tokens, target))
-        if tokens > LARGE * target.limit and not part.what:
-            large.append(f"{part.name} is large: about {tokens:,} tokens, {_share(tokens, target)}.")
+            raise InvalidRequestError(
+                f"{part.name} has about {tokens:,} tokens, and a prompt to {target.settings.model} may have "
+                f"{target.limit:,}: attach a part of it; of a DataFrame (-a df), an extract is sent. Nothing was sent."
+            )
         whole = f"about {tokens + file_tokens(part.files, target.meter.vision):,} tokens"
-        told.append(replace(part, what=part.what or whole))
-    return Along(tuple(told), tuple(large))
-
-
-def _too_large(part: Attached, tokens: int, target: Target) -> str:
-    assumed = " (its window is assumed: --window N says how large it is)" if target.window.source == "assumed" else ""
-    remedy = "attach a part of it"
-    if not part.what and part.name.lower().endswith(TABLES):
-        remedy = "read it into a DataFrame, df = pd.read_csv(…) or the like, and write -a df, which sends an extract"
-    return (
-        f"{part.name} has about {tokens:,} tokens, and a prompt to {target.settings.model} may have "
-        f"{target.limit:,}{assumed}: {remedy}. Nothing was sent."
-    )
-
-
-def _share(tokens: int, target: Target) -> str:
-    return f"{100 * tokens / target.limit:,.0f} % of the {target.limit:,} that a prompt may have"
+        sized.append(replace(part, what=part.what or whole))
+    return Along(tuple(sized))
 
 
 def left_out(session: Session, parts: Sequence[Attached], options: Mapping[str, Any]) -> tuple[str, ...]:
@@ -174,24 +154,4 @@ def left_out(session: Session, parts: Sequence[Attached], options: Mapping[str, 
     blanked = tuple(line for part in parts for line in part.notices)
     if not any(part.is_changed for part in parts):
         return blanked
-    along = attachment_sizes(session, parts, **options)
-    return (along.line, *along.large, *blanked)
-
-
-def values_notice(session: Session, values: Sequence[tuple[str, str]], **options: Any) -> str | None:
-    """Return one line where values filled into a prompt take more than a fifth of the limit.
-
-    ``values`` are pairs of an expression and its text; ``options`` are settings for the request.
-    """
-    if sum(len(text) for _, text in values) < SMALL_VALUES:
-        return None
-    target, sizes = session.target(options, ask=False), Counter[str]()
-    for name, text in values:
-        sizes[name] += math.ceil(target.meter.tokens(text))
-    total, share = sizes.total(), _share(sizes.total(), target)
-    if total <= LARGE * target.limit:
-        return None
-    ((name, most),) = sizes.most_common(1)
-    if len(sizes) == 1:
-        return f"{{{{ {name} }}}} takes about {total:,} tokens: {share}."
-    return f"The values filled in take about {total:,} tokens, most of them {{{{ {name} }}}} ({most:,}): {share}."
+    return (attachment_sizes(session, parts, **options).line, *blanked)

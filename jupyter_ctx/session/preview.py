@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -12,11 +11,11 @@ from ..conversation.conversation import Conversation
 from ..conversation.messages import Role, Summary, Turn
 from ..display.tables import first_words
 from ..display.tabular import data_frame
-from ..models.request_price import RequestPrice, price_range, sending_text, unknown_prices
+from ..models.request_price import RequestPrice, sending_text
 from ..providers.base import Request
 from ..shown_as import mimebundle
 from .plan import RequestPlan
-from .prompt_parts import PromptPart, TableWithParts, asked_and_answered, call_parts, prompt_parts
+from .prompt_parts import PromptPart, TableWithParts, answer_parts, asked_and_answered, prompt_parts
 from .view import PartStatus, part_states
 
 
@@ -81,12 +80,9 @@ class View:
         alone = len(getattr(printer, "stack", ())) <= 1
         printer.text(repr(self) if alone and not cycle else f"View({self.caption()})")
 
-    def shown(self, prices: Sequence[RequestPrice] = ()) -> TableWithParts:
-        """Return what is shown: the newest messages that stay out, then all that adds up to the whole.
-
-        ``prices``: of all requests that are sent at once, where this is the first of several.
-        """
-        shown = TableWithParts(VIEW_COLUMNS, self.caption(prices))
+    def shown(self) -> TableWithParts:
+        """Return what is shown: the newest messages that stay out, then all that adds up to the whole."""
+        shown = TableWithParts(VIEW_COLUMNS, self.caption())
         more, listed = self.omitted[:-OMITTED], self.omitted[-OMITTED:]
         if more:
             tokens = f"~{sum(part.tokens for part in more):,}"
@@ -115,12 +111,11 @@ class View:
     def _percent(self, tokens: int) -> str:
         return f"{100 * tokens / max(1, self.input_tokens):.0f} %"
 
-    def caption(self, prices: Sequence[RequestPrice] = ()) -> str:
-        """Return the size of the whole, and what it costs; ``prices``: of all requests, where it is one of several."""
+    def caption(self) -> str:
+        """Return the size of the whole, and what it costs."""
         about, messages = "" if self.exact else "~", words.counted(len(self.messages), "message")
-        which = f"The first of {len(prices)} requests" if prices else "The next request"
-        cost = _price(prices or [self.price]) if self.messages else ""
-        return f"{which}: {about}{self.input_tokens:,} tokens in {messages}{cost}"
+        cost = _price(self.price) if self.messages else ""
+        return f"The next request: {about}{self.input_tokens:,} tokens in {messages}{cost}"
 
     def to_dataframe(self) -> Any:
         """Return a DataFrame with a row for each message, those that stay out last. Raises MissingDependencyError."""
@@ -168,9 +163,7 @@ def _asked(turn: Turn, tokens: float, state: PartStatus, meter: Meter) -> ViewPa
 def _both(turn: Turn, number: int, state: PartStatus, meter: Meter, *, stale: bool) -> tuple[ViewPart, ViewPart]:
     """Return a turn's prompt, and what answers it: calls of functions as parts of the reply."""
     asked, said, is_reported = asked_and_answered(turn, meter)
-    calls = call_parts(turn, said, meter)
-    rest = round(said) - sum(call.tokens for call in calls)
-    parts = (*calls, PromptPart("reply", turn.reply, tokens=rest)) if calls else ()
+    parts = answer_parts(turn, said, meter)
     return (
         _asked(turn, asked, state, meter)._replace(turn=number, exact=is_reported, stale=stale),
         ViewPart("assistant", turn.reply, round(said), state, number, is_reported, stale, parts=parts),
@@ -186,21 +179,12 @@ def _summary_state(summary: Summary, conversation: Conversation) -> PartStatus:
     return "summary of older answers" if old else "summary"
 
 
-def _price(prices: Sequence[RequestPrice]) -> str:
-    """Return what requests cost that are sent at once, as the end of a sentence; nothing where nobody bills them."""
-    if all(price.is_free for price in prices):
+def _price(price: RequestPrice) -> str:
+    """Return what a request costs, as the end of a sentence; nothing where nobody bills it."""
+    if price.is_free:
         return ""
-    together, several = price_range(prices), len(prices) > 1
-    if together is None:
-        unknown = unknown_prices(prices) if several else "its price is unknown"
-        return f"; {unknown} (%chat config prices gives it)"
-    high = words.dollars(together[1])
-    replies, each = ("replies", " each") if several else ("a reply", "")
-    length = f"{max(price.output_tokens for price in prices):,} tokens{each}"
-    if all(price.is_limited or price.is_free for price in prices):
-        most = f"up to {high} with {replies} of at most {length}"
-    else:
-        most = f"~{high} with {replies} of {length}, which may be longer: no max_tokens is set"
-    rates = [f"{price.model}: {price.rates}" if several else str(price.rates) for price in prices if price.rates]
-    which = f"all {len(prices)} together: " if several else ""
-    return f"; {which}{sending_text(prices)}, {most} ({'; '.join(dict.fromkeys(rates))})"
+    if price.high is None:
+        return "; its price is unknown (%chat config prices gives it)"
+    bound = "up to" if price.is_limited else "about"
+    most = f"{bound} {words.dollars(price.high)} with {price.output_tokens:,} tokens of reply"
+    return f"; {sending_text(price)}, {most}{f' ({price.rates})' if price.rates else ''}"

@@ -19,6 +19,7 @@ from ..conversation.text_safety import checked, clean
 from ..errors import InvalidRequestError
 from ..models.registry import Models
 from ..models.target import Target
+from ..runtime.files import reason_of
 from ..runtime.redaction import Redactor
 
 if TYPE_CHECKING:
@@ -140,27 +141,21 @@ def prompt_text(system: str) -> str:
     """
     if not isinstance(system, str) or not system.startswith("@") or "\n" in system.strip():
         return system
-    path = Path(system.strip()[1:]).expanduser()
-    try:
-        return path.read_text("utf-8").strip()
-    except (OSError, ValueError) as error:
-        why = "is not text" if isinstance(error, ValueError) else "cannot be read"
-        raise InvalidRequestError(
-            f"The system prompt {system.strip()} names a file, and {path} {why} "
-            f"(looked for in {Path.cwd() if not path.is_absolute() else path.parent})."
-        ) from None
+    return _file_text(Path(system.strip()[1:]).expanduser(), f"The system prompt {system.strip()} names a file, and")
 
 
 def memory_text(path: Path) -> str:
     """Return the text of a memory file. Raises InvalidRequestError where it is none."""
+    return _file_text(path, "The memory file")
+
+
+def _file_text(path: Path, what: str) -> str:
     try:
-        text = path.read_text("utf-8-sig")
-        why = "is not UTF-8 text" if "\0" in text else ""
+        return clean(path.read_text("utf-8-sig")).strip()
     except (OSError, ValueError) as error:
-        why = f"cannot be read ({error.strerror})" if isinstance(error, OSError) else "is not UTF-8 text"
-    if why:
-        raise InvalidRequestError(f"The memory file {path} {why}: name a text file.")
-    return clean(text).strip()
+        raise InvalidRequestError(
+            f"{what} {path.absolute()} cannot be read ({reason_of(error)}): name a text file."
+        ) from None
 
 
 class MemoryFile:
@@ -196,30 +191,10 @@ class MemoryFile:
         written = path.stat().st_mtime_ns if path.exists() else 0
         key = (path, written, cap, where.provider.tokenizer)
         if key != self._key:
-            self._key, self._text, self.problems = key, "", ()
             # a meter that has learned nothing cuts the file after a restart where it was cut before
             measure = Models().meter(where.provider, where.settings).tokens
-            try:
-                self._fit(path, cap, measure)
-            except InvalidRequestError as error:
-                self.problems = (f"{error} Nothing of it is sent.",)
+            self._key, (self._text, self._size, self.problems) = key, _fitting(path, cap, measure)
         return path, self._text
-
-    def _fit(self, path: Path, cap: int, measure: Callable[[str], float]) -> None:
-        """Read the file, or its first lines where it takes more than ``cap`` tokens."""
-        text = memory_text(path)
-        whole = size = measure(text)
-        if whole > cap:
-            text = text[: int(len(text) * cap / whole)]
-            while measure(text) > cap:
-                text = text[: -max(len(text) // 20, 1)]
-            text = text[: text.rfind("\n")] if "\n" in text else text
-            size = measure(text)
-            self.problems = (
-                f"The memory file {path.name} has about {whole:,.0f} tokens, of which the first {size:,.0f} are sent: "
-                f"it may take a fifth of the limit of a prompt, less a margin for the estimate ({cap:,}). Shorten it.",
-            )
-        self._text, self._size = text, size
 
     def notice(self, path: Path, *, changed: bool) -> str:
         """Return the line that says that the file last read joins the system prompt."""
@@ -228,3 +203,24 @@ class MemoryFile:
             f"{path.name} beside this notebook {what} about {self._size:,.0f} tokens of every request. "
             "%chat memory shows them, %chat memory off leaves them out."
         )
+
+
+def _fitting(path: Path, cap: int, measure: Callable[[str], float]) -> tuple[str, float, tuple[str, ...]]:
+    """Return a memory file's text, or its first lines in ``cap`` tokens, with its size and what is wrong with it."""
+    try:
+        text = memory_text(path)
+    except InvalidRequestError as error:
+        return "", 0.0, (f"{error} Nothing of it is sent.",)
+    whole = size = measure(text)
+    if whole <= cap:
+        return text, whole, ()
+    while size > cap:
+        text = text[: int(len(text) * min(0.95, cap / size))]
+        size = measure(text)
+    text = text.rpartition("\n")[0] or text
+    size = measure(text)
+    problem = (
+        f"The memory file {path.name} has about {whole:,.0f} tokens, of which the first {size:,.0f} are sent: "
+        f"it may take a fifth of the limit of a prompt, less a margin for the estimate ({cap:,}). Shorten it."
+    )
+    return text, size, (problem,)

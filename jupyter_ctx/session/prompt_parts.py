@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from ..context.compaction import NOTHING_WITHIN, Within
-from ..context.context_info import segments_of
 from ..context.tokens import Meter
 from ..conversation.messages import Attachment, Turn, file_tokens
 from ..display.tables import TableRow, shortened, table_text
@@ -18,7 +17,6 @@ PART_MARK = "↳ "  # begins the line of a part
 ASIDES = re.compile(r" \(about [\d,]+ tokens?\)|, about [\d,]+ tokens?|; -a .* sends more")  # of a source
 MOST_PART_LINE = 200  # characters of a name
 CELL_SOURCE = re.compile(r"(?:In\[\d+\]|text above (?:In\[\d+\]|this cell))(?= \(|\Z)")  # a cell of the notebook
-_LEAST = 1e-9  # tokens, so that parts of no size share out what a message has
 
 
 class PromptPart(NamedTuple):
@@ -66,14 +64,17 @@ def prompt_parts(turn: Turn, tokens: int, meter: Meter) -> tuple[PromptPart, ...
     """Return the parts of a turn's prompt, which share its ``tokens``; none where nothing went with it."""
     if not turn.sources:
         return ()
-    typed, *along = parts = tuple(divided(turn))
-    texts = [meter.tokens(part.text) for part in along]
-    around = meter.message(turn.prompt) - sum(texts)  # what was typed, and what a message has around it
-    files = (file_tokens(part.files, meter.vision) for part in along)
-    sizes = [max(around, meter.tokens(typed.text), _LEAST), *map(sum, zip(texts, files, strict=True))]
-    scale = tokens / sum(sizes)
-    shares = segments_of((part.source, scale * size) for part, size in zip(parts, sizes, strict=True))
-    return tuple(part._replace(tokens=share.tokens) for part, share in zip(parts, shares, strict=True))
+    typed, *along = divided(turn)
+    sizes = [meter.tokens(part.text) + file_tokens(part.files, meter.vision) for part in along]
+    shares = _shares(sizes, meter.tokens(typed.text), tokens)
+    first = typed._replace(tokens=tokens - sum(shares))  # with what a message has around it
+    return (first, *(part._replace(tokens=share) for part, share in zip(along, shares, strict=True)))
+
+
+def _shares(sizes: Sequence[float], rest: float, tokens: float) -> list[int]:
+    """Return estimated sizes as whole tokens which leave room for the rest of as many ``tokens``."""
+    scale = min(1.0, tokens / max(1.0, sum(sizes) + rest))
+    return [int(scale * size) for size in sizes]
 
 
 def asked_and_answered(turn: Turn, meter: Meter) -> tuple[float, float, bool]:
@@ -88,31 +89,22 @@ def asked_and_answered(turn: Turn, meter: Meter) -> tuple[float, float, bool]:
     return asked + said - answered, answered, True
 
 
-def turn_parts(turn: Turn, meter: Meter) -> tuple[PromptPart, ...]:
-    """Return the parts of a turn: of its prompt, and the calls before its reply; none where it has no such parts."""
-    if not turn.sources and not turn.rounds:
-        return ()
-    asked, answered, _ = asked_and_answered(turn, meter)
-    prompt = prompt_parts(turn, round(asked), meter)
-    if turn.rounds and not prompt:
-        prompt = (PromptPart("", turn.prompt, tokens=round(asked)),)
-    return (*prompt, *call_parts(turn, answered, meter))
+def answer_parts(turn: Turn, tokens: float, meter: Meter) -> tuple[PromptPart, ...]:
+    """Return the calls before a turn's reply, with their results, and the reply, which share ``tokens``.
 
-
-def call_parts(turn: Turn, tokens: float, meter: Meter) -> tuple[PromptPart, ...]:
-    """Return the calls before a turn's reply with their results: parts of the ``tokens`` of all that answers."""
+    None where nothing was called.
+    """
     pairs = [pair for each in turn.rounds for pair in zip(each.calls, each.results, strict=True)]
-    if not pairs:
-        return ()
     sizes = [
         meter.tokens(f"{call.name}{call.arguments}{result.text}") + file_tokens(result.attachments, meter.vision)
         for call, result in pairs
     ]
-    scale = tokens / max(1.0, sum(sizes) + meter.tokens(turn.reply))
-    return tuple(
-        PromptPart(f"{call} → {result.brief}", result.text, result.attachments, round(scale * size))
-        for (call, result), size in zip(pairs, sizes, strict=True)
-    )
+    shares = _shares(sizes, meter.tokens(turn.reply), tokens)
+    calls = [
+        PromptPart(f"{call} → {result.brief}", result.text, result.attachments, share)
+        for (call, result), share in zip(pairs, shares, strict=True)
+    ]
+    return (*calls, PromptPart("reply", turn.reply, tokens=round(tokens) - sum(shares))) if calls else ()
 
 
 def tokens_within(turn: Turn, meter: Meter) -> Within:
@@ -123,8 +115,7 @@ def tokens_within(turn: Turn, meter: Meter) -> Within:
     asked, answered, _ = asked_and_answered(turn, meter)
     parts = prompt_parts(turn, round(asked), meter) if has_cells else ()
     cells = sum(part.tokens for part in parts if CELL_SOURCE.match(part.source))
-    calls = sum(part.tokens for part in call_parts(turn, answered, meter))
-    return Within(cells, min(calls, answered))
+    return Within(cells, sum(part.tokens for part in answer_parts(turn, answered, meter)[:-1]))
 
 
 def divided(turn: Turn) -> Iterator[PromptPart]:

@@ -194,7 +194,7 @@ class _SideBySide:
 
     def _is_same(self, offered: Alternatives, past: Conversation) -> bool:
         """Return whether stored answers are whole ones to just these requests, as they were then."""
-        if len(offered.answers) != len(self._columns) or not all(map(is_whole, offered.answers)):
+        if len(offered.answers) != len(self._columns) or not all(map(_is_whole, offered.answers)):
             return False
         prompts = [replace(self._prompt, options=column.asked.options) for column in self._columns]
         then = zip(map(offered.turn, offered.answers), prompts, strict=True)
@@ -315,14 +315,14 @@ class _SideBySide:
                 self._watcher.failed(number, column.problem)
 
 
-def is_whole(answer: Alternative) -> bool:
+def _is_whole(answer: Alternative) -> bool:
     """Return whether an answer came, and nothing stopped it."""
     return not answer.error and answer.record.stop_reason not in INCOMPLETE
 
 
 def _copied(offered: Alternatives | None, said: TurnAdded) -> Alternatives | None:
     """Return stored answers of another conversation, where all are whole, as answers to this cell."""
-    if offered is None or not all(map(is_whole, offered.answers)):
+    if offered is None or not all(map(_is_whole, offered.answers)):
         return None
     asked, now = said.turn.record, time.time()
     answers = list[Alternative]()

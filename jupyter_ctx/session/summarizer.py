@@ -156,7 +156,7 @@ def write_summary(
             name = session.settings.summary_model or session.settings.model
             used, done = "extractive", f"{done} by your own lines, for {name} wrote no summary: {error}"
     cost = (session.state.spent.dollars or 0.0) - spent_before
-    paid = f" (the model's text cost {words.dollars(cost)})" if cost else ""
+    paid = f"; the model's text cost {words.dollars(cost)}" if cost else ""
     if stopper.stopped:
         return SummaryDraft(f"Stopped: no summary was written, and everything is as it was{paid}")
     text = with_own_lines(text, older, target, cap)

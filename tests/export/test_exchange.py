@@ -1,4 +1,4 @@
-"""A conversation as Markdown, JSON and a notebook, and back."""
+"""A conversation as Markdown, JSON and a notebook, and what JSON and notebooks bring back."""
 
 from __future__ import annotations
 
@@ -18,12 +18,11 @@ from jupyter_ctx.conversation.conversation import Conversation
 from jupyter_ctx.conversation.events import Added, Excluded, Pinned, Summarized, SystemSet, TurnAdded
 from jupyter_ctx.conversation.messages import Attachment, StopReason, Summary, Turn, TurnRecord
 from jupyter_ctx.errors import InvalidRequestError
-from jupyter_ctx.export.conversation_files import FORMATS, carried, read, renewed, written
+from jupyter_ctx.export.conversation_files import carried, read, renewed, written
 from jupyter_ctx.export.openai_messages import from_messages
 
 pytestmark = pytest.mark.core
 
-SUFFIXES = (".md", ".json", ".ipynb")
 PIECES = (
     *("\n", "\n\n", "\r", "\r\n", " ", "\t", "\x0b", "\x0c", "\x1b[31m", "\x85", "\u2028", "\u202e", "\ufeff", "😀"),
     *("<!-- jupyter_ctx user {} -->", "\\<!-- jupyter_ctx ", '<!-- jupyter_ctx conversation {"version": 1} -->'),
@@ -92,46 +91,40 @@ def said(added: Added) -> list[tuple[str, str]]:
 
 @CHEAP
 @given(talk=talks())
-def test_what_was_written_is_read_back_exactly_whatever_was_said_and_a_tool_did_to_line_ends(talk: Added) -> None:
-    for suffix in SUFFIXES:
-        text = written(talk, suffix)
-        text.encode("utf-8")
-        assert "\r" not in text
-        for file in (text, "\ufeff" + text.replace("\n", "\r\n")):
-            assert plain(read(file, suffix)) == plain(talk)
-    notebook = nbformat.reads(written(talk, ".ipynb"), as_version=4)
-    nbformat.validate(notebook)
-    assert plain(read(nbformat.writes(notebook), ".ipynb")) == plain(talk)
+def test_json_is_read_back_exactly_whatever_was_said_and_every_format_can_be_written(talk: Added) -> None:
+    text = written(talk, ".json")
+    text.encode("utf-8")
+    assert "\r" not in text
+    for file in (text, "\ufeff" + text.replace("\n", "\r\n")):
+        assert plain(read(file, ".json")) == plain(talk)
     assert plain(renewed(talk)) == plain(talk)
+    nbformat.validate(nbformat.reads(written(talk, ".ipynb"), as_version=4))
+    written(talk, ".md").encode("utf-8")
 
 
-def test_a_notebook_shows_the_images_that_went_with_a_prompt_and_holds_each_once() -> None:
-    text = written(TALK, ".ipynb")
+def test_a_notebook_shows_the_images_that_went_with_a_prompt_and_brings_its_turns_back() -> None:
+    talk = replace(TALK, turns=(ONE, replace(TWO, reply="It is grey.\n")))
+    text = written(talk, ".ipynb")
     shown = json.loads(text)["cells"][-1]["outputs"]
     assert [list(output["data"]) for output in shown] == [["image/png"], ["text/plain"]]
     assert base64.b64decode(shown[0]["data"]["image/png"]) == PICTURE.data
-    assert text.count(base64.b64encode(PICTURE.data).decode()) == 1
-    less = json.loads(text)
-    del less["cells"][-1]["outputs"][0]
-    (_, turn) = read(json.dumps(less), ".ipynb").turns
-    assert [file.data for file in turn.attachments] == [PAPER.data]
+    got = read(text, ".ipynb")
+    assert (got.system, said(got)) == ("Be brief.", [(ONE.prompt, ONE.reply), (TWO.prompt, "It is grey.")])
 
 
-@pytest.mark.parametrize("suffix", SUFFIXES)
-def test_a_summary_is_a_new_one_and_keeps_to_the_turns_that_are_there(suffix: str) -> None:
+def test_a_summary_is_a_new_one_and_keeps_to_the_turns_that_are_there() -> None:
     more = replace(SHORT, covers=SHORT.covers | {"gone"})
-    got = read(written(replace(TALK, summary=more), suffix), suffix)
+    got = read(written(replace(TALK, summary=more), ".json"), ".json")
     assert plain(got) == plain(TALK)
     assert got.summary is not None
     assert not {got.summary.id, *(turn.id for turn in got.turns)} & {SHORT.id, ONE.id, TWO.id}
     none = replace(SHORT, covers=frozenset({"gone"}))
-    assert read(written(replace(TALK, summary=none), suffix), suffix).summary is None
+    assert read(written(replace(TALK, summary=none), ".json"), ".json").summary is None
 
 
-@pytest.mark.parametrize("suffix", SUFFIXES)
-def test_what_no_file_can_hold_is_mended_when_written(suffix: str) -> None:
+def test_what_no_file_can_hold_is_mended_when_written() -> None:
     odd = Attachment("caf\udce9.png", "image/png", b"1", 3)
-    got = read(written(Added((Turn("p", "r", (odd,), record=TurnRecord("m")),)), suffix.upper()), suffix)
+    got = read(written(Added((Turn("p", "r", (odd,), record=TurnRecord("m")),)), ".JSON"), ".json")
     assert got.turns[0].attachments == (replace(odd, name="caf�.png"),)
 
 
@@ -220,7 +213,8 @@ def test_marks_that_fit_the_messages_no_more_are_left_aside(version: int) -> Non
 
 
 def test_markdown_is_made_for_people() -> None:
-    text = re.sub(r"<!-- jupyter_ctx .* -->\n", "", written(TALK, ".md"))
+    first, _, text = written(TALK, ".md").partition("\n")
+    assert first == "<!-- jupyter_ctx conversation -->"
     assert text == (
         "# Conversation\n\n## System prompt\n\nBe brief.\n\n## Summary\n\nThe sky was asked about.\n\n"
         "## You\n\nWhy is the sky blue?\n\n## openai/gpt-5.2\n\nBecause of \\*Rayleigh\\*.\n\n".replace("\\*", "*")
@@ -232,41 +226,19 @@ def test_markdown_is_made_for_people() -> None:
 HOSTILE = 'x --> <script>alert(1)</script> --!> ![a](http://e.x)\n\n## You\r<!-- jupyter_ctx user {} -->\u2028`*_"#'
 
 
-def test_names_do_not_break_out_of_comment_or_heading() -> None:
+def test_names_do_not_break_out_of_a_heading() -> None:
     file = Attachment(HOSTILE, "image/png", b"1")
-    talk = Added((Turn("p", "r", (file,), record=TurnRecord(HOSTILE)),))
-    text = written(talk, ".md")
-    assert plain(read(text, ".md")) == plain(talk)
+    text = written(Added((Turn("p", "r", (file,), record=TurnRecord(HOSTILE)),)), ".md")
     html = MarkdownIt("commonmark", {"html": True}).render(text)
     assert re.findall("<(?!/|!--)([a-z0-9]+)", html) == ["h1", "h2", "p", "img", "p", "h2", "p"]
-    assert html.count("-->") == text.count("\n<!-- jupyter_ctx ") + 1
+    assert html.count("-->") == 1
 
 
 @pytest.mark.parametrize("code", ["```python\nx = 1", "~~~~\n```\n~~~", "a\n  ````md\n```\n``` b", "```\n```\n```"])
 def test_code_that_was_cut_does_not_swallow_what_follows(code: str) -> None:
     others = Turn("q", "```py\nwhole\n```"), Turn("r", "``` no ` code")
     talk = Added((Turn("p", code, record=TurnRecord("m", "interrupted")), Turn("p", code + "\r"), *others))
-    text = written(talk, ".md")
-    assert plain(read(text, ".md")) == plain(talk)
-    assert MarkdownIt("commonmark").render(text).count("<h2>") == 8
-
-
-def test_markdown_that_people_have_edited_is_read() -> None:
-    text = written(TALK, ".md").replace("Why is", "Who is").replace("## You\n[", "[").replace("\n\n<!--", "\n<!--")
-    got = read(text, ".md")
-    assert said(got) == [("Who is the sky blue?", ONE.reply), ("And here?", "")]
-    first = text.index("<!-- jupyter_ctx user")
-    without = text[:first] + text[text.index("<!-- jupyter_ctx user", first + 1) :]
-    got = read(without, ".md")
-    assert said(got) == [("And here?", "")]
-    assert got.summary is None
-
-
-def test_an_edit_counts_where_a_reader_sees_not_what_was_said() -> None:
-    text = written(Added((Turn("a\r\nb", "```py\nx = 1"),)), ".md")
-    assert said(read(text, ".md")) == [("a\r\nb", "```py\nx = 1")]
-    edited = text.replace("a\nb", "a\nc").replace("x = 1\n", "x = 2\n")
-    assert said(read(edited, ".md")) == [("a\nc", "```py\nx = 2\n```")]
+    assert MarkdownIt("commonmark").render(written(talk, ".md")).count("<h2>") == 8
 
 
 # notebooks
@@ -278,8 +250,7 @@ def test_the_notebook_runs_from_top_to_bottom() -> None:
         "%load_ext jupyter_ctx",
         "%%chat system\nBe brief.\n",
         "%%chat --raw\nWhy is the sky blue?",
-        "With the prompt below went: chart.png, paper.pdf. It is kept in this file, and running the cell again does "
-        "not send it.",
+        "With the prompt below went: chart.png, paper.pdf. Running the cell again does not send it.",
         "%%chat --raw\nAnd here?",
         "# nothing was asked in words\n ",
     ]
@@ -290,15 +261,6 @@ def test_the_notebook_runs_from_top_to_bottom() -> None:
 def test_what_front_ends_colour_and_terminals_obey_is_not_in_an_output() -> None:
     text = written(Added((Turn("p", "a\x1b[31mb\r\n\u202ec"),)), ".ipynb")
     assert json.loads(text)["cells"][1]["outputs"][0]["data"] == {"text/plain": "a�[31mb\n�c"}
-
-
-def test_a_cell_that_ran_again_has_its_new_answer_and_none_of_the_old_marks() -> None:
-    found = json.loads(written(replace(TALK, pinned=(ONE.id,)), ".ipynb"))
-    found["cells"][2] |= {"source": "%%chat --raw\nWhy is the sea blue?", "outputs": [shown("It is deep.")]}
-    got = read(json.dumps(found), ".ipynb")
-    assert said(got) == [("Why is the sea blue?", "It is deep."), ("And here?", "")]
-    assert (got.turns[0].model, got.pinned, got.summary) == ("", (), None)
-    assert got.turns[1].attachments == TWO.attachments
 
 
 def test_cells_written_by_hand_are_read_with_their_answers() -> None:
@@ -350,11 +312,8 @@ MESSAGES = "[{}]".format
 @pytest.mark.parametrize(
     ("text", "suffix", "match"),
     [
-        ("", ".txt", r"cannot be a '\.txt' file: use one of \.md, \.json, \.ipynb"),
-        ("# Notes\n", ".md", "was not written by %chat export"),
-        ('<!-- jupyter_ctx conversation {"version": 2} -->', ".md", "or by a newer one"),
-        ("<!-- jupyter_ctx user {", ".md", "A jupyter_ctx comment in this Markdown is not valid JSON"),
-        ("<!-- jupyter_ctx prompt {} -->\n## You\n\nhello\n", ".md", "'prompt' with list is not a message"),
+        ("", ".txt", r"not read from a '\.txt' file: use one of \.json, \.ipynb"),
+        ("# Conversation\n", ".md", r"not read from a '\.md' file"),
         ("{", ".json", "This is not valid JSON"),
         ("[" * 100_000, ".json", "too many brackets"),
         ('{"messages": {}}', ".json", "There are no messages in it"),
@@ -409,16 +368,14 @@ def read_or_refused(text: str, suffix: str) -> None:
         got = read(text, suffix)
     except InvalidRequestError:
         return
-    for again in FORMATS:
-        assert plain(read(written(got, again), again)) == plain(got)
+    assert plain(read(written(got, ".json"), ".json")) == plain(got)
 
 
 @CHEAP
 @given(text=st.text(st.characters()) | TEXTS)
 def test_any_text_is_read_or_refused(text: str) -> None:
-    for suffix in SUFFIXES:
+    for suffix in (".json", ".ipynb"):
         read_or_refused(text, suffix)
-        read_or_refused(f'<!-- jupyter_ctx conversation {{"version": 1}} -->\n{text}', suffix)
 
 
 def places(value: Any) -> list[tuple[Any, Any]]:

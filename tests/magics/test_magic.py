@@ -197,15 +197,3 @@ def test_anothers_chat_magic_is_left_alone_and_named(shell: Any) -> None:
     assert "%chat trim" in cells.run("%ctx help")
     cells.run("%unload_ext jupyter_ctx")
     assert shell.run_line_magic("chat", "") == "theirs"
-
-
-def test_large_values_are_said_before_they_are_sent(talk: Ask, cells: Cells) -> None:
-    cells.run("rows, small = 'the sea and the wind ' * 30, 'a boat'")
-    assert "takes about" not in cells.run("%%chat\nWhat of {{ small }}?")
-    said = cells.run("%%chat\nWhat of {{ rows }} and {{ small }}?")
-    assert re.search(
-        r"\[ctx\] The values filled in take about \d+ tokens, most of them \{\{ rows \}\} \(\d+\): [\d,]+ % of the \d+",
-        said,
-    )
-    assert said.index("filled in take") < said.index(get_chat().turns[-1].reply.strip()[:10])
-    assert "[ctx] {{ rows }} takes about" in cells.run("%%chat -t 0\nWhat of {{ rows }}?")

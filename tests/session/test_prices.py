@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from priced import Priced
 
 from jupyter_ctx import Chat
-from jupyter_ctx.models.request_price import price_range
 
 
 def priced(provider: Any = None, **given: Any) -> Chat:
@@ -36,23 +35,14 @@ def test_the_cost_lies_in_the_range_that_was_told(prompts: list[str]) -> None:
         assert price.low <= cost <= price.high
 
 
-def test_several_requests_are_priced_together() -> None:
-    chat = priced()
-    one = chat.preview("Hello.").price
-    unknown = Chat(provider=Priced("Yes.", model="anthropic/claude-of-tomorrow")).preview("Hello.").price
-    assert one.high is not None
-    assert price_range([one, one]) == pytest.approx((2 * (one.low or 0), 2 * one.high))
-    assert price_range([one, unknown]) is None
-
-
 def test_a_summary_says_what_it_cost_also_where_it_is_dropped() -> None:
     chat = priced(Priced(FACTS), window=16_000)
     chat.add_messages(crates())
-    assert re.search(r"Summarised turns 1 to \d+ for \$0.0\d+ \(", str(chat.summarize()))
+    assert re.search(r"Summarised turns 1 to \d+; the model's text cost \$0.0\d+ \(", str(chat.summarize()))
     chat = priced(Priced("talk, talk, talk.\n" * 2_000), window=4_000)
     chat.add_messages(crates())
     said = str(chat.summarize())
-    assert re.search(r"^Summary dropped: .*, although the model's text cost \$0.\d+\. The conversation is as", said)
+    assert re.search(r"^Summary dropped: .*; the model's text cost \$0.\d+\. The conversation is as", said)
     assert chat.conversation.summary is None
 
 
