@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Literal, NamedTuple, get_args
 
 from .. import wording as words
-from ..context.budget import HALF
 from ..context.compaction import trim as trim_by_size
 from ..context.context_info import Plan
 from ..context.summary_facts import SUMMARY_ANSWER, summary_message
@@ -55,7 +54,6 @@ from .summarizer import (
     write_summary,
 )
 
-ROOM_MAKERS = ("summarise", "trim", "clear")
 MAX_NAMED = 40  # characters of a prompt that names its turn
 
 
@@ -430,22 +428,3 @@ def _places(session: Session, numbers: Sequence[int]) -> list[TurnSlot]:
             there = f"there are 1 to {len(places)}" if places else "there are none yet"
             raise InvalidRequestError(f"There is no turn {number!r}: {there}.")
     return [places[number - 1] for number in dict.fromkeys(numbers)]
-
-
-def threshold_notice(session: Session, *, has_figure: bool = False) -> str | None:
-    """Return one line where the conversation first passes half of its limit.
-
-    ``has_figure``: how full it is stands beside the line.
-    """
-    try:
-        info = session.latest().info
-    except ChatError:  # the cell used another model, and the conversation's own is not available
-        return None
-    if not session.is_first_above(HALF, info.fill):
-        return None
-    session.save()
-    about, possible = "" if info.exact else "~", plans(session)
-    figure = f"Context {about}{info.fill * 100:.0f} % full: {info.used:,} of {info.limit:,} tokens."
-    commands = " or ".join(name for name in ROOM_MAKERS if possible[name].possible)
-    room = f"%chat {commands} makes room." if commands else ""
-    return " ".join(filter(None, ["" if has_figure else figure, room])) or None

@@ -140,7 +140,7 @@ def ledger_of(past: Conversation, meter: Meter, scope: Scope) -> Ledger:
             new = past.places[measured:]
             held = {place.id for place in scope.held(new)}
             for place in new:
-                turn, is_held = scope.turn(past, place), place.id in held
+                turn, is_held = scope.turn(past, place) if scope.shortened else place.turn, place.id in held
                 tokens, counted = turn_tokens(turn, meter) if is_held else None, meter.counted(turn.record.id)
                 has_parts = is_held and (turn.record.sources or turn.rounds)
                 within = tokens_within(turn, meter) if has_parts else NOTHING_WITHIN
