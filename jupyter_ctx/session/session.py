@@ -40,7 +40,6 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 ABOVE = "above "  # begins the keys of lines on how full it is, which are said again after a clear
 ALWAYS_OF_NOW = {"parameters", "max_cost", "confirm_cost"}  # settings that are not kept, or that bound what is paid
-MAY_BE_CACHED = 600.0  # seconds after which no cache is hoped for whose provider does not say how long it lasts
 # settings that decide how much of a conversation a request has room for
 FITS_BY = frozenset({"model", "window", "max_tokens", "compact_at", "min_turns", "max_turns", "budget_share"})
 
