@@ -26,8 +26,8 @@ from .runtime.redaction import without_address_keys
 from .session import actions
 from .session.actions import Change
 from .session.course import COURSE_FILE, course_in
+from .session.notebook_state import NotebookState
 from .session.session import Session
-from .session.state import NotebookState
 from .storage.conversation_writer import ConversationWriter, OpenedConversation, forget
 from .storage.database import TakenError
 from .storage.ownership import is_held_elsewhere
@@ -148,11 +148,8 @@ class Library:
         Where there is none, ``begin`` it, else raise InvalidRequestError with the nearest name.
         """
         current = self.current
-        if not begin and name not in self._chats and name not in (names := self.names):
-            hint = words.did_you_mean(name, names, "{!r}") or f" Conversations: {', '.join(sorted(names))}."
-            raise InvalidRequestError(
-                f"There is no conversation {name!r}.{hint} A prompt would begin it: %%chat -i {shlex.quote(name)}."
-            )
+        if not begin:
+            self._check_known(name, f"A prompt would begin it: %%chat -i {shlex.quote(name)}.")
         if name not in self._chats:
             chat = self._open(name, current.config)
             if chat.name == name:
@@ -164,12 +161,14 @@ class Library:
     def switch(self, name: str) -> Chat:
         """Make this conversation the current one. Raises InvalidRequestError for an unknown name."""
         current = self.current
-        if name not in self._chats and name not in (names := [row.name for row in self.rows()]):
-            there = ", ".join(sorted(names)) or "none yet"
-            raise InvalidRequestError(
-                f"No conversation {name!r} here; %chat new {name} starts it. Conversations: {there}."
-            )
+        self._check_known(name, f"%chat new {name} begins it.")
         return self._make_current(self._chats.get(name) or self._open(name, current.config))
+
+    def _check_known(self, name: str, remedy: str) -> None:
+        """Raise InvalidRequestError where there is no conversation of this name, with the nearest name."""
+        if name not in self._chats and name not in (names := self.names):
+            hint = words.did_you_mean(name, names, "{!r}") or f" Conversations: {', '.join(sorted(names))}."
+            raise InvalidRequestError(f"There is no conversation {name!r}.{hint} {remedy}")
 
     def new(self, name: str | None = None) -> Chat:
         """Begin a conversation and make it the current one; the others stay as they are."""
@@ -233,18 +232,17 @@ class Library:
         finally:
             answers.close()
 
-    def resume(self, notebook: str, name: str | None = None, *, summary: bool = False) -> Change:
-        """Append another notebook's conversation, or a ``summary`` of it, to the current one."""
+    def resume(self, notebook: str, name: str | None = None) -> Change:
+        """Append another notebook's conversation to the current one."""
         from .export.conversation_files import carried, load, renewed
 
         row = self._elsewhere(notebook, name)
         if row is None:
-            return self.current.session.act(actions.add, load(self._path(notebook)), notebook, summary=summary)
+            return self.current.session.act(actions.add, load(self._path(notebook)))
         added = renewed(carried(self._journal().read(row).conversation))
         if self.current.system:  # the current system prompt stays
             added = replace(added, system=None)
-        source = f"{Path(row.notebook).name} ({row.name})"
-        return self.current.session.act(actions.add, added, source, summary=summary)
+        return self.current.session.act(actions.add, added)
 
     def _first(self) -> Chat:
         """Open the conversation that the notebook had before its kernel was started."""
@@ -325,9 +323,8 @@ class Library:
         return chat
 
     def _free(self, name: str) -> None:
-        with suppress(StoreError):
-            if name in [row.name for row in self.rows()]:
-                raise InvalidRequestError(f"There is a conversation {name!r} here already: %chat switch {name}.")
+        if name in self.names:
+            raise InvalidRequestError(f"There is a conversation {name!r} here already: %chat switch {name}.")
 
     def _elsewhere(self, notebook: str, name: str | None) -> ConversationRow | None:
         """Return the row of another notebook's conversation, found by the notebook's path or the end of it."""
@@ -339,10 +336,7 @@ class Library:
         if not exact and len(notebooks) > 1:
             raise InvalidRequestError(f"{notebook!r} may be {' or '.join(sorted(notebooks))}: give the whole path.")
         if not exact and not near and not self._path(notebook).is_file():
-            which = f" with a conversation {name!r}" if name else ""
-            raise InvalidRequestError(
-                f"No notebook {notebook!r}{which} is known here: %chat list all shows the known ones."
-            )
+            raise InvalidRequestError(f"No conversation of {notebook!r} is known here: %chat list all shows those.")
         return next(iter(exact or near), None)
 
     def _path(self, notebook: str) -> Path:
@@ -361,35 +355,24 @@ def _told_of_environment(settings: Settings, named: Collection[str]) -> str:
 
     ``named``: the settings that IPython's configuration or a course's file gives.
     """
-    is_named = "model" in named
+    is_named, address, provider = "model" in named, settings.base_url, split_model(settings.model)[0]
+    variables = [MODEL_VARIABLE] if os.environ.get(MODEL_VARIABLE, "").strip() and not is_named else []
     try:
-        address, variable = _address(settings, named)
-        offer = _offer() if settings.model == DEFAULT_MODEL and not is_named else ""
+        if address is not None:
+            variables += [] if "base_url" in named else [ADDRESS_VARIABLE]
+        elif address := given_address(provider):
+            variables.append(SERVICES[provider].variable)
+        if variables:
+            at = f" at {address}" if address else ""
+            line = f"Model {settings.model}{at}, as set by {' and '.join(variables)} in the environment."
+            return without_address_keys(line)
+        for name, service in SERVICES.items() if settings.model == DEFAULT_MODEL and not is_named else ():
+            address = given_address(name) if key_of(service) else ""
+            if address:
+                return (
+                    f"{service.variable} and its key are in the environment: %chat models {name} lists the models at "
+                    f"{address}, %chat use {name}/MODEL asks one."
+                )
     except InvalidRequestError as error:  # of an address, which is refused when it is used
         return str(error)
-    variables = [MODEL_VARIABLE] if os.environ.get(MODEL_VARIABLE, "").strip() and not is_named else []
-    variables += [variable] if variable else []
-    at = f" at {address}" if address else ""
-    line = f"Model {settings.model}{at}, as set by {' and '.join(variables)} in the environment."
-    return without_address_keys(line) if variables else offer
-
-
-def _address(settings: Settings, named: Collection[str]) -> tuple[str, str]:
-    """Return where the model is asked, where that is not its provider's own, and the variable that says so."""
-    if settings.base_url is not None:
-        return settings.base_url, "" if "base_url" in named else ADDRESS_VARIABLE
-    provider = split_model(settings.model)[0]
-    address = given_address(provider)
-    return address, SERVICES[provider].variable if address else ""
-
-
-def _offer() -> str:
-    """Return how to ask at an address that the environment gives with a key, but without a model."""
-    for provider, service in SERVICES.items():
-        address = given_address(provider) if key_of(service) else ""
-        if address:
-            return (
-                f"{service.variable} and its key are in the environment: %chat models {provider} lists the models at "
-                f"{address}, %chat use {provider}/MODEL asks one."
-            )
     return ""

@@ -268,16 +268,6 @@ def test_another_notebooks_conversation_can_be_brought_in(opened: Open, tmp_path
     assert page.run("%chat resume deep/old.ipynb").startswith("Added 1 turn (")
     assert said() == ["The code is 4711.", "The colour is red.", "Leave on Monday."]
     assert [row.states[0] for row in get_chat().history()] == ["pinned", "sent", "sent"]
-    page.run("%chat new short")
-    assert page.run("%chat resume old.ipynb main --summary").startswith(
-        "Added a summary of 2 turns of old.ipynb (main) ("
-    )
-    (turn,) = get_chat().turns
-    assert turn.prompt.startswith("old.ipynb (main):\n")
-    assert "4711" in turn.prompt
-    page.run("%chat export talk.json")
-    page.run("%chat new from file")
-    assert page.run("%chat resume --summary talk.json").startswith("Added a summary of 1 turn of talk.json (")
     opened("other/old.ipynb")
     say("Something else.")
     page = opened("new.ipynb")

@@ -294,12 +294,10 @@ def _typed(question: str) -> str:
     return answer
 
 
-@command(
-    ABOUT_CONVERSATIONS, "%chat resume other.ipynb", "%chat resume other.ipynb plans --summary", every_conversation=True
-)
+@command(ABOUT_CONVERSATIONS, "%chat resume other.ipynb", "%chat resume other.ipynb plans", every_conversation=True)
 def _resume(call: Call, notebook: str, name: str | None = None) -> object:
-    """Add the turns of another notebook's conversation, or its summary."""
-    return call.host.library.resume(notebook, name, summary=call.options.summary)
+    """Add the turns of another notebook's conversation."""
+    return call.host.library.resume(notebook, name)
 
 
 @command(ABOUT_SETUP, "%chat memory preferences.md", "%chat memory off", takes="[FILE | off]")

@@ -146,7 +146,6 @@ OPTIONS = (
     Option("--answers", "delete all answers that maps have stored", ("delete",)),
     Option("--extractive", "keep lines of your own, and ask no model", ("summarise",)),
     Option("--clear", "leave the outputs out of the copy", ("handout",)),
-    Option("--summary", "add only a summary of it", ("resume",)),
 )  # fmt: skip
 NUMBERS: dict[str, tuple[Callable[[str], float], int, str]] = {  # by what an option takes: kind, least, in words
     "N": (int, 1, "a whole number from 1"),

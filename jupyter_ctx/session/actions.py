@@ -11,10 +11,8 @@ from pathlib import Path
 from typing import Literal, NamedTuple, get_args
 
 from .. import wording as words
-from ..context.budget import HALF
 from ..context.compaction import trim as trim_by_size
 from ..context.context_info import Plan
-from ..context.summary_facts import SUMMARY_ANSWER, summary_message
 from ..conversation.events import (
     Added,
     Chosen,
@@ -49,13 +47,10 @@ from .summarizer import (
     NOT_ONE_TURN,
     Method,
     SummaryDraft,
-    SummaryInput,
     draft_summary,
     summary_plan,
-    write_summary,
 )
 
-ROOM_MAKERS = ("summarise", "trim", "clear")
 MAX_NAMED = 40  # characters of a prompt that names its turn
 
 
@@ -339,17 +334,15 @@ def set_system(session: Session, text: str) -> Change:
 # turns from elsewhere
 
 
-def add(session: Session, added: Added, source: str = "", *, summary: bool = False) -> Change:
-    """Take in turns of another conversation, with what it had beside them, or a ``summary`` of it as a turn.
+def add(session: Session, added: Added) -> Change:
+    """Take in turns of another conversation, with what it had beside them.
 
     They belong to the cell that runs: run again, it replaces what it added, and what is the same stays as it is.
-    ``source`` names the other conversation in messages.
     """
-    if not added.turns and (summary or added.system is None):
-        return _unchanged(f"Nothing to add: {f'nothing was said in {source}' if summary else 'there are no messages'}")
+    if not added.turns and added.system is None:
+        return _unchanged("Nothing to add: there are no messages")
     cell, past, seen = here(), session.conversation, session.notebook.seen
-    older = past.older(cell.cell, cell.run)
-    same = () if summary else _same(session, added, cell)
+    older, same = past.older(cell.cell, cell.run), _same(session, added, cell)
     ids = {turn.id for turn in same}
     there = [place for place in past.of_cell(cell.cell) if place.turn.id in ids]
     if there or (same and session.is_behind):
@@ -358,20 +351,10 @@ def add(session: Session, added: Added, source: str = "", *, summary: bool = Fal
         if added.system is not None and added.system != past.system:
             return _apply(session, SystemSet(added.system), "System prompt set; this cell's messages are there already")
         return _unchanged("Nothing to add: this cell added the same before")
-    text, note = f"Added {words.turns(len(added.turns))}", ""
-    if summary:
-        material = SummaryInput(added.turns, added.summary.text if added.summary else "")
-        done = f"Added a summary of {words.turns(len(added.turns))} of {source}"
-        draft = write_summary(session, material, session.target({}, ask=False), done)
-        if draft.summary is None:
-            return keep_summary(session, draft)
-        text = draft.text
-        added = Added((Turn(f"{source}:\n{summary_message(draft.summary.text)}", SUMMARY_ANSWER),))
-    if older:
-        note = f"They replace what this cell added before: {_named(session, older)}."
     added = replace(added, turns=tuple(_of_cell(turn, cell) for turn in added.turns))
     seen.update(turn.id for turn in added.turns)
-    return _apply(session, added, text, note)
+    note = f"They replace what this cell added before: {_named(session, older)}." if older else ""
+    return _apply(session, added, f"Added {words.turns(len(added.turns))}", note)
 
 
 def _of_cell(turn: Turn, cell: Where) -> Turn:
@@ -430,22 +413,3 @@ def _places(session: Session, numbers: Sequence[int]) -> list[TurnSlot]:
             there = f"there are 1 to {len(places)}" if places else "there are none yet"
             raise InvalidRequestError(f"There is no turn {number!r}: {there}.")
     return [places[number - 1] for number in dict.fromkeys(numbers)]
-
-
-def threshold_notice(session: Session, *, has_figure: bool = False) -> str | None:
-    """Return one line where the conversation first passes half of its limit.
-
-    ``has_figure``: how full it is stands beside the line.
-    """
-    try:
-        info = session.latest().info
-    except ChatError:  # the cell used another model, and the conversation's own is not available
-        return None
-    if not session.is_first_above(HALF, info.fill):
-        return None
-    session.save()
-    about, possible = "" if info.exact else "~", plans(session)
-    figure = f"Context {about}{info.fill * 100:.0f} % full: {info.used:,} of {info.limit:,} tokens."
-    commands = " or ".join(name for name in ROOM_MAKERS if possible[name].possible)
-    room = f"%chat {commands} makes room." if commands else ""
-    return " ".join(filter(None, ["" if has_figure else figure, room])) or None

@@ -19,7 +19,7 @@ from typing import Literal, NamedTuple
 from ..context.overflow import Overflow
 from ..context.tokens import READ_WHOLE, estimate_tokens
 from ..context.usage import Usage
-from ..conversation.messages import Message, StopReason, ToolCall, ToolResult, ToolRound
+from ..conversation.messages import Message, StopReason, ToolCall, ToolResult, ToolRound, Turn
 from ..conversation.schema import Schema
 from ..errors import REFUSED, BudgetExceededError, ChatError, ContextOverflowError, InvalidAnswerError, ProviderError
 from ..models.registry import Models
@@ -42,7 +42,6 @@ LONG_PROMPT = 1_000  # tokens by the uncalibrated estimate
 READ_SHARE = 0.35  # of that estimate: no tokenizer needs fewer tokens
 TRUNCATED_GROWTH = 1.25  # of what was read of a truncated request: whole messages are left out, so it varies
 ADDED, HARDLY = 60, 0.25  # tokens worth comparing, and the share of them that must have been read
-LEAST_EFFORTS = ("none", "minimal", "low")
 AS_THINKING = "The server sent its whole answer as thinking; it is shown as the answer."
 THOUGHT = "</think>"  # templates drop a model's thoughts from older turns, so that fewer tokens are read
 EARLIER_RESULTS = "Results of earlier rounds were shortened to their first line, so that the newest fit."
@@ -124,10 +123,6 @@ class StreamListener:
         thinking = "".join(self.thoughts)
         return Reply("".join(self.pieces), None, why, thinking=thinking, seconds=self.seconds)
 
-    def anew(self) -> StreamListener:
-        """Return who listens to a further request for the same answer."""
-        return replace(self, pieces=[], thoughts=[])
-
 
 class Completion(NamedTuple):
     """What came of a planned request.
@@ -165,6 +160,7 @@ def complete(
     schema: Schema | None = None,
     *,
     turn_id: str | None = None,
+    previous: Turn | None = None,
     caller: ToolCaller | None = None,
 ) -> Completion:
     """Send the planned request, or after refusals smaller ones, and return what came: whole, cut or interrupted.
@@ -174,10 +170,11 @@ def complete(
     Whoever records the answer calls this within :func:`uninterrupted`: Ctrl-C ends the wait for the answer, and
     nothing behind it.
 
-    ``turn_id`` is the id under which the answer's size is stored, where the answer becomes a turn. ``caller`` calls
-    the functions that the model asks for, and what they return is sent, until it answers.
+    ``turn_id`` is the id under which the answer's size is stored, where the answer becomes a turn. ``previous`` is
+    the last turn where the request is that turn's with its reply and a new prompt added: then the two reports can be
+    compared. ``caller`` calls the functions that the model asks for, and what they return is sent, until it answers.
     """
-    came = _completed(models, planned, coming, turn_id)
+    came = _completed(models, planned, coming, turn_id, previous)
     if caller is not None:
         came = _with_calls(models, came, coming, caller)
     reply = came.reply
@@ -191,7 +188,10 @@ def complete(
         return _corrected(models, came, reply, error, coming, schema)
 
 
-def _completed(models: Models, planned: RequestPlan, coming: StreamListener, turn_id: str | None) -> Completion:
+def _completed(
+    models: Models, planned: RequestPlan, coming: StreamListener, turn_id: str | None = None,
+    previous: Turn | None = None,
+) -> Completion:  # fmt: skip
     """Send one request, and after refusals smaller ones, until it is answered."""
     came = Completion(planned, planned)
     try:
@@ -199,7 +199,7 @@ def _completed(models: Models, planned: RequestPlan, coming: StreamListener, tur
             coming.sent(planned.target.model)
             for retry in range(RETRIES + 1):
                 try:
-                    came = _streamed(models, came, coming)
+                    came = _streamed(models, came, coming, previous)
                     break
                 except ContextOverflowError as error:
                     came = came._replace(refusal=came.refusal or error)
@@ -231,14 +231,15 @@ def _sent_again(came: Completion, refusal: ContextOverflowError) -> str:
     return f"Too long; sending again {f'without {lacks}' if lacks else 'with less room for the reply'}"
 
 
-def _streamed(models: Models, came: Completion, coming: StreamListener) -> Completion:
+def _streamed(models: Models, came: Completion, coming: StreamListener, previous: Turn | None) -> Completion:
     """Send one request, show what comes, and check the reply."""
     plan = came.sent
     coming.asked = time.monotonic()  # a request that was refused before is not this one
     with closing(paid_stream(models, plan.target, plan.request, plan.tokens)) as stream:
         for item in stream:
             if isinstance(item, Reply):
-                came = _checked(came, replace(item, seconds=coming.seconds))
+                before = previous if plan is came.planned else None
+                came = _checked(came, replace(item, seconds=coming.seconds), before)
                 text = came.whole().text
                 if text.strip() and not "".join(coming.pieces).strip():
                     coming.take(text)  # it came as thinking
@@ -265,7 +266,7 @@ def _learned(models: Models, came: Completion, turn_id: str | None) -> Completio
 # what a reply really shows
 
 
-def _checked(came: Completion, reply: Reply) -> Completion:
+def _checked(came: Completion, reply: Reply, previous: Turn | None) -> Completion:
     """Return what came with a reply, and why that really ended; and whether the server has read the whole prompt.
 
     Raises ContextOverflowError where the window ended the reply before its first token: that is a refusal which came
@@ -283,7 +284,7 @@ def _checked(came: Completion, reply: Reply) -> Completion:
         reply = replace(reply, text=reply.thinking, thinking="", usage=usage, notices=(*reply.notices, AS_THINKING))
     if usage is None:
         return came._replace(reply=reply)
-    is_truncated = _is_truncated(plan, usage)
+    is_truncated = _is_truncated(plan, usage, previous)
     is_whole = reply.stop_reason not in INCOMPLETE and (usage.output_tokens > 0 or not reply.text)
     beside = plan.request.schema is not None or plan.request.tools  # which each provider counts its way
     is_other = plan.dropped or beside or plan.again or usage.includes_tools or is_truncated
@@ -307,12 +308,13 @@ def _all_thinking(plan: RequestPlan, reply: Reply) -> ProviderError | None:
     full, room = f"max_tokens {f'{most:,}' if most else 'not set'}", "a larger --max-tokens (max_tokens=N)"
     if reply.stop_reason == "context_window":
         full, room = "the window is full", "a shorter conversation (%chat trim N)"
-    lower = "" if plan.request.effort in LEAST_EFFORTS else 'with --effort low (effort="low") it thinks less, '
+    is_low = plan.request.effort in ("none", "minimal", "low")
+    lower = "" if is_low else 'with --effort low (effort="low") it thinks less, '
     text = f"The answer was all thinking ({tokens:,} tokens, {full}): {lower}with {room} it has more room."
     return ProviderError(text, reply=reply)
 
 
-def _is_truncated(plan: RequestPlan, usage: Usage) -> bool:
+def _is_truncated(plan: RequestPlan, usage: Usage, previous: Turn | None) -> bool:
     """Return whether much less was read than was sent."""
     read, meter = usage.input_tokens, plan.target.meter
     if read < READ_WHOLE * plan.tokens:  # else all of it need not be estimated anew
@@ -321,12 +323,10 @@ def _is_truncated(plan: RequestPlan, usage: Usage) -> bool:
         raw = sum(estimate_tokens(message.text) for message in plan.request.messages)
         if raw >= LONG_PROMPT and read < READ_SHARE * raw:
             return True
-    guessed = plan.size.guessed + plan.ledger.guessed(plan.cut.start, plan.scope.at)
-    if guessed or not plan.places or plan.again:
+    if previous is None or previous.record.usage is None:
         return False
-    reply = meter.tokens(plan.places[-1].turn.reply)
-    added = reply + meter.message(plan.message.content)
-    if added < ADDED or read - (plan.cut.tokens - reply) >= HARDLY * added:
+    added = meter.tokens(previous.reply) + meter.message(plan.message.content)
+    if added < ADDED or read - previous.record.usage.input_tokens >= HARDLY * added:
         return False
     return not any(THOUGHT in place.turn.reply for place in plan.places)
 
@@ -426,7 +426,7 @@ def _corrected(
     except BaseException as raised:  # of who is shown it; the first answer is returned all the same
         return first._replace(error=raised)
     again = continued(first.sent, (*first.sent.again, *asked_again(invalid.text, wrong)))
-    second = _completed(models, again, coming.anew(), None)
+    second = _completed(models, again, replace(coming, pieces=[], thoughts=[]))
     reply, error = invalid, second.error
     if second.reply is not None and second.replies:
         reply = replace(billed(invalid, second.reply), rounds=invalid.rounds)
@@ -465,11 +465,11 @@ def _with_calls(models: Models, first: Completion, coming: StreamListener, calle
         whole, before = continued(came.sent, _as_messages(rounds)), came.sent
         may_shorten = len(rounds) > 1
         if whole.cut.fits or not may_shorten:
-            came = _completed(models, whole, coming.anew(), None)
+            came = _completed(models, whole, replace(coming, pieces=[], thoughts=[]))
             may_shorten = may_shorten and isinstance(came.error, ContextOverflowError) and not came.replies
         if may_shorten:
             shorter = continued(before, _as_messages([*(each.shortened() for each in rounds[:-1]), called]))
-            came, notices = _completed(models, shorter, coming.anew(), None), [EARLIER_RESULTS]
+            came, notices = _completed(models, shorter, replace(coming, pieces=[], thoughts=[])), [EARLIER_RESULTS]
         replies += came.replies
         if first.refusal is None:
             first = first._replace(planned=came.planned, refusal=came.refusal)

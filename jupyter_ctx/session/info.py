@@ -55,9 +55,9 @@ def info_of(plan: RequestPlan, spent: Spending, counted_view: str, allowance: Mo
     before = max(start, scope.at - 1)
     newest, always = ledger.between(before, scope.at), used - ledger.between(start, scope.at)
     earlier = used - always - newest
-    usage = last.usage if last and not last.rounds else None  # of several requests
+    usage = last.record.usage if last and not last.rounds else None  # of several requests
     beside = target.beside_tokens
-    is_of_the_model = last is not None and last.model == target.model  # its cache is no other model's
+    is_of_the_model = last is not None and last.record.model == target.model  # its cache is no other model's
     exact = bool(counted_view) and plan.uncut().key() == counted_view
     fixed, total, share = round(always + beside), round(used + beside), target.settings.budget_share
     budget = Budget(target.window, target.reserve, fixed, total, exact and not beside, share)
@@ -232,7 +232,9 @@ def _of_the_fit(came: Completion, *, apart: bool) -> Iterator[Notice]:
 
 def _of_results(sent: RequestPlan) -> Iterator[Notice]:
     """Yield that results of older turns were shortened, and how many tokens that freed."""
-    shortened, meter = sent.shortened(), sent.target.meter
+    meter, places = sent.target.meter, sent.past.places[sent.first_whole : sent.scope.shortened]
+    numbered = enumerate(places, sent.first_whole + 1)
+    shortened = [(number, place.turn) for number, place in numbered if place in sent.places and place.turn.rounds]
     results = sum(len(each.results) for _, turn in shortened for each in turn.rounds)
     freed = sum(turn_tokens(turn, meter) - turn_tokens(turn.with_short_results(), meter) for _, turn in shortened)
     if freed >= 1:

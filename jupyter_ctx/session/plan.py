@@ -26,6 +26,7 @@ from .view import (
     Scope,
     ledger_of,
     lightened,
+    megabytes,
     messages_before,
     request_bytes,
     scope_at,
@@ -73,22 +74,22 @@ class RequestPlan:
     counted: int | None = None
     first_whole: int = 0
 
-    @property
+    @cached_property
     def cut(self) -> Cut:
         """Where the view begins, with its tokens."""
         return self.decision.cut
 
-    @property
+    @cached_property
     def ledger(self) -> Ledger:
         """The sizes of all turns, as it was planned with."""
         return self.size.ledger
 
-    @property
+    @cached_property
     def asked(self) -> float:
         """Tokens of the new message alone, with what goes beside it and follows it."""
         return self.size.prompt
 
-    @property
+    @cached_property
     def tokens(self) -> float:
         """Tokens of the whole request, as far as they are known."""
         return self.cut.tokens + self.asked if self.counted is None else float(self.counted)
@@ -119,6 +120,8 @@ class RequestPlan:
     @cached_property
     def turns(self) -> list[Turn]:
         """The turns that it carries, as it carries them."""
+        if not self.scope.shortened:
+            return [place.turn for place in self.places]
         return [self.scope.turn(self.past, place) for place in self.places]
 
     @cached_property
@@ -160,12 +163,6 @@ class RequestPlan:
         if position == 0:
             return None
         return self.past.places[position].id if position < self.scope.at else turn_id
-
-    def shortened(self) -> list[tuple[int, Turn]]:
-        """Return the turns whose results are newly shortened, with their numbers from 1."""
-        places = self.past.places[self.first_whole : self.scope.shortened]
-        numbered = enumerate(places, self.first_whole + 1)
-        return [(number, place.turn) for number, place in numbered if place in self.places and place.turn.rounds]
 
     @property
     def most_tokens(self) -> float:
@@ -268,7 +265,7 @@ def smaller(models: Models, refused: RequestPlan, error: ContextOverflowError) -
     if request_bytes(lighter.request.messages) < size:
         return lighter
     try:
-        return replace(_shorter(refused, target, overflow), retry=retry)
+        return replace(_shorter(refused, target, overflow, share=0.5), retry=retry)
     except ContextOverflowError:
         raise heavy_error(refused, error) from None
 
@@ -339,8 +336,9 @@ def _decided(basis: RequestPlan, start: int, goal: float | None = None) -> Reque
     """Return the request with what is left out of it, in a view that begins at ``start`` or later."""
     message, target, scope = basis.message, basis.target, basis.scope
     meter, ledger = target.meter, ledger_of(basis.past, target.meter, scope)
-    asked = target.message_tokens(message) + target.beside_tokens
-    asked += sum(meter.message(each.text) + file_tokens(each.files, meter.vision) for each in basis.again)
+    asked = meter.message(message.content) + target.beside_tokens
+    for files, text in [(message.attachments, ""), *((each.files, each.text) for each in basis.again)]:
+        asked += (meter.message(text) if text else 0.0) + (file_tokens(files, meter.vision) if files else 0.0)
     fixed = meter.fixed(scope.fixed)
     guessed = 0.0 if meter.counted(scope.fixed) else fixed
     size = RequestSize(ledger, target.limit, start, scope.at, basis.first, fixed, guessed, asked, MARGIN, basis.lasting)
@@ -381,8 +379,8 @@ def _refusal_of(refused: RequestPlan, overflow: Overflow) -> Refused:
     return Refused(overflow, whole(refused.tokens), refused.request.max_tokens or 0, refused.retry)
 
 
-def _shorter(refused: RequestPlan, target: Target, overflow: Overflow) -> RequestPlan:
-    """Return a request of fewer tokens for ``target``, which knows what the refusal taught.
+def _shorter(refused: RequestPlan, target: Target, overflow: Overflow, *, share: float = 1.0) -> RequestPlan:
+    """Return a request of fewer tokens for ``target``, which knows what the refusal taught; ``share``: of the usual.
 
     Where only the room for the reply was too large, that alone shrinks. Else about the goal's tokens are sent, and at
     least one turn less, where there is one.
@@ -391,7 +389,7 @@ def _shorter(refused: RequestPlan, target: Target, overflow: Overflow) -> Reques
     if size is not None and refused.request.schema is None:
         old.meter.record_count(refused.sent, size)
     tokens = size or refused.tokens
-    goal = goal_after_refusal(tokens, target.limit, retry=refused.retry)
+    goal = share * goal_after_refusal(tokens, target.limit, retry=refused.retry)
     if target.limit_is_stated and _shorter_reply(old, target) and tokens <= target.limit:
         goal = float(target.limit)
     elif refused.retry and not target.limit_is_stated:
@@ -446,8 +444,9 @@ def overflow_error(plan: RequestPlan, overflow: Overflow | None = None, *, kept:
 
 def heavy_error(plan: RequestPlan, refusal: ContextOverflowError) -> ContextOverflowError:
     """Return the error for a request that was refused for its bytes where none is smaller."""
+    files = (f" {file.name} has {megabytes(len(file.data))}." for file in plan.message.attachments)
     return ContextOverflowError(
-        f"{plan.target.model}: {refusal} Nothing was recorded. "
+        f"{plan.target.model}: {refusal}{''.join(files)} Nothing was recorded. "
         "Send a smaller file, shorten the prompt, or make room with %chat trim.",
         largest=_largest(plan, whole(plan.tokens)), prompt=plan.message.content, by_bytes=True,
     )  # fmt: skip
@@ -491,7 +490,7 @@ def _remedy(plan: RequestPlan, used: int, largest: tuple[tuple[str, int], ...]) 
     settings, name = plan.target.settings, largest[0][0] if largest else ""
     without_turns = used - plan.ledger.between(plan.cut.start, plan.scope.at)
     if settings.on_overflow == "stop" and without_turns <= plan.target.limit:
-        is_by_turns = any(reason.startswith("max_turns") for reason in plan.decision.reasons)
+        is_by_turns = f"max_turns {settings.max_turns}" in plan.decision.reasons
         room = f"trim {settings.max_turns}" if is_by_turns else "summarise, trim N"
         return f"Make room with %chat {room} or clear; on_overflow=stop leaves that to you."
     if name.startswith("pinned"):

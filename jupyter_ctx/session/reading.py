@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Literal
 
 from ..config.settings import Settings, check_setting
-from ..conversation.messages import Turn
 from ..models.request_price import RequestPrice, request_price, worst_case
 from ..models.target import Target
 from .info import Replayed, replayed
@@ -22,7 +21,7 @@ def preview_of(session: Session, prompt: Prompt) -> View:
     said = prompt.said()
     target = session.target(prompt.options, ask=False, prompt=prompt)
     planned = session.plan(said, target, session.system_for(prompt.options), record=prompt.record)
-    counted = planned.key() == session.state.counted
+    counted = planned.key() == session.counted
     return preview(
         planned,
         said.turn,
@@ -45,20 +44,13 @@ def request_price_of(session: Session, planned: RequestPlan, *, tries: int = 1) 
 
 def _cached(session: Session, planned: RequestPlan) -> tuple[int, float | None]:
     """Return how many tokens of a request a cache holds, as the last report shows, and until when, if known."""
-    turn, documented = _previous(session, planned), planned.target.cache_seconds
+    turn, documented = session.previous(planned), planned.target.cache_seconds
     if session.sent_at is None or turn is None or turn.usage is None or turn.model != planned.target.model:
         return 0, None
     usage, until = turn.usage, session.sent_at + (documented or MAY_BE_CACHED)
     if not usage.cache_read_tokens + usage.cache_write_tokens or session.clock() >= until:
         return 0, None
     return usage.input_tokens, until if documented else None
-
-
-def _previous(session: Session, planned: RequestPlan) -> Turn | None:
-    """Return the last turn, where the request is that turn's with its reply and a new prompt added."""
-    places = planned.places
-    is_known = bool(places) and planned.key() in (session.state.counted, session.left_view)
-    return places[-1].turn if is_known else None
 
 
 def replayed_turns(session: Session) -> list[Replayed]:
@@ -86,7 +78,7 @@ def source_of(session: Session, name: str) -> Literal["default", "at the start",
     beside the notebook. Raises InvalidRequestError for an unknown setting.
     """
     check_setting(name)
-    begun = getattr(session.state.defaults, name)
+    begun = getattr(session.defaults, name)
     is_own_system = name == "system" and session.has_own_system
     if getattr(session.settings, name) != begun or is_own_system:
         return "set here"

@@ -7,23 +7,25 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
+from ..context.budget import HALF
 from ..conversation.events import Summarized, TurnAdded
 from ..conversation.messages import TurnRecord, new_id
 from ..errors import ChatError, ChatInterrupted, InvalidAnswerError, InvalidRequestError, ProviderError
 from ..providers.base import Reply
 from ..runtime.interrupts import uninterrupted
-from .actions import Change, keep_summary
+from .actions import Change, keep_summary, plans
 from .complete import Completion, StreamListener, complete
 from .info import nearly_full, notices_of
 from .plan import RequestPlan
 from .prompt import Prompt
-from .session import Session
-from .state import NEARLY_FULL
+from .session import ABOVE, Session
 from .stored import stored_answer, with_view
 from .summarizer import SummaryDraft, draft_summary, writer
 from .view import request_digest
 
 SUMMARY_FAILURES = 2
+NEARLY_FULL = 0.85  # of the limit: above this, a line says so before the answer
+ROOM_MAKERS = ("summarise", "trim", "clear")
 
 
 def send_prompt(session: Session, prompt: Prompt, coming: StreamListener) -> Reply:
@@ -38,7 +40,7 @@ def send_prompt(session: Session, prompt: Prompt, coming: StreamListener) -> Rep
             session.begin_anew()
         planned, before = _planned(session, said, prompt, coming)
         fill = planned.tokens / max(1, planned.target.limit)
-        is_nearly_full = prompt.record and session.is_first_above(NEARLY_FULL, fill)
+        is_nearly_full = prompt.record and _is_first_above(session, NEARLY_FULL, fill)
         warning = nearly_full(fill) if is_nearly_full else None
         coming.begin(warning)
         came = _recorded(session, said, prompt, planned, coming)
@@ -113,9 +115,10 @@ def _recorded(
     turn_id, record, came = new_id(), prompt.record, None
     try:
         with uninterrupted():
-            caller = session.caller(prompt, planned.target)
-            to_be = turn_id if record else None
-            came = complete(session.models, planned, coming, prompt.schema, turn_id=to_be, caller=caller)
+            came = complete(
+                session.models, planned, coming, prompt.schema, turn_id=turn_id if record else None,
+                previous=session.previous(planned), caller=session.caller(prompt, planned.target),
+            )  # fmt: skip
             session.sent = came.sent
             for each in came.replies:
                 session.spend(came.sent.target, each)
@@ -192,3 +195,28 @@ def stopped(has_begun: object, *, record: bool) -> str:
     if not has_begun:
         return "stopped before any text came; nothing was recorded."
     return "the text so far is kept." if record else "the text so far is shown, not kept."
+
+
+def threshold_notice(session: Session, *, has_figure: bool = False) -> str | None:
+    """Return one line where the conversation first passes half of its limit.
+
+    ``has_figure``: how full it is stands beside the line.
+    """
+    try:
+        info = session.latest().info
+    except ChatError:  # the cell used another model, and the conversation's own is not available
+        return None
+    if not _is_first_above(session, HALF, info.fill):
+        return None
+    session.save()
+    about, possible = "" if info.exact else "~", plans(session)
+    figure = f"Context {about}{info.fill * 100:.0f} % full: {info.used:,} of {info.limit:,} tokens."
+    commands = " or ".join(name for name in ROOM_MAKERS if possible[name].possible)
+    room = f"%chat {commands} makes room." if commands else ""
+    return " ".join(filter(None, ["" if has_figure else figure, room])) or None
+
+
+def _is_first_above(session: Session, share: float, fill: float) -> bool:
+    """Return whether ``fill`` is the first above this share of the limit; the line at 85 % covers that at half."""
+    passed = [ABOVE + str(each) for each in (HALF, NEARLY_FULL) if each <= share]
+    return fill >= share and ABOVE + str(share) in session.once(*passed)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..attachments.attached import TextRoom
 from ..config.settings import MODEL_SETTINGS, Settings, is_default, kept_settings, restored_settings
-from ..context.budget import HALF
+from ..context.usage import Spending
 from ..conversation.conversation import Conversation
 from ..conversation.events import Event, MemorySet, Offered, Summarized, SystemSet, TurnAdded
 from ..conversation.messages import Summary, Turn, new_id
@@ -26,20 +26,21 @@ from ..runtime.frontend import fingerprint, here
 from ..runtime.interrupts import uninterrupted
 from ..runtime.redaction import Redactor, Unredacted
 from ..storage.conversation_writer import ConversationWriter, OpenedConversation
+from ..storage.serialization import StoredState
 from ..storage.spending import Sum
 from .complete import as_answer
 from .info import NextRequest, info_of
+from .notebook_state import NotebookState
 from .plan import RequestPlan, counted_plan, next_plan, plan
 from .prompt import MemoryFile, Prompt, joined_system, text_room
-from .state import ABOVE, NEARLY_FULL, NotebookState, SessionState
-from .tool_rounds import ToolCaller, known_tools, offered_tools
+from .tool_rounds import ToolCaller, known_by_name, known_tools
 
 if TYPE_CHECKING:
     from ..tools.functions import Tool
 
 T = TypeVar("T")
+ABOVE = "above "  # begins the keys of lines on how full it is, which are said again after a clear
 ALWAYS_OF_NOW = {"parameters", "max_cost", "confirm_cost"}  # settings that are not kept, or that bound what is paid
-MAY_BE_CACHED = 600.0  # seconds after which no cache is hoped for whose provider does not say how long it lasts
 # settings that decide how much of a conversation a request has room for
 FITS_BY = frozenset({"model", "window", "max_tokens", "compact_at", "min_turns", "max_turns", "budget_share"})
 
@@ -50,7 +51,12 @@ class Session:
     One turn is asked at a time, and actions are done between turns: on some kernels (ipykernel 7.0 to 7.3) button
     callbacks run in threads beside a cell.
 
-    conversation, state: all that it knows
+    conversation: its events
+    settings, defaults: the settings as they are now, and as it was started with: only what differs is stored
+    warned: what is said once, and was
+    spent: what replies cost
+    counted: the view whose size the provider reported last, as ``view_key`` names it; empty: none
+    runs: the settings that were kept of runs over tables, by their cells and the fingerprints of their texts
     models, notebook: shared with the other conversations of the notebook
     journal: stores it, where it is not ``None``
     total: where all conversations add up what they spend
@@ -69,7 +75,9 @@ class Session:
         total: Sum | None = None,
     ) -> None:
         self.conversation = Conversation()
-        self.state = SessionState(settings, defaults or settings)
+        self.settings, self.defaults = settings, defaults or settings
+        self.warned, self.spent, self.counted = frozenset[str](), Spending(), ""
+        self.runs: Mapping[str, dict[str, Any]] = {}
         self.journal = journal
         self.models, self.notebook = models or Models(), notebook or NotebookState()
         self.memory = MemoryFile(self.notebook.folder)
@@ -79,7 +87,7 @@ class Session:
         self.summary_failures = 0  # of those nobody asked for, in a row
         self._latest: NextRequest | None = None  # as of the last change
         self.sent: RequestPlan | None = None  # the last request, until the conversation is looked at anew
-        self.left_view = ""  # that the last request and its reply left, as ``state.counted``
+        self._left_view = ""  # that the last request and its reply left, as ``counted``
         self._is_saved = False
         self._turns = threading.RLock()
         self._cache_key = f"jupyter_ctx-{new_id()}"
@@ -87,7 +95,6 @@ class Session:
         self.clock: Callable[[], float] = time.time
         self.sent_at: float | None = None  # when the last turn was sent from here, by this clock
         self.cost_budget = CostBudget(total=total)
-        self._lock = threading.Lock()  # a button's callback may run in another thread
 
     @contextmanager
     def turn(self) -> Iterator[None]:
@@ -130,22 +137,17 @@ class Session:
         for listener in tuple(self.listeners):
             listener()
 
-    @property
-    def settings(self) -> Settings:
-        """The settings of the conversation as they are now."""
-        return self.state.settings
-
     def change(self, **changes: Any) -> None:
-        """Replace fields of the state; :meth:`save` writes them."""
-        with self._lock:
-            self.state = self.state._replace(**changes)
-            self._is_saved = False
-            if changes.keys() - {"warned"}:
-                self._latest = None
+        """Set what it knows beside its events; :meth:`save` writes it."""
+        for name, value in changes.items():
+            setattr(self, name, value)
+        self._is_saved = False
+        if changes.keys() - {"warned"}:
+            self._latest = None
 
     def begin_anew(self) -> None:
         """Say again how full it is, and try summaries again."""
-        self.change(warned=frozenset(key for key in self.state.warned if not key.startswith(ABOVE)))
+        self.change(warned=frozenset(key for key in self.warned if not key.startswith(ABOVE)))
         self.summary_failures = 0
 
     def record(self, *events: Event) -> None:
@@ -170,13 +172,13 @@ class Session:
 
         ``is_counted``: the provider reported the size of its view.
         """
-        self.left_view, counted = "", ""
+        self._left_view, counted = "", ""
         if sent is not None:
-            view, usage = sent.key(said.turn.id), said.turn.usage
+            view, usage = sent.key(said.turn.record.id), said.turn.record.usage
             counted = view if is_counted else ""
             # what a schema or a tool takes is not in the next request
             is_plain = sent.target.schema is None and not sent.target.tools and not (usage and usage.includes_tools)
-            self.left_view = view if is_plain else ""
+            self._left_view = view if is_plain else ""
             self.sent_at = self.clock() - (said.turn.record.seconds or 0.0)
         self.change(counted=counted)
         self.record(*before, said)
@@ -191,17 +193,31 @@ class Session:
         """Write the events and the state to the store, if there is one."""
         self._latest, self._is_saved = None, True
         if self.journal is not None:
-            state = self.state.stored(self.models.state(), self.notebook)
-            self.journal.save(events, self.models.news(), state, self.conversation, self.models.sizes)
+            self.journal.save(events, self.models.news(), self.stored(), self.conversation, self.models.sizes)
+
+    def stored(self) -> StoredState:
+        """Return what storage keeps beside the events: what it knows, and what was learned of models."""
+        return {
+            **self.models.state(),
+            "settings": self.kept_settings(),
+            "warned": sorted(self.warned),
+            "spent": self.spent,
+            "told": dict(self.notebook.notes),
+            "counted": self.counted,
+            "runs": dict(self.runs),
+        }
 
     def restore(self, opened: OpenedConversation, given: Mapping[str, Any] | None = None) -> None:
         """Continue an opened conversation; settings that were ``given`` hold."""
-        self.conversation = opened.conversation
-        kept = self.notebook.course.unforbidden(opened.state.get("settings", {}))
-        self.state = self.state.restored(opened.state | {"settings": kept}, given or {})
-        for file, version in opened.state.get("told", {}).items():
+        self.conversation, stored = opened.conversation, opened.state
+        kept = self.notebook.course.unforbidden(stored.get("settings", {}))
+        self.settings = restored_settings(self.settings, kept).changed(given or {})
+        self.warned = self.warned.union(stored.get("warned", ()))
+        self.spent, self.counted = stored.get("spent", self.spent), stored.get("counted", "")
+        self.runs = stored.get("runs", {})
+        for file, version in stored.get("told", {}).items():
             self.notebook.notes.setdefault(file, version)
-        self.models.restore(opened.state, opened.sizes)
+        self.models.restore(stored, opened.sizes)
 
     # what a request begins with
 
@@ -235,7 +251,7 @@ class Session:
     def system_of(self, own: str | None, memory: str | None, given: str | None = None) -> str:
         """Return the text of a conversation's own system prompt, or one that is given for it, and its memory file."""
         if own is None or "system" in self.notebook.course.locked:
-            own = self.state.settings.system
+            own = self.settings.system
         return joined_system((own if given is None else given) or "", self._read_memory(memory)[1])
 
     def memory_file(self) -> tuple[Path | None, str]:
@@ -268,8 +284,13 @@ class Session:
         target = self.models.target(self._settings_for(options, usual), ask=ask)
         cost_budget = None if target.is_free else self.cost_budget_for(target.settings)
         schema = as_answer(prompt.schema) if prompt is not None else None
-        tools = tuple(tool.spec for tool in offered_tools(target.settings, prompt, self.functions))
-        return replace(target, cache_key=self._cache_key, cost_budget=cost_budget, schema=schema, tools=tools)
+        tools = [tool.spec for tool in self._offered(target.settings, prompt)]
+        return replace(target, cache_key=self._cache_key, cost_budget=cost_budget, schema=schema, tools=tuple(tools))
+
+    def _offered(self, settings: Settings, prompt: Prompt | None) -> tuple[Tool, ...]:
+        """Return the functions that a model may call."""
+        own = None if prompt is None else prompt.tools
+        return own if own is not None else known_by_name(settings.tools, self.functions, strict=prompt is not None)
 
     def learn_functions(self, settings: Mapping[str, Any]) -> None:
         """Keep the functions that settings name with themselves. Raises InvalidRequestError."""
@@ -280,10 +301,11 @@ class Session:
 
     def caller(self, prompt: Prompt, target: Target) -> ToolCaller | None:
         """Return who calls the functions that a prompt offers; ``None``: it offers none."""
-        settings, tools = target.settings, offered_tools(target.settings, prompt, self.functions)
+        settings, tools = target.settings, self._offered(target.settings, prompt)
+        if not tools:
+            return None
         room = partial(text_room, self.models, settings)
-        caller = ToolCaller(tools, room, self.redactor(), settings.tool_rounds, prompt.confirm, prompt.ask_always)
-        return caller if tools else None
+        return ToolCaller(tools, room, self.redactor(), settings.tool_rounds, prompt.confirm, prompt.ask_always)
 
     def cost_budget_for(self, settings: Settings) -> CostBudget:
         """Return what pays for requests with these settings, within their cap."""
@@ -292,7 +314,7 @@ class Session:
 
     def back_to_course(self, changes: Mapping[str, Any]) -> dict[str, Any]:
         """Return changes of settings, of which "default" means what the course's file says, where it says anything."""
-        named, begun = self.notebook.course.named, self.state.defaults
+        named, begun = self.notebook.course.named, self.defaults
         back = {name for name, value in changes.items() if name in named and is_default(name, value)}
         return {name: getattr(begun, name) if name in back else value for name, value in changes.items()}
 
@@ -317,7 +339,7 @@ class Session:
             raise InvalidRequestError("max_cost holds for the whole notebook: %chat config max_cost N sets it.")
 
     def _settings_for(self, options: Mapping[str, Any], usual: Settings | None = None) -> Settings:
-        usual = usual or self.state.settings
+        usual = usual or self.settings
         given = {name: value for name, value in options.items() if value is not None} if options else {}
         if not given:
             return usual
@@ -326,20 +348,20 @@ class Session:
 
     def kept_settings(self) -> dict[str, Any]:
         """Return what has been set since the start, as each turn records it."""
-        return kept_settings(self.state.defaults, self.state.settings)
+        return kept_settings(self.defaults, self.settings)
 
     def settings_then(self, kept: Mapping[str, Any] | None, now: Settings | None = None) -> Settings:
         """Return the settings of then, of which these were ``kept``; what was set in this kernel is as it is now.
 
         A turn of an earlier release has kept none: then they are all as now.
         """
-        now = now or self.state.settings
+        now = now or self.settings
         if kept is None:
             return now
         of_now = self.notebook.set_here | ALWAYS_OF_NOW | ({"system"} if self._has_set_system else set())
         if of_now & {"model", *MODEL_SETTINGS}:
             of_now |= {"model", *MODEL_SETTINGS}
-        then = restored_settings(self.state.defaults, self.notebook.course.unforbidden(kept))
+        then = restored_settings(self.defaults, self.notebook.course.unforbidden(kept))
         try:
             return replace(then, **{name: getattr(now, name) for name in of_now})
         except InvalidRequestError:  # no request can have both
@@ -363,7 +385,7 @@ class Session:
         if target.settings.certainty == "on":
             target.check_logprobs()
         target.check_tools()
-        asked, usual = target.settings, self.state.settings
+        asked, usual = target.settings, self.settings
         differs = {name for name in FITS_BY if getattr(asked, name) != getattr(usual, name)}
         is_last = at in (len(past.places), len(self.conversation.places) - 1)
         lasting = record and is_last and not differs - {"max_tokens"}
@@ -409,20 +431,20 @@ class Session:
         places = self.conversation.places
         return bool(places) and places[-1].turn.id not in self.notebook.seen
 
+    def previous(self, planned: RequestPlan) -> Turn | None:
+        """Return the last turn, where the request is that turn's with its reply and a new prompt added."""
+        places = planned.places
+        is_known = bool(places) and planned.key() in (self.counted, self._left_view)
+        return places[-1].turn if is_known else None
+
     # what is said once
 
     def once(self, *keys: str) -> tuple[str, ...]:
         """Return the keys that were not told before, and count them as told; most are the lines themselves."""
-        new = tuple(key for key in keys if key not in self.state.warned)
+        new = tuple(key for key in keys if key not in self.warned)
         if new:
-            self.change(warned=self.state.warned.union(new))
+            self.change(warned=self.warned.union(new))
         return new
-
-    def is_first_above(self, share: float, fill: float) -> bool:
-        """Return whether ``fill`` is the first above this share of the limit; the line at 85 % covers that at half."""
-        return fill >= share and ABOVE + str(share) in self.once(
-            *(ABOVE + str(each) for each in (HALF, NEARLY_FULL) if each <= share)
-        )
 
     def notices(self) -> tuple[str, ...]:
         """Return new notices about the memory file, the store and the handout, a line each; each is returned once."""
@@ -436,12 +458,12 @@ class Session:
     def spend(self, target: Target, reply: Reply) -> None:
         """Add up the cost of a reply; the user's own server costs nothing."""
         if reply.cost is not None or not target.is_free:
-            self.change(spent=self.state.spent.plus(reply.cost))
+            self.change(spent=self.spent.plus(reply.cost))
 
     def spend_on_run(self, cost: float | None, unpriced: int) -> None:
         """Add what a run over a table has cost."""
         if cost or unpriced:
-            self.change(spent=self.state.spent.plus_run(cost, unpriced))
+            self.change(spent=self.spent.plus_run(cost, unpriced))
         self.save()  # what was reserved and not spent, too
         self.notify()
 
@@ -451,7 +473,7 @@ class Session:
         """Return the next request as of the last change: what a cell shows of it is of one moment."""
         if self._latest is None:
             sent = self.sent
-            if sent is None or sent.target.settings != self.state.settings:
+            if sent is None or sent.target.settings != self.settings:
                 return self.snapshot()
             target = self.models.renewed(replace(sent.target, schema=None))
             self._latest = self._looked_at(next_plan(target, self.conversation, sent.scope.fixed.system))
@@ -463,8 +485,8 @@ class Session:
         return self._latest
 
     def _looked_at(self, planned: RequestPlan) -> NextRequest:
-        allowance = self.cost_budget_for(self.state.settings).allowance
-        return NextRequest(planned, info_of(planned, self.state.spent, self.state.counted, allowance))
+        allowance = self.cost_budget_for(self.settings).allowance
+        return NextRequest(planned, info_of(planned, self.spent, self.counted, allowance))
 
     # reading
 

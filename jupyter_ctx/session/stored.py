@@ -183,12 +183,12 @@ def turn_so_far(session: Session, asked: Prompt) -> Turn | None:
 
 def settings_of_run(session: Session) -> Settings:
     """Return the settings of a run over a table: those that the unchanged cell ran with last, as of a turn."""
-    now = settings_with(session.state.settings, {"system": session.own_system or None})
+    now = settings_with(session.settings, {"system": session.own_system or None})
     cell = here()
     if cell.cell is None:
         return now
-    key, runs = f"{cell.cell} {cell.source}", session.state.runs
+    key, runs = f"{cell.cell} {cell.source}", session.runs
     settings = session.settings_then(runs.get(key), now)
     others = {name: kept for name, kept in runs.items() if name.rpartition(" ")[0] != cell.cell}
-    session.change(runs={**others, key: kept_settings(session.state.defaults, settings)})
+    session.change(runs={**others, key: kept_settings(session.defaults, settings)})
     return settings

@@ -147,7 +147,7 @@ def write_summary(
     ``method``: as the setting ``summary_model`` says, where it is ``None``.
     """
     stopper, cap, text = stopper or Stopper(), summary_cap(target.limit), ""
-    spent_before = session.state.spent.dollars or 0.0
+    spent_before = session.spent.dollars or 0.0
     used: Method = method or ("model" if writer(session) else "extractive")
     if used == "model":
         try:
@@ -155,7 +155,7 @@ def write_summary(
         except ChatError as error:
             name = session.settings.summary_model or session.settings.model
             used, done = "extractive", f"{done} by your own lines, for {name} wrote no summary: {error}"
-    cost = (session.state.spent.dollars or 0.0) - spent_before
+    cost = (session.spent.dollars or 0.0) - spent_before
     paid = f"; the model's text cost {words.dollars(cost)}" if cost else ""
     if stopper.stopped:
         return SummaryDraft(f"Stopped: no summary was written, and everything is as it was{paid}")

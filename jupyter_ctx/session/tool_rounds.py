@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ..attachments.attached import TextRoom
-from ..config.settings import Settings
 from ..conversation.messages import ToolCall, ToolResult, ToolRound
 from ..errors import InvalidRequestError
 from ..providers.base import Reply
 from ..runtime.interrupts import interruptible
 from ..runtime.redaction import Redactor
 from ..wording import counted
-from .prompt import Prompt
 
 if TYPE_CHECKING:
     from ..tools.functions import Tool
@@ -33,17 +31,15 @@ def known_tools(given: Iterable[Any], known: Mapping[str, Tool]) -> tuple[Tool, 
     return as_tools(known.get(each, each) if isinstance(each, str) else each for each in given)
 
 
-def offered_tools(settings: Settings, prompt: Prompt | None, known: Mapping[str, Tool]) -> tuple[Tool, ...]:
-    """Return the functions that a model may call; without a prompt, those of the settings that are known."""
-    if prompt is not None and prompt.tools is not None:
-        return prompt.tools
-    missing = [name for name in settings.tools if name not in known]
-    if missing and prompt is not None:
+def known_by_name(names: Sequence[str], known: Mapping[str, Tool], *, strict: bool) -> tuple[Tool, ...]:
+    """Return the functions of these names. Raises InvalidRequestError for an unknown one if that is ``strict``."""
+    missing = [name for name in names if name not in known]
+    if missing and strict:
         raise InvalidRequestError(
             f"tools names {missing[0]}, which is no function here: define it, or leave it out "
             "(%chat config tools none). Nothing was sent."
         )
-    return tuple(known[name] for name in settings.tools if name in known)
+    return tuple(known[name] for name in names if name in known)
 
 
 @dataclass(frozen=True, slots=True)

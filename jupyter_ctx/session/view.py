@@ -140,7 +140,7 @@ def ledger_of(past: Conversation, meter: Meter, scope: Scope) -> Ledger:
             new = past.places[measured:]
             held = {place.id for place in scope.held(new)}
             for place in new:
-                turn, is_held = scope.turn(past, place), place.id in held
+                turn, is_held = scope.turn(past, place) if scope.shortened else place.turn, place.id in held
                 tokens, counted = turn_tokens(turn, meter) if is_held else None, meter.counted(turn.record.id)
                 has_parts = is_held and (turn.record.sources or turn.rounds)
                 within = tokens_within(turn, meter) if has_parts else NOTHING_WITHIN
@@ -238,18 +238,11 @@ def megabytes(size: int) -> str:
 def request_digest(target: Target, request: Request) -> str:
     """Return a digest that is equal for equal views which are sent to the same endpoint with the same settings."""
     settings = target.settings
-    asked: tuple[object, ...] = (
-        target.provider.endpoint, settings.max_tokens, settings.temperature, dict(request.parameters),
-    )  # fmt: skip
-    if settings.effort is not None:
-        asked = (*asked, settings.effort)
-    if request.schema is not None:
-        asked = (*asked, dict(request.schema.json))
-    if request.top_logprobs:
-        asked = (*asked, request.top_logprobs)
-    if request.tools:
-        asked = (*asked, [tool.plain for tool in request.tools])
-    return digested(asked, request.messages)
+    schema = dict(request.schema.json) if request.schema is not None else None
+    tools = [tool.plain for tool in request.tools]
+    asked = target.provider.endpoint, settings.max_tokens, settings.temperature, dict(request.parameters)
+    more = (each for each in (settings.effort, schema, request.top_logprobs, tools) if each)
+    return digested((*asked, *more), request.messages)
 
 
 def digested(settings: object, messages: Iterable[Message]) -> str:

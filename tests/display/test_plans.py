@@ -15,10 +15,10 @@ from server import serve
 from jupyter_ctx import Chat
 from jupyter_ctx.runtime.interrupts import Stopper
 from jupyter_ctx.session import actions
-from jupyter_ctx.session.actions import Change, threshold_notice
+from jupyter_ctx.session.actions import Change
 from jupyter_ctx.session.complete import StreamListener
 from jupyter_ctx.session.prompt import Prompt
-from jupyter_ctx.session.send import send_prompt
+from jupyter_ctx.session.send import send_prompt, threshold_notice
 
 SIZES = st.lists(st.tuples(st.integers(1, 300), st.integers(1, 300)), min_size=0, max_size=12)
 
