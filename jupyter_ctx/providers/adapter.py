@@ -32,7 +32,7 @@ from .credit import allowance_in, gateway_of
 from .error_mapping import TOO_LATE, Refusal
 from .http_client import ANSWER, Client, ResponseError, StatusError, body_bytes, failure, is_this_machine
 from .model_lists import find_card, read_cards
-from .parameters import Effort, Form, refused_at, without
+from .parameters import Effort, Form, effort_for, refused_at, without
 from .reply_builder import ReplyBuilder
 from .request_body import OF_A_PARAMETER, encoded, in_prompt, schema_text, with_parameters
 from .stream_events import AnswerParts, EventError
@@ -186,7 +186,7 @@ class Adapter(Provider):
         effort = self._effort(request)
         asked = {"temperature"} if request.temperature is not None else set[str]()
         asked |= request.parameters.keys()
-        left_out = sorted([name for name in self._refused.left_out(effort) if name.partition(".")[0] in asked])
+        left_out = sorted([name for name in self._refused.names if name.partition(".")[0] in asked])
         lines = [f"{self.at.model} does not take {name}: sent without it." for name in left_out]
         if request.effort is not None and (effort is None or not effort.is_as_asked(request.effort)):
             instead = "sent without it" if effort is None else f"{effort.level} was sent"
@@ -248,7 +248,7 @@ class Adapter(Provider):
 
     def _effort(self, request: Request) -> Effort | None:
         """Return how much a request says to think, as the model takes it."""
-        return self._refused.effort(request, self.efforts)
+        return effort_for(request.effort, self.efforts, self._refused.names)
 
     def _with_options(self, body: Mapping[str, Any], request: Request) -> dict[str, Any]:
         """Return a body with effort and the user's own parameters, without what is refused here."""
@@ -256,7 +256,7 @@ class Adapter(Provider):
         given = {name: value for name, value in body.items() if value is not None}
         body = with_parameters(given, effort.fields) if effort is not None else given
         body = with_parameters(body, {**self.at.extra_body, **request.parameters})
-        return without(body, self._refused.left_out(effort))
+        return without(body, self._refused.names)
 
     def _structured(self, request: Request) -> tuple[Request, dict[str, Any] | None]:
         """Return a request with the form of its schema; where there is none, its last message tells the schema."""
