@@ -36,7 +36,7 @@ from .parameters import Effort, Form, effort_for, refused_at, without
 from .reply_builder import ReplyBuilder
 from .request_body import OF_A_PARAMETER, encoded, in_prompt, schema_text, with_parameters
 from .stream_events import AnswerParts, EventError
-from .tools import check_tools, no_tools, prepared, tools_error
+from .tools import prepared, tools_error
 
 NO_KEY = "none"  # where a server needs none
 BY_ENVIRONMENT = "environment"  # Google's own package finds the way in
@@ -158,7 +158,6 @@ class Adapter(Provider):
 
     def stream(self, request: Request) -> Generator[Piece | Reply, None, None]:
         """Yield thoughts and text as they arrive, then exactly one Reply."""
-        self._check_tools(request)
         request = prepared(request)
         delays = list(DELAYS) if request.waits else []
         while True:
@@ -267,12 +266,6 @@ class Adapter(Provider):
             schema = request.schema.json  # servers of the user's own know all keywords, or pass over some
             form = dict(schema) if self.at.self_hosted else strict_form(schema)
         return (request if form is not None else in_prompt(request)), form
-
-    def _check_tools(self, request: Request) -> None:
-        """Raise InvalidRequestError where the model is known to call no functions, or cannot be sent these."""
-        check_tools(request.tools)
-        if request.tools and self.says("tools", ask=self.at.self_hosted) is False:
-            raise no_tools(self.at.model)
 
     # connecting, and asking again
 
