@@ -101,7 +101,8 @@ class Adapter(Provider):
     """A model behind one provider's API."""
 
     own_address: ClassVar[str] = ""  # of the provider itself, where the endpoint names no other
-    list_path: ClassVar[str]
+    path: ClassVar[str] = ""  # of requests for an answer
+    list_path: ClassVar[str] = ""
     efforts: Sequence[Form] = ()  # the ways in which this API is told how much to think, the newest first
     takes = frozenset({"image", "pdf"})
     takes_schema = True
@@ -128,10 +129,6 @@ class Adapter(Provider):
     @abstractmethod
     def body(self, request: Request) -> dict[str, Any]:
         """Return a request as the API takes it."""
-
-    @abstractmethod
-    def _open(self, request: Request) -> Any:
-        """Send a request and return the HTTP response, unread."""
 
     @abstractmethod
     def _read(self, events: Iterator[dict[str, Any]], reply: ReplyBuilder) -> Iterator[Piece]:
@@ -163,7 +160,7 @@ class Adapter(Provider):
         while True:
             reply, closed, known = ReplyBuilder(self.at.model, request), self._closed, len(self._refused)
             try:
-                with closing(self._open(request)) as response:
+                with closing(self._send(request)) as response:
                     self._gateway = gateway_of(self.at.name, response.headers) or self._gateway
                     answer = AnswerParts(body_bytes(response, ANSWER), reply.note)
                     for piece in self._read(iter(answer), reply):
@@ -269,9 +266,9 @@ class Adapter(Provider):
 
     # connecting, and asking again
 
-    def _send(self, path: str, body: Mapping[str, Any]) -> Any:
-        """Send a request for an answer to a path of the API, and return the response, unread."""
-        return self._connect().open(path, self._headers(), encoded(body))
+    def _send(self, request: Request) -> Any:
+        """Send a request and return the HTTP response, unread."""
+        return self._connect().open(self.path, self._headers(), encoded(self.body(request)))
 
     def _ask(self, path: str, body: Mapping[str, Any] | None = None, seconds: float = ASK_SECONDS) -> Any:
         """Return the JSON that the server answers at a path."""

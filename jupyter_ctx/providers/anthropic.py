@@ -31,15 +31,13 @@ class Anthropic(Adapter):
     """A model behind the Messages API."""
 
     own_address = "https://api.anthropic.com"
+    path = "/v1/messages"
     list_path = "/v1/models?limit=1000"
     sends_reserve = True
     efforts = CLAUDE_FORMS
 
     def _headers(self) -> dict[str, str]:
         return {"anthropic-version": API_VERSION, "x-api-key": self.at.api_key}
-
-    def _open(self, request: Request) -> Any:
-        return self._send("/v1/messages", self.body(request))
 
     def body(self, request: Request) -> dict[str, Any]:
         """Return a request as the API takes it."""

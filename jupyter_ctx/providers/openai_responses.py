@@ -33,15 +33,13 @@ THOUGHTS = {  # what comes as a thought, and what numbers its parts
 class Responses(OpenAIAdapter):
     """A model behind the Responses API. Nothing of a conversation is kept there (``store`` is off)."""
 
+    path = "/responses"
     efforts = RESPONSES_FORMS
 
     def _headers(self) -> dict[str, str]:
         """Return the headers that hold the key, and those of the environment that say who is billed."""
         said = {header: os.environ.get(variable, "") for header, variable in BILLED.items()}
         return super()._headers() | {header: name for header, name in said.items() if name}
-
-    def _open(self, request: Request) -> Any:
-        return self._send("/responses", self.body(request))
 
     def body(self, request: Request) -> dict[str, Any]:
         """Return a request as the API takes it."""
