@@ -181,8 +181,9 @@ class Target:
             )
 
     def check_tools(self) -> None:
-        """Raise InvalidRequestError where functions are offered to a provider that knows none."""
-        if self.tools and not self.provider.takes_tools:
+        """Raise InvalidRequestError where functions are offered to a provider or a model that knows none."""
+        provider = self.provider
+        if self.tools and not (provider.takes_tools and provider.says("tools", ask=True) is not False):
             raise no_tools(self.model, ", ".join(tool.name for tool in self.tools))
 
     def check_files(self, files: Iterable[Attachment]) -> None:

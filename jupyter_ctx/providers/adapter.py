@@ -32,11 +32,11 @@ from .credit import allowance_in, gateway_of
 from .error_mapping import TOO_LATE, Refusal
 from .http_client import ANSWER, Client, ResponseError, StatusError, body_bytes, failure, is_this_machine
 from .model_lists import find_card, read_cards
-from .parameters import Effort, Form, refused_at, without
+from .parameters import Effort, Form, effort_for, refused_at, without
 from .reply_builder import ReplyBuilder
 from .request_body import OF_A_PARAMETER, encoded, in_prompt, schema_text, with_parameters
 from .stream_events import AnswerParts, EventError
-from .tools import check_tools, no_tools, prepared, tools_error
+from .tools import prepared, tools_error
 
 NO_KEY = "none"  # where a server needs none
 BY_ENVIRONMENT = "environment"  # Google's own package finds the way in
@@ -101,7 +101,8 @@ class Adapter(Provider):
     """A model behind one provider's API."""
 
     own_address: ClassVar[str] = ""  # of the provider itself, where the endpoint names no other
-    list_path: ClassVar[str]
+    path: ClassVar[str] = ""  # of requests for an answer
+    list_path: ClassVar[str] = ""
     efforts: Sequence[Form] = ()  # the ways in which this API is told how much to think, the newest first
     takes = frozenset({"image", "pdf"})
     takes_schema = True
@@ -130,10 +131,6 @@ class Adapter(Provider):
         """Return a request as the API takes it."""
 
     @abstractmethod
-    def _open(self, request: Request) -> Any:
-        """Send a request and return the HTTP response, unread."""
-
-    @abstractmethod
     def _read(self, events: Iterator[dict[str, Any]], reply: ReplyBuilder) -> Iterator[Piece]:
         """Yield the pieces in the events, some of them empty; tell ``reply`` the rest on the way."""
 
@@ -158,13 +155,12 @@ class Adapter(Provider):
 
     def stream(self, request: Request) -> Generator[Piece | Reply, None, None]:
         """Yield thoughts and text as they arrive, then exactly one Reply."""
-        self._check_tools(request)
         request = prepared(request)
         delays = list(DELAYS) if request.waits else []
         while True:
             reply, closed, known = ReplyBuilder(self.at.model, request), self._closed, len(self._refused)
             try:
-                with closing(self._open(request)) as response:
+                with closing(self._send(request)) as response:
                     self._gateway = gateway_of(self.at.name, response.headers) or self._gateway
                     answer = AnswerParts(body_bytes(response, ANSWER), reply.note)
                     for piece in self._read(iter(answer), reply):
@@ -186,7 +182,7 @@ class Adapter(Provider):
         effort = self._effort(request)
         asked = {"temperature"} if request.temperature is not None else set[str]()
         asked |= request.parameters.keys()
-        left_out = sorted([name for name in self._refused.left_out(effort) if name.partition(".")[0] in asked])
+        left_out = sorted([name for name in self._refused.names if name.partition(".")[0] in asked])
         lines = [f"{self.at.model} does not take {name}: sent without it." for name in left_out]
         if request.effort is not None and (effort is None or not effort.is_as_asked(request.effort)):
             instead = "sent without it" if effort is None else f"{effort.level} was sent"
@@ -248,7 +244,7 @@ class Adapter(Provider):
 
     def _effort(self, request: Request) -> Effort | None:
         """Return how much a request says to think, as the model takes it."""
-        return self._refused.effort(request, self.efforts)
+        return effort_for(request.effort, self.efforts, self._refused.names)
 
     def _with_options(self, body: Mapping[str, Any], request: Request) -> dict[str, Any]:
         """Return a body with effort and the user's own parameters, without what is refused here."""
@@ -256,7 +252,7 @@ class Adapter(Provider):
         given = {name: value for name, value in body.items() if value is not None}
         body = with_parameters(given, effort.fields) if effort is not None else given
         body = with_parameters(body, {**self.at.extra_body, **request.parameters})
-        return without(body, self._refused.left_out(effort))
+        return without(body, self._refused.names)
 
     def _structured(self, request: Request) -> tuple[Request, dict[str, Any] | None]:
         """Return a request with the form of its schema; where there is none, its last message tells the schema."""
@@ -268,17 +264,11 @@ class Adapter(Provider):
             form = dict(schema) if self.at.self_hosted else strict_form(schema)
         return (request if form is not None else in_prompt(request)), form
 
-    def _check_tools(self, request: Request) -> None:
-        """Raise InvalidRequestError where the model is known to call no functions, or cannot be sent these."""
-        check_tools(request.tools)
-        if request.tools and self.says("tools", ask=self.at.self_hosted) is False:
-            raise no_tools(self.at.model)
-
     # connecting, and asking again
 
-    def _send(self, path: str, body: Mapping[str, Any]) -> Any:
-        """Send a request for an answer to a path of the API, and return the response, unread."""
-        return self._connect().open(path, self._headers(), encoded(body))
+    def _send(self, request: Request) -> Any:
+        """Send a request and return the HTTP response, unread."""
+        return self._connect().open(self.path, self._headers(), encoded(self.body(request)))
 
     def _ask(self, path: str, body: Mapping[str, Any] | None = None, seconds: float = ASK_SECONDS) -> Any:
         """Return the JSON that the server answers at a path."""

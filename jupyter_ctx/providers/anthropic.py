@@ -14,7 +14,7 @@ from .base import Piece, Request, Thought
 from .parameters import CLAUDE_FORMS
 from .reply_builder import ReplyBuilder
 from .request_body import as_base64, content
-from .stream_events import count, dict_at, dicts_in, text_at
+from .stream_events import count, dict_at, text_at
 from .tools import Parts, arguments, as_message, sent_id, sent_name, sent_parts, written_state
 
 SENT = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
@@ -31,15 +31,13 @@ class Anthropic(Adapter):
     """A model behind the Messages API."""
 
     own_address = "https://api.anthropic.com"
+    path = "/v1/messages"
     list_path = "/v1/models?limit=1000"
     sends_reserve = True
     efforts = CLAUDE_FORMS
 
     def _headers(self) -> dict[str, str]:
         return {"anthropic-version": API_VERSION, "x-api-key": self.at.api_key}
-
-    def _open(self, request: Request) -> Any:
-        return self._send("/v1/messages", self.body(request))
 
     def body(self, request: Request) -> dict[str, Any]:
         """Return a request as the API takes it."""
@@ -69,18 +67,17 @@ class Anthropic(Adapter):
     def _read(self, events: Iterator[dict[str, Any]], reply: ReplyBuilder) -> Iterator[Piece]:
         reported, blocks = dict[str, Any](), Blocks()
         for event in events:
-            kind = event.get("type")
-            message = event if kind == "message" else dict_at(event, "message")  # whole, where it is not streamed
+            kind, message = event.get("type"), dict_at(event, "message")
             reply.model = text_at(message, "model") or reply.model
-            for block in (*dicts_in(message.get("content")), event.get("content_block"), event.get("delta")):
-                if isinstance(block, dict):
-                    yield _piece(block)
+            for name in ("content_block", "delta"):
+                yield _piece(dict_at(event, name))
             if reply.offers_tools:
-                _take(event, message, blocks)
+                _take(event, blocks)
             for place in (message, event):
                 if "usage" in place:
                     reported = _reported(reported, dict_at(place, "usage"))
-            _end(dict_at(event, "delta") if kind == "message_delta" else message, reply)
+            if kind == "message_delta":
+                _end(dict_at(event, "delta"), reply)
             reply.whole = reply.whole or kind == "message_stop"
         reply.usage = _usage(reported)
         whole = [block for each in blocks.values() if (block := _whole(*each)) != EMPTY]
@@ -90,11 +87,9 @@ class Anthropic(Adapter):
         reply.state = written_state(_API, whole) if reply.calls else ""
 
 
-def _take(event: dict[str, Any], message: dict[str, Any], blocks: Blocks) -> None:
-    """Take what an event begins, or adds to a block; ``message``: the reply in it, with blocks that are whole."""
+def _take(event: dict[str, Any], blocks: Blocks) -> None:
+    """Take what an event begins, or adds to a block."""
     place, begun = event.get("index"), event.get("content_block")
-    for number, block in enumerate(dicts_in(message.get("content"))):
-        blocks[number] = block, []
     if isinstance(begun, dict):
         blocks[place] = begun, []
     elif place in blocks:

@@ -74,7 +74,7 @@ OF_TOKENS = r"(?i)\b(?:thinking|reasoning|token|context)[ .]?budget"
 NAME_IN_QUOTES = r"(['\"`])[\w.-]+\1"  # of a parameter or a field of the user's own, such as 'balance'
 LONG_WAIT = 3_600.0  # seconds: a quota that is there again sooner is a rate limit
 LIMIT_AND_REQUESTED = r"(?i)\blimit:? (\d[\d,]*)\b(?:(?!limit)[^.]){0,60}?\brequested:? (\d[\d,]*)"
-SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3_600.0, "d": 86_400.0}
+UNIT_SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3_600.0, "d": 86_400.0}
 TIME = r"(\d+(?:\.\d+)?) ?(?:(ms|s|m|h|d)|(s)ec(?:ond)?s?|(m)in(?:ute)?s?|(h)ours?|(d)ays?)(?![a-z])"
 SPAN = rf"(?:{TIME}(?:,? (?:and )?)?)+"
 RETRY_WORDS = rf"(?i)(?:try again|retry|wait|available again|resets?|come back)[ a-z:=]{{0,30}}?\b({SPAN})"
@@ -289,4 +289,4 @@ def _time_in_words(text: str) -> float | None:
 
 
 def _sum(span: str) -> float:
-    return sum(float(number) * SECONDS["".join(unit)] for number, *unit in re.findall(TIME, span.lower()))
+    return sum(float(number) * UNIT_SECONDS["".join(unit)] for number, *unit in re.findall(TIME, span.lower()))

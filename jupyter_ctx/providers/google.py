@@ -18,7 +18,7 @@ from .base import Piece, Request, Thought
 from .logprobs import reported_tokens
 from .parameters import GEMINI_FORMS
 from .reply_builder import ReplyBuilder
-from .request_body import as_base64
+from .request_body import as_base64, encoded
 from .stream_events import count, dict_at, dicts_in, text_at
 from .tools import Parts, arguments, sent_name, sent_parts, sent_state, written_state
 
@@ -40,7 +40,7 @@ class Google(Adapter):
             return {"x-goog-api-key": self.at.api_key}
         return {"Authorization": f"Bearer {vertex_access()[1]}"}
 
-    def _path(self, action: str) -> str:
+    def _address(self, action: str) -> str:
         """Return the path of what the model is asked to do, or its whole address at Vertex."""
         if self.at.api_key != BY_ENVIRONMENT:
             name = self.at.model if "/" in self.at.model else f"models/{self.at.model}"
@@ -65,13 +65,14 @@ class Google(Adapter):
         }
         return self._with_options(body, request)
 
-    def _open(self, request: Request) -> Any:
+    def _send(self, request: Request) -> Any:
         told, _ = self._structured(request)
         named = {_in_json(name): value for name, value in self.body(request).items()}
         config = {name: value for name, value in named.items() if name not in BESIDE_CONFIG}
         beside = {name: value for name, value in named.items() if name in BESIDE_CONFIG}
         body = {"contents": _all_contents(told.said), "generationConfig": config, **beside}
-        return self._send(f"{self._path('streamGenerateContent')}?alt=sse", body)
+        path = f"{self._address('streamGenerateContent')}?alt=sse"
+        return self._connect().open(path, self._headers(), encoded(body))
 
     def _count(self, request: Request) -> int:
         """Return the tokens counted; the API counts no system instruction and no tools: they are added as a message."""
@@ -79,7 +80,7 @@ class Google(Adapter):
         told = "\n".join([*filter(None, [request.system]), *map(json.dumps, _declarations(request))])
         system = (Message("user", told),) if told else ()
         asked = {"contents": _all_contents((*system, *request.said))}
-        return int(self._ask(self._path("countTokens"), asked)["totalTokens"])
+        return int(self._ask(self._address("countTokens"), asked)["totalTokens"])
 
     def _read(self, events: Iterator[dict[str, Any]], reply: ReplyBuilder) -> Iterator[Piece]:
         parts = Parts()

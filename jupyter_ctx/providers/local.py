@@ -31,7 +31,6 @@ from .adapter import Endpoint
 from .base import ModelInfo, Piece, Provider, Reply, Request
 from .model_files import FETCH, MODEL_PACKAGES, find_weights, trained_window
 from .openai_chat import ChatCompletions
-from .tools import no_tools
 
 DEFAULT_N_CTX = 2_048
 MOST_SERVERS = 2
@@ -53,7 +52,6 @@ class LocalProvider(Provider):
 
     sends_reserve = True  # else it writes on and on
     takes_schema = True
-    takes_tools = True  # where the template of the model has them
     reports_logprobs = True
 
     def __init__(self, name: str, *, n_ctx: int | None = None) -> None:
@@ -66,6 +64,7 @@ class LocalProvider(Provider):
         self.spec = Spec(path, -(-served // BLOCK) * BLOCK)
         self.model = f"local/{name}"
         packaged = name in MODEL_PACKAGES  # the same file on every machine, wherever it is
+        self.takes_tools = not packaged  # where the template of the model has them
         self.endpoint = f"local {name if packaged else self.spec.path}@{self.spec.n_ctx}"
         self.tokenizer = f"local {self.spec.path}"
 
@@ -73,8 +72,6 @@ class LocalProvider(Provider):
         """Yield thoughts and text as they arrive, then exactly one Reply."""
         if request.temperature is None:
             request = replace(request, temperature=TEMPERATURE)
-        if request.tools and self.says("tools", ask=True) is False:
-            raise no_tools(self.model)
         with _serving(self.spec) as server:
             yield from server.provider.stream(request)
 
@@ -84,12 +81,9 @@ class LocalProvider(Provider):
         return ContextWindow(self.spec.n_ctx, source="server")
 
     def says(self, fact: Fact, *, ask: bool) -> bool | None:
-        """Return that the model that comes with the package neither thinks nor calls functions.
-
-        Of a user's file, its template tells whether it calls functions.
-        """
+        """Return that the packaged model does not think; of a user's file, its template tells of functions."""
         if self.name in MODEL_PACKAGES:
-            return False if fact in ("thinking", "tools") else None
+            return False if fact == "thinking" else None
         if fact != "tools" or not ask:
             return None
         with _serving(self.spec) as server:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from ..context.windows import ContextWindow
 from .base import ModelInfo
@@ -23,30 +23,50 @@ STATED = (
     "max_context_length",  # Mistral, LM Studio
     "contextLength",  # Fireworks
     "limits.max_context_length",  # Cerebras
-    "input_token_limit",  # Gemini, as its SDK spells it
-    "inputTokenLimit",
+    "inputTokenLimit",  # Gemini
     "max_input_tokens",  # Anthropic: the whole window
 )
 REPLIES = (
     "top_provider.max_completion_tokens",
     "max_completion_tokens",
     "limits.max_completion_tokens",
-    "output_token_limit",
     "outputTokenLimit",
     "max_output_tokens",
     "max_tokens",  # Anthropic
 )
-READS = ("input_modalities", "supported_input_modalities")  # a list; at GitHub the second
-ABLE = ("capabilities", "modalities")  # a list at Ollama; flags at Mistral, and in /props of llama.cpp
-THINKS = (
-    "reasoning.default_enabled",  # OpenRouter; without it, whether `supported_parameters` has "reasoning"
-    "thinking",  # Gemini
-    "capabilities.thinking.supported",  # Anthropic
-    "capabilities.reasoning",  # Mistral
-)
+
+
+class Clues(NamedTuple):
+    """Where lists say whether a fact holds of a model.
+
+    ``capability``: its word in the list of capabilities, at Ollama.
+    ``word``, ``lists``: its word in other lists, under these keys.
+    ``flags``: keys of values that are true or false.
+    """
+
+    capability: str
+    word: str
+    lists: tuple[str, ...]
+    flags: tuple[str, ...]
+
+
+IMAGES = Clues(
+    "vision", "image",
+    # OpenRouter and llama.cpp; GitHub
+    ("architecture.input_modalities", "input_modalities", "supported_input_modalities"),
+    ("capabilities.vision", "modalities.vision"),  # Mistral; /props of llama.cpp
+)  # fmt: skip
+THINKING = Clues(
+    "thinking", "reasoning", ("supported_parameters",),  # OpenRouter
+    # OpenRouter, Gemini, Anthropic, Mistral
+    ("reasoning.default_enabled", "thinking", "capabilities.thinking.supported", "capabilities.reasoning"),
+)  # fmt: skip
+TOOLS = Clues(
+    "tools", "tools", ("supported_parameters",),
+    ("capabilities.function_calling", "chat_template_caps.supports_tools"),  # Mistral; /props of llama.cpp
+)  # fmt: skip
 # OpenRouter's and Anthropic's marks of models that may think only when they are asked to
 WHEN_ASKED = (("reasoning.default_enabled", False), ("capabilities.thinking.types.disabled.supported", True))
-TOOLS = ("capabilities.function_calling", "chat_template_caps.supports_tools")  # Mistral; /props of llama.cpp
 LM_STUDIO = {"llm": False, "vlm": True}
 MAX_WINDOW = 1 << 40  # tokens; whatever is larger is no window
 
@@ -60,7 +80,8 @@ def read_cards(listing: Any, *, loaded: bool = False) -> tuple[ModelInfo, ...]:
     rows = [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
     named = {row.get("id"): row for row in rows if isinstance(row.get("id"), str)}
     # an adapter that vLLM serves has the window of its parent
-    cards = (_card(named.get(str(row.get("parent")), {}) | _said(row), loaded=loaded) for row in rows)
+    said = ({name: value for name, value in row.items() if value is not None} for row in rows)
+    cards = (_card(named.get(str(row.get("parent")), {}) | row, loaded=loaded) for row in said)
     return tuple(card for card in cards if card is not None)
 
 
@@ -75,62 +96,38 @@ def _bare(name: str) -> str:
     return name.lower().removesuffix(":latest")
 
 
-def _said(row: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in row.items() if value is not None}
-
-
 def _card(row: dict[str, Any], *, loaded: bool) -> ModelInfo | None:
     name = next((row[key] for key in ID_FIELDS if isinstance(row.get(key), str)), "")
     if not name:
         return None
-    served = _window(row, LOADED if loaded else SERVED, "server")
-    stated = _window(row, STATED, "provider")
-    return ModelInfo(name.removeprefix("models/"), served, stated, reads_images(row), thinks(row), calls_functions(row))
+    images, may_rest = _fact(row, IMAGES), any(_value(row, key) is mark for key, mark in WHEN_ASKED)
+    return ModelInfo(
+        name.removeprefix("models/"),
+        _window(row, LOADED if loaded else SERVED, "server"),
+        _window(row, STATED, "provider"),
+        LM_STUDIO.get(str(row.get("type"))) if images is None else images,
+        None if may_rest else _fact(row, THINKING),
+        _fact(row, TOOLS),
+    )
 
 
-def reads_images(row: dict[str, Any]) -> bool | None:
-    """Return whether a model in a list reads images; ``None``: the list does not say."""
-    inside = row.get("architecture")  # OpenRouter, llama.cpp
-    places = (inside, row) if isinstance(inside, dict) else (row,)
-    for kinds in (place.get(name) for place in places for name in READS):
-        if isinstance(kinds, list):
-            return "image" in kinds
-    for able in map(row.get, ABLE):
-        if isinstance(able, list) and "completion" in able:
-            return "vision" in able
-        if isinstance(able, dict) and type(able.get("vision")) is bool:
-            return bool(able["vision"])
-    return LM_STUDIO.get(str(row.get("type")))
-
-
-def thinks(row: dict[str, Any]) -> bool | None:
-    """Return whether a model in a list thinks before it answers; ``None``: the list does not say."""
-    if any(_value(row, key) is mark for key, mark in WHEN_ASKED):
-        return None
-    said = next((flag for flag in (_value(row, key) for key in THINKS) if type(flag) is bool), None)
-    able, parameters = row.get("capabilities"), row.get("supported_parameters")
+def _fact(row: dict[str, Any], clues: Clues) -> bool | None:
+    """Return whether a fact holds of a model in a list; ``None``: the list does not say."""
+    able = row.get("capabilities")
     if isinstance(able, list) and "completion" in able:
-        return "thinking" in able
-    return "reasoning" in parameters if said is None and isinstance(parameters, list) else said
-
-
-def calls_functions(row: dict[str, Any]) -> bool | None:
-    """Return whether a model in a list calls functions; ``None``: the list does not say."""
-    able, parameters = row.get("capabilities"), row.get("supported_parameters")
-    if isinstance(able, list) and "completion" in able:
-        return "tools" in able
-    if isinstance(parameters, list):
-        return "tools" in parameters
-    return next((flag for flag in (_value(row, key) for key in TOOLS) if type(flag) is bool), None)
+        return clues.capability in able
+    flags = [flag for flag in (_value(row, key) for key in clues.flags) if type(flag) is bool]
+    lists = [clues.word in words for words in (_value(row, key) for key in clues.lists) if isinstance(words, list)]
+    return next(iter((*flags, *lists)), None)
 
 
 def _window(row: dict[str, Any], keys: Iterable[str], source: Literal["server", "provider"]) -> ContextWindow | None:
-    found = [number for number in (_at(row, key) for key in keys) if number]
+    found = list(filter(None, (_at(row, key) for key in keys)))
     if not found:
         return None
     router = isinstance(row.get("top_provider"), dict)  # it may pass on to a smaller one than it lists
     window = min(found[:2]) if router else found[0]
-    replies = next((number for number in (_at(row, key) for key in REPLIES) if number), None)
+    replies = next(filter(None, (_at(row, key) for key in REPLIES)), None)
     return ContextWindow(window, max_output_tokens=replies if source == "provider" else None, source=source)
 
 

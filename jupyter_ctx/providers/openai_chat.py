@@ -70,13 +70,12 @@ OF_RESULTS = "(The files in these results.)"
 class ChatCompletions(OpenAIAdapter):
     """A model behind an OpenAI-compatible endpoint."""
 
+    path = "/chat/completions"
+
     def __init__(self, at: Endpoint) -> None:
         super().__init__(at)
         self._missing: set[str] = set()  # paths that this server has not
         self.efforts = COMPATIBLE_FORMS.get(at.name) or (OWN_SERVER_FORMS if at.self_hosted else (EFFORT_ALONE,))
-
-    def _open(self, request: Request) -> Any:
-        return self._send("/chat/completions", self.body(request))
 
     def body(self, request: Request) -> dict[str, Any]:
         """Return a request as the API takes it."""

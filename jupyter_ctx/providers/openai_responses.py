@@ -33,15 +33,13 @@ THOUGHTS = {  # what comes as a thought, and what numbers its parts
 class Responses(OpenAIAdapter):
     """A model behind the Responses API. Nothing of a conversation is kept there (``store`` is off)."""
 
+    path = "/responses"
     efforts = RESPONSES_FORMS
 
     def _headers(self) -> dict[str, str]:
         """Return the headers that hold the key, and those of the environment that say who is billed."""
         said = {header: os.environ.get(variable, "") for header, variable in BILLED.items()}
         return super()._headers() | {header: name for header, name in said.items() if name}
-
-    def _open(self, request: Request) -> Any:
-        return self._send("/responses", self.body(request))
 
     def body(self, request: Request) -> dict[str, Any]:
         """Return a request as the API takes it."""
@@ -85,11 +83,10 @@ class Responses(OpenAIAdapter):
                 yield Thought(text_at(event, "delta"))
             elif kind == "response.refusal.delta":
                 refused += text_at(event, "delta")
-            elif kind in ENDS or event.get("object") == "response":  # a whole one, from servers that do not stream
-                response = dict_at(event, "response") or event
+            elif kind in ENDS:
+                response = dict_at(event, "response")
                 if kind == "response.failed" or response.get("status") == "failed":
                     raise EventError(response.get("error") or FAILED)
-                yield from _whole(response, reply)
                 _end(response, reply)
                 items = dict[object, dict[str, Any]](enumerate(dicts_in(response.get("output")))) or items
         _take_calls(items, reply)
@@ -160,23 +157,6 @@ def _end(response: dict[str, Any], reply: ReplyBuilder) -> None:
     why = text_at(dict_at(response, "incomplete_details"), "reason")
     if reply.stop_reason is None:
         reply.end(why or text_at(response, "status") or "completed")
-
-
-def _whole(response: dict[str, Any], reply: ReplyBuilder) -> Iterator[Piece]:
-    """Yield what a response holds of text and thoughts, where none arrived in pieces."""
-    kinds = {type(piece) for piece in reply.pieces}
-    if str in kinds:
-        return
-    for number, item in enumerate(dicts_in(response.get("output"))):
-        for part in (*dicts_in(item.get("summary")), *dicts_in(item.get("content"))):
-            kind, text = text_at(part, "type"), text_at(part, "text")
-            reply.place = number if kind == "output_text" else (number, kind)
-            if kind == "refusal":
-                reply.refuse(text_at(part, "refusal"))
-            elif kind == "output_text":
-                yield text
-            elif Thought not in kinds and kind in ("summary_text", "reasoning_text"):
-                yield Thought(text)
 
 
 def _part(attachment: Attachment) -> dict[str, Any]:

@@ -33,7 +33,6 @@ NOT_TAKEN = (
 OF_A_RANGE = r"(?i)\b(?:between|range|less than|greater than|at (?:least|most)|maximum|minimum)\b"
 LEVELS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
 EFFORT = "effort"  # what is refused where a model takes no level at all
-BESIDE_THINKING = "+thinking"  # behind the name of a field that is refused only where the model thinks
 THINKING_OFF = {"thinking": {"type": "disabled"}}
 CLAUDE_BUDGETS = {"low": 4_000, "medium": 12_000, "high": 20_000, "max": 32_000}  # tokens, of models before 4.6
 GEMINI_BUDGETS = {"none": 0, "minimal": 512, "low": 4_096, "medium": 12_288, "high": 24_576}  # of models before 3
@@ -138,8 +137,7 @@ def refused_levels(words: str, effort: Effort, forms: Sequence[Form]) -> set[str
 class RefusedParameters:
     """What one endpoint does not take, as long as the process lives, and what was told of that.
 
-    ``names``: dotted names of fields, such as ``reasoning.summary``, and those of :func:`refused_levels`; a name that
-    ends in ``+thinking`` is refused only where the model thinks.
+    ``names``: dotted names of fields, such as ``reasoning.summary``, and those of :func:`refused_levels`.
     ``schemas``: texts of schemas of answers.
     """
 
@@ -154,19 +152,14 @@ class RefusedParameters:
 
     def learn(self, refusal: Refusal, request: Request, body: Mapping[str, Any], forms: Sequence[Form]) -> None:
         """Learn from a refusal which field, level of effort or schema the model does not take."""
-        names = self._not_taken(refusal, body, self.effort(request, forms), forms)
-        self.names |= names
-        if not names and request.schema is not None and refuses_schema(refusal):
+        effort, name = effort_for(request.effort, forms, self.names), named_field(refusal, body)
+        is_parameter = says_not_taken(refusal)
+        if is_parameter and effort is not None and effort.is_meant(name, refusal.places):
+            self.names |= refused_levels(refusal.places, effort, forms)
+        elif is_parameter and name is not None:
+            self.names.add(name)
+        elif request.schema is not None and refuses_schema(refusal):
             self.schemas.add(schema_text(request.schema))
-
-    def effort(self, request: Request, forms: Sequence[Form]) -> Effort | None:
-        """Return how much a request says to think, as the model takes it."""
-        return effort_for(request.effort, forms, self.names)
-
-    def left_out(self, effort: Effort | None) -> set[str]:
-        """Return the names of the fields that are not sent, some of them only beside thinking."""
-        is_off = effort is None or effort.level == "none"
-        return self.names if is_off else self.names | {name.removesuffix(BESIDE_THINKING) for name in self.names}
 
     def untold(self, lines: Iterable[str]) -> tuple[str, ...]:
         """Return the lines that nobody was told before: of many threads, one is told."""
@@ -174,18 +167,6 @@ class RefusedParameters:
             new = tuple([line for line in lines if line not in self._told])
             self._told.update(new)
         return new
-
-    @staticmethod
-    def _not_taken(refusal: Refusal, body: Mapping[str, Any], effort: Effort | None, forms: Sequence[Form]) -> set[str]:
-        if not says_not_taken(refusal):
-            return set()
-        name = named_field(refusal, body)
-        if effort is not None and effort.is_meant(name, refusal.places):
-            return refused_levels(refusal.places, effort, forms)
-        if name is None:
-            return set()
-        is_for_thinking = effort is not None and effort.level != "none" and effort.is_meant(None, refusal.places)
-        return {f"{name}{BESIDE_THINKING}" if is_for_thinking else name}
 
 
 _refused: dict[str, RefusedParameters] = {}

@@ -14,7 +14,7 @@ from ..errors import ChatError, InvalidRequestError, ProviderError, in_words
 from .base import ModelInfo, Piece, Provider, Reply, Request, Thought, streaming
 from .catalog import PROVIDER_NAMES
 from .request_body import in_prompt
-from .tools import no_tools, prepared
+from .tools import prepared
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoints
@@ -85,8 +85,6 @@ class PluginProvider(Provider):
         self._answer("close", None)
 
     def _asked(self, request: Request) -> Request:
-        if request.tools and not self.takes_tools:
-            raise no_tools(self.model)
         request = prepared(request)
         return request if self.takes_schema else in_prompt(request)
 

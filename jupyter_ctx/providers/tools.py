@@ -9,22 +9,20 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Callable, Container, Iterable
+from collections.abc import Callable, Container
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from typing import Any
 
-from ..conversation.messages import Message, ToolCall, ToolResult, ToolRound, ToolSpec
+from ..conversation.messages import Message, ToolCall, ToolResult, ToolRound
 from ..conversation.text_safety import clean
 from ..errors import InvalidRequestError
 from .base import Request
 from .error_mapping import Refusal
 from .request_body import OF_A_PARAMETER
 
-TOOL_NAME = r"[A-Za-z0-9_-]{1,64}"  # that every API takes
 CALL_ID = r"[A-Za-z0-9_-]{1,40}"
 NO_ANSWER = "[no answer]"  # stands behind calls that no answer followed
-NOT_AT_THE_ROOT = ("anyOf", "oneOf", "allOf", "$ref")  # of a schema: OpenAI and Anthropic refuse it there
 OF_TOOLS = r"(?i)\btools?\b|\bfunction[ _-]?call"
 NO_TOOLS = (
     r"(?i)(?:\b(?:not|never|cannot)|n['o]t) (?:\w+ )?(?:support|permit|allow|accept|available|enabled|implement|take)"
@@ -136,21 +134,6 @@ def no_tools(model: str, words: str = "") -> InvalidRequestError:
     """Return the error for a model that calls no functions."""
     said = f" ({words.rstrip('.')})" if words else ""
     return InvalidRequestError(f"{model} cannot call functions{said}: ask without --tool, or choose another model.")
-
-
-def check_tools(tools: Iterable[ToolSpec]) -> None:
-    """Raise InvalidRequestError for a function that no API takes."""
-    for tool in tools:
-        wrong = [
-            each for each in (tool.name, *(tool.json.get("properties") or ())) if not re.fullmatch(TOOL_NAME, each)
-        ]
-        if wrong:
-            raise InvalidRequestError(
-                f"{wrong[0]!r} of the tool {tool.name} cannot be sent: names have up to 64 letters of A to Z, digits, "
-                "_ and -."
-            )
-        if tool.json.get("type") != "object" or any(map(tool.json.get, NOT_AT_THE_ROOT)):
-            raise InvalidRequestError(f"The parameters of {tool.name} cannot be sent: they are no JSON object.")
 
 
 def tools_error(refusal: Refusal, model: str) -> InvalidRequestError | None:

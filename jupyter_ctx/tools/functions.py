@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
+from inspect import cleandoc
+from textwrap import dedent
 from types import FunctionType, MethodType
 from typing import Annotated, Any, NotRequired, Required, TypeVar, Union, get_type_hints, overload
 from warnings import catch_warnings
@@ -19,7 +21,6 @@ from ..conversation.schema import Schema, for_pydantic
 from ..errors import InvalidRequestError
 from ..runtime.redaction import Redactor
 from ..template.expressions import described
-from .docstrings import read_docstring
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")  # what all providers take, of functions and of parameters
@@ -29,6 +30,12 @@ _MOST_DEFAULT = 200  # characters of a default that the schema names
 _MOST_LAYERS = 50
 _MARK = "_confirm_before_calls"  # attribute of a function
 _PLAIN_TYPES = (bool, int, float)  # which a default tells of a parameter without a type
+# a docstring in Google's or NumPy's style
+_INDENTED = r"((?:[ \t]+\S.*\n|[ \t]*\n)*)"
+_GOOGLE = rf"(?m)^(?:Arg(?:ument)?s|Param(?:eter)?s|Keyword Arg(?:ument)?s|Other Parameters):[ \t]*\n{_INDENTED}"
+_GOOGLE_ITEM = rf"(?m)^(\*{{0,2}}\w+)[ \t]*(?:\(.*?\))?[ \t]*:(.*\n{_INDENTED})"
+_NUMPY = r"(?m)^(?:Other )?Parameters[ \t]*\n-{3,}[ \t]*\n((?:(?!.*\n-{3,}).*\n)*)"
+_NUMPY_ITEM = rf"(?m)^(\*{{0,2}}\w+(?:, *\*{{0,2}}\w+)*)[ \t]*(?::.*)?\n{_INDENTED}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +100,17 @@ def as_tool(function: object) -> Tool:
     spec = ToolSpec(name, description[:_MOST_DESCRIPTION], schema.json)
     confirm = any(inspect.getattr_static(layer, _MARK, False) is True for layer in layers)
     return Tool(spec, layers[0], confirm, schema)
+
+
+def read_docstring(docstring: str) -> tuple[str, dict[str, str]]:
+    """Return what a docstring says, without the sections about parameters, and what it says of each parameter."""
+    text, parameters = f"{cleandoc(docstring)}\n", dict[str, str]()
+    for section, item in ((_GOOGLE, _GOOGLE_ITEM), (_NUMPY, _NUMPY_ITEM)):
+        for found in re.finditer(section, text):
+            for names, words in (each.groups()[:2] for each in re.finditer(item, dedent(found[1]))):
+                parameters |= {name.strip(" *"): " ".join(words.split()) for name in names.split(",")}
+        text = re.sub(section, "\n", text)
+    return re.sub(r"\n\s*\n", "\n\n", text).strip(), parameters
 
 
 def schema_of(function: Any, texts: Mapping[str, str] | None = None) -> Schema:

@@ -9,7 +9,7 @@ from http.server import BaseHTTPRequestHandler
 from typing import Any
 
 import pytest
-from dialects import DIALECTS, Dialect, delta_piece
+from dialects import DIALECTS, Dialect, completions_whole, delta_piece
 from hypothesis import given
 from hypothesis import strategies as st
 from server import begin_stream, events, piece, send, serve, usage
@@ -125,9 +125,9 @@ def test_an_error_inside_a_choice_is_one(told: Told) -> None:
 
 
 @pytest.mark.parametrize("indent", [None, 2])
-def test_a_server_that_does_not_stream_gives_a_reply(dialect: Dialect, indent: int | None, told: Told) -> None:
+def test_a_server_that_does_not_stream_gives_a_reply(indent: int | None, told: Told) -> None:
     for kind in (JSON, STREAM):
-        chat, shown = told.says(dialect, (json.dumps(dialect.whole("Hello, you."), indent=indent), kind)), []
+        chat, shown = told.says(COMPLETIONS, (json.dumps(completions_whole("Hello, you."), indent=indent), kind)), []
         reply = chat.send("x", on_piece=shown.append)
         assert (reply.text, reply.stop_reason, reply.usage) == ("Hello, you.", "stop", Usage(9, 2))
         assert "".join(shown) == "Hello, you."
@@ -141,7 +141,7 @@ def test_an_array_and_lines_of_json_are_read_as_events(told: Told) -> None:
 
 def test_an_answer_that_comes_once_more_whole_is_not_doubled(told: Told) -> None:
     for before in ([piece("Hi"), piece("", "stop")], [delta_piece({"role": "assistant", "content": ""})]):
-        assert told.says(COMPLETIONS, events(*before, COMPLETIONS.whole("Hi"))).send("x").text == "Hi"
+        assert told.says(COMPLETIONS, events(*before, completions_whole("Hi"))).send("x").text == "Hi"
 
 
 FORMS: dict[str, Callable[[str], str]] = {
@@ -298,14 +298,6 @@ def test_what_anthropics_servers_report_twice_is_added_up_once(
 def response(*texts: str, **more: Any) -> dict[str, Any]:
     output = [{"type": "message", "content": [{"type": "output_text", "text": text}]} for text in texts]
     return {"object": "response", "status": "completed", "model": "m", "output": output, "error": None, **more}
-
-
-def test_a_response_whose_text_comes_only_at_its_end_is_a_reply(told: Told) -> None:
-    thought = {"type": "reasoning", "summary": [{"type": "summary_text", "text": "I see."}]}
-    whole = response("One.", "Two.")
-    whole["output"].insert(0, thought)
-    reply = told.says(RESPONSES, events({"type": "response.completed", "response": whole}, end="")).send("x")
-    assert (reply.text, reply.thinking, reply.stop_reason) == ("One.\n\nTwo.", "I see.", "stop")
 
 
 def test_two_messages_of_one_response_are_two_paragraphs(told: Told) -> None:

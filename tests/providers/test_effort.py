@@ -266,12 +266,3 @@ def test_a_level_that_is_off_is_told_from_the_level_none() -> None:
     assert typed_value(None, "effort") == "off"
     assert typed_value("none", "effort") == "none"
     assert Chat("openai/gpt-5.2", effort="off").config.effort is None
-
-
-def test_a_parameter_that_is_refused_beside_thinking_is_sent_without_it() -> None:
-    with strict(BY_NAME["claude-haiku-4-5"]) as (provider, seen):
-        chat = Chat(provider=provider, temperature=0)
-        chat.send("Why?", effort="low")
-        assert "temperature" not in seen[-1]
-        chat.send("Why?")
-        assert seen[-1]["temperature"] == 0

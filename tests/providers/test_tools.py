@@ -16,9 +16,8 @@ from server import events, piece, send, serve, usage
 from tool_calls import CALLING, ROWS, SENT_BACK, Called, carried
 
 from jupyter_ctx import Chat, ContextOverflowError, InvalidRequestError, Message, Provider, Reply
-from jupyter_ctx.conversation.messages import Attachment, ToolCall, ToolResult, ToolRound, ToolSpec
+from jupyter_ctx.conversation.messages import Attachment, ToolCall, ToolResult, ToolRound
 from jupyter_ctx.providers.base import AnswerSchema, Request
-from jupyter_ctx.providers.local import LocalProvider
 from jupyter_ctx.providers.model_files import find_weights
 from jupyter_ctx.providers.plugins import PluginProvider
 from jupyter_ctx.testing import ScriptedProvider
@@ -230,21 +229,6 @@ def test_a_parameter_that_is_refused_beside_tools_is_left_out_and_the_tools_stay
     assert [carried(dialect.name, request).offered for request in seen] == [["rows"]] * 2
 
 
-@pytest.mark.parametrize(
-    "tool",
-    [
-        ToolSpec("länge", "", {"type": "object"}),
-        ToolSpec("f", "", {"type": "object", "properties": {"größe": {}}}),
-        ToolSpec("f", "", {"type": "array"}),
-        ToolSpec("f", "", {"type": "object", "anyOf": [{}]}),
-    ],
-)
-def test_what_no_api_takes_is_said_before_anything_is_sent(dialect: Dialect, tool: ToolSpec) -> None:
-    with served(dialect, dialect.answer("Yes.")) as (provider, seen), pytest.raises(InvalidRequestError):
-        reply_to(provider, replace(ASKED, tools=(tool,)))
-    assert not seen
-
-
 CALLED = ToolRound((ToolCall("c1", "rows", '{"country": "NO"}'),), (ToolResult("12"),), text=BEFORE)
 EARLIER = (
     PROMPT,
@@ -355,25 +339,28 @@ def test_a_server_that_wants_the_thoughts_of_earlier_turns_back_gets_them_from_t
     assert [each.get("reasoning_content") for each in seen[2]["messages"]] == [None, THOUGHT, None, "", None]
 
 
+def rows(country: str) -> int:
+    return 12
+
+
 def test_a_server_whose_template_has_no_tools_is_found_before_anything_is_sent() -> None:
     props = {"/props": {"chat_template_caps": {"supports_tools": False}}}
-    with serve(DIALECTS["completions"].answer("Yes."), path="", lists=props) as (url, seen):
-        provider = provider_of(DIALECTS["completions"].chat(url))
-        with pytest.raises(InvalidRequestError, match="m cannot call functions"):
-            reply_to(provider, ASKED)
+    serves = serve(DIALECTS["completions"].answer("Yes."), path="", lists=props)
+    with serves as (url, seen), pytest.raises(InvalidRequestError, match="m cannot call functions"):
+        DIALECTS["completions"].chat(url).send("How many?", tools=[rows])
     assert not seen
 
 
 def test_the_local_model_says_that_it_has_no_tools(local_model: str) -> None:
     for name in ("smollm2", str(find_weights("smollm2"))):
-        with pytest.raises(InvalidRequestError, match=r"smollm2.* cannot call functions: ask without --tool"):
-            reply_to(LocalProvider(f"{name}@512"), ASKED)
+        with pytest.raises(InvalidRequestError, match=r"smollm2.* cannot call functions .*: ask without --tool"):
+            Chat(f"local/{name}@512").send("How many?", tools=[rows])
 
 
 def test_a_provider_from_elsewhere_without_tools_gets_calls_as_text() -> None:
     guest = ScriptedProvider("Yes.", takes_tools=False)
     provider = PluginProvider(guest, "guest/m")
     with pytest.raises(InvalidRequestError, match="guest/m cannot call functions"):
-        reply_to(provider, ASKED)
+        Chat("guest/m", provider=guest).send("How many?", tools=[rows])
     reply_to(provider, Request(EARLIER))
     assert [message.role for message in guest.requests[0].messages] == ["user", "assistant", "user"]

@@ -19,8 +19,8 @@ class Dialect:
     """How one provider's stream is written, and a chat with a server that speaks so.
 
     ``pieces`` gives one event for each text, after one for each thought; ``end`` those that say
-    why and how much, ``error`` an error as an event of the stream; ``whole`` is the answer of a
-    server that does not stream; ``schema`` finds the JSON schema in a request.
+    why and how much, ``error`` an error as an event of the stream; ``schema`` finds the JSON schema
+    in a request.
     """
 
     name: str
@@ -28,7 +28,6 @@ class Dialect:
     pieces: Callable[..., str]
     end: Callable[..., str]
     error: Callable[[str], str]
-    whole: Callable[[str], dict[str, Any]]
     schema: Callable[[dict[str, Any]], dict[str, Any] | None]
 
     def answer(self, *texts: str, thoughts: Sequence[str] = (), **counts: Any) -> str:
@@ -161,25 +160,9 @@ def _google_chat(url: str, **more: Any) -> Chat:
     return Chat("google/m", base_url=url, api_key=KEY, **more)
 
 
-def _completions_whole(text: str) -> dict[str, Any]:
+def completions_whole(text: str) -> dict[str, Any]:
     choice = {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
     return {"id": "1", "object": "chat.completion", "model": "m", "choices": [choice], "usage": usage(9, 2)["usage"]}
-
-
-def _responses_whole(text: str) -> dict[str, Any]:
-    message = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": text}]}
-    report = {"input_tokens": 9, "output_tokens": 2, "total_tokens": 11}
-    return {"object": "response", "status": "completed", "error": None, "output": [message], "usage": report}
-
-
-def _anthropic_whole(text: str) -> dict[str, Any]:
-    content, report = [{"type": "text", "text": text}], {"input_tokens": 9, "output_tokens": 2}
-    return {"type": "message", "role": "assistant", "content": content, "stop_reason": "end_turn", "usage": report}
-
-
-def _google_whole(text: str) -> dict[str, Any]:
-    candidate = {"content": {"role": "model", "parts": [{"text": text}]}, "finishReason": "STOP"}
-    return {"candidates": [candidate], "usageMetadata": {"promptTokenCount": 9, "candidatesTokenCount": 2}}
 
 
 def _at(*names: str) -> Callable[[dict[str, Any]], dict[str, Any] | None]:
@@ -199,22 +182,22 @@ DIALECTS = {
     for dialect in (
         Dialect(
             "completions", _completions_chat, _completions_pieces, _completions_end,
-            lambda said: events({"error": {"message": said}}, end=""), _completions_whole,
+            lambda said: events({"error": {"message": said}}, end=""),
             _at("response_format", "json_schema", "schema"),
         ),
         Dialect(
             "responses", _responses_chat, _responses_pieces, _responses_end,
             lambda said: _named({"type": "error", "code": "server_error", "message": said, "sequence_number": 3}),
-            _responses_whole, _at("text", "format", "schema"),
+            _at("text", "format", "schema"),
         ),
         Dialect(
             "anthropic", _anthropic_chat, _anthropic_pieces, _anthropic_end,
-            lambda said: _named({"type": "error", "error": {"type": "api_error", "message": said}}), _anthropic_whole,
+            lambda said: _named({"type": "error", "error": {"type": "api_error", "message": said}}),
             _at("output_config", "format", "schema"),
         ),
         Dialect(
             "google", _google_chat, _google_pieces, _google_end,
-            lambda said: events({"error": {"code": 500, "message": said, "status": "INTERNAL"}}, end=""), _google_whole,
+            lambda said: events({"error": {"code": 500, "message": said, "status": "INTERNAL"}}, end=""),
             _at("generationConfig", "responseJsonSchema"),
         ),
     )

@@ -18,8 +18,7 @@ from hypothesis import strategies as st
 
 import jupyter_ctx
 from jupyter_ctx import InvalidRequestError
-from jupyter_ctx.tools.docstrings import read_docstring
-from jupyter_ctx.tools.functions import as_tool, as_tools
+from jupyter_ctx.tools.functions import as_tool, as_tools, read_docstring
 
 KEY = "sk-proj-abcdefghijklmnopqrstuvwx0123456789"
 WHAT = {"country": "Its code, such as NO.", "years": "The years: all of them."}
@@ -28,8 +27,6 @@ STYLES = {
     "  years (list[int], optional): The years: all of them.\n\nReturns:\n  A table.",
     "numpy": "Return rows.\n\nParameters\n----------\ncountry : str\n    Its code,\n    such as NO.\n"
     "years : list of int, optional\n    The years: all of them.\n\nReturns\n-------\nA table.",
-    "sphinx": "Return rows.\n\n:param str country: Its code,\n    such as NO.\n:type country: str\n"
-    ":param years: The years: all of them.\n:returns: A table.",
 }
 
 
