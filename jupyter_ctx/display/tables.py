@@ -39,7 +39,7 @@ def table(
     """
     caption = to_plain(caption)
     return {
-        "text/html": table_html(head, rows, caption, drawn=drawn),
+        "text/html": table_html(head, rows, caption, drawn),
         "text/markdown": table_markdown(head, rows, caption) if rows else markdown_line(caption),
         "text/plain": f"{caption}\n{table_text(head, rows)}" if rows else caption,
     }
@@ -63,13 +63,8 @@ def table_text(head: TableRow, rows: TableRows, width: int = sys.maxsize) -> str
 
 
 def table_html(
-    head: TableRow,
-    rows: TableRows,
-    caption: str,
-    *,
-    below: bool = False,
-    drawn: Mapping[tuple[int, int], str] = NOT_DRAWN,
-) -> str:
+    head: TableRow, rows: TableRows, caption: str, drawn: Mapping[tuple[int, int], str] = NOT_DRAWN, *, below: bool = False
+) -> str:  # fmt: skip
     """Return a table as HTML, with every cell escaped and its caption above or ``below`` it.
 
     ``drawn``: cells, by the indexes of row and column, that are HTML already.

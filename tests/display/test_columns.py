@@ -44,7 +44,7 @@ def test_answers_that_grow_in_threads_of_their_own_are_one_output(screen: Screen
         if number == 2:
             view.failed(number, "The key was refused.")
         else:
-            view.done(number, f"Answer of {number}", "", FOOTER, ["cut"])
+            view.done(number, Column("", f"Answer of {number}", "", FOOTER, ["cut"]))
 
     workers = [threading.Thread(target=answer, args=(number,)) for number in range(3)]
     for worker in workers:
@@ -74,7 +74,7 @@ def test_answers_that_grow_in_threads_of_their_own_are_one_output(screen: Screen
 def test_a_terminal_prints_whole_answers_in_order(capsys: pytest.CaptureFixture[str]) -> None:
     view = TerminalColumns(["a", "b", "c"], ["above"])
     view.begin()
-    view.done(1, "second", "", FOOTER, [])
+    view.done(1, Column("", "second", "", FOOTER, []))
     view.failed(0, "Refused.")
     view.feed(2, "so far")
     view.close(1, ["below"])
@@ -104,7 +104,7 @@ def test_a_run_without_a_reader_keeps_one_output_with_headings(screen: Screen) -
     view = AnswerColumns(["a", "b"], ["above"], streaming=False)
     view.begin()
     view.feed(0, "one ")
-    view.done(0, "one two", "", FOOTER, [])
+    view.done(0, Column("", "one two", "", FOOTER, []))
     view.failed(1, "Refused.")
     view.close(0)
     assert len(screen.shown) == 1

@@ -87,14 +87,6 @@ def test_a_stream_that_stalls_says_so_below_its_text_and_goes_on(screen: Screen,
     view.close()
 
 
-def test_what_fails_before_any_text_leaves_nothing_of_the_wait(screen: Screen, clock: Clock) -> None:
-    view = NotebookView(clock=clock)
-    view.sent(MODEL)
-    clock.wait(1, view)
-    view.close()
-    assert screen.shown[-1] == {}
-
-
 def test_the_seconds_tick_by_themselves_and_the_thread_ends_with_the_answer(screen: Screen) -> None:
     view, left = NotebookView(), NotebookView()
     for each in (view, left):

@@ -117,17 +117,9 @@ class AnswerColumns:
         """Add a piece of a model's thinking text."""
         self._answers[column].think(piece)
 
-    def done(
-        self,
-        column: int,
-        text: str,
-        thinking: str,
-        footer: Footer | None,
-        notices: Sequence[str],
-        forms: MimeBundle | None = None,
-    ) -> None:
-        """Show a whole answer in place of its pieces, with its figures and notices; ``forms`` in place of its text."""
-        self._settle(column, Column(self._columns[column].head, text, thinking, footer, tuple(notices), forms=forms))
+    def done(self, column: int, answer: Column) -> None:
+        """Show a whole answer in place of its pieces; the head of its column stays."""
+        self._settle(column, replace(answer, head=self._columns[column].head))
 
     def failed(self, column: int, message: str) -> None:
         """Say in its column why there is no whole answer; its text so far stays."""

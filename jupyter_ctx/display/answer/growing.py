@@ -229,14 +229,9 @@ class LiveOutput:
         self._state: object = None  # of the answers, when they were drawn last
         self._drawn = -inf
         self._ended = False
-        self._handle: Any = None
+        self.handle: Any = None  # of the output; None: the cell does not have it
         self._ticker = Ticker(self.tick, FASTEST / 2)
         self.start = self._ticker.start
-
-    @property
-    def is_shown(self) -> bool:
-        """Whether the cell has this output."""
-        return self._handle is not None
 
     def tick(self) -> None:
         """Draw where something has changed, and the last drawing is long enough ago."""
@@ -263,9 +258,9 @@ class LiveOutput:
     def _show(self, forms: dict[str, str]) -> None:
         """Show these forms in place of what is shown; none: nothing."""
         with self._screen:
-            if self._handle is not None:
-                self._handle.update(forms, raw=True)
-                self._handle = self._handle if forms else None
+            if self.handle is not None:
+                self.handle.update(forms, raw=True)
+                self.handle = self.handle if forms else None
             elif forms:
                 with uninterrupted():  # an output without its handle could never be updated
-                    self._handle = display(forms, raw=True, display_id=True)
+                    self.handle = display(forms, raw=True, display_id=True)
