@@ -149,15 +149,14 @@ def test_an_odd_one_out_is_marked_and_not_the_others() -> None:
     texts = ["It is 42.", "It is 42.", "It is 43.", ""]
     found = marked_on_a_page(texts)
     assert marked_in_brackets(texts) == ["It is 42.", "It is 42.", "It is {+43+}.", ""]
-    assert [text.differing for text in found] == [0, 0, 1, 0]
-    assert found[2].share == "1 of 4 words and signs differ"
+    assert ["<mark" in page for page in found] == [False, False, True, False]
 
 
 def test_marks_keep_markup_and_formulas_whole() -> None:
     found = marked_on_a_page(
         [to_html(f"The **{word}** $x^{number}$ & `a`") for word, number in (("red", 2), ("blue", 3))]
     )
-    page = re.sub(' class="jctx-differs" style="[^"]*"', "", found[0].html)
+    page = re.sub(' class="jctx-differs" style="[^"]*"', "", found[0])
     expected = "<p>The <strong><mark>red</mark></strong> <span><mark>$x^2$</mark></span> &amp; <code>a</code></p>\n"
     assert page == expected
 
@@ -166,14 +165,14 @@ def test_marks_keep_markup_and_formulas_whole() -> None:
 def test_marks_change_no_answer(texts: list[str]) -> None:
     pages = list(map(to_html, texts))
     for page, found in zip(pages, marked_on_a_page(pages), strict=True):
-        assert re.sub(r"<mark[^>]*>|</mark>", "", found.html) == page
+        assert re.sub(r"<mark[^>]*>|</mark>", "", found) == page
 
 
 def test_ten_thousand_words_are_compared_in_moderate_time() -> None:
     begun = time.thread_time()
     found = marked_on_a_page(["a b " * 6_000, "b a a " * 4_000, "c " * 12_000])
     assert time.thread_time() - begun < 5
-    assert found[2].share == "10,000 of 12,000 words and signs differ; the last 2,000 are not compared"
+    assert "<mark" in found[2]
 
 
 def shown_by(bar: ChoiceBar) -> tuple[list[str], str]:
