@@ -107,8 +107,7 @@ export async function chip(load) {
     tell(words) {
       clearTimeout(this.told);
       this.words = words;
-      this.told = setTimeout(() => this.isDisposed || this.tell(''), words ? SHOWN_FOR : 0);
-      if (!words) clearTimeout(this.told);
+      if (words) this.told = setTimeout(() => this.isDisposed || this.tell(''), SHOWN_FOR);
       this.draw();
     }
 

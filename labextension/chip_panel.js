@@ -7,7 +7,7 @@ import { button, element } from './elements.js';
 const SIGNS = { Summarise: 'Summarise', Trim: 'Trim', Clear: 'Clear', Undo: '↶', Redo: '↷' };
 const NOTHING_YET = 'No conversation yet: a cell that begins with %%chat starts one.';
 const WAITS = 'A cell is running: buttons act when it has ended.';
-let isStyled = false; // whether the page has the gauge's style sheet, which is sent once
+let isStyled = false; // whether the page has the gauge's style sheet
 
 export class ChipPanel {
   /** `send` takes a message for the kernel. */
@@ -67,7 +67,7 @@ export class ChipPanel {
 
   /** Ask for what the panel shows. */
   fetch() {
-    this.send({ panel: true, styled: isStyled });
+    this.send({ panel: true });
   }
 
   place() {
@@ -98,8 +98,8 @@ export class ChipPanel {
 
   /** Draw what the kernel has sent for the panel. */
   fill({ style, gauge, details, buttons, request }) {
-    if (style && !isStyled) document.head.insertAdjacentHTML('beforeend', style);
-    isStyled ||= Boolean(style);
+    if (!isStyled) document.head.insertAdjacentHTML('beforeend', style);
+    isStyled = true;
     replace(this.gauge, gauge);
     replace(this.details, details);
     replace(this.request, request);

@@ -150,8 +150,7 @@ def answers_html(table: AnswerTable, most: int | None = MOST_ROWS) -> str:
         left -= sum(len(cell.answer) for cell in row.cells) * (len(row.cells) - 1)
         texts = [_cut(cell.answer, most) for cell in row.cells]
         pages = [text_html(text) for text in texts]
-        if left > 0:
-            pages = [marked.html for marked in marked_on_a_page(pages)]
+        pages = marked_on_a_page(pages) if left > 0 else pages
         cells = "".join(map(_cell_html, row.cells, texts, pages))
         inputs = _cut(row.inputs, most)
         shown = f'<div dir="auto">{_unfolding(text_html(inputs), len(inputs))}</div>'

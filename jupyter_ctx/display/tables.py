@@ -14,7 +14,8 @@ MAX_FIRST_WORDS = 60  # characters
 MARKUP = re.compile(r"[`*_\[\]<>&#|~!$\\]|://|www\.|@", re.I)  # in a cell of Markdown
 FIGURE = re.compile(r"~?-?\$?\d[\d,]*(?:\.\d+)?(?:e[+-]\d+)?(?: %)?")  # a number such as ~1,200, $0.05 or 50 %
 NO_FIGURE = ("", "–", "…")  # in a column of figures
-NOT_DRAWN: Mapping[tuple[int, int], str] = MappingProxyType({})
+DrawnCells = Mapping[tuple[int, int], str]  # cells, by the indexes of row and column, that are HTML already
+NOT_DRAWN: DrawnCells = MappingProxyType({})
 TableRow = Sequence[str]
 TableRows = Sequence[TableRow | str]  # a str is a line across the table
 
@@ -30,16 +31,14 @@ def shortened(text: str, most: int) -> str:
     return line if len(line) <= most else line[: most - 1] + "…"
 
 
-def table(
-    head: TableRow, rows: TableRows, caption: str, drawn: Mapping[tuple[int, int], str] = NOT_DRAWN
-) -> dict[str, str]:  # fmt: skip
+def table(head: TableRow, rows: TableRows, caption: str, drawn: DrawnCells = NOT_DRAWN) -> dict[str, str]:
     """Return a table as HTML, as Markdown and as plain text; without rows, its caption alone is the text.
 
     ``drawn``: as for :func:`table_html`.
     """
     caption = to_plain(caption)
     return {
-        "text/html": table_html(head, rows, caption, drawn=drawn),
+        "text/html": table_html(head, rows, caption, drawn),
         "text/markdown": table_markdown(head, rows, caption) if rows else markdown_line(caption),
         "text/plain": f"{caption}\n{table_text(head, rows)}" if rows else caption,
     }
@@ -63,13 +62,8 @@ def table_text(head: TableRow, rows: TableRows, width: int = sys.maxsize) -> str
 
 
 def table_html(
-    head: TableRow,
-    rows: TableRows,
-    caption: str,
-    *,
-    below: bool = False,
-    drawn: Mapping[tuple[int, int], str] = NOT_DRAWN,
-) -> str:
+    head: TableRow, rows: TableRows, caption: str, drawn: DrawnCells = NOT_DRAWN, *, below: bool = False
+) -> str:  # fmt: skip
     """Return a table as HTML, with every cell escaped and its caption above or ``below`` it.
 
     ``drawn``: cells, by the indexes of row and column, that are HTML already.

@@ -41,7 +41,7 @@ def turns_bundle(turns: Sequence[TurnFigures], limit: int) -> dict[str, str]:
     caption = f"Tokens of each turn; the limit is {limit:,} now."
     signs = ", ".join(f"{sign} {name}" for name, (_, sign) in KINDS.items())
     lines = (f'<span style="border-bottom:4px solid {colour}">{name}</span>' for name, (colour, _) in KINDS.items())
-    page = f"{table_html(BARS_HEAD, rows, caption, drawn=drawn)}<div>{' '.join(lines)}</div>"
+    page = f"{table_html(BARS_HEAD, rows, caption, drawn)}<div>{' '.join(lines)}</div>"
     return {**table(BARS_HEAD, rows, f"{caption} {signs}"), "text/html": page}
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from itertools import combinations, groupby
-from typing import NamedTuple
+from operator import itemgetter
 
 from .text import to_plain
 
@@ -24,41 +24,19 @@ _FORMULA = r"(?<=>)\$[^<>]+\$(?=<)"  # one word, for MathJax finds no formula wi
 _PARTS = re.compile(rf"<[^>]*>|{_FORMULA}|&[#\w]+;|{WORD}")
 
 
-class MarkedPage(NamedTuple):
-    """A rendered answer with marks, and how many of how many words differ; signs count as words, spaces do not."""
-
-    html: str
-    differing: int
-    words: int
-
-    @property
-    def share(self) -> str:
-        """How much differs, in words."""
-        left_out = max(0, self.words - MAX_COMPARED)
-        rest = f"; the last {left_out:,} are not compared" if left_out else ""
-        return f"{self.differing:,} of {self.words:,} words and signs differ{rest}"
-
-
-def marked_on_a_page(pages: Sequence[str]) -> list[MarkedPage]:
+def marked_on_a_page(pages: Sequence[str]) -> list[str]:
     """Return each page with those words marked that most of the other pages do not have at that place.
 
     So of two each shows what the other has not, and of many an odd one out is marked and not the others.
     An empty page, such as that of a failed request, is not compared.
     """
     parts = [_PARTS.findall(page) for page in pages]
-    marks = differing_words([list(filter(_is_word, each)) for each in parts])
-    mark = f'<mark class="jctx-differs" style="{MARK_STYLE}">'
-    return [
-        MarkedPage(_with_marks(each, found, mark, "</mark>"), sum(found), len(found))
-        for each, found in zip(parts, marks, strict=True)
-    ]
+    return _marked(parts, f'<mark class="jctx-differs" style="{MARK_STYLE}">', "</mark>")
 
 
 def marked_in_brackets(texts: Sequence[str]) -> list[str]:
     """Return plain texts with ``{+…+}`` around the same words."""
-    parts = [re.findall(WORD, to_plain(text)) for text in texts]
-    marks = differing_words([list(filter(_is_word, each)) for each in parts])
-    return [_with_marks(each, found, "{+", "+}") for each, found in zip(parts, marks, strict=True)]
+    return _marked([re.findall(WORD, to_plain(text)) for text in texts], "{+", "+}")
 
 
 def marks_meaning(count: int) -> str:
@@ -89,13 +67,18 @@ def _is_word(part: str) -> bool:
     return not part.isspace() and not (part.startswith("<") and len(part) > 1)
 
 
-def _with_marks(parts: Sequence[str], marks: Sequence[bool], before: str, after: str) -> str:
+def _marked(texts: Sequence[Sequence[str]], before: str, after: str) -> list[str]:
+    """Return texts that are in parts with their differing words marked."""
+    marks = differing_words([list(filter(_is_word, text)) for text in texts])
+    return [_with_marks(text, iter(found), before, after) for text, found in zip(texts, marks, strict=True)]
+
+
+def _with_marks(parts: Sequence[str], marks: Iterator[bool], before: str, after: str) -> str:
     """Return parts joined, with one mark around neighbouring words that are to be marked; no mark holds a tag."""
-    left: Iterator[bool] = iter(marks)
-    marked = [next(left) if _is_word(part) else None for part in parts]
+    marked = [next(marks) if _is_word(part) else False for part in parts]
     for at, part in enumerate(parts[1:-1], 1):
         if part.isspace() and marked[at - 1] and marked[at + 1]:
             marked[at] = True
-    runs = groupby(zip(parts, marked, strict=True), key=lambda pair: bool(pair[1]))
+    runs = groupby(zip(parts, marked, strict=True), key=itemgetter(1))
     texts = ((is_marked, "".join(part for part, _ in run)) for is_marked, run in runs)
     return "".join(f"{before}{text}{after}" if is_marked else text for is_marked, text in texts)

@@ -159,7 +159,7 @@ class SideBySideCell:
         notices = (*reply.notices, *ending(reply))
         # of stored answers too: they are there to be compared
         figures = replace(figures_of(reply.model, reply), notes=remarks_on(reply))
-        self._view.done(column, reply.text, reply.thinking, figures, notices, shown_bundle(reply))
+        self._view.done(column, Column("", reply.text, reply.thinking, figures, notices, forms=shown_bundle(reply)))
 
 
 def show_versions(chat: Chat, number: int | None) -> dict[str, str]:

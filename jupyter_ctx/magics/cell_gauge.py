@@ -61,6 +61,7 @@ class CellGauge:
             self._shown, self._panel, self._result = chat, GaugePanel(self._buttons.press), ButtonResult()
             self._draw()
             self._output = StaticFallback(self._panel.widget, partial(self._snapshot, chat))
+            self._output.show()
             if chat not in self._heard:
                 self._heard.add(chat)
                 chat.session.listeners.append(partial(self._changed, chat))

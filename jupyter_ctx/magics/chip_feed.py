@@ -79,7 +79,7 @@ class ChipFeed:
             self._sent = {}
             self.update()
         elif data.get("panel"):
-            self._tell_panel(with_style=not data.get("styled"))
+            self._tell_panel()
         elif isinstance(data.get("turn"), int):
             self._buttons.press_turn(str(data.get("press")), data["turn"])
         elif isinstance(data.get("cell"), int):
@@ -97,7 +97,7 @@ class ChipFeed:
         """Pin a cell of the notebook, leave it out, or take that back, and let the panel show it."""
         if verb in OF_A_TURN:
             self._say(ButtonResult(*tried(lambda: self._prompts.mark_cells(verb, [f"In[{number}]"]))))
-            self._tell_panel(with_style=False)
+            self._tell_panel()
 
     def _use(self, model: str) -> None:
         """Change the model, and tell what came of it; where its key is missing, the page asks for that."""
@@ -137,11 +137,12 @@ class ChipFeed:
             "writing": self._buttons.writing,
         }
 
-    def _tell_panel(self, *, with_style: bool) -> None:
+    def _tell_panel(self) -> None:
         """Send what the panel shows: the gauge, what each button would do, and the next request."""
         try:
             info, plans = self._buttons.read()
             panel = {
+                "style": GAUGE_STYLE,
                 "gauge": live_html(info),
                 "details": details_html(info, plans, ButtonResult(), self._name_of(self._chat)),
                 "buttons": [(plan_line(name, plan), plan.possible) for name, plan in plans.items()],
@@ -150,8 +151,7 @@ class ChipFeed:
         except Exception as error:
             self._say(ButtonResult(in_words(error), "alert"))
             return
-        style = {"style": GAUGE_STYLE} if with_style else {}
-        self._chip.send({"panel": {**panel, **style}})
+        self._chip.send({"panel": panel})
 
     def _cells(self) -> str:
         is_on = self._chat.config.cells == "on"

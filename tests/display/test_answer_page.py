@@ -69,6 +69,6 @@ def test_an_answer_looks_the_same_in_dark_in_light_and_untrusted(open_page: Open
     output["data"]["text/html"] += " "  # another output than that which was signed
     copy = page.path.with_name(f"copy-of-{page.path.name}")
     nbformat.write(saved, copy)
-    untrusted = open_page(saved=copy, kernel=False)
+    untrusted = open_page(saved=copy, kernel=False, alone=True)
     assert "var(" not in untrusted.output(0).locator("pre").get_attribute("style")
     check(untrusted)

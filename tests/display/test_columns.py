@@ -44,7 +44,7 @@ def test_answers_that_grow_in_threads_of_their_own_are_one_output(screen: Screen
         if number == 2:
             view.failed(number, "The key was refused.")
         else:
-            view.done(number, f"Answer of {number}", "", FOOTER, ["cut"])
+            view.done(number, Column("", f"Answer of {number}", "", FOOTER, ["cut"]))
 
     workers = [threading.Thread(target=answer, args=(number,)) for number in range(3)]
     for worker in workers:
@@ -74,7 +74,7 @@ def test_answers_that_grow_in_threads_of_their_own_are_one_output(screen: Screen
 def test_a_terminal_prints_whole_answers_in_order(capsys: pytest.CaptureFixture[str]) -> None:
     view = TerminalColumns(["a", "b", "c"], ["above"])
     view.begin()
-    view.done(1, "second", "", FOOTER, [])
+    view.done(1, Column("", "second", "", FOOTER, []))
     view.failed(0, "Refused.")
     view.feed(2, "so far")
     view.close(1, ["below"])
@@ -104,7 +104,7 @@ def test_a_run_without_a_reader_keeps_one_output_with_headings(screen: Screen) -
     view = AnswerColumns(["a", "b"], ["above"], streaming=False)
     view.begin()
     view.feed(0, "one ")
-    view.done(0, "one two", "", FOOTER, [])
+    view.done(0, Column("", "one two", "", FOOTER, []))
     view.failed(1, "Refused.")
     view.close(0)
     assert len(screen.shown) == 1
@@ -149,15 +149,14 @@ def test_an_odd_one_out_is_marked_and_not_the_others() -> None:
     texts = ["It is 42.", "It is 42.", "It is 43.", ""]
     found = marked_on_a_page(texts)
     assert marked_in_brackets(texts) == ["It is 42.", "It is 42.", "It is {+43+}.", ""]
-    assert [text.differing for text in found] == [0, 0, 1, 0]
-    assert found[2].share == "1 of 4 words and signs differ"
+    assert ["<mark" in page for page in found] == [False, False, True, False]
 
 
 def test_marks_keep_markup_and_formulas_whole() -> None:
     found = marked_on_a_page(
         [to_html(f"The **{word}** $x^{number}$ & `a`") for word, number in (("red", 2), ("blue", 3))]
     )
-    page = re.sub(' class="jctx-differs" style="[^"]*"', "", found[0].html)
+    page = re.sub(' class="jctx-differs" style="[^"]*"', "", found[0])
     expected = "<p>The <strong><mark>red</mark></strong> <span><mark>$x^2$</mark></span> &amp; <code>a</code></p>\n"
     assert page == expected
 
@@ -166,14 +165,14 @@ def test_marks_keep_markup_and_formulas_whole() -> None:
 def test_marks_change_no_answer(texts: list[str]) -> None:
     pages = list(map(to_html, texts))
     for page, found in zip(pages, marked_on_a_page(pages), strict=True):
-        assert re.sub(r"<mark[^>]*>|</mark>", "", found.html) == page
+        assert re.sub(r"<mark[^>]*>|</mark>", "", found) == page
 
 
 def test_ten_thousand_words_are_compared_in_moderate_time() -> None:
     begun = time.thread_time()
     found = marked_on_a_page(["a b " * 6_000, "b a a " * 4_000, "c " * 12_000])
     assert time.thread_time() - begun < 5
-    assert found[2].share == "10,000 of 12,000 words and signs differ; the last 2,000 are not compared"
+    assert "<mark" in found[2]
 
 
 def shown_by(bar: ChoiceBar) -> tuple[list[str], str]:

@@ -57,13 +57,6 @@ def test_what_nobody_knows_is_not_said_and_a_price_is_not_nothing() -> None:
     assert "Thinking" not in page
 
 
-def test_it_is_folded_and_its_price_is_no_maths() -> None:
-    page = footer_html(Footer("m", USAGE, 1.0, 0.5))
-    assert page.startswith("<details ")
-    assert "open" not in Seen(page).attributes_of("details")
-    assert "$" not in page.replace("<span>$</span>", "")
-
-
 def test_a_hostile_name_is_only_text() -> None:
     for name in NAMES.values():
         Seen(footer_html(Footer(name, USAGE, 1.0, 0.1, name))).check()

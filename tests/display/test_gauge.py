@@ -122,14 +122,6 @@ def test_a_bar_of_letters_is_of_one_length_with_a_line_at_the_limit(used: int) -
     assert bar.index("|") == round(limit_mark(now) * 30)
 
 
-def test_a_hostile_model_name_is_only_text() -> None:
-    name = '"><script>1</script>\x1b[31m'
-    for drawing in (live_html(info(1, model=name)), gauge_static(info(1, model=name))):
-        assert "<script" not in drawing
-        assert "\x1b" not in drawing
-    assert "\x1b" not in gauge_text(info(1, model=name))
-
-
 def test_the_static_twin_survives_a_sanitiser() -> None:
     twin = gauge_static(info(640))
     found = Seen(twin)

@@ -30,17 +30,6 @@ def test_a_piece_is_shown_within_half_a_second_though_none_follows(screen: Scree
     view.close()
 
 
-def test_interim_updates_carry_html_alone_and_the_last_one_every_form(screen: Screen) -> None:
-    view = NotebookView(["above"])
-    view.begin()
-    view.feed("one ")
-    view.feed("two")
-    view.close(["below"])
-    assert all(set(forms) == {"text/html"} for forms in screen.shown[:-1])
-    assert screen.shown[-1] == bundle("one two", ["above"], ["below"])
-    assert screen.shown[-1]["text/plain"] == "[ctx] above\none two\n[ctx] below"
-
-
 def test_nothing_comes_after_the_last_update(screen: Screen) -> None:
     threads = threading.active_count()
     for _ in range(20):

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from screens import Screen
 
 from jupyter_ctx.display.answer.columns import AnswerColumns
-from jupyter_ctx.display.answer.growing import SILENT_SECONDS, STALLED_SECONDS, Wait
+from jupyter_ctx.display.answer.growing import SILENT_SECONDS, STALLED_SECONDS, GrowingAnswer
 from jupyter_ctx.display.answer.stream import NotebookView, TerminalView
 
 MODEL = "openai/gpt-5.2"
@@ -87,14 +87,6 @@ def test_a_stream_that_stalls_says_so_below_its_text_and_goes_on(screen: Screen,
     view.close()
 
 
-def test_what_fails_before_any_text_leaves_nothing_of_the_wait(screen: Screen, clock: Clock) -> None:
-    view = NotebookView(clock=clock)
-    view.sent(MODEL)
-    clock.wait(1, view)
-    view.close()
-    assert screen.shown[-1] == {}
-
-
 def test_the_seconds_tick_by_themselves_and_the_thread_ends_with_the_answer(screen: Screen) -> None:
     view, left = NotebookView(), NotebookView()
     for each in (view, left):
@@ -148,17 +140,18 @@ def test_a_terminal_has_one_line_that_is_erased(monkeypatch: pytest.MonkeyPatch,
 
 @given(st.lists(st.tuples(st.floats(0, 20), st.sampled_from(["sent", "arrived", "look"])), max_size=12))
 def test_a_wait_is_said_only_after_silence_and_never_ahead_of_time(steps: list[tuple[float, str]]) -> None:
-    wait, now, since, flows = Wait(), 0.0, None, False
+    clock, since, flows = Clock(), None, False
+    wait = GrowingAnswer(clock)
     for seconds, what in steps:
-        now += seconds
+        now = clock.now = clock.now + seconds
         if what == "sent":
             since = now if since is None or flows else since
             flows = False
-            wait.sent(now, MODEL)
+            wait.sent(MODEL)
         elif what == "arrived" and since is not None:
             since, flows = now, True
-            wait.arrived(now)
+            wait.feed("x")
         silent = now - since if since is not None else 0.0
-        words, said = wait.line(now)
+        words, said = wait.line
         assert bool(words) == (since is not None and silent >= (STALLED_SECONDS if flows else SILENT_SECONDS))
         assert not words or said.endswith((f"{int(silent) % 60} s", f"{int(silent) % 60:02} s"))

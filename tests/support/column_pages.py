@@ -7,7 +7,7 @@ from page_checks import FOREIGN, RICH
 SETUP = f"""
 import threading, time
 from jupyter_ctx.context.usage import Usage
-from jupyter_ctx.display.answer.columns import AnswerColumns
+from jupyter_ctx.display.answer.columns import AnswerColumns, Column
 from jupyter_ctx.display.answer.footer import Footer
 from jupyter_ctx.display.widgets.choice_bar import ChoiceBar
 HEADS = ["openai/gpt-5.2 · t=0", "anthropic/claude-sonnet-4.5 · t=1", "local/smollm2"]
@@ -21,7 +21,8 @@ def stream(texts, above=(), pause=0.01):
         for at in range(0, len(texts[number]), 12):
             view.feed(number, texts[number][at:at + 12])
             time.sleep(pause)
-        view.done(number, texts[number], "Let me think.", footer(number), ["The answer was cut at max_tokens."])
+        said = ["The answer was cut at max_tokens."]
+        view.done(number, Column("", texts[number], "Let me think.", footer(number), said))
     workers = [threading.Thread(target=answer, args=(number,)) for number in range(len(texts))]
     for worker in workers: worker.start()
     for worker in workers: worker.join()

@@ -39,7 +39,7 @@ VALUES = {
     "style": "|".join(map(re.escape, STYLES)),
 }
 COLUMNS = {  # besides, of answers side by side
-    "class": r"jctx-(columns?|column-head|used|share|differs)",
+    "class": r"jctx-(columns?|column-head|used|differs)",
     "role": "group",
     "aria-hidden": "true",
     "aria-label": r"Answer \d+ of \d+: [^\x00-\x1f]*",

@@ -27,9 +27,8 @@ _PLAIN_BORDER = _COLUMN.format(width=1, padding=8, variable="var(--jp-border-col
 _USED_BORDER = _COLUMN.format(width=3, padding=6, variable="var(--jp-ui-font-color1,#757575)")
 _SIGN = f"display:inline-block;line-height:1.3;{BADGE_STYLE}"
 _HEAD = f"font-weight:600;{WRAPS};margin:0 0 .3em"
-_QUIET = "color:var(--jp-ui-font-color2,inherit);font-style:italic;margin:.4em 0"
 _BODY = "flex:1 1 auto;min-width:0"
-COLUMN_STYLES = (GRID_STYLE, _PLAIN_BORDER, _USED_BORDER, _SIGN, _HEAD, _QUIET, _BODY, MARK_STYLE)
+COLUMN_STYLES = (GRID_STYLE, _PLAIN_BORDER, _USED_BORDER, _SIGN, _HEAD, _BODY, MARK_STYLE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,17 +116,9 @@ class AnswerColumns:
         """Add a piece of a model's thinking text."""
         self._answers[column].think(piece)
 
-    def done(
-        self,
-        column: int,
-        text: str,
-        thinking: str,
-        footer: Footer | None,
-        notices: Sequence[str],
-        forms: MimeBundle | None = None,
-    ) -> None:
-        """Show a whole answer in place of its pieces, with its figures and notices; ``forms`` in place of its text."""
-        self._settle(column, Column(self._columns[column].head, text, thinking, footer, tuple(notices), forms=forms))
+    def done(self, column: int, answer: Column) -> None:
+        """Show a whole answer in place of its pieces; the head of its column stays."""
+        self._settle(column, replace(answer, head=self._columns[column].head))
 
     def failed(self, column: int, message: str) -> None:
         """Say in its column why there is no whole answer; its text so far stays."""
@@ -210,8 +201,8 @@ def compared_bundle(columns: Sequence[Column], frame: Frame) -> dict[str, str]:
     """
     answers = [column.answer or MimeBundle("", "", "") for column in columns]
     bodies = [
-        _thought(column) + (answer_html(marked.html) + _share(marked.share) if marked.words else "")
-        for column, marked in zip(columns, marked_on_a_page([each.html for each in answers]), strict=True)
+        _thought(column) + (answer_html(page) if page else "")
+        for column, page in zip(columns, marked_on_a_page([each.html for each in answers]), strict=True)
     ]
     brackets = marked_in_brackets([each.plain for each in answers])
     plain = [replace(column, text=text, forms=None) for column, text in zip(columns, brackets, strict=True)]
@@ -260,10 +251,6 @@ def _column_html(number: int, count: int, column: Column, body: str, *, used: bo
 def _thought(column: Column) -> str:
     usage = column.footer.usage if column.footer else None
     return thinking_html(column.thinking, usage.reasoning_tokens if usage else None)
-
-
-def _share(share: str) -> str:
-    return f'<div class="jctx-share" style="{_QUIET}">{text_html(share)}</div>'
 
 
 def _plain(columns: Sequence[Column], frame: Frame, *, figures: bool = False) -> dict[str, str]:

@@ -7,7 +7,6 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from math import inf
 from typing import Any
 
@@ -37,44 +36,6 @@ WAITING_STYLE = "font-size:90%;margin:.4em 0;color:var(--jp-ui-font-color2,inher
 def interval(length: int) -> float:
     """Return the seconds between two drawings of answers with so many characters in all."""
     return min(SLOWEST, FASTEST + PER_CHARACTER * length)
-
-
-@dataclass(slots=True)
-class Wait:
-    """The wait for one reply, or for what a prompt reads; times are the caller's, in seconds.
-
-    model: who is asked, or what is read; empty: nothing is waited for
-    verb: what is done meanwhile
-    why: what is different this time, such as "Too long; sending again without turns 1 to 14"
-    since: when the request was sent, or the last piece arrived
-    flows: whether a piece has arrived since
-    """
-
-    model: str = ""
-    why: str = ""
-    since: float = 0.0
-    flows: bool = False
-    verb: str = WAITING
-
-    def sent(self, now: float, model: str, why: str = "", verb: str = WAITING) -> None:
-        """Begin to wait for a model, or go on where nothing has arrived since; an empty name ends the wait."""
-        if self.flows or not self.model:
-            self.since = now
-        self.model, self.why, self.flows, self.verb = model, why, False, verb
-
-    def arrived(self, now: float) -> None:
-        """Note that a piece has arrived."""
-        self.since, self.flows, self.why = now, True, ""
-
-    def line(self, now: float) -> WaitLine:
-        """Return who is waited for and the seconds, both empty where there is nothing to say yet."""
-        silent = now - self.since
-        if not self.model or (not self.why and silent < (STALLED_SECONDS if self.flows else SILENT_SECONDS)):
-            return "", ""
-        if silent < SILENT_SECONDS:
-            return f"{self.why}…", ""
-        whom = f"{self.verb} {'more from ' if self.flows else ''}{self.model}…"
-        return f"{self.why}. {whom}" if self.why else whom, duration(silent)
 
 
 def waiting_html(words: str, seconds: str) -> str:
@@ -128,7 +89,9 @@ class GrowingAnswer:
     def __init__(self, clock: Callable[[], float] = time.monotonic, *, answers: int = 1, is_json: bool = False) -> None:
         self._clock, self._is_json = clock, is_json
         self._pieces, self._thoughts = list[str](), list[str]()
-        self._answers, self._wait = answers, Wait()
+        self._answers = answers
+        self._model, self._verb, self._why = "", WAITING, ""  # who is waited for; empty: nobody
+        self._since, self._flows = 0.0, False  # when that was, or the last piece arrived; whether one has since
         self.steps: tuple[AnswerStep, ...] = ()
         self.forms: MimeBundle | None = None
         self.length = 0  # characters that have come, and calls
@@ -151,16 +114,26 @@ class GrowingAnswer:
 
     @property
     def line(self) -> WaitLine:
-        """Who is waited for now, and how long."""
-        return self._wait.line(self._clock())
+        """Who is waited for now, and how long; both empty where there is nothing to say yet."""
+        silent = self._clock() - self._since
+        patience = STALLED_SECONDS if self._flows else SILENT_SECONDS
+        if not self._model or (not self._why and silent < patience):
+            return "", ""
+        if silent < SILENT_SECONDS:
+            return f"{self._why}…", ""
+        whom = f"{self._verb} {'more from ' if self._flows else ''}{self._model}…"
+        return f"{self._why}. {whom}" if self._why else whom, duration(silent)
 
     def sent(self, model: str, why: str = "", verb: str = WAITING) -> None:
-        """Say after a while that a model is waited for, and how long; ``why`` at once.
+        """Say after a while that a model is waited for, and how long; ``why`` this time, at once.
 
         An empty name: nobody is waited for now. ``verb``: what is done meanwhile.
         """
-        if self.is_open:
-            self._wait.sent(self._clock(), model, why, verb)
+        if not self.is_open:
+            return
+        if self._flows or not self._model:  # else it is waited on
+            self._since = self._clock()
+        self._model, self._verb, self._why, self._flows = model, verb, why, False
 
     def feed(self, piece: str) -> None:
         """Add a piece of the text."""
@@ -212,7 +185,7 @@ class GrowingAnswer:
         if self.is_open and piece:
             pieces.append(piece)
             self.length += len(piece)
-            self._wait.arrived(self._clock())
+            self._since, self._flows, self._why = self._clock(), True, ""
 
 
 class LiveOutput:
@@ -229,14 +202,9 @@ class LiveOutput:
         self._state: object = None  # of the answers, when they were drawn last
         self._drawn = -inf
         self._ended = False
-        self._handle: Any = None
+        self.handle: Any = None  # of the output; None: the cell does not have it
         self._ticker = Ticker(self.tick, FASTEST / 2)
         self.start = self._ticker.start
-
-    @property
-    def is_shown(self) -> bool:
-        """Whether the cell has this output."""
-        return self._handle is not None
 
     def tick(self) -> None:
         """Draw where something has changed, and the last drawing is long enough ago."""
@@ -263,9 +231,9 @@ class LiveOutput:
     def _show(self, forms: dict[str, str]) -> None:
         """Show these forms in place of what is shown; none: nothing."""
         with self._screen:
-            if self._handle is not None:
-                self._handle.update(forms, raw=True)
-                self._handle = self._handle if forms else None
+            if self.handle is not None:
+                self.handle.update(forms, raw=True)
+                self.handle = self.handle if forms else None
             elif forms:
                 with uninterrupted():  # an output without its handle could never be updated
-                    self._handle = display(forms, raw=True, display_id=True)
+                    self.handle = display(forms, raw=True, display_id=True)

@@ -60,7 +60,7 @@ class NotebookView(GrowingAnswer):
     def close(self, below: Sequence[str] = (), footer: Footer | None = None) -> None:
         """Show the whole answer in all its forms, and the notices ``below`` it; without anything, leave nothing."""
         self.leave()
-        has_notices = self._above and self._output.is_shown
+        has_notices = self._above and self._output.handle is not None
         is_there = self.started or self.thinking or below or remarks(footer) or has_notices
         self._output.end(self._whole(below, footer) if is_there else {})
 

@@ -29,7 +29,6 @@ class ChoiceBar:
 
         self._on_pick = on_pick
         self._chosen: int | None = None
-        self._output: StaticFallback | None = None
         self._picks = [
             button(partial(self._press, number), [f"do-pick-{number + 1}"], tooltip=title(number, head))
             for number, head in enumerate(heads)
@@ -40,24 +39,16 @@ class ChoiceBar:
         for part in (row, self._line, self.widget):
             part.layout.overflow = "visible"
         self.widget.add_class("jctx-choices").add_class(LIVE)
-        self._draw()
-
-    def show(self) -> None:
-        """Show the bar in the running cell, with its static fallback above."""
         self._output = StaticFallback(self.widget, lambda: note_bundle(self._choice))
+        self.show, self.close = self._output.show, self._output.freeze
+        self._draw()
 
     def update(self, chosen: int | None) -> None:
         """Show which answer the conversation uses now."""
         if chosen != self._chosen:
             self._chosen = chosen
             self._draw()
-        if self._output is not None:
-            self._output.update()
-
-    def close(self) -> None:
-        """Show the choice as it is, without buttons, from now on."""
-        if self._output is not None:
-            self._output.freeze()
+        self._output.update()
 
     def _press(self, number: int) -> None:
         text, role = tried(lambda: self._on_pick(number)) if number != self._chosen else ("", "status")

@@ -80,14 +80,9 @@ class GaugePanel:
         self.widget.add_class("jctx-panel").add_class(LIVE)
 
     def draw(
-        self,
-        info: ContextInfo,
-        plans: Mapping[str, Plan],
-        result: ButtonResult,
-        name: str = "",
-        *,
-        writing: bool = False,
-    ) -> None:
+        self, info: ContextInfo, plans: Mapping[str, Plan], result: ButtonResult, name: str = "",
+        *, writing: bool = False,
+    ) -> None:  # fmt: skip
         """Show a gauge; ``plans`` by button, ``result`` of the last click, and whether a summary is being written."""
         self._gauge.value = live_html(info)
         self._lines.value = details_html(info, plans, result, name)

@@ -29,22 +29,29 @@ FALLBACK_STYLE = (
 
 
 class StaticFallback:
-    """A widget of the CSS class LIVE in the running cell, and the output above it that stands for it once it is gone.
+    """A widget of the CSS class LIVE, and the output above it that stands for it once it is gone.
 
-    ``draw`` returns the output in its forms, by media type.
+    ``draw`` returns the output in its forms, by media type. Before it is shown, it is not drawn.
     """
 
     def __init__(self, widget: Any, draw: Callable[[], Mapping[str, str]]) -> None:
         self._widget, self._draw = widget, draw
+        self._forms: dict[str, str] = {}
+        self._handle: Any = None
+
+    def show(self) -> None:
+        """Show both in the running cell."""
         self._forms = self._drawn()
-        self._handle: Any = display(self._forms, raw=True, display_id=True)
-        display({VIEW: widget._repr_mimebundle_()[VIEW], "text/plain": ""}, raw=True)
+        self._handle = display(self._forms, raw=True, display_id=True)
+        display({VIEW: self._widget._repr_mimebundle_()[VIEW], "text/plain": ""}, raw=True)
 
     def update(self) -> None:
         """Draw the output anew, if it has changed."""
+        if self._handle is None:
+            return
         with suppress(Exception):  # a turn must not fail because of a drawing
             forms = self._drawn()
-            if forms != self._forms and self._handle is not None:
+            if forms != self._forms:
                 self._forms = forms
                 self._handle.update(forms, raw=True)
 

@@ -43,19 +43,18 @@ class NextTokens:
         self._likely = [
             ask(())
         ]  # what may come now, behind what might have come in the place of each that was appended
-        self._output: StaticFallback | None = None
 
     def show(self) -> None:
         """Show the widget in the running cell, with its static fallback above."""
         self._build()
-        self._draw()
         self._output = StaticFallback(self.widget, self.forms)
+        self._draw()
+        self._output.show()
 
     def close(self) -> None:
         """Show what there is, without its controls, from now on."""
-        if self._output is not None:
-            self._link.close()
-            self._output.freeze()
+        self._link.close()
+        self._output.freeze()
 
     def forms(self) -> dict[str, str]:
         """Return what is shown in static forms."""
@@ -107,8 +106,7 @@ class NextTokens:
         for (label, share), append in zip(bars, self._buttons, strict=False):
             append.description, append.tooltip = label, f"append: {percent_of(share)}"
         self._column.children = self._buttons[: len(bars)]
-        if self._output is not None:
-            self._output.update()
+        self._output.update()
 
     def _build(self) -> None:
         import ipywidgets
