@@ -25,11 +25,10 @@ from ..storage.stored_answers import AnswerKey, Answers, Outcome
 from ..wording import counted, did_you_mean
 from .asking.engine import Ended, Engine, RowRequest
 from .asking.progress import Bar, Progress, bar_of
-from .judges import Done, ResultBuilder
 from .money import Estimate, run_parts
 from .results.export import ReadSide, RunRecord, export_run
 from .table.plan import AnswerPlace, RunPlan
-from .table.results import Result, Results
+from .table.results import Done, Result, ResultBuilder, Results
 
 MOST_WORDLESS = 3  # answers of each arm that were all thinking, before any other came: each is paid
 POLL = 0.05  # seconds between looks for Ctrl-C
