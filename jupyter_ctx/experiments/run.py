@@ -250,13 +250,10 @@ class Run(ReadSide):
     def record(self) -> RunRecord:
         """The run as it was asked and answered so far: a frozen value, as :func:`load_run` reads one."""
         plan = self.plan
-        targets = [self._models.target(arm.settings, ask=False) for arm in plan.arms]  # as they are known by now
         return RunRecord(
-            plan.template.text, plan.rows, self.results, self.settings,
-            windows={target.model: target.window for target in targets}, grid=self.grid, repeats=plan.repeat,
-            schema=plan.schema.json if plan.schema is not None else None,
-            names=plan.template.names, group=self.group, name=self.name, begun=self.begun,
-            cost=self.cost, unpriced=self.unpriced, max_cost=self.cost_budget.cap,
+            plan.template.text, plan.rows, self.results, self.settings, grid=self.grid, repeats=plan.repeat,
+            schema=plan.schema.json if plan.schema is not None else None, group=self.group, name=self.name,
+            begun=self.begun, cost=self.cost, unpriced=self.unpriced, max_cost=self.cost_budget.cap,
         )  # fmt: skip
 
     def export(self, path: str | Path) -> Path:
