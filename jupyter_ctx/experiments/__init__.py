@@ -12,9 +12,9 @@ The way of a row, from the table to the result:
    sends any single request. It returns what became of it, and never raises.
 5. The engine settles the cost, tells the rate limiter, and tries again where another try may help. An answer that
    lasts is stored before it counts as done.
-6. :mod:`.judges` makes a result of it: parsed by the schema, scored (:mod:`.scorers`), and judged by another model. The
-   question of a judge starts at 3 like any other request.
-7. The run keeps the result in its place (``table.results``) and counts it (``asking.progress``), which the bar shows.
+6. ``table.results`` makes a result of it: parsed by the schema, scored (:mod:`.scorers`), and judged by another model
+   (:mod:`.judges`). The question of a judge starts at 3 like any other request.
+7. The run keeps the result in its place and counts it (``asking.progress``), which the bar shows.
 
 What was scored is counted by ``statistics`` (tallies, intervals, paired tests, sentences), and shown, compared, drawn
 and exported by ``results``.

@@ -1,26 +1,20 @@
-"""From an answer to a result: parsed by its schema, scored by functions, and judged by another model.
-
-A judge answers a yes/no question about each answer, in a further request with its own price.
-"""
+"""A judge: a scorer that asks a model a yes/no question about each answer, in a request with a price of its own."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, field, replace
-from functools import partial
+from collections.abc import Collection
+from dataclasses import dataclass
 from typing import Any
 
 from ..config.settings import Settings, default_settings
 from ..conversation.messages import Message
 from ..conversation.schema import read_object
 from ..conversation.text_safety import checked
-from ..errors import ChatError, InvalidAnswerError, InvalidRequestError
+from ..errors import InvalidRequestError
 from ..providers.base import AnswerSchema, Reply
 from ..session.ask import Ask
-from ..storage.stored_answers import Outcome
-from .scorers import Scorers
-from .table.plan import AnswerPlace, RunPlan, Template
+from .table.plan import Template
 from .table.results import Result, Score
 
 REPLY, PROMPT = "reply", "prompt"  # what a question may fill in beside the columns
@@ -110,100 +104,3 @@ def judge(question: str, *, model: str, name: str = "judge", **settings: Any) ->
     if not isinstance(question, str) or not question.strip():
         raise InvalidRequestError('judge() needs a yes/no question, such as "Is the answer polite?".')
     return Judge(Template(question), default_settings({}, {"model": model, **settings}), name)
-
-
-# results
-
-Done = Callable[[Outcome, bool], object]  # hears of an answer, and whether it was stored
-Send = Callable[[Ask, int, Done], object]
-
-
-@dataclass(slots=True, eq=False)
-class _Judged:
-    """A result that judges still have to look at."""
-
-    result: Result
-    scores: dict[str, Score]
-    waiting: set[str]
-    problems: list[str] = field(default_factory=list)
-
-
-class ResultBuilder:
-    """Makes results of answers, in the coordinator's thread. ``keep`` hears of each result when it is final.
-
-    ``send`` asks what an answer leads to: a request, the number of its repeat, and who hears of the answer.
-    """
-
-    def __init__(
-        self, plan: RunPlan, scorers: Scorers, send: Send, keep: Callable[[AnswerPlace, Result], object]
-    ) -> None:
-        self._plan, self._scorers, self._send, self._keep = plan, scorers, send, keep
-        self._pending: dict[AnswerPlace, _Judged] = {}
-
-    def add(self, places: Sequence[AnswerPlace], answer: Outcome, cached: bool) -> None:
-        """Parse and score an answer.
-
-        ``places`` are where it belongs, as equal requests are asked once: that which asked comes first.
-        """
-        schema, reply, error = self._plan.schema, answer.reply, answer.error
-        if reply is not None and schema is not None and not error:
-            try:
-                reply = replace(reply, parsed=schema.parse(reply.text))
-            except InvalidAnswerError as wrong:
-                error = str(wrong)
-        for number, place in enumerate(places):
-            result = replace(
-                self.unasked(place), reply=reply, error=error, cached=cached or number > 0,
-                truncated=answer.truncated, asked=True,
-            )  # fmt: skip
-            self._score(place, result)
-
-    def unasked(self, place: AnswerPlace) -> Result:
-        """Return the result of a row that was not asked."""
-        row, number, repeat = place
-        arm, prompt = self._plan.arms[number], self._plan.prompts[row, number].text
-        return Result(row, arm.label, repeat, self._plan.rows[row], arm.values, prompt, asked=False)
-
-    def end(self) -> None:
-        """Keep the answers that judges have not looked at yet: the run has ended."""
-        for place, judged in list(self._pending.items()):
-            for name in [each for each in self._scorers.judges if each in judged.waiting]:
-                self._judged(place, judged, name, None, "not asked, because the run ended before")
-
-    def _score(self, place: AnswerPlace, result: Result) -> None:
-        if not result.counts or not self._scorers:
-            self._keep(place, result)
-            return
-        scores, problems = self._scorers.score(result)
-        judges = self._scorers.judges
-        judged = self._pending[place] = _Judged(result, scores, {*judges}, problems)
-        if not judges:
-            self._final(place, judged)
-        for name, judge in judges.items():
-            try:
-                ask = judge.ask(result)
-            except ChatError as error:
-                self._judged(place, judged, name, None, str(error))
-                continue
-            verdict = partial(self._verdict, place, judged, name, judge)
-            self._send(ask, place.repeat, verdict)
-
-    def _verdict(
-        self, place: AnswerPlace, judged: _Judged, name: str, judge: Judge, answer: Outcome, _cached: bool
-    ) -> None:
-        score, problem = None, answer.error
-        if answer.reply is not None and not answer.error:
-            score = judge.read(answer.reply)
-            problem = "" if score is not None else f"its verdict cannot be read: {answer.reply.text[:80]!r}"
-        self._judged(place, judged, name, score, problem)
-
-    def _judged(self, place: AnswerPlace, judged: _Judged, name: str, score: Score, problem: str) -> None:
-        judged.scores[name] = score
-        judged.problems += [f"{name}: {problem}"] if problem else []
-        judged.waiting.discard(name)
-        if not judged.waiting:
-            self._final(place, judged)
-
-    def _final(self, place: AnswerPlace, judged: _Judged) -> None:
-        self._pending.pop(place, None)
-        self._keep(place, replace(judged.result, scores=judged.scores, problems=tuple(judged.problems)))

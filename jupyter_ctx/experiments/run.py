@@ -25,11 +25,10 @@ from ..storage.stored_answers import AnswerKey, Answers, Outcome
 from ..wording import counted, did_you_mean
 from .asking.engine import Ended, Engine, RowRequest
 from .asking.progress import Bar, Progress, bar_of
-from .judges import Done, ResultBuilder
 from .money import Estimate, run_parts
 from .results.export import ReadSide, RunRecord, export_run
 from .table.plan import AnswerPlace, RunPlan
-from .table.results import Result, Results
+from .table.results import Done, Result, ResultBuilder, Results
 
 MOST_WORDLESS = 3  # answers of each arm that were all thinking, before any other came: each is paid
 POLL = 0.05  # seconds between looks for Ctrl-C
@@ -251,13 +250,10 @@ class Run(ReadSide):
     def record(self) -> RunRecord:
         """The run as it was asked and answered so far: a frozen value, as :func:`load_run` reads one."""
         plan = self.plan
-        targets = [self._models.target(arm.settings, ask=False) for arm in plan.arms]  # as they are known by now
         return RunRecord(
-            plan.template.text, plan.rows, self.results, self.settings,
-            windows={target.model: target.window for target in targets}, grid=self.grid, repeats=plan.repeat,
-            schema=plan.schema.json if plan.schema is not None else None,
-            names=plan.template.names, group=self.group, name=self.name, begun=self.begun,
-            cost=self.cost, unpriced=self.unpriced, max_cost=self.cost_budget.cap,
+            plan.template.text, plan.rows, self.results, self.settings, grid=self.grid, repeats=plan.repeat,
+            schema=plan.schema.json if plan.schema is not None else None, group=self.group, name=self.name,
+            begun=self.begun, cost=self.cost, unpriced=self.unpriced, max_cost=self.cost_budget.cap,
         )  # fmt: skip
 
     def export(self, path: str | Path) -> Path:

@@ -232,12 +232,6 @@ def test_what_asks_a_server_that_says_nothing_is_left_at_once() -> None:
         free.set()
 
 
-def test_no_more_are_asked_at_once_than_the_user_says() -> None:
-    with answering_rows(seconds=0.03) as asked:
-        replies(sweep("{{ text }}", WORDS, concurrency=3, **asked.model))
-    assert asked.most == 3
-
-
 @dataclass
 class Film:
     title: str

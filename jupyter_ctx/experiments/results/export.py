@@ -15,7 +15,6 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, get_type_hints
 
-from ...context.windows import ContextWindow
 from ...display.run_page import CARD_STYLE, CardFigures, answers_html, card_html
 from ...display.text import text_html, to_plain
 from ...errors import InvalidRequestError
@@ -24,7 +23,6 @@ from ...runtime.redaction import Redactor, without_address_keys
 from ...runtime.secret_texts import BLANKED, classify_secret_name
 from ...wording import counted, dollars
 from ..statistics.tally import NOT_ASKED, by_arm, counts_text, tally
-from ..table.plan import Template
 from ..table.results import Result, Results, Score, json_value
 from .comparison import RunSummary, compare, score_lines, summary
 from .differences import answers_of
@@ -91,11 +89,9 @@ class RunRecord(ReadSide):
     rows: the table: the columns of each row
     results: the answers
     settings: what requests were sent with: model, temperature, base_url, parameters and so on
-    windows: the window of each model that was asked, by its full name
     grid: the values of each parameter of a sweep
     repeats: how often each row was asked
     schema: the JSON schema of the answers; ``None``: text
-    names: values that the template may read beside the columns; those that it reads are kept
     group: the column that says which rows belong together
     name: what the run is called
     begun: when, as ISO 8601 has it
@@ -109,11 +105,9 @@ class RunRecord(ReadSide):
     rows: Sequence[Mapping[str, Any]]
     results: Results
     settings: Mapping[str, Any] = field(default_factory=dict)
-    windows: Mapping[str, ContextWindow] = field(default_factory=dict)
     grid: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     repeats: int = 1
     schema: Mapping[str, Any] | None = None
-    names: Mapping[str, Any] = field(default_factory=dict)
     group: str | None = None
     name: str = ""
     begun: str = ""
@@ -193,7 +187,6 @@ def as_values(record: RunRecord, known_keys: Iterable[str] = ()) -> dict[str, An
         **own,
         "settings": _without_named(settings),
         "rows": list(record.rows),
-        "names": _names_read(record),
         "answers": [{name: getattr(each, name) for name in SAVED} for each in record.results],
         "summary": summary(record.results, group=record.group).sentences,
     }
@@ -230,13 +223,6 @@ def from_values(values: Any, whence: str = "This") -> RunRecord:
     except (msgspec.ValidationError, IndexError) as error:
         raise InvalidRequestError(f"{whence} is a damaged exported run ({name}: {error}). {EXPORTS}") from None
     return RunRecord(**own, results=results)
-
-
-def _names_read(record: RunRecord) -> dict[str, Any]:
-    """Return the values that the template reads beside the columns: a notebook has many more."""
-    columns = set().union(*record.rows[:1], record.grid)
-    names = Template(record.template, record.names).names
-    return {name: value for name, value in names.items() if name not in columns}
 
 
 def _row(rows: Sequence[Mapping[str, Any]], number: int) -> Mapping[str, Any]:
@@ -325,7 +311,6 @@ def _settings(record: RunRecord) -> dict[str, str]:
         **record.settings,
         **{name: ", ".join(map(str, choices)) for name, choices in record.grid.items()},
         "group": record.group,
-        **{f"window of {model}": f"{window.tokens} tokens" for model, window in record.windows.items()},
         "packages": ", ".join(f"{name} {version}" for name, version in record.packages.items()),
     }
     return {name: str(value) for name, value in told.items() if value not in (None, "", {}, [])}

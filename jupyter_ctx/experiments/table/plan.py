@@ -99,11 +99,6 @@ class Template:
         self._names = {name: names[name] for name in used if name in names} if names else {}
         self._notebook: dict[str, str] = {}
 
-    @property
-    def names(self) -> Mapping[str, Any]:
-        """The notebook's variables that the template reads."""
-        return self._names
-
     def columns(self, columns: Iterable[str]) -> tuple[str, ...]:
         """Return those of the columns that the template reads."""
         given = tuple(columns)

@@ -1,17 +1,25 @@
-"""The answers of a run, one for each row, arm and repeat, and their pandas and Polars frames."""
+"""The answers of a run, one for each row, arm and repeat: parsed, scored and judged; and their frames."""
 
 from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, is_dataclass
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, is_dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from ...display.tabular import MAX_SHOWN_ROWS, Table, cell_text
-from ...errors import MissingDependencyError
+from ...errors import ChatError, InvalidAnswerError, MissingDependencyError
 from ...providers.base import Reply
+from ...session.ask import Ask
+from ...storage.stored_answers import Outcome
+from .plan import AnswerPlace, RunPlan
 from .rows import Row, Rows
+
+if TYPE_CHECKING:
+    from ..judges import Judge
+    from ..scorers import Scorers
 
 Score = bool | float | None
 NO_SCORES: Mapping[str, Score] = {}
@@ -210,6 +218,105 @@ def fields_of(value: Any) -> Mapping[str, Any]:
         return {name: getattr(value, name) for name in type(value).model_fields}
     return {}
 
+
+# from an answer to a result
+
+Done = Callable[[Outcome, bool], object]  # hears of an answer, and whether it was stored
+Send = Callable[[Ask, int, Done], object]
+
+
+@dataclass(slots=True, eq=False)
+class _Judged:
+    """A result that judges still have to look at."""
+
+    result: Result
+    scores: dict[str, Score]
+    waiting: set[str]
+    problems: list[str] = field(default_factory=list)
+
+
+class ResultBuilder:
+    """Makes results of answers, in the coordinator's thread. ``keep`` hears of each result when it is final.
+
+    ``send`` asks what an answer leads to: a request, the number of its repeat, and who hears of the answer.
+    """
+
+    def __init__(
+        self, plan: RunPlan, scorers: Scorers, send: Send, keep: Callable[[AnswerPlace, Result], object]
+    ) -> None:
+        self._plan, self._scorers, self._send, self._keep = plan, scorers, send, keep
+        self._pending: dict[AnswerPlace, _Judged] = {}
+
+    def add(self, places: Sequence[AnswerPlace], answer: Outcome, cached: bool) -> None:
+        """Parse and score an answer.
+
+        ``places`` are where it belongs, as equal requests are asked once: that which asked comes first.
+        """
+        schema, reply, error = self._plan.schema, answer.reply, answer.error
+        if reply is not None and schema is not None and not error:
+            try:
+                reply = replace(reply, parsed=schema.parse(reply.text))
+            except InvalidAnswerError as wrong:
+                error = str(wrong)
+        for number, place in enumerate(places):
+            result = replace(
+                self.unasked(place), reply=reply, error=error, cached=cached or number > 0,
+                truncated=answer.truncated, asked=True,
+            )  # fmt: skip
+            self._score(place, result)
+
+    def unasked(self, place: AnswerPlace) -> Result:
+        """Return the result of a row that was not asked."""
+        row, number, repeat = place
+        arm, prompt = self._plan.arms[number], self._plan.prompts[row, number].text
+        return Result(row, arm.label, repeat, self._plan.rows[row], arm.values, prompt, asked=False)
+
+    def end(self) -> None:
+        """Keep the answers that judges have not looked at yet: the run has ended."""
+        for place, judged in list(self._pending.items()):
+            for name in [each for each in self._scorers.judges if each in judged.waiting]:
+                self._judged(place, judged, name, None, "not asked, because the run ended before")
+
+    def _score(self, place: AnswerPlace, result: Result) -> None:
+        if not result.counts or not self._scorers:
+            self._keep(place, result)
+            return
+        scores, problems = self._scorers.score(result)
+        judges = self._scorers.judges
+        judged = self._pending[place] = _Judged(result, scores, {*judges}, problems)
+        if not judges:
+            self._final(place, judged)
+        for name, judge in judges.items():
+            try:
+                ask = judge.ask(result)
+            except ChatError as error:
+                self._judged(place, judged, name, None, str(error))
+                continue
+            verdict = partial(self._verdict, place, judged, name, judge)
+            self._send(ask, place.repeat, verdict)
+
+    def _verdict(
+        self, place: AnswerPlace, judged: _Judged, name: str, judge: Judge, answer: Outcome, _cached: bool
+    ) -> None:
+        score, problem = None, answer.error
+        if answer.reply is not None and not answer.error:
+            score = judge.read(answer.reply)
+            problem = "" if score is not None else f"its verdict cannot be read: {answer.reply.text[:80]!r}"
+        self._judged(place, judged, name, score, problem)
+
+    def _judged(self, place: AnswerPlace, judged: _Judged, name: str, score: Score, problem: str) -> None:
+        judged.scores[name] = score
+        judged.problems += [f"{name}: {problem}"] if problem else []
+        judged.waiting.discard(name)
+        if not judged.waiting:
+            self._final(place, judged)
+
+    def _final(self, place: AnswerPlace, judged: _Judged) -> None:
+        self._pending.pop(place, None)
+        self._keep(place, replace(judged.result, scores=judged.scores, problems=tuple(judged.problems)))
+
+
+# frames
 
 Columns = Mapping[str, Sequence[Any]]
 _KINDS = {bool: ("bool", "boolean"), int: ("int64", "Int64"), float: ("float64", "float64")}  # without and with gaps

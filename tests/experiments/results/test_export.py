@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from pydantic import BaseModel
 
-from jupyter_ctx import ContextWindow, InvalidRequestError, Reply, Usage
+from jupyter_ctx import InvalidRequestError, Reply, Usage
 from jupyter_ctx.experiments.results.export import RunRecord, as_values, export_run, from_values, load_run
 from jupyter_ctx.experiments.table.results import Result, Results
 
@@ -32,16 +32,14 @@ def record(**changes: Any) -> RunRecord:
     given: dict[str, Any] = {
         "template": "Translate\n{{ text }}, {{ tone }}{{ note }}", "rows": ROWS, "results": Results(results),
         "settings": {"model": "local/smollm2", "temperature": 0.0, "max_tokens": 8},
-        "windows": {"local/smollm2": ContextWindow(2_048, source="given")}, "grid": {"tone": ["plain"]},
+        "grid": {"tone": ["plain"]},
         "name": "animals",
     }  # fmt: skip
     return RunRecord(**{**given, **changes})
 
 
 def test_a_run_in_json_comes_back_as_it_was(tmp_path: Path) -> None:
-    written = record(
-        repeats=2, schema={"type": "object"}, group="answer", names={"note": "x"}, begun="2026-11-23T05:00:00"
-    )
+    written = record(repeats=2, schema={"type": "object"}, group="answer", begun="2026-11-23T05:00:00")
     back = load_run(export_run(written, tmp_path / "run.json"))
     assert back == RunRecord(**{name: getattr(back, name) for name in RunRecord.__slots__})
     for name in RunRecord.__slots__:
@@ -60,7 +58,6 @@ def test_no_key_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
             "base_url": "https://user:pass@host/v1?key=abcdefgh", "api_key": "short",
             "parameters": {"extra_headers": {"Authorization": "Bearer abc", "X-Api-Key": "tiny"}, "seed": 7},
         },
-        names={"note": KEY},
     )  # fmt: skip
     text = export_run(secret, tmp_path / "run.json", ["known-and-unlike-any-key"]).read_text("utf-8")
     for hidden in (KEY, "hunter2", "known-and-unlike", "user:pass", "abcdefgh", "short", "Bearer abc", "tiny"):
@@ -82,12 +79,6 @@ def test_a_file_that_is_no_export_is_left_as_it_is(tmp_path: Path) -> None:
     with pytest.raises(InvalidRequestError, match=r"mine\.json"):
         export_run(record(), tmp_path / "mine.json")
     assert (tmp_path / "mine.json").read_text() == '{"my": "data"}'
-
-
-def test_of_a_notebook_s_names_those_that_the_template_reads_are_kept() -> None:
-    names = {"limit": 3, "text": "hidden by the column", "tone": "hidden by the grid", "other": "x", "upper": "y"}
-    kept = record(template="{{ text }} {{ tone }} {{ limit + 1 }} {{ x.upper }}, other", names=names)
-    assert as_values(kept)["names"] == {"limit": 3}
 
 
 @dataclass

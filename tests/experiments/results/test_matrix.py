@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from answering_rows import Refusal, answering_rows
 
-from jupyter_ctx import ContextWindow, InvalidRequestError, Reply, exact, sweep
+from jupyter_ctx import InvalidRequestError, Reply, exact, sweep
 from jupyter_ctx.display.run_page import AnswerTable, CardFigures, answers_html, card_html
 from jupyter_ctx.experiments.results.differences import answers_of
 from jupyter_ctx.experiments.results.export import RunRecord, export_run
@@ -110,7 +110,6 @@ def test_a_report_holds_no_secret_and_tells_what_was_not_asked(tmp_path: Path) -
         rows,
         said,
         settings,
-        {"m": ContextWindow(8_000)},
         grid={"x": [KEY, "2"]},
         name=f"$5 </title> {KEY}",
     )

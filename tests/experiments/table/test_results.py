@@ -10,8 +10,6 @@ from typing import Any
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from pydantic import BaseModel
 
 from jupyter_ctx import Reply, Usage
@@ -141,23 +139,3 @@ def test_answers_show_themselves_as_text_and_as_a_page() -> None:
 def test_answers_pickle_and_keep_their_columns() -> None:
     again = pickle.loads(pickle.dumps(answered(TABLE)))
     assert list(again.to_dataframe()) == list(answered(TABLE).to_dataframe())
-
-
-NAMES = st.sampled_from(["text", "cost", "reply", "error", "ok", "repeat", "input_cost", "parsed_ok", "a b"])
-VALUES = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=3) | st.lists(st.integers())
-
-
-@given(
-    inputs=st.dictionaries(NAMES, VALUES, min_size=1),
-    values=st.dictionaries(NAMES, VALUES),
-    parsed=st.dictionaries(NAMES, VALUES),
-    scores=st.dictionaries(NAMES, st.none() | st.booleans() | st.floats()),
-)
-def test_every_value_is_in_a_column_of_its_own(
-    inputs: dict[str, Any], values: dict[str, Any], parsed: dict[str, Any], scores: dict[str, Any]
-) -> None:
-    row = read_rows([inputs])[0]
-    results = Results([Result(0, "", 0, row, values, "p", Reply("x", parsed=parsed), scores=scores)])
-    for frame in (results.to_dataframe(), results.to_polars()):
-        assert len(set(frame.columns)) == len(frame.columns)
-        assert len(frame.columns) == len(inputs) + len(values) + len(parsed) + len(scores) + 1 + len(LAST)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import json
 import pickle
 from collections import namedtuple
 from collections.abc import Iterator
@@ -17,8 +15,6 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from jupyter_ctx import InvalidRequestError, MissingDependencyError
 from jupyter_ctx.experiments.table.rows import Rows, read_rows
@@ -305,17 +301,3 @@ def test_a_file_that_is_not_there_names_the_nearest_one(tmp_path: Path) -> None:
     (tmp_path / "folder.csv").mkdir()
     with pytest.raises(InvalidRequestError, match="cannot be read"):
         read_rows(tmp_path / "folder.csv")
-
-
-CELL = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
-
-
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(cells=st.lists(st.tuples(CELL, CELL), min_size=1, max_size=6))
-def test_what_csv_and_json_write_is_read_back(tmp_path: Path, cells: list[tuple[str, str]]) -> None:
-    with (tmp_path / "t.csv").open("w", encoding="utf-8", newline="") as file:
-        csv.writer(file).writerows([("a", "b"), *cells])
-    assert texts_of(read_rows(tmp_path / "t.csv")) == [{"a": a or None, "b": b or None} for a, b in cells]
-    lines = [json.dumps({"a": a, "b": b}, ensure_ascii=False) for a, b in cells]
-    (tmp_path / "t.jsonl").write_bytes("\n".join(lines).encode())
-    assert texts_of(read_rows(tmp_path / "t.jsonl")) == [{"a": a, "b": b} for a, b in cells]
