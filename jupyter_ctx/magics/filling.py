@@ -7,7 +7,7 @@ from argparse import Namespace
 from collections.abc import Callable
 
 from ..attachments.attached import Attached
-from ..attachments.figures import pictures_in
+from ..attachments.images import pictures_in
 from ..attachments.rich_text import shown_text
 from ..attachments.user_code import silent
 from ..chat import Chat
