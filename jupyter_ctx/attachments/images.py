@@ -18,7 +18,6 @@ from ..context.vision import UNKNOWN_VISION, image_size
 from ..conversation.messages import Attachment
 from ..errors import InvalidRequestError, MissingDependencyError
 from ..template.expressions import module_of
-from .printing import Verbatim
 from .user_code import call_user_code
 
 FILE_SIGNATURES = (  # what a file begins with; its name may say anything
@@ -145,7 +144,7 @@ def _encoded(image: Any, is_photo: bool, most_png: int) -> tuple[str, bytes]:
 # images of values
 
 MOST_PICTURES = 10  # of one value
-PICTURE_DEPTH, LOOKED_AT = 2, 100  # of collections in collections, and most members of each that is searched
+LOOKED_AT = 100  # members of a collection that is searched for pictures, at most
 LARGEST = 2_048  # pixels of the longer edge of a picture that is kept for whichever model is asked later
 WITHOUT_PICTURES = ("builtins", "ipywidgets", "jupyter_ctx")  # whose values are not displayed as images
 CHART_EXPORTS: dict[str, tuple[str, dict[str, Any]]] = {  # of a chart, by its class: the method, and keywords
@@ -155,41 +154,40 @@ CHART_EXPORTS: dict[str, tuple[str, dict[str, Any]]] = {  # of a chart, by its c
 
 
 class Pictures(NamedTuple):
-    """The pictures of a value with their names, and the value with words in their place; ``None``: it is no more."""
+    """The pictures that a value is or has, with their names, and its other members; ``None``: there are none."""
 
     found: list[tuple[str, ImageFile]]
     rest: Any = None
 
 
 def pictures_in(name: str, value: Any, masked: Callable[[str], str], edge: int = LARGEST) -> Pictures:
-    """Return the pictures that a value is, or has in it, and what else is in it; ``edge``: their most pixels a side.
+    """Return the picture that a value is, or those among its members; ``edge``: their most pixels a side.
 
     Raises InvalidRequestError.
     """
-    found: dict[int, tuple[str, ImageFile, Any]] = {}  # by the id of what is drawn, which is kept with it
+    return call_user_code(name, lambda: _pictures(name, value, edge), masked)
 
-    def read(name: str, value: Any, depth: int) -> Any:
-        """Return a value with words in place of the pictures in it."""
-        source = _figure_of(value)
-        image = None if id(source) in found else _image(name, source, edge)
+
+def _pictures(name: str, value: Any, edge: int) -> Pictures:
+    image = _image(name, _figure_of(value), edge)
+    if image is not None:
+        return Pictures([(name, image)])
+    members, found, rest = _members(value), dict[int, tuple[str, ImageFile]](), dict[Any, Any]()
+    sources = {key: _figure_of(member) for key, member in members.items()}
+    for key, source in sources.items():
+        label = f"{name}[{key!r}]"
+        image = None if id(source) in found else _image(label, source, edge)
         if image is not None:
-            if len(found) == MOST_PICTURES:
-                raise InvalidRequestError(
-                    f"{name} is one more picture than the {MOST_PICTURES} that go with a prompt: name some of them, "
-                    f"such as {next(iter(found.values()))[0]}. Nothing was sent."
-                )
-            found[id(source)] = name, image, source
-        if id(source) in found:
-            return Verbatim(f"<image {found[id(source)][0]}>")
-        members = _members(value) if depth < PICTURE_DEPTH else {}
-        parts = {key: read(f"{name}[{key!r}]", member, depth + 1) for key, member in members.items()}
-        if all(parts[key] is members[key] for key in parts):
-            return value
-        return parts if isinstance(value, dict) else [*parts.values()]
-
-    rest = call_user_code(name, lambda: read(name, value, 0), masked)
-    pictures = [(picture, image) for picture, image, _ in found.values()]
-    return Pictures(pictures, None if not pictures or _is_of_pictures(rest) else rest)
+            found[id(source)] = label, image
+        if id(source) not in found:
+            rest[key] = members[key]
+        if len(found) > MOST_PICTURES:
+            raise InvalidRequestError(
+                f"{label} is one more picture than the {MOST_PICTURES} that go with a prompt: name some of them, "
+                f"such as {next(iter(found.values()))[0]}. Nothing was sent."
+            )
+    others = rest if isinstance(value, dict) else [*rest.values()]
+    return Pictures([*found.values()], others if found and rest else None)
 
 
 def _members(value: Any) -> dict[Any, Any]:
@@ -199,13 +197,6 @@ def _members(value: Any) -> dict[Any, Any]:
     if not isinstance(value, dict | list | tuple) or len(value) > LOOKED_AT:
         return {}
     return value if isinstance(value, dict) else dict(enumerate(value))
-
-
-def _is_of_pictures(rest: Any) -> bool:
-    """Return whether nothing but words for pictures is left of a value."""
-    if isinstance(rest, dict | list):
-        return all(map(_is_of_pictures, rest.values() if isinstance(rest, dict) else rest))
-    return isinstance(rest, Verbatim)
 
 
 def _figure_of(value: Any) -> Any:
