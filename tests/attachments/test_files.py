@@ -50,23 +50,6 @@ def test_an_odd_image_has_a_guess(kind: str, kept: int, rest: bytes) -> None:
     assert MIN_IMAGE_TOKENS <= guessed_tokens(kind, IMAGES[kind][:kept] + rest) <= MAX_IMAGE_TOKENS
 
 
-def test_every_file_that_begins_as_an_image_is_an_attachment_or_an_error_that_names_it(tmp_path: Path) -> None:
-    for data in IMAGES.values():
-        for length in range(len(data)):
-            path = tmp_path / "odd.picture"
-            path.write_bytes(data[:length])
-            assert "odd.picture" in said_of(path)
-
-
-def said_of(path: Path) -> str:
-    """The name of what is attached, the text it was taken for, or the error."""
-    try:
-        prompt, attachments = with_attached("Look:", [attached_file(path, Redactor(), ROOM)])
-    except ChatError as error:
-        return str(error)
-    return attachments[0].name if attachments else prompt
-
-
 def test_only_regular_files_are_read_and_none_that_is_too_large(cells: Cells, tmp_path: Path) -> None:
     pipe, large = tmp_path / "pipe", tmp_path / "large"
     os.mkfifo(pipe)
