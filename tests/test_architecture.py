@@ -198,6 +198,7 @@ def test_the_first_cell_imports_only_what_it_needs() -> None:
     needed = {
         f"jupyter_ctx.{name}"
         for name in (
+            "attachments.notebook_cells",
             "attachments.rich_text",
             "magics.registration",
             "magics.chat_line",

@@ -13,8 +13,8 @@ from ..conversation.text_safety import clean
 from ..errors import InvalidRequestError
 from ..runtime.redaction import Redactor
 from .attached import Attached, Blanks, TextRoom
-from .media import IMAGE_TYPES, MOST_IMAGE_BYTES, ImageFile, as_attachment, guessed_tokens, media_type_of, modest
-from .notebook_files import notebook_text, with_images
+from .images import IMAGE_TYPES, MOST_IMAGE_BYTES, ImageFile, as_attachment, guessed_tokens, media_type_of, modest
+from .notebook_cells import notebook_text, with_images
 
 BYTES_THAT_TELL = 16_384  # an image or a PDF from a text, at the beginning of a file
 MOST_BYTES = 32_000_000  # what the largest requests may have

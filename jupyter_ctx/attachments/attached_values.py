@@ -22,8 +22,7 @@ from ..template.expressions import described
 from .attached import Attached, Blanks, TextRoom
 from .attached_files import attached_data, attached_file, exists
 from .errors import attached_error, failure_of
-from .figures import pictures_in
-from .media import SIGNATURE_BYTES, as_attachment, media_type_of
+from .images import SIGNATURE_BYTES, as_attachment, media_type_of, pictures_in
 from .user_code import call_user_code
 from .values import about_tokens, fenced_block, fit_text, value_text
 from .web_pages import Address, attached_address, is_address

@@ -11,7 +11,7 @@ from ..errors import MissingDependencyError
 from ..template.expressions import module_of
 
 MOST_HTML = 1_000_000  # characters that are read
-MOST_SVG = 8_000  # characters of a picture whose source is sent; of a larger one its labels are
+MOST_SVG = 8_000  # characters of a picture whose source is sent
 NO_WORDS = re.compile(r"<[^<>\n]*>")  # the text of an object of whose class nothing else is known
 UNREAD = ["button", ".headerlink", ".mw-editsection"]  # parts of pages that are no text
 ARTICLE = "main, [role=main], article"  # what a page says that it is about
@@ -21,7 +21,6 @@ BESIDE_IT = [
 ]  # fmt: skip
 LEAST_ARTICLE = 0.1  # of a page's text: a shorter article was not found rightly
 _CELL_BLOCK = re.compile(r"(<t[dh]\b[^<>]*>)\s*<(?:p|div)\b[^<>]*>|</(?:p|div)>\s*(?=</t[dh]>)", re.I)  # ends a line
-_LABEL = re.compile(r"<text\b.*?(?:</text>|\Z)", re.DOTALL)
 
 
 def words_of(page: str) -> str:
@@ -54,16 +53,11 @@ def _text(tree: Any, unread: Sequence[str] = ()) -> str:
     return text.replace("\t\t", " | ").strip("\n")
 
 
-def _drawing(source: str) -> str:
-    """Return the source of a small picture, and the labels in a large one, which may be drawn and not written."""
-    return source if len(source) <= MOST_SVG else words_of("<br>".join(_LABEL.findall(source[:MOST_HTML])))
-
-
 _FORMS: dict[str, tuple[str, Callable[[str], str]]] = {  # by media type: how a class offers it, and how it is read
     "text/markdown": ("_repr_markdown_", str),
     "text/latex": ("_repr_latex_", str),
     "text/html": ("_repr_html_", words_of),
-    "image/svg+xml": ("_repr_svg_", _drawing),
+    "image/svg+xml": ("_repr_svg_", lambda source: source if len(source) <= MOST_SVG else ""),
 }
 
 

@@ -19,9 +19,6 @@ from .attached import Blanks, TextRoom
 from .printing import KEY_ROOM, CollectionPrinter, decimal_text, is_collection, own_text
 
 NOT_COUNTED = "not counted"
-FRAME_MARKS = (  # a class with one of these is read by narwhals, or by way of Arrow
-    "__arrow_c_stream__", "__dask_graph__", "collect_schema", "toPandas",
-)  # fmt: skip
 READERS_OF_ARROW = ("polars", "pyarrow", "pandas")
 TITLES = {"polars": "Polars", "dask": "Dask"}
 WIDTHS = (4_000, 1_000, 300, 100, 30)  # characters that a cell may have
@@ -61,8 +58,8 @@ def library_table(value: Any) -> LibraryTable | None:
     fields = getattr(getattr(value, "dtype", None), "names", None)
     if library == "numpy" and fields:
         return _of_columns(kind.__name__, value.size, fields, lambda number: value[fields[number]].ravel())
-    is_frame = any(hasattr(kind, mark) for mark in FRAME_MARKS)
-    return _of_narwhals(value, library) if is_frame and library != "xarray" else None
+    is_frame = hasattr(kind, "columns") or hasattr(kind, "__arrow_c_stream__")
+    return _of_narwhals(value, library) if is_frame else None
 
 
 def _of_pandas(value: Any) -> LibraryTable:

@@ -18,7 +18,7 @@ from ..runtime.redaction import Redactor
 from ..runtime.secret_texts import classify_secret_name
 from .attached import Attached, TextRoom
 from .attached_files import MOST_BYTES, attached_data, attached_text
-from .media import media_type_of
+from .images import media_type_of
 from .rich_text import page_text
 from .user_code import format_error
 

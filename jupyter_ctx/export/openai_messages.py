@@ -16,7 +16,7 @@ from itertools import groupby
 from reprlib import repr as short_repr
 from typing import Any, TypeAlias, TypeVar, get_args
 
-from ..attachments.media import FILE_SIGNATURES, guessed_tokens
+from ..attachments.images import FILE_SIGNATURES, guessed_tokens
 from ..attachments.web_pages import is_address
 from ..conversation.events import Added
 from ..conversation.messages import (

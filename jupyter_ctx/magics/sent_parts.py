@@ -8,7 +8,7 @@ from functools import lru_cache
 from io import BytesIO
 
 from .. import wording as words_of
-from ..attachments.media import IMAGE_TYPES, media_type_of, of_pil
+from ..attachments.images import IMAGE_TYPES, media_type_of, of_pil
 from ..context.vision import image_size
 from ..conversation.messages import Attachment, ToolCall, ToolResult, ToolRound
 from ..display.answer.attachment_summary import (

@@ -57,13 +57,6 @@ class OpenedConversation(NamedTuple):
     next: int = 0
 
 
-class Unsaved(NamedTuple):
-    """All of a conversation that has events to write; ``sizes`` gives what was learned of all its turns."""
-
-    conversation: Conversation
-    sizes: Callable[[], list[Sizes]]
-
-
 class ConversationWriter:
     """Saves one conversation. ``notices`` are lines to be shown once.
 
@@ -79,7 +72,7 @@ class ConversationWriter:
         self._next: int | None = None  # the number of the next row; None: the store does not know of the conversation
         self._waiting: list[EventRow] = []
         self._sizes: list[Sizes] = []  # learned since the last event
-        self._unsaved: Unsaved | None = None  # what the waiting rows belong to
+        self._unsaved: tuple[Conversation, Callable[[], list[Sizes]]] | None = None  # what the waiting rows belong to
         self._failing = ""
         self._is_deleted = False
         self._process = os.getpid()
@@ -189,7 +182,7 @@ class ConversationWriter:
             if self._process != os.getpid():
                 self._process = os.getpid()
                 self._begin_apart(f"This process was forked from one that talks in {self.name!r}")
-            self._unsaved = Unsaved(conversation, everything)
+            self._unsaved = conversation, everything
             is_saved = self._write_waiting()
         if is_saved:
             with uninterrupted():
@@ -233,8 +226,9 @@ class ConversationWriter:
 
     def _write_all(self) -> None:
         assert self._unsaved is not None
-        events = self._unsaved.conversation.events
-        rows = [to_row(event, self._unsaved.sizes() if event is events[-1] else []) for event in events]
+        conversation, sizes = self._unsaved
+        events = conversation.events
+        rows = [to_row(event, sizes() if event is events[-1] else []) for event in events]
         self.row = self.store.claim(self._claim_anew).row
         self.store.append(self.row, 0, rows)
         self._next = len(rows)

@@ -203,8 +203,6 @@ class Database:
         is_damaged = isinstance(error, DamagedError)
         self.close()
         with self._translated():
-            if self._store is not None and not is_damaged:  # else two kernels of two versions would take turns
-                raise StoreError(f"{self.path} is another version's now ({error}): restart the kernel.")
             if self._file != _identity(self.path):
                 return
             aside = _moved_aside(self.path, "damaged" if is_damaged else "other-version")

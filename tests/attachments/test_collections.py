@@ -34,7 +34,7 @@ def names(found: Attached) -> list[str]:
 def test_a_dict_keeps_its_keys_as_names_and_what_else_it_holds() -> None:
     found = attached({"before": figure(), "after": figure(), "accuracy": 0.93})
     assert names(found) == ["res['before']", "res['after']"]
-    assert "{'before': <image res['before']>, 'after': <image res['after']>, 'accuracy': 0.93}" in found.text
+    assert "{'accuracy': 0.93}" in found.text
     assert "2 images" in found.what
     assert "; the rest as text: about " in found.what
 
@@ -53,7 +53,6 @@ def test_a_list_sends_what_is_no_picture_as_text(make: Any) -> None:
     found = attached(make())
     assert len(found.files) == 1
     assert "1.25" in found.text
-    assert f"<image {names(found)[0]}>" in found.text
 
 
 def test_a_script_names_what_it_attaches_by_keys() -> None:

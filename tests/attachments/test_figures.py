@@ -17,7 +17,7 @@ from jupyter_ctx import InvalidRequestError, MissingDependencyError
 from jupyter_ctx.attachments.attached import Attached, TextRoom
 from jupyter_ctx.attachments.attached_files import MOST_BYTES, attached_file
 from jupyter_ctx.attachments.attached_values import attached_value
-from jupyter_ctx.attachments.media import MOST_IMAGE_BYTES
+from jupyter_ctx.attachments.images import MOST_IMAGE_BYTES
 from jupyter_ctx.runtime.redaction import Redactor
 from jupyter_ctx.testing import count_characters
 
@@ -67,8 +67,8 @@ def plotted() -> tuple[Any, dict[str, Any]]:
     return figure, {
         "figure": figure, "array of axes": axes, "row of axes": axes[0], "axes": axes[0, 0], "canvas": figure.canvas,
         "lines": axes[0, 0].plot([1, 2, 3]), "bars": axes[0, 1].bar([1, 2], [3, 4]),
-        "histogram": axes[1, 0].hist([1, 2, 2, 3]), "boxes": axes[1, 1].boxplot([1, 2, 3]),
-        "error bars": axes[0, 0].errorbar([1, 2], [1, 2], yerr=0.1), "tuple": (figure, axes), "patch": figure.patch,
+        "histogram": axes[1, 0].hist([1, 2, 2, 3]),
+        "error bars": axes[0, 0].errorbar([1, 2], [1, 2], yerr=0.1), "patch": figure.patch,
     }  # fmt: skip
 
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from jupyter_ctx import ChatError
 from jupyter_ctx.attachments.attached import TextRoom, with_attached
 from jupyter_ctx.attachments.attached_files import MOST_BYTES, attached_file
-from jupyter_ctx.attachments.media import guessed_tokens
+from jupyter_ctx.attachments.images import guessed_tokens
 from jupyter_ctx.context.vision import MAX_IMAGE_TOKENS, MIN_IMAGE_TOKENS
 from jupyter_ctx.runtime.redaction import Redactor
 from jupyter_ctx.testing import count_characters
@@ -48,23 +48,6 @@ def test_an_image_is_guessed_by_its_pixels(kind: str) -> None:
 @given(st.sampled_from(sorted(IMAGES)), st.integers(3, 30), st.binary(max_size=200))
 def test_an_odd_image_has_a_guess(kind: str, kept: int, rest: bytes) -> None:
     assert MIN_IMAGE_TOKENS <= guessed_tokens(kind, IMAGES[kind][:kept] + rest) <= MAX_IMAGE_TOKENS
-
-
-def test_every_file_that_begins_as_an_image_is_an_attachment_or_an_error_that_names_it(tmp_path: Path) -> None:
-    for data in IMAGES.values():
-        for length in range(len(data)):
-            path = tmp_path / "odd.picture"
-            path.write_bytes(data[:length])
-            assert "odd.picture" in said_of(path)
-
-
-def said_of(path: Path) -> str:
-    """The name of what is attached, the text it was taken for, or the error."""
-    try:
-        prompt, attachments = with_attached("Look:", [attached_file(path, Redactor(), ROOM)])
-    except ChatError as error:
-        return str(error)
-    return attachments[0].name if attachments else prompt
 
 
 def test_only_regular_files_are_read_and_none_that_is_too_large(cells: Cells, tmp_path: Path) -> None:

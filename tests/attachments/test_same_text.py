@@ -13,7 +13,6 @@ from server import events, piece, send, serve, usage
 from jupyter_ctx import Chat
 from jupyter_ctx.session.attaching import attachment_of, attachment_of_error
 from jupyter_ctx.storage.conversation_writer import close_stores
-from jupyter_ctx.testing import ScriptedProvider
 
 FRAME = pd.DataFrame({"n": range(12_000), "text": [f"row {n} größe" for n in range(12_000)]})
 LIMIT = 9_000  # tokens that the server takes, which it does not say before
@@ -52,11 +51,3 @@ def test_a_table_is_the_same_text_whatever_was_learned_and_after_a_restart(tmp_p
             assert attachment_of_error(now.session, ValueError("x")).text == error.text
         assert first.said not in seen[-1]["messages"][-1]["content"]
         again.close()
-
-
-def test_a_window_that_the_user_sets_or_a_provider_states_gives_the_room() -> None:
-    chat = Chat(provider=ScriptedProvider(window=4_000))
-    small, large = attachment_of(chat.session, "df", FRAME), attachment_of(chat.session, "df", FRAME, attach_share=0.5)
-    assert len(small.text) * 3 < len(large.text)
-    assert attachment_of(chat.session, "df", FRAME, window=2_000).text != small.text
-    assert attachment_of(chat.session, "df", FRAME, max_tokens=3_500).text != small.text

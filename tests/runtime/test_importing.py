@@ -4,18 +4,10 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Iterator
-from weakref import ref
 
 import pytest
 
 from jupyter_ctx.runtime.importing import quick_imports
-
-
-class Node:
-    """An object that refers to itself."""
-
-    def __init__(self) -> None:
-        self.itself = self
 
 
 @pytest.fixture(autouse=True)
@@ -30,14 +22,6 @@ def test_the_collector_rests_and_goes_on_also_after_an_error() -> None:
         assert not gc.isenabled()
         raise ImportError
     assert gc.isenabled()
-
-
-def test_garbage_among_what_was_imported_is_found_later() -> None:
-    with quick_imports():
-        gone = ref(Node())
-        assert gone() is not None
-    gc.collect()
-    assert gone() is None
 
 
 def test_a_collector_that_is_off_stays_off_and_what_was_frozen_stays_frozen() -> None:

@@ -198,8 +198,10 @@ def test_a_deletion_that_fails_costs_nothing(desk: Desk, locked: Lock) -> None:
 # a turn is kept once
 
 
-@pytest.mark.parametrize("where", ["saving", "a listener", "the notices after it"])
-@pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt])
+@pytest.mark.parametrize(
+    ("where", "error"),
+    [("saving", RuntimeError), ("a listener", KeyboardInterrupt), ("the notices after it", RuntimeError)],
+)
 def test_what_fails_after_a_turn_was_recorded_does_not_record_it_again(
     desk: Desk, where: str, error: type[BaseException], monkeypatch: pytest.MonkeyPatch
 ) -> None:

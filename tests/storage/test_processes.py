@@ -19,7 +19,7 @@ from jupyter_ctx.storage.conversation_writer import close_stores
 
 MODEL = "openai/gpt-4o"
 PROCESSES = 4  # that talk at once
-TURNS, KILLS = 40, 8
+TURNS, KILLS = 25, 8
 
 
 def prompts(chat: Chat) -> list[str]:

@@ -107,9 +107,6 @@ def test_a_place_whose_name_is_no_text_is_a_notice(address: str) -> None:
     assert "goes on in memory" in notice
 
 
-# what a restart brings back
-
-
 # what is never stored
 
 
@@ -234,22 +231,6 @@ def test_a_store_of_another_version_is_moved_aside_with_one_line(address: str, s
     assert prompts(reopen(address)) == ["two", "three"]
     with contextlib.closing(sqlite3.connect(kept)) as connection:
         assert connection.execute(f"SELECT count(*) FROM {EVENTS}").fetchall() == [(1,)]
-
-
-def test_a_store_that_another_version_puts_in_its_place_is_left_to_it(address: str, sql: Sql, tmp_path: Path) -> None:
-    chat = open_chat(address)
-    say(chat, "one")
-    other = open_chat(tmp_path / "other.sqlite")
-    say(other, "of another version")
-    other.close()
-    close_stores()
-    chat = open_chat(address)
-    with contextlib.closing(sqlite3.connect(tmp_path / "other.sqlite")) as connection, connection:
-        connection.execute(f"UPDATE {SCHEMA_VERSION} SET version = 99")
-    (tmp_path / "other.sqlite").replace(address)
-    say(chat, "two")
-    assert "restart the kernel. The conversation goes on in memory" in chat.session.notices()[0]
-    assert sql(f"SELECT version FROM {SCHEMA_VERSION}") == [(99,)]
 
 
 def said_in_turns(address: str, events: Sequence[Event]) -> None:
