@@ -13,7 +13,7 @@ from ..config.aliases import model_of
 from ..config.settings import DEFAULT_MODEL, Settings
 from ..context.budget import Budget, default_reserve
 from ..context.families import family_of
-from ..context.learned_limit import RETRY_AFTER, LearnedLimit, Refused
+from ..context.learned_limit import LearnedLimit, Refused
 from ..context.tokens import Counted, Fixed, Learned, Meter, SentRequest
 from ..context.usage import Usage
 from ..context.vision import vision_of
@@ -189,7 +189,7 @@ class Models:
         """Restore what was known before a restart; newer knowledge holds."""
         for end, known in state.get("endpoints", {}).items():
             if "learned_limit" in known and end not in self._limits:
-                self._limits[end] = replace(known["learned_limit"], answers=RETRY_AFTER, heavy=None)
+                self._limits[end] = replace(known["learned_limit"], heavy=None)
             self._served_names.setdefault(end, known.get("served", ""))
             refused_at(end).names |= set(known.get("unsupported", ()))
         counted: dict[tuple[str, str], Counted] = {}
