@@ -16,7 +16,6 @@ from ..wording import dollars
 from .registry import Models
 from .target import Target
 
-TIERED = 100_000  # tokens of a request from which prices may be higher: providers' steps are at 128,000 and more
 LEAST_CACHED = 1_024  # tokens: most providers keep no shorter beginning
 PRICED = 10_000  # tokens by which a price is looked up
 GIVE_PRICES = (
