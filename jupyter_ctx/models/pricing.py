@@ -8,7 +8,6 @@ from typing import Any
 
 from ..config.settings import Settings
 from ..context.usage import Prices, Usage
-from ..context.windows import WindowTable
 from .window_tables import load_tables
 
 FLAT_TOKENS = 200_000  # of input; more may cost more than a row of models.json says
@@ -26,14 +25,14 @@ def has_listed_price(parameters: Mapping[str, Any]) -> bool:
     return all(parameters.get(name, usual[0]) in usual for name, usual in LISTED_VALUES.items())
 
 
-def given_prices(settings: Settings, served: str = "", file: WindowTable | None = None) -> tuple[Prices, str] | None:
+def given_prices(settings: Settings, served: str = "") -> tuple[Prices, str] | None:
     """Return the prices that the user gives for a model, and where; ``None``: none are given.
 
-    ``served``: the name that the server's reply has for the model; ``file``: the user's own table, read already.
+    ``served``: the name that the server's reply has for the model.
     """
     if settings.prices is not None:
         return Prices.of(settings.prices), "given"
-    file = load_tables()[0] if file is None else file
+    file, _ = load_tables()
     prices = file.find_prices(settings.model) or file.find_prices(served)
     return None if prices is None else (prices, "from your models.json")
 
