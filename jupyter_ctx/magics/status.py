@@ -8,7 +8,7 @@ from ..chat import Chat
 from ..config.settings import DEFAULT, KEYWORDS
 from ..display.status_card import status_bundle
 from ..display.tables import first_words
-from ..models.request_price import price_of
+from ..models.pricing import price_of
 from ..wording.budget_line import budget_line
 from .command_table import ABOUT_WINDOW, Call, command
 from .help_pages import setting_text

@@ -12,7 +12,7 @@ from ..conversation.conversation import Conversation
 from ..conversation.messages import Role, Summary, Turn
 from ..display.tables import first_words
 from ..display.tabular import data_frame
-from ..models.request_price import RequestPrice, price_range, sending_text, unknown_prices
+from ..models.pricing import RequestPrice, price_range, sending_text, unknown_prices
 from ..providers.base import Request
 from ..shown_as import mimebundle
 from .prompt_parts import PromptPart, TableWithParts, asked_and_answered, call_parts, prompt_parts

@@ -20,8 +20,8 @@ from ..conversation.messages import Summary, Turn, new_id
 from ..conversation.places import TurnSlot
 from ..errors import ChatInterrupted, InvalidRequestError
 from ..models.cost_budget import CostBudget
+from ..models.pricing import RequestPrice, request_price, worst_case
 from ..models.registry import Models, asked_model, settings_with
-from ..models.request_price import RequestPrice, request_price, worst_case
 from ..models.target import Target
 from ..providers.base import Reply
 from ..runtime.frontend import fingerprint, here

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from priced import Priced
 
 from jupyter_ctx import Chat
-from jupyter_ctx.models.request_price import price_range
+from jupyter_ctx.models.pricing import price_range
 
 
 def priced(provider: Any = None, **given: Any) -> Chat:

@@ -22,7 +22,7 @@ from typing import NamedTuple
 from ...config.settings import Settings
 from ...conversation.messages import new_id
 from ...models.cost_budget import CostBudget
-from ...models.request_price import worst_case
+from ...models.pricing import worst_case
 from ...session.ask import Ask, Asker
 from ...storage.stored_answers import AnswerKey, Answers, Outcome
 from .rate_limiter import MOST_AT_ONCE, START_AT_ONCE, RateLimiter
