@@ -10,7 +10,7 @@ import re
 import string
 from bisect import bisect_right
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from operator import add, mul
 from typing import Literal, NamedTuple
@@ -191,11 +191,13 @@ class Calibration:
     """What is known of one tokenizer: ``ratios``, in tokens for each unit of a text's vector, and reports.
 
     ``is_exact``: texts are counted by the model's own vocabulary, and only what messages add is a guess.
+    ``factor``: the tokens that were reported for each that the ratios make.
     """
 
     ratios: Vector
     reports: Reports
     is_exact: bool = False
+    factor: float = 1.0
 
     @classmethod
     def of(cls, ratios: Vector, noise: float = NOISE, *, is_exact: bool = False) -> Calibration:
@@ -203,22 +205,17 @@ class Calibration:
         ratios = (*ratios, MESSAGE)
         return cls(ratios, Reports(seen=(0.0,) * len(ratios), noise=noise**2), is_exact)
 
-    @property
-    def factor(self) -> float:
-        """The tokens that were reported for each that the ratios make."""
+    def after(self, reports: Reports) -> Calibration:
+        """Return what is known after these reports."""
         prior = MESSAGE if self.is_exact else PRIOR_TOKENS
-        return (self.reports.reported + prior) / (self.reports.made + prior)
-
-    def _made(self, text: Vector) -> tuple[Vector, float, float]:
-        """Return the tokens that the ratios make of each kind of text; in all, those that are sure, and the others."""
-        made = tuple(map(mul, self.ratios, text))
-        sure = math.fsum(made[:-1]) if self.is_exact else 0.0
-        return made, sure, math.fsum(made) - sure
+        factor = (reports.reported + prior) / (reports.made + prior)
+        return Calibration(self.ratios, reports, self.is_exact, factor)
 
     def estimate(self, text: Vector) -> float:
         """Return the estimated tokens of a text."""
-        _, sure, guessed = self._made(text)
-        return sure + self.factor * guessed
+        made = list(map(mul, self.ratios, text))
+        sure = math.fsum(made[:-1]) if self.is_exact else 0.0
+        return sure + self.factor * (math.fsum(made) - sure)
 
     def margin(self, text: Vector) -> float:
         """Return the share of an estimate to keep free: from 20 % down to 3 % as the estimates prove right."""
@@ -228,11 +225,14 @@ class Calibration:
     def unseen(self, text: Vector) -> float:
         """Return the tokens of an estimate that rest on kinds of text of which reports have told little."""
         shares = [SEEN / (SEEN + tokens) for tokens in self.reports.seen]
-        return self.factor * math.fsum(map(mul, self._made(text)[0], shares))
+        return self.factor * math.fsum(map(mul, map(mul, self.ratios, text), shares))
 
     def learned(self, text: Vector, tokens: float) -> Calibration:
         """Return the calibration after a report of this many tokens for a text."""
-        old, expected = self.reports, self.estimate(text)
+        old, made = self.reports, list(map(mul, self.ratios, text))
+        sure = math.fsum(made[:-1]) if self.is_exact else 0.0
+        guessed = math.fsum(made) - sure
+        expected = sure + self.factor * guessed
         if tokens < 1 or expected <= 0:
             return self
         if old.observations > NOISE_WEIGHT + 1:  # an odd one does not outweigh a conversation
@@ -242,8 +242,7 @@ class Calibration:
         kept = 1 - telling / MOST_OBSERVATIONS
         observations = old.observations + telling
         noise = (old.noise * old.observations + (tokens / expected - 1) ** 2 * telling) / observations
-        made, sure, guessed = self._made(text)
         seen = tuple(map(add, old.seen, made))
         reported = kept * old.reported + max(tokens - sure, 0.0)
         latest = min(observations, MOST_OBSERVATIONS)
-        return replace(self, reports=Reports(reported, kept * old.made + guessed, seen, noise, latest))
+        return self.after(Reports(reported, kept * old.made + guessed, seen, noise, latest))

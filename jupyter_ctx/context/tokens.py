@@ -7,8 +7,7 @@ one endpoint, makes of each kind of text.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
-from operator import add
+from operator import add, attrgetter
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -114,7 +113,7 @@ class Meter:
         self._family, self.vision = family, vision
         self._count = count if at_once else None
         self._later = None if at_once else count
-        self._candidates = _calibrations(family, counted=self._count is not None)
+        self._use(_calibrations(family, counted=self._count is not None))
         self._settled = self.calibration  # by which turns are estimated: see _settle
         self._turns: dict[str, float] = {}
         self._fixed: dict[Fixed, float] = {}
@@ -126,13 +125,13 @@ class Meter:
         self._reports = 0
         self.revision = 0  # another number after each change of a size that was known or estimated before
 
-    @property
-    def calibration(self) -> Calibration:
-        """What is known of the vocabulary whose estimates have been nearest to the reports."""
-        return min(self._candidates, key=lambda each: each.reports.noise)
+    def _use(self, candidates: list[Calibration]) -> None:
+        """Estimate by the vocabulary whose estimates have been nearest to the reports."""
+        self._candidates = candidates
+        self.calibration = min(candidates, key=attrgetter("reports.noise"))
 
     def _learn(self, text: Vector, tokens: float) -> None:
-        self._candidates = [each.learned(text, tokens) for each in self._candidates]
+        self._use([each.learned(text, tokens) for each in self._candidates])
 
     def _vector(self, text: str, messages: float = 0.0) -> Vector:
         kinds = text_features(text) if self._count is None else (float(self._count(text)),)
@@ -291,7 +290,7 @@ class Meter:
         self._reports += 1
         if self._later is not None:
             self._count, self._later = self._later, None
-            self._candidates = _calibrations(self._family, counted=True)
+            self._use(_calibrations(self._family, counted=True))
         if self._reports.bit_count() == 1:
             self._settled = self.calibration
             self.revision += 1
@@ -318,7 +317,7 @@ class Meter:
             self._overhead = learned.overhead
             if [len(each.ratios) for each in self._candidates] == [len(each.seen) for each in learned.reports]:
                 known = zip(self._candidates, learned.reports, strict=True)
-                self._candidates = [replace(each, reports=reports) for each, reports in known]
+                self._use([each.after(reports) for each, reports in known])
                 self._settled = self.calibration
         self._turns = {**counted.turns, **self._turns}
         self._fixed = {**counted.fixed, **self._fixed}

@@ -79,7 +79,6 @@ class Places:
     ``trimmed_to``: position of the first place that the user's trims leave in view.
     ``summary``, ``summaries``: the summary that views may hold, and every one by its id.
     ``system``, ``memory``: the system prompt and the memory file's path, once they were set.
-    ``pins``: the pinned places, in order.
     ``offers``: answers since the last clear of which at most one is a turn, by the id of them all, as they came.
     ``files``: one attachment of each kind with which a turn came.
     ``has_calls``: whether a function was called in any turn.
@@ -97,7 +96,6 @@ class Places:
         self.summary: Summary | None = None
         self.system: str | None = None
         self.memory: str | None = None
-        self.pins: list[TurnSlot] = []
         self.files: dict[str, Attachment] = {}
         self.has_calls = False
         self.summaries: dict[str, Summary] = {}
@@ -110,6 +108,11 @@ class Places:
         self._written: dict[str, int] = {}  # when each version was
 
     # reading
+
+    @property
+    def pins(self) -> list[TurnSlot]:
+        """The pinned places, in order."""
+        return [place for place in self.places if place.pinned]
 
     def index(self, place: str | None) -> int:
         """Return the position of a place, or of the one it went into; 0 where there is none, or it is gone.
@@ -209,7 +212,7 @@ class Places:
     def clear(self) -> None:
         """Begin anew, and unbind the cells."""
         self.cleared += self.places
-        self.places, self.pins, self.offers = [], [], {}
+        self.places, self.offers = [], {}
         self._index, self._cells, self._moved = {}, {}, {}
         self.trimmed_to, self.summary, self._lost = 0, None, 0
 
@@ -221,7 +224,6 @@ class Places:
         """Pin places (else exclude them), or take that back."""
         for place in self._chosen(places):
             place.mark(pinned=pinned, on=on)
-        self._find_pins()
 
     def include_all(self) -> None:
         """Forget trims, automatic cuts and exclusions."""
@@ -282,9 +284,6 @@ class Places:
     def _chosen(self, places: tuple[str, ...]) -> list[TurnSlot]:
         return [self.places[self._index[place]] for place in places if place in self._index]
 
-    def _find_pins(self) -> None:
-        self.pins = [place for place in self.places if place.pinned]
-
     def _replace(self, older: list[TurnSlot], turn: Turn) -> None:
         """Put a newer version in the first place of the cell; the cell's other places go."""
         first, rest = older[0], older[1:]
@@ -296,7 +295,6 @@ class Places:
             self.trimmed_to -= sum(self._index[place] < self.trimmed_to for place in gone)
             self.places = [place for place in self.places if place.id not in gone]
             self._moved.update(dict.fromkeys(gone, first.id))
-            self._find_pins()
             self._reindex()
         if turn.record.cell is not None:
             self._cells[turn.record.cell] = [first]

@@ -108,15 +108,12 @@ def _with_keywords(found: dict[str, Any], rest: Mapping[str, Any]) -> dict[str, 
 
 def _literal(rest: dict[str, Any]) -> dict[str, Any]:
     """Return a part that lists its values."""
-    listed = rest.pop("enum", ())
-    values = [rest.pop("const")] if "const" in rest else listed
+    values = [rest.pop("const")] if "const" in rest else rest.pop("enum")
+    kinds = {LITERAL_TYPES.get(type(value)) for value in values}
     rest.pop("type", None)
-    named = [value for value in values if value is not None]
-    kinds = list(dict.fromkeys([LITERAL_TYPES.get(type(value), "") for value in named]))
-    if "" in kinds or not kinds:
+    if len(kinds) != 1 or None in kinds:
         raise _NotStrict
-    found = {"type": kinds[0] if len(kinds) == 1 else kinds, "enum": named}
-    return found if len(named) == len(values) else {"anyOf": [found, {"type": "null"}]}
+    return {"type": kinds.pop(), "enum": values}
 
 
 def _or_null(given: Mapping[str, Any], strict: dict[str, Any]) -> dict[str, Any]:

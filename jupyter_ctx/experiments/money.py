@@ -9,8 +9,8 @@ from typing import Any
 
 from ..context.tokens import Meter
 from ..context.usage import Usage
+from ..models.pricing import GIVE_PRICES, price_of, worst_case
 from ..models.registry import Models
-from ..models.request_price import GIVE_PRICES, price_of, worst_case
 from ..models.target import Target
 from ..providers.base import Reply
 from ..session.ask import Ask, Asker

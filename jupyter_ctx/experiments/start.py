@@ -11,8 +11,8 @@ from ..config.settings import KEYWORDS, Settings, default_settings
 from ..conversation.schema import Schema
 from ..errors import AuthenticationError, BudgetExceededError, InvalidRequestError
 from ..models.cost_budget import CostBudget
+from ..models.pricing import price_of, with_unknown_price
 from ..models.registry import Models, key_owner, settings_with
-from ..models.request_price import price_of, with_unknown_price
 from ..providers.base import SupportsStream
 from ..providers.plugins import plugin
 from ..runtime.notebook_budget import notebook_budget

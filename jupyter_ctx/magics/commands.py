@@ -15,8 +15,8 @@ from ..display.tables import first_words, table_text
 from ..display.widgets.gauge import gauge_line, status_bundle
 from ..errors import ChatError, ProviderConnectionError, StoreError
 from ..export.conversation_files import export
+from ..models.pricing import price_of
 from ..models.registry import full_name, key_owner
-from ..models.request_price import price_of
 from ..providers.catalog import SERVICES
 from ..providers.lookup import check_known, key_holder, provider_names, split_model
 from ..runtime.files import path_of

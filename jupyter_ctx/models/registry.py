@@ -13,11 +13,11 @@ from ..config.aliases import model_of
 from ..config.settings import Settings
 from ..context.budget import Budget, default_reserve
 from ..context.families import family_of
-from ..context.learned_limit import RETRY_AFTER, LearnedLimit, Refused
+from ..context.learned_limit import LearnedLimit, Refused
 from ..context.tokens import Counted, Fixed, Learned, Meter, SentRequest
 from ..context.usage import Usage
 from ..context.vision import vision_of
-from ..context.windows import ASSUMED_TOKENS, ContextWindow, choose_window
+from ..context.windows import ASSUMED_TOKENS, choose_window
 from ..errors import InvalidRequestError
 from ..providers.anthropic import Anthropic
 from ..providers.base import Provider, Reply
@@ -30,7 +30,7 @@ from .model_names import ModelList, ModelRow, near_models
 from .pricing import CACHE_WRITES, given_prices, has_listed_price, price
 from .target import NO_LIMIT, Target
 from .tokenizer import counter, load_soon
-from .window_tables import StatedWindows, Tables, load_tables
+from .window_tables import StatedWindows, load_tables
 
 
 class Models:
@@ -102,11 +102,9 @@ class Models:
             self._check(settings.model)
         provider = self._provider(settings)
         names = self._names(settings, provider)
-        tables = load_tables()
-        claimed = self._stated.window(provider, names, given=settings.window, ask=ask, tables=tables)
-        thinks = self._stated.says("thinking", provider, names, ask=ask, tables=tables)
-        takes, meter = self._takes(provider, names, tables), self.meter(provider, settings)
-        given = given_prices(settings, file=tables[0])
+        claimed = self._stated.window(provider, names, given=settings.window, ask=ask)
+        thinks = self._stated.says("thinking", provider, names, ask=ask)
+        takes, meter, given = self._takes(provider, names), self.meter(provider, settings), given_prices(settings)
         is_free = not (any(given[0]) if given else provider.catalogue or is_billed(settings.model, settings.base_url))
         target = Target(
             settings, asked_model(settings), provider, meter, claimed, 0, 0, claimed,
@@ -189,7 +187,7 @@ class Models:
         """Restore what was known before a restart; newer knowledge holds."""
         for end, known in state.get("endpoints", {}).items():
             if "learned_limit" in known and end not in self._limits:
-                self._limits[end] = replace(known["learned_limit"], answers=RETRY_AFTER, heavy=None)
+                self._limits[end] = replace(known["learned_limit"], heavy=None)
             self._served_names.setdefault(end, known.get("served", ""))
             refused_at(end).names |= set(known.get("unsupported", ()))
         counted: dict[tuple[str, str], Counted] = {}
@@ -215,7 +213,8 @@ class Models:
         A server that reports its window is asked for it anew: that may explain the refusal.
         """
         target.provider.forget_window()
-        claimed = self._claimed(target.settings, target.provider, ask=True)
+        settings, names = target.settings, self._names(target.settings, target.provider)
+        claimed = self._stated.window(target.provider, names, given=settings.window, ask=True)
         limit = self._learned(target, lambda limit: limit.after_refusal(refusal, claimed))
         return target.with_window(limit.apply_to(claimed), claimed=claimed, learned_limit=limit)
 
@@ -284,11 +283,6 @@ class Models:
         windows = {prefix + card.id: choose_window(card.id, tables, served=card.served) for card in cards}
         return ModelList(ModelRow(name, windows[name]) for name in sorted(windows))
 
-    def _claimed(self, settings: Settings, provider: Provider, *, ask: bool) -> ContextWindow:
-        """Return the window that the user, the server or a table states."""
-        names = self._names(settings, provider)
-        return self._stated.window(provider, names, given=settings.window, ask=ask)
-
     def reads_images(self, settings: Settings) -> bool:
         """Return whether images can be sent to a model, as far as is known; its server may be asked."""
         provider = self._provider(settings)
@@ -296,9 +290,9 @@ class Models:
             provider.says("images", ask=True)
         return "image" in self._takes(provider, self._names(settings, provider))
 
-    def _takes(self, provider: Provider, names: tuple[str, ...], tables: Tables | None = None) -> frozenset[str]:
+    def _takes(self, provider: Provider, names: tuple[str, ...]) -> frozenset[str]:
         """Return the kinds of files that a model takes: less than its provider where it is known to read text only."""
-        reads = self._stated.says("images", provider, names, ask=False, tables=tables)
+        reads = self._stated.says("images", provider, names, ask=False)
         return provider.takes & provider.converts if reads is False else provider.takes
 
     def _names(self, settings: Settings, provider: Provider) -> tuple[str, ...]:

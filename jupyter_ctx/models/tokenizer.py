@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import threading
 from array import array
 from collections.abc import Callable
@@ -85,7 +84,5 @@ def ranks_of(vocabulary: Vocabulary) -> dict[bytes, int]:
     size = int.from_bytes(data[:4], "little")
     begin = 4 * (2 * size + 2)  # of the tokens
     numbers = array("I", data[4:begin])
-    if sys.byteorder == "big":
-        numbers.byteswap()
     tokens, starts, ranks = data[begin:], numbers[: size + 1], numbers[size + 1 :]
     return {tokens[start:end]: rank for (start, end), rank in zip(pairwise(starts), ranks, strict=True)}

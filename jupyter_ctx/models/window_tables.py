@@ -111,15 +111,13 @@ class StatedWindows:
         """Ask for providers' lists anew: one may have been refused with another key."""
         self._lists.clear()
 
-    def window(
-        self, provider: Provider, names: Iterable[str], *, given: int | None, ask: bool, tables: Tables | None = None
-    ) -> ContextWindow:
+    def window(self, provider: Provider, names: Iterable[str], *, given: int | None, ask: bool) -> ContextWindow:
         """Return the window of the first of the ``names`` that is known, else a guess.
 
         ``given`` is the user's own figure. ``ask``: the provider may be asked, for its list, too, where no table
         knows the model.
         """
-        tables, names = tables or load_tables(), tuple(names)
+        tables, names = load_tables(), tuple(names)
         for table in tables:
             self.problems.update({table.problem: None} if table.problem else {})
         served = provider.served_window(ask=ask)
@@ -133,13 +131,11 @@ class StatedWindows:
         found = among(*tables)
         return among(*tables, self._listed(provider, ask=ask)) if found.is_guess else found
 
-    def says(
-        self, fact: Fact, provider: Provider, names: Iterable[str], *, ask: bool, tables: Tables | None = None
-    ) -> bool | None:
+    def says(self, fact: Fact, provider: Provider, names: Iterable[str], *, ask: bool) -> bool | None:
         """Return whether a fact holds of a model, as its server says, else the tables; ``None``: unknown."""
         if (by_server := provider.says(fact, ask=ask)) is not None:
             return by_server
-        own, ours = tables or load_tables()
+        own, ours = load_tables()
         known = (own, self._listed(provider, ask=False), ours)
         for name in names:
             for table in known:

@@ -22,8 +22,8 @@ from ..context.usage import Usage
 from ..conversation.messages import Message, StopReason, ToolCall, ToolResult, ToolRound, Turn
 from ..conversation.schema import Schema
 from ..errors import REFUSED, BudgetExceededError, ChatError, ContextOverflowError, InvalidAnswerError, ProviderError
+from ..models.pricing import with_unknown_price, worst_case
 from ..models.registry import Models
-from ..models.request_price import with_unknown_price, worst_case
 from ..models.target import Target
 from ..providers.base import AnswerSchema, Reply, Request, Thought, streaming
 from ..providers.error_mapping import TOO_LATE

@@ -11,7 +11,7 @@ from ..conversation.conversation import Conversation
 from ..conversation.messages import Role, Summary, Turn
 from ..display.tables import first_words
 from ..display.tabular import data_frame
-from ..models.request_price import RequestPrice, sending_text
+from ..models.pricing import RequestPrice, sending_text
 from ..providers.base import Request
 from ..shown_as import mimebundle
 from .plan import RequestPlan

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from ..config.settings import Settings, check_setting
-from ..models.request_price import RequestPrice, request_price, worst_case
+from ..models.pricing import RequestPrice, request_price, worst_case
 from ..models.target import Target
 from .info import Replayed, replayed
 from .plan import RequestPlan

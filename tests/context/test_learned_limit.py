@@ -331,6 +331,16 @@ def test_a_long_conversation_meets_a_limit_of_bytes_without_a_failed_cell() -> N
     assert sum(size > 20_000 for size in sizes) <= 5
 
 
+def test_a_file_that_alone_is_too_large_fails_with_its_name_and_size(tmp_path: Path) -> None:
+    with few_bytes(20_000) as (chat, sizes):
+        with pytest.raises(ContextOverflowError, match=r"huge.png has 0.1 MB") as raised:
+            chat.send("Look", attachments=[image(tmp_path, "huge.png", 100_000)])
+        assert raised.value.prompt.startswith("Look")
+        assert len(sizes) == 1
+        assert chat.turns == ()
+        assert chat.send("And without it?").text == "Yes."
+
+
 @pytest.mark.parametrize(("status", "text"), SIZES[:1])
 def test_a_limit_on_bytes_characters_or_memory_is_no_window(status: int, text: str) -> None:
     sizes = list[int]()

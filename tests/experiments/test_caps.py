@@ -17,8 +17,8 @@ from jupyter_ctx.context.tokens import Fixed, Meter, SentRequest
 from jupyter_ctx.context.usage import Usage
 from jupyter_ctx.conversation.messages import Message
 from jupyter_ctx.models.cost_budget import CostBudget
+from jupyter_ctx.models.pricing import worst_case
 from jupyter_ctx.models.registry import Models
-from jupyter_ctx.models.request_price import worst_case
 from jupyter_ctx.testing import ScriptedProvider
 
 MODELS = Models()

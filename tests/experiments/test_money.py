@@ -15,8 +15,8 @@ from jupyter_ctx.errors import InvalidRequestError
 from jupyter_ctx.experiments.money import Estimate, Part
 from jupyter_ctx.experiments.start import check_price
 from jupyter_ctx.models.cost_budget import CostBudget
+from jupyter_ctx.models.pricing import price_of, worst_case
 from jupyter_ctx.models.registry import Models
-from jupyter_ctx.models.request_price import price_of, worst_case
 from jupyter_ctx.models.target import Target
 
 MODELS = Models()

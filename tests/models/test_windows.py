@@ -202,6 +202,11 @@ def test_what_the_user_gives_comes_first() -> None:
     assert resolve_window("gpt-5.2", window=9_000).max_input_tokens is None
 
 
+def test_a_server_beats_the_tables_but_not_the_user() -> None:
+    assert choose_window("gpt-4o", load_tables(), served=SERVED) == SERVED
+    assert choose_window("gpt-4o", load_tables(), served=SERVED, given=2_000).tokens == 2_000
+
+
 def test_the_users_file_comes_before_ours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "mine.json"
     path.write_text('{"gpt": 1234, "my-model": {"context_window": 400, "max_input_tokens": 300}}')
@@ -236,6 +241,12 @@ def test_a_file_that_cannot_be_used_is_named_beside_the_answer_once(
     assert [notice for notice in notices if "gone.json" in notice] == [
         f"{tmp_path / 'gone.json'} does not exist: no window is read from it."
     ]
+
+
+def test_a_bad_window_is_named_and_the_other_rows_hold() -> None:
+    rows = table('{"x": 0, "y": 9}')
+    assert rows.problem == "models.json: ignored 'x': the window must be a positive integer."
+    assert rows.rows == {"y": (9, None, None)}
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from priced import CACHED, INPUT, Priced, cached
 
 from jupyter_ctx import Chat
 from jupyter_ctx.context.usage import Usage
-from jupyter_ctx.models.request_price import sending_text
+from jupyter_ctx.models.pricing import sending_text
 
 NOW = time.mktime((2026, 12, 3, 14, 27, 0, 0, 0, -1))
 LONG = "word " * 8_000

@@ -14,7 +14,7 @@ from priced import CLAUDE, Priced
 from server import serve
 
 from jupyter_ctx import Chat, InvalidRequestError, judge, sweep
-from jupyter_ctx.models.request_price import price_of
+from jupyter_ctx.models.pricing import price_of
 from jupyter_ctx.testing import ScriptedProvider
 
 SENT, SAID, READ, WRITTEN = 10_000, 200, 4_000, 1_000

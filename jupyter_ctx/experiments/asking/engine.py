@@ -35,8 +35,8 @@ from ...errors import (
     in_words,
 )
 from ...models.cost_budget import CostBudget
+from ...models.pricing import worst_case
 from ...models.registry import Models
-from ...models.request_price import worst_case
 from ...providers.error_mapping import BUSY
 from ...runtime.redaction import Redactor
 from ...session.ask import Ask, Asker
