@@ -22,7 +22,7 @@ from ..display.transcript import IN_FULL, Transcript, TurnShown, total_line, tra
 from ..display.widgets.gauge import gauge_bundle
 from ..errors import ChatError
 from ..export.conversation_files import carried, redacted
-from ..export.markdown_text import without_pictures
+from ..export.markdown_text import conversation_markdown
 from ..providers.base import Reply
 from ..wording import turns
 from .answer_parts import figures_of, shown_bundle
@@ -107,7 +107,7 @@ def _as_markdown(said: Added, talk: Transcript) -> str:
     older = len(said.turns) - len(newest)
     told = [f"{turns(older)} before these: chat.export('talk.md') writes all."] if older else []
     system = None if said.system is None else to_markdown(said.system)
-    text = without_pictures(Added(tuple(newest), system))
+    text = conversation_markdown(Added(tuple(newest), system))
     return "\n\n".join([*map(markdown_line, told), text.rstrip(), markdown_line(total_line(talk))])
 
 
