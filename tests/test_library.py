@@ -213,20 +213,14 @@ def test_a_memory_file_that_cannot_be_read_is_said_once_and_nothing_of_it_is_sen
     assert "I like birds." in page.run("%chat preview")
 
 
-@pytest.mark.parametrize("text", ["I like birds. " * 100, "日本語" * 300])
-def test_a_memory_file_takes_at_most_a_fifth_and_one_line_says_so(page: Cells, tmp_path: Path, text: str) -> None:
-    (tmp_path / "preferences.md").write_text(text)
-    notice = re.search(
-        r"The memory file preferences\.md has about ([\d,]+) tokens, of which the first (\d+) are sent: "
-        r"it may take a fifth of the limit of a prompt, less a margin for the estimate \(160\)\. Shorten it\.",
-        page.run("%chat use local/smollm2@1024 --max-tokens 24"),
-    )
-    assert notice is not None
-    assert int(notice[1].replace(",", "")) > 160 >= int(notice[2]) > 120
+def test_a_memory_file_takes_at_most_a_fifth_and_one_line_says_so(page: Cells, tmp_path: Path) -> None:
+    (tmp_path / "preferences.md").write_text("I like birds. " * 100)
+    told = page.run("%chat use local/smollm2@1024 --max-tokens 24")
+    assert re.search(r"The memory file preferences\.md has about [\d,]+ tokens, .* \(160\): shorten it\.", told)
     assert "memory file" not in page.run("%chat status")
-    sent = get_chat().preview().messages[0].text
-    assert text.startswith(sent)
-    assert get_chat().info().used < 300
+    assert not get_chat().preview().messages
+    (tmp_path / "preferences.md").write_text("I like birds.")
+    assert get_chat().preview().messages[0].text == "I like birds."
 
 
 # files in and out, and other notebooks

@@ -19,7 +19,7 @@ def write(added: Added) -> str:
     return f"{START} -->\n# Conversation\n\n{_sections(added, has_pictures=True)}"
 
 
-def without_pictures(added: Added) -> str:
+def conversation_markdown(added: Added) -> str:
     """Return a conversation as Markdown, with pictures by name alone."""
     return _sections(added, has_pictures=False)
 

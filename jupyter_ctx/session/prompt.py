@@ -181,7 +181,7 @@ class MemoryFile:
         return usual if usual.is_file() else None
 
     def read(self, chosen: str | None, target: Callable[[], Target]) -> tuple[Path | None, str]:
-        """Return the file and as much of its text as may be sent; ``target`` gives the limit and the tokenizer."""
+        """Return the file and its text, where that may be sent; ``target`` gives the limit and the tokenizer."""
         path = self.path(chosen)
         if path is None:
             self._key, self.problems = (), ()
@@ -191,9 +191,9 @@ class MemoryFile:
         written = path.stat().st_mtime_ns if path.exists() else 0
         key = (path, written, cap, where.provider.tokenizer)
         if key != self._key:
-            # a meter that has learned nothing cuts the file after a restart where it was cut before
+            # a meter that has learned nothing: after a restart the same file is sent as before
             measure = Models().meter(where.provider, where.settings).tokens
-            self._key, (self._text, self._size, self.problems) = key, _fitting(path, cap, measure)
+            self._key, (self._text, self._size, self.problems) = key, _read(path, cap, measure)
         return path, self._text
 
     def notice(self, path: Path, *, changed: bool) -> str:
@@ -205,22 +205,17 @@ class MemoryFile:
         )
 
 
-def _fitting(path: Path, cap: int, measure: Callable[[str], float]) -> tuple[str, float, tuple[str, ...]]:
-    """Return a memory file's text, or its first lines in ``cap`` tokens, with its size and what is wrong with it."""
+def _read(path: Path, cap: int, measure: Callable[[str], float]) -> tuple[str, float, tuple[str, ...]]:
+    """Return what is sent of a memory file that may have ``cap`` tokens, its size, and why it is not sent."""
     try:
         text = memory_text(path)
     except InvalidRequestError as error:
         return "", 0.0, (f"{error} Nothing of it is sent.",)
-    whole = size = measure(text)
-    if whole <= cap:
-        return text, whole, ()
-    while size > cap:
-        text = text[: int(len(text) * min(0.95, cap / size))]
-        size = measure(text)
-    text = text.rpartition("\n")[0] or text
     size = measure(text)
+    if size <= cap:
+        return text, size, ()
     problem = (
-        f"The memory file {path.name} has about {whole:,.0f} tokens, of which the first {size:,.0f} are sent: "
-        f"it may take a fifth of the limit of a prompt, less a margin for the estimate ({cap:,}). Shorten it."
+        f"The memory file {path.name} has about {size:,.0f} tokens, and may have a fifth of a prompt's limit, less a "
+        f"margin for the estimate ({cap:,}): shorten it. Nothing of it is sent."
     )
-    return text, size, (problem,)
+    return "", 0.0, (problem,)

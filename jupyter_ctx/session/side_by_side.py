@@ -198,7 +198,10 @@ class _SideBySide:
             return False
         prompts = [replace(self._prompt, options=column.asked.options) for column in self._columns]
         then = zip(map(offered.turn, offered.answers), prompts, strict=True)
-        return all(answers_as_then(self._session, past, turn, self._said, prompt) for turn, prompt in then)
+        try:
+            return all(answers_as_then(self._session, past, turn, self._said, prompt) for turn, prompt in then)
+        except ChatError:  # a model is not there: its column will say so
+            return False
 
     def _handed(self) -> Alternatives | None:
         """Return the answers that were handed out for these prompts; ``None``: not all were."""

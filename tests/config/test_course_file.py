@@ -53,11 +53,9 @@ def test_one_line_names_what_is_ignored_and_what_may_stand_there() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        'system = "@/etc/passwd"', 'system = " @notes.md"', r'system = "a\u0000b"', "system = 5", "max_tokens = true",
-        "max_tokens = 0", "temperature = nan", 'gauge = "never"', "model = 5", 'model = "local/evil.gguf"',
-        'model = "local//tmp/evil.gguf@512"', 'model = "local/../evil.gguf"', "model = ['a/b']", 'model = "a b"',
-        "max_tokens = 1979-05-27", 'model = "nowhere/m"', "confirm_cost = 5",
-        'confirm_cost = "none"', "max_cost = -1", "max_cost = inf",
+        'system = "@/etc/passwd"', r'system = "a\u0000b"', "max_tokens = 0", "temperature = nan", 'gauge = "never"',
+        "model = ['a/b']", 'model = "local/evil.gguf"', 'model = "local/../evil.gguf"', 'model = "nowhere/m"',
+        "confirm_cost = 5", 'confirm_cost = "none"', "max_cost = inf",
     ],
 )  # fmt: skip
 def test_a_value_that_cannot_be_is_told_in_one_line_and_the_rest_is_used(text: str) -> None:
@@ -74,7 +72,6 @@ def test_a_value_that_cannot_be_is_told_in_one_line_and_the_rest_is_used(text: s
         (b"\xef\xbb\xbfmax_cost = 0.5\n", ""),
         (b"[settings]\nmax_cost = 0.5\nlock = 'system'", ""),
         (b"max_cost = 0.5\nlock = 5", "ignored 5."),
-        (b"max_cost = 0.5\nsettings = 5", "ignored settings."),
         (b"max_cost = 0.5\nmodel = ", "what is no TOML is ignored"),
         (b"max_cost = 0.5\nsystem = '''\nYou are\na tutor.", "what is no TOML is ignored"),
         (b"max_tokens 5\n[settings]\nmodel ==\nmax_cost = \n[settings]\nmax_cost = 0.5", "what is no TOML is ignored"),
@@ -87,12 +84,6 @@ def test_what_is_valid_holds_though_another_line_is_not(tmp_path: Path, content:
     assert course.locked == ({"system"} if b"lock = 'system'" in content else set())
     assert told in "".join(course.problems)
     assert bool(told) == bool(course.problems)
-
-
-def test_a_text_of_several_lines_holds_though_another_line_is_not_valid() -> None:
-    course = course_of("max_tokens 800\nsystem = '''You are a tutor.\nAsk first.'''\nmodel =\n", Settings())
-    assert course.begun == Settings(system="You are a tutor.\nAsk first.")
-    assert len(course.problems) == 1
 
 
 @pytest.mark.parametrize("content", [b"\xff\xfe", b"\0" * 9, b"x = 1\n" * 99_999, b"a = " + b"[" * 30_000])

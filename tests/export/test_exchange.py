@@ -317,13 +317,10 @@ MESSAGES = "[{}]".format
         ("{", ".json", "This is not valid JSON"),
         ("[" * 100_000, ".json", "too many brackets"),
         ('{"messages": {}}', ".json", "There are no messages in it"),
-        (MESSAGES("3"), ".json", "int is not a message: a message has a role"),
         (MESSAGES('{"role": "robot", "content": "x"}'), ".json", "'robot' with str is not a message with a text"),
         (MESSAGES('{"role": "user", "content": "x"}, {"role": "system", "content": "x"}'), ".json", "role 'system'"),
         (MESSAGES('{"role": "user", "content": [{"type": "audio"}]}'), ".json", "neither text nor"),
-        (MESSAGES('{"role": "system", "content": [{"type": "file"}]}'), ".json", "'system' may contain text only"),
         (MESSAGES(r'{"role": "user", "content": "a\ud800"}'), ".json", r"a lone surrogate \(U\+D800\)"),
-        (MESSAGES(r'{"role": "system", "content": "\u0000"}'), ".json", "a NUL at character 1"),
         ("[]", ".ipynb", "This notebook has no cells"),
         ('{"cells": [{"cell_type": "code", "source": "%%chat\\nwhy"}]}', ".ipynb", "No cell begins with %%chat"),
     ],
@@ -337,11 +334,6 @@ def test_an_image_at_an_address_is_named_in_the_text() -> None:
     url = {"type": "image_url", "image_url": {"url": "https://e.x/a.png"}}
     got = from_messages([{"role": "user", "content": ["Look:", url]}, {"role": "assistant", "content": "A cat."}])
     assert said(got) == [("Look:\n\n[image at https://e.x/a.png]", "A cat.")]
-
-
-def test_what_a_model_said_is_mended_not_refused() -> None:
-    got = from_messages([{"role": "user", "content": "a"}, {"role": "assistant", "content": "b\0\ud800"}])
-    assert said(got) == [("a", "b��")]
 
 
 KEYS = st.sampled_from(

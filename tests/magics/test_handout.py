@@ -221,11 +221,11 @@ def test_a_line_says_that_no_cell_sets_the_model_and_what_looks_like_a_key_can_b
     kernel = made.opened(path, JUPYTER_CTX_STORE="memory")
     run_all(kernel, {"load": cells["load"], "use": f"%chat use m --base-url {url}", "a": cells["a"]})
     notebook = json.loads(path.read_text())
-    notebook["cells"][0]["outputs"] = [{"output_type": "stream", "name": "stdout", "text": "x " * 3_000_000}]
+    notebook["cells"][0]["outputs"] = [{"output_type": "stream", "name": "stdout", "text": "x " * 300_000}]
     path.write_text(json.dumps(notebook))
     assert "add --no-redact" in told(kernel, "%chat handout out.ipynb")
     line = told(kernel, "%chat handout out.ipynb --no-redact")
-    assert "(6.0 MB) with 1 answer." in line
+    assert "(0.6 MB) with 1 answer." in line
     assert "put %chat use m above" in line
 
 

@@ -144,16 +144,6 @@ def test_where_the_model_fails_the_users_own_lines_stand_for_the_turns(how: str)
     assert "Crate 2 weighs 102 kilograms." in summary.text
 
 
-def test_another_model_may_write_the_summary(local_model: str) -> None:
-    chat, provider = summarised_by(lambda _: KEPT, summary_model=local_model)
-    change = chat.summarize()
-    assert change.changed
-    assert not provider.requests  # the local model's way is the user's lines
-    chat.undo()
-    chat.summarize(method="model")
-    assert not provider.requests
-
-
 def test_a_summary_that_lost_what_was_said_is_completed_or_dropped() -> None:
     chat, _ = summarised_by(lambda _: "They talked about crates.")
     chat.summarize()
