@@ -36,20 +36,14 @@ def write(added: Added) -> str:
     return "\n".join([first, *(_part(*part) for part in _parts(added))])
 
 
-def without_marks(added: Added) -> str:
-    """Return a conversation as Markdown to be read: without marks, and with pictures by name alone."""
-    said = ((heading, text) for _, _, heading, text in _parts(added, pictures=False))
-    return "\n".join(f"{heading}\n\n{_shown(text)}\n" for heading, text in said)
-
-
-def _parts(added: Added, *, pictures: bool = True) -> Iterator[tuple[str, TurnMarks, str, str]]:
+def _parts(added: Added) -> Iterator[tuple[str, TurnMarks, str, str]]:
     """Yield what each side said: its kind, its marks, its heading and its text."""
     if added.system is not None:
         yield "system", {}, "## System prompt", added.system
     if added.summary is not None:
         yield "summary", {"method": added.summary.method}, "## Summary", added.summary.text
     for turn, marks in turns_with_files(added):
-        shown = [file for file in turn.attachments if file.kind == "image" and pictures]
+        shown = [file for file in turn.attachments if file.kind == "image"]
         heading = "\n".join([
             "## You", *(f"[attached: {markdown_line(name)}]" for name in turn.sources),
             *(f"![{markdown_line(file.name)}](data:{file.media_type};base64,{as_base64(file)})" for file in shown),

@@ -11,20 +11,14 @@ from IPython.lib.pretty import pretty
 
 from ..chat import Chat
 from ..context.usage import Usage
-from ..conversation.events import Added
-from ..conversation.messages import Turn
 from ..display.answer.calls import step_bundles
 from ..display.answer.footer import Footer, footer_html, footer_line
-from ..display.answer.markdown import bundle, to_markdown
+from ..display.answer.markdown import bundle
 from ..display.run_page import card_bundle
-from ..display.text import markdown_block, markdown_line, text_bundle
-from ..display.transcript import IN_FULL, Transcript, TurnShown, total_line, transcript_html, transcript_text
+from ..display.text import markdown_block, text_bundle
 from ..display.widgets.gauge import gauge_bundle
 from ..errors import ChatError
-from ..export.conversation_files import carried, redacted
-from ..export.markdown_text import without_marks
 from ..providers.base import Reply
-from ..wording import turns
 from .answer_parts import figures_of, shown_bundle
 from .sent_parts import parts_bundle, steps_of
 
@@ -66,53 +60,11 @@ def _run(run: Run) -> dict[str, str]:
 
 
 def _chat(chat: Chat) -> dict[str, str]:
-    """Return the conversation, with keys blanked as in exports."""
-    whole = replace(carried(chat.conversation), system=chat.system or None)
-    said = redacted(whole, chat.session.redactor())
-    if not said.turns:
-        return text_bundle(repr(chat))
-    talk = _transcript(chat, said)
-    return {
-        "text/html": transcript_html(talk),
-        "text/markdown": _as_markdown(said, talk),
-        "text/plain": transcript_text(talk, repr(chat)),
-    }
-
-
-def _transcript(chat: Chat, said: Added) -> Transcript:
-    total = chat.usage().total
-    taken = Usage(total.input_tokens, total.output_tokens) if total.input_tokens else None
-    states = _states(chat)
-    shown = [
-        TurnShown(number, turn, figures_of(turn.model, turn.record), states[number - 1], steps_of(turn.rounds))
-        for number, turn in enumerate(said.turns, 1)
-    ]
-    summary = said.summary.text if said.summary is not None else ""
-    figures = Footer(usage=taken, seconds=total.seconds or None, cost=total.cost)
-    return Transcript(chat.config.model, shown, figures, chat.name, said.system or "", summary)
-
-
-def _states(chat: Chat) -> list[tuple[str, ...]]:
-    """Return what becomes of each turn; nothing is said of those that are simply sent, nor where that is unknown."""
+    """Return the turns of a conversation."""
     try:
-        return [tuple(state for state in row.states if state != "sent") for row in chat.history()]
+        return {**parts_bundle(chat.history().shown()), "text/plain": repr(chat)}
     except ChatError:  # the model is not there
-        return [()] * len(chat.turns)
-
-
-def _as_markdown(said: Added, talk: Transcript) -> str:
-    """Return the newest turns as an export writes them, without its marks; nothing in it can act."""
-    newest = [_harmless(turn) for turn in said.turns[-IN_FULL:]]
-    older = len(said.turns) - len(newest)
-    told = [f"{turns(older)} before these: chat.export('talk.md') writes all."] if older else []
-    system = None if said.system is None else to_markdown(said.system)
-    text = without_marks(Added(tuple(newest), system))
-    return "\n\n".join([*map(markdown_line, told), text.rstrip(), markdown_line(total_line(talk))])
-
-
-def _harmless(turn: Turn) -> Turn:
-    record = replace(turn.record, typed=None)
-    return replace(turn, prompt=to_markdown(turn.typed), reply=to_markdown(turn.reply), record=record)
+        return text_bundle(repr(chat))
 
 
 DRAWN: Mapping[str, Callable[[Any], dict[str, str]]] = MappingProxyType({  # by the name of a class of this package
