@@ -60,7 +60,7 @@ def test_conversations_are_listed_switched_forked_and_renamed(page: Cells) -> No
     assert page.run("%chat fork") == "Talking in 'travel plans-2': 1 turn.\n"
     say("Say three.")
     assert page.run("%chat switch main") == "Talking in 'main': 1 turn.\n"
-    assert page.run("%chat rename first") == "'main' is now 'first'.\n"
+    assert page.run("%chat rename first") == "Talking in 'first': 1 turn.\n"
     assert page.run("%chat switch travel plans") == "Talking in 'travel plans': 1 turn.\n"
     assert said() == ["Say two."]
     names, *rows, _ = page.run("%chat list").strip().splitlines()

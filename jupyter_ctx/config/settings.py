@@ -300,17 +300,15 @@ def is_none(value: Any) -> bool:
     return isinstance(value, str) and value.lower() in NONE
 
 
-def is_default(name: str, value: Any) -> bool:
-    """Return whether a text puts a setting back to its default; a short name of a model that reads so is none."""
-    if not isinstance(value, str) or value.lower() != DEFAULT:
-        return False
-    return name not in MODELS or model_of(value) == value
+def is_default(value: Any) -> bool:
+    """Return whether a text puts a setting back to its default."""
+    return isinstance(value, str) and value.lower() == DEFAULT
 
 
 def _read(name: str, value: Any) -> Any:
     """Return a setting's value from itself or its text. Raises InvalidRequestError."""
     check_setting(name)
-    if is_default(name, value):
+    if is_default(value):
         return getattr(_DEFAULTS, name)
     declared = KEYWORDS[name]
     if declared.is_optional and (value is None or (is_none(value) and value not in declared.words)):

@@ -16,26 +16,18 @@ MARKDOWN_FENCE = re.compile(r"^ {0,3}(`{3,}(?=[^`\n]*$)|~{3,})(.*)$", re.M)
 
 def write(added: Added) -> str:
     """Return a conversation as Markdown, with its pictures."""
-    return f"{START} -->\n# Conversation\n\n{_sections(added, has_pictures=True)}"
+    sections = "\n".join(f"{heading}\n\n{_shown(text)}\n" for heading, text in _parts(added))
+    return f"{START} -->\n# Conversation\n\n{sections}"
 
 
-def conversation_markdown(added: Added) -> str:
-    """Return a conversation as Markdown, with pictures by name alone."""
-    return _sections(added, has_pictures=False)
-
-
-def _sections(added: Added, *, has_pictures: bool) -> str:
-    return "\n".join(f"{heading}\n\n{_shown(text)}\n" for heading, text in _parts(added, has_pictures=has_pictures))
-
-
-def _parts(added: Added, *, has_pictures: bool) -> Iterator[tuple[str, str]]:
+def _parts(added: Added) -> Iterator[tuple[str, str]]:
     """Yield what each side said: its heading and its text."""
     if added.system is not None:
         yield "## System prompt", added.system
     if added.summary is not None:
         yield "## Summary", added.summary.text
     for turn in added.turns:
-        pictures = [file for file in turn.attachments if file.kind == "image" and has_pictures]
+        pictures = [file for file in turn.attachments if file.kind == "image"]
         asked = ["## You", *(f"[attached: {markdown_line(name)}]" for name in turn.sources)]
         asked += (
             f"![{markdown_line(file.name)}](data:{file.media_type};base64,{as_base64(file)})" for file in pictures

@@ -33,26 +33,20 @@ def shown_bundle(reply: Reply) -> MimeBundle | None:
 
 
 def blocks_below(chat: Chat, reply: Reply) -> int:
-    """Return how many code blocks an answer has where ``%chat code`` would list them, else 0."""
-    if reply.parsed is not None or not _is_newest(chat, reply):
+    """Return how many code blocks the newest answer has where ``%chat code`` would list them, else 0."""
+    places = chat.conversation.places
+    if reply.parsed is not None or not places or places[-1].turn.reply != reply.text:
         return 0
     blocks = code_blocks(reply.text)
     return len(blocks) if len(eligible_blocks(blocks)) > 1 else 0
 
 
-def _is_newest(chat: Chat, reply: Reply) -> bool:
-    """Return whether an answer is recorded as the newest of its conversation."""
-    places = chat.conversation.places
-    return bool(places) and places[-1].turn.reply == reply.text
-
-
-def remarks_on(reply: Reply, *, goes_on: bool = True) -> tuple[str, ...]:
-    """Return what is routine about an answer, for its footer. ``goes_on``: whether %chat continue adds to it."""
+def remarks_on(reply: Reply) -> tuple[str, ...]:
+    """Return what is routine about an answer, for its footer."""
     remarks = [REMARKS[reply.source]] if reply.stored else []
     if reply.stop_reason == "max_tokens" and reply.text:
         length = counted(reply.usage.output_tokens, "token") if reply.usage else "the longest length allowed"
-        remedy = "%chat continue asks for the rest" if goes_on else "a larger --max-tokens lets it go on"
-        remarks.append(f"stopped at {length}: {remedy}")
+        remarks.append(f"stopped at {length}: %chat continue asks for the rest, --max-tokens N allows more")
     return tuple(remarks)
 
 
@@ -66,8 +60,6 @@ def ending(reply: Reply) -> tuple[str, ...]:
             "The reply was stopped for its length before its first token: the prompt probably fills the context "
             "window. Make room with %chat trim N, and set the window (%chat config window N) where no server says it.",
         )
-    if not reply.text and reply.usage and reply.usage.includes_tools:
-        return ("The model only called a tool, and none is run here: ask without tools (--set), or rephrase.",)
     if not reply.text and not reply.rounds:
         return ("The model sent an empty reply. Run the cell again, or rephrase the prompt.",)
     if reply.stop_reason == "context_window":
@@ -80,7 +72,7 @@ def figures_below(chat: Chat, reply: Reply, place: Where, blocks: int = 0) -> Fo
 
     ``blocks``: how many code blocks it offers.
     """
-    notes = remarks_on(reply, goes_on=_is_newest(chat, reply))
+    notes = remarks_on(reply)
     if not _shows_figures(chat, place):
         return Footer(notes=notes)
     fill, guess = _fill(chat, reply.model)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from IPython.core.error import UsageError
 from IPython.display import display
 
+from .. import wording as words
 from ..chat import Chat
 from ..conversation.events import Added, Kept, Offered, TurnAdded
 from ..conversation.messages import ToolCall, ToolResult
@@ -84,6 +85,12 @@ class ChatCells:
     def tell_notes(self) -> None:
         """Print where the conversation comes from, before anything else about it."""
         tell(self.notes())
+
+    def now_in(self, chat: Chat) -> str:
+        """Follow the conversation that is current now, and return which it is."""
+        self.gauge.follow()
+        self.tell_notes()
+        return f"Talking in {chat.name!r}: {words.turns(len(chat.turns))}."
 
     def ask(self, chat: Chat, options: Namespace, cell: str) -> Reply | None:
         """Send a cell's prompt and return the reply, or show what would be sent."""

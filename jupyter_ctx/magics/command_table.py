@@ -8,7 +8,8 @@ To add a command, write its function in ``commands.py`` below a declaration::
         return call.chat.pin(*numbers)
 
 The function's name is the command's, its parameters are what is typed behind it, and its docstring explains it; what it
-returns is shown. A method of :class:`Chat` is a command by :func:`command_of`. Options are declared in
+returns is shown. A method of :class:`Chat` or :class:`Library` is a command
+by :func:`command_of`. Options are declared in
 ``line_options.py``. The magic, Tab completion, ``%chat help`` and the book's reference read the declarations.
 """
 
@@ -171,19 +172,23 @@ def command(
     return declare
 
 
-def command_of(method: CommandRun, group: str, *examples: str, reverse: CommandRun | None = None) -> None:
+def command_of(
+    method: CommandRun, group: str, *examples: str, reverse: CommandRun | None = None, takes: str = ""
+) -> None:
     """Declare a method of :class:`Chat` as a command: its signature and the first line of its docstring explain it.
 
-    ``reverse`` is the method that takes back what it does.
+    ``reverse`` is the method that takes back what it does. A method of :class:`Library` is about all conversations.
     """
     methods = {each.__name__: each for each in (method, reverse) if each is not None}
     first, *others = [(each.__doc__ or "").partition("\n")[0].removesuffix(".") for each in methods.values()]
     explanation = "; ".join([first, *(f"{line[:1].lower()}{line[1:]}" for line in others)])
+    is_librarys = method.__qualname__.startswith("Library.")
 
     def run(call: Call, *given: object) -> object:
-        return methods[call.name](call.chat, *given)
+        result = methods[call.name](call.host.library if is_librarys else call.chat, *given)
+        return call.host.now_in(call.host.library.current) if is_librarys else result
 
-    _declare(run, method, tuple(methods), "", explanation, group, examples)
+    _declare(run, method, tuple(methods), takes, explanation, group, examples, every_conversation=is_librarys)
 
 
 def _declare(

@@ -15,6 +15,7 @@ from ..display.tables import first_words, table_text
 from ..display.widgets.gauge import gauge_line, status_bundle
 from ..errors import ChatError, ProviderConnectionError, StoreError
 from ..export.conversation_files import export
+from ..library import Library
 from ..models.pricing import price_of
 from ..models.registry import full_name, key_owner
 from ..providers.catalog import SERVICES
@@ -121,7 +122,7 @@ def _changed_settings(chat: Chat) -> list[tuple[str, list[str]]]:
             by_source.setdefault(source, []).append(f"{name} {first_words(setting_text(chat, name))}")
     file, text = chat.session.memory_file()
     if file and text:
-        by_source.setdefault("memory file", []).append(str(file))
+        by_source.setdefault("a file", []).append(f"memory {file}")
     return list(by_source.items())
 
 
@@ -220,35 +221,14 @@ def _continue(call: Call) -> object:
     return None
 
 
-@command(ABOUT_CONVERSATIONS, "%chat new", "%chat new plans", every_conversation=True)
-def _new(call: Call, name: str | None = None) -> object:
-    """Start another conversation; this one stays."""
-    return _now_in(call, call.host.library.new(name))
-
-
-@command(ABOUT_CONVERSATIONS, "%chat switch plans", every_conversation=True)
-def _switch(call: Call, conversation: str) -> object:
-    """Switch to another conversation."""
-    return _now_in(call, call.host.library.switch(conversation))
-
-
-@command(ABOUT_CONVERSATIONS, "%chat fork variant", every_conversation=True)
-def _fork(call: Call, name: str | None = None) -> object:
-    """Copy this conversation and continue in the copy."""
-    return _now_in(call, call.host.library.fork(name))
-
-
-def _now_in(call: Call, chat: Chat) -> str:
-    call.host.gauge.follow()
-    call.host.tell_notes()
-    return f"Talking in {chat.name!r}: {words_of.turns(len(chat.turns))}."
+command_of(Library.new, ABOUT_CONVERSATIONS, "%chat new", "%chat new plans")
+command_of(Library.switch, ABOUT_CONVERSATIONS, "%chat switch plans", takes="CONVERSATION")
+command_of(Library.fork, ABOUT_CONVERSATIONS, "%chat fork variant")
 
 
 @command(ABOUT_CONVERSATIONS, "%chat list", "%chat list all", takes="[all]", every_conversation=True)
 def _list(call: Call, scope: str = "") -> object:
     """List the conversations of this notebook, or of all notebooks."""
-    if scope.lower() not in ("", "all"):
-        raise UsageError(f"%chat list takes nothing or all, not {scope!r}.")
     library, _ = call.host.library, call.host.library.current
     try:
         return library.rows(everywhere=bool(scope))
@@ -257,11 +237,7 @@ def _list(call: Call, scope: str = "") -> object:
         return library.in_memory
 
 
-@command(ABOUT_CONVERSATIONS, "%chat rename plans", every_conversation=True)
-def _rename(call: Call, name: str) -> object:
-    """Rename this conversation."""
-    old = call.host.library.current.name
-    return f"{old!r} is now {call.host.library.rename(name).name!r}."
+command_of(Library.rename, ABOUT_CONVERSATIONS, "%chat rename plans")
 
 
 @command(ABOUT_CONVERSATIONS, "%chat delete plans", "%chat delete --answers", every_conversation=True)
@@ -278,9 +254,8 @@ def _delete(call: Call, conversation: str = "") -> object:
     row, before = library.find(conversation), library.current
     asked = f"This deletes {conversation!r} with all its turns for good. Type its name to confirm: "
     library.delete(conversation, confirm=_typed(asked))
-    call.host.gauge.follow()
     say(f"Deleted {conversation!r} with {words_of.turns(row.turns)}. That cannot be undone.")
-    return None if library.current is before else _now_in(call, library.current)
+    return None if library.current is before else call.host.now_in(library.current)
 
 
 def _typed(question: str) -> str:
@@ -349,10 +324,7 @@ def _config(call: Call, *words: str) -> object:
     chat = call.chat
     if not words:
         return all_settings(chat)
-    name, equals, value = words[0].partition("=")
-    if not (equals and name in SETTING_NAMES):  # NAME=VALUE
-        name, value = words[0], ""
-    values = [*filter(None, [value]), *words[1:]]
+    name, *values = words
     check_kept(name)
     if values:
         chat.configure(**{name: values if name == "parameters" else " ".join(values)})

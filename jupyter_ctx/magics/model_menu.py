@@ -17,7 +17,7 @@ from ..wording import visible
 
 MOST_MODELS = 15
 OF_A_PROVIDER = 3  # the newest models of each provider whose key is there, and of the well-known makers
-VERSION = re.compile(r"-(\d{1,2})(?:[.-](\d{1,2}))?(?=-|$)")
+MODEL_VERSION = re.compile(r"-(\d{1,2})(?:[.-](\d{1,2}))?(?=-|$)")
 
 
 def offered_models(chat: Chat) -> list[tuple[str, str, bool]]:
@@ -44,7 +44,7 @@ def _names(chat: Chat) -> Iterator[str]:
 
 def _age(name: str) -> tuple[int, int, int, str]:
     """Return what sorts the newest models first, by the number in their names, and of one number the shortest."""
-    version = VERSION.search(name)
+    version = MODEL_VERSION.search(name)
     major, minor = (int(version[1]), int(version[2] or 0)) if version else (0, 0)
     return -major, -minor, len(name), name
 

@@ -12,14 +12,7 @@ if TYPE_CHECKING:
     from ..attachments.errors import Failure
 
 IMAGE_FORMS = ("image/png", "image/jpeg", "image/gif", "image/webp")
-A_WIDGET, AN_SVG = "a widget", "an SVG picture"
-OTHER_FORMS = {  # what is shown as a picture, and is not sent as one
-    "image/svg+xml": AN_SVG,
-    "application/vnd.plotly.v1+json": "a plotly chart",
-    "application/vnd.vegalite": "an Altair chart",
-    "application/vnd.bokehjs_exec.v0+json": "a Bokeh chart",
-    "application/vnd.jupyter.widget-view+json": A_WIDGET,
-}
+A_WIDGET = "application/vnd.jupyter.widget-view+json"
 OWN_HTML = "jctx-"  # in the HTML of answers, gauges and tables; their widgets have no text beside them
 MOST_DISPLAYS = 2_000
 MOST_KEPT_BYTES = 20_000_000  # of all of them
@@ -27,12 +20,11 @@ MOST_TEXT = 20_000  # characters of a display without an image
 
 
 class Display(NamedTuple):
-    """One display of a cell: an image, or a text, or ``what`` it is in words where it has none to send."""
+    """One display of a cell: an image, or a text."""
 
     number: int
     image: bytes | None = None
     text: str = ""
-    what: str = ""
     display_id: str | None = None
     after: tuple[int, int] = (0, 0)  # outputs of the cell before it, and pieces that the last of them printed by then
 
@@ -181,13 +173,10 @@ def _display(content: dict[str, Any], number: int) -> Display | None:
         return None
     from ..attachments.rich_text import text_in
 
-    what = next((words for form, words in OTHER_FORMS.items() if any(key.startswith(form) for key in data)), "")
-    text = data.get("text/plain", "") if what else text_in(data)
-    if what == AN_SVG:
-        text = text_in({kind: data[kind] for kind in data if kind != "text/plain"})
-        what = "" if text else what
-    if not text and what in ("", A_WIDGET):
+    other = next((kind for kind in data if kind.startswith("application/vnd.")), "")  # a chart, or a widget
+    text = data.get("text/plain", "") if other else text_in(data)
+    if not text and other in ("", A_WIDGET):
         return None
     more = len(text) - MOST_TEXT
     cut = f"{text[:MOST_TEXT]}\n… {more:,} characters left out …" if more > 0 else text
-    return Display(number, None, cut, what, name)
+    return Display(number, None, cut or f"({other})", name)

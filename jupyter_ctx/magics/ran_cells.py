@@ -22,8 +22,6 @@ from .output_recorder import Display, Execution, OutputRecorder
 OWN_CELL = re.compile(r"\s*%%(?:chat|ctx)\b|.*#\s*ctx:\s*skip\b", re.DOTALL)
 OWN_LINES = re.compile(r"^[ \t]*%(?:chat|ctx|(?:re)?load_ext jupyter_ctx)\b.*\n?", re.MULTILINE)
 NAME = re.compile(r"[^\W\d]\w*")
-MOST_KEPT = 20_000_000  # characters of outputs that are read, those of the newest cells
-FORGOTTEN = "(what it showed is not kept: later cells have shown more than 20 MB)"
 REGISTRATION = f"{__package__}.registration"  # whose ChatMagics.chat every use of %%chat passes through
 DROPPED = "(what it displayed first is not kept: later displays were too many)"
 MARKS = {  # what a verb means for a cell
@@ -203,16 +201,13 @@ def _names(code: str, transform: Callable[[str], str]) -> tuple[set[str], set[st
 
 
 def _as_ran(cells: Sequence[Execution], recorder: OutputRecorder) -> list[RanCell]:
-    """Return cells with what they showed, the newest of it up to 20 MB."""
-    left, found = MOST_KEPT, list[RanCell]()
-    for cell in reversed(cells):
+    """Return cells with what they showed; what %chat has printed is no context, and is other at each run."""
+    ran = list[RanCell]()
+    for cell in cells:
         code = OWN_LINES.sub("", cell.code)
-        outputs = [_printed([FORGOTTEN])]
-        if left > 0:  # what %chat has printed is no context, and is other at each run
-            outputs = list(_outputs(cell, recorder)) if code == cell.code else []
-        left -= len(repr(outputs))
-        found.append(RanCell(cell.number, code, tuple(outputs)))
-    return found[::-1]
+        outputs = _outputs(cell, recorder) if code == cell.code else ()
+        ran.append(RanCell(cell.number, code, tuple(outputs)))
+    return ran
 
 
 def _outputs(cell: Execution, recorder: OutputRecorder) -> Iterator[dict[str, Any]]:
@@ -240,8 +235,7 @@ def _printed(pieces: Sequence[str]) -> dict[str, Any]:
 
 
 def _displayed(display: Display) -> dict[str, Any]:
-    text = display.text or f"({display.what})"
-    return _shown({"text/plain": text} if display.image is None else {"image/png": display.image})
+    return _shown({"text/plain": display.text} if display.image is None else {"image/png": display.image})
 
 
 def _shown(forms: Mapping[str, Any]) -> dict[str, Any]:

@@ -60,12 +60,11 @@ def _run(run: Run) -> dict[str, str]:
 
 
 def _chat(chat: Chat) -> dict[str, str]:
-    """Return how full the context window of a conversation is; what was said is in its history."""
+    """Return the turns of a conversation."""
     try:
-        drawn = gauge_bundle(chat.info())
+        return {**parts_bundle(chat.history().shown()), "text/plain": repr(chat)}
     except ChatError:  # the model is not there
         return text_bundle(repr(chat))
-    return {**drawn, "text/plain": f"{chat!r}\n{drawn['text/plain']}"}
 
 
 DRAWN: Mapping[str, Callable[[Any], dict[str, str]]] = MappingProxyType({  # by the name of a class of this package

@@ -315,7 +315,7 @@ class Session:
     def back_to_course(self, changes: Mapping[str, Any]) -> dict[str, Any]:
         """Return changes of settings, of which "default" means what the course's file says, where it says anything."""
         named, begun = self.notebook.course.named, self.defaults
-        back = {name for name, value in changes.items() if name in named and is_default(name, value)}
+        back = {name for name, value in changes.items() if name in named and is_default(value)}
         return {name: getattr(begun, name) if name in back else value for name, value in changes.items()}
 
     def model_of(self, options: Mapping[str, Any]) -> str:

@@ -148,7 +148,7 @@ def test_a_hostile_conversation_streams_into_the_cell_and_hostile_names_are_name
     expect(notebook.answer(2)).to_have_count(len(range(0, len(SHORT), 3)))
     expect(notebook.output(8).locator(".jctx-table").first).to_be_attached()
     expect(notebook.output(9).locator(".jctx-status:visible")).to_have_count(1)
-    expect(notebook.output(10).locator(".jctx-sign")).to_have_count(1)
+    expect(notebook.output(10).locator(".jctx-table:visible")).to_have_count(1)
     expect_harmless(notebook, seen)
     expect(notebook.output(6).locator(".jctx-note")).to_have_count(len(NAMES))
     expect(notebook.output(6).locator("a, img, script, mjx-container")).to_have_count(0)
