@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -56,7 +57,10 @@ def server(everything_is_here: None, small_model: Path, tmp_path_factory: pytest
 @pytest.fixture(scope="session")
 def browsing(everything_is_here: None) -> Iterator[Browsing]:
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, chromium_sandbox=False)
+        seen = "JUPYTER_CTX_SEE" in os.environ  # in a window, slowly enough to follow
+        browser = playwright.chromium.launch(
+            executable_path=CHROMIUM, chromium_sandbox=False, headless=not seen, slow_mo=300 if seen else 0
+        )
         browsing = Browsing(browser, asyncio.get_running_loop())
         asyncio._set_running_loop(None)
         yield browsing
