@@ -355,13 +355,15 @@ def _told_of_environment(settings: Settings, named: Collection[str]) -> str:
 
     ``named``: the settings that IPython's configuration or a course's file gives.
     """
-    is_named, address, provider = "model" in named, settings.base_url, split_model(settings.model)[0]
+    is_named, address = "model" in named, settings.base_url
     variables = [MODEL_VARIABLE] if os.environ.get(MODEL_VARIABLE, "").strip() and not is_named else []
     try:
-        if address is not None:
-            variables += [] if "base_url" in named else [ADDRESS_VARIABLE]
-        elif address := given_address(provider):
-            variables.append(SERVICES[provider].variable)
+        if address is None:
+            provider = split_model(settings.model)[0]
+            address = given_address(provider)
+            variables += [SERVICES[provider].variable] if address else []
+        elif "base_url" not in named:
+            variables.append(ADDRESS_VARIABLE)
         if variables:
             at = f" at {address}" if address else ""
             line = f"Model {settings.model}{at}, as set by {' and '.join(variables)} in the environment."
