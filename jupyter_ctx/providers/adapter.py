@@ -44,7 +44,6 @@ SECRET_LENGTH = 6  # what is shorter is no key, and may be a word of the message
 DELAYS = (0.5, 2.0)  # seconds before a busy server is asked again, while no text has come
 ASK_SECONDS = 2.0  # for what a server says of its models, or of what is left to spend
 ASK_TIMES = 3  # some know a window only once the model is loaded
-NOT_THERE = (404, 405, 501)  # statuses of a path that a server has not
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -118,8 +117,7 @@ class Adapter(Provider):
         self._client: Client | None = None
         self._connecting = threading.Lock()  # the first requests may be several at once
         self._closed = threading.Event()  # what ends for that is not asked again; each close sets up another
-        self._window: ContextWindow | None = None
-        self._facts: dict[Fact, bool | None] = {}
+        self._card: ModelInfo | None = None  # what a server of the user's own says of the model
         self._asked = 0
         self._gateway = gateway_of(at.name, {})  # which tells what is left to spend
         self._refused = refused_at(self.endpoint)
@@ -191,26 +189,21 @@ class Adapter(Provider):
 
     def served_window(self, *, ask: bool) -> ContextWindow | None:
         """Return the window that the server reports for the model it runs; hosted services report none."""
-        if ask and self.at.self_hosted and self._window is None and self._asked < ASK_TIMES:
+        is_known = self._card is not None and self._card.served is not None
+        if ask and self.at.self_hosted and not is_known and self._asked < ASK_TIMES:
             self._asked += 1
-            card = None
-            try:
-                card = self._served()
-            except Exception as error:  # whatever it answers, the window stays unknown
-                if isinstance(error, StatusError) and error.status in NOT_THERE:
-                    self._asked = ASK_TIMES
-            self._window = card.served if card else None
-            self._facts = card.facts if card else {}
-        return self._window
+            with suppress(Exception):  # whatever it answers, the window stays unknown
+                self._card = self._served()
+        return self._card.served if self._card else None
 
     def says(self, fact: Fact, *, ask: bool) -> bool | None:
         """Return whether a fact holds of the model, as a server of the user's own said."""
         self.served_window(ask=ask)
-        return self._facts.get(fact)
+        return self._card.facts.get(fact) if self._card else None
 
     def forget_window(self) -> None:
         """Ask the server for its window again the next time."""
-        self._window, self._asked = None, 0
+        self._card, self._asked = None, 0
 
     def cards(self) -> tuple[ModelInfo, ...]:
         """Return the models there are, in one request."""
