@@ -9,7 +9,7 @@ import re
 import threading
 import weakref
 from abc import abstractmethod
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
@@ -32,7 +32,7 @@ from .credit import allowance_in, gateway_of
 from .error_mapping import TOO_LATE, Refusal
 from .http_client import ANSWER, Client, ResponseError, StatusError, body_bytes, failure, is_this_machine
 from .model_lists import find_card, read_cards
-from .parameters import Effort, Form, effort_for, refused_at, without
+from .parameters import COMPATIBLE_FORM, Effort, Form, effort_for, refused_at, without
 from .reply_builder import ReplyBuilder
 from .request_body import OF_A_PARAMETER, encoded, in_prompt, schema_text, with_parameters
 from .stream_events import AnswerParts, EventError
@@ -44,7 +44,6 @@ SECRET_LENGTH = 6  # what is shorter is no key, and may be a word of the message
 DELAYS = (0.5, 2.0)  # seconds before a busy server is asked again, while no text has come
 ASK_SECONDS = 2.0  # for what a server says of its models, or of what is left to spend
 ASK_TIMES = 3  # some know a window only once the model is loaded
-NOT_THERE = (404, 405, 501)  # statuses of a path that a server has not
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -103,7 +102,7 @@ class Adapter(Provider):
     own_address: ClassVar[str] = ""  # of the provider itself, where the endpoint names no other
     path: ClassVar[str] = ""  # of requests for an answer
     list_path: ClassVar[str] = ""
-    efforts: Sequence[Form] = ()  # the ways in which this API is told how much to think, the newest first
+    effort_form: Form = COMPATIBLE_FORM  # how this API is told how much to think
     takes = frozenset({"image", "pdf"})
     takes_schema = True
     takes_tools = True
@@ -118,8 +117,7 @@ class Adapter(Provider):
         self._client: Client | None = None
         self._connecting = threading.Lock()  # the first requests may be several at once
         self._closed = threading.Event()  # what ends for that is not asked again; each close sets up another
-        self._window: ContextWindow | None = None
-        self._facts: dict[Fact, bool | None] = {}
+        self._card: ModelInfo | None = None  # what a server of the user's own says of the model
         self._asked = 0
         self._gateway = gateway_of(at.name, {})  # which tells what is left to spend
         self._refused = refused_at(self.endpoint)
@@ -149,7 +147,7 @@ class Adapter(Provider):
 
     def _learn(self, refusal: Refusal, request: Request) -> None:
         """Learn from a refusal what the model does not take."""
-        self._refused.learn(refusal, request, self.body(request), self.efforts)
+        self._refused.learn(refusal, request, self.body(request), self.effort_form)
 
     # what all adapters share
 
@@ -191,26 +189,21 @@ class Adapter(Provider):
 
     def served_window(self, *, ask: bool) -> ContextWindow | None:
         """Return the window that the server reports for the model it runs; hosted services report none."""
-        if ask and self.at.self_hosted and self._window is None and self._asked < ASK_TIMES:
+        is_known = self._card is not None and self._card.served is not None
+        if ask and self.at.self_hosted and not is_known and self._asked < ASK_TIMES:
             self._asked += 1
-            card = None
-            try:
-                card = self._served()
-            except Exception as error:  # whatever it answers, the window stays unknown
-                if isinstance(error, StatusError) and error.status in NOT_THERE:
-                    self._asked = ASK_TIMES
-            self._window = card.served if card else None
-            self._facts = card.facts if card else {}
-        return self._window
+            with suppress(Exception):  # whatever it answers, the window stays unknown
+                self._card = self._served()
+        return self._card.served if self._card else None
 
     def says(self, fact: Fact, *, ask: bool) -> bool | None:
         """Return whether a fact holds of the model, as a server of the user's own said."""
         self.served_window(ask=ask)
-        return self._facts.get(fact)
+        return self._card.facts.get(fact) if self._card else None
 
     def forget_window(self) -> None:
         """Ask the server for its window again the next time."""
-        self._window, self._asked = None, 0
+        self._card, self._asked = None, 0
 
     def cards(self) -> tuple[ModelInfo, ...]:
         """Return the models there are, in one request."""
@@ -244,7 +237,7 @@ class Adapter(Provider):
 
     def _effort(self, request: Request) -> Effort | None:
         """Return how much a request says to think, as the model takes it."""
-        return effort_for(request.effort, self.efforts, self._refused.names)
+        return effort_for(request.effort, self.effort_form, self._refused.names)
 
     def _with_options(self, body: Mapping[str, Any], request: Request) -> dict[str, Any]:
         """Return a body with effort and the user's own parameters, without what is refused here."""

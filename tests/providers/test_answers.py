@@ -85,14 +85,14 @@ ERRORS: dict[str, Callable[[str], Sent]] = {
 
 
 @pytest.mark.parametrize("form", ERRORS)
-def test_an_error_inside_a_success_is_told_in_the_servers_words(dialect: Dialect, form: str, told: Told) -> None:
-    chat = told.says(dialect, ERRORS[form]("the parrot is asleep"))
+def test_an_error_inside_a_success_is_told_in_the_servers_words(form: str, told: Told) -> None:
+    chat = told.says(COMPLETIONS, ERRORS[form]("the parrot is asleep"))
     with pytest.raises(ProviderError, match="the parrot is asleep"):
         chat.send("x")
     assert chat.turns == ()
 
 
-@pytest.mark.parametrize("form", ERRORS)
+@pytest.mark.parametrize("form", ["a JSON object", "a router's", "plain text", "an event"])
 def test_an_overflow_inside_a_success_is_recovered_like_any_other(dialect: Dialect, form: str, told: Told) -> None:
     chat = told.says(dialect, ERRORS[form](OVERFLOW), dialect.answer("Hi"), window=4_000, max_tokens=100)
     for _ in range(4):
@@ -161,8 +161,8 @@ FORMS: dict[str, Callable[[str], str]] = {
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_events_are_read_as_the_standard_says(dialect: Dialect, form: str, told: Told) -> None:
-    reply = told.says(dialect, FORMS[form](dialect.answer("Hel", "lo, ", "you."))).send("x")
+def test_events_are_read_as_the_standard_says(form: str, told: Told) -> None:
+    reply = told.says(COMPLETIONS, FORMS[form](COMPLETIONS.answer("Hel", "lo, ", "you."))).send("x")
     assert (reply.text, reply.stop_reason, reply.usage) == ("Hello, you.", "stop", Usage(9, 2))
 
 

@@ -64,18 +64,15 @@ NOTHING_CAME: dict[str, tuple[Handle, type[ChatError]]] = {
     "a wrong key": (refuse(401, error(f"bad key {KEY}")), AuthenticationError),
     "a model that is not served": (refuse(404, error("no such model")), ModelNotFoundError),
     "too many requests": (refuse(429, error("slow down"), retry_after="70"), RateLimitError),
-    "overloaded": (refuse(529, error("overloaded")), ProviderError),
     "a page of HTML": (refuse(502, "<html><h1>Bad Gateway</h1></html>", "text/html"), ProviderError),
     "nothing at all": (refuse(200, "", STREAM), ProviderError),
     "an overflow": (
         refuse(400, error("the prompt is too long: 900 tokens > 500 maximum context length")),
         ContextOverflowError,
     ),
-    "an overflow that comes as a 500": (refuse(500, error("Context size has been exceeded.")), ContextOverflowError),
     "an error event": (stream(lambda d: d.error("gone")), ProviderError),
     "an overflow event": (stream(lambda d: d.error("the prompt exceeds the context window")), ContextOverflowError),
     "a broken event": (stream(lambda d: "data: {broken\n\n"), ProviderError),
-    "events that are none": (stream(lambda d: "data: null\n\ndata: 5\n\ndata: [1]\n\n"), ProviderError),
     "silence": (says_nothing, ProviderConnectionError),
     "a connection that is hung up": (lambda handler, _: hang_up(handler), ProviderConnectionError),
 }
@@ -89,7 +86,6 @@ TEXT_CAME: dict[str, tuple[Handle, type[ChatError]]] = {
         ContextOverflowError,
     ),
     "a broken event": (stream(lambda d: d.pieces(["Some ", "text"]) + "data: {broken\n\n"), ProviderError),
-    "half an event": (stream(lambda d: d.pieces(["Some ", "text"]) + d.end()[:30]), ProviderError),
     "an event that is none": (stream(lambda d: d.pieces(["Some ", "text"]) + "data: [[]]\n\n"), ProviderError),
 }
 
@@ -143,8 +139,8 @@ def test_text_that_came_before_a_fault_is_kept_and_flagged(dialect: Dialect, fau
         assert chat.send("y").text == "Right again"
 
 
-def test_a_line_of_ten_megabytes_is_an_answer_like_any_other(dialect: Dialect) -> None:
-    long = "ten bytes " * 1_000_000
+def test_a_line_of_ten_megabytes_is_an_answer_like_any_other() -> None:
+    dialect, long = DIALECTS["completions"], "ten bytes " * 1_000_000
     with serve(lambda handler, _: send(handler, 200, dialect.answer(long), STREAM), path="") as (url, _):
         assert dialect.chat(url).send("x").text == long
 
@@ -216,7 +212,7 @@ def test_whatever_bytes_come_are_an_answer_or_one_of_our_errors(name: str, mirro
     url, told = mirror
     chat, shown = DIALECTS[name].chat(url), []
 
-    @settings(max_examples=60)
+    @settings(max_examples=25)
     @given(
         st.sampled_from([200, 200, 400, 401, 413, 500]), st.sampled_from([STREAM, "application/json"]), lines | noise
     )

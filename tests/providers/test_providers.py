@@ -50,13 +50,6 @@ def answer(*chunks: Any, end: str = "data: [DONE]\n\n") -> Any:
     return handle
 
 
-def refuse(status: int, body: str, kind: str = "application/json", **headers: str) -> Any:
-    def handle(handler: BaseHTTPRequestHandler, request: dict[str, Any]) -> None:
-        send(handler, status, body, kind, x_should_retry="false", **headers)
-
-    return handle
-
-
 def test_an_assumed_window_is_said_once_with_the_remedy() -> None:
     with serve(answer(piece("Hi", "stop"))) as (url, _):
         chat = Chat("nobody-knows", base_url=url)

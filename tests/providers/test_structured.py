@@ -73,7 +73,8 @@ REFUSALS = (
 
 
 @pytest.mark.parametrize("words", REFUSALS)
-def test_a_server_that_refuses_the_schema_is_told_it_in_the_prompt_from_then_on(dialect: Dialect, words: str) -> None:
+def test_a_server_that_refuses_the_schema_is_told_it_in_the_prompt_from_then_on(words: str) -> None:
+    dialect = DIALECTS["anthropic"]
     with heeding(dialect, refuses=words) as (chat, seen):
         provider = provider_of(chat)
         assert reply_to(provider, ASKED).text == PROSE
@@ -85,7 +86,8 @@ def test_a_server_that_refuses_the_schema_is_told_it_in_the_prompt_from_then_on(
         assert tells(request)
 
 
-def test_requests_that_were_refused_at_once_are_all_sent_again(dialect: Dialect) -> None:
+def test_requests_that_were_refused_at_once_are_all_sent_again() -> None:
+    dialect = DIALECTS["google"]
     together = threading.Barrier(4, timeout=60)
 
     def answer(handler: BaseHTTPRequestHandler, request: dict[str, Any]) -> None:
@@ -103,7 +105,9 @@ def test_requests_that_were_refused_at_once_are_all_sent_again(dialect: Dialect)
     assert len(seen) == 8
 
 
-def test_a_refusal_of_the_prompt_itself_is_not_answered_by_leaving_the_schema_out_for_ever(dialect: Dialect) -> None:
+def test_a_refusal_of_the_prompt_itself_is_not_answered_by_leaving_the_schema_out_for_ever() -> None:
+    dialect = DIALECTS["responses"]
+
     def answer(handler: BaseHTTPRequestHandler, request: dict[str, Any]) -> None:
         send(handler, 400, json.dumps({"error": {"message": "this schema is none of my business"}}))
 
