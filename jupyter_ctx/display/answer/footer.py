@@ -106,29 +106,23 @@ def duration(seconds: float) -> str:
 
 def thinking_html(thought: str, tokens: int | None = None) -> str:
     """Return the thinking text of a finished answer; ``tokens`` is the provider's count, or ``None``."""
-    if not thought:
-        return ""
-    shown = thought[:MAX_THINKING]
-    left_out = f"({len(thought) - MAX_THINKING:,} characters more)" if len(thought) > MAX_THINKING else ""
-    return _details(f"Thought for {_amount(thought, tokens)}", _box(shown) + left_out)
+    more = len(thought) - MAX_THINKING
+    left_out = f"({more:,} characters more)" if more > 0 else ""
+    return _folded(f"Thought for {_amount(thought, tokens)}", thought[:MAX_THINKING], left_out)
 
 
 def growing_html(thought: str, answered: bool) -> str:
     """Return the end of a growing thinking text."""
-    if not thought:
-        return ""
     amount = _amount(thought, None)
     summary = f"Thought for {amount}" if answered else f"Thinking… ({amount}, {len(thought):,} characters)"
-    return _details(summary, _box(thought[-MAX_GROWING:]))
+    return _folded(summary, thought[-MAX_GROWING:])
 
 
 def _amount(thought: str, tokens: int | None) -> str:
     return f"{tokens:,} tokens" if tokens else f"~{max(1, len(thought) // 4):,} tokens"
 
 
-def _box(text: str) -> str:
-    return f'<div dir="auto" tabindex="0" style="{THOUGHT_STYLE}">{text_html(text)}</div>'
-
-
-def _details(summary: str, body: str) -> str:
-    return f'<details class="jctx-thinking"><summary>{summary}</summary>{body}</details>'
+def _folded(summary: str, text: str, below: str = "") -> str:
+    """Return a thinking text, folded; no text, nothing."""
+    box = f'<div dir="auto" tabindex="0" style="{THOUGHT_STYLE}">{text_html(text)}</div>'
+    return f'<details class="jctx-thinking"><summary>{summary}</summary>{box}{below}</details>' if text else ""

@@ -79,8 +79,9 @@ def button(act: Callable[[], object], classes: Iterable[str], layout: Any = None
     """Return a button as wide as its label that does something; its CSS classes are named without ``jctx-``."""
     import ipywidgets
 
-    low = ipywidgets.Layout(width="auto", height="24px", padding="0 8px", margin="2px 4px 2px 0")
-    made = ipywidgets.Button(layout=low if layout is None else layout, **shown)
+    if layout is None:
+        layout = ipywidgets.Layout(width="auto", height="24px", padding="0 8px", margin="2px 4px 2px 0")
+    made = ipywidgets.Button(layout=layout, **shown)
     for name in classes:
         made.add_class(f"jctx-{name}")
     made.on_click(lambda _: act())
