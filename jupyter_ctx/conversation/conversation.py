@@ -10,30 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from .events import (
-    Added,
-    Chosen,
-    Cleared,
-    Event,
-    Excluded,
-    IncludedAll,
-    Kept,
-    MemorySet,
-    Offered,
-    Picked,
-    Pinned,
-    Redone,
-    Summarized,
-    SystemSet,
-    Trimmed,
-    TurnAdded,
-    Undone,
-    Unreadable,
-)
+from . import events
+from .events import Added, Event, TurnAdded
 from .messages import Alternatives, Summary, Turn
 from .places import Places, TurnSlot, next_revision
 
-BETWEEN_STEPS = (Kept, Offered)  # undo takes neither back
+BETWEEN_STEPS = (events.Kept, events.Offered)  # undo takes neither back
 
 
 class Step(NamedTuple):
@@ -78,15 +60,15 @@ class Conversation(Places):
 
     def append(self, event: Event) -> None:
         """Add one event and fold it in."""
-        if isinstance(event, Undone):
+        if isinstance(event, events.Undone):
             self._undo()
-        elif isinstance(event, Redone):
+        elif isinstance(event, events.Redone):
             self._redo()
         elif isinstance(event, BETWEEN_STEPS):
             self._join(event)
             self._fold(event)
         else:
-            if not isinstance(event, Unreadable):  # which may have been an undo
+            if not isinstance(event, events.Unreadable):  # which may have been an undo
                 self._undone.clear()
             took_back = self._fold(event)
             self._add_step(event, event.label_off if took_back else event.label)
@@ -103,13 +85,13 @@ class Conversation(Places):
 
     def summary_by(self, by: str) -> Summary | None:
         """Return the newest summary that a cell asked for, also where it was taken back."""
-        summaries = (event.summary for event in reversed(self._events) if isinstance(event, Summarized))
+        summaries = (event.summary for event in reversed(self._events) if isinstance(event, events.Summarized))
         return next((summary for summary in summaries if summary.by == by), None)
 
     @property
     def all_offers(self) -> Iterator[Alternatives]:
         """Several answers to one prompt, cleared or not, oldest first."""
-        return (event.alternatives for event in self._events if isinstance(event, Offered))
+        return (event.alternatives for event in self._events if isinstance(event, events.Offered))
 
     def has_other_answers(self, places: Iterable[TurnSlot]) -> bool:
         """Return whether the cell of one of these places, of an earlier time, has other answers now."""
@@ -132,7 +114,7 @@ class Conversation(Places):
 
     def chosen_of(self, offered: Alternatives) -> str:
         """Return the id of the answer that was taken last of several; empty: none was."""
-        chosen = (event for event in reversed(self._events) if isinstance(event, Chosen))
+        chosen = (event for event in reversed(self._events) if isinstance(event, events.Chosen))
         return next((event.turn for event in chosen if event.alternatives == offered.id), "")
 
     def run_of(self, brought: str) -> str | None:
@@ -163,9 +145,9 @@ class Conversation(Places):
         """Add a step; a summary that nobody asked for is a part of its turn's."""
         last = self._done[-1]
         newest = last.events[-1] if self.undo_label else None
-        after = newest is not None and isinstance(event, Summarized) and event.automatic == "after"
-        before = isinstance(newest, Summarized) and newest.automatic == "before"
-        if after or (before and isinstance(event, TurnAdded | Unreadable)):
+        after = newest is not None and isinstance(event, events.Summarized) and event.automatic == "after"
+        before = isinstance(newest, events.Summarized) and newest.automatic == "before"
+        if after or (before and isinstance(event, TurnAdded | events.Unreadable)):
             self._done[-1] = Step((*last.events, event), last.label if after else label)
         else:
             self._done.append(Step((event,), label))
@@ -191,32 +173,32 @@ class Conversation(Places):
         match event:
             case TurnAdded():
                 return self.add_turn(event.turn, append=event.append, new=event.begins_anew(self))
-            case Chosen():
+            case events.Chosen():
                 return self.choose(event.alternatives, event.turn)
-            case Pinned() | Excluded():
-                self.mark(event.places, pinned=isinstance(event, Pinned), on=event.on)
+            case events.Pinned() | events.Excluded():
+                self.mark(event.places, pinned=isinstance(event, events.Pinned), on=event.on)
                 return not event.on
-            case Cleared():
+            case events.Cleared():
                 self.clear()
-            case Trimmed():
+            case events.Trimmed():
                 self.trimmed_to = len(self.places) if event.first is None else self.index(event.first)
-            case Summarized():
+            case events.Summarized():
                 self.set_summary(event.summary)
-            case IncludedAll():
+            case events.IncludedAll():
                 self.include_all()
-            case SystemSet():
+            case events.SystemSet():
                 self.system = event.text
-            case MemorySet():
+            case events.MemorySet():
                 self.memory = event.path
             case Added():
                 self._add_all(event)
-            case Picked():
+            case events.Picked():
                 self.pick(event.place, event.turn)
-            case Offered():
+            case events.Offered():
                 self.offer(event.alternatives)
-            case Kept():
+            case events.Kept():
                 self.ran(event.place, event.run, event.execution)
-            case Unreadable():
+            case events.Unreadable():
                 self._lost = len(self.places) if event.kind in ("", TurnAdded.stored_as) else self._lost
         return False
 
@@ -235,11 +217,11 @@ def _turns_of(event: Event) -> tuple[Turn, ...]:
     """Return the turns that an event brings."""
     if isinstance(event, TurnAdded):
         return (event.turn,)
-    if isinstance(event, Offered):
+    if isinstance(event, events.Offered):
         return event.alternatives.turns
     return event.turns if isinstance(event, Added) else ()
 
 
 def _ids_of(event: Event) -> list[str]:
     """Return the ids of the turns, or of the summary, that an event brings."""
-    return [event.summary.id] if isinstance(event, Summarized) else [turn.id for turn in _turns_of(event)]
+    return [event.summary.id] if isinstance(event, events.Summarized) else [turn.id for turn in _turns_of(event)]

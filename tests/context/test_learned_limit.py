@@ -75,10 +75,6 @@ def test_a_cap_on_the_input_alone_is_learned_as_such() -> None:
     assert (window.tokens, window.max_input_tokens, window.source) == (128_000, 700, "learned")
 
 
-def test_an_excess_states_the_limit() -> None:
-    assert after(Refused(Overflow(excess=1_200), 9_500)).tokens == 8_300
-
-
 @given(st.integers(1, 10**6), st.integers(1, 10**6), st.integers(1, 10**6))
 def test_a_limit_is_below_what_was_refused_and_no_reply_makes_it_smaller(
     refused: int, passed: int, window: int

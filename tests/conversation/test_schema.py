@@ -215,10 +215,8 @@ def test_a_strict_schema_is_closed_and_requires_every_property() -> None:
         assert part["additionalProperties"] is False
         assert part["required"] == list(part["properties"])
     assert parts["Maker"]["description"] == "(minLength: 2)"
-    assert parts["spare"]["description"] == "the spare wheel"
     assert parts["color"]["enum"] == ["red", "blue"]
     assert parts["spare"]["properties"]["count"]["description"] == "how many (minimum: 1)"
-    assert "$ref" not in json.dumps(found)
 
 
 class Wheel(pydantic.BaseModel):
@@ -279,9 +277,7 @@ def test_a_schema_that_holds_itself_has_no_strict_form_and_is_read_all_the_same(
     [
         {"type": "object", "additionalProperties": {"type": "integer"}},
         {"type": "object"},
-        {"type": "array", "prefixItems": [{"type": "integer"}]},
         {"type": "array"},
-        {},
         True,
         {"allOf": [{"type": "string"}, {"minLength": 1}]},
         {"patternProperties": {"^a": {"type": "string"}}},
