@@ -171,7 +171,7 @@ class Engine:
         wait = max((each.limiter.paused_until for each in queues), default=0.0) - time.monotonic()
         if wait > LONG_PAUSE:
             return f"the server asks for a pause, {wait:,.0f} s are left"
-        again = sum(len(each.again) for each in queues)
+        again = sum(job.tries > 0 for each in queues for *_, job in tuple(each.again))  # not those of judges
         return f"{again:,} requests failed and are asked again" if again else ""
 
     def queue_of(self, settings: Settings) -> EndpointQueue:
