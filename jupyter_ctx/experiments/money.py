@@ -33,6 +33,7 @@ class Part:
     input_tokens: of all of them together, estimated
     longest: the tokens of the longest, estimated
     worst: US dollars that the shortest may cost; 0 where nobody knows, or bills it
+    tries: how often each may be asked: one for a structured answer twice
     """
 
     target: Target
@@ -40,6 +41,7 @@ class Part:
     input_tokens: float
     longest: float = 0.0
     worst: float = 0.0
+    tries: int = 1
 
 
 def run_parts(asker: Asker, plan: RunPlan, missing: Sequence[AnswerPlace], judges: Iterable[Judge]) -> Iterator[Part]:
@@ -49,7 +51,8 @@ def run_parts(asker: Asker, plan: RunPlan, missing: Sequence[AnswerPlace], judge
         rows = [place.row for place in missing if place.arm == number]
         if not rows:
             continue
-        yield _part(asker, plan.ask(rows[0], number), [plan.prompts[row, number].text for row in rows], len(rows))
+        texts, tries = [plan.prompts[row, number].text for row in rows], 1 if plan.schema is None else 2
+        yield _part(asker, plan.ask(rows[0], number), texts, len(rows), tries)
         few = _spread(rows, COUNTED_VERDICTS)
         for judge in judges:  # as if every answer were as long as its prompt
             texts = [plan.prompts[row, number].text for row in few]
@@ -61,7 +64,7 @@ def run_parts(asker: Asker, plan: RunPlan, missing: Sequence[AnswerPlace], judge
             yield _part(asker, asks[0], [ask.messages[-1].content for ask in asks], len(rows))
 
 
-def _part(asker: Asker, ask: Ask, texts: Sequence[str], count: int) -> Part:
+def _part(asker: Asker, ask: Ask, texts: Sequence[str], count: int, tries: int = 1) -> Part:
     """Return requests to one model like ``ask``, of which these are the texts or some of them, evenly spread."""
     target = asker.target(ask, server=False)
     around = target.meter.message(ask.system) + (target.meter.learned.overhead or 0.0)
@@ -69,8 +72,9 @@ def _part(asker: Asker, ask: Ask, texts: Sequence[str], count: int) -> Part:
     longest = target.meter.message(max(texts, key=len)) + around
     shortest = replace(ask.messages[-1], content=min(texts, key=len))
     messages = (*ask.messages[:-1], shortest)
-    worst = worst_case(asker.models, target, target.meter.message(shortest.content) + around, messages)
-    return Part(target, count, tokens * count, longest, worst or 0.0)
+    least = target.meter.message(shortest.content) + around
+    worst = worst_case(asker.models, target, least, messages, tries=tries)
+    return Part(target, count, tokens * count, longest, worst or 0.0, tries)
 
 
 def count_tokens(meter: Meter, texts: Sequence[str]) -> float:
@@ -192,7 +196,9 @@ def _costs(models: Models, part: Part) -> tuple[float, float | None] | None:
     longest = math.ceil(part.longest) or 1
     dearest = (models.cost(target, Usage(longest, 0)) or 0.0) / longest  # long requests may cost more a token
     written = price.written if target.cache_key is not None else price.input
-    return expected, tokens * max(dearest, written) + part.rows * target.max_tokens * price.output
+    answers = part.rows * target.max_tokens
+    again = (part.tries - 1) * answers * max(dearest, written)  # the first answer goes with the second request
+    return expected, part.tries * (tokens * max(dearest, written) + answers * price.output) + again
 
 
 def _fitting(models: Models, part: Part, room: float) -> int:
@@ -201,6 +207,7 @@ def _fitting(models: Models, part: Part, room: float) -> int:
     if price is None or not price.output:
         return 0
     planned = part.target.max_tokens or part.target.reserve
-    most = math.floor(planned - (part.worst - room) / price.output)
+    token = part.tries * price.output + (part.tries - 1) * price.written
+    most = math.floor(planned - (part.worst - room) / token)
     digits = 10 ** max(0, len(str(most)) - 2)
     return most // digits * digits if most > 0 else 0

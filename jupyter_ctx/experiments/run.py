@@ -137,7 +137,6 @@ class Run(ReadSide):
         self._models = models.apart()
         asker = Asker(self._models, of_rounds=cost_budget)
         self._targets = [self._models.target(arm.settings, ask=False) for arm in plan.arms]
-        self._free = {arm.label for arm, target in zip(plan.arms, self._targets, strict=True) if target.is_free}
         self._results: list[Result | None] = [None] * len(plan)
         self._places: dict[AnswerKey, list[AnswerPlace]] = {}  # where each answer belongs: rows that ask the same share
         for place in plan.places:
@@ -404,7 +403,7 @@ class Run(ReadSide):
         number = (place.row * len(self.plan.arms) + place.arm) * self.plan.repeat + place.repeat
         self._results[number] = result
         now, reply = self._progress, None if result.cached else result.reply
-        is_unpriced = reply is not None and reply.cost is None and result.arm not in self._free
+        is_unpriced = reply is not None and reply.cost is None and not self._targets[place.arm].is_free
         self._progress = replace(
             now, done=now.done + 1, failed=now.failed + result.failed, cached=now.cached + result.cached,
             asked=now.asked + (not result.cached), unpriced=now.unpriced + is_unpriced,

@@ -30,6 +30,7 @@ LISTED_VALUES = {  # values of parameters that have the listed price, or a lower
     "speed": ("standard",),
 }
 LEAST_CACHED = 1_024  # tokens: most providers keep no shorter beginning
+CORRECTION = 500  # tokens that say what is wrong with a reply
 PRICED = 10_000  # tokens by which a price is looked up
 GIVE_PRICES = (
     "Give it in dollars per million tokens in, out and cached: prices=(2.50, 10, 0.25), %chat config prices "
@@ -137,12 +138,18 @@ def price_of(models: Models, target: Target) -> Price | None:
 
 
 def worst_case(
-    models: Models, target: Target, tokens: float, messages: Sequence[Message], *, output: int | None = None
+    models: Models,
+    target: Target,
+    tokens: float,
+    messages: Sequence[Message],
+    *,
+    output: int | None = None,
+    tries: int = 1,
 ) -> float | None:
     """Return the US dollars that a request of so many estimated tokens may cost; ``None``: the price is unknown.
 
     The input is counted with what the meter may miss of its messages, and as written to a prompt cache; the output is
-    ``output``, else ``max_tokens``.
+    ``output``, else ``max_tokens``. ``tries``: how often it may be asked, each time with the reply before added to it.
     """
     if target.is_free:
         return 0.0
@@ -150,7 +157,8 @@ def worst_case(
         return None
     most = target.meter.most(tokens + target.beside_tokens, (message.text for message in messages))
     output = output or target.max_tokens or target.reserve
-    return _highest(models, target, math.ceil(most), output)
+    each = [_highest(models, target, math.ceil(most) + n * (output + CORRECTION), output) for n in range(tries)]
+    return None if None in each else sum(filter(None, each))
 
 
 def with_unknown_price(models: Iterable[str]) -> InvalidRequestError:

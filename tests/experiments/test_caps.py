@@ -24,7 +24,7 @@ from jupyter_ctx.testing import ScriptedProvider
 MODELS = Models()
 NAMES = ("anthropic/claude-sonnet-4-6", "google/gemini-2.5-pro", "mistral/mistral-large-latest", "openai/gpt-4o")
 ALPHABETS = ("ACGT", "ACDEFGHIKLMNPQRSTVWY", "0123456789abcdef", string.ascii_letters, "the of an to in ", "日本語の")
-RUNS, ROWS = 150, 40
+RUNS, ROWS = 100, 40
 PRICE = 3e-6  # US dollars a token of input
 
 
@@ -98,3 +98,11 @@ def test_a_cap_holds_where_every_answer_is_asked_for_twice() -> None:
     assert len(provider.requests) == 2 * (len(rows) - run.unasked)
     assert run.cost is not None
     assert 0.2 < run.cost <= 0.5
+
+
+def test_a_cap_that_is_enough_for_both_tries_at_one_answer_begins() -> None:
+    given = {"store": None, "schema": {"type": "object", "properties": {"n": {}}}, "prices": (100, 100), "yes": True}
+    run = sweep("{{ text }}", ["a"], provider=ScriptedProvider('{"n": 1}'), max_cost=0.5, **given)
+    assert run.wait(60)
+    assert run.unasked == 0
+    assert 100 < run.settings["max_tokens"] < 2_000

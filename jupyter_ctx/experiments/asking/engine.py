@@ -52,7 +52,6 @@ OVERLOADED = 529  # the status of a server that asks for fewer requests
 PASSING = ("busy", "limited")  # faults that are not kept: the next run asks again
 LONG_PAUSE = 3.0  # seconds of a pause from which on it is told
 HOPELESS_AFTER = 5  # requests that were given up before any was answered: the server is not there
-CORRECTION = 500  # tokens that say what is wrong with an answer
 LAST_WAIT = 0.8  # seconds that a stopped run waits for requests on their way
 
 
@@ -172,7 +171,7 @@ class Engine:
         wait = max((each.limiter.paused_until for each in queues), default=0.0) - time.monotonic()
         if wait > LONG_PAUSE:
             return f"the server asks for a pause, {wait:,.0f} s are left"
-        again = sum(len(each.again) for each in queues)
+        again = sum(job.tries > 0 for each in queues for *_, job in tuple(each.again))  # not those of judges
         return f"{again:,} requests failed and are asked again" if again else ""
 
     def queue_of(self, settings: Settings) -> EndpointQueue:
@@ -305,8 +304,7 @@ class Engine:
     def _worst(self, job: RowRequest) -> float | None:
         """Return the US dollars that a request may cost at most; ``None``: unknown, or there is no cap.
 
-        One that may be asked once more has its first answer in it then. Of one whose functions may be called each round
-        is reserved when it is sent.
+        Of one whose functions may be called each round is reserved when it is sent.
         """
         if not self._cost_budget.is_capped:
             return None
@@ -315,11 +313,7 @@ class Engine:
             return 0.0
         target = self._asker.target(ask, server=False)
         tokens = sum(map(target.message_tokens, ask.messages))
-        worst = worst_case(self._models, target, tokens, ask.messages)
-        if worst is None or job.schema is None:
-            return worst
-        longer = tokens + (target.max_tokens or target.reserve) + CORRECTION
-        return worst + (worst_case(self._models, target, longer, ask.messages) or 0.0)
+        return worst_case(self._models, target, tokens, ask.messages, tries=1 if job.schema is None else 2)
 
     def _take(self, wait: float) -> None:
         """Wait for something to happen, and deal with all that has happened."""

@@ -137,12 +137,10 @@ def groups_of(inputs: Mapping[Any, Mapping[str, Any]], column: str | None) -> di
     """Return the group of each row, which a column of the table names. Raises InvalidRequestError."""
     if column is None:
         return None
-    known = Counter(name for row in inputs.values() for name in row)
-    if inputs and known[column] < len(inputs):
-        others = [name for name in known if name != column]
-        hint = did_you_mean(column, others, "{!r}") or f" Columns: {', '.join(known) or 'none'}."
-        missing = f"{len(inputs) - known[column]:,} of {len(inputs):,} rows have no column"
-        raise InvalidRequestError(f"group={column!r}: {missing} {column!r}.{hint}")
+    missing = next((row for row in inputs.values() if column not in row), None)
+    if missing is not None:
+        hint = did_you_mean(column, list(missing), "{!r}") or f" Columns: {', '.join(missing) or 'none'}."
+        raise InvalidRequestError(f"group={column!r}: there is no such column.{hint}")
     return {key: str(row[column]) for key, row in inputs.items()}
 
 

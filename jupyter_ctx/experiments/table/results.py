@@ -105,18 +105,13 @@ class Results(Table[Result]):
         """Return a pandas DataFrame with a row for each answer. Raises MissingDependencyError.
 
         Its columns: the row's inputs, the grid's values, ``repeat`` where rows were repeated, ``reply``, ``calls``
-        where functions were called, the fields of a structured answer, the scores, and what is known of the request.
-        A name that is there twice has the prefix
-        ``input_``, ``value_``, ``score_`` or ``parsed_``. ``error`` is empty where nothing
-        went wrong; ``problems`` is there where some answers could not be scored. Where the run ended before it had
-        asked for all, ``asked`` is true or false and ``attrs["unasked"]`` says for how many it had not. Where each
-        row was asked once, the index is the table's.
+        where functions were called, the fields of a structured answer, the scores, and what is known of the request. A
+        name that is there twice has the prefix ``input_``, ``value_``, ``score_`` or ``parsed_``. ``error`` is empty
+        where nothing went wrong; ``problems`` is there where some answers could not be scored, ``asked`` where the run
+        ended before it had asked for all. Where each row was asked once, the index is the table's.
         """
         names, columns = self._columns()
-        frame = pandas_frame(self._inputs(names, "iloc"), columns, [result.row for result in self])
-        if self.unasked:
-            frame.attrs["unasked"] = len(self.unasked)
-        return frame
+        return pandas_frame(self._inputs(names, "iloc"), columns, [result.row for result in self])
 
     def to_polars(self) -> Any:
         """Return a Polars frame with the columns of :meth:`to_dataframe`. Polars must have been imported."""

@@ -132,7 +132,7 @@ def test_rows_of_one_group_resemble_each_other_and_widen_the_interval() -> None:
 
 
 def test_a_group_that_is_no_column_is_named_with_the_nearest_one() -> None:
-    with pytest.raises(InvalidRequestError, match=r"group='documnet': 2 of 2 rows .* Did you mean 'document'\?"):
+    with pytest.raises(InvalidRequestError, match=r"group='documnet': .* Did you mean 'document'\?"):
         summary([result(i, inputs={"document": i}) for i in range(2)], group="documnet")
 
 
