@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -101,15 +100,9 @@ def export(conversation: Conversation, path: Path, redactor: Redactor, notebook:
     text = written(added, path.suffix)
     if not added.turns:
         raise InvalidRequestError("There is nothing to export: this conversation has no turns yet.")
-    if notebook and _is_same(path, notebook):
+    if notebook and os.path.isfile(path) and os.path.isfile(notebook) and os.path.samefile(path, notebook):
         raise InvalidRequestError(f"{path} is the running notebook: choose another name.")
     return write_export(path, text, partial(is_export, suffix=path.suffix))
-
-
-def _is_same(path: Path, notebook: str) -> bool:
-    with suppress(OSError, ValueError):
-        return os.path.realpath(path) == os.path.realpath(notebook) or os.path.samefile(path, notebook)
-    return False
 
 
 def load(path: Path) -> Added:

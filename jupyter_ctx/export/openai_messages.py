@@ -1,8 +1,7 @@
 """Messages in OpenAI's form, which most tools read, and the marks (metadata) beside them.
 
-The marks of a turn are its model, its stop reason, the names and sizes of its files, the names of all that went with
-its prompt (sources), how much of the prompt was typed, and whether it is pinned, excluded, or summarized (replaced by
-the summary in requests).
+The marks of a turn are its model, its stop reason, the names of all that went with its prompt (sources), how much of
+the prompt was typed, and whether it is pinned, excluded, or summarized (replaced by the summary in requests).
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ from ..providers.request_body import as_part, content
 
 T = TypeVar("T")
 EXPORT_KEY, EXPORT_VERSION = "jupyter_ctx", 1
-MOST_TOKENS = 10**9  # a file may say anything
+MOST_SECONDS = 10**9  # a file may say anything
 Marks: TypeAlias = dict[str, Any]
 MarkedMessage: TypeAlias = tuple[Message, Marks]
 MEDIA_TYPES = frozenset(media_type for _, media_type in FILE_SIGNATURES)
@@ -156,7 +155,6 @@ def _turn_marks(added: Added) -> list[Marks]:
             "pinned": turn.id in added.pinned,
             "excluded": turn.id in added.excluded,
             "summarized": turn.id in summarized,
-            "files": [{"name": file.name, "tokens": file.tokens} for file in turn.attachments],
             **({"sources": list(turn.record.sources)} if turn.record.sources else {}),
             **({"citations": dict(turn.record.citations)} if turn.record.citations else {}),
             **({"typed": turn.record.typed} if turn.record.typed is not None else {}),
@@ -184,7 +182,7 @@ def cleaned_rounds(rounds: Iterable[ToolRound]) -> tuple[ToolRound, ...]:
 
 def _cleaned_result(result: ToolResult) -> ToolResult:
     files = tuple(file for file in result.attachments if file.media_type in MEDIA_TYPES)
-    seconds = result.seconds if result.seconds is not None and 0 <= result.seconds < MOST_TOKENS else None
+    seconds = result.seconds if result.seconds is not None and 0 <= result.seconds < MOST_SECONDS else None
     return replace(result, attachments=files, seconds=seconds)
 
 
@@ -208,30 +206,19 @@ def together(messages: Iterable[MarkedMessage], summary: object = None) -> Added
 
 
 def _turn(asked: Message, reply: str, marks: Marks) -> Turn:
-    files, reason = find(list, marks, "files"), marks.get("stop_reason")
+    reason = marks.get("stop_reason")
     ending: Any = reason if reason in get_args(StopReason) else "stop"
-    attachments = asked.attachments
-    if len(files) == len(attachments):
-        attachments = tuple(map(_named, attachments, files))
     sources = tuple(clean(name) for name in find(list, marks, "sources") if isinstance(name, str))
     record = TurnRecord(
         clean(find(str, marks, "model")), ending, sources=sources, typed=_typed(asked.content, marks.get("typed")),
         citations=tuple((clean(url), clean(str(title))) for url, title in find(dict, marks, "citations").items()),
     )  # fmt: skip
-    return Turn(asked.content, reply, attachments, record=record, rounds=_rounds(marks))
+    return Turn(asked.content, reply, asked.attachments, record=record, rounds=_rounds(marks))
 
 
 def _typed(prompt: str, length: object) -> int | None:
     """Return how much of a prompt was typed; ``None``: all, or the prompt was edited since."""
     return length if type(length) is int and length >= 0 and prompt[length:].startswith("\n\n") else None
-
-
-def _named(file: Attachment, marks: object) -> Attachment:
-    """Return a file with its name and size from the marks: OpenAI's form has no place for them."""
-    name, tokens = find(dict, marks).get("name"), find(dict, marks).get("tokens")
-    if isinstance(name, str) and type(tokens) is int and 0 <= tokens <= MOST_TOKENS:
-        return replace(file, name=clean(name), tokens=tokens)
-    return file
 
 
 def _summary(marks: Marks, covers: tuple[str, ...]) -> Summary | None:

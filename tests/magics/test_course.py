@@ -155,8 +155,8 @@ LOCKED = 'max_tokens = 100\nsystem = "Be a tutor."\nlock = ["max_tokens", "syste
 
 @pytest.mark.parametrize("cell", [
     "%chat use litellm/c", "%chat config summary_model litellm/c", "%%chat -m litellm/c\nx",
-    "%%chat -m litellm/c -m litellm/d\nx", "%%chat --preview -m litellm/c\nx",
-    "%chat config max_tokens 200", "%%chat --max-tokens 200\nx", "%%chat system\nBe rude.", "%%chat -s rude\nx",
+    "%%chat --preview -m litellm/c\nx",
+    "%chat config max_tokens 200", "%%chat --max-tokens 200\nx", "%%chat system\nBe rude.",
     "get_chat().map('{{ x }}', [{'x': 1}], model='litellm/c')",
     "get_chat().sweep('{{ x }}', [{'x': 1}], {'max_tokens': [100, 200]})",
     "run = get_chat().map('{{ x }}', [{'x': 1}], dry_run=True); run.repeat(max_tokens=200)",
