@@ -28,7 +28,7 @@ def test_a_page_names_what_exists_and_its_code_parses(path: Path) -> None:
         ("```python\nchat.configure(windows=1)\n```", "2: there is no setting 'windows'"),
         ("```{code-cell} ipython3\n:tags: [x]\n\nx = (1,\n```", "4: "),
         ("```ipython\n%load_ext jupyter_ctx\n%chat trimm 3\n```", "3: %chat has no command 'trimm'"),
-        ("```ipython\n%%chat --atach df\nWhy?\n```", "2: unrecognized arguments: --atach"),
+        ("```ipython\n%%chat --atach df\nWhy?\n```", "2: Unknown option: --atach"),
         ("A line\nand `%chat config windows 3`.", "2: %chat config knows no 'windows'"),
         ("`%chat help trimming`", "1: %chat help knows no 'trimming'"),
         ("`c.Chat.colour`", "1: there is no setting 'colour'"),
