@@ -27,7 +27,7 @@ def test_a_page_names_what_exists_and_its_code_parses(path: Path) -> None:
         ("```python\nfrom jupyter_ctx import nothing\n```", "2: jupyter_ctx has no 'nothing'"),
         ("```python\nchat.configure(windows=1)\n```", "2: there is no setting 'windows'"),
         ("```ipython\n%load_ext jupyter_ctx\n%chat trimm 3\n```", "3: %chat has no command 'trimm'"),
-        ("```ipython\n%%chat --atach df\nWhy?\n```", "2: unrecognized arguments: --atach"),
+        ("```ipython\n%%chat --atach df\nWhy?\n```", "2: Unknown option: --atach"),
         ("A line\nand `%chat config windows 3`.", "2: %chat config knows no 'windows'"),
         ("```console\njupyter ctx models\n```", "2: jupyter ctx has no command 'models'"),
         ("[x](nowhere.md)", "1: there is no nowhere.md"),

@@ -25,10 +25,9 @@ from ..session.attaching import (
 from ..session.prompt import FromStore, Prompt
 from ..session.send import stopped
 from ..template.filling import fill, unspaced
-from .attach_named import attached_named
 from .line_options import settings_of
-from .output_recorder import OutputRecorder
-from .variables import schema_named, tools_named
+from .output_recorder import OutputRecorder, last_failure
+from .variables import attached_named, schema_named, tools_named
 
 if TYPE_CHECKING:
     from ..attachments.errors import Failure
@@ -117,8 +116,6 @@ class CellPrompts:
 
     def last_error(self) -> Failure:
         """Return the last error of this notebook's cells. Raises InvalidRequestError where there is none."""
-        from .ran_cells import last_failure
-
         failure = last_failure(self._shell, self._recorder.failure)
         if failure is None:
             raise InvalidRequestError(

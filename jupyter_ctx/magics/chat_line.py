@@ -65,6 +65,8 @@ def _run_command(cells: ChatCells, options: Namespace, cell: str | None) -> None
         return
     if cell is not None and not command.heads_cell:
         raise UsageError(f"%chat {name} takes no text below it: write %chat {name} on a line of its own.")
+    if command.needs_text and not (cell or "").strip():
+        raise UsageError(f"%%chat {name} heads a cell: write the text below it.")
     chat = _chat_for(cells, options)
     call = Call(cells, chat, name, words, options, cell)
     arguments = command.arguments(call)

@@ -19,7 +19,7 @@ from ..library import Library
 from ..models.pricing import price_of
 from ..models.registry import full_name, key_owner
 from ..providers.catalog import SERVICES
-from ..providers.lookup import check_known, key_holder, provider_names, split_model
+from ..providers.lookup import check_known, key_holder, split_model
 from ..runtime.files import path_of
 from ..runtime.frontend import where
 from ..runtime.redaction import blanked_line, without_address_keys
@@ -349,18 +349,9 @@ def _alias(_call: Call, name: str = "", model: str = "") -> object:
     if name and not model:
         raise UsageError("%chat alias NAME MODEL defines a short name, %chat alias NAME none removes one.")
     if name:
-        set_alias(name, None if model.lower() == "none" else _checked_model(name, model))
+        set_alias(name, None if model.lower() == "none" else full_name(model_of(model)))
     aliases = sorted(load_aliases().items())
     return table_text(("alias", "model"), aliases) if aliases else "No aliases yet: %chat alias NAME MODEL."
-
-
-def _checked_model(name: str, model: str) -> str:
-    """Return the full name of a model that may have this short name."""
-    if name.lower() in provider_names():
-        raise UsageError(f"{name} is the name of a provider: choose another short name.")
-    model = full_name(model_of(model))
-    check_known(model.partition("/")[0])
-    return model
 
 
 @command(ABOUT_SETUP, "%chat key openai", takes="[OWNER]")

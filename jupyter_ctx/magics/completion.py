@@ -1,4 +1,4 @@
-"""Tab in a ``%%chat`` cell: the words of its line, by a table of what may stand where; columns in a map's prompt."""
+"""Tab in a ``%%chat`` cell: the words of its line, by a table of what may stand where."""
 
 from __future__ import annotations
 
@@ -23,18 +23,16 @@ from ..models.window_tables import resolve_window
 from ..providers.lookup import key_holders, provider_names
 from ..template.expressions import shape_of
 from ..wording import nearest_name
-from .attach_named import is_attachable
 from .commands import COMMANDS
 from .help_pages import TOPICS
 from .line_options import ASKING, OF_A_PROMPT, OPTIONS
-from .variables import is_function, is_run, is_schema, is_scorer, is_table, value_named, variables_of
+from .variables import is_attachable, is_function, is_run, is_schema, is_scorer, is_table, variables_of
 
 if TYPE_CHECKING:
     from .chat_cells import ChatCells
 
 LEAST_PART = 3  # characters that are looked for inside words
 BEGUN = re.compile(r"(?<![{$\\])\{\{ ([^{}\n]*)$")  # an expression up to the cursor
-LAST_WORD = re.compile(r"(?<![\w.'\"])[^\W\d]?\w*$")  # of what is typed: a name that nothing stands before
 TYPED_WORD = re.compile(r"""("[^"]*"?|'[^']*'?|\S)\S*""")  # a word that begins with a quote goes on to the next one
 OPTION_OF = {flag: option for option in OPTIONS for flag in option.flags}
 
@@ -114,7 +112,7 @@ def _written(word: str, typed: str, after: str) -> str:
 
 def _fitting(possible: Iterable[Suggestion], current: str) -> list[Suggestion]:
     """Return words that begin as typed; where there are none, those that contain it."""
-    words = [*dict.fromkeys(possible)]
+    words = {word.text: word for word in possible}.values()
     begun = [word for word in words if word.text.startswith(current)]
     if begun or len(current) < LEAST_PART:
         return begun
@@ -143,24 +141,10 @@ def _possible(typed: TypedLine, *, in_cell: bool) -> Iterator[Suggestion]:
 
 
 def _in_prompt(line: TypedLine, text: str) -> Any:
-    """Offer the columns of a map inside of ``{{ }}``, beside IPython's own words; nothing in prose."""
-    command, table = [*line.plain, "", ""][:2]
-    begun = BEGUN.search(text)
-    if begun is None or command not in (*ASKING, "map") or "--raw" in line.before:
-        return _nothing()
-    typed = LAST_WORD.search(begun[1])
-    fitting = _fitting(_columns(table), typed[0]) if typed is not None and command == "map" and table else []
-    return {**_matches(typed[0], fitting), "suppress": False} if typed is not None and fitting else {"completions": []}
-
-
-def _columns(table: str) -> Iterator[Suggestion]:
-    """Yield the columns of the table that ``%%chat map`` names, if a variable holds it."""
-    value = value_named(table, _names())
-    first = value[0] if isinstance(value, list) and value else value
-    listed = list(first) if isinstance(first, dict) else ["text"] if value is not None else []
-    columns = list(getattr(value, "columns", listed))
-    yield from (Suggestion(name, "column") for name in columns if isinstance(name, str) and name.isidentifier())
-    yield from [Suggestion("row", "row of the table")] if columns else []
+    """Let IPython offer the notebook's names inside of ``{{ }}``; offer nothing in prose."""
+    command = next(iter(line.plain), "")
+    is_filled_in = BEGUN.search(text) is not None and command in (*ASKING, "map") and "--raw" not in line.before
+    return {"completions": []} if is_filled_in else _nothing()
 
 
 # what may stand at a place

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import sys
+from bdb import BdbQuit
 from binascii import a2b_base64
 from collections.abc import Iterable
 from time import time
+from traceback import walk_tb
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -13,6 +16,7 @@ if TYPE_CHECKING:
 
 IMAGE_FORMS = ("image/png", "image/jpeg", "image/gif", "image/webp")
 A_WIDGET = "application/vnd.jupyter.widget-view+json"
+REGISTRATION = f"{__package__}.registration"  # whose ChatMagics.chat every use of %%chat passes through
 OWN_HTML = "jctx-"  # in the HTML of answers, gauges and tables; their widgets have no text beside them
 MOST_DISPLAYS = 2_000
 MOST_KEPT_BYTES = 20_000_000  # of all of them
@@ -101,8 +105,6 @@ class OutputRecorder:
         self._error = id(last)
         traceback = ""
         if error is not None:
-            from .ran_cells import failure_in
-
             failure = failure_in(self._shell, error, result)
             self.failure = failure or self.failure
             traceback = "".join(failure.parts) if failure is not None else ""
@@ -180,3 +182,40 @@ def _display(content: dict[str, Any], number: int) -> Display | None:
     more = len(text) - MOST_TEXT
     cut = f"{text[:MOST_TEXT]}\n… {more:,} characters left out …" if more > 0 else text
     return Display(number, None, cut or f"({other})", name)
+
+
+def failure_in(shell: Any, error: BaseException, result: Any = None) -> Failure | None:
+    """Return an exception that a cell showed; ``None`` for those of %%chat itself, and those that only end something.
+
+    ``result`` is IPython's of the cell; without it, the cell is the first one in the traceback.
+    """
+    from ..attachments.errors import FAILED_CELL, IN_A_CELL, OTHER_CELL, failure_of
+
+    frames = [frame for frame, _ in walk_tb(error.__traceback__)]
+    is_ours = any(frame.f_globals.get("__name__") == REGISTRATION for frame in frames)
+    is_exit = isinstance(error, SystemExit) and not error.code
+    if is_ours or is_exit or isinstance(error, BdbQuit | GeneratorExit):
+        return None
+
+    def number_of(file: str) -> int | None:
+        named = shell.compile.format_code_name(file)
+        digits = re.search(r"\d+", named[1]) if named else None
+        return int(digits.group()) if digits else None
+
+    numbers = (number_of(frame.f_code.co_filename) for frame in frames)
+    number = getattr(result, "execution_count", None) or next(filter(None, numbers), None)
+    typed = [] if number is None else shell.history_manager.input_hist_raw[number : number + 1]
+    cell = "".join(typed) if result is None else str(result.info.raw_cell)
+
+    def cell_name(file: str) -> str:
+        other = number if file in IN_A_CELL else number_of(file)
+        return "" if other is None else FAILED_CELL if number in (None, other) else OTHER_CELL
+
+    cell = re.sub(r"^(\s*\n)+", "", cell)  # from its first line on that is not empty IPython counts
+    return failure_of(error, cell_name, cell, number)
+
+
+def last_failure(shell: Any, noted: Failure | None) -> Failure | None:
+    """Return the last error: what was ``noted`` with a cell, else what Python keeps from before the extension."""
+    error = getattr(sys, "last_exc", None) or getattr(sys, "last_value", None)
+    return noted or (failure_in(shell, error) if isinstance(error, BaseException) else None)

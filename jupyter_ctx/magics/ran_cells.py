@@ -1,4 +1,4 @@
-"""Cells of the notebook that ran, as its file has them or as they ran last, and the error that the last one showed."""
+"""Cells of the notebook that ran, as its file has them or as they ran last."""
 
 from __future__ import annotations
 
@@ -6,14 +6,10 @@ import ast
 import math
 import os
 import re
-import sys
 from base64 import b64encode
-from bdb import BdbQuit
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from traceback import walk_tb
 from typing import Any, NamedTuple
 
-from ..attachments.errors import FAILED_CELL, IN_A_CELL, OTHER_CELL, Failure, failure_of
 from ..attachments.notebook_cells import RanCell, cells_named
 from ..errors import InvalidRequestError
 from ..runtime.frontend import SavedCell, Where, fingerprint, notebook_files, saved_cells
@@ -22,7 +18,6 @@ from .output_recorder import Display, Execution, OutputRecorder
 OWN_CELL = re.compile(r"\s*%%(?:chat|ctx)\b|.*#\s*ctx:\s*skip\b", re.DOTALL)
 OWN_LINES = re.compile(r"^[ \t]*%(?:chat|ctx|(?:re)?load_ext jupyter_ctx)\b.*\n?", re.MULTILINE)
 NAME = re.compile(r"[^\W\d]\w*")
-REGISTRATION = f"{__package__}.registration"  # whose ChatMagics.chat every use of %%chat passes through
 DROPPED = "(what it displayed first is not kept: later displays were too many)"
 MARKS = {  # what a verb means for a cell
     "pin": "each prompt sends it, unless the conversation has it as it is",
@@ -241,38 +236,3 @@ def _displayed(display: Display) -> dict[str, Any]:
 def _shown(forms: Mapping[str, Any]) -> dict[str, Any]:
     texts = {kind: b64encode(form).decode() if isinstance(form, bytes) else form for kind, form in forms.items()}
     return {"output_type": "display_data", "data": texts}
-
-
-def failure_in(shell: Any, error: BaseException, result: Any = None) -> Failure | None:
-    """Return an exception that a cell showed; ``None`` for those of %%chat itself, and those that only end something.
-
-    ``result`` is IPython's of the cell; without it, the cell is the first one in the traceback.
-    """
-    frames = [frame for frame, _ in walk_tb(error.__traceback__)]
-    is_ours = any(frame.f_globals.get("__name__") == REGISTRATION for frame in frames)
-    is_exit = isinstance(error, SystemExit) and not error.code
-    if is_ours or is_exit or isinstance(error, BdbQuit | GeneratorExit):
-        return None
-
-    def number_of(file: str) -> int | None:
-        named = shell.compile.format_code_name(file)
-        digits = re.search(r"\d+", named[1]) if named else None
-        return int(digits.group()) if digits else None
-
-    numbers = (number_of(frame.f_code.co_filename) for frame in frames)
-    number = getattr(result, "execution_count", None) or next(filter(None, numbers), None)
-    typed = [] if number is None else shell.history_manager.input_hist_raw[number : number + 1]
-    cell = "".join(typed) if result is None else str(result.info.raw_cell)
-
-    def cell_name(file: str) -> str:
-        other = number if file in IN_A_CELL else number_of(file)
-        return "" if other is None else FAILED_CELL if number in (None, other) else OTHER_CELL
-
-    cell = re.sub(r"^(\s*\n)+", "", cell)  # from its first line on that is not empty IPython counts
-    return failure_of(error, cell_name, cell, number)
-
-
-def last_failure(shell: Any, noted: Failure | None) -> Failure | None:
-    """Return the last error: what was ``noted`` with a cell, else what Python keeps from before the extension."""
-    error = getattr(sys, "last_exc", None) or getattr(sys, "last_value", None)
-    return noted or (failure_in(shell, error) if isinstance(error, BaseException) else None)

@@ -11,7 +11,6 @@ from IPython.display import display
 
 from ..config.settings import MODEL_SETTINGS
 from ..conversation.conversation import Conversation
-from ..display.text import markdown_block, text_bundle
 from ..display.turn_bars import TurnFigures, turns_bundle
 from ..errors import ChatError, ChatInterrupted, InvalidRequestError, MissingDependencyError
 from ..experiments.asking.progress import ending_figures, sentences_of
@@ -24,15 +23,10 @@ from .questions import asked_first
 from .variables import check_new_name, is_run, named, schema_named, scorers_named, table_named
 
 PROMPTS_SHOWN, PROMPT_SHOWN = 3, 2_000  # prompts that a dry run shows, and characters of each
-USUAL = {"error": "", "cached": False, "truncated": False, "stop_reason": "stop"}  # what need not be shown
 
 
 def ask_rows(call: Call, name: str) -> None:
     """Ask the prompt in a cell of every row of a table. Raises UsageError and a ChatError."""
-    if call.text is None or not call.text.strip():
-        raise UsageError(
-            f"%%chat map {name} heads a cell: write the prompt below it, with {{{{ column }}}} for what each row has."
-        )
     for flag, new in (("-o", call.options.out), ("--as", call.options.named)):
         check_new_name(flag, new)
         if new == name.partition(".")[0]:
@@ -69,7 +63,7 @@ class MapCell:
         if isinstance(error, ChatInterrupted):
             raise error
         if "answers" not in run.shown and any(result.asked for result in run.results):
-            self._display(_with_news(table))
+            display(table)
         if error is not None:  # which has the figures
             raise error
         self._tell_ending(run, time.monotonic() - begun)
@@ -98,7 +92,7 @@ class MapCell:
     def _tell(self, run: Run) -> None:
         """Show the price, and what to know of the table, before anything is sent."""
         self._run, self._told = run, run.notices
-        self._say(str(run.estimate), *run.notices)
+        say(str(run.estimate), *run.notices, sep="\n")
 
     def _agree(self, question: str) -> bool:
         """Return whether the user agrees; money is not spent without a yes. Raises UsageError where nobody is asked."""
@@ -111,27 +105,15 @@ class MapCell:
             )
         return answer
 
-    def _say(self, *lines: str) -> None:
-        """Show lines in the font of the page, or print them where there is none."""
-        if where(self._shell).kind != "notebook":
-            say(*lines, sep="\n")
-        elif lines:
-            display(text_bundle("\n".join(lines)), raw=True)
-
-    def _display(self, table: Any) -> None:
-        """Show a DataFrame with a form in Markdown, which it does not have itself."""
-        forms, metadata = self._shell.display_formatter.format(table)
-        if "text/html" in forms:
-            forms.setdefault("text/markdown", markdown_block(forms["text/plain"]))
-        display(forms, metadata=metadata, raw=True)
-
     def _tell_ending(self, run: Run, seconds: float) -> None:
         """Show below the answers the figures, notices that are new, and what the scores say."""
         known = (*self._told, *(run.differences if "differences" in run.shown else ()))
         lines = [*_remedies(run), *(line for line in run.notices if line not in known)]
         if "figures" not in run.shown:
             lines.insert(0, ", ".join(ending_figures(run, seconds)))
-        self._say(*lines, *([] if "sentences" in run.shown else sentences_of(run)))
+        lines += [] if "sentences" in run.shown else sentences_of(run)
+        if lines:
+            say(*lines, sep="\n")
 
     def _stopped(self) -> str:
         """Return what Ctrl-C leaves, where nothing waited for the run."""
@@ -152,15 +134,6 @@ def _ended(run: Run) -> tuple[Any, BaseException | None]:
             return run.results.to_frame(), error
         except MissingDependencyError:
             return run.results, error
-
-
-def _with_news(table: Any) -> Any:
-    """Return a DataFrame of pandas without columns that tell nothing here; a table of another kind as it is."""
-    if not hasattr(table, "iloc") or not len(table):
-        return table
-    silent = [name for name, usual in USUAL.items() if name in table.columns and (table[name] == usual).all()]
-    silent += [name for name in ("cost",) if name in table.columns and table[name].isna().all()]
-    return table.drop(columns=silent)
 
 
 def _remedies(run: Run) -> Iterable[str]:

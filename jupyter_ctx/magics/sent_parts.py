@@ -8,7 +8,7 @@ from functools import lru_cache
 from io import BytesIO
 
 from .. import wording as words_of
-from ..attachments.images import IMAGE_TYPES, media_type_of, of_pil
+from ..attachments.images import IMAGE_TYPES, of_pil
 from ..context.vision import image_size
 from ..conversation.messages import Attachment, ToolCall, ToolResult, ToolRound
 from ..display.answer.attachment_summary import (
@@ -81,12 +81,10 @@ def thumbnail(file: Attachment) -> str:
         return ""
     try:
         from PIL import Image
-    except ImportError:
-        return _address(media_type_of(file.data), file.data)
-    try:
+
         with Image.open(BytesIO(file.data)) as image:
             small = of_pil(file.name, image, _EDGE, _MOST_BYTES)
-    except Exception:  # whatever Pillow raises for an image that is cut off or odd: it goes without a picture
+    except Exception:  # no Pillow, or an image that is cut off or odd: it goes without a picture
         return ""
     return _address(small.media_type, small.data)
 

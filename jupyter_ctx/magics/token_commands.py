@@ -8,7 +8,6 @@ from contextlib import closing
 from dataclasses import replace
 from functools import partial
 
-from IPython.core.error import UsageError
 from IPython.display import display
 
 from ..context.families import family_of
@@ -37,17 +36,9 @@ BETWEEN_TEXTS = re.compile(r"^---[ \t]*(?:\n|\Z)", re.M)
 )  # fmt: skip
 def _tokens(call: Call) -> None:
     """Show the tokens of the text in the cell; several -m, or texts between lines of ---, side by side."""
-    texts = [text.removesuffix("\n") for text in BETWEEN_TEXTS.split(_text_below(call))]
+    texts = [text.removesuffix("\n") for text in BETWEEN_TEXTS.split(checked(call.text or ""))]
     targets = [_target(call, model) for model in each_of(call.options.model)]
     display(tokens_bundle([_cut(target, text) for text in texts if text for target in targets]), raw=True)
-
-
-def _text_below(call: Call) -> str:
-    """Return the text in the cell. Raises UsageError where there is none, and InvalidRequestError."""
-    text = (call.text or "").removesuffix("\n")
-    if not text.strip("-\n "):
-        raise UsageError(f"%%chat {call.name} heads a cell: write the text below it.")
-    return checked(text)
 
 
 def _target(call: Call, model: str | None) -> Target:
@@ -66,7 +57,8 @@ def _cut(target: Target, text: str) -> CutText:
 @command(ABOUT_ANSWERS, "%%chat next\nThe capital of France is", heads_cell=True, needs_text=True)
 def _next(call: Call) -> None:
     """Show the likeliest next tokens of the text in the cell, at any temperature; a click appends one."""
-    text, target = _text_below(call), _target(call, call.options.model)
+    text = checked(call.text or "").removesuffix("\n")
+    target = _target(call, call.options.model)
     temperature = target.settings.temperature
     shown = NextTokens(text, partial(_likely, call, target, text), 1.0 if temperature is None else temperature)
     if where(call.host.shell).kind == "notebook":

@@ -1,27 +1,42 @@
-"""Find the variables of the notebook that a line names, and check the names that it will bind."""
+"""Find what a line names: variables of the notebook, parts of them and files; check the names that it will bind."""
 
 from __future__ import annotations
 
 import builtins
+import os
 import re
 from argparse import Namespace
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import replace
 from keyword import iskeyword
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from IPython.core.error import UsageError
 
+from ..attachments.attached import MOST_SHARE, Attached
+from ..attachments.attached_files import exists
+from ..attachments.user_code import format_error, silent
+from ..attachments.web_pages import Address, is_address
 from ..chat import Chat
 from ..config.settings import is_none
 from ..conversation.schema import Schema
+from ..errors import InvalidRequestError
 from ..experiments.table.table_files import TABLE_FORMATS
+from ..template.expressions import Expression, RefusedError, described
 from ..wording import did_you_mean
 
 if TYPE_CHECKING:
     from ..tools.functions import Tool
 
 IPYTHONS = re.compile("In|Out|get_ipython|display|exit|quit|_+|_i{1,3}|_[iod]h|_i?[0-9]+|__.*__")
+VARIABLE_NAME = re.compile(r"[^\W\d]\w*")
+KEYS = re.compile(r"\[([^\[\]]+)\]")
+AS_IT_IS = re.compile(r"[-\d.: ]*|'.*'|\".*\"")  # a number, a slice, or a text in its quotes
+WHOLE = ":all"  # behind a name: as much as fits
+NOT_DATA = ("a module", "a class", "a function")
+SIMILARITY = 0.6  # of difflib, from 0 to 1
 
 
 def check_new_name(flag: str, name: str | None) -> None:
@@ -48,12 +63,6 @@ def named(what: str, name: str, variables: Mapping[str, Any], fits: Callable[[An
 
 def schema_named(name: str, variables: Mapping[str, Any]) -> Schema:
     """Return the schema in a variable. Raises UsageError and InvalidRequestError."""
-    is_missing = value_named(name, variables) is None
-    if is_missing and ("[" in name or hasattr(builtins, name)):
-        raise UsageError(
-            f"--schema {name}: an answer must be an object, so a value of another type goes into a field: define "
-            f"class Answer(TypedDict): items: {name}, and name Answer. Nothing was sent."
-        )
     return Schema.of(named("--schema", name, variables, is_schema, "Define a class or a dict of this name first."))
 
 
@@ -154,3 +163,72 @@ def value_named(name: str, variables: Mapping[str, Any]) -> Any:
     for part in parts:
         value = getattr(value, part, None)
     return value
+
+
+def attached_named(
+    word: str, variables: Mapping[str, Any], attach: Callable[..., Attached], *, allow_local: bool = False
+) -> Attached:
+    """Return what a word names: an expression as ``{{ }}`` has it, such as ``axes[0]``, or a file, or a web page.
+
+    ``./NAME`` is a file in any case; ``NAME:all`` sends as much of a value as fits half of the limit. ``attach`` makes
+    what goes with the prompt from a value and its name. Raises InvalidRequestError.
+    """
+    if is_address(word):
+        return attach(word, Address(word, allow_local))
+    name = word.removesuffix(WHOLE)
+    is_whole = name != word and not _is_file(word)
+    word = name if is_whole else word
+    if word not in variables and exists(word):
+        return attach(word, Path(word))
+    part = attach(word, _value(word, variables), **({"attach_share": MOST_SHARE} if is_whole else {}))
+    more = f"-a {word}{WHOLE} sends more" if part.is_part and not is_whole else ""
+    also = [f"{word} is the variable; -a ./{word} sends the file of this name."] if _is_file(word) else []
+    return replace(part, more=more, notices=(*part.notices, *also))
+
+
+def _value(word: str, variables: Mapping[str, Any]) -> Any:
+    """Return what a word names that is no file. Raises InvalidRequestError.
+
+    A line's quotes are gone by now, so that ``d[key]`` means ``d['key']`` where no variable is named so.
+    """
+    if word in variables:
+        return variables[word]
+    readings = map(Expression.of, (word, KEYS.sub(_quoted, word)))
+    fitting = [each for each in readings if each.names and each.source == each.text and not each.unknown(variables)]
+    if not fitting:
+        raise InvalidRequestError(_no_such(word, variables))
+    try:
+        with silent():
+            return fitting[0].value(variables)
+    except RefusedError as error:
+        problem = f"{error}."
+    except Exception as error:  # of the user's own objects, too
+        problem = f"{format_error(error)}."
+    raise InvalidRequestError(f"-a {word}: {problem} Nothing was sent.")
+
+
+def _quoted(keys: re.Match[str]) -> str:
+    parts = [part.strip() for part in keys[1].split(",")]
+    return f"[{', '.join(part if AS_IT_IS.fullmatch(part) else repr(part) for part in parts)}]"
+
+
+def _no_such(word: str, variables: Mapping[str, Any]) -> str:
+    """Return what is wrong with a word that names nothing, with the nearest variable."""
+    names = [*variables_of(variables, is_attachable), "cells"]
+    first = VARIABLE_NAME.match(word)
+    hint = did_you_mean(first.group() if first else word, names, similarity=SIMILARITY)
+    return (
+        f"-a {word}: there is no such variable, and no such file or directory (looked for from {Path.cwd()}).{hint} "
+        "Nothing was sent."
+    )
+
+
+def _is_file(word: str) -> bool:
+    with suppress(OSError, ValueError):
+        return os.path.isfile(word)
+    return False
+
+
+def is_attachable(value: Any) -> bool:
+    """Return whether a value can go with a prompt: anything but None, modules, classes and functions."""
+    return value is not None and described(value) not in NOT_DATA

@@ -11,12 +11,11 @@ import ast
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, time, timedelta
 from functools import lru_cache, partial
-from itertools import islice
 from numbers import Number
 from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
@@ -26,7 +25,6 @@ from ..wording import SLIP_SIMILARITY, did_you_mean
 from .methods import ACTING, LIBRARIES, METHODS, NAMED_METHODS, OF_ANYTHING, TEXTS, WRITTEN_TO
 
 MOST_FILLED_IN = 4_000_000  # characters of a value's text
-MOST_COMPARED = 10_000  # names of items, with one that is not there
 NO_PYTHON = "it is not a valid Python expression"
 
 NODES = (
@@ -235,25 +233,12 @@ def _data(value: Any, name: str) -> Any:
 
 
 def _part(value: Any, name: str) -> Any:
-    try:
-        return _data(getattr(_data(value, "this"), name), name)
-    except AttributeError as error:
-        error.add_note(_did_you_mean(name, dir(value)))
-        raise
+    return _data(getattr(_data(value, "this"), name), name)
 
 
 def _item(value: Any, key: Any) -> Any:
     _check_given(key)  # pandas calls it
-    try:
-        return _data(value[key], "this item")
-    except KeyError as error:
-        error.add_note(_did_you_mean(key, getattr(value, "keys", list)()))
-        raise
-
-
-def _did_you_mean(name: Any, names: Iterable[Any]) -> str:
-    there = [each for each in islice(names, MOST_COMPARED) if isinstance(each, str) and each[:1] != "_"]
-    return did_you_mean(name, there, similarity=SLIP_SIMILARITY) if isinstance(name, str) else ""
+    return _data(value[key], "this item")
 
 
 def _call(value: Any, called: Any, /, *arguments: Any, **keywords: Any) -> Any:

@@ -121,8 +121,7 @@ def in_expression(typed: str, compute: Callable[[], str], redactor: Redactor, ot
         problem = f"{{{{ {typed} }}}} cannot be filled in: {reason}{_remedy(typed)} {otherwise}"
     except Exception as error:
         failure = ": ".join(filter(None, (type(error).__name__, " ".join(str(error).split())[:MOST_SAID])))
-        hint = "".join(getattr(error, "__notes__", ()))
-        problem = f"{{{{ {typed} }}}} failed: {failure}.{hint} {otherwise}"
+        problem = f"{{{{ {typed} }}}} failed: {failure}. {otherwise}"
     masked = redactor.masked(problem)
     raise InvalidRequestError("".join([letter if letter.isprintable() else "\ufffd" for letter in masked]))
 

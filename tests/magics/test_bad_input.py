@@ -95,8 +95,9 @@ def test_an_export_replaces_nothing_but_its_file(tmp_path: Path) -> None:
     assert not [path for path in tmp_path.iterdir() if path.name.endswith(".part")]
 
 
-@pytest.mark.parametrize("suffix", [".md", ".json", ".ipynb"])
-@pytest.mark.parametrize("there", [b"# Mine", b'{"cells": [], "metadata": {}}', b"[" * 10**5])
+@pytest.mark.parametrize(
+    ("suffix", "there"), [(".md", b"# Mine"), (".json", b"[" * 10**5), (".ipynb", b'{"cells": [], "metadata": {}}')]
+)
 def test_an_export_replaces_an_earlier_one_and_no_file_of_anybody_else(
     tmp_path: Path, suffix: str, there: bytes
 ) -> None:

@@ -105,10 +105,9 @@ def test_history_preview_gauge_and_values_show_the_calls_with_their_turn(asking:
     kinds = {segment.name: segment.tokens for segment in get_chat().info().segments}
     assert kinds["tools"] > 0
     assert "▥" in cells.run("%chat")
-    for value in (cells.shell.user_ns["_"], get_chat()):
-        forms = forms_of(value)
-        assert forms["text/html"].count('class="jctx-call"') == 2
-        assert "12 items" in forms["text/markdown"]
+    forms = forms_of(cells.shell.user_ns["_"])
+    assert forms["text/html"].count('class="jctx-call"') == 2
+    assert "12 items" in forms["text/markdown"]
 
 
 def test_the_setting_holds_until_a_name_is_gone_and_a_cell_may_offer_others_or_none(asking: Any) -> None:
@@ -134,10 +133,8 @@ def test_the_setting_holds_until_a_name_is_gone_and_a_cell_may_offer_others_or_n
     ("options", "said"),
     [
         ("--tool row", "Did you mean rows?"),
-        ("--tool shop.prise", "Did you mean shop.price?"),
         ("--tool nothing", "Run the cell that defines it"),
-        ("--tool table", "is of type list, not a function"),
-        ("--tool Shop", "is a class, not a function"),
+        ("--tool table", "is a list, not a function"),
         ("--tool rows -n 2", "goes with one answer"),
     ],
 )
@@ -147,11 +144,10 @@ def test_what_is_no_function_is_told_in_a_line_and_nothing_is_sent(asking: Any, 
     assert seen == []
 
 
-def test_tab_offers_functions_and_methods(asking: Any) -> None:
+def test_tab_offers_functions(asking: Any) -> None:
     cells, _, _ = asking
     for text, expected in (
         ("%%chat --tool ro", "%%chat --tool rows"),
-        ("%%chat --tool shop.", "%%chat --tool shop.price"),
         ("%chat config tools rows,ro", "%chat config tools rows,rows"),
     ):
         assert cells.lines(text) == [expected]

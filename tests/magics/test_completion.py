@@ -123,11 +123,6 @@ def test_tables_files_and_the_options_of_a_map_are_offered(
     assert "%%chat map -m x prices" in data.lines("%%chat map -m x pr")
 
 
-def test_a_maps_columns_are_offered_beside_the_notebooks_names(data: Cells) -> None:
-    lines = data.lines("%%chat map prices\nJudge {{ p")
-    assert {"Judge {{ price", "Judge {{ pieces", "Judge {{ prices", "Judge {{ person"} <= set(lines)
-
-
 @pytest.mark.parametrize(
     "typed",
     [
