@@ -31,6 +31,7 @@ LIGHT = {
     "jupyter_ctx.magics",
     "jupyter_ctx.magics.registration",
     "jupyter_ctx.magics.output_recorder",
+    "bdb",  # which IPython itself loads in a notebook
     "jupyter_ctx.wording",
     "jupyter_ctx.runtime",
     "jupyter_ctx.runtime.importing",

@@ -31,7 +31,7 @@ from jupyter_ctx.providers.openai_chat import ChatCompletions
 from jupyter_ctx.providers.openai_responses import Responses
 from jupyter_ctx.testing import check_provider
 
-pytestmark = [pytest.mark.core, pytest.mark.sdk]
+pytestmark = [pytest.mark.core, pytest.mark.wire]
 
 WINDOW = 512
 KEY = "key-of-the-gemini-server"

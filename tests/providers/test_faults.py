@@ -26,7 +26,7 @@ from jupyter_ctx import (
 )
 from jupyter_ctx.providers.lookup import get_provider
 
-pytestmark = [pytest.mark.usefixtures("at_once"), pytest.mark.sdk]
+pytestmark = [pytest.mark.usefixtures("at_once"), pytest.mark.wire]
 Handle = Callable[[BaseHTTPRequestHandler, Dialect], None]
 STREAM = "text/event-stream"
 

@@ -16,7 +16,7 @@ from server import send, serve
 from jupyter_ctx import Chat, Message, Provider, Reply
 from jupyter_ctx.providers.base import AnswerSchema, Request
 
-pytestmark = pytest.mark.sdk
+pytestmark = pytest.mark.wire
 
 MOVIE = AnswerSchema(
     "Movie",

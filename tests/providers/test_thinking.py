@@ -20,7 +20,7 @@ from jupyter_ctx.context.usage import Usage
 from jupyter_ctx.providers.base import Thought
 from jupyter_ctx.providers.think_tags import Splitter
 
-pytestmark = pytest.mark.sdk
+pytestmark = pytest.mark.wire
 
 THOUGHTS = ("Blue is", " scattered.")
 COMPLETIONS, RESPONSES = DIALECTS["completions"], DIALECTS["responses"]

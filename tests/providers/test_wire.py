@@ -19,7 +19,7 @@ from jupyter_ctx.context.usage import Usage
 from jupyter_ctx.models.window_tables import kept_list, kept_table
 from jupyter_ctx.providers.model_lists import read_cards
 
-pytestmark = pytest.mark.sdk
+pytestmark = pytest.mark.wire
 
 PDF = b"%PDF-1.4 /Type /Page /Type /Page /Type /Pages"
 
