@@ -225,10 +225,10 @@ def _completed(
 
 def _sent_again(came: Completion, refusal: ContextOverflowError) -> str:
     """Return what a request lacks that is sent after a refusal, while its answer is waited for."""
-    lacks = came.sent.lacks(came.planned)
+    lacks, size, other = came.sent.lacks(came.planned), "long", "as much room for the reply"
     if refusal.by_bytes:
-        return f"Too large; sending again without {lacks or 'files of earlier turns'}"
-    return f"Too long; sending again {f'without {lacks}' if lacks else 'with less room for the reply'}"
+        size, other = "large", "files of earlier turns"
+    return f"Too {size}; sending again without {lacks or other}"
 
 
 def _streamed(models: Models, came: Completion, coming: StreamListener, previous: Turn | None) -> Completion:
@@ -238,8 +238,7 @@ def _streamed(models: Models, came: Completion, coming: StreamListener, previous
     with closing(paid_stream(models, plan.target, plan.request, plan.tokens)) as stream:
         for item in stream:
             if isinstance(item, Reply):
-                before = previous if plan is came.planned else None
-                came = _checked(came, replace(item, seconds=coming.seconds), before)
+                came = _checked(came, replace(item, seconds=coming.seconds), previous if plan is came.planned else None)
                 text = came.whole().text
                 if text.strip() and not "".join(coming.pieces).strip():
                     coming.take(text)  # it came as thinking
@@ -325,8 +324,11 @@ def _is_truncated(plan: RequestPlan, usage: Usage, previous: Turn | None) -> boo
             return True
     if previous is None or previous.record.usage is None:
         return False
+    grown = read - previous.record.usage.input_tokens
+    if grown >= HARDLY * (len(previous.reply) + len(plan.message.content) + ADDED):  # hardly a text has more tokens
+        return False
     added = meter.tokens(previous.reply) + meter.message(plan.message.content)
-    if added < ADDED or read - previous.record.usage.input_tokens >= HARDLY * added:
+    if added < ADDED or grown >= HARDLY * added:
         return False
     return not any(THOUGHT in place.turn.reply for place in plan.places)
 

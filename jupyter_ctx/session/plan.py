@@ -180,8 +180,10 @@ class RequestPlan:
         """The request in parts with their tokens, to compare with a report."""
         meter, size = self.target.meter, self.size
         turns, guessed = size.ledger.in_view(self.cut.start, size.end), size.ledger.guessed(self.cut.start, size.end)
-        open_turns = [turn for turn in self.turns if not meter.counted(turn.id)] if guessed else []
-        guesses = {turn.id: Guess(turn_tokens(turn, meter), turn.prompt, turn.answered) for turn in open_turns}
+        guesses = dict[str, Guess]()
+        for turn in self.turns if guessed else ():
+            if not meter.counted(turn.id):
+                guesses[turn.id] = Guess(turn_tokens(turn, meter), turn.prompt, turn.answered)
         files = file_tokens(self.message.attachments, meter.vision) if self.message.attachments else 0.0
         return SentRequest(
             self.scope.fixed, self.message.content, size.fixed + turns, turns - guessed, guesses, self._sizes, files
@@ -218,8 +220,7 @@ def plan(
     trial = target.trial if planned.cut.start > planned.first else None
     if trial is None:
         return planned
-    tried = _fitted(replace(basis, target=trial), basis.first)
-    return min(planned, tried, key=lambda each: each.cut.start)
+    return min(planned, _fitted(replace(basis, target=trial), basis.first), key=lambda each: each.cut.start)
 
 
 def next_plan(target: Target, past: Conversation, system: str) -> RequestPlan:
@@ -337,8 +338,10 @@ def _decided(basis: RequestPlan, start: int, goal: float | None = None) -> Reque
     message, target, scope = basis.message, basis.target, basis.scope
     meter, ledger = target.meter, ledger_of(basis.past, target.meter, scope)
     asked = meter.message(message.content) + target.beside_tokens
-    for files, text in [(message.attachments, ""), *((each.files, each.text) for each in basis.again)]:
-        asked += (meter.message(text) if text else 0.0) + (file_tokens(files, meter.vision) if files else 0.0)
+    if message.attachments:
+        asked += file_tokens(message.attachments, meter.vision)
+    for each in basis.again:
+        asked += meter.message(each.text) + file_tokens(each.files, meter.vision)
     fixed = meter.fixed(scope.fixed)
     guessed = 0.0 if meter.counted(scope.fixed) else fixed
     size = RequestSize(ledger, target.limit, start, scope.at, basis.first, fixed, guessed, asked, MARGIN, basis.lasting)
@@ -457,15 +460,14 @@ def _figures(plan: RequestPlan, overflow: Overflow | None, used: int) -> str:
     target, decision, limit = plan.target, plan.decision, plan.target.limit
     window = f"window {target.window.tokens:,} {target.window.basis}"
     holds = f"do not fit: {target.model} takes {limit:,} ({window}, {target.reserve:,} kept for the reply)"
-    if overflow is not None and overflow.input_tokens is not None:
-        return f"{used:,} tokens {holds}"
-    if overflow is not None and (target.window.refused or used <= limit):
-        return f"the provider refused about {used:,} tokens as too many and gave no limit"
-    if overflow is None and decision.reasons and not decision.too_large:
+    if overflow is not None:
+        if overflow.input_tokens is None and (target.window.refused or used <= limit):
+            return f"the provider refused about {used:,} tokens as too many and gave no limit"
+        return f"{'' if overflow.input_tokens else 'about '}{used:,} tokens {holds}"
+    if decision.reasons and not decision.too_large:
         return f"about {used:,} tokens are held back by {' and '.join(decision.reasons)}"
-    if overflow is None and used <= limit:
-        return f"about {used:,} tokens and a margin of {100 * MARGIN:.0f} % for estimates {holds}"
-    return f"about {used:,} tokens {holds}"
+    margin = f" and a margin of {100 * MARGIN:.0f} % for estimates" if used <= limit else ""
+    return f"about {used:,} tokens{margin} {holds}"
 
 
 def _largest(plan: RequestPlan, used: int) -> tuple[tuple[str, int], ...]:

@@ -218,5 +218,7 @@ def threshold_notice(session: Session, *, has_figure: bool = False) -> str | Non
 
 def _is_first_above(session: Session, share: float, fill: float) -> bool:
     """Return whether ``fill`` is the first above this share of the limit; the line at 85 % covers that at half."""
+    if fill < share:
+        return False
     passed = [ABOVE + str(each) for each in (HALF, NEARLY_FULL) if each <= share]
-    return fill >= share and ABOVE + str(share) in session.once(*passed)
+    return ABOVE + str(share) in session.once(*passed)
