@@ -122,7 +122,7 @@ class ChatCompletions(OpenAIAdapter):
 
     def _read(self, events: Iterator[dict[str, Any]], reply: ReplyBuilder) -> Iterator[Piece]:
         splitter, reports, refused = Splitter(), list[dict[str, Any]](), ""
-        kept, goes_on = defaultdict[str, list[Any]](list), False  # whether text came behind a call
+        kept = defaultdict[str, list[Any]](list)
         for event in events:
             choice = _choice(event)
             for place in (event, event.get("x_groq"), choice):  # Groq's, and Moonshot's
@@ -135,7 +135,6 @@ class ChatCompletions(OpenAIAdapter):
             if reply.offers_tools:
                 _keep(delta, kept)
                 _take_calls(delta, reply)
-                goes_on = goes_on or bool(reply.calls and delta.get("content"))
             for piece in _pieces(delta):
                 yield from splitter.feed(piece) if isinstance(piece, str) else (piece,)
             if choice.get("logprobs"):
@@ -147,8 +146,6 @@ class ChatCompletions(OpenAIAdapter):
         if all(isinstance(piece, str) for piece in reply.pieces):
             reply.corrected = late_thought("".join(map(str, reply.pieces)))
         reply.refuse(refused)
-        if goes_on and reply.stop_reason == "stop" and not reply.detail:
-            reply.ran_elsewhere()
         reply.state = written_state(_API, _state(kept, reply)) if reply.calls else ""
 
     def _learn(self, refusal: Refusal, request: Request) -> None:

@@ -126,11 +126,6 @@ class ReplyBuilder:
         last.pieces += [clean(arguments)] if arguments else []
         last.extra.update(extra or {})
 
-    def ran_elsewhere(self) -> None:
-        """Take the calls for those of functions that the server has run itself."""
-        self._tool_events += len(self.calls)
-        self.calls = []
-
     def _grow(self, characters: int) -> None:
         self._length += characters
         if self._length > PART:

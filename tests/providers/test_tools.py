@@ -182,7 +182,9 @@ NO_TOOLS = (
 
 
 @pytest.mark.parametrize(("status", "words"), NO_TOOLS)
-def test_a_refusal_of_tools_is_one_line_and_nothing_is_sent_again(dialect: Dialect, status: int, words: str) -> None:
+def test_a_refusal_of_tools_is_one_line_and_nothing_is_sent_again(status: int, words: str) -> None:
+    dialect = DIALECTS["completions"]
+
     def answer(handler: BaseHTTPRequestHandler, request: dict[str, Any]) -> None:
         send(handler, status, json.dumps({"error": {"message": words}}))
 
@@ -203,9 +205,9 @@ OTHER_REFUSALS = (
 
 
 @pytest.mark.parametrize(("status", "words", "kind"), OTHER_REFUSALS)
-def test_other_refusals_beside_tools_are_what_they_say(
-    dialect: Dialect, status: int, words: str, kind: type[Exception]
-) -> None:
+def test_other_refusals_beside_tools_are_what_they_say(status: int, words: str, kind: type[Exception]) -> None:
+    dialect = DIALECTS["anthropic"]
+
     def answer(handler: BaseHTTPRequestHandler, request: dict[str, Any]) -> None:
         send(handler, status, json.dumps({"error": {"message": words}}))
 
@@ -266,18 +268,11 @@ def test_a_schema_of_the_answer_is_told_in_the_prompt_and_not_behind_results() -
     assert seen[0]["messages"][1]["content"] == BEFORE
 
 
-def test_tools_of_the_server_itself_stand_beside_functions_and_are_no_calls() -> None:
+def test_tools_of_the_server_itself_stand_beside_functions() -> None:
     search = {"tools": [{"type": "web_search_20260209", "name": "web_search"}]}
     with served(DIALECTS["anthropic"], CALLING["anthropic"]([NO])) as (provider, seen):
         reply_to(provider, replace(ASKED, parameters=search))
     assert [tool["name"] for tool in seen[0]["tools"]] == ["rows", "web_search"]
-    head = {"index": 0, "id": "s", "type": "function", "function": {"name": "search", "arguments": "{}"}}
-    stream = events(delta_piece({"tool_calls": [head]}), piece("Spain."), piece("", "stop"), usage(90, 9))
-    with served(DIALECTS["completions"], stream) as (provider, _):
-        reply = reply_to(provider, ASKED)
-    assert (reply.text, reply.calls, reply.stop_reason) == ("Spain.", (), "stop")
-    assert reply.usage is not None
-    assert reply.usage.includes_tools
 
 
 def test_servers_that_count_badly_or_write_whole_calls_are_understood() -> None:
