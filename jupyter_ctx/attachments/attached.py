@@ -73,9 +73,14 @@ class Blanks:
 
     def __call__(self, text: str) -> str:
         """Return a text with ``***`` for every secret, which any provider takes."""
-        found = self._redactor.redacted(text)
-        self.count += found.count
-        return clean(found.text)
+        return clean(self.masked(text))
+
+    def masked(self, text: str) -> str:
+        """Return a text with ``***`` for every secret."""
+        before = self._redactor.blanked
+        masked = self._redactor.masked(text)
+        self.count += self._redactor.blanked - before
+        return masked
 
     def hides(self, name: object, value: object) -> bool:
         """Return whether a value is secret for its name; it then counts as blanked."""

@@ -28,12 +28,6 @@ from .values import about_tokens, fenced_block, fit_text, value_text
 from .web_pages import Address, attached_address, is_address
 
 LONGEST_NAME = 80  # characters of a file's name in an error
-INSTEAD = {  # of what is no data
-    "a module": "name what is in it",
-    "a function": "call it and name what it returns, or write {{ In[N] }} for the cell N that defines it",
-    "a class": "name an instance of it, or write {{ In[N] }} for the cell N that defines it",
-    "an iterator, which reading would use up": "make a list of it and name that",
-}
 
 
 def parts_given(given: Any, attach: Callable[[str, Any], Attached]) -> tuple[Attached, ...]:
@@ -104,8 +98,10 @@ def _sent(
         if noun in ("a function", "a class"):
             text, what = fit_text(name, dedent(getsource(value)).rstrip(), room, blanked)
             return text, (), f"its source, {what}"
-    if noun in INSTEAD:
-        raise InvalidRequestError(f"{name} is {noun}: {INSTEAD[noun]}. Nothing was sent.")
+    if noun:
+        raise InvalidRequestError(
+            f"{name} is {noun}: store what it gives in a variable, and name that. Nothing was sent."
+        )
     pictures = pictures_in(name, value, redactor.masked, room.vision.drawn)
     files = tuple(as_attachment(each, picture) for each, picture in pictures.found)
     texts = [f"{each}: {picture.noun}." for each, picture in pictures.found]

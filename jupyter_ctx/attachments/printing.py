@@ -83,21 +83,20 @@ class CollectionPrinter:
     def _own_text(self, value: Any) -> Verbatim:
         if id(value) not in self._own:
             self._own[id(value)] = value, own_text(value)  # with the value, whose id nothing else takes then
-        return self._shortened(self._own[id(value)][1])
+        text = self._own[id(value)][1]
+        return Verbatim(text) if len(text) <= self._size else Verbatim(self._cut(text)[1:])
 
-    def _cut(self, value: str | bytes) -> Verbatim | str | bytes:
-        """Return the beginning of a long text as Python writes it; one that is not long as it is."""
+    def _cut(self, value: str | bytes) -> Verbatim:
+        """Return a text as Python writes it, without keys, which are found before line breaks are escaped."""
+        part = value[: self._size + KEY_ROOM]
+        if isinstance(part, str):
+            part = self._blanked.masked(part)
+        else:
+            part = self._blanked.masked(part.decode("latin-1")).encode("latin-1", "replace")
         if len(value) <= self._size:
-            return self._blanked(value) if isinstance(value, str) else value
-        return self._shortened(repr(value[: self._size + KEY_ROOM]), len(value) - self._size)
-
-    def _shortened(self, text: str, left_out: int = 0) -> Verbatim:
-        """Return the beginning of what Python writes of a value, without a key that the cut may go through."""
-        if len(text) <= self._size:
-            return Verbatim(text)
+            return Verbatim(repr(part))
         self.is_whole = False
-        begin = self._blanked(text[: self._size + KEY_ROOM])[: self._size]
-        return Verbatim(f"{begin}… ({left_out or len(text) - self._size:,} more)")
+        return Verbatim(f"{part[: self._size]!r}… ({len(value) - self._size:,} more)")
 
 
 def is_collection(value: Any) -> bool:

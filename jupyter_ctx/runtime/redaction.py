@@ -11,7 +11,6 @@ import json
 import os
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from urllib.parse import quote, quote_plus, urlsplit
 
 from ..errors import InvalidRequestError
@@ -20,14 +19,6 @@ from .secret_texts import BLANKED, NO_SECRETS, Span, classify_secret_name, is_se
 _BEGINNING = 16  # characters at the start of a long key that identify it
 _MIN_KEY = 8  # characters of a key in use: what stands for one where a server needs none is shorter, such as EMPTY
 _ADDRESS_KEYS = re.compile(r"(?<=://)[^\s/@]*@|(?<=\S)\?\S+")
-
-
-@dataclass(frozen=True, slots=True)
-class Redacted:
-    """A text with ``***`` for each secret that was in it, and how many there were."""
-
-    text: str
-    count: int = 0
 
 
 class Redactor:
@@ -50,7 +41,7 @@ class Redactor:
         """Return whether a text contains a secret."""
         return next(self._spans(text), None) is not None
 
-    def redacted(self, text: str) -> Redacted:
+    def masked(self, text: str) -> str:
         """Return a text with ``***`` for every secret."""
         parts, end, count = list[str](), 0, 0
         for start, stop in sorted(self._spans(text)):
@@ -59,11 +50,7 @@ class Redactor:
                 count += 1
             end = max(end, stop)
         self.blanked += count
-        return Redacted("".join((*parts, text[end:])), count)
-
-    def masked(self, text: str) -> str:
-        """Return a text with ``***`` for every secret."""
-        return self.redacted(text).text
+        return "".join((*parts, text[end:]))
 
     def _spans(self, text: str) -> Iterator[Span]:
         yield from self._keys_in(text)

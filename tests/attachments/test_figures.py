@@ -153,8 +153,9 @@ def test_a_file_of_an_image_that_no_provider_would_take_is_made_smaller(tmp_path
     assert attached_file(small, Redactor(), ROOM).files[0].data == small.read_bytes()
     assert attached_file(small, Redactor(), ROOM).what == ""
     assert attached_file(wide, Redactor(), ROOM).what == "1,568 × 2, reduced from 9,000 × 10"
-    assert attached_file(large, Redactor(), ROOM).files[0].media_type == "image/jpeg"
-    assert len(attached_file(large, Redactor(), ROOM).files[0].data) < MOST_IMAGE_BYTES
+    (image,) = attached_file(large, Redactor(), ROOM).files
+    assert image.media_type == "image/jpeg"
+    assert len(image.data) < MOST_IMAGE_BYTES
 
 
 def test_without_pillow_only_an_image_that_is_too_large_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -219,6 +220,7 @@ def test_a_chart_is_drawn_by_its_own_converter() -> None:
         attached(altair.Chart(DATA).mark_line().encode(x="nothing"))
 
 
+@pytest.mark.load
 def test_a_figure_of_plotly_is_drawn_in_its_own_size_or_the_error_says_what_to_install(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
