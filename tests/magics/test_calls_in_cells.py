@@ -105,10 +105,9 @@ def test_history_preview_gauge_and_values_show_the_calls_with_their_turn(asking:
     kinds = {segment.name: segment.tokens for segment in get_chat().info().segments}
     assert kinds["tools"] > 0
     assert "▥" in cells.run("%chat")
-    for value in (cells.shell.user_ns["_"], get_chat()):
-        forms = forms_of(value)
-        assert forms["text/html"].count('class="jctx-call"') == 2
-        assert "12 items" in forms["text/markdown"]
+    forms = forms_of(cells.shell.user_ns["_"])
+    assert forms["text/html"].count('class="jctx-call"') == 2
+    assert "12 items" in forms["text/markdown"]
 
 
 def test_the_setting_holds_until_a_name_is_gone_and_a_cell_may_offer_others_or_none(asking: Any) -> None:
