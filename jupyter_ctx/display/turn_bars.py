@@ -60,4 +60,4 @@ def _bar_html(turn: TurnFigures, most: int) -> str:
         for name, tokens in turn.parts.items()
         if tokens
     )
-    return f'<div style="display:flex;width:300px">{parts}</div>'
+    return f'<div style="display:flex;width:100px;width:clamp(60px,22vw,300px)">{parts}</div>'
