@@ -135,6 +135,8 @@ class Command:
                 raise self._misuse(call)
             if parameter.name in TO_THE_END and parameter is self.parameters[-1]:
                 left = [" ".join(left)] if left else []
+            if takes_all and left == ["all"] and "all" in self.takes:
+                left = []
             count = len(left) if takes_all else 1
             is_number = str(parameter.annotation).startswith("int")
             values += [call.count(word, self.takes) if is_number else word for word in left[:count]]

@@ -177,16 +177,10 @@ def _preview(call: Call) -> object:
 command_of(Chat.pin, ABOUT_WINDOW, "%chat pin 1 4", "%chat unpin 1", reverse=Chat.unpin)
 
 
-@command(ABOUT_WINDOW, "%chat exclude 2 3", "%chat include 2", "%chat include all", takes="N… | all", also="include")
-def _exclude(call: Call, *turns: str) -> object:
-    """Leave these turns out of every request; include: bring them back, all: every turn that was left out."""
-    is_include = call.name == "include"
-    if is_include and [word.lower() for word in turns] == ["all"]:
-        return call.chat.include()
-    numbers = [call.count(word, "numbers of turns") for word in turns]
-    return call.chat.include(*numbers) if is_include else call.chat.exclude(*numbers)
-
-
+command_of(
+    Chat.exclude, ABOUT_WINDOW, "%chat exclude 2 3", "%chat include 2", "%chat include all",
+    reverse=Chat.include, takes="N… | all",
+)  # fmt: skip
 command_of(Chat.trim, ABOUT_WINDOW, "%chat trim", "%chat trim 3")
 
 

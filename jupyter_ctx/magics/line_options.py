@@ -203,7 +203,7 @@ def _split(line: str) -> list[str]:
 
 def _what_is_wrong(message: str, words: list[str]) -> str:
     """Return the parser's error with the nearest option, and where the options are listed."""
-    if words[:1] == ["key"]:  # what follows may be one
+    if words and words[0].lower() == "key":  # what follows may be one
         return KEY_IS_ASKED_FOR
     unknown = message.partition("unrecognized arguments: ")[2]
     flags = [flag for option in OPTIONS for flag in option.flags]

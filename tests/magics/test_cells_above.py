@@ -179,10 +179,9 @@ def test_the_preview_of_the_next_request_lists_the_cells_that_go_with_it(asked: 
     assert not seen
 
 
-@pytest.mark.parametrize("between", ["%chat clear", "%chat undo"])
-def test_what_a_cell_below_takes_out_changes_nothing_of_run_all(between: str, tmp_path: Path) -> None:
+def test_what_a_cell_below_takes_out_changes_nothing_of_run_all(tmp_path: Path) -> None:
     book = [
-        ("one", "a = 1\nprint(a)"), ("chat-1", ASK), ("between", between), ("two", "b = 2"),
+        ("one", "a = 1\nprint(a)"), ("chat-1", ASK), ("between", "%chat clear"), ("two", "b = 2"),
         ("chat-2", "%%chat -a cells:all\nWhat came of all?"),
     ]  # fmt: skip
     with serve(BODY) as (url, seen):
