@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import sys
-from bdb import BdbQuit
 from binascii import a2b_base64
 from collections.abc import Iterable
 from time import time
@@ -194,7 +193,7 @@ def failure_in(shell: Any, error: BaseException, result: Any = None) -> Failure 
     frames = [frame for frame, _ in walk_tb(error.__traceback__)]
     is_ours = any(frame.f_globals.get("__name__") == REGISTRATION for frame in frames)
     is_exit = isinstance(error, SystemExit) and not error.code
-    if is_ours or is_exit or isinstance(error, BdbQuit | GeneratorExit):
+    if is_ours or is_exit or isinstance(error, GeneratorExit):
         return None
 
     def number_of(file: str) -> int | None:

@@ -17,7 +17,7 @@ FIRST = """async () => {
 
 
 def test_tab_completes_models_with_their_windows_and_names_inside_braces_only(open_page: Open) -> None:
-    page = open_page(DATA, "%chat use gpt-5", "%%chat\nTell me about ", "%%chat\nx_va")
+    page = open_page(DATA, "%chat use openai/gpt-5.", "%%chat\nTell me about ", "%%chat\nx_va")
     page.run(0)
     page.page.evaluate(FIRST)
     popup, keyboard = page.page.locator(".jp-Completer"), page.page.keyboard
