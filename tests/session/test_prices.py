@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from priced import Priced
 
 from jupyter_ctx import Chat
-from jupyter_ctx.models.request_price import price_range
 
 
 def priced(provider: Any = None, **given: Any) -> Chat:
@@ -34,15 +33,6 @@ def test_the_cost_lies_in_the_range_that_was_told(prompts: list[str]) -> None:
         assert price.high is not None
         assert cost is not None
         assert price.low <= cost <= price.high
-
-
-def test_several_requests_are_priced_together() -> None:
-    chat = priced()
-    one = chat.preview("Hello.").price
-    unknown = Chat(provider=Priced("Yes.", model="anthropic/claude-of-tomorrow")).preview("Hello.").price
-    assert one.high is not None
-    assert price_range([one, one]) == pytest.approx((2 * (one.low or 0), 2 * one.high))
-    assert price_range([one, unknown]) is None
 
 
 def test_a_summary_says_what_it_cost_also_where_it_is_dropped() -> None:
