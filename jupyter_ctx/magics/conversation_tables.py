@@ -9,8 +9,8 @@ from ..display.tables import column_sides, first_words, page_html, row_html, tab
 from ..display.text import WRAPS, text_html
 from ..display.widgets.gauge import bar_static, share_of
 from ..display.widgets.gauge_bar import text_bar
-from ..session.info import Replayed
 from ..session.prompt_parts import PART_MARK, TableWithParts
+from ..session.reading import Replayed
 from .sent_parts import attachment_summary
 
 _REPLAY_HEAD, _BAR, _HAPPENED = ("turn", "context", "tokens", "share", "what happened"), 1, 4
