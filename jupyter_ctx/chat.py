@@ -13,7 +13,6 @@ from .config.settings import Settings, default_settings, is_none
 from .context.context_info import ContextInfo
 from .conversation.conversation import Conversation
 from .conversation.messages import Turn
-from .conversation.text_safety import checked
 from .errors import InvalidRequestError
 from .export.openai_messages import from_messages
 from .models.registry import Models, key_owner, settings_with
@@ -27,7 +26,7 @@ from .session.attaching import attachments_given, left_out
 from .session.complete import StreamListener
 from .session.history import History, Usages, history, usages
 from .session.preview import View
-from .session.prompt import Prompt, prompt_text
+from .session.prompt import Prompt
 from .session.reading import preview_of
 from .session.send import send_prompt
 from .session.session import Session
@@ -267,7 +266,6 @@ class Chat:
     def configure(self, **changes: Any) -> Settings:
         """Change settings of the conversation from now on; an invalid value changes none of them."""
         changes = self.session.back_to_course(changes)
-        system = _new_system(changes)
         settings = settings_with(self.config, {name: value for name, value in changes.items() if name != "system"})
         settings = self.session.notebook.course.priced(settings)
         self.session.notebook.course.check_unlocked(changes)
@@ -280,10 +278,11 @@ class Chat:
             self.models.reopen(settings)
         if settings.model != self.config.model:
             self.session.summary_failures = 0
+        if "system" in changes:
+            system = changes["system"]
+            self.session.act(actions.set_system, "" if system is None or is_none(system) else system)
         self.session.notebook.set_here.update(changes)
         self.session.change(settings=settings)
-        if system is not None:
-            self.session.act(actions.set_system, system)
         self.session.save()
         self.session.notify()
         return self.config
@@ -298,19 +297,6 @@ def chat_of(session: Session) -> Chat:
     chat = Chat.__new__(Chat)
     chat.session = session
     return chat
-
-
-def _new_system(changes: Mapping[str, Any]) -> str | None:
-    """Return the system prompt among new settings; ``None`` where it stays as it is."""
-    if "system" not in changes:
-        return None
-    system = changes["system"]
-    if not (system is None or isinstance(system, str)):
-        raise InvalidRequestError(f"system is {system!r}: it must be text.")
-    if system is None or is_none(system):
-        return ""
-    prompt_text(system)  # raises for a file that cannot be read
-    return checked(system)
 
 
 def _handed_in(provider: SupportsStream | None, model: str | None, **other: str | None) -> PluginProvider | None:

@@ -1,9 +1,8 @@
-"""What is told of a turn: how full the context window is, with the next request and then, and what was done unasked."""
+"""What is told of a turn: how full the context window is with the next request, and what was done unasked."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from ..context.budget import LEAST_MARGIN, Budget
@@ -12,32 +11,17 @@ from ..context.context_info import ContextInfo, MoneyLeft, Segment, segments_of
 from ..context.overflow import Overflow
 from ..context.tokens import Meter
 from ..context.usage import Spending
-from ..context.windows import ContextWindow
-from ..conversation.conversation import Conversation
-from ..conversation.events import Offered, TurnAdded
-from ..conversation.messages import Message, Turn
-from ..errors import ChatError
-from ..models.target import KINDS_OF_FILES, Target
+from ..models.target import KINDS_OF_FILES
 from ..providers.base import Reply
 from ..wording import counted, named_turns
 from .complete import Completion
 from .plan import RequestPlan
-from .prompt_parts import tokens_within
 from .view import (
-    PartStatus,
     Scope,
-    ledger_of,
     megabytes,
-    part_states,
-    request_digest,
-    request_in,
-    same_messages,
-    scope_then,
     turn_tokens,
 )
 
-TargetOf = Callable[[str], Target]  # where a model is asked, by its full name; empty: the usual one
-SystemOf = Callable[[str | None, str | None], str]  # the text that requests begin with, by system prompt and memory
 READ_MORE = "Its own settings say how much it reads: look for a context length."
 
 
@@ -66,7 +50,7 @@ def info_of(plan: RequestPlan, spent: Spending, counted_view: str, allowance: Mo
     return ContextInfo(
         target.model,
         budget,
-        _segments(target.meter, scope, ledger, (earlier, newest), within, beside),
+        segments_within(target.meter, scope, ledger, (earlier, newest), within, beside),
         turns=len(past.places),
         in_view=ledger.count(start, scope.at) + ledger.pins(scope.at),
         left_out=ledger.count(0, start),
@@ -85,7 +69,7 @@ def info_of(plan: RequestPlan, spent: Spending, counted_view: str, allowance: Mo
     )
 
 
-def _segments(
+def segments_within(
     meter: Meter,
     scope: Scope,
     ledger: Ledger,
@@ -114,54 +98,6 @@ def _room_ends(plan: RequestPlan) -> int:
         margin = target.meter.margin(plan.past.places[now.end - 1].turn.prompt)
         now = now._replace(margin=max(margin, LEAST_MARGIN))
     return now.most(compact_share(target.settings, now.limit))
-
-
-class Replayed(NamedTuple):
-    """A turn: how full the window was with it, what became of those before it, and what was sent, if that is known."""
-
-    number: int
-    info: ContextInfo
-    states: Sequence[PartStatus]
-    messages: Sequence[Message]
-
-
-def replayed(conversation: Conversation, target_of: TargetOf, system_of: SystemOf) -> list[Replayed]:
-    """Return the requests of the turns since the last clear; turns for which nothing was sent have none."""
-    number_of = {place.turn.id: number for number, place in enumerate(conversation.places, 1)}
-    past, sent = Conversation(), dict[int, Replayed]()
-    for event in conversation.events:
-        came = event.alternatives if isinstance(event, Offered) else event if isinstance(event, TurnAdded) else None
-        if came is not None:
-            asked, turns = (came.turn, (came.turn,)) if isinstance(came, TurnAdded) else (came.asked, came.turns)
-            cell, run = asked.record.cell, asked.record.run
-            before = Conversation() if past.begins_anew(cell, new=came.new) else past
-            at, system = before.position(cell, run, append=came.append), system_of(past.system, past.memory)
-            for turn in turns:
-                number = number_of.get(turn.id)
-                if number is not None and turn.record.digest and not turn.record.stored:
-                    sent[number] = _replayed(target_of, number, turn, before, at, system)
-        past.append(event)
-    return [step for _, step in sorted(sent.items())]
-
-
-def _replayed(target_of: TargetOf, number: int, turn: Turn, before: Conversation, at: int, system: str) -> Replayed:
-    target, record = target_of(""), turn.record
-    is_of_one = turn.usage is not None and not turn.usage.includes_tools and not turn.rounds
-    usage = turn.usage if is_of_one else None
-    with suppress(ChatError):  # a model that is not known any more: the usual one counts
-        target = target_of(turn.model)
-    scope, start = scope_then(before, at, system, turn)
-    ledger = ledger_of(before, target.meter, scope)
-    others = target.meter.fixed(scope.fixed) + ledger.in_view(start, at)
-    own = turn_tokens(turn, target.meter) if usage is None else max(0, usage.carried - others)
-    window = ContextWindow(record.window, source=target.window.source)
-    budget = Budget(window, record.window - record.limit, 0, round(others + own), usage is not None)
-    within = ledger.within(start, at), tokens_within(turn, target.meter)
-    segments = _segments(target.meter, scope, ledger, (ledger.between(start, at), own), within)
-    request = request_in(target, before, scope, start, turn.messages[0])
-    is_rebuilt = same_messages(request_digest(target, request), record.digest)
-    info = ContextInfo(turn.model, budget, segments, 0, 0)
-    return Replayed(number, info, part_states(before, scope, start)[:at], request.messages if is_rebuilt else ())
 
 
 # what was done without being asked

@@ -87,7 +87,7 @@ def test_verbs_act_and_say_before_and_after(talk: Ask, cells: Cells) -> None:
         assert "→" in cells.run(f"%chat {verb}"), verb
         assert "Undid the" in cells.run("%chat undo")
     assert "→" in cells.run("%chat trim 1")
-    assert "Pinned turns 1, 2" in cells.run("%chat pin 1 2")
+    assert "Pinned turns 1 and 2" in cells.run("%chat pin 1 2")
     for undone in ("pin", "trim"):
         assert f"Undid the {undone}" in cells.run("%chat undo")
     assert len(get_chat().turns) == 4
