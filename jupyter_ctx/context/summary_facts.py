@@ -17,6 +17,10 @@ FACT = r"""
     | [ァ-ヶー]{3,}                                 # foreign names in Japanese
     | "[^"\n]{1,60}" | `[^`\n]{1,60}` | 「[^」\n]{1,60}」  # quoted
     """
+DECISION = (
+    r"(?i:\b(?:decid|agree|let's |we will|must |should |prefer|chose|instead of|from now on|d[eé]cid|entscheid|решил))"
+    r"|决定|決定|決め"
+)
 LINE_END = r"\n|(?<=[.!?])\s+|(?<=[。！？])"  # of a line or a sentence
 
 
@@ -50,15 +54,16 @@ class _Line(NamedTuple):
 def pick_lines(said: Sequence[str], wanted: frozenset[str], cap: float, measure: Measure) -> list[str]:
     """Return the lines that hold most of ``wanted`` in ``cap`` tokens, in their original order.
 
-    A fact weighs more in a message that has few, so that a long paste does not crowd out a sentence. The first lines
-    fill the remaining room.
+    A fact weighs more in a message that has few, so that a long paste does not crowd out a sentence. A decision counts
+    as a fact. The first lines fill the remaining room.
     """
     lines = list[_Line]()
     for text in said:
         there = facts(text) & wanted
         weight = 1 / max(1, len(there)) ** 0.5
         for part in filter(None, map(str.strip, re.split(LINE_END, text))):
-            held, size = facts(part) & there, measure(part) + 1
+            decision = {part} if re.search(DECISION, part) else set()  # which counts as a fact
+            held, size = (facts(part) & there) | decision, measure(part) + 1
             lines.append(_Line(part, held, weight * len(held) / size, size))
     best_first = sorted(range(len(lines)), key=lambda i: -lines[i].worth)
     taken, seen = set[int](), set[str]()

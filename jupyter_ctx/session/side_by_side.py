@@ -57,10 +57,11 @@ class _Watcher(Protocol):
 
 @dataclass(slots=True, eq=False)
 class _Column:
-    """One column: whom it asks, with which request, and what became of that."""
+    """One column: whom it asks, with which request, and what became of that. ``known``: an answer that was there."""
 
     asked: Candidate
     planned: RequestPlan | None = None
+    known: Alternative | None = None
     came: Completion | None = None
     reply: Reply | None = None
     error: BaseException | None = None
@@ -94,8 +95,8 @@ class _Column:
 def ask_each(session: Session, prompt: Prompt, columns: Sequence[Candidate], watcher: _Watcher) -> Alternatives:
     """Ask several models, or one several times, at once; the first whole answer is the turn, the others are versions.
 
-    A request that fails says so in its column. Where all answers are there already, stored for the same requests or
-    handed out with the notebook, they are shown, and nothing is asked. Raises ChatError where no answer is whole, and
+    A request that fails says so in its column. Where answers are there already, stored for the same requests or handed
+    out with the notebook, they are shown, and only what failed is asked. Raises ChatError where no answer is whole, and
     ChatInterrupted, which keeps what came.
     """
     with asking(session, prompt) as said:
@@ -120,17 +121,21 @@ class _SideBySide:
         past, known = self._of_cell() if stored is not None else (None, None)
         if stored is not None and known is None:
             known = self._handed()
-        if known is None:
+        if known is None or not all(map(_is_whole, known.answers)):
             for column in self._columns:
                 self._plan(column)
         digest = digested([column.digest for column in self._columns], ())
         if known is None and stored == "all" and self._session.journal is not None:
-            known = _copied(self._session.journal.alternatives_to(digest), self._said)
+            past, known = None, _copied(self._session.journal.alternatives_to(digest), self._said)
         self._watcher.begin()
-        if known is not None:
+        if known is not None and all(map(_is_whole, known.answers)):
             return self._shown(known, past)
         for number, column in enumerate(self._columns):
-            if column.error is not None:
+            answer = known.answers[number] if known is not None else None
+            if known is not None and answer is not None and _is_whole(answer):
+                column.known = answer
+                self._watcher.done(number, self._reply_of(known, answer))
+            elif column.error is not None:
                 self._watcher.failed(number, column.problem)
         return self._kept(digest, is_interrupted=self._ask())
 
@@ -163,6 +168,8 @@ class _SideBySide:
     def _alternative(self, column: _Column) -> Alternative:
         """Return what is kept of a column."""
         label, came, answer = column.asked.label, column.came, column.answer
+        if column.known is not None:
+            return replace(column.known, label=label)
         if came is None or answer is None or not answer.text.strip():
             nothing = NOT_BEGUN if answer is None else "The reply was empty."
             return Alternative(label, error=column.problem or nothing)
@@ -193,13 +200,14 @@ class _SideBySide:
         return None, None
 
     def _is_same(self, offered: Alternatives, past: Conversation) -> bool:
-        """Return whether stored answers are whole ones to just these requests, as they were then."""
-        if len(offered.answers) != len(self._columns) or not all(map(_is_whole, offered.answers)):
+        """Return whether all stored answers that are whole are to just these requests, as they were then."""
+        if len(offered.answers) != len(self._columns) or not any(map(_is_whole, offered.answers)):
             return False
         prompts = [replace(self._prompt, options=column.asked.options) for column in self._columns]
-        then = zip(map(offered.turn, offered.answers), prompts, strict=True)
+        pairs = zip(offered.answers, prompts, strict=True)
+        whole = [(offered.turn(answer), prompt) for answer, prompt in pairs if _is_whole(answer)]
         try:
-            return all(answers_as_then(self._session, past, turn, self._said, prompt) for turn, prompt in then)
+            return all(answers_as_then(self._session, past, turn, self._said, prompt) for turn, prompt in whole)
         except ChatError:  # a model is not there: its column will say so
             return False
 
@@ -221,11 +229,7 @@ class _SideBySide:
         """Show answers that are all there already, and count the cell as run; see also ``_show_again`` of a turn."""
         session, asked = self._session, self._said.turn.record
         for number, answer in enumerate(known.answers):
-            source: ReplySource = "store" if known.digest else "handout"
-            reply = stored_reply(known.turn(answer), self._prompt.schema, source)
-            if reply is None:  # the schema has changed in a way that the request does not show
-                raise InvalidRequestError("A stored answer does not match the schema: --ask asks again.")
-            self._watcher.done(number, reply)
+            self._watcher.done(number, self._reply_of(known, answer))
         session.notebook.seen.update((known.id, *(turn.id for turn in known.turns)))
         place = session.conversation.place_of(known)
         is_out = past is not None and place is None and session.is_behind
@@ -235,11 +239,18 @@ class _SideBySide:
             session.record(Kept(place.id, asked.run or "", asked.execution))
         return self._checked(known)
 
+    def _reply_of(self, known: Alternatives, answer: Alternative) -> Reply:
+        source: ReplySource = "store" if known.digest else "handout"
+        reply = stored_reply(known.turn(answer), self._prompt.schema, source)
+        if reply is None:  # the schema has changed in a way that the request does not show
+            raise InvalidRequestError("A stored answer does not match the schema: --ask asks again.")
+        return reply
+
     # asking
 
     def _ask(self) -> bool:
         """Send the requests at once, and tell the watcher what comes; return whether Ctrl-C stopped it."""
-        self._left = [column for column in self._columns if column.error is None]
+        self._left = [column for column in self._columns if column.error is None and column.known is None]
         try:
             for column in list(self._left):  # daemons: a server that is silent does not keep Python from ending
                 name = "jupyter_ctx side by side"
@@ -324,8 +335,8 @@ def _is_whole(answer: Alternative) -> bool:
 
 
 def _copied(offered: Alternatives | None, said: TurnAdded) -> Alternatives | None:
-    """Return stored answers of another conversation, where all are whole, as answers to this cell."""
-    if offered is None or not all(map(_is_whole, offered.answers)):
+    """Return stored answers of another conversation, where one is whole, as answers to this cell."""
+    if offered is None or not any(map(_is_whole, offered.answers)):
         return None
     asked, now = said.turn.record, time.time()
     answers = list[Alternative]()

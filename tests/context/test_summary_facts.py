@@ -68,6 +68,11 @@ def test_a_paste_does_not_crowd_out_what_was_said_in_a_sentence() -> None:
     assert {"The deadline is 2027-03-14.", "Ask Halldora before we ship."} <= set(lines)
 
 
+def test_decisions_are_taken_though_they_hold_no_number() -> None:
+    said = ["It is a nice day outside today.", "We decided to keep the old parser."]
+    assert pick_lines(said, frozenset(), 50, length) == ["We decided to keep the old parser."]
+
+
 @pytest.mark.parametrize("text", ["Мы встретили Ольгу.", "昨日クレオパトラと話した。", "「夜の海」という歌。"])
 def test_names_of_other_scripts_are_facts(text: str) -> None:
     assert facts(text)

@@ -196,23 +196,22 @@ def test_answers_are_stored_and_shown_again_after_a_restart(tmp_path: Path, prov
     chat.close()
 
 
-def test_answers_are_found_where_they_were_asked_and_those_beside_one_that_failed_are_asked_again(
-    tmp_path: Path,
-) -> None:
+def test_answers_are_found_where_they_were_asked_and_only_what_failed_is_asked(tmp_path: Path) -> None:
     def answer(request: Request) -> str | Answer:
         return Answer((), error=ProviderError("Down.")) if request.temperature == 1.0 else "Yes."
 
     provider = ScriptedProvider(answer)
     sent = []
-    for run in "123":
+    for run in "1234":
         chat = Chat(provider=provider, store=tmp_path / "chats.sqlite", name="one")
         before = len(provider.requests)
         chat.send("Before", cell="0", run=run, stored="cell")
-        for cell, among in (("a", candidates(0.0, 2.0)), ("b", candidates(0.0, 1.0))):
+        for cell, among in (("a", candidates(0.0, 2.0)), ("b", candidates(0.0, 1.0, 2.0))):
             asked(chat, among=among, cell=cell, run=run, stored="cell")
+        chat.send("After", cell="c", run=run, stored="cell")
         sent.append(len(provider.requests) - before)
         chat.close()
-    assert sent == [5, 2, 2]
+    assert sent == [7, 1, 1, 1]
 
 
 def test_ctrl_c_keeps_what_has_come_of_each(chat: Chat) -> None:
