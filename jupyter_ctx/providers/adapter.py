@@ -9,7 +9,7 @@ import re
 import threading
 import weakref
 from abc import abstractmethod
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
@@ -115,6 +115,7 @@ class Adapter(Provider):
         self.truncates, self.converts = at.truncates, at.converts
         self.catalogue = "" if at.self_hosted else (at.base_url or at.name)
         self._client: Client | None = None
+        self._close: Callable[[], object] | None = None
         self._connecting = threading.Lock()  # the first requests may be several at once
         self._closed = threading.Event()  # what ends for that is not asked again; each close sets up another
         self._card: ModelInfo | None = None  # what a server of the user's own says of the model
@@ -229,9 +230,9 @@ class Adapter(Provider):
         """End every open response and close the connections, from any thread; the next request opens new ones."""
         ended, self._closed = self._closed, threading.Event()
         ended.set()
-        client, self._client = self._client, None
-        if client is not None:
-            client.close()
+        closes, self._client, self._close = self._close, None, None
+        if closes is not None:
+            closes()
 
     # what is sent
 
@@ -314,7 +315,7 @@ class Adapter(Provider):
         with self._connecting:
             if self._client is None:
                 self._client = Client(self.address, self.at.timeout)
-                weakref.finalize(self, self._client.close)
+                self._close = weakref.finalize(self, self._client.close)
             return self._client
 
     # errors

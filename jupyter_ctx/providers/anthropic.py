@@ -198,7 +198,7 @@ def _part(attachment: Attachment) -> dict[str, Any]:
 
 
 def _reported(before: dict[str, Any], now: dict[str, Any]) -> dict[str, Any]:
-    """Return the usage reported so far, updated by a later event, as the SDK does.
+    """Return the usage reported so far, updated by a later event.
 
     Some gateways fill in zeros: an update that would leave no input at all is ignored.
     """

@@ -75,7 +75,7 @@ NAME_IN_QUOTES = r"(['\"`])[\w.-]+\1"  # of a parameter or a field of the user's
 LONG_WAIT = 3_600.0  # seconds: a quota that is there again sooner is a rate limit
 LIMIT_AND_REQUESTED = r"(?i)\blimit:? (\d[\d,]*)\b(?:(?!limit)[^.]){0,60}?\brequested:? (\d[\d,]*)"
 UNIT_SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3_600.0, "d": 86_400.0}
-TIME = r"(\d+(?:\.\d+)?) ?(?:(ms|s|m|h|d)|(s)ec(?:ond)?s?|(m)in(?:ute)?s?|(h)ours?|(d)ays?)(?![a-z])"
+TIME = r"(\d+(?:\.\d+)?) ?(?:(ms|s|m|h|d)|(s)ec(?:s|onds?)?|(m)in(?:s|utes?)?|(h)ours?|(d)ays?)(?![a-z])"
 SPAN = rf"(?:{TIME}(?:,? (?:and )?)?)+"
 RETRY_WORDS = rf"(?i)(?:try again|retry|wait|available again|resets?|come back)[ a-z:=]{{0,30}}?\b({SPAN})"
 

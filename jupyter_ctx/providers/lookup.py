@@ -51,7 +51,7 @@ def bills(provider: str, address: str | None = None) -> str | None:
 
 @cache
 def _providers_by_host() -> dict[str, str]:
-    """Return the services by their hosts; that of an SDK's own address has the usual form."""
+    """Return the services by their hosts; that of an API's own address has the usual form."""
     hosts = {
         str(urlsplit(service.base_url or f"https://api.{service.prices}.com").hostname): name
         for name, service in SERVICES.items()
@@ -75,7 +75,10 @@ def get_provider(
     """
     api_key = clean_key(api_key or "")
     if base_url is not None:
-        return _elsewhere(model, checked_address(base_url), api_key or NO_KEY, timeout)
+        address = checked_address(base_url)
+        prefix, _, name = model.partition("/")
+        known = SERVICES.get(prefix) if name else None
+        return _make(known or ELSEWHERE, address, name if known else model, address, api_key or NO_KEY, timeout)
     provider, name = split_model(model)
     if provider == "local":
         return LocalProvider(name, n_ctx=n_ctx)
@@ -123,13 +126,6 @@ def check_known(name: str, model: str = "") -> None:
             f"No provider {name!r}.{did_you_mean(name, names, f'{{}}{model}')} Providers: {', '.join(names)}; "
             "any other OpenAI-compatible server works with --base-url URL."
         )
-
-
-def _elsewhere(model: str, base_url: str, api_key: str, timeout: float) -> Provider:
-    provider, _, name = model.partition("/")
-    if provider not in SERVICES or not name:
-        return _make(ELSEWHERE, base_url, model, base_url, api_key, timeout)
-    return _make(SERVICES[provider], base_url, name, base_url, api_key, timeout)
 
 
 def _make(service: Endpoint, provider: str, name: str, base_url: str | None, key: str, timeout: float) -> Adapter:

@@ -57,44 +57,45 @@ class AnswerParts:
             if size > PART:
                 self._data, self._other = [], []  # the error's traceback would keep them
                 raise too_long("an event", PART)
-            text = self._take(line)
-            if text:
+            taken = self._take(line)
+            if taken is not None:
                 size = 0
-                for event in self._objects(text):
+                for event in self._objects(*taken):
                     yield event
                     if event is DONE:
                         return
         for text in ("\n".join(self._data).strip(), "\n".join(self._other).strip()):
-            if _parsed(text) is not NOT_JSON or (text and self._event == "error"):
-                yield from self._objects(text)
+            value = _parsed(text)
+            if value is not NOT_JSON or (text and self._event == "error"):
+                yield from self._objects(text, value)
             elif text and self.words is None:  # else half an event, which is dropped
                 self.words = text
 
-    def _take(self, line: str) -> str:
-        """Take one line; return the text of the event, or of the line of JSON, that it completes."""
+    def _take(self, line: str) -> tuple[str, Any] | None:
+        """Take one line; return the text of the event, or of the line of JSON, that it completes, and its value."""
         if not line.strip():
             text, self._data = "\n".join(self._data).strip(), []
             self._event = self._event if text else ""
-            return text
+            return (text, _parsed(text)) if text else None
         field, _, value = line.partition(":")
         if field == "data":
-            self._data.append(value.removeprefix(" "))
             # an object that is whole is an event even where no empty line ends it
-            is_whole = (
-                len(self._data) == 1 and value.endswith(("}", "[DONE]")) and _parsed(value.strip()) is not NOT_JSON
-            )
-            return self._data.pop() if is_whole else ""
-        if field == "event":
+            may_be_whole = not self._data and value.endswith(("}", "[DONE]"))
+            parsed = _parsed(value.strip()) if may_be_whole else NOT_JSON
+            if parsed is not NOT_JSON:
+                return value, parsed
+            self._data.append(value.removeprefix(" "))
+        elif field == "event":
             self._event = value.strip()
         elif field not in ("", "id", "retry"):
+            parsed = NOT_JSON if self._other else _parsed(line)
+            if parsed is not NOT_JSON:
+                return line, parsed
             self._other.append(line)
-            is_whole = len(self._other) == 1 and _parsed(line) is not NOT_JSON
-            return self._other.pop() if is_whole else ""
-        return ""
+        return None
 
-    def _objects(self, text: str) -> Iterator[dict[str, Any]]:
-        """Yield the objects in a text. Raises EventError for an error, ValueError for broken JSON."""
-        value = _parsed(text.strip())
+    def _objects(self, text: str, value: Any) -> list[dict[str, Any]]:
+        """Return the objects in a text, which is parsed. Raises EventError for an error, ValueError for broken JSON."""
         name, self._event = self._event, ""
         if name == "error" and value is not DONE:
             raise EventError(text if value is NOT_JSON else value)
@@ -102,14 +103,16 @@ class AnswerParts:
             raise ValueError("broken JSON")
         if value is NOT_JSON or isinstance(value, str):
             self.words = text if value is NOT_JSON else value
-        for event in [value] if isinstance(value, dict) else dicts_in(value):
+        events = [value] if isinstance(value, dict) else dicts_in(value)
+        for event in events:
             if self._note is not None and MAY_TELL.search(text):
                 self._note(event)
             if event.get("error") or "error" in (event.get("object"), event.get("type")):
                 raise EventError(event)
-            if any(isinstance(event.get(name), str | list) for name in MESSAGE_FIELDS):
+            words = [event[name] for name in MESSAGE_FIELDS & event.keys()]
+            if any(isinstance(each, str | list) for each in words):
                 self.words = event
-            yield event
+        return events
 
 
 def _lines(chunks: Iterable[bytes]) -> Iterator[str]:

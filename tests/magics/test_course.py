@@ -58,7 +58,7 @@ def test_an_address_of_the_environment_goes_with_its_model_and_no_other_address_
         assert Chat().send("x").text == "Blue."
         assert Chat("qwen", base_url=other.url).send("x").text == "Red."
         assert Chat("openai/gpt-4o").config.base_url is None
-    assert {request["authorization"] for request in (*hub.requests, *other.requests)} == {"Bearer none"}
+    assert {request["authorization"] for request in (*hub.requests, *other.requests)} == {None}
 
 
 def test_a_password_in_ollamas_own_address_is_not_told(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -307,13 +307,6 @@ def test_two_messages_of_one_response_are_two_paragraphs(told: Told) -> None:
     assert told.says(RESPONSES, events(*deltas, ended, end="")).send("x").text == "One.\n\nTwo."
 
 
-def test_a_response_that_failed_without_a_reason_says_so(told: Told) -> None:
-    for failed in ({"status": "failed", "error": None}, {}, {"error": None, "output": None}):
-        event = {"type": "response.failed", "response": {**response(), **failed}}
-        with pytest.raises(ProviderError, match="the response failed, and no reason was given"):
-            told.says(RESPONSES, events(event, end="")).send("x")
-
-
 # thinking of which only the end is marked
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from http.server import BaseHTTPRequestHandler
 from socket import gethostname
 from typing import Any
@@ -78,18 +77,6 @@ def test_odd_probabilities_lose_no_text() -> None:
     with serve(events(chunk)) as (url, _):
         reply = Chat("m", base_url=url).send("x")
     assert (reply.text, [each.token.data for each in reply.tokens]) == ("Hi", [b"Hi"])
-
-
-def test_the_call_of_a_tool_alone_says_what_it_is(dialect: Dialect) -> None:
-    name = {"completions": "tool_calls", "anthropic": "tool_use"}.get(dialect.name)
-    if name is None:
-        return  # these two mark it in no reason for the end
-    end = dialect.end()
-    for known in ('"stop"', '"end_turn"'):
-        end = end.replace(f"{known}", json.dumps(name))
-    with serve(end, path="") as (url, _):
-        reply = dialect.chat(url).send("x")
-    assert (reply.text, reply.detail) == ("", name)
 
 
 def test_blank_lines_without_end_are_cut_soon() -> None:

@@ -255,12 +255,6 @@ def test_a_broken_package_is_one_line_with_its_name(install: Install, code: str,
         Chat("echo/loud").send("Why?")
 
 
-def test_a_mistake_in_a_registered_provider_names_its_package(install: Install) -> None:
-    install("echo = echo_llm:Echo", ECHO.replace("request.messages[-1]", "request.words"))
-    with pytest.raises(ProviderError, match=r"'echo' \(echo_llm:Echo of echo_llm 1\.2\) failed: AttributeError"):
-        Chat("echo/loud").send("Why?")
-
-
 def test_a_built_in_name_is_not_taken_over(install: Install) -> None:
     install("openai = echo_llm:Echo\necho = echo_llm:Echo")
     assert type(get_provider("openai/gpt-4o")).__name__ == "Responses"

@@ -64,13 +64,6 @@ def test_only_a_call_parts_the_text_that_citations_cut_up(name: str) -> None:
         assert "".join(pieces) == f"{BEFORE}\n\n{ANSWER}"
 
 
-def test_white_space_at_a_call_is_kept_as_it_is() -> None:
-    call = delta_piece({"tool_calls": [{"index": 0, "type": "function", "function": {"name": "s"}}]})
-    answer = events(piece("The mean is "), call, piece("5."), piece("", "stop"), usage(40, 4))
-    with answering(COMPLETIONS, answer) as (chat, _):
-        assert chat.send("x").text == "The mean is 5."
-
-
 def test_lists_of_addresses_and_of_results_are_sources() -> None:
     """Perplexity sends addresses and, with titles, results beside every piece, xAI the first alone, Groq results."""
     results = [{"title": CUP[1], "url": CUP[0], "date": None}, {"title": BALL[1], "url": BALL[0]}]

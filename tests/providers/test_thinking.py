@@ -153,12 +153,6 @@ def test_an_answer_that_is_all_thinking_fails_and_is_kept_and_paid(dialect: Dial
     assert '"x"' not in json.dumps(seen[1])
 
 
-def test_thinking_that_nobody_shows_is_known_by_its_tokens() -> None:
-    answer = COMPLETIONS.answer(why="max_tokens", said=900, thought=900)
-    with answering(COMPLETIONS, answer) as (chat, _), pytest.raises(ProviderError, match="900 tokens, max_tokens not"):
-        chat.send("x")
-
-
 def test_an_answer_sent_as_thinking_is_shown_as_the_answer(dialect: Dialect) -> None:
     texts: list[str] = []
     answers = (dialect.answer(thoughts=THOUGHTS, sent=20, said=40, thought=40), dialect.answer("Hi"))
@@ -170,14 +164,6 @@ def test_an_answer_sent_as_thinking_is_shown_as_the_answer(dialect: Dialect) -> 
     assert any("as thinking" in notice for notice in reply.notices)
     assert used == 60
     assert "Blue is scattered." in json.dumps(seen[1])
-
-
-def test_thoughts_before_the_call_of_a_tool_are_no_answer() -> None:
-    call = piece("", "tool_calls")
-    thought = delta_piece({"content": None, "reasoning_content": "I call it."})
-    with answering(COMPLETIONS, events(thought, call, usage(9, 9))) as (chat, _):
-        reply = chat.send("x")
-    assert (reply.text, reply.thinking) == ("", "I call it.")
 
 
 def test_a_window_that_ends_while_the_model_thinks_is_no_refusal() -> None:

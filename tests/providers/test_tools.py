@@ -126,13 +126,6 @@ def test_a_call_that_is_cut_by_max_tokens_is_dropped(dialect: Dialect) -> None:
     assert (reply.calls, reply.state, reply.stop_reason, reply.text) == ((), "", "max_tokens", BEFORE)
 
 
-def test_calls_that_break_off_are_a_cut(dialect: Dialect) -> None:
-    stream = CALLING[dialect.name]([NO], BEFORE)
-    with served(dialect, "".join(f"{event}\n\n" for event in stream.split("\n\n")[:-4])) as (provider, _):
-        reply = reply_to(provider, ASKED)
-    assert (reply.calls, reply.stop_reason) == ((), "cut")
-
-
 def test_what_a_model_makes_up_is_text_and_can_be_sent_back(dialect: Dialect) -> None:
     calls = [Called("c1", 'os.system("x")', '{"a": "\\ud800"}'), Called("c2", "rows", '{"big": 1e999}')]
     if dialect.name != "google":  # which sends no text
