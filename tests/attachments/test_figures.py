@@ -198,14 +198,6 @@ def test_objects_that_show_themselves_as_images_are_images() -> None:
     assert attached(Shown(jpeg)).files[0].media_type == "image/jpeg"
 
 
-def test_objects_that_have_no_image_at_present_are_text() -> None:
-    from ipywidgets import IntSlider
-
-    for value in (AsPng(None), AsBundle("no base64!"), AsPng(b"no image"), IntSlider()):
-        assert attached(value).files == ()
-        assert attached(value).text
-
-
 # charts
 
 
