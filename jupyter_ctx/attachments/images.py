@@ -10,7 +10,7 @@ import sys
 from base64 import b64decode
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from io import BytesIO
 from typing import Any, NamedTuple
 
@@ -79,27 +79,25 @@ def _pixels(width: int, height: int) -> str:
     return f"{width:,} × {height:,}"
 
 
-def modest(name: str, data: bytes, edge: int, of: tuple[int, int] | None = None) -> ImageFile:
+def modest(name: str, data: bytes, edge: int) -> ImageFile:
     """Return an image of a size that providers take, made smaller where its longer edge has more than ``edge`` pixels.
 
-    ``of``: the pixels that it had before it was drawn smaller. Raises InvalidRequestError, and
-    MissingDependencyError where it is too large and Pillow is not installed.
+    Raises InvalidRequestError, and MissingDependencyError where it is too large and Pillow is not installed.
     """
-    image = ImageFile(media_type_of(data) or "image/png", data, *image_size(data), of)
+    image = ImageFile(media_type_of(data) or "image/png", data, *image_size(data))
     if max(image.width, image.height) <= edge and len(data) <= PLAIN_BYTES:
         return image
     try:
         from PIL import Image
 
         with Image.open(BytesIO(data)) as opened:
-            smaller = of_pil(name, opened, edge)
+            return of_pil(name, opened, edge)
     except Exception as error:
         if len(data) <= MOST_IMAGE_BYTES:  # providers make it smaller themselves
             return image
         large = f"{name} has {len(data):,} bytes, of which providers take about {MOST_IMAGE_BYTES:,}"
         kind = MissingDependencyError if isinstance(error, ImportError) else InvalidRequestError
         raise kind(f"{large}. Pillow makes it smaller (pip install pillow), but: {error}. Nothing was sent.") from None
-    return replace(smaller, of=of or smaller.of)
 
 
 def of_pil(name: str, image: Any, edge: int, most: int = MOST_IMAGE_BYTES) -> ImageFile:
@@ -238,8 +236,7 @@ def _drawn_by_matplotlib(name: str, figure: Any, edge: int) -> ImageFile:
     scale = min(1.0, edge / (max(figure.get_size_inches()) * figure.dpi))
     figure.savefig(file, format="png", dpi=scale * figure.dpi, bbox_inches="tight")
     figure.stale = was_stale  # else pyplot draws it again at the end of the cell
-    width, height = (round(side / scale) for side in image_size(file.getvalue()))
-    return modest(name, file.getvalue(), edge, (width, height) if scale < 1 else None)
+    return modest(name, file.getvalue(), edge)
 
 
 def _displayed(value: Any) -> bytes | None:

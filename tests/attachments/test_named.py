@@ -103,17 +103,6 @@ def test_a_variable_goes_before_a_file_of_its_name_and_the_notice_names_the_othe
     assert "From the file." in sent(asked)
 
 
-def test_an_attribute_that_fails_is_an_error_that_names_it(cells: Cells, asked: Seen) -> None:
-    cells.run("""
-class Lazy:
-    @property
-    def broken(self): print("loud"); raise RuntimeError("no connection")
-lazy = Lazy()
-""")
-    assert "-a lazy.broken: RuntimeError: no connection." in str(cells.fail("%%chat -a lazy.broken\nx"))
-    assert asked == []
-
-
 SLOW = """
 import os, signal, threading, time
 class Slow:

@@ -65,13 +65,6 @@ def test_the_first_pictures_go_as_images_in_order_for_a_model_that_reads_them(tm
     assert sent.content.count("[image, 1,024 × 768 pixels]") == 12
 
 
-def test_of_a_long_output_the_first_and_the_last_lines_go() -> None:
-    text = notebook_text(nbformat.writes(book(new_output("stream", text="\n".join(map(str, range(10_000))))))) or ""
-    assert "\n0\n" in text
-    assert "\n9999\n" in text
-    assert "9,940 lines left out" in text
-
-
 @pytest.mark.parametrize(
     "text", ["", "{}", "[1]", '{"cells": [1]}', '{"cells": [{"cell_type": "code", "outputs": 3}]}']
 )
