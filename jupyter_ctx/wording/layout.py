@@ -71,16 +71,14 @@ def wrapped(text: str, width: int, indent: str = "") -> str:
 
     Lines that go on are indented as the line that they belong to, and by ``indent``.
     """
-    return "\n".join(line for each in text.split("\n") for line in _wrapped_line(each, width, indent))
-
-
-def _wrapped_line(line: str, width: int, indent: str) -> list[str]:
-    if len(line) <= width:
-        return [line]
-    indent = line[: len(line) - len(line.lstrip())] + indent
-    return textwrap.wrap(
-        line, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False, replace_whitespace=False
+    wrap = textwrap.TextWrapper(
+        width, expand_tabs=False, break_long_words=False, break_on_hyphens=False, replace_whitespace=False
     )
+    lines = list[str]()
+    for line in text.split("\n"):
+        wrap.subsequent_indent = line[: len(line) - len(line.lstrip())] + indent
+        lines += wrap.wrap(line) if len(line) > width else [line]
+    return "\n".join(lines)
 
 
 def wrapped_last(rows: Sequence[Sequence[str]], width: int, longest: int = 34) -> list[str]:
