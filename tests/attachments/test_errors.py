@@ -77,11 +77,10 @@ def test_the_line_of_a_mistake_within_thirty_frames_of_pandas_is_sent(numbered: 
     assert len(sent) < 7_000
 
 
-@pytest.mark.parametrize("typed", ["%%chat {} --error", "%chat {} --error\n"])
-def test_without_a_prompt_an_explanation_is_asked_for(numbered: Cells, typed: str) -> None:
+def test_without_a_prompt_an_explanation_is_asked_for(numbered: Cells) -> None:
     fails(numbered, "1 / 0")
     with serve(ANSWER) as (url, seen):
-        numbered.run(typed.format(f"-m gpt-5.2 --base-url {url}"))
+        numbered.run(f"%chat -m gpt-5.2 --base-url {url} --error\n")
     (turn,) = get_chat().turns
     assert seen[0]["messages"][-1]["content"] == turn.prompt
     assert turn.prompt.startswith("Explain this error and how to mend it.\n\nThe error, without")

@@ -90,7 +90,7 @@ def test_a_run_ends_at_once_and_keeps_what_came(form: str) -> None:
         assert gateway.answered == LEFT
         assert 1 <= gateway.refused <= 2 * START_AT_ONCE  # those that were on their way: more with each answer
         filled = datetime.fromtimestamp(FILLED.timestamp())
-        assert (f"$0 of $5 left, until {filled:%A}" in str(raised.value)) == (error is LITELLM)
+        assert (f"$0 of $5 left, until {filled:%Y-%m-%d}" in str(raised.value)) == (error is LITELLM)
 
 
 THINKING = events(delta_piece({"reasoning_content": "Hm. " * 9}), piece("", "length"), usage(10, 50))
