@@ -9,7 +9,7 @@ import re
 import threading
 import weakref
 from abc import abstractmethod
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
@@ -32,7 +32,7 @@ from .credit import allowance_in, gateway_of
 from .error_mapping import TOO_LATE, Refusal
 from .http_client import ANSWER, Client, ResponseError, StatusError, body_bytes, failure, is_this_machine
 from .model_lists import find_card, read_cards
-from .parameters import COMPATIBLE_FORM, Effort, Form, effort_for, refused_at, without
+from .parameters import Effort, Form, effort_for, refused_at, without
 from .reply_builder import ReplyBuilder
 from .request_body import OF_A_PARAMETER, encoded, in_prompt, schema_text, with_parameters
 from .stream_events import AnswerParts, EventError
@@ -102,7 +102,7 @@ class Adapter(Provider):
     own_address: ClassVar[str] = ""  # of the provider itself, where the endpoint names no other
     path: ClassVar[str] = ""  # of requests for an answer
     list_path: ClassVar[str] = ""
-    effort_form: Form = COMPATIBLE_FORM  # how this API is told how much to think
+    efforts: Sequence[Form] = ()  # the ways in which this API is told how much to think, the newest first
     takes = frozenset({"image", "pdf"})
     takes_schema = True
     takes_tools = True
@@ -148,7 +148,7 @@ class Adapter(Provider):
 
     def _learn(self, refusal: Refusal, request: Request) -> None:
         """Learn from a refusal what the model does not take."""
-        self._refused.learn(refusal, request, self.body(request), self.effort_form)
+        self._refused.learn(refusal, request, self.body(request), self.efforts)
 
     # what all adapters share
 
@@ -238,7 +238,7 @@ class Adapter(Provider):
 
     def _effort(self, request: Request) -> Effort | None:
         """Return how much a request says to think, as the model takes it."""
-        return effort_for(request.effort, self.effort_form, self._refused.names)
+        return effort_for(request.effort, self.efforts, self._refused.names)
 
     def _with_options(self, body: Mapping[str, Any], request: Request) -> dict[str, Any]:
         """Return a body with effort and the user's own parameters, without what is refused here."""

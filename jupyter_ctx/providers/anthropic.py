@@ -11,7 +11,7 @@ from ..context.usage import Usage
 from ..conversation.messages import Attachment, Message, ToolCall
 from .adapter import Adapter
 from .base import Piece, Request, Thought
-from .parameters import CLAUDE_FORM
+from .parameters import CLAUDE_FORMS
 from .reply_builder import ReplyBuilder
 from .request_body import as_base64, content
 from .stream_events import count, dict_at, text_at
@@ -20,6 +20,7 @@ from .tools import Parts, arguments, as_message, sent_id, sent_name, sent_parts,
 SENT = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
 API_VERSION = "2023-06-01"
 MAX_TOKENS = 4_096  # the API demands one
+LEAST_BUDGET = 1_024  # tokens of thinking
 _API = "anthropic"
 Blocks = dict[object, tuple[dict[str, Any], list[tuple[str, str]]]]  # by place, each with what came of its fields
 EMPTY = {"type": "text", "text": ""}
@@ -33,7 +34,7 @@ class Anthropic(Adapter):
     path = "/v1/messages"
     list_path = "/v1/models?limit=1000"
     sends_reserve = True
-    effort_form = CLAUDE_FORM
+    efforts = CLAUDE_FORMS
 
     def _headers(self) -> dict[str, str]:
         return {"anthropic-version": API_VERSION, "x-api-key": self.at.api_key}
@@ -53,7 +54,7 @@ class Anthropic(Adapter):
             "temperature": request.temperature,
             "tools": _tools(request),
         }
-        return self._with_options(body, request)
+        return _within_length(self._with_options(body, request))
 
     def _count(self, request: Request) -> int:
         told, form = self._structured(request)
@@ -105,6 +106,14 @@ def _whole(begun: dict[str, Any], pieces: list[tuple[str, str]]) -> dict[str, An
     if "input" in block:  # of a call, or of a tool that the server runs itself
         block["input"] = written if _is_call(block) else arguments(ToolCall("", "", written))
     return block
+
+
+def _within_length(body: dict[str, Any]) -> dict[str, Any]:
+    """Return a body whose budget for thinking, which older models have, leaves room for the answer."""
+    thinking = body.get("thinking")
+    if not isinstance(thinking, dict) or thinking.get("budget_tokens", 0) < body["max_tokens"]:
+        return body
+    return {**body, "thinking": {**thinking, "budget_tokens": max(LEAST_BUDGET, body["max_tokens"] // 2)}}
 
 
 def _messages(request: Request) -> list[dict[str, Any]]:

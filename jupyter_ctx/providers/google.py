@@ -16,7 +16,7 @@ from ..errors import AuthenticationError, MissingDependencyError
 from .adapter import BY_ENVIRONMENT, Adapter
 from .base import Piece, Request, Thought
 from .logprobs import reported_tokens
-from .parameters import GEMINI_FORM
+from .parameters import GEMINI_FORMS
 from .reply_builder import ReplyBuilder
 from .request_body import as_base64, encoded
 from .stream_events import count, dict_at, dicts_in, text_at
@@ -33,7 +33,7 @@ class Google(Adapter):
     own_address = "https://generativelanguage.googleapis.com"
     list_path = "/v1beta/models?pageSize=1000"
     reports_logprobs = True
-    effort_form = GEMINI_FORM
+    efforts = GEMINI_FORMS
 
     def _headers(self) -> dict[str, str]:
         if self.at.api_key != BY_ENVIRONMENT:

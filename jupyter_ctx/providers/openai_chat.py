@@ -17,7 +17,7 @@ from .error_mapping import Refusal
 from .http_client import StatusError
 from .logprobs import reported_tokens
 from .model_lists import find_card, read_cards
-from .parameters import COMPATIBLE_FORM, FORMS_BY_SERVICE, OWN_SERVER_FORM, says_not_taken
+from .parameters import COMPATIBLE_FORMS, EFFORT_ALONE, OWN_SERVER_FORMS, says_not_taken
 from .reply_builder import ReplyBuilder
 from .request_body import as_part, content, in_prompt
 from .stream_events import DONE, EventError, count, dict_at, dicts_in, text_at
@@ -75,8 +75,7 @@ class ChatCompletions(OpenAIAdapter):
     def __init__(self, at: Endpoint) -> None:
         super().__init__(at)
         self._missing: set[str] = set()  # paths that this server has not
-        usual = OWN_SERVER_FORM if at.self_hosted else COMPATIBLE_FORM
-        self.effort_form = FORMS_BY_SERVICE.get(at.name, usual)
+        self.efforts = COMPATIBLE_FORMS.get(at.name) or (OWN_SERVER_FORMS if at.self_hosted else (EFFORT_ALONE,))
 
     def body(self, request: Request) -> dict[str, Any]:
         """Return a request as the API takes it."""

@@ -12,7 +12,7 @@ from ..conversation.messages import Attachment, Message
 from .base import Piece, Request, Thought
 from .logprobs import reported_tokens
 from .openai_chat import OpenAIAdapter, usage_of
-from .parameters import RESPONSES_FORM
+from .parameters import RESPONSES_FORMS
 from .reply_builder import ReplyBuilder
 from .request_body import content, data_url
 from .stream_events import EventError, dict_at, dicts_in, text_at
@@ -34,7 +34,7 @@ class Responses(OpenAIAdapter):
     """A model behind the Responses API. Nothing of a conversation is kept there (``store`` is off)."""
 
     path = "/responses"
-    effort_form = RESPONSES_FORM
+    efforts = RESPONSES_FORMS
 
     def _headers(self) -> dict[str, str]:
         """Return the headers that hold the key, and those of the environment that say who is billed."""

@@ -17,11 +17,12 @@ from jupyter_ctx.config.settings import typed_value
 from jupyter_ctx.providers.error_mapping import Refusal
 from jupyter_ctx.providers.openai_chat import ChatCompletions
 from jupyter_ctx.providers.parameters import (
-    CLAUDE_FORM,
+    CLAUDE_FORMS,
     EFFORT,
-    GEMINI_FORM,
+    EFFORT_ALONE,
+    GEMINI_FORMS,
     LEVELS,
-    RESPONSES_FORM,
+    RESPONSES_FORMS,
     Form,
     effort_for,
     named_field,
@@ -67,7 +68,9 @@ def test_every_model_answers_at_every_effort_after_two_refusals_at_most(model: S
         ("claude-opus-5-5", "high", "output_config.effort", "high"),
         ("claude-opus-5-5", "none", "thinking.type", "disabled"),
         ("claude-fable-5-2", "none", "output_config.effort", "low"),
+        ("claude-haiku-4-5", "high", "thinking.budget_tokens", 20_000),
         ("gemini-3.1-pro", "none", "generationConfig.thinkingConfig.thinking_level", "low"),
+        ("gemini-2.5-pro", "none", "generationConfig.thinkingConfig.thinking_budget", 512),
         ("kimi-k3", "low", "thinking.type", "enabled"),
         ("deepseek-v4-pro", "none", "thinking.type", "disabled"),
         ("deepseek-v4-pro", "medium", "reasoning_effort", "high"),
@@ -78,7 +81,7 @@ def test_the_nearest_level_is_sent_in_the_words_of_the_service(name: str, level:
     with strict(BY_NAME[name]) as (provider, seen):
         reply = Chat(provider=provider, effort=level, max_tokens=30_000).send("Why?")
     assert at(seen[-1], path) == value
-    same = (level, "xhigh", "disabled", "enabled")  # the most that a model has is its max
+    same = (level, "xhigh", "disabled", "enabled", 20_000)  # the most that a model has is its max
     is_same = value is not None and (value in same or str(value).lower() == level)
     assert len(adaptations(reply)) == (0 if is_same else 1)
     assert all(level in line for line in adaptations(reply))
@@ -91,8 +94,14 @@ def test_thinking_of_a_model_that_is_asked_to_think_is_shown(model: StrictModel)
         assert Chat(provider=provider, effort="high").send("Why?").thinking == "Hm."
 
 
+def test_a_budget_for_thinking_leaves_room_for_the_answer() -> None:
+    with strict(BY_NAME["claude-haiku-4-5"]) as (provider, seen):
+        Chat(provider=provider, effort="high", max_tokens=5_000).send("Why?")
+    assert seen[-1]["thinking"]["budget_tokens"] == 2_500
+
+
 def test_a_temperature_that_a_model_refuses_is_left_out_with_one_line(model: StrictModel) -> None:
-    if model.name in ("gpt-4o", "gemini-3.1-pro", "deepseek-v4-pro"):
+    if model.name in ("gpt-4o", "claude-haiku-4-5", "gemini-3.1-pro", "gemini-2.5-pro", "deepseek-v4-pro"):
         pytest.skip("it takes one")
     with strict(model) as (provider, seen):
         chat = Chat(provider=provider, temperature=0)
@@ -155,13 +164,18 @@ def test_an_effort_that_is_none_of_the_levels_is_an_error_that_lists_them() -> N
         Chat("openai/gpt-5.2", effort="huge")
 
 
-@pytest.mark.parametrize("form", [RESPONSES_FORM, CLAUDE_FORM, GEMINI_FORM])
+FORMS: tuple[tuple[Form, ...], ...] = (RESPONSES_FORMS, CLAUDE_FORMS, GEMINI_FORMS, (EFFORT_ALONE,))
+
+
+@pytest.mark.parametrize("forms", FORMS)
 @pytest.mark.parametrize("level", LEVELS)
-def test_thinking_is_never_turned_off_unless_that_was_asked_for(level: str, form: Form) -> None:
+def test_thinking_is_never_turned_off_unless_that_was_asked_for(level: str, forms: tuple[Form, ...]) -> None:
     all_but_none = {f"effort={each}" for each in LEVELS if each != "none"}
-    chosen = effort_for(level, form, all_but_none)
-    assert (chosen is not None and chosen.level == "none") == (level == "none" and "none" in form.levels)
-    assert effort_for(level, form, {EFFORT}) is None
+    chosen = effort_for(level, forms, all_but_none)
+    assert (chosen is not None and chosen.level == "none") == (
+        level == "none" and any("none" in f.levels for f in forms)
+    )
+    assert effort_for(level, forms, {EFFORT}) is None
 
 
 WORDINGS = (  # of refusals that are not among those of the strict models

@@ -86,11 +86,19 @@ NO_BUDGET = (
     "to control thinking behavior."
 )
 EFFORT, LEVEL = "reasoning.effort", "generationConfig.thinkingConfig.thinking_level"
+BUDGET = "generationConfig.thinkingConfig.thinking_budget"
 CLAUDE_5 = (
     takes_no("temperature", DEPRECATED),
     takes_no("top_p", DEPRECATED),
     takes_only("thinking.type", "adaptive disabled", NO_BUDGET),
 )
+
+
+def takes_no_temperature_beside_thinking(request: dict[str, Any]) -> Any:
+    """Claude before 4.7."""
+    if at(request, "thinking.type") != "enabled" or at(request, "temperature") is None:
+        return None
+    return {"error": {"message": "`temperature` may only be set to 1 when thinking is enabled."}}
 
 
 GEMINI_LEVEL = "Thinking level VALUE is not supported for this model. Please retry with other thinking level."
@@ -107,8 +115,17 @@ MODELS = (
     StrictModel("claude-fable-5-2", "anthropic", Anthropic, (
         *CLAUDE_5, takes_only("thinking.type", "adaptive", '"thinking.type.VALUE" is not supported for this model.'),
     )),
+    StrictModel("claude-haiku-4-5", "anthropic", Anthropic, (
+        takes_only("thinking.type", "enabled disabled", "adaptive thinking is not supported on this model"),
+        takes_no("output_config.effort", "This model does not support the NAME parameter."),
+        takes_no_temperature_beside_thinking,
+    )),
     StrictModel("gemini-3.1-pro", "google", Google, (
         takes_only(LEVEL, "low medium high", GEMINI_LEVEL),
+    )),
+    StrictModel("gemini-2.5-pro", "google", Google, (
+        takes_no(LEVEL, "Thinking level is not supported for this model."),
+        takes_only(BUDGET, "512 4096 12288 24576", "Budget VALUE is invalid. This model only works in thinking mode."),
     )),
     StrictModel("kimi-k3", "moonshot", ChatCompletions, (
         takes_only("temperature", "1", "invalid temperature: only 1 is allowed for this model"),
