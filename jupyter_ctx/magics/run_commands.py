@@ -11,6 +11,7 @@ from IPython.display import display
 
 from ..config.settings import MODEL_SETTINGS
 from ..conversation.conversation import Conversation
+from ..display.text import markdown_block
 from ..display.turn_bars import TurnFigures, turns_bundle
 from ..errors import ChatError, ChatInterrupted, InvalidRequestError, MissingDependencyError
 from ..experiments.asking.progress import ending_figures, sentences_of
@@ -22,6 +23,7 @@ from .line_options import each_of, given_settings
 from .questions import asked_first
 from .variables import check_new_name, is_run, named, schema_named, scorers_named, table_named
 
+USUAL = {"error": "", "cached": False, "truncated": False, "stop_reason": "stop"}  # what need not be shown
 PROMPTS_SHOWN, PROMPT_SHOWN = 3, 2_000  # prompts that a dry run shows, and characters of each
 
 
@@ -63,7 +65,7 @@ class MapCell:
         if isinstance(error, ChatInterrupted):
             raise error
         if "answers" not in run.shown and any(result.asked for result in run.results):
-            display(table)
+            self._display(_with_news(table))
         if error is not None:  # which has the figures
             raise error
         self._tell_ending(run, time.monotonic() - begun)
@@ -105,6 +107,13 @@ class MapCell:
             )
         return answer
 
+    def _display(self, table: Any) -> None:
+        """Show a DataFrame with a form in Markdown, which it does not have itself."""
+        forms, metadata = self._shell.display_formatter.format(table)
+        if "text/html" in forms:
+            forms.setdefault("text/markdown", markdown_block(forms["text/plain"]))
+        display(forms, metadata=metadata, raw=True)
+
     def _tell_ending(self, run: Run, seconds: float) -> None:
         """Show below the answers the figures, notices that are new, and what the scores say."""
         known = (*self._told, *(run.differences if "differences" in run.shown else ()))
@@ -134,6 +143,15 @@ def _ended(run: Run) -> tuple[Any, BaseException | None]:
             return run.results.to_frame(), error
         except MissingDependencyError:
             return run.results, error
+
+
+def _with_news(table: Any) -> Any:
+    """Return a DataFrame of pandas without columns that tell nothing here; a table of another kind as it is."""
+    if not hasattr(table, "iloc") or not len(table):
+        return table
+    silent = [name for name, usual in USUAL.items() if name in table.columns and (table[name] == usual).all()]
+    silent += [name for name in ("cost",) if name in table.columns and table[name].isna().all()]
+    return table.drop(columns=silent)
 
 
 def _remedies(run: Run) -> Iterable[str]:

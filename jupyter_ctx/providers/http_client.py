@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import threading
+import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import closing, suppress
 from functools import cache
@@ -25,6 +26,7 @@ MEGABYTE = 1 << 20
 ERROR = 2 * MEGABYTE  # whose beginning says what is wrong: the rest is not read
 BODY = 8 * MEGABYTE  # of a list of models, a count
 ANSWER = 128 * MEGABYTE  # of a streamed answer: most servers send 200 to 400 bytes a token
+UNPACKED = 65_536  # bytes that are decompressed at once
 PART = 16 * MEGABYTE  # of an event, and of the text of one answer (in characters)
 CERTIFICATES = ("SSL_CERT_FILE", "SSL_CERT_DIR")
 
@@ -133,14 +135,23 @@ class Client:
 def body_bytes(response: Any, most: int = BODY) -> Iterator[bytes]:
     """Yield the bytes of a response. Raises ResponseError for more than the bound."""
     encoding = response.headers.get("content-encoding", "identity")
-    if encoding != "identity":
+    if encoding not in ("identity", "gzip"):
         raise ResponseError(f"compressed its reply as {encoding[:20]!r}, which was not asked for.")
-    size = 0
-    for chunk in response.iter_raw():
+    size, chunks = 0, response.iter_raw()
+    for chunk in _unpacked(chunks) if encoding == "gzip" else chunks:
         size += len(chunk)
         if size > most:
             raise too_long("a reply", most)
         yield chunk
+
+
+def _unpacked(chunks: Iterator[bytes]) -> Iterator[bytes]:
+    """Yield what some gateways pack unasked, a bounded part at a time."""
+    unpack = zlib.decompressobj(wbits=31)
+    for packed in chunks:
+        while packed:
+            yield unpack.decompress(packed, UNPACKED)
+            packed = unpack.unconsumed_tail
 
 
 def _beginning(response: Any) -> str:
