@@ -207,7 +207,8 @@ def _age(name: str) -> tuple[int, int, int, str]:
 
 def _label(chat: Chat, name: str) -> str:
     """Return a model with its window and, where there is none, that it needs a key."""
-    window = resolve_window(name)
+    given = chat.config.window if name == chat.config.model else None
+    window = resolve_window(name, window=given)
     key = "needs a key" if _missing_key(chat, name) else ""
     return visible(" · ".join(filter(None, (name, f"{'~' if window.is_guess else ''}{window.tokens:,}", key))))
 
