@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from ..conversation.events import Added
 from ..conversation.messages import Message, new_id
 from ..conversation.text_safety import checked, clean
-from ..display.text import markdown_line, note_plain
+from ..display.text import markdown_line, note_plain, sources_line
 from ..errors import InvalidRequestError
 from ..providers.request_body import as_base64
 from .openai_messages import EXPORT_KEY, EXPORT_VERSION, Marks, dumped, find, parse_json, together
@@ -37,8 +37,9 @@ def write(added: Added) -> str:
             cells.append({"cell_type": "markdown", "id": new_id(), "metadata": {}, "source": note})
         images = [{file.media_type: as_base64(file)} for file in turn.attachments if file.kind == "image"]
         reply = NOTEBOOK_CONTROLS.sub("�", turn.reply.replace("\r\n", "\n"))
-        called = (note_plain(line) for each in turn.rounds for line in each.lines)
-        answer = {"text/plain": "\n".join([*called, reply])}
+        called = [note_plain(line) for each in turn.rounds for line in each.lines]
+        cited = [note_plain(sources_line(turn.record.citations))] if turn.record.citations else []
+        answer = {"text/plain": "\n".join([*called, *cited, reply])}
         cells.append(_code_cell(f"{first}\n{turn.prompt}", *images, answer))
     kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
     ours = {EXPORT_KEY: {"version": EXPORT_VERSION}}  # by which an earlier export is known

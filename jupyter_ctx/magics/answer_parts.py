@@ -60,6 +60,8 @@ def ending(reply: Reply) -> tuple[str, ...]:
             "The reply was stopped for its length before its first token: the prompt probably fills the context "
             "window. Make room with %chat trim N, and set the window (%chat config window N) where no server says it.",
         )
+    if not reply.text and reply.usage and reply.usage.includes_tools:
+        return ("The model only called a tool, and none is run here: ask without tools (--set), or rephrase.",)
     if not reply.text and not reply.rounds:
         return ("The model sent an empty reply. Run the cell again, or rephrase the prompt.",)
     if reply.stop_reason == "context_window":

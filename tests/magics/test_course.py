@@ -117,7 +117,7 @@ def test_a_course_caps_what_a_conversation_costs_and_only_without_its_file_is_th
     course(tmp_path, priced)
     cells = opened()
     assert "max_cost = 0.01 (jupyter_ctx.toml)" in cells.run("%chat config max_cost")
-    assert "$0.01 of $0.01 left" in cells.run("%chat status")
+    assert "$0.01 of $0.01 left" in " ".join(cells.run("%chat status").split())
     assert isinstance(cells.fail("%chat config max_cost 2"), InvalidRequestError)
     assert "locked" in str(cells.fail("%chat config prices 0,0"))
     cells.run("%chat use litellm/gpt-4o\n%chat use litellm/gpt-5.2")

@@ -166,12 +166,11 @@ def test_sources_stand_below_a_new_and_a_stored_answer(tmp_path: Path, cells: Ce
     assert CUP[1] not in reply.text
 
 
-@pytest.mark.parametrize("suffix", ["md", "json", "ipynb"])
-def test_sources_go_along_with_an_export(suffix: str, tmp_path: Path) -> None:
+def test_exports_show_sources_and_json_keeps_them(tmp_path: Path) -> None:
     with answering(COMPLETIONS, SEARCHES["completions"](CUP, BALL), store=tmp_path / "a.db") as (chat, _):
         text = chat.send("Who won?").text
-        path = chat.export(tmp_path / f"talk.{suffix}")
-        assert CUP[0] in path.read_text("utf-8")
+        texts = [chat.export(tmp_path / f"talk.{form}").read_text("utf-8") for form in ("md", "ipynb", "json")]
+        assert all(CUP[0] in text for text in texts)
         taken = Chat("m", base_url="http://127.0.0.1:9/v1")
-        taken.load(path)
+        taken.load(tmp_path / "talk.json")
         assert [(turn.reply, turn.record.citations) for turn in taken.turns] == [(text, (CUP, BALL))]

@@ -655,11 +655,11 @@ class Sequences(RuleBasedStateMachine):
         self.library.switch(name)
 
     @precondition(lambda self: self.now.slots)
-    @rule(suffix=st.sampled_from([".json", ".md", ".ipynb"]))
-    def carry(self, suffix: str) -> None:
+    @rule()
+    def carry(self) -> None:
         """Export it, and import it into a new conversation."""
         before, talk = rows(self.chat), deepcopy(self.now)
-        path = self.chat.export(self.folder / f"talk{self.count}{suffix}")
+        path = self.chat.export(self.folder / f"talk{self.count}.json")
         self.count += 1
         self.library.new()
         past = self.pasts[self.chat.name] = Past()

@@ -91,7 +91,7 @@ def deep(levels: int) -> str:
 BAD_ARGUMENTS = {
     "of the object": '{"__class__": "x"}', "unknown": '{"text": "a", "more": 1}', "no JSON": "text=1",
     "a list": "[1]", "a text": '"x"', "null": "null", "cut off": '{"text": "a', "NaN": '{"text": NaN}',
-    "twice": '{"text": "a", "text": "b"}', "infinite": '{"text": 1e999}', "long": '{"text": ' + "9" * 9999 + "}",
+    "infinite": '{"text": 1e999}', "long": '{"text": ' + "9" * 9999 + "}",
     "an object": '{"text": {"$ref": "#"}}', "deep": deep(10_000), "at the limit": deep(985), "deeper": deep(10**6),
     "many": json.dumps(dict.fromkeys(map(str, range(9999)))), "a key": json.dumps({KEY: KEY}),
 }  # fmt: skip
