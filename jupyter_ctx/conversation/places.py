@@ -6,7 +6,7 @@ Each exchange has a *place*; a re-run of its cell puts a newer version there.
 from __future__ import annotations
 
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import count
 from typing import Self
 
@@ -30,6 +30,7 @@ class TurnSlot:
     ``execution``: the number that its cell shows.
     ``fresh``: the conversation began anew with this turn.
     ``pinned``, ``excluded``: in every view, or in none.
+    ``has_text``: whether a view may hold the turn: Anthropic refuses a message without text.
     ``shortened``: id of the place before which the view cut results of functions down to a line, as ``start`` is.
     """
 
@@ -45,12 +46,13 @@ class TurnSlot:
     pinned: bool = False
     excluded: bool = False
     shortened: str | None = None
+    has_text: bool = field(init=False, default=False)
 
-    @property
-    def has_text(self) -> bool:
-        """Whether a view may hold the turn: Anthropic refuses a message without text."""
-        turn = self.turn
-        return bool((turn.prompt.strip() or turn.attachments) and (turn.reply.strip() or turn.rounds))
+    def __post_init__(self) -> None:
+        self._look_at(self.turn)
+
+    def _look_at(self, turn: Turn) -> None:
+        self.has_text = bool((turn.prompt.strip() or turn.attachments) and (turn.reply.strip() or turn.rounds))
 
     @classmethod
     def of(cls, turn: Turn, start: str | None, now: int, *, fresh: bool = False) -> TurnSlot:
@@ -62,6 +64,7 @@ class TurnSlot:
     def show(self, turn: Turn, now: int) -> None:
         """Make this version the current one."""
         self.turn = turn
+        self._look_at(turn)
         self.shown.append((now, turn.id))
 
     def mark(self, *, pinned: bool, on: bool) -> None:
