@@ -17,7 +17,7 @@ LONG_BLOCK, AFTER_PAUSE = 5.0, 0.05  # seconds: from which on a limit counts in 
 FAST_GROWTH, SLOW_GROWTH = 8, 220  # requests in which the pace grows by e: measured by few of them, by many
 SLOWER, FALLEN = 0.95, 0.7  # of the pace: after a single refusal, and from which on it is given up
 BACK_OFF, LIMITED_BACK_OFF = (0.5, 30.0), 4.0  # seconds before the second try, and at most; after chance refusals
-LIMITED_TRIES, BUSY_TRIES, GIVE_UP = 200, 6, 3_600.0  # tries of one request; seconds of a block
+LIMITED_TRIES, BUSY_TRIES, GIVE_UP = 1_000, 6, 3_600.0  # tries of one request; seconds of a block
 
 
 class RateLimiter:

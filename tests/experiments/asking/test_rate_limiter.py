@@ -138,6 +138,13 @@ def test_without_a_number_requests_at_once_grow_from_twenty_to_a_hundred() -> No
     assert found.most_open == MOST_AT_ONCE
 
 
+def test_a_thousand_rows_are_not_slowed_where_nothing_is_refused() -> None:
+    found = run(RateLimiter(20, 20), lambda _now, _open: None, 1_000)
+    bare = 1_000 / 20 * 0.1
+    assert found.refused == 0
+    assert found.seconds <= 1.1 * bare
+
+
 @pytest.mark.parametrize("named", [False, True])
 @pytest.mark.parametrize(
     ("limit", "ideal"),
@@ -200,6 +207,13 @@ def test_refusals_at_random_cost_little_more_than_with_the_own_retries_of_the_sd
     assert max(ratios) <= 1.6
 
 
+def test_many_refusals_at_random_do_not_slow_a_run_ever_more() -> None:
+    for seed in range(7):
+        as_usual = {"named": False, "answer": 0.5, "refusal": 0.002, "seed": seed}
+        plain = with_own_retries(by_chance(0.5, seed), 2_000, **as_usual)
+        assert run(RateLimiter(20, 20), by_chance(0.5, seed), 2_000, **as_usual).seconds <= 5 * plain
+
+
 @pytest.mark.parametrize("named", [False, True])
 @pytest.mark.parametrize("seconds", [3, 10, 60])
 def test_a_run_that_begins_while_nothing_is_taken_is_soon_back_at_full_speed(seconds: float, named: bool) -> None:
@@ -236,6 +250,16 @@ def test_after_a_pause_one_request_goes_first() -> None:
     assert limiter.may_start(2.6) <= 2.6
 
 
+def test_a_single_refusal_lets_all_others_start() -> None:
+    limiter = RateLimiter(20, 20)
+    for number in range(20):
+        limiter.started(number * 1e-4)
+    limiter.refused(0.1, 7e-4, 30.0)
+    assert limiter.may_start(0.1) <= 0.1
+    assert limiter.retry_at(1, 0.1, random.Random(1), limited=True, named=30.0) == pytest.approx(30.1, abs=0.1)
+    assert 0.2 < (limiter.retry_at(1, 0.0, random.Random(1), limited=True, named=0.0) or 0.0) < 0.6
+
+
 def test_a_rate_limit_does_not_use_up_a_row_but_faults_do() -> None:
     limiter, chance = blocked_limiter(), random.Random(1)
     assert all(limiter.retry_at(tries, 5.0, chance, limited=True, named=0.0) == 5.0 for tries in range(1, 100))
@@ -263,3 +287,31 @@ def test_whatever_the_limit_every_row_is_answered(
 ) -> None:
     found = run(RateLimiter(most, min(most, 20)), limit, 150, named=named, answer=answer, refusal=refusal, seed=seed)
     assert found.most_open <= most
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.tuples(st.sampled_from("suf"), st.floats(0, 20), st.just(0.0) | st.floats(0, 100)), max_size=80))
+def test_something_is_open_or_may_start_at_a_finite_time(events: list[tuple[str, float, float]]) -> None:
+    limiter, now, open_ = RateLimiter(7, 3), 0.0, deque[float]()
+    for kind, seconds, named in events:
+        at = limiter.may_start(now)
+        if at <= now:
+            limiter.started(now)
+            open_.append(now)
+        else:
+            assert at < math.inf or open_
+        assert len(open_) <= 7
+        now += seconds
+        if open_:
+            began = open_.pop()
+            if kind == "s":
+                limiter.succeeded(now, began)
+            elif kind == "f":
+                limiter.failed()
+            else:
+                limiter.refused(now, began, named)
+    while open_:
+        limiter.succeeded(now, open_.pop())
+    for _ in range(5):
+        now = max(now, limiter.may_start(now))
+    assert limiter.may_start(now) <= now
