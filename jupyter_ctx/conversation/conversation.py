@@ -79,8 +79,10 @@ class Conversation(Places):
 
     def last_run(self, cell: str | None, run: str | None) -> list[Turn]:
         """Return the turns of the cell's last execution other than this one, also where no place has them now."""
+        if cell is None:
+            return []
         records = ((turn, turn.record) for event in self._events for turn in _turns_of(event))
-        turns = [turn for turn, record in records if record.cell == cell is not None and record.run != run]
+        turns = [turn for turn, record in records if record.cell == cell and record.run != run]
         return [turn for turn in turns if turn.record.run == turns[-1].record.run]
 
     def summary_by(self, by: str) -> Summary | None:
