@@ -252,7 +252,7 @@ class Chat:
         return self.session.act(actions.add, from_messages(messages))
 
     def load(self, path: str | Path) -> Change:
-        """Append the conversation in an exported file; JSON and notebooks of other programs are read, too."""
+        """Append the conversation in a .json or .ipynb file, an export or one of another program."""
         from .export.conversation_files import load
 
         return self.session.act(actions.add, load(path_of(path)))

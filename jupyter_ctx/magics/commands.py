@@ -286,8 +286,8 @@ def _memory(call: Call, file: str | None = None) -> object:
 
 @command(ABOUT_CONVERSATIONS, "%chat export talk.md", "%chat import talk.json", also="import")
 def _export(call: Call, file: str) -> object:
-    """Write the conversation to a file that ends in .md, .json or .ipynb; import: append what a file has, JSON and
-    notebooks of other programs, too.
+    """Write the conversation to a file that ends in .md, .json or .ipynb; import: append what a .json or .ipynb file
+    has, one of another program, too.
     """
     if call.name == "import":
         return call.chat.load(file)

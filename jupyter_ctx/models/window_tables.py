@@ -41,8 +41,8 @@ def resolve_window(model: str, *, window: int | None = None, models_file: str | 
     """Return the context window of ``model`` in tokens, with its source; 32,000 assumed for an unknown name.
 
     ``window`` is the user's own figure, which comes first; ``models_file`` is read instead of the user's usual
-    file. Only names and tables are looked at: to have a server asked for the window it serves, use
-    ``Chat(model, base_url=...).info()``. Raises InvalidRequestError for arguments of another type or value.
+    file. Only names and tables are looked at: a server is asked for the window that it serves
+    with the first prompt of a Chat. Raises InvalidRequestError for arguments of another type or value.
     """
     if not isinstance(model, str):
         raise InvalidRequestError(f"model is {model!r}: it must be a name, such as openai/gpt-5.2.")
