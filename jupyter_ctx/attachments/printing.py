@@ -1,4 +1,4 @@
-"""Write values as Python does: collections cut to a size, arrays by NumPy, numbers with few digits."""
+"""Write values as Python does: collections cut to a size, arrays by NumPy, numbers with digits that tell them apart."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from datetime import date, time, timedelta
 from decimal import Decimal
 from itertools import islice
-from math import prod
+from math import isfinite, prod
 from pprint import pformat
 from types import SimpleNamespace
 from typing import Any
@@ -21,6 +21,7 @@ KEY_ROOM = 4_000  # characters beside a cut that are looked at for a key
 LEAST_TEXT, LINE, DEPTH = 24, 120, 12  # characters of a text and of a line in a collection; levels in it
 FEW = 32  # values of an array, or names of columns, that are told in a collection
 SHORT, DIGITS, DECIMALS = 12, 6, 3  # digits of a number that is written whole; of a longer one; behind its point
+MOST_DIGITS, COMPARED = 17, 500  # digits that tell any two numbers apart; values at each end of an array that they do
 AS_TEXT = (date, time, timedelta, Decimal)
 COLLECTIONS: dict[Any, Callable[[Any], Any]] = {  # by the repr of a class, which those that inherit it share
     each.__repr__: each for each in (dict, list, tuple, set, frozenset)
@@ -136,7 +137,9 @@ def sides(shape: Iterable[int]) -> str:
 def array_text(array: Any, edge: int, threshold: int) -> str:
     """Return an array as NumPy prints it: above ``threshold`` values, ``edge`` of them at both ends of each side."""
     numpy: Any = sys.modules["numpy"]
-    formats: Any = {"float_kind": _array_number}
+    ends = [*array.flat[:COMPARED], *array.flat[-COMPARED:]] if array.dtype.kind == "f" else []
+    digits = digits_apart(map(float, ends))
+    formats: Any = {"float_kind": lambda value: decimal_text(float(value), digits).removesuffix(".0")}
     text = numpy.array2string(array, separator=", ", threshold=threshold, edgeitems=edge, formatter=formats)
     return lasting(str(text))
 
@@ -150,17 +153,24 @@ def array_range(array: Any) -> str:
     if array.dtype.kind != "f":
         return f", from {low} to {high}"
     missing = int((array != array).sum())  # NaN equals nothing
-    return f", from {_array_number(low)} to {_array_number(high)}" + f", {missing:,} NaN" * bool(missing)
+    digits = digits_apart((float(low), float(high)))
+    low, high = (decimal_text(float(end), digits).removesuffix(".0") for end in (low, high))
+    return f", from {low} to {high}" + f", {missing:,} NaN" * bool(missing)
 
 
-def _array_number(value: Any) -> str:
-    return decimal_text(float(value)).removesuffix(".0")
-
-
-def decimal_text(value: float) -> str:
-    """Return a number as Python writes it, of a long one six digits and at least three behind the point."""
+def decimal_text(value: float, digits: int = DIGITS) -> str:
+    """Return a number as Python writes it, of a long one so many digits and at least three behind the point."""
     text = "NaN" if value != value else repr(float(value))
     if len(text.partition("e")[0].replace(".", "").strip("-0")) <= SHORT:
         return text
     whole = len(f"{abs(value):.0f}") if 1 <= abs(value) < 1e16 else 0  # from there on Python writes exponents
-    return f"{value:.{max(DIGITS, whole and whole + DECIMALS)}g}"
+    return f"{value:.{max(digits, whole and whole + DECIMALS)}g}"
+
+
+def digits_apart(values: Iterable[float]) -> int:
+    """Return the fewest digits with which different numbers stay different in writing."""
+    different = {value for value in values if isfinite(value)}
+    for digits in range(DIGITS, MOST_DIGITS):
+        if len({decimal_text(value, digits) for value in different}) == len(different):
+            return digits
+    return MOST_DIGITS

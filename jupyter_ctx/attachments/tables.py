@@ -16,7 +16,7 @@ from ..runtime.secret_texts import BLANKED, classify_secret_name
 from ..template.expressions import module_of
 from ..wording import counted
 from .attached import Blanks, TextRoom
-from .printing import KEY_ROOM, CollectionPrinter, decimal_text, is_collection, own_text
+from .printing import DIGITS, KEY_ROOM, CollectionPrinter, decimal_text, digits_apart, is_collection, own_text
 
 NOT_COUNTED = "not counted"
 READERS_OF_ARROW = ("polars", "pyarrow", "pandas")
@@ -215,17 +215,21 @@ class TableWriter:
         return columns
 
     def _texts(self, name: object, values: Iterable[Any]) -> list[str]:
+        values = [
+            float(value) if type(value).__name__.startswith("float") else value for value in values
+        ]  # of few bits
+        digits = digits_apart(value for value in values if isinstance(value, float))
         if classify_secret_name(name):
             values = [BLANKED if self._blanked.hides(name, value) else value for value in values]
-        return [self._cell(value, self._width) for value in values]
+        return [self._cell(value, self._width, digits) for value in values]
 
     def _name(self, number: int) -> str:
         return self._cell(self._table.names[number], NAME_CHARACTERS)
 
-    def _cell(self, value: Any, width: int) -> str:
+    def _cell(self, value: Any, width: int, digits: int = DIGITS) -> str:
         """Return a value in one cell of a Markdown table, shortened with … where it is long."""
-        if type(value).__name__.startswith("float"):  # Python's, or of fewer bits
-            return decimal_text(value)
+        if isinstance(value, float):
+            return decimal_text(value, digits)
         if isinstance(value, str):
             text = value
         elif is_collection(value):

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from jupyter_ctx import Chat
 from jupyter_ctx.attachments.attached import Attached, TextRoom
 from jupyter_ctx.attachments.attached_values import attached_value
-from jupyter_ctx.attachments.printing import decimal_text
+from jupyter_ctx.attachments.printing import decimal_text, digits_apart
 from jupyter_ctx.runtime.redaction import Redactor
 from jupyter_ctx.session.attaching import attachment_of
 from jupyter_ctx.testing import ScriptedProvider, count_characters
@@ -47,9 +47,13 @@ EPOCHS = [1700000000.25, 1700000000.5]
 NANOSECONDS = 1_700_000_000_123_456_789
 
 
-@given(st.floats(allow_nan=False, allow_infinity=False))
-def test_a_number_keeps_six_digits(value: float) -> None:
-    assert float(decimal_text(value)) == pytest.approx(value, rel=1e-5, abs=5e-324)
+@given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=40))
+def test_different_numbers_stay_different(values: list[float]) -> None:
+    digits = digits_apart(values)
+    texts = [decimal_text(value, digits) for value in values]
+    assert len({text.removeprefix("-0.0") for text in texts}) >= len(set(values) - {0.0})
+    for value, text in zip(values, texts, strict=True):
+        assert float(text) == pytest.approx(value, rel=1e-5, abs=5e-324)
 
 
 class OfArrow:
