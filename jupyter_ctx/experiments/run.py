@@ -308,14 +308,14 @@ class Run(ReadSide):
     def result(self, timeout: float | None = None) -> Any:
         """Wait for the end and return a DataFrame with a row for each answer; a Polars frame for a Polars table.
 
-        Raises a ChatError where the run failed as a whole, such as for a bad key: the answers that came are in
-        :attr:`results`, and the same run begun again asks only for the others. Raises TimeoutError after ``timeout``
-        seconds, and ChatInterrupted at Ctrl-C, which stops the run.
+        Raises a ChatError where the run failed as a whole, such as AuthenticationError for a bad key: the answers that
+        came are in :attr:`results`, and the same run begun again asks only for the others. Raises TimeoutError after
+        ``timeout`` seconds, and ChatInterrupted at Ctrl-C, which stops the run.
         """
         if not self.wait(timeout):
             raise TimeoutError(f"The run goes on after {timeout:g} s: {self.progress}.")
-        if self._ended.failed:
-            raise ChatError(self._ending())
+        if self._ended.error is not None:
+            raise self._ended.error(self._ending())
         return self.results.to_frame()
 
     def _ending(self) -> str:
@@ -340,9 +340,9 @@ class Run(ReadSide):
             self._engine.add(self._requests())
             self._ended = self._engine.run()
         except ChatError as error:
-            self._ended = Ended(str(error), failed=True)
+            self._ended = Ended(str(error), type(error))
         except Exception as error:
-            self._ended = Ended(f"The run failed: {in_words(error)}", failed=True)
+            self._ended = Ended(f"The run failed: {in_words(error)}", ChatError)
         finally:
             self._builder.end()
             for number, place in enumerate(self.plan.places):

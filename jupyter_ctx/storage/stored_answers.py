@@ -15,7 +15,7 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Literal, TypedDict
 
-from ..errors import StoreError
+from ..errors import ChatError, StoreError
 from ..providers.base import Reply
 from .database import Database
 from .database_tables import ANSWERS
@@ -39,6 +39,7 @@ class Outcome:
     same, and the server asks for fewer requests, "run": no other request would succeed either
     retry_after: seconds after which the server wants to be asked again; ``None``: it does not say
     billed: whether it may have been billed although no answer came
+    cause: the type of the error of the run
     """
 
     reply: Reply | None = None
@@ -47,6 +48,7 @@ class Outcome:
     fault: Fault = ""
     retry_after: float | None = None
     billed: bool = False
+    cause: type[ChatError] = ChatError
 
     @property
     def failed(self) -> bool:

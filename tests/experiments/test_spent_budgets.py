@@ -18,7 +18,7 @@ import pytest
 from dialects import delta_piece
 from server import events, piece, running, send, serve, usage
 
-from jupyter_ctx import Chat, ChatError, sweep
+from jupyter_ctx import BudgetExceededError, Chat, ChatError, sweep
 from jupyter_ctx.experiments.asking.rate_limiter import START_AT_ONCE
 
 LEFT = 20  # requests that the budget pays for
@@ -83,7 +83,7 @@ def test_a_run_ends_at_once_and_keeps_what_came(form: str) -> None:
     with Budgeted(status, error).running() as gateway:
         chat = Chat("m", base_url=gateway.url, api_key="key-of-a-class", window=4_000)
         run = chat.map("Say {{ text }}.", [f"word {i}" for i in range(300)], store=None, progress=False, yes=True)
-        with pytest.raises(ChatError, match=f"{LEFT} of 300 answers are kept") as raised:
+        with pytest.raises(BudgetExceededError, match=f"{LEFT} of 300 answers are kept") as raised:
             run.result()
         assert run.progress.failed == 0
         assert sum(result.asked for result in run.results) == LEFT

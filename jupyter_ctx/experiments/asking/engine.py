@@ -26,6 +26,7 @@ from ...conversation.schema import Schema
 from ...errors import (
     AuthenticationError,
     BudgetExceededError,
+    ChatError,
     InvalidAnswerError,
     MissingDependencyError,
     ModelNotFoundError,
@@ -76,10 +77,10 @@ class RowRequest:
 
 
 class Ended(NamedTuple):
-    """How a run ended: ``why`` is empty where every request was answered; ``failed``: whether that is an error."""
+    """How a run ended: ``why`` is empty where every request was answered; ``error``: of which type that is, if one."""
 
     why: str = ""
-    failed: bool = False
+    error: type[ChatError] | None = None
 
 
 @dataclass(slots=True, eq=False)
@@ -203,9 +204,9 @@ class Engine:
         self._models.close()
         self.begun(0)
 
-    def give_up(self, why: str) -> None:
+    def give_up(self, why: str, error: type[ChatError] = ChatError) -> None:
         """Send nothing more, in the coordinator's thread: no other request would succeed either."""
-        self._ended = self._ended or Ended(why, failed=True)
+        self._ended = self._ended or Ended(why, error)
 
     def begun(self, number: int) -> None:
         """Hear that the first token of a request came, from any thread."""
@@ -352,7 +353,7 @@ class Engine:
         self._cost_budget.settle(sent.worst, 0.0 if job.ask.tools else cost)
         _tell(endpoint.limiter, answer, now, sent.began)
         if answer.fault == "run":
-            self.give_up(answer.error)
+            self.give_up(answer.error, answer.cause)
             return []
         if answer.fault not in PASSING:
             endpoint.answered = True
@@ -380,7 +381,7 @@ class Engine:
     def _leave(self, ended: Ended) -> None:
         """Let requests on their way end: for a moment where others failed, whole where the money is spent."""
         until = float("inf")
-        if ended.failed:
+        if ended.error is not None:
             until = time.monotonic() + LAST_WAIT
             self._cancel()
         while self._open and time.monotonic() < until:
@@ -422,7 +423,8 @@ def answered(asker: Asker, ask: Ask, coming: StreamListener | None = None, schem
         is_less = reply is not None and not isinstance(error, InvalidAnswerError)
         after = error.retry_after if isinstance(error, RateLimitError) else None
         text = in_words(error, Redactor().masked)
-        return Outcome(reply, is_less, text, fault_of(error), after, may_be_billed(error))
+        cause = type(error) if isinstance(error, OF_THE_RUN) else ChatError
+        return Outcome(reply, is_less, text, fault_of(error), after, may_be_billed(error), cause)
     if outcome.reply is not None and outcome.reply.stop_reason == "cut":
         # another try may mend it; what came is kept where none does
         return replace(outcome, error="The answer broke off before its end, in every try.", fault="busy")
