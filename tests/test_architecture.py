@@ -38,7 +38,7 @@ LIGHT = {
     "jupyter_ctx.runtime.notebook_budget",
 }
 FOR_DEVELOPERS = {"test", "lint", "docs"}  # extras
-STARTED = {"jupyterlab", "notebook"}  # dependencies that run beside the package
+STARTED = {"jupyterlab", "notebook", "matplotlib"}  # dependencies that run beside the package, and draw in lessons
 
 
 @cache

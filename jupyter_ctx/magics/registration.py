@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 MAGIC_NAMES = ("chat", "ctx")
 on_lines_and_cells: Any = line_cell_magic  # whose own type fits no method
 HEADS = tuple(marks + name for name in MAGIC_NAMES for marks in ("%%", "%"))
+CALLS = tuple(f"get_ipython().run_cell_magic({name!r}, " for name in MAGIC_NAMES)  # what IPython makes of a cell
+EMPTY_BODY = ", '')\n"
 KEPT_AS = "_jupyter_ctx"  # the attribute of a shell that holds its ChatMagics
 
 
@@ -128,10 +130,20 @@ def unregister(shell: Any) -> None:
             hooks.remove(hook)
 
 
+def with_a_body(lines: list[str]) -> list[str]:
+    """Let ``%%chat --error`` and ``%%chat fix`` stand without a text below them: IPython refuses an empty body."""
+    line = lines[0] if len(lines) == 1 else ""
+    if not line.endswith(EMPTY_BODY) or not line.startswith(CALLS):
+        return lines
+    name = line.partition("'")[2].partition("'")[0]
+    return [f"{line.removesuffix(EMPTY_BODY)}, '\\n')\n"] if owner_of(f"%%{name}") is not None else lines
+
+
 def _hooks(shell: Any, magics: ChatMagics) -> Iterator[tuple[list[Any], Any]]:
     """Yield the lists of what IPython calls, each with what this package adds to it."""
     yield shell.events.callbacks["pre_run_cell"], magics.recorder.before_cell
     yield shell.events.callbacks["post_run_cell"], magics.after_cell
+    yield shell.input_transformers_post, with_a_body
     yield shell.Completer.custom_matchers, chat_matcher
     if hasattr(shell.display_pub, "register_hook"):  # in a kernel
         yield shell.display_pub._hooks, magics.recorder.on_display

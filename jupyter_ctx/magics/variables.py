@@ -30,7 +30,7 @@ from ..wording import did_you_mean
 if TYPE_CHECKING:
     from ..tools.functions import Tool
 
-IPYTHONS = re.compile("In|Out|get_ipython|display|exit|quit|_+|_i{1,3}|_[iod]h|_i?[0-9]+|__.*__")
+IPYTHONS = re.compile("In|Out|get_ipython|display|exit|open|quit|_+|_i{1,3}|_[iod]h|_i?[0-9]+|__.*__")
 VARIABLE_NAME = re.compile(r"[^\W\d]\w*")
 KEYS = re.compile(r"\[([^\[\]]+)\]")
 AS_IT_IS = re.compile(r"[-\d.: ]*|'.*'|\".*\"")  # a number, a slice, or a text in its quotes
@@ -114,9 +114,11 @@ def tools_named(chat: Chat, options: Namespace, variables: Mapping[str, Any]) ->
 
 
 def _function(whose: str, name: str, variables: Mapping[str, Any]) -> Any:
-    value = value_named(name, variables)
+    """Return the user's own function of that name: none of IPython's, such as exit."""
+    value = None if IPYTHONS.fullmatch(name) else value_named(name, variables)
     if value is None:
-        hint = did_you_mean(name, variables_of(variables, is_function)) or " Run the cell that defines it first."
+        hint = did_you_mean(name, variables_of(variables, is_function))
+        hint = hint or f" Run the cell that defines it first, or leave it out: {whose} none."
         raise UsageError(f"{whose} {name}: there is no function {name!r}.{hint} Nothing was sent.")
     if not is_function(value):
         raise UsageError(f"{whose} {name}: {name} is a {type(value).__name__}, not a function. Nothing was sent.")

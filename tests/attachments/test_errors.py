@@ -77,10 +77,11 @@ def test_the_line_of_a_mistake_within_thirty_frames_of_pandas_is_sent(numbered: 
     assert len(sent) < 7_000
 
 
-def test_without_a_prompt_an_explanation_is_asked_for(numbered: Cells) -> None:
+@pytest.mark.parametrize("typed", ["%%chat {} --error", "%chat {} --error\n"])
+def test_without_a_prompt_an_explanation_is_asked_for(numbered: Cells, typed: str) -> None:
     fails(numbered, "1 / 0")
     with serve(ANSWER) as (url, seen):
-        numbered.run(f"%chat -m gpt-5.2 --base-url {url} --error\n")
+        numbered.run(typed.format(f"-m gpt-5.2 --base-url {url}"))
     (turn,) = get_chat().turns
     assert seen[0]["messages"][-1]["content"] == turn.prompt
     assert turn.prompt.startswith("Explain this error and how to mend it.\n\nThe error, without")
