@@ -6,11 +6,9 @@ import shutil
 import textwrap
 import unicodedata
 from collections.abc import Sequence
-from itertools import takewhile
 
 NARROWEST, WIDEST, WITHOUT_TERMINAL = 60, 160, 100  # characters of a line
 LEAST_COLUMN = 12  # characters to which a column of text may be shortened
-BEFORE_DIFFERENCE = 3  # characters that are alike, where texts are cut apart
 LEAST_WRAPPED = 28  # characters of the last column, which is wrapped
 GAP = 2
 MOST_OF_ERROR = 90  # characters of a line: front ends break longer ones within a word
@@ -34,20 +32,6 @@ def cut(text: str, most: int) -> str:
     while text and text_columns(text) > most - 1:
         text = text[:-1]
     return f"{text}…"
-
-
-def cut_apart(texts: Sequence[str], most: int) -> list[str]:
-    """Return lines of text that take ``most`` columns at most; different ones from where they differ, if need be."""
-    different = list(dict.fromkeys(texts))
-    alike = takewhile(lambda letters: len(set(letters)) == 1, zip(*different, strict=False))
-    start = len(list(alike)) - BEFORE_DIFFERENCE
-    ways = (
-        [cut(text, most) for text in different],
-        [cut(f"…{text[start:]}" if start > 1 else text, most) for text in different],
-        [cut(f"{number}: {text}", most) for number, text in enumerate(different, 1)],
-    )
-    shown = next(way for way in ways if len(set(way)) == len(different))
-    return [shown[different.index(text)] for text in texts]
 
 
 def padded(text: str, width: int, *, right: bool = False) -> str:

@@ -30,7 +30,7 @@ from ...template.expressions import Expression
 from ...template.filling import EXPRESSION, expressions_in, in_expression, without_key
 from ...tools.functions import Tool
 from ...wording import SLIP_SIMILARITY, nearest_name
-from ...wording.layout import cut_apart
+from ...wording.layout import cut
 from .table_files import TEXT_COLUMN
 
 SHOWN = 40  # characters of a value in a label
@@ -275,11 +275,14 @@ def _choices(name: object, values: object) -> Sequence[Any]:
 
 
 def _value_labels(values: Sequence[Any]) -> list[str]:
-    """Return values as labels show them, each in one line, and long ones from where they differ."""
+    """Return values as labels show them, each in one line; numbered where their beginnings are alike."""
     texts = [" ".join(str(value).split()) for value in values]
     exact = [repr(value) for value in values]
     is_unclear = len(set(exact)) > len(set(texts))  # such as 1 and "1"
-    return cut_apart(exact if is_unclear else texts, SHOWN)
+    labels = [cut(text, SHOWN) for text in (exact if is_unclear else texts)]
+    if len(set(labels)) == len(labels):
+        return labels
+    return [cut(f"{number}: {label}", SHOWN) for number, label in enumerate(labels, 1)]
 
 
 # all requests
