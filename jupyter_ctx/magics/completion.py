@@ -18,7 +18,7 @@ from ..config.settings import MODELS, SETTING_NAMES, SETTINGS, choices
 from ..display.tables import first_words
 from ..errors import InvalidRequestError
 from ..experiments.table.table_files import TABLE_FORMATS
-from ..models.model_names import bare_names, known_models, model_names, providers
+from ..models.model_names import bare_names, known_models, model_names
 from ..models.window_tables import resolve_window
 from ..providers.lookup import key_holders, provider_names
 from ..template.expressions import shape_of
@@ -161,7 +161,7 @@ def _models(typed: TypedLine) -> Iterator[Suggestion]:
     with suppress(InvalidRequestError):  # a damaged file is told of when it is used
         yield from (Suggestion(name, f"alias of {model}") for name, model in load_aliases().items())
     yield from map(_model, model_names())
-    yield from _words_of("provider", providers())
+    yield from _words_of("provider", [f"{name}/" for name in provider_names()])
     yield from map(_model, bare_names() if typed.current else ())
 
 

@@ -38,12 +38,6 @@ class CostBudget:
         return self._spent / PARTS_OF_A_DOLLAR if self._is_priced else None
 
     @property
-    def reserved(self) -> float:
-        """US dollars that the requests on their way may cost at most."""
-        with self._lock:
-            return sum(map(sum, self._reserved.values())) / PARTS_OF_A_DOLLAR
-
-    @property
     def is_capped(self) -> bool:
         """Whether there is a cap that holds."""
         return self.cap is not None or (self.within is not None and self.within.is_capped)

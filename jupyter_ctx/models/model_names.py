@@ -11,13 +11,11 @@ from ..context.windows import ContextWindow
 from ..display.tabular import Table
 from ..display.text import to_plain
 from ..providers.catalog import BARE, SERVICES
-from ..providers.lookup import provider_names
 from .pricing import priced_names
 from .window_tables import kept_names, load_tables
 
 LOCAL = "local/smollm2"
 MAKERS = ("openai", "anthropic", "google", "mistral", "deepseek", "xai", "moonshot", "zai")
-NAMED_OTHERWISE = frozenset({"azure", "fireworks"})  # by deployment, and by folders that genai-prices does not list
 NOT_CHAT = re.compile(
     r"(?i)-$|^(ft:|ada$|babbage|curie|davinci|text-|computer-use|moderation)|embed|image|audio|realtime|transcri|whisper"
     r"|tts|-live|^gpt-live|rerank|ocr|video|veo|lyria|robotics|nano-banana|\.ft-|orpheus|guard|moderat"
@@ -29,9 +27,10 @@ def known_models(provider: str) -> list[str]:
     if provider not in SERVICES:
         return [LOCAL] if provider == "local" else [f"{provider}/{name}" for name in kept_names(provider)]
     service = SERVICES[provider]
-    priced = priced_names(service.prices) if service.prices and provider not in NAMED_OTHERWISE else ()
+    priced = priced_names(service.prices) if service.prices else ()
     names = (*kept_names(service.base_url or provider), *priced)
-    return [f"{provider}/{name}" for name in dict.fromkeys(names) if _is_chat(provider, name)]
+    own = [name for name in names if provider != "google" or name.startswith("gem")]  # Vertex has others' models, too
+    return [f"{provider}/{name}" for name in dict.fromkeys(own) if not NOT_CHAT.search(name)]
 
 
 def model_names() -> list[str]:
@@ -48,21 +47,8 @@ def bare_names() -> list[str]:
 
 def near_models(name: str) -> list[str]:
     """Return full names of the three models whose names are most similar, the nearest first."""
-    full: dict[str, str] = {}
-    for model in model_names():
-        full.setdefault(model.partition("/")[2].lower(), model)
+    full = {model.partition("/")[2].lower(): model for model in model_names()[::-1]}  # the first of several stays
     return [full[near] for near in get_close_matches(name.lower(), full, 3)]
-
-
-def providers() -> list[str]:
-    """Return the names of all providers, each with the slash that ends it in a model's full name."""
-    return [f"{name}/" for name in provider_names()]
-
-
-def _is_chat(provider: str, name: str) -> bool:
-    """Return whether a name is a chat model's, and one of the provider's own."""
-    foreign = (provider == "google" and not re.match("gem", name)) or (provider == "perplexity" and "/" in name)
-    return not foreign and not NOT_CHAT.search(name)
 
 
 class ModelRow(NamedTuple):

@@ -14,7 +14,7 @@ from ..context.budget import whole
 from ..context.usage import MILLION, Prices, Usage
 from ..conversation.messages import Message
 from ..errors import InvalidRequestError
-from ..wording import dollars
+from ..wording import dollars, exact_dollars
 from .window_tables import load_tables
 
 if TYPE_CHECKING:
@@ -112,16 +112,14 @@ class Price(NamedTuple):
     source: str
 
     def __str__(self) -> str:
-        """Return the prices in words, such as ``$2.50 in, $10.00 out per million tokens, given``."""
+        """Return the prices in words, such as ``$2.50 in, $10 out per million tokens, given``."""
         cached = f", {_per_million(self.read)} cached" if self.read < self.input else ""
         figures = f"{_per_million(self.input)} in, {_per_million(self.output)} out{cached}"
         return f"{figures} per million tokens, {self.source}"
 
 
 def _per_million(price: float) -> str:
-    dollars = f"{price * MILLION:,.6f}".rstrip("0")
-    whole, _, cents = dollars.partition(".")
-    return f"${whole}.{cents:0<2}"
+    return exact_dollars(round(price * MILLION, 6))
 
 
 def price_of(models: Models, target: Target) -> Price | None:

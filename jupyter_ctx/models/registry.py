@@ -120,10 +120,7 @@ class Models:
         """Return the same with what was learned of its limit since."""
         end = target.provider.endpoint
         limit, read = self._limits.get(end, NO_LIMIT), self._read.get(end, 0)
-        window = limit.apply_to(target.claimed)
-        if target.limit and window == target.window:
-            return replace(target, learned_limit=limit, read=read)
-        return target.with_window(window, learned_limit=limit, read=read)
+        return target.with_window(limit.apply_to(target.claimed), learned_limit=limit, read=read)
 
     def meter(self, provider: Provider, settings: Settings) -> Meter:
         """Return what counts tokens as this provider does, in the way that the settings choose."""
@@ -255,8 +252,7 @@ class Models:
 
     def reopen(self, settings: Settings) -> None:
         """Forget a learned limit: the user has set the window."""
-        provider = self._provider(settings)
-        self._limits.pop(provider.endpoint, None)
+        self._limits.pop(self._provider(settings).endpoint, None)
 
     def cost(self, target: Target, usage: Usage | None, served: str = "") -> float | None:
         """Return the US dollars that one request cost; ``None``: the price is not known."""

@@ -75,8 +75,6 @@ class Target:
     @property
     def beside_tokens(self) -> float:
         """Estimated tokens of what goes beside the messages: a schema, and the functions that may be called."""
-        if self.schema is None and not self.tools:
-            return 0.0
         texts = [schema_text(self.schema)] if self.schema is not None else []
         texts += [json.dumps(tool.plain) for tool in self.tools]
         return sum(map(self.meter.tokens, texts))
@@ -154,16 +152,14 @@ class Target:
 
     def unsendable(self, file: Attachment) -> str:
         """Return why a file cannot be sent there, and what to do; empty: it can."""
+        if file.kind in self.takes:
+            return ""
         many = KINDS_OF_FILES[file.kind]
-        if file.kind not in self.takes:
-            who = "the server" if self.provider.says("images", ask=False) is False else "models.json"
-            source = f", as {who} says" if file.kind in self.provider.takes else ""
-            what = f"no {many}" if self.takes else "text only"
-            return (
-                f"{file.name} cannot be sent to {self.model}, which takes {what}{source}: leave it out, or ask a model "
-                f"that takes {many} (-m), as most of openai, anthropic and google do. Nothing was sent."
-            )
-        return ""
+        what = f"no {many}" if self.takes else "text only"
+        return (
+            f"{file.name} cannot be sent to {self.model}, which takes {what}: leave it out, or ask a model "
+            f"that takes {many} (-m), as most of openai, anthropic and google do. Nothing was sent."
+        )
 
     def differences(self) -> list[str]:
         """Return what is not sent as it is set, a line each: what the model is known not to take."""

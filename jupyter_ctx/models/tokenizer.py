@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 from ..context.families import Vocabulary
 from ..context.logprobs import Token
-from ..errors import MissingDependencyError
 
 if TYPE_CHECKING:
     from tiktoken import Encoding
@@ -70,10 +69,8 @@ def encoding_of(vocabulary: Vocabulary) -> Encoding:
 
 @cache
 def _encoding(vocabulary: Vocabulary) -> Encoding:
-    try:
-        import tiktoken
-    except ImportError:
-        raise MissingDependencyError("Counting with tiktoken needs a package: pip install tiktoken") from None
+    import tiktoken
+
     ranks = ranks_of(vocabulary)
     return tiktoken.Encoding(vocabulary, pat_str=SPLITS[vocabulary], mergeable_ranks=ranks, special_tokens={})
 

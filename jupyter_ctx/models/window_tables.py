@@ -14,16 +14,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from ..context.learned_limit import LEAST_WINDOW
-from ..context.windows import (
-    FACTS,
-    ContextWindow,
-    Fact,
-    Source,
-    WindowRow,
-    WindowTable,
-    choose_window,
-    read_table,
-)
+from ..context.windows import FACTS, ContextWindow, Fact, Source, WindowRow, WindowTable, choose_window, read_table
 from ..errors import ChatError, InvalidRequestError, check_whole_number
 from ..providers.base import ModelInfo, Provider
 from ..runtime.files import config_file, data_file, write_own
@@ -118,8 +109,7 @@ class StatedWindows:
         knows the model.
         """
         tables, names = load_tables(), tuple(names)
-        for table in tables:
-            self.problems.update({table.problem: None} if table.problem else {})
+        self.problems |= {table.problem: None for table in tables if table.problem}
         served = provider.served_window(ask=ask)
         if served is not None and served.tokens < LEAST_WINDOW:
             served = None  # servers have printed what was left instead of the window
@@ -137,11 +127,8 @@ class StatedWindows:
             return by_server
         own, ours = load_tables()
         known = (own, self._listed(provider, ask=False), ours)
-        for name in names:
-            for table in known:
-                if (answer := table.says(fact, name)) is not None:
-                    return answer
-        return None
+        answers = (table.says(fact, name) for name in names for table in known)
+        return next((answer for answer in answers if answer is not None), None)
 
     def keep(self, provider: Provider, cards: Collection[ModelInfo]) -> WindowTable:
         """Return what a provider's list states, and keep it."""

@@ -72,7 +72,7 @@ def test_the_cell_comes_before_the_conversation_and_the_file_before_the_table(
     models_file.write_text(json.dumps({CLAUDE: {"prices": [1, 2]}}))
     assert listed.preview("Hello.").price.rates.source == "from your models.json"  # type: ignore[union-attr]
     listed.configure(prices=(5, 5))
-    assert str(listed.preview("Hello.").price.rates) == "$5.00 in, $5.00 out per million tokens, given"
+    assert str(listed.preview("Hello.").price.rates) == "$5 in, $5 out per million tokens, given"
 
 
 def test_a_row_with_prices_alone_leaves_the_window_to_other_tables(models_file: Path) -> None:
