@@ -32,8 +32,6 @@ from .text_safety import clean
 def read_object(text: str) -> dict[str, Any]:
     """Return the JSON object in an answer. Raises ValueError, in words for the model, where it is not clear which."""
     whole = text.strip()
-    if not whole:
-        raise ValueError("it is empty")
     begin = whole.find("{")
     if begin < 0 or whole.startswith("["):
         raise ValueError("it is no JSON object")
@@ -47,10 +45,8 @@ def read_object(text: str) -> dict[str, Any]:
     except RecursionError:
         raise ValueError("its JSON is nested too deeply") from None
     before, after = whole[:begin].rstrip(), whole[end:].lstrip()
-    if "}" in before or "{" in after or "}" in after:
-        raise ValueError("there is more than one JSON object in it, or braces beside it")
-    if before.endswith("[") or after.startswith("]"):
-        raise ValueError("it is a JSON array, not an object")
+    if "}" in before or "{" in after or "}" in after or before.endswith("[") or after.startswith("]"):
+        raise ValueError("there is more than one JSON object in it, or braces or brackets beside it")
     return found
 
 

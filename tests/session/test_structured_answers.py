@@ -135,7 +135,7 @@ def test_an_empty_answer_is_asked_for_again_without_an_empty_message() -> None:
     chat, provider = asked("", VALID)
     assert chat.send("Which film?", schema=Movie).parsed == UP
     assert all(message.content for message in provider.requests[1].messages)
-    assert "it is empty" in provider.requests[1].messages[-1].content
+    assert "it is no JSON object" in provider.requests[1].messages[-1].content
 
 
 def test_a_schema_that_cannot_be_used_is_refused_before_anything_is_sent() -> None:
