@@ -328,7 +328,8 @@ def _with_short_results(basis: RequestPlan, goal: float) -> RequestPlan:
     for position in range(first, scope.at):
         if basis.past.places[position].turn.rounds:
             basis = replace(basis, scope=scope._replace(shortened=position + 1))
-            if _decided(basis, basis.first).tokens <= goal:
+            whole = _decided(basis, basis.first)
+            if whole.cut.start == basis.first and whole.tokens <= goal:  # no turn is left out
                 break
     return basis
 

@@ -187,12 +187,18 @@ def test_results_of_earlier_rounds_are_shortened_where_the_newest_would_not_fit(
         assert "shortened" not in chat.turns[0].rounds[0].results[0].text.split("\n")[0]
 
 
-def test_results_of_older_turns_are_shortened_before_a_turn_is_left_out() -> None:
+@pytest.mark.parametrize("first", ["table", "line"])
+def test_results_of_older_turns_are_shortened_before_a_turn_is_left_out(first: str) -> None:
+    def line(number: int) -> str:
+        """Return little, of which nothing can be shortened."""
+        return f"row {number}"
+
     provider = ScriptedProvider(answer_with_calls)
     chat = Chat(provider=provider, window=4_096, max_tokens=500)
     notices: list[str] = []
     for number in range(14):
-        notices += chat.send(f"Read table {number}.", tools=[table]).notices
+        offered = line if first == "line" and number == 0 else table
+        notices += chat.send(f"Read table {number}.", tools=[offered]).notices
     sent = provider.requests[-1]
     prompts = [message.content for message in sent.messages if message.role == "user"]
     assert len(prompts) == 14, "no turn is left out"
