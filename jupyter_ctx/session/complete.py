@@ -120,8 +120,7 @@ class StreamListener:
 
     def broken(self, why: Literal["interrupted", "cut"]) -> Reply:
         """Return the reply as far as it came, where nothing more will."""
-        thinking = "".join(self.thoughts)
-        return Reply("".join(self.pieces), None, why, thinking=thinking, seconds=self.seconds)
+        return Reply("".join(self.pieces), None, why, thinking="".join(self.thoughts), seconds=self.seconds)
 
 
 class Completion(NamedTuple):

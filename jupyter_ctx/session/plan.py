@@ -202,15 +202,9 @@ class RequestPlan:
 
 
 def plan(
-    message: Message,
-    target: Target,
-    past: Conversation,
-    at: int,
-    system: str,
-    *,
-    lasting: bool = False,
+    message: Message, target: Target, past: Conversation, at: int, system: str, *, lasting: bool = False,
     apart: bool = False,
-) -> RequestPlan:
+) -> RequestPlan:  # fmt: skip
     """Return the request for a prompt at a position; ``lasting``, ``apart``: see :class:`RequestPlan`.
 
     Where even the smallest seems too large it is that one: the provider decides.
@@ -328,8 +322,8 @@ def _with_short_results(basis: RequestPlan, goal: float) -> RequestPlan:
     for position in range(first, scope.at):
         if basis.past.places[position].turn.rounds:
             basis = replace(basis, scope=scope._replace(shortened=position + 1))
-            whole = _decided(basis, basis.first)
-            if whole.cut.start == basis.first and whole.tokens <= goal:  # no turn is left out
+            uncut = _decided(basis, basis.first)
+            if uncut.cut.start == basis.first and uncut.tokens <= goal:  # no turn is left out
                 break
     return basis
 

@@ -80,8 +80,7 @@ class Session:
         self.runs: Mapping[str, dict[str, Any]] = {}
         self.journal = journal
         self.models, self.notebook = models or Models(), notebook or NotebookState()
-        self.memory = MemoryFile(self.notebook.folder)
-        self.running = False
+        self.memory, self.running = MemoryFile(self.notebook.folder), False
         self.listeners: list[Callable[[], object]] = []
         self.functions: dict[str, Tool] = {}  # that settings name
         self.summary_failures = 0  # of those nobody asked for, in a row
