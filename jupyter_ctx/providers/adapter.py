@@ -363,10 +363,16 @@ class Adapter(Provider):
                 f"The certificate of {where} is not trusted ({error}): name the one that signed it in SSL_CERT_FILE."
             )
         if kind == "timeout":
-            return ProviderConnectionError(f"{where} did not answer in time.")
+            return ProviderConnectionError(
+                f"{where} did not answer in time (timeout {self.at.timeout:g} s): %chat config timeout N allows more."
+            )
         if proxy := _proxy_to(self.address):
             return ProviderConnectionError(
                 f"No connection to {where} through the proxy that {proxy} names ({error}). Check both addresses."
+            )
+        if self.at.base_url is None:
+            return ProviderConnectionError(
+                f"No connection to {where}. Check the network, and whether it needs a proxy."
             )
         return ProviderConnectionError(
             f"No connection to {where}. Check the address, and that the server is running (%chat help servers)."
