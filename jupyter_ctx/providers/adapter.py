@@ -371,9 +371,7 @@ class Adapter(Provider):
                 f"No connection to {where} through the proxy that {proxy} names ({error}). Check both addresses."
             )
         if self.at.base_url is None:
-            return ProviderConnectionError(
-                f"No connection to {where}. Check the network, and whether it needs a proxy."
-            )
+            return ProviderConnectionError(f"No connection to {where}. Check the network and its proxy.")
         return ProviderConnectionError(
             f"No connection to {where}. Check the address, and that the server is running (%chat help servers)."
         )
