@@ -364,7 +364,7 @@ class Adapter(Provider):
             )
         if kind == "timeout":
             return ProviderConnectionError(
-                f"{where} did not answer in time (timeout {self.at.timeout:g} s): %chat config timeout N allows more."
+                f"{where} did not answer within {self.at.timeout:g} s: %chat use MODEL --timeout N allows more."
             )
         if proxy := _proxy_to(self.address):
             return ProviderConnectionError(
