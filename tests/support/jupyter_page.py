@@ -73,7 +73,9 @@ READY = """async () => {
 OPEN = """async path => {
     const app = window.jupyterapp;
     const panel = await app.commands.execute('docmanager:open', {path, factory: 'Notebook'});
-    while (app.shell.currentWidget !== panel) {
+    const end = Date.now() + 20_000;
+    while (app.shell.currentWidget !== panel) {  // what has the focus may keep it, such as a dialog
+        if (Date.now() > end) throw Error(`${path} stays behind ${app.shell.currentWidget?.id}`);
         app.shell.activateById(panel.id);
         await new Promise(done => setTimeout(done, 20));
     }
