@@ -41,7 +41,7 @@ NO_PARAMETERS = {  # names without underscores, and what to do instead; a cap on
     "temperature": "the setting temperature (-t N) does that",
 }
 OF_EFFORT = re.compile("effort|think", re.I)  # in the names of parameters
-BODIES = frozenset({"http_options", "extra_body", "generationConfig"})  # of Google's SDK: more of the request's body
+BODIES = frozenset({"http_options", "extra_body", "generationConfig"})  # more of the request's body
 LEAST_TOKENS = 256  # that compact_at may be: a figure from 0.1 to 1 is a share of the limit
 NUMBER_UNITS = {"": 1, "%": 0.01, "k": 1_000, "m": 1_000_000}
 TYPED_NUMBER = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+)) ?([km%]?)")

@@ -77,7 +77,7 @@ class CellPrompts:
         with silent():  # what is displayed while values are read is no part of the cell
             filled = fill(text, names, redactor, partial(tell, verb="Reading"))
         notes += dict.fromkeys(unspaced(text, names))
-        return filled.text
+        return filled
 
     def _prompt(self, chat: Chat, options: Namespace, text: str, attached: Sequence[Attached], place: Where) -> Prompt:
         schema = None if options.schema is None else schema_named(options.schema, self._shell.user_ns)

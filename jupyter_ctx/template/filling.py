@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sized
 from functools import cache, partial
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..errors import InvalidRequestError
 from ..runtime.redaction import Redactor
@@ -29,16 +29,9 @@ class KeyFoundError(Exception):
     """A value holds a key or a password; the message says where, in brackets."""
 
 
-class Filled(NamedTuple):
-    """A prompt after filling: its text, and (expression, value) for each expression, in order."""
-
-    text: str
-    values: tuple[tuple[str, str], ...] = ()
-
-
 def fill(
     text: str, names: Mapping[str, Any], redactor: Redactor, tell: Callable[[str], object] = lambda _: None
-) -> Filled:
+) -> str:
     """Return a prompt with the values of its expressions; what was filled in is not filled in again.
 
     ``tell`` is called with each expression before it is read.
@@ -46,18 +39,13 @@ def fill(
     Raises InvalidRequestError for an expression that names nothing here, cannot be read, is refused or fails, and for
     one whose value holds a key.
     """
-    values: list[tuple[str, str]] = []
 
     @cache
     def value(typed: str) -> str:
         tell(typed)
         return in_expression(typed, partial(_evaluated, typed, names, redactor), redactor)
 
-    def replaced(match: re.Match[str]) -> str:
-        values.append((match[1], value(match[1])))
-        return values[-1][1]
-
-    return Filled(EXPRESSION.sub(replaced, text), tuple(values))
+    return EXPRESSION.sub(lambda match: value(match[1]), text)
 
 
 def _evaluated(typed: str, names: Mapping[str, Any], redactor: Redactor) -> str:

@@ -31,9 +31,7 @@ RUN_MARK, RUN_VERSION = "jupyter_ctx_run", 1
 DIFFERENT_TEXTS = 10_000  # that are looked at once
 NEVER_LEFT_OUT = ("template", "rows", "answers")
 EXPORTS = 'run.export("run.json") writes one.'
-PACKAGES = (
-    "jupyter_ctx", "openai", "anthropic", "google-genai", "xllamacpp", "tiktoken", "genai-prices",
-)  # fmt: skip
+PACKAGES = ("jupyter_ctx", "httpx2", "xllamacpp", "tiktoken", "genai-prices")
 SAVED = [each.name for each in fields(Result) if each.name != "inputs"]  # which the table has already
 
 
