@@ -40,12 +40,12 @@ class Footer:
     is_free: bool = False
 
 
-def footer_html(footer: Footer, *, priced: bool = False) -> str:
-    """Return the line with what it unfolds to; ``""`` when there is nothing to say. ``priced``: as footer_line.
+def footer_html(footer: Footer) -> str:
+    """Return the line with what it unfolds to; ``""`` when there is nothing to say.
 
     The figures are apart from the words: where the chip is in sight, the labextension hides them.
     """
-    figures, rows = footer_line(footer, priced=priced), _rows(footer)
+    figures, rows = footer_line(footer), _rows(footer)
     words = " · ".join(filter(None, (footer.broken, *footer.notes)))
     between = " · " if figures and words else ""
     line = f'<span class="jctx-figures">{text_html(figures)}{between}</span>' if figures else ""
@@ -58,13 +58,13 @@ def footer_html(footer: Footer, *, priced: bool = False) -> str:
     return f'<details class="jctx-footer" style="{FOOTER_STYLE}"><summary>{line}</summary>{body}</details>'
 
 
-def footer_line(footer: Footer, *, priced: bool = False) -> str:
-    """Return the share and the figures of the line, as far as they are known; ``priced``: the cost, too."""
+def footer_line(footer: Footer) -> str:
+    """Return the share and the figures of the line, as far as they are known."""
     usage = footer.usage
     parts = [] if footer.fill is None else [fill_share(footer.fill, about=footer.guess)]
     parts += [f"{usage.input_tokens:,} in", f"{usage.output_tokens:,} out"] if usage else []
     parts += [] if footer.seconds is None else [in_seconds(footer.seconds)]
-    parts += [dollars(footer.cost)] if priced and footer.cost is not None else []
+    parts += [dollars(footer.cost)] if footer.cost is not None else []
     parts += [f"{footer.blocks:,} code blocks: %chat code"] if footer.blocks else []
     return " · ".join(parts)
 
