@@ -15,6 +15,7 @@ MARK_STYLE = (
     "color:#212121;color:var(--jp-content-font-color1,inherit);"
     "text-decoration:underline;text-decoration:underline double"
 )
+MARKS_MEANING = "Marked (underlined): words that most of the other answers do not have at that place."
 _MARK = f'<mark class="jctx-differs" style="{MARK_STYLE}">'
 _ALONE = "[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"  # scripts without spaces are compared sign by sign
 _SIGNS = r"!-/:-@\[-`{-~"
@@ -32,12 +33,6 @@ def marked_on_a_page(pages: Sequence[str]) -> list[str]:
     parts = [_PARTS.findall(page) for page in pages]
     marks = differing_words([list(filter(_is_word, page)) for page in parts])
     return [_with_marks(page, iter(found)) for page, found in zip(parts, marks, strict=True)]
-
-
-def marks_meaning(count: int) -> str:
-    """Return what the marks of ``count`` texts mean."""
-    others = "the other answer does" if count == 2 else "most of the other answers do"
-    return f"Marked (underlined): words that {others} not have at that place."
 
 
 def differing_words(texts: Sequence[Sequence[str]]) -> list[list[bool]]:

@@ -8,11 +8,11 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from ...runtime.interrupts import uninterrupted
-from ..text import BADGE_STYLE, WRAPS, attribute_html, note_html, note_plain, text_html, to_plain
-from ..word_marks import MARK_STYLE, marked_on_a_page, marks_meaning
+from ..text import BADGE_STYLE, WRAPS, attribute_html, note_html, note_markdown, note_plain, text_html, to_plain
+from ..word_marks import MARK_STYLE, MARKS_MEANING, marked_on_a_page
 from .footer import Footer, footer_html, footer_line, remarks, thinking_html
 from .growing import GrowingAnswer, LiveOutput
-from .markdown import MimeBundle, answer_html, note_markdown, to_markdown, with_fence_closed
+from .markdown import MimeBundle, answer_html, to_markdown, with_fence_closed
 
 NOT_WHOLE = "Stopped before the answer was whole."
 USED = "✓ used in the conversation"
@@ -73,7 +73,7 @@ class AnswerColumns:
     """One output of the cell with a column for each answer; ``column`` and ``chosen`` are indexes from 0.
 
     ``heads`` name the models and options, without numbers; ``above`` are notices before the answers.
-    ``streaming=False`` shows the answers once, at their end, because headless runs keep every update.
+    ``streaming=False`` shows the answers once, at their end.
     ``plain`` shows plain text only, as a terminal does.
     """
 
@@ -89,14 +89,13 @@ class AnswerColumns:
         self._columns = [Column(head) for head in heads]
         self._answers = [GrowingAnswer(clock) for _ in heads]
         self._frame = Frame(above)
-        self._output = LiveOutput(self._answers, self._growing, clock)
-        self._streaming, self._plain = streaming, plain
+        self._output = LiveOutput(self._answers, self._growing, clock, streaming=streaming)
+        self._plain = plain
 
     def begin(self) -> None:
         """Show the notices above and the heads of the columns; call this in the cell's own thread."""
-        if self._streaming:
-            self.tick()
-            self._output.start()
+        self.tick()
+        self._output.start()
 
     def tick(self) -> None:
         """Show what is due."""
@@ -166,7 +165,7 @@ def columns_bundle(columns: Sequence[Column], frame: Frame, *, compared: bool = 
     pages, drawn = [column.answer.html if column.answer else "" for column in columns], frame
     if compared:
         pages = marked_on_a_page(pages)
-        drawn = replace(frame, below=(marks_meaning(len(columns)), *frame.below))
+        drawn = replace(frame, below=(MARKS_MEANING, *frame.below))
     bodies = [
         _thought(column) + (answer_html(page) if page else "") for column, page in zip(columns, pages, strict=True)
     ]

@@ -156,13 +156,15 @@ class GrowingAnswer:
 class LiveOutput:
     """One output of the cell, drawn in a thread of its own while answers grow: silence is drawn, too.
 
-    ``draw`` returns the forms of the answers so far, and none where nothing is there to show.
+    ``draw`` returns the forms of the answers so far, and none where nothing is there to show; ``streaming=False``: only
+    the end is shown, because headless runs keep every update.
     """
 
     def __init__(
-        self, answers: Sequence[GrowingAnswer], draw: Callable[[], dict[str, str]], clock: Callable[[], float]
+        self, answers: Sequence[GrowingAnswer], draw: Callable[[], dict[str, str]], clock: Callable[[], float],
+        *, streaming: bool,
     ) -> None:  # fmt: skip
-        self._answers, self._draw, self._clock = answers, draw, clock
+        self._answers, self._draw, self._clock, self._streaming = answers, draw, clock, streaming
         self._screen = threading.RLock()  # guards the output
         self._state: object = None  # of the answers, when they were drawn last
         self._drawn = -inf
@@ -172,7 +174,7 @@ class LiveOutput:
 
     def start(self) -> None:
         """Start the thread, once; what it displays belongs to the cell that runs now."""
-        if self._thread is not None or self._ended.is_set():
+        if not self._streaming or self._thread is not None or self._ended.is_set():
             return
         run = contextvars.copy_context().run
         with uninterrupted(), suppress(RuntimeError):  # at its exit, Python may refuse to start a thread
@@ -186,7 +188,7 @@ class LiveOutput:
             length = sum(answer.length for answer in self._answers)
             state = [(answer.length, answer.is_open, answer.line) for answer in self._answers]
             is_due = self._clock() >= self._drawn + interval(length)
-            if is_due and state != self._state and not self._ended.is_set():
+            if self._streaming and is_due and state != self._state and not self._ended.is_set():
                 self._state = state
                 self._show(self._draw())
                 self._drawn = self._clock()

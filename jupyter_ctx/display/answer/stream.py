@@ -17,9 +17,8 @@ from .markdown import bundle, is_json_like, json_bundle
 class NotebookView(GrowingAnswer):
     """One output of the cell, where an answer is shown piece by piece, with notices above and below.
 
-    ``above`` are notices before the answer. ``streaming=False`` shows the answer once, at its end, because
-    headless runs keep every update. ``is_json``: the answer is a value, and shown as code until its forms are known.
-    Nothing is shown after ``close``.
+    ``above`` are notices before the answer. ``streaming=False`` shows the answer once, at its end. ``is_json``: the
+    answer is a value, and shown as code until its forms are known. Nothing is shown after ``close``.
     """
 
     def __init__(
@@ -32,8 +31,9 @@ class NotebookView(GrowingAnswer):
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         super().__init__(clock, is_json=is_json)
-        self._above, self._streaming, self._plain = above, streaming, plain
-        self._output = LiveOutput([self], self._growing, clock)
+        self._above, self._plain = above, plain
+        self._output = LiveOutput([self], self._growing, clock, streaming=streaming)
+        self.tick, self.leave = self._output.tick, self._output.leave
 
     def begin(self) -> None:
         """Show the notices above the answer, before the request is sent."""
@@ -43,14 +43,9 @@ class NotebookView(GrowingAnswer):
     def sent(self, model: str, why: str = "", verb: str = WAITING) -> None:
         """Say after a while that a model is waited for, and how long; from now on, draw what comes."""
         super().sent(model, why, verb)
-        if self._streaming and model:
+        if model:
             self._output.start()
         self.tick()
-
-    def tick(self) -> None:
-        """Show what is due: pieces that have arrived, or who is waited for."""
-        if self._streaming:
-            self._output.tick()
 
     def close(self, below: Sequence[str] = (), footer: Footer | None = None) -> None:
         """Show the whole answer in all its forms, and the notices ``below`` it; without anything, leave nothing."""
@@ -58,10 +53,6 @@ class NotebookView(GrowingAnswer):
         has_notices = self._above and self._output.handle is not None
         is_there = self.started or self.thinking or below or remarks(footer) or has_notices
         self._output.end(self._whole(below, footer) if is_there else {})
-
-    def leave(self) -> None:
-        """Show nothing more by itself, whatever has ended the answer."""
-        self._output.leave()
 
     def _growing(self) -> dict[str, str]:
         """Return the answer so far in one form only, because it is soon replaced."""
