@@ -102,7 +102,7 @@ class ContextInfo:
 
     def __repr__(self) -> str:
         about = "" if self.exact or not self.used else "~"
-        window, full = self.budget.window, f"{100 * self.fill:,.0f} % full, {self.state}"
+        window, full = self.budget.window, f"{100 * min(1, self.fill):,.0f} % full, {self.state}"
         return (
             f"ContextInfo({self.model}: {about}{self.used:,} of {self.limit:,} tokens, {full}; "
             f"window {window.tokens:,} {window.origin}; {self.in_view:,} of {self.turns:,} turns in view)"

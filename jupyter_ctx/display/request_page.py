@@ -15,7 +15,6 @@ from .text import attribute_html, text_html
 if TYPE_CHECKING:
     from ..session.preview import View, ViewPart
 
-MOST_UNFOLDED = 200_000  # characters of all texts: beyond them a row shows its beginning alone
 MOST_LEFT_OUT = 200  # messages that are listed of those that are left out, the newest
 ACTIONS = {  # by the state of a turn, what can be done to it
     "pinned": {"unpin": "Unpin"},
@@ -52,27 +51,21 @@ def cells_html(cells: Sequence[OfferedCell], word: str) -> str:
 
 
 def request_html(view: View) -> str:
-    """Return the next request as a list of messages, each of which unfolds to its whole text; the newest of many do."""
-    left = MOST_UNFOLDED
-    rows = dict[str, list[str]](sent=[], omitted=[])
-    for kind, parts in (("sent", view.messages), ("omitted", view.omitted[-MOST_LEFT_OUT:])):
-        for part in reversed(parts):
-            left -= len(part.text)
-            rows[kind].insert(0, _row(part, is_whole=left >= 0))
-    page = f"<p>{text_html(view.caption())}</p><ul>{''.join(rows['sent'])}</ul>"
+    """Return the next request as a list of messages, each of which unfolds to its whole text."""
+    page = f"<p>{text_html(view.caption())}</p><ul>{''.join(map(_row, view.messages))}</ul>"
     if not view.omitted:
         return page
     summary = f"<summary>Left out: {counted(len(view.omitted), 'message')}</summary>"
-    listed = f"<ul>{''.join(rows['omitted'])}</ul>"
+    listed = f"<ul>{''.join(map(_row, view.omitted[-MOST_LEFT_OUT:]))}</ul>"
     return f"{page}<details class='jctx-left-out' data-key='left out'>{summary}{listed}</details>"
 
 
-def _row(part: ViewPart, *, is_whole: bool) -> str:
+def _row(part: ViewPart) -> str:
     """Return a message with its turn, its size and, beside a prompt, what can be done to the turn."""
     beginning = first_words(part.text[: part.typed])
     with_it = f" · with {part.attached}" if part.attached and not part.parts else ""
     head = text_html(beginning + with_it)
-    if is_whole and beginning != part.text:
+    if beginning != part.text:
         key = f"{part.turn} {part.role}"  # by which the panel unfolds it again when it is drawn anew
         head = f"<details data-key='{key}'><summary>{head}</summary><div>{text_html(part.text)}</div></details>"
     lines = "".join(f"<li><div>{text_html(each.line)}</div><span>~{each.tokens:,}</span></li>" for each in part.parts)

@@ -6,13 +6,13 @@ are cut, so that a card stays small whatever a model or a scorer is called.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from .tables import shortened
 from .text import WRAPS, markdown_block, text_html, to_plain
-from .word_marks import marked_in_brackets, marked_on_a_page
+from .word_marks import marked_on_a_page
 
 MOST_LABEL, MOST_FIGURE, MOST_SENTENCE = 60, 100, 400  # characters
 MOST_ROWS, MOST_ANSWER = 200, 2_000  # rows of answers in a notebook, and characters of each
@@ -179,18 +179,15 @@ def _unfolding(page: str, length: int) -> str:
 
 
 def answers_text(table: AnswerTable) -> str:
-    """Return the first answers as plain text, with words in ``{+…+}`` that the other variants do not have."""
-    lines = [line for row in table.rows[:MOST_TEXT_ROWS] for line in _row_lines(table, row)]
+    """Return the first answers as plain text."""
+    lines = list[str]()
+    for row in table.rows[:MOST_TEXT_ROWS]:
+        lines.append(f"row {row.name}: {shortened(row.inputs, MOST_SENTENCE)}")
+        for name, cell in zip(table.variants, row.cells, strict=True):
+            marks = f" ({', '.join(mark.text for mark in cell.marks)})" if cell.marks else ""
+            lines.append(f"  {name or 'answer'}{marks}: {cell.answer}".replace("\n", "\n    "))
     lines += [table.caption(MOST_TEXT_ROWS)] if len(table.rows) > MOST_TEXT_ROWS else []
     return to_plain("\n".join(lines))
-
-
-def _row_lines(table: AnswerTable, row: AnswerRow) -> Iterable[str]:
-    yield f"row {row.name}: {shortened(row.inputs, MOST_SENTENCE)}"
-    texts = marked_in_brackets([cell.answer for cell in row.cells])
-    for name, cell, text in zip(table.variants, row.cells, texts, strict=True):
-        marks = f" ({', '.join(mark.text for mark in cell.marks)})" if cell.marks else ""
-        yield f"  {name or 'answer'}{marks}: {text}".replace("\n", "\n    ")
 
 
 _INK = "var(--jp-ui-font-color1,var(--vscode-editor-foreground,inherit))"

@@ -95,11 +95,12 @@ def warning_bundle(text: str) -> dict[str, str]:
 
 def note_bundle(text: str) -> dict[str, str]:
     """Return a notice as HTML, as Markdown and as plain text."""
-    return {
-        "text/html": note_html(text),
-        "text/markdown": f"> **[ctx]** {markdown_line(text)}",
-        "text/plain": note_plain(text),
-    }
+    return {"text/html": note_html(text), "text/markdown": note_markdown(text), "text/plain": note_plain(text)}
+
+
+def note_markdown(text: str) -> str:
+    """Return a notice as one line of Markdown in which nothing is markup."""
+    return f"> **[ctx]** {markdown_line(text)}"
 
 
 def note_plain(text: str) -> str:

@@ -1,4 +1,4 @@
-"""Find the words in which answers differ, and mark them: on a page, and in brackets in plain text."""
+"""Find the words in which answers differ, and mark them on a page."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import combinations, groupby
 from operator import itemgetter
-
-from .text import to_plain
 
 MAX_COMPARED = 10_000  # words of each text
 LONG = 800  # words of a text, from which those that are very frequent begin no match: else it takes minutes
@@ -17,11 +15,13 @@ MARK_STYLE = (
     "color:#212121;color:var(--jp-content-font-color1,inherit);"
     "text-decoration:underline;text-decoration:underline double"
 )
+MARKS_MEANING = "Marked (underlined): words that most of the other answers do not have at that place."
+_MARK = f'<mark class="jctx-differs" style="{MARK_STYLE}">'
 _ALONE = "[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"  # scripts without spaces are compared sign by sign
 _SIGNS = r"!-/:-@\[-`{-~"
-WORD = rf"{_ALONE}|\s+|(?:(?!{_ALONE})[^\s{_SIGNS}])+|[{_SIGNS}]"  # words, spaces and signs
+_WORD = rf"{_ALONE}|\s+|(?:(?!{_ALONE})[^\s{_SIGNS}])+|[{_SIGNS}]"  # words, spaces and signs
 _FORMULA = r"(?<=>)\$[^<>]+\$(?=<)"  # one word, for MathJax finds no formula with a mark inside
-_PARTS = re.compile(rf"<[^>]*>|{_FORMULA}|&[#\w]+;|{WORD}")
+_PARTS = re.compile(rf"<[^>]*>|{_FORMULA}|&[#\w]+;|{_WORD}")
 
 
 def marked_on_a_page(pages: Sequence[str]) -> list[str]:
@@ -31,18 +31,8 @@ def marked_on_a_page(pages: Sequence[str]) -> list[str]:
     An empty page, such as that of a failed request, is not compared.
     """
     parts = [_PARTS.findall(page) for page in pages]
-    return _marked(parts, f'<mark class="jctx-differs" style="{MARK_STYLE}">', "</mark>")
-
-
-def marked_in_brackets(texts: Sequence[str]) -> list[str]:
-    """Return plain texts with ``{+…+}`` around the same words."""
-    return _marked([re.findall(WORD, to_plain(text)) for text in texts], "{+", "+}")
-
-
-def marks_meaning(count: int) -> str:
-    """Return what the marks of ``count`` texts mean."""
-    others = "the other answer does" if count == 2 else "most of the other answers do"
-    return f"Marked (underlined): words that {others} not have at that place."
+    marks = differing_words([list(filter(_is_word, page)) for page in parts])
+    return [_with_marks(page, iter(found)) for page, found in zip(parts, marks, strict=True)]
 
 
 def differing_words(texts: Sequence[Sequence[str]]) -> list[list[bool]]:
@@ -67,13 +57,7 @@ def _is_word(part: str) -> bool:
     return not part.isspace() and not (part.startswith("<") and len(part) > 1)
 
 
-def _marked(texts: Sequence[Sequence[str]], before: str, after: str) -> list[str]:
-    """Return texts that are in parts with their differing words marked."""
-    marks = differing_words([list(filter(_is_word, text)) for text in texts])
-    return [_with_marks(text, iter(found), before, after) for text, found in zip(texts, marks, strict=True)]
-
-
-def _with_marks(parts: Sequence[str], marks: Iterator[bool], before: str, after: str) -> str:
+def _with_marks(parts: Sequence[str], marks: Iterator[bool]) -> str:
     """Return parts joined, with one mark around neighbouring words that are to be marked; no mark holds a tag."""
     marked = [next(marks) if _is_word(part) else False for part in parts]
     for at, part in enumerate(parts[1:-1], 1):
@@ -81,4 +65,4 @@ def _with_marks(parts: Sequence[str], marks: Iterator[bool], before: str, after:
             marked[at] = True
     runs = groupby(zip(parts, marked, strict=True), key=itemgetter(1))
     texts = ((is_marked, "".join(part for part, _ in run)) for is_marked, run in runs)
-    return "".join(f"{before}{text}{after}" if is_marked else text for is_marked, text in texts)
+    return "".join(f"{_MARK}{text}</mark>" if is_marked else text for is_marked, text in texts)

@@ -11,7 +11,7 @@ from IPython.core.error import UsageError
 
 from ..chat import Chat
 from ..conversation.messages import Alternative, Alternatives
-from ..display.answer.columns import AnswerColumns, Column, Frame, TerminalColumns, compared_bundle
+from ..display.answer.columns import AnswerColumns, Column, Frame, columns_bundle
 from ..display.answer.markdown import is_json, json_bundle
 from ..display.tables import first_words
 from ..display.widgets.choice_bar import ChoiceBar
@@ -85,11 +85,8 @@ class SideBySideCell:
 
         Raises a ChatError where none is whole, and ChatInterrupted; what came is kept and shown.
         """
-        if self._place.kind == "terminal":
-            self._view: AnswerColumns = TerminalColumns(self._heads, above)
-        else:
-            streaming = self._place.kind == "notebook"
-            self._view = AnswerColumns(self._heads, above, streaming=streaming, plain=self.first.plain)
+        is_plain = self.first.plain or self._place.kind == "terminal"
+        self._view = AnswerColumns(self._heads, above, streaming=self._place.kind == "notebook", plain=is_plain)
         self.sent, self.feed, self.think = self._view.sent, self._view.feed, self._view.think
         try:
             answers = ask_each(self._chat.session, prompt, self._columns, self)
@@ -177,7 +174,8 @@ def show_versions(chat: Chat, number: int | None) -> dict[str, str]:
     if len(answers) < 2:
         raise InvalidRequestError(f"Turn {number} has one answer: there is nothing to compare.")
     above = (f"Answers to: {first_words(asked.typed)}",)
-    return compared_bundle(list(map(_stored_column, answers)), Frame(above, chosen=_index(chosen)))
+    frame = Frame(above, chosen=_index(chosen))
+    return columns_bundle(list(map(_stored_column, answers)), frame, compared=True)
 
 
 def _stored_column(answer: Alternative) -> Column:

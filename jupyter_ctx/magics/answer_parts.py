@@ -6,7 +6,6 @@ import time
 from dataclasses import replace
 
 from ..chat import Chat
-from ..conversation.code_blocks import code_blocks, eligible_blocks
 from ..conversation.messages import TurnRecord
 from ..display.answer.footer import Footer
 from ..display.answer.markdown import MimeBundle, is_json_like, json_bundle, with_sources
@@ -30,15 +29,6 @@ def shown_bundle(reply: Reply) -> MimeBundle | None:
     if reply.parsed is None and reply.tokens and reply.text:
         forms = certainty_bundle(reply.text, reply.tokens)
     return with_sources(forms or reply.text, reply.citations) if reply.citations else forms
-
-
-def blocks_below(chat: Chat, reply: Reply) -> int:
-    """Return how many code blocks the newest answer has where ``%chat code`` would list them, else 0."""
-    places = chat.conversation.places
-    if reply.parsed is not None or not places or places[-1].turn.reply != reply.text:
-        return 0
-    blocks = code_blocks(reply.text)
-    return len(blocks) if len(eligible_blocks(blocks)) > 1 else 0
 
 
 def remarks_on(reply: Reply) -> tuple[str, ...]:
@@ -69,18 +59,15 @@ def ending(reply: Reply) -> tuple[str, ...]:
     return ()
 
 
-def figures_below(chat: Chat, reply: Reply, place: Where, blocks: int = 0) -> Footer:
-    """Return what stands below an answer: remarks and, where they are wanted, figures; few of a stored answer.
-
-    ``blocks``: how many code blocks it offers.
-    """
+def figures_below(chat: Chat, reply: Reply, place: Where) -> Footer:
+    """Return what stands below an answer: remarks and, where they are wanted, figures; few of a stored answer."""
     notes = remarks_on(reply)
     if not _shows_figures(chat, place):
         return Footer(notes=notes)
     fill, guess = _fill(chat, reply.model)
     if reply.stored:
         return Footer(fill=fill, guess=guess, notes=notes)
-    return replace(figures_of(reply.model, reply), blocks=blocks, fill=fill, guess=guess, notes=notes)
+    return replace(figures_of(reply.model, reply), fill=fill, guess=guess, notes=notes)
 
 
 def figures_of(model: str, of: Reply | TurnRecord) -> Footer:

@@ -11,10 +11,10 @@ from IPython.display import display
 
 from ..chat import Chat
 from ..display.text import QUIET, attribute_html, text_bundle
-from ..display.widgets.gauge import ButtonResult, gauge_bundle, gauge_text, moment, not_drawn
+from ..display.widgets.gauge import ButtonResult, gauge_bundle, gauge_text, moment
 from ..display.widgets.gauge_panel import GaugePanel
 from ..display.widgets.live import StaticFallback
-from ..errors import ChatError
+from ..errors import ChatError, in_words
 from ..library import Library
 from ..runtime.frontend import where
 from ..wording.layout import line_width, wrapped
@@ -125,7 +125,7 @@ class CellGauge:
             info = chat.session.latest().info
             forms, when = gauge_bundle(info, self.name_of(chat)), moment(info)
         except Exception as error:  # the cell must not fail because of a drawing, or of a model that is not there
-            forms, when = text_bundle(not_drawn(error)), f"after turn {len(chat.turns):,}"
+            forms, when = text_bundle(in_words(error)), f"after turn {len(chat.turns):,}"
         page = f'<div class="jctx-when" style="{WHEN_STYLE}">{attribute_html(when)}</div>'
         ends = {"text/html": page, "text/markdown": f"\n\n({when})"}
         return {kind: form + ends.get(kind, f"\n({when})") for kind, form in forms.items()}

@@ -13,6 +13,7 @@ from ..conversation.messages import TurnRecord, new_id
 from ..errors import ChatError, ChatInterrupted, InvalidAnswerError, InvalidRequestError, ProviderError
 from ..providers.base import Reply
 from ..runtime.interrupts import uninterrupted
+from ..wording import fill_share
 from .actions import Change, keep_summary, plans
 from .complete import Completion, StreamListener, complete
 from .info import nearly_full, notices_of
@@ -209,8 +210,8 @@ def threshold_notice(session: Session, *, has_figure: bool = False) -> str | Non
     if not _is_first_above(session, HALF, info.fill):
         return None
     session.save()
-    about, possible = "" if info.exact else "~", plans(session)
-    figure = f"Context {about}{info.fill * 100:.0f} % full: {info.used:,} of {info.limit:,} tokens."
+    figure = f"Context {fill_share(info.fill, about=not info.exact)} full: {info.used:,} of {info.limit:,} tokens."
+    possible = plans(session)
     commands = " or ".join(name for name in ROOM_MAKERS if possible[name].possible)
     room = f"%chat {commands} makes room." if commands else ""
     return " ".join(filter(None, ["" if has_figure else figure, room])) or None

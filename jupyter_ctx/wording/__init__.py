@@ -97,8 +97,8 @@ def share(of_all: float, *, about: bool = False) -> str:
 
 
 def fill_share(fill: float, *, about: bool = False) -> str:
-    """Return how full a limit is as a percentage: above 100 % for anything that exceeds it."""
-    return share(fill if fill <= 1 else max(fill, 1.01), about=about)
+    """Return how full a limit is as a percentage; what exceeds it is said in words."""
+    return share(min(fill, 1), about=about)
 
 
 def dollars(cost: float) -> str:

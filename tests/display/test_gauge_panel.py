@@ -171,8 +171,8 @@ def test_a_gauge_that_cannot_be_read_fails_no_turn(
         broken.setattr(actions, "plans", fail)
         talked.pin(1)
         assert 'role="alert">RuntimeError: &lt;oh&gt;' in seen.spoken
-        assert "The gauge could not be drawn: RuntimeError: &lt;oh&gt;. The conversation is not affected" in seen.text
+        assert "RuntimeError: &lt;oh&gt;" in seen.text
         assert "tokens" not in seen.text, "no figure that may not hold any more"
     talked.unpin(1)
-    assert "could not be drawn" not in seen.text
+    assert "RuntimeError" not in seen.text
     assert 'role="meter"' in seen.text

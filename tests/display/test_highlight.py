@@ -12,7 +12,7 @@ import pytest
 from pygments.lexers import get_lexer_by_name
 from pygments.token import STANDARD_TYPES
 
-from jupyter_ctx.display.answer.growing import Ticker
+from jupyter_ctx.display.answer.growing import LiveOutput
 from jupyter_ctx.display.answer.highlight import LONGEST_BLOCK, QUICK_LEXERS, UNCOLOURED, highlighted
 from jupyter_ctx.display.answer.markdown import to_html
 
@@ -67,7 +67,7 @@ def coloured_by_pygments(code: str, language: str) -> list[tuple[str, str]]:
 @pytest.mark.parametrize("language", ["python", "bash", "html", "sql", "markdown"])
 def test_ordinary_code_has_the_colours_that_pygments_gives_it(language: str) -> None:
     fenced = '# Title\n\n```\npip install x\n```\n- [ ] a "0" of `b`\n<script>let a = 1;</script>\n'
-    code = fenced + inspect.getsource(Ticker) + "def f(a: int = 0x1F) -> str:\n    return f'{a!r:>{10}}'\n"
+    code = fenced + inspect.getsource(LiveOutput) + "def f(a: int = 0x1F) -> str:\n    return f'{a!r:>{10}}'\n"
     page = highlighted(code, language)
     spans = re.findall(r'<span class="(\w+)">(.*?)</span>', page, re.DOTALL)
     assert [(kind, html.unescape(text)) for kind, text in spans] == coloured_by_pygments(code, language)

@@ -80,10 +80,10 @@ ANSWERS_CELL = (
     "for text in parts[{part}]: display({{{form!r}: bundle(text)[{form!r}]}}, raw=True)\nprint('all', 'shown')"
 )
 COLUMNS_CELL = """
-from jupyter_ctx.display.answer.columns import Column, Frame, compared_bundle
+from jupyter_ctx.display.answer.columns import Column, Frame, columns_bundle
 for at in range(0, len(short), 6):
     columns = [Column(text[:80], text, text, notices=[text[:80]], error=text) for text in short[at:at + 6]]
-    forms = compared_bundle(columns, Frame([short[at]], [short[at]], 1))
+    forms = columns_bundle(columns, Frame([short[at]], [short[at]], 1), compared=True)
     display({"text/html": forms["text/html"]}, raw=True)
 print('all', 'shown')"""
 HTML, MARKDOWN = "text/html", "text/markdown"

@@ -114,7 +114,7 @@ def test_money_in_a_table_or_a_line_of_ours_is_not_maths() -> None:
 def test_our_lines_stand_around_an_answer_in_every_form() -> None:
     forms = bundle("**yes**", ["above & <b>"], ["below"])
     assert forms["text/html"].index("above &amp; &lt;b&gt;") < forms["text/html"].index("<strong>yes</strong>")
-    assert forms["text/markdown"] == "> **[ctx]** above & &lt;b>\n\n**yes**\n\n> **[ctx]** below"
+    assert forms["text/markdown"] == "> **[ctx]** above &amp; &lt;b&gt;\n\n**yes**\n\n> **[ctx]** below"
     assert forms["text/plain"] == "[ctx] above & <b>\n**yes**\n[ctx] below"
 
 

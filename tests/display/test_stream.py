@@ -127,14 +127,16 @@ def test_text_that_turned_out_to_be_thought_is_folded_at_the_end(screen: Screen)
     assert final["text/html"].index("let me see") < final["text/html"].index("yes")
 
 
-def test_a_terminal_says_once_that_the_model_thinks(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_terminal_says_once_why_it_waits_and_that_the_model_thinks(capsys: pytest.CaptureFixture[str]) -> None:
     view = TerminalView(["above"])
     view.begin()
+    view.sent("m", "Too long; sending again")
     view.think("let me ")
     view.think("see")
     view.feed("yes")
     view.close(["below"])
-    assert capsys.readouterr().out == "[ctx] above\n[ctx] Thinking…\nyes\n[ctx] below\n"
+    lines = ["[ctx] above", "[ctx] Too long; sending again…", "[ctx] Thinking…", "yes", "[ctx] below"]
+    assert capsys.readouterr().out.splitlines() == lines
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -85,7 +85,7 @@ def test_each_form_says_what_went_along() -> None:
     part = AttachmentSummary("df", "df:\n```\n<b>\n```", more="-a df:all sends more")
     forms = summary_bundle(LINE, [part], plain=False)
     assert forms["text/plain"] == f"[ctx] {LINE} -a df:all sends more."
-    assert forms["text/markdown"] == f"- **[ctx]** {LINE} -a df:all sends more."
+    assert forms["text/markdown"].replace("\\", "") == f"> **[ctx]** {LINE} -a df:all sends more."
     assert f"<summary>{LINE}</summary>" in forms["text/html"]
     assert "&lt;b&gt;" in forms["text/html"]
     assert " open" not in forms["text/html"]

@@ -41,7 +41,7 @@ class Page:
 def page(monkeypatch: pytest.MonkeyPatch) -> Page:
     page = Page()
     monkeypatch.setattr(growing, "display", page.display)
-    monkeypatch.setattr(growing.Ticker, "start", lambda _: None)  # the clock of the test ticks
+    monkeypatch.setattr(growing.LiveOutput, "start", lambda _: None)  # the clock of the test ticks
     return page
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import io
-import sys
 import threading
 
 import pytest
@@ -13,7 +11,7 @@ from screens import Screen
 
 from jupyter_ctx.display.answer.columns import AnswerColumns
 from jupyter_ctx.display.answer.growing import SILENT_SECONDS, STALLED_SECONDS, GrowingAnswer
-from jupyter_ctx.display.answer.stream import NotebookView, TerminalView
+from jupyter_ctx.display.answer.stream import NotebookView
 
 MODEL = "openai/gpt-5.2"
 AGAIN = "Too long; sending again without turns 1 to 14"
@@ -28,7 +26,7 @@ class Clock:
     def __call__(self) -> float:
         return self.now
 
-    def wait(self, seconds: float, view: NotebookView | TerminalView) -> None:
+    def wait(self, seconds: float, view: NotebookView) -> None:
         """Let time pass, and the view show what is due then."""
         self.now += seconds
         view.tick()
@@ -95,7 +93,7 @@ def test_the_seconds_tick_by_themselves_and_the_thread_ends_with_the_answer(scre
     view.close()
     left.leave()
     left.sent(MODEL)
-    assert "jupyter_ctx ticker" not in {thread.name for thread in threading.enumerate()}
+    assert "jupyter_ctx drawing" not in {thread.name for thread in threading.enumerate()}
 
 
 def test_each_of_several_answers_says_whom_it_waits_for(screen: Screen) -> None:
@@ -110,32 +108,6 @@ def test_each_of_several_answers_says_whom_it_waits_for(screen: Screen) -> None:
     view.failed(1, "refused")
     view.close(0)
     assert "Waiting" not in screen.text
-
-
-class Terminal(io.StringIO):
-    """A terminal of 40 columns."""
-
-    def isatty(self) -> bool:
-        return True
-
-
-def test_a_terminal_has_one_line_that_is_erased(monkeypatch: pytest.MonkeyPatch, clock: Clock) -> None:
-    monkeypatch.setenv("COLUMNS", "40")
-    monkeypatch.setenv("TERM", "xterm")
-    monkeypatch.setattr(sys, "stdout", terminal := Terminal())
-    view = TerminalView(["above"], clock=clock)
-    view.sent(MODEL)
-    view.begin()
-    clock.wait(1, view)
-    clock.wait(1, view)
-    view.sent(MODEL, AGAIN)
-    view.feed("The sky\n")
-    clock.wait(9, view)
-    view.close()
-    lines = [f"Waiting for {MODEL}… {second} s" for second in (1, 2)]
-    again = f"{AGAIN}. Waiting for {MODEL}… 2 s"[:39]
-    written = [f"\r{line}\x1b[K" for line in (*lines, again, "")]
-    assert terminal.getvalue() == "".join(["[ctx] above\n", *written, "The sky\n\n"])
 
 
 @given(st.lists(st.tuples(st.floats(0, 20), st.sampled_from(["sent", "arrived", "look"])), max_size=12))

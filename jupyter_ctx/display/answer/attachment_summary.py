@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from ..tables import TableRow, TableRows, shortened, table
-from ..text import NOTE_STYLE, QUIET, WRAPS, attribute_html, markdown_line, note_plain, text_html, to_plain
-from .markdown import SCROLLS, MimeBundle, answer_html, note_markdown, to_html, to_markdown, with_fence_closed
+from ..tables import TableRow, TableRows, first_words, table
+from ..text import NOTE_STYLE, QUIET, WRAPS, attribute_html, note_markdown, note_plain, text_html, to_plain
+from .markdown import SCROLLS, MimeBundle, answer_html, to_html, to_markdown, with_fence_closed
 
-MOST_PART_NAME = 200  # characters of a name
 MOST_SENT_TEXT = 10_000  # characters of a text, which saved notebooks keep
 MOST_IN_TABLE = 60_000  # characters of all that unfolds in a table
 MOST_GROWING = 500  # characters of a text while the answer grows: every update carries them again
@@ -41,20 +40,14 @@ class AttachmentSummary:
     pictures: Sequence[str] = ()
     more: str = ""
 
-    @property
-    def size(self) -> int:
-        """The characters that it unfolds to."""
-        return min(len(self.text), MOST_SENT_TEXT) + sum(map(len, self.pictures))
-
 
 def summary_bundle(line: str, parts: Sequence[AttachmentSummary], *, plain: bool) -> dict[str, str]:
     """Return a line on what went with a prompt as HTML, Markdown and plain text; ``plain``: as plain text alone."""
     whole = " ".join([line, *(f"{part.more}." for part in parts if part.more)])
-    text = {"text/plain": note_plain(whole)}
     if plain:
-        return text
+        return {"text/plain": note_plain(whole)}
     page = f'<div class="jctx-sent" style="{NOTE_STYLE};{QUIET}">{summary_html(line, parts)}</div>'
-    return {"text/html": page, "text/markdown": note_markdown(whole).replace("> ", "- ", 1), **text}
+    return {"text/html": page, "text/markdown": note_markdown(whole), "text/plain": note_plain(whole)}
 
 
 def summary_html(line: str, parts: Sequence[AttachmentSummary], most: int = MOST_SENT_TEXT) -> str:
@@ -74,7 +67,7 @@ def _sent_html(part: AttachmentSummary, most: int) -> str:
     left = len(part.text) - most
     lines = [f"{left:,} more characters were sent." if left > 0 else "", f"{part.more}." if part.more else ""]
     below = "\n".join(["", *filter(None, lines)])
-    name = attribute_html(f"{shortened(part.name, MOST_PART_NAME)}, as sent")
+    name = attribute_html(f"{first_words(part.name)}, as sent")
     return (
         f'<div role="group" tabindex="0" aria-label="{name}" data-lm-suppress-shortcuts="true" style="{_SENT}">'
         f"{text_html(part.text[:most] + below)}</div>"
@@ -90,9 +83,10 @@ def table_with_parts(
     """
     left, drawn = MOST_IN_TABLE, dict[tuple[int, int], str]()
     for index, part in reversed(list(parts.items())):
-        left -= part.size
+        page = summary_html(part.name, [part])
+        left -= len(page)
         if left >= 0:
-            drawn[index, PART_COLUMN] = summary_html(part.name, [part])
+            drawn[index, PART_COLUMN] = page
     forms = table(head, rows, caption, drawn)
     return {**forms, "text/html": f'<div {SCROLLS}">{forms["text/html"]}</div>'}
 
@@ -131,4 +125,4 @@ def _text(step: str) -> MimeBundle:
 
 def _call(step: CallShown, most: int) -> MimeBundle:
     page = f'<div class="jctx-call" style="{NOTE_STYLE};{QUIET}">{summary_html(step.line, step.parts, most)}</div>'
-    return MimeBundle(page, f"> **[ctx]** {markdown_line(step.line)}", note_plain(step.line))
+    return MimeBundle(page, note_markdown(step.line), note_plain(step.line))

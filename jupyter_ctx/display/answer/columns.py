@@ -8,11 +8,11 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from ...runtime.interrupts import uninterrupted
-from ..text import BADGE_STYLE, WRAPS, attribute_html, note_html, note_plain, text_html, to_plain
-from ..word_marks import MARK_STYLE, marked_in_brackets, marked_on_a_page, marks_meaning
+from ..text import BADGE_STYLE, WRAPS, attribute_html, note_html, note_markdown, note_plain, text_html, to_plain
+from ..word_marks import MARK_STYLE, MARKS_MEANING, marked_on_a_page
 from .footer import Footer, footer_html, footer_line, remarks, thinking_html
 from .growing import GrowingAnswer, LiveOutput
-from .markdown import MimeBundle, answer_html, note_markdown, to_markdown, with_fence_closed
+from .markdown import MimeBundle, answer_html, to_markdown, with_fence_closed
 
 NOT_WHOLE = "Stopped before the answer was whole."
 USED = "✓ used in the conversation"
@@ -73,8 +73,8 @@ class AnswerColumns:
     """One output of the cell with a column for each answer; ``column`` and ``chosen`` are indexes from 0.
 
     ``heads`` name the models and options, without numbers; ``above`` are notices before the answers.
-    ``streaming=False`` shows the answers once, at their end, because headless runs keep every update.
-    ``plain`` shows plain text only.
+    ``streaming=False`` shows the answers once, at their end.
+    ``plain`` shows plain text only, as a terminal does.
     """
 
     def __init__(
@@ -87,17 +87,15 @@ class AnswerColumns:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._columns = [Column(head) for head in heads]
-        self._answers = [GrowingAnswer(clock, answers=len(heads)) for _ in heads]
+        self._answers = [GrowingAnswer(clock) for _ in heads]
         self._frame = Frame(above)
-        self._output = LiveOutput(self._answers, self._growing, clock)
-        self._streaming, self._plain = streaming, plain
-        self._closed = False
+        self._output = LiveOutput(self._answers, self._growing, clock, streaming=streaming)
+        self._plain = plain
 
     def begin(self) -> None:
         """Show the notices above and the heads of the columns; call this in the cell's own thread."""
-        if self._streaming:
-            self.tick()
-            self._output.start()
+        self.tick()
+        self._output.start()
 
     def tick(self) -> None:
         """Show what is due."""
@@ -130,20 +128,18 @@ class AnswerColumns:
             for number, answer in enumerate(self._answers):
                 if answer.is_open:
                     self.failed(number, NOT_WHOLE)
-            self._closed = True
             self._frame = Frame(self._frame.above, below, chosen)
             self._show_whole()
 
     def choose(self, chosen: int | None) -> None:
         """Show that the conversation uses another answer now, or none; a page loaded anew is not reached."""
-        if self._closed and chosen != self._frame.chosen:
+        if chosen != self._frame.chosen:
             self._frame = replace(self._frame, chosen=chosen)
             self._show_whole()
 
     def _settle(self, column: int, settled: Column) -> None:
-        if not self._closed:
-            self._columns[column] = settled
-            self._answers[column].correct(settled.text, settled.thinking)
+        self._columns[column] = settled
+        self._answers[column].correct(settled.text, settled.thinking)
 
     def _so_far(self, column: int) -> Column:
         answer = self._answers[column]
@@ -161,57 +157,20 @@ class AnswerColumns:
             self._output.end(_plain(columns, frame, figures=True) if self._plain else columns_bundle(columns, frame))
 
 
-class TerminalColumns(AnswerColumns):
-    """Answers printed one after the other, once all are whole."""
-
-    def __init__(self, heads: Sequence[str], above: Sequence[str] = ()) -> None:
-        super().__init__(heads, above, streaming=False, plain=True)
-
-    def begin(self) -> None:
-        """Print the notices above, and how many answers are on their way."""
-        print(
-            *map(note_plain, [*self._frame.above, f"Waiting for {len(self._columns)} answers…"]), sep="\n", flush=True
-        )
-
-    def _show_whole(self) -> None:
-        """Print the answers, which of them the conversation uses, and the notices below."""
-        below = [choice_line(self._frame.chosen, len(self._columns)), *self._frame.below]
-        print(_plain(self._columns, Frame(below=below), figures=True)["text/plain"], flush=True)
-
-
-def columns_bundle(columns: Sequence[Column], frame: Frame) -> dict[str, str]:
-    """Return finished answers as HTML, Markdown and plain text.
+def columns_bundle(columns: Sequence[Column], frame: Frame, *, compared: bool = False) -> dict[str, str]:
+    """Return finished answers as HTML, Markdown and plain text; ``compared``: with the words marked that differ.
 
     The figures are in the HTML only, because saved notebooks are compared by the other forms.
     """
-    answers = [column.answer for column in columns]
-    bodies = [_thought(column) for column in columns]
-    bodies = [body + (answer_html(answer.html) if answer else "") for body, answer in zip(bodies, answers, strict=True)]
-    return {
-        "text/html": _html(columns, frame, bodies),
-        "text/markdown": _markdown(columns, frame),
-        **_plain(columns, frame),
-    }
-
-
-def compared_bundle(columns: Sequence[Column], frame: Frame) -> dict[str, str]:
-    """Return stored answers side by side, with the words marked that differ, as ``%chat compare`` shows them.
-
-    The plain text has the words that differ in ``{+…+}``, as git's word diffs do, and the figures.
-    """
-    answers = [column.answer or MimeBundle("", "", "") for column in columns]
+    pages, drawn = [column.answer.html if column.answer else "" for column in columns], frame
+    if compared:
+        pages = marked_on_a_page(pages)
+        drawn = replace(frame, below=(MARKS_MEANING, *frame.below))
     bodies = [
-        _thought(column) + (answer_html(page) if page else "")
-        for column, page in zip(columns, marked_on_a_page([each.html for each in answers]), strict=True)
+        _thought(column) + (answer_html(page) if page else "") for column, page in zip(columns, pages, strict=True)
     ]
-    brackets = marked_in_brackets([each.plain for each in answers])
-    plain = [replace(column, text=text, forms=None) for column, text in zip(columns, brackets, strict=True)]
-    meaning = marks_meaning(len(columns))
-    return {
-        "text/html": _html(columns, replace(frame, below=(meaning, *frame.below)), bodies),
-        "text/markdown": _markdown(columns, frame),
-        **_plain(plain, replace(frame, below=[meaning.replace("underlined", "in {+…+}")]), figures=True),
-    }
+    plain = _plain(columns, frame)
+    return {"text/html": _html(columns, drawn, bodies), "text/markdown": _markdown(columns, frame), **plain}
 
 
 def title(number: int, head: str) -> str:
@@ -239,7 +198,7 @@ def _html(columns: Sequence[Column], frame: Frame, bodies: Sequence[str]) -> str
 def _column_html(number: int, count: int, column: Column, body: str, *, used: bool) -> str:
     name = attribute_html(f"Answer {number + 1} of {count}: {' '.join(column.head.split())}")
     sign = f' <span class="jctx-used" style="{_SIGN}">{USED}</span>' if used else ""
-    footer = footer_html(column.footer, priced=True) if column.footer else ""
+    footer = footer_html(column.footer) if column.footer else ""
     return (
         f'<div class="jctx-column" role="group" aria-label="{name}" style="{_USED_BORDER if used else _PLAIN_BORDER}">'
         f'<div class="jctx-column-head" dir="auto" style="{_HEAD}">'
@@ -265,7 +224,7 @@ def _plain(columns: Sequence[Column], frame: Frame, *, figures: bool = False) ->
 def _answer_plain(number: int, column: Column, *, used: bool = False, figures: bool = False) -> str:
     """Return one answer as plain text, below its head, which no answer can imitate."""
     mark = f" ({USED})" if used else ""
-    line = footer_line(column.footer, priced=True) if figures and column.footer else ""
+    line = footer_line(column.footer) if figures and column.footer else ""
     notes = [*column.notes, *remarks(column.footer), *([line] if line else [])]
     text = column.forms.plain if column.forms else to_plain(column.text)
     lines = [note_plain(f"── {title(number, column.head)}{mark} ──"), text, *map(note_plain, notes)]

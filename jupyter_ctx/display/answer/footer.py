@@ -20,11 +20,10 @@ THOUGHT_STYLE = (
 class Footer:
     """The figures of one reply; ``cost`` in US dollars, ``seconds`` from sending to the last piece.
 
-    ``blocks`` are the code blocks that may be chosen from; 0: there is nothing to choose. ``fill`` is the share of the
-    context window's limit that is used after the reply, ``guess``: by an estimate. ``notes`` are routine remarks,
-    such as where the reply ended, as phrases without a period: they stay readable where no figure is known. ``broken``
-    says of a reply that is not whole what ended it; where it is shown as text, the error below it says the same.
-    ``is_free``: nobody bills the model.
+    ``fill`` is the share of the context window's limit that is used after the reply, ``guess``: by an estimate.
+    ``notes`` are routine remarks, such as where the reply ended, as phrases without a period: they stay readable where
+    no figure is known. ``broken`` says of a reply that is not whole what ended it; where it is shown as text, the error
+    below it says the same. ``is_free``: nobody bills the model.
     """
 
     model: str = ""
@@ -32,7 +31,6 @@ class Footer:
     seconds: float | None = None
     cost: float | None = None
     stop_reason: str = ""
-    blocks: int = 0
     fill: float | None = None
     guess: bool = False
     notes: tuple[str, ...] = ()
@@ -40,12 +38,12 @@ class Footer:
     is_free: bool = False
 
 
-def footer_html(footer: Footer, *, priced: bool = False) -> str:
-    """Return the line with what it unfolds to; ``""`` when there is nothing to say. ``priced``: as footer_line.
+def footer_html(footer: Footer) -> str:
+    """Return the line with what it unfolds to; ``""`` when there is nothing to say.
 
     The figures are apart from the words: where the chip is in sight, the labextension hides them.
     """
-    figures, rows = footer_line(footer, priced=priced), _rows(footer)
+    figures, rows = footer_line(footer), _rows(footer)
     words = " · ".join(filter(None, (footer.broken, *footer.notes)))
     between = " · " if figures and words else ""
     line = f'<span class="jctx-figures">{text_html(figures)}{between}</span>' if figures else ""
@@ -58,14 +56,13 @@ def footer_html(footer: Footer, *, priced: bool = False) -> str:
     return f'<details class="jctx-footer" style="{FOOTER_STYLE}"><summary>{line}</summary>{body}</details>'
 
 
-def footer_line(footer: Footer, *, priced: bool = False) -> str:
-    """Return the share and the figures of the line, as far as they are known; ``priced``: the cost, too."""
+def footer_line(footer: Footer) -> str:
+    """Return the share and the figures of the line, as far as they are known."""
     usage = footer.usage
     parts = [] if footer.fill is None else [fill_share(footer.fill, about=footer.guess)]
     parts += [f"{usage.input_tokens:,} in", f"{usage.output_tokens:,} out"] if usage else []
     parts += [] if footer.seconds is None else [in_seconds(footer.seconds)]
-    parts += [dollars(footer.cost)] if priced and footer.cost is not None else []
-    parts += [f"{footer.blocks:,} code blocks: %chat code"] if footer.blocks else []
+    parts += [dollars(footer.cost)] if footer.cost is not None else []
     return " · ".join(parts)
 
 
@@ -107,22 +104,17 @@ def duration(seconds: float) -> str:
 def thinking_html(thought: str, tokens: int | None = None) -> str:
     """Return the thinking text of a finished answer; ``tokens`` is the provider's count, or ``None``."""
     more = len(thought) - MAX_THINKING
-    left_out = f"({more:,} characters more)" if more > 0 else ""
-    return _folded(f"Thought for {_amount(thought, tokens)}", thought[:MAX_THINKING], left_out)
+    return _folded(thought, thought[:MAX_THINKING], tokens, below=f"({more:,} characters more)" if more > 0 else "")
 
 
 def growing_html(thought: str, answered: bool) -> str:
     """Return the end of a growing thinking text."""
-    amount = _amount(thought, None)
-    summary = f"Thought for {amount}" if answered else f"Thinking… ({amount}, {len(thought):,} characters)"
-    return _folded(summary, thought[-MAX_GROWING:])
+    return _folded(thought, thought[-MAX_GROWING:], begin="Thought for" if answered else "Thinking…")
 
 
-def _amount(thought: str, tokens: int | None) -> str:
-    return f"{tokens:,} tokens" if tokens else f"~{max(1, len(thought) // 4):,} tokens"
-
-
-def _folded(summary: str, text: str, below: str = "") -> str:
-    """Return a thinking text, folded; no text, nothing."""
-    box = f'<div dir="auto" tabindex="0" style="{THOUGHT_STYLE}">{text_html(text)}</div>'
-    return f'<details class="jctx-thinking"><summary>{summary}</summary>{box}{below}</details>' if text else ""
+def _folded(thought: str, shown: str, tokens: int | None = None, begin: str = "Thought for", below: str = "") -> str:
+    """Return what is shown of a thinking text, folded below its length; no text, nothing."""
+    length = f"{tokens:,} tokens" if tokens else f"~{max(1, len(thought) // 4):,} tokens"
+    box = f'<div dir="auto" tabindex="0" style="{THOUGHT_STYLE}">{text_html(shown)}</div>'
+    folded = f'<details class="jctx-thinking"><summary>{begin} {length}</summary>{box}{below}</details>'
+    return folded if thought else ""

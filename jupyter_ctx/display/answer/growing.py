@@ -25,7 +25,6 @@ GROWING_JSON = "`````json\n"  # a block that is still open
 
 SILENT_SECONDS = 1.0  # before the first piece, until the line is shown
 STALLED_SECONDS = 3.0  # after a piece: most models pause now and then
-TICK_SECONDS = 1.0
 WAITING = "Waiting for"
 JOIN_SECONDS = 1.0  # to wait for the thread, which may be held up by the connection
 WaitLine = tuple[str, str]  # who is waited for, and the seconds
@@ -47,49 +46,16 @@ def waiting_html(words: str, seconds: str) -> str:
     return f'<div class="jctx-waiting" style="{WAITING_STYLE}">{spoken}{ticking}</div>'
 
 
-class Ticker:
-    """Calls ``tick`` in a thread of its own, every few ``seconds``, until :meth:`stop`."""
-
-    def __init__(self, tick: Callable[[], object], seconds: float) -> None:
-        self._tick, self._seconds = tick, seconds
-        self._ended = threading.Event()
-        self._thread: threading.Thread | None = None
-
-    def start(self) -> None:
-        """Start the thread, once; what it displays belongs to the cell that runs now."""
-        if self._thread is not None or self._ended.is_set():
-            return
-        run = contextvars.copy_context().run
-        with uninterrupted(), suppress(RuntimeError):  # at its exit, Python may refuse to start a thread
-            thread = threading.Thread(target=run, args=(self._run,), name="jupyter_ctx ticker", daemon=True)
-            thread.start()
-            self._thread = thread
-
-    def stop(self) -> None:
-        """Stop for good; the caller holds no lock that ``tick`` takes."""
-        self._ended.set()
-        thread, self._thread = self._thread, None
-        if thread is not None and thread is not threading.current_thread():
-            thread.join(JOIN_SECONDS)
-
-    def _run(self) -> None:
-        while not self._ended.wait(self._seconds):
-            with suppress(Exception):  # a page that is gone ends no answer
-                self._tick()
-
-
 class GrowingAnswer:
     """An answer so far: its text, its thinking text, the calls before it, and the wait for more.
 
-    One thread adds to it while another draws it. ``answers`` grow on the same page, and together they have the colours
-    and formulas of one. ``is_json``: it is a value, and shown as code. ``steps``: calls of functions, and what the
-    model wrote before them.
+    One thread adds to it while another draws it. ``is_json``: it is a value, and shown as code. ``steps``: calls of
+    functions, and what the model wrote before them.
     """
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic, *, answers: int = 1, is_json: bool = False) -> None:
+    def __init__(self, clock: Callable[[], float] = time.monotonic, *, is_json: bool = False) -> None:
         self._clock, self._is_json = clock, is_json
         self._pieces, self._thoughts = list[str](), list[str]()
-        self._answers = answers
         self._model, self._verb, self._why = "", WAITING, ""  # who is waited for; empty: nobody
         self._since, self._flows = 0.0, False  # when that was, or the last piece arrived; whether one has since
         self.steps: tuple[AnswerStep, ...] = ()
@@ -176,9 +142,8 @@ class GrowingAnswer:
         parts += [step.html for step in step_bundles(self.steps, is_growing=True)]
         if text:
             is_code = self._is_json and is_json_like(text)
-            left = {"coloured": MAX_HIGHLIGHTED, "formulas": MAX_GROWING_FORMULAS}
-            each = {kind: float(count // self._answers) for kind, count in left.items()}
-            parts.append(answer_html(to_html(f"{GROWING_JSON}{text}" if is_code else text, each)))
+            left: dict[str, float] = {"coloured": MAX_HIGHLIGHTED, "formulas": MAX_GROWING_FORMULAS}
+            parts.append(answer_html(to_html(f"{GROWING_JSON}{text}" if is_code else text, left)))
         return "".join([*parts, waiting_html(*self.line)])
 
     def _add(self, pieces: list[str], piece: str) -> None:
@@ -191,20 +156,31 @@ class GrowingAnswer:
 class LiveOutput:
     """One output of the cell, drawn in a thread of its own while answers grow: silence is drawn, too.
 
-    ``draw`` returns the forms of the answers so far, and none where nothing is there to show.
+    ``draw`` returns the forms of the answers so far, and none where nothing is there to show; ``streaming=False``: only
+    the end is shown, because headless runs keep every update.
     """
 
     def __init__(
-        self, answers: Sequence[GrowingAnswer], draw: Callable[[], dict[str, str]], clock: Callable[[], float]
+        self, answers: Sequence[GrowingAnswer], draw: Callable[[], dict[str, str]], clock: Callable[[], float],
+        *, streaming: bool,
     ) -> None:  # fmt: skip
-        self._answers, self._draw, self._clock = answers, draw, clock
+        self._answers, self._draw, self._clock, self._streaming = answers, draw, clock, streaming
         self._screen = threading.RLock()  # guards the output
         self._state: object = None  # of the answers, when they were drawn last
         self._drawn = -inf
-        self._ended = False
+        self._ended = threading.Event()
+        self._thread: threading.Thread | None = None
         self.handle: Any = None  # of the output; None: the cell does not have it
-        self._ticker = Ticker(self.tick, FASTEST / 2)
-        self.start = self._ticker.start
+
+    def start(self) -> None:
+        """Start the thread, once; what it displays belongs to the cell that runs now."""
+        if not self._streaming or self._thread is not None or self._ended.is_set():
+            return
+        run = contextvars.copy_context().run
+        with uninterrupted(), suppress(RuntimeError):  # at its exit, Python may refuse to start a thread
+            thread = threading.Thread(target=run, args=(self._run,), name="jupyter_ctx drawing", daemon=True)
+            thread.start()
+            self._thread = thread
 
     def tick(self) -> None:
         """Draw where something has changed, and the last drawing is long enough ago."""
@@ -212,7 +188,7 @@ class LiveOutput:
             length = sum(answer.length for answer in self._answers)
             state = [(answer.length, answer.is_open, answer.line) for answer in self._answers]
             is_due = self._clock() >= self._drawn + interval(length)
-            if is_due and state != self._state and not self._ended:
+            if self._streaming and is_due and state != self._state and not self._ended.is_set():
                 self._state = state
                 self._show(self._draw())
                 self._drawn = self._clock()
@@ -220,13 +196,19 @@ class LiveOutput:
     def leave(self) -> None:
         """Draw nothing more by itself."""
         with self._screen:
-            self._ended = True
-        self._ticker.stop()
+            self._ended.set()
+        if self._thread is not None:
+            self._thread.join(JOIN_SECONDS)
 
     def end(self, forms: dict[str, str]) -> None:
         """Show these forms from now on."""
         self.leave()
         self._show(forms)
+
+    def _run(self) -> None:
+        while not self._ended.wait(FASTEST / 2):
+            with suppress(Exception):  # a page that is gone ends no answer
+                self.tick()
 
     def _show(self, forms: dict[str, str]) -> None:
         """Show these forms in place of what is shown; none: nothing."""

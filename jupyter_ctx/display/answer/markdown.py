@@ -17,7 +17,17 @@ from functools import cache
 from typing import Any
 
 from ...runtime.importing import quick_imports
-from ..text import CONTROL_CHARACTERS, WRAPS, markdown_block, note_html, note_plain, sources_line, text_html, to_plain
+from ..text import (
+    CONTROL_CHARACTERS,
+    WRAPS,
+    markdown_block,
+    note_html,
+    note_markdown,
+    note_plain,
+    sources_line,
+    text_html,
+    to_plain,
+)
 from . import formulas
 from .footer import FOOTER_STYLE, Footer, footer_html, remarks, thinking_html
 from .highlight import highlighted
@@ -184,18 +194,13 @@ def with_sources(answer: str | MimeBundle, citations: Sequence[tuple[str, str]])
     """Return an answer with links to the pages that it cites below it."""
     forms, line = MimeBundle.of(answer), sources_line(citations)
     page = f'{forms.html}<div class="jctx-sources" style="{FOOTER_STYLE}">{to_html(line)}</div>'
-    markdown, plain = f"{with_fence_closed(forms.markdown)}\n\n{note_markdown(line)}", note_plain(line)
+    markdown, plain = f"{with_fence_closed(forms.markdown)}\n\n> **[ctx]** {line}", note_plain(line)
     return MimeBundle(page, markdown, f"{forms.plain}\n\n{plain}", f"{forms.beside_text}\n{plain}".strip())
 
 
 def answer_html(body: str) -> str:
     """Return the box around the HTML of an answer."""
     return f'<div class="jctx-answer" dir="ltr" style="{ANSWER_STYLE}">{body}</div>'
-
-
-def note_markdown(note: str) -> str:
-    """Return a notice as Markdown, with nothing taken for code: behind the label, a fence does not begin a line."""
-    return "> **[ctx]** " + "\n> ".join(map(_harmless, to_plain(note).split("\n")))
 
 
 def _harmless(line: str) -> str:
@@ -217,16 +222,12 @@ def _parser() -> Any:
     parser = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
     # "$5 and $10" is not a formula; formulas are left to the front end's MathJax
     parser.use(dollarmath_plugin, allow_space=False, allow_digits=False, double_inline=True)
-    parser.validateLink = _leads_to_the_web  # type: ignore[method-assign]
+    parser.validateLink = re.compile(rf"\s*{WEB_ADDRESS}").match  # type: ignore[assignment]
     parser.core.ruler.before("inline", "bounded", _bounded)
     parser.core.ruler.push("prepared", _prepared)
     for name, rule in RULES.items():
         parser.add_render_rule(name, rule)
     return parser
-
-
-def _leads_to_the_web(url: str) -> bool:
-    return re.match(WEB_ADDRESS, url.strip()) is not None
 
 
 @cache

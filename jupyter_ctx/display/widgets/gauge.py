@@ -12,7 +12,6 @@ from typing import NamedTuple
 
 from ... import wording as words
 from ...context.context_info import ContextInfo, Plan
-from ...errors import in_words
 from ...wording.budget_line import budget_line
 from ...wording.layout import line_width, wrapped
 from ..text import QUIET, WRAPS, attribute_html, markdown_block, markdown_line, text_html, to_plain
@@ -97,7 +96,8 @@ class ButtonResult(NamedTuple):
 
 def bar_parts(info: ContextInfo) -> tuple[GaugePart, ...]:
     """Return the bar's parts from left to right; the whole is limit + reserve, or the used tokens if more."""
-    length, ends = _length(info), room_ends(info)
+    length = _length(info)
+    ends = info.limit if info.room_ends is None else min(info.room_ends, info.limit)  # above it, room is made
     reserve = length - max(info.used, info.limit)
     sizes: list[tuple[str, int]] = [(segment.name, segment.tokens) for segment in info.segments]
     sizes += [("free", max(0, ends - info.used)), ("margin", max(0, info.limit - max(info.used, ends)))]
@@ -113,16 +113,6 @@ def bar_parts(info: ContextInfo) -> tuple[GaugePart, ...]:
     return tuple(parts)
 
 
-def room_ends(info: ContextInfo) -> int:
-    """Return the tokens above which the next request makes room or is refused; the limit where that is not known."""
-    return info.limit if info.room_ends is None else min(info.room_ends, info.limit)
-
-
-def limit_mark(info: ContextInfo) -> float:
-    """Return where the limit stands, as a share of the bar."""
-    return info.limit / _length(info)
-
-
 def _length(info: ContextInfo) -> int:
     return max(1, info.limit + info.budget.reserve, info.used)
 
@@ -134,7 +124,7 @@ def text_bar(info: ContextInfo) -> str:
         least = len(bar) + (part.name not in ROOM)
         end = min(max(round(part.end * TEXT_WIDTH), least), TEXT_WIDTH)
         bar += SEGMENT_KINDS[part.name].sign * (end - len(bar))
-    limit = round(limit_mark(info) * TEXT_WIDTH)
+    limit = round(info.limit / _length(info) * TEXT_WIDTH)
     return f"{bar[:limit]}|{bar[limit:]}"
 
 
@@ -233,11 +223,6 @@ def plan_line(verb: str, plan: Plan) -> str:
 def moment(info: ContextInfo) -> str:
     """Return after which turn the gauge was read, such as ``after turn 3``."""
     return f"after turn {info.turns:,}" if info.turns else "before the first turn"
-
-
-def not_drawn(error: Exception) -> str:
-    """Return what stands in place of a gauge that cannot be drawn."""
-    return f"The gauge could not be drawn: {in_words(error).rstrip('.')}. The conversation is not affected."
 
 
 # the drawing

@@ -9,7 +9,7 @@ from typing import Any
 from ...context.context_info import ContextInfo, Plan
 from ...errors import in_words
 from ..text import spoken_html, text_html
-from .gauge import BUTTONS, ButtonResult, details_html, live_html, not_drawn, plan_line
+from .gauge import BUTTONS, ButtonResult, details_html, live_html, plan_line
 from .live import LIVE, button
 
 WRITING = "A summary is being written: Cancel ends it."
@@ -95,7 +95,7 @@ class GaugePanel:
     def fail(self, error: Exception) -> None:
         """Say that the gauge cannot be drawn, in place of figures that are outdated: no turn fails because of it."""
         self._gauge.value = ""
-        self._lines.value = f'<div class="jctx-alert">{text_html(not_drawn(error))}</div>'
+        self._lines.value = f'<div class="jctx-alert">{text_html(in_words(error))}</div>'
         self.speak(ButtonResult(in_words(error), "alert"))
 
     def speak(self, result: ButtonResult) -> None:
