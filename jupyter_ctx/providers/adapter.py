@@ -31,7 +31,7 @@ from .base import ModelInfo, Piece, Provider, Reply, Request
 from .credit import allowance_in, gateway_of
 from .error_mapping import TOO_LATE, Refusal
 from .http_client import ANSWER, Client, ResponseError, StatusError, body_bytes, failure, is_this_machine
-from .model_lists import find_card, read_cards
+from .model_lists import read_cards
 from .parameters import Effort, Form, effort_for, refused_at, without
 from .reply_builder import ReplyBuilder
 from .request_body import OF_A_PARAMETER, encoded, in_prompt, schema_text, with_parameters
@@ -143,8 +143,8 @@ class Adapter(Provider):
         return None
 
     def _served(self) -> ModelInfo | None:
-        """Return what a server of the user's own says of the model; ``None``: it does not know it."""
-        return find_card(self._listed(), self.at.model)
+        """Return what a server of the user's own says of the model; ``None``: it does not say."""
+        return None
 
     def _learn(self, refusal: Refusal, request: Request) -> None:
         """Learn from a refusal what the model does not take."""

@@ -9,14 +9,13 @@ from itertools import groupby
 from typing import Any
 
 from ..context.usage import Usage
-from ..context.windows import ContextWindow
 from ..conversation.messages import Message, ToolRound
 from .adapter import ASK_SECONDS, Adapter, Endpoint
 from .base import ModelInfo, Piece, Request, Thought
 from .error_mapping import Refusal
 from .http_client import StatusError
 from .logprobs import reported_tokens
-from .model_lists import find_card, read_cards
+from .model_lists import find_row, model_info
 from .parameters import COMPATIBLE_FORMS, EFFORT_ALONE, OWN_SERVER_FORMS, says_not_taken
 from .reply_builder import ReplyBuilder
 from .request_body import as_part, content, in_prompt
@@ -156,22 +155,16 @@ class ChatCompletions(OpenAIAdapter):
         else:
             super()._learn(refusal, request)
 
-    def _served(self) -> ModelInfo | None:
-        """Return what the server says of the model in its list and beside it, the window by what it has loaded."""
-        is_loaded = bool(self.at.loaded_at)
-        beside = self._beside_the_list()
-        (known,) = read_cards([{**beside, "id": self.at.model}]) if beside else (ModelInfo(self.at.model),)
+    def _served(self) -> ModelInfo:
+        """Return what the server says of the model in its list and beside it."""
+        is_loaded, beside = bool(self.at.loaded_at), self._beside_the_list()
         try:
             listed = self._ask(self._root + self.at.loaded_at if is_loaded else self.list_path)
         except Exception:
             if not beside:
                 raise
             listed = ()
-        card = find_card(read_cards(listed, loaded=is_loaded), self.at.model, among_many=is_loaded) or known
-        n_ctx = count(dict_at(beside, "default_generation_settings"), "n_ctx")
-        served = card.served or (ContextWindow(n_ctx, source="server") if n_ctx else None)
-        facts = [at_list if told is None else told for told, at_list in zip(known[3:], card[3:], strict=True)]
-        return ModelInfo(card.id, served, card.stated, *facts)
+        return model_info({**find_row(listed, self.at.model, among_many=is_loaded), **beside}, loaded=is_loaded)
 
     def _beside_the_list(self) -> dict[str, Any]:
         """Return what Ollama says of a model by its name, and llama.cpp of its one model; empty: nothing."""
