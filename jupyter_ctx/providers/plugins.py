@@ -12,7 +12,6 @@ from ..conversation.messages import ToolCall
 from ..conversation.text_safety import clean
 from ..errors import ChatError, InvalidRequestError, ProviderError, in_words
 from .base import ModelInfo, Piece, Provider, Reply, Request, Thought, streaming
-from .catalog import PROVIDER_NAMES
 from .request_body import in_prompt
 from .tools import prepared
 
@@ -134,8 +133,8 @@ def plugin(given: Any, model: str | None) -> PluginProvider:
 
 
 def plugin_names() -> tuple[str, ...]:
-    """Return the names that installed packages have registered, without those that are taken."""
-    return tuple(sorted({entry.name for entry in _entry_points()} - set(PROVIDER_NAMES)))
+    """Return the names that installed packages have registered."""
+    return tuple(sorted({entry.name for entry in _entry_points()}))
 
 
 def load_plugin(name: str, model: str, **options: Any) -> PluginProvider:
