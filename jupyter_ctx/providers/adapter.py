@@ -30,12 +30,12 @@ from ..wording.budget_line import budget_line
 from .base import ModelInfo, Piece, Provider, Reply, Request
 from .credit import allowance_in, gateway_of
 from .error_mapping import TOO_LATE, Refusal
-from .http_client import ANSWER, Client, ResponseError, StatusError, body_bytes, failure, is_this_machine
+from .http_client import ANSWER, Client, ResponseError, body_bytes, failure, is_this_machine
 from .model_lists import read_cards
 from .parameters import Effort, Form, effort_for, refused_at, without
 from .reply_builder import ReplyBuilder
 from .request_body import OF_A_PARAMETER, encoded, in_prompt, schema_text, with_parameters
-from .stream_events import AnswerParts, EventError
+from .stream_events import AnswerParts
 from .tools import prepared, tools_error
 
 NO_KEY = "none"  # where a server needs none
@@ -167,13 +167,13 @@ class Adapter(Provider):
                         if shown is not None:
                             yield shown
                 if not (reply.pieces or reply.calls) and reply.stop_reason is None and answer.words is not None:
-                    raise EventError(answer.words)
+                    raise Refusal(None, answer.words)
                 break
             except Exception as error:
-                refusal, is_over = _refusal_in(error), bool(reply.pieces or reply.calls) or closed.is_set()
-                wait = None if is_over else self._wait(error, refusal, delays, request, known)
+                is_over = bool(reply.pieces or reply.calls) or closed.is_set()
+                wait = None if is_over else self._wait(error, delays, request, known)
                 if wait is None or (wait and closed.wait(wait)):
-                    raise self._translated(error, refusal, request, begun=bool(reply.pieces)) from None
+                    raise self._translated(error, request, begun=bool(reply.pieces)) from None
         yield replace(reply.reply(), notices=self._refused.untold(self.differences(request)))
 
     def differences(self, request: Request) -> list[str]:
@@ -273,19 +273,16 @@ class Adapter(Provider):
         """Return the models in the provider's list."""
         return read_cards(self._ask(self.list_path))
 
-    def _wait(
-        self, error: Exception, refusal: Refusal | None, delays: list[float], request: Request, known: int
-    ) -> float | None:
+    def _wait(self, error: Exception, delays: list[float], request: Request, known: int) -> float | None:
         """Return the seconds to wait before a retry, or ``None``: no retry. ``delays`` are those left.
 
         ``known``: how many parameters and schemas were known to be refused when the request was sent.
         """
-        if isinstance(error, ChatError):
-            return None
+        refusal = error if isinstance(error, Refusal) else None
         if refusal is not None and self._adapts(refusal, request, known):
             return 0.0
         is_of_tools = refusal is not None and request.tools and tools_error(refusal, self.at.model)
-        if is_of_tools or not delays:
+        if is_of_tools or isinstance(error, ChatError) or not delays:
             return None
         first, delay = len(delays) == len(DELAYS), delays.pop(0)
         if request.once and (refusal is None or refusal.code in TOO_LATE):
@@ -326,16 +323,15 @@ class Adapter(Provider):
         try:
             yield
         except Exception as error:
-            raise self._translated(error, _refusal_in(error)) from None
+            raise self._translated(error) from None
 
-    def _translated(
-        self, error: Exception, refusal: Refusal | None, request: Request | None = None, *, begun: bool = False
-    ) -> ChatError:
+    def _translated(self, error: Exception, request: Request | None = None, *, begun: bool = False) -> ChatError:
         """Return an error as a ChatError without the key in it."""
-        if not isinstance(error, ChatError):
-            about_tools = tools_error(refusal, self.at.model) if refusal and request and request.tools else None
-            refused = refusal and (about_tools or self._refusal_error(refusal))
-            error = refused or self._connection_error(error, begun=begun)
+        if isinstance(error, Refusal):
+            about_tools = tools_error(error, self.at.model) if request and request.tools else None
+            error = about_tools or self._refusal_error(error)
+        elif not isinstance(error, ChatError):
+            error = self._connection_error(error, begun=begun)
         if len(self.at.api_key) >= SECRET_LENGTH and self.at.api_key != BY_ENVIRONMENT:
             error.args = tuple(str(text).replace(self.at.api_key, "***") for text in error.args)
         return error
@@ -384,10 +380,3 @@ def _proxy_to(base_url: str) -> str:
     if is_this_machine(host) or proxy_bypass(host):
         return ""
     return next((f"{name.upper()}_PROXY" for name in (address.scheme, "all") if named.get(name)), "")
-
-
-def _refusal_in(error: Exception) -> Refusal | None:
-    """Return the provider's refusal in an error, or ``None`` for any other error."""
-    if isinstance(error, EventError):
-        return Refusal(None, error.body)
-    return Refusal(error.status, error.text, error.headers) if isinstance(error, StatusError) else None

@@ -19,6 +19,8 @@ from typing import Any, Literal
 from urllib.parse import urlsplit
 from weakref import WeakSet
 
+from .error_mapping import Refusal
+
 CONNECT_SECONDS = 10.0
 CONNECTED = ("connect_tcp.complete", "start_tls.complete")  # events that come with a connection's stream
 CONNECTIONS = 100  # that are kept open where many requests are sent at once
@@ -33,14 +35,6 @@ CERTIFICATES = ("SSL_CERT_FILE", "SSL_CERT_DIR")
 
 class ResponseError(Exception):
     """A reply that is not read to its end, or not followed; the text goes on after the server's name."""
-
-
-class StatusError(Exception):
-    """A refusal: the status of a response, what it says, and its headers."""
-
-    def __init__(self, status: int, text: str, headers: Mapping[str, str]) -> None:
-        super().__init__(f"status {status}")
-        self.status, self.text, self.headers = status, text, headers
 
 
 def too_long(what: str, most: int) -> ResponseError:
@@ -83,7 +77,7 @@ class Client:
     def open(
         self, path: str, headers: Mapping[str, str], body: bytes | None = None, *, seconds: float | None = None
     ) -> Any:
-        """Send a request, a POST where there is a body, and return the response, unread. Raises StatusError.
+        """Send a request, a POST where there is a body, and return the response, unread. Raises Refusal.
 
         ``seconds``: how long the server may be silent, where that is less than for an answer.
         """
@@ -100,10 +94,10 @@ class Client:
                 target = request.url.join(response.headers["location"])
                 shown = str(target.copy_with(username=None, password=None, query=None, fragment=None))[:200]
                 raise ResponseError(f"redirects to {shown}, and nothing was sent there: use that if it is right.")
-            raise StatusError(response.status_code, _beginning(response), response.headers)
+            raise Refusal(response.status_code, _beginning(response), response.headers)
 
     def json(self, path: str, headers: Mapping[str, str], body: bytes | None = None, *, seconds: float) -> Any:
-        """Return the JSON that the server answers. Raises StatusError, and ValueError for anything else."""
+        """Return the JSON that the server answers. Raises Refusal, and ValueError for anything else."""
         try:
             response = self.open(path, headers, body, seconds=seconds)
         except Exception as error:

@@ -126,10 +126,10 @@ def get_provider(
     if service is None:
         check_known(provider, f"/{name}")
         return load_plugin(provider, name, api_key=api_key or None, timeout=timeout)
-    address = _address_of(service)
-    if address is None and service.example:
+    own_address = _address_of(service)
+    if own_address is None and service.example:
         raise InvalidRequestError(f"{provider} needs an address: set {service.variable}, such as {service.example}.")
-    return _make(service, provider, name, address, api_key or _key(service), timeout)
+    return _make(service, provider, name, own_address, api_key or _key(service), timeout)
 
 
 def _make(service: Endpoint, provider: str, name: str, base_url: str | None, key: str, timeout: float) -> Adapter:

@@ -13,13 +13,12 @@ from ..conversation.messages import Message, ToolRound
 from .adapter import ASK_SECONDS, Adapter, Endpoint
 from .base import ModelInfo, Piece, Request, Thought
 from .error_mapping import Refusal
-from .http_client import StatusError
 from .logprobs import reported_tokens
 from .model_lists import find_row, model_info
 from .parameters import COMPATIBLE_FORMS, EFFORT_ALONE, OWN_SERVER_FORMS, says_not_taken
 from .reply_builder import ReplyBuilder
 from .request_body import as_part, content, in_prompt
-from .stream_events import DONE, EventError, count, dict_at, dicts_in, text_at
+from .stream_events import DONE, count, dict_at, dicts_in, text_at
 from .think_tags import Splitter, late_thought
 from .tools import Parts, arguments, as_message, sent_id, sent_name, sent_state, written_state
 
@@ -115,7 +114,7 @@ class ChatCompletions(OpenAIAdapter):
         """Return the object that the server answers at a path beside OpenAI's API; empty: it has none there."""
         try:
             return dict_at({"said": self._ask(self._root + path, body, seconds)}, "said")
-        except (StatusError, ValueError):  # another answer than JSON
+        except (Refusal, ValueError):  # another answer than JSON
             return {}
 
     def _read(self, events: Iterator[dict[str, Any]], reply: ReplyBuilder) -> Iterator[Piece]:
@@ -265,12 +264,12 @@ def _state(kept: dict[str, list[Any]], reply: ReplyBuilder) -> dict[str, Any]:
 
 
 def _choice(event: dict[str, Any]) -> dict[str, Any]:
-    """Return the first of the answers in an event, else an empty object. Raises EventError where it is an error."""
+    """Return the first of the answers in an event, else an empty object. Raises a Refusal where it is an error."""
     choices = event.get("choices")
     for choice in choices if isinstance(choices, list) else ():
         if isinstance(choice, dict) and not choice.get("index"):
             if choice.get("error"):  # OpenRouter
-                raise EventError(choice)
+                raise Refusal(None, choice)
             return choice
     return {}
 

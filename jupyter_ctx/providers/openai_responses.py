@@ -10,12 +10,13 @@ from typing import Any
 
 from ..conversation.messages import Attachment, Message
 from .base import Piece, Request, Thought
+from .error_mapping import Refusal
 from .logprobs import reported_tokens
 from .openai_chat import OpenAIAdapter, usage_of
 from .parameters import RESPONSES_FORMS
 from .reply_builder import ReplyBuilder
 from .request_body import content, data_url
-from .stream_events import EventError, dict_at, dicts_in, text_at
+from .stream_events import dict_at, dicts_in, text_at
 from .tools import Parts, arguments, as_message, sent_id, sent_name, sent_parts, written_state
 
 ENDS = frozenset({"response.completed", "response.incomplete", "response.failed", "response.cancelled"})
@@ -86,7 +87,7 @@ class Responses(OpenAIAdapter):
             elif kind in ENDS:
                 response = dict_at(event, "response")
                 if kind == "response.failed" or response.get("status") == "failed":
-                    raise EventError(response.get("error") or FAILED)
+                    raise Refusal(None, response.get("error") or FAILED)
                 _end(response, reply)
                 items = dict[object, dict[str, Any]](enumerate(dicts_in(response.get("output")))) or items
         _take_calls(items, reply)

@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
+from .error_mapping import Refusal
 from .http_client import PART, too_long
 
 DONE: dict[str, Any] = {"type": "[DONE]"}  # the mark that ends a stream of Chat Completions
@@ -25,18 +26,10 @@ MAY_TELL = re.compile(
 )
 
 
-class EventError(Exception):
-    """An error that came inside an answer; ``body`` is what says so."""
-
-    def __init__(self, body: Any) -> None:
-        super().__init__("an error event")
-        self.body = body
-
-
 class AnswerParts:
     """The JSON objects in an answer, one at a time.
 
-    Iterating raises EventError where one of them is an error, and ValueError where one is broken.
+    Iterating raises a Refusal where one of them is an error, and ValueError where one is broken.
     ``note`` is called with each object whose text may tell of tools or pages.
     ``words`` is what the server said that is no part of a reply: text, a page, or an object that
     holds a message; it counts only where no reply came.
@@ -56,7 +49,7 @@ class AnswerParts:
                 if self._note is not None and MAY_TELL.search(text):
                     self._note(event)
                 if event.get("error") or "error" in (event.get("object"), event.get("type")):
-                    raise EventError(event)
+                    raise Refusal(None, event)
                 words = [event[name] for name in MESSAGE_FIELDS & event.keys()]
                 if any(isinstance(each, str | list) for each in words):
                     self.words = event
