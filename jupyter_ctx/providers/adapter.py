@@ -32,11 +32,10 @@ from .credit import allowance_in, gateway_of
 from .error_mapping import TOO_LATE, Refusal
 from .http_client import ANSWER, Client, ResponseError, body_bytes, failure, is_this_machine
 from .model_lists import read_cards
-from .parameters import Effort, Form, effort_for, refused_at, without
+from .parameters import OF_A_PARAMETER, Effort, Form, effort_for, refused_at, tools_error, without
 from .reply_builder import ReplyBuilder
-from .request_body import OF_A_PARAMETER, encoded, in_prompt, schema_text, with_parameters
+from .request_body import encoded, in_prompt, prepared, schema_text, with_parameters
 from .stream_events import AnswerParts
-from .tools import prepared, tools_error
 
 NO_KEY = "none"  # where a server needs none
 BY_ENVIRONMENT = "environment"  # Google's own package finds the way in

@@ -13,9 +13,18 @@ from .adapter import Adapter
 from .base import Piece, Request, Thought
 from .parameters import CLAUDE_FORMS
 from .reply_builder import ReplyBuilder
-from .request_body import as_base64, content
+from .request_body import (
+    Parts,
+    arguments,
+    as_base64,
+    as_message,
+    content,
+    sent_id,
+    sent_name,
+    sent_parts,
+    written_state,
+)
 from .stream_events import count, dict_at, text_at
-from .tools import Parts, arguments, as_message, sent_id, sent_name, sent_parts, written_state
 
 SENT = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
 API_VERSION = "2023-06-01"

@@ -18,9 +18,8 @@ from .base import Piece, Request, Thought
 from .logprobs import reported_tokens
 from .parameters import GEMINI_FORMS
 from .reply_builder import ReplyBuilder
-from .request_body import as_base64, encoded
+from .request_body import Parts, arguments, as_base64, encoded, sent_name, sent_parts, sent_state, written_state
 from .stream_events import count, dict_at, dicts_in, text_at
-from .tools import Parts, arguments, sent_name, sent_parts, sent_state, written_state
 
 GEMINI_ROLES = {"user": "user", "assistant": "model"}
 _API = "google"

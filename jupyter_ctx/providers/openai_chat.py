@@ -17,10 +17,20 @@ from .logprobs import reported_tokens
 from .model_lists import find_row, model_info
 from .parameters import COMPATIBLE_FORMS, EFFORT_ALONE, OWN_SERVER_FORMS, says_not_taken
 from .reply_builder import ReplyBuilder
-from .request_body import as_part, content, in_prompt
+from .request_body import (
+    Parts,
+    arguments,
+    as_message,
+    as_part,
+    content,
+    in_prompt,
+    sent_id,
+    sent_name,
+    sent_state,
+    written_state,
+)
 from .stream_events import DONE, count, dict_at, dicts_in, text_at
 from .think_tags import Splitter, late_thought
-from .tools import Parts, arguments, as_message, sent_id, sent_name, sent_state, written_state
 
 
 class OpenAIAdapter(Adapter):

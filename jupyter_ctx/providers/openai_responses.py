@@ -15,9 +15,8 @@ from .logprobs import reported_tokens
 from .openai_chat import OpenAIAdapter, usage_of
 from .parameters import RESPONSES_FORMS
 from .reply_builder import ReplyBuilder
-from .request_body import content, data_url
+from .request_body import Parts, arguments, as_message, content, data_url, sent_id, sent_name, sent_parts, written_state
 from .stream_events import dict_at, dicts_in, text_at
-from .tools import Parts, arguments, as_message, sent_id, sent_name, sent_parts, written_state
 
 ENDS = frozenset({"response.completed", "response.incomplete", "response.failed", "response.cancelled"})
 _API = "responses"

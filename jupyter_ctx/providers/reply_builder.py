@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
-from dataclasses import replace
+from collections.abc import Container
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..context.logprobs import TokenLogprob
@@ -13,7 +15,6 @@ from ..conversation.text_safety import clean
 from .base import Piece, Reply, Request, Thought
 from .http_client import PART, too_long
 from .stream_events import LEAST_LINE, text_at
-from .tools import CallParts
 
 REASON_NAMES: dict[StopReason, str] = {  # what servers call it, in small letters
     "stop": (
@@ -49,6 +50,21 @@ ARGUMENTS = ("images", "args", "input")  # whose fields are the model's
 CITING = {"annotations", "annotation", "citations", "citation", "search_results", "groundingChunks", "urlMetadata"}
 WEB_PAGE = re.compile(r"https?://[^\s<>\"\\\x00-\x1f\ud800-\udfff]{1,2000}", re.I)
 MOST_CITED, TITLE_MAX = 50, 200  # pages, characters of a title
+
+
+@dataclass
+class CallParts:
+    """One call while it arrives; ``extra``: what a server has put into it beside."""
+
+    id: str = ""
+    name: str = ""
+    pieces: list[str] = field(default_factory=list)
+    extra: dict[str, Any] = field(default_factory=dict)
+
+    def call(self, taken: Container[str]) -> ToolCall:
+        """Return the call, with an id of its own where it has none that is not ``taken``."""
+        name = self.id if self.id and self.id not in taken else os.urandom(5).hex()[:9]
+        return ToolCall(name, self.name, "".join(self.pieces) or "{}")
 
 
 class ReplyBuilder:
