@@ -91,8 +91,7 @@ class Google(Adapter):
                 for part in dicts_in(dict_at(candidate, "content").get("parts")):
                     if _is_call(part):
                         call = dict_at(part, "functionCall")
-                        given = json.dumps(call.get("args") or {}, ensure_ascii=False)
-                        reply.call(len(parts), text_at(call, "id"), text_at(call, "name"), given)
+                        reply.call(len(parts), text_at(call, "id"), text_at(call, "name"), call.get("args"))
                     parts += [part] if reply.offers_tools else []
                     text = text_at(part, "text")
                     yield Thought(text) if part.get("thought") else text

@@ -242,11 +242,9 @@ def _take_calls(delta: dict[str, Any], reply: ReplyBuilder) -> None:
     """Tell the reply the calls, or parts of them, in a piece of the answer."""
     for number, part in enumerate(dicts_in(delta.get("tool_calls"))):
         called, place = dict_at(part, "function"), part.get("index")
-        given = called.get("arguments")
-        written = given if isinstance(given, str) else json.dumps(given, ensure_ascii=False) if given else ""
         extra = {name: value for name, value in part.items() if name not in ("index", "id", "type", "function")}
         at = place if type(place) is int else number
-        reply.call(at, text_at(part, "id"), text_at(called, "name"), written, extra)
+        reply.call(at, text_at(part, "id"), text_at(called, "name"), called.get("arguments") or "", extra)
 
 
 def _keep(delta: dict[str, Any], kept: dict[str, list[Any]]) -> None:
