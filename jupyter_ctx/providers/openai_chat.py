@@ -17,18 +17,7 @@ from .logprobs import reported_tokens
 from .model_lists import find_row, model_info
 from .parameters import COMPATIBLE_FORMS, EFFORT_ALONE, OWN_SERVER_FORMS, says_not_taken
 from .reply_builder import ReplyBuilder
-from .request_body import (
-    Parts,
-    arguments,
-    as_message,
-    as_part,
-    content,
-    in_prompt,
-    sent_id,
-    sent_name,
-    sent_state,
-    written_state,
-)
+from .request_body import Parts, as_message, as_part, content, in_prompt, sent_calls, sent_state, written_state
 from .stream_events import DONE, count, dict_at, dicts_in, text_at
 from .think_tags import Splitter, late_thought
 
@@ -201,15 +190,14 @@ class ChatCompletions(OpenAIAdapter):
         """Return the messages of calls, of their results, and of the files in these."""
         state = dict(sent_state(each, _API) or {})
         extras = dict(enumerate(state.pop("calls", ())))
-        ids = [sent_id(call, MISTRAL_ID if self.at.name == "mistral" else r"[\w.:-]{1,64}") for call in each.calls]
+        sent = sent_calls(each, MISTRAL_ID if self.at.name == "mistral" else r"[\w.:-]{1,64}")
         calls = [
-            {**extras.get(number, {}), "id": name, "type": "function",
-             "function": {"name": sent_name(call), "arguments": json.dumps(arguments(call), ensure_ascii=False)}}
-            for number, (name, call) in enumerate(zip(ids, each.calls, strict=True))
+            {**extras.get(number, {}), "id": call.id, "type": "function",
+             "function": {"name": call.name, "arguments": json.dumps(call.arguments, ensure_ascii=False)}}
+            for number, call in enumerate(sent)
         ]  # fmt: skip
         results = [
-            {"role": "tool", "tool_call_id": name, "content": as_message(result).content}
-            for name, result in zip(ids, each.results, strict=True)
+            {"role": "tool", "tool_call_id": call.id, "content": as_message(call.result).content} for call in sent
         ]
         files = tuple(file for result in each.results for file in result.attachments)
         shown = [{"role": "user", "content": content(Message("user", OF_RESULTS, files), as_part)}] if files else []

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cache
 from hashlib import sha256
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..conversation.messages import Attachment, Message, ToolCall, ToolResult, ToolRound
 from ..conversation.text_safety import clean
@@ -87,14 +87,26 @@ def _refuse(constant: str) -> None:
     raise ValueError(f"{constant} is no JSON")
 
 
-def sent_name(call: ToolCall) -> str:
-    """Return the name of a call as every API takes it: a model may have made up another."""
-    return re.sub(r"[^A-Za-z0-9_-]", "_", call.name)[:64] or "_"
+class SentCall(NamedTuple):
+    """A call as every API takes it, with its result."""
+
+    id: str
+    name: str
+    arguments: dict[str, Any]
+    result: ToolResult
 
 
-def sent_id(call: ToolCall, pattern: str = CALL_ID) -> str:
-    """Return the id of a call as an API takes it: that of another API may have another form."""
-    return call.id if re.fullmatch(pattern, call.id) else sha256(call.id.encode()).hexdigest()[:9]
+def sent_calls(each: ToolRound, pattern: str = CALL_ID) -> list[SentCall]:
+    """Return the calls of a round; a name may be made up, and an id another API's, which have other forms."""
+    return [
+        SentCall(
+            call.id if re.fullmatch(pattern, call.id) else sha256(call.id.encode()).hexdigest()[:9],
+            re.sub(r"[^A-Za-z0-9_-]", "_", call.name)[:64] or "_",
+            arguments(call),
+            result,
+        )
+        for call, result in zip(each.calls, each.results, strict=True)
+    ]
 
 
 def as_message(result: ToolResult, *, marks_failed: bool = False) -> Message:
@@ -114,7 +126,12 @@ def sent_state(each: ToolRound, api: str) -> Any:
     return said["state"] if said.get("api") == api else None
 
 
-def sent_parts(each: ToolRound, api: str, is_call: Callable[[Any], bool], calls: Parts, text: Parts) -> Parts:
+def is_call(part: dict[str, Any]) -> bool:
+    """Return whether a part of a message, as an API has it, calls a function that is offered."""
+    return part.get("type") in ("function_call", "tool_use") or "functionCall" in part
+
+
+def sent_parts(each: ToolRound, api: str, calls: Parts, text: Parts) -> Parts:
     """Return the parts of an answer that ends in ``calls``: as the API sent them, where it wants that, else the text.
 
     Each call takes the place of the one that came.
