@@ -6,10 +6,8 @@ An adapter says what is sent to which path, and how the answers are read.
 from __future__ import annotations
 
 import re
-import threading
-import weakref
 from abc import abstractmethod
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
@@ -113,10 +111,7 @@ class Adapter(Provider):
         self.endpoint = self.tokenizer = without_address_keys(f"{at.base_url or at.name} {at.model}")
         self.truncates, self.converts = at.truncates, at.converts
         self.catalogue = "" if at.self_hosted else (at.base_url or at.name)
-        self._client: Client | None = None
-        self._close: Callable[[], object] | None = None
-        self._connecting = threading.Lock()  # the first requests may be several at once
-        self._closed = threading.Event()  # what ends for that is not asked again; each close sets up another
+        self._client = Client(self.address, at.timeout)
         self._card: ModelInfo | None = None  # what a server of the user's own says of the model
         self._asked = 0
         self._gateway = gateway_of(at.name, {})  # which tells what is left to spend
@@ -156,7 +151,7 @@ class Adapter(Provider):
         request = prepared(request)
         delays = list(DELAYS) if request.waits else []
         while True:
-            reply, closed, known = ReplyBuilder(self.at.model, request), self._closed, len(self._refused)
+            reply, closed, known = ReplyBuilder(self.at.model, request), self._client.closed, len(self._refused)
             try:
                 with closing(self._send(request)) as response:
                     self._gateway = gateway_of(self.at.name, response.headers) or self._gateway
@@ -227,11 +222,7 @@ class Adapter(Provider):
 
     def close(self) -> None:
         """End every open response and close the connections, from any thread; the next request opens new ones."""
-        ended, self._closed = self._closed, threading.Event()
-        ended.set()
-        closes, self._client, self._close = self._close, None, None
-        if closes is not None:
-            closes()
+        self._client.close()
 
     # what is sent
 
@@ -261,12 +252,12 @@ class Adapter(Provider):
 
     def _send(self, request: Request) -> Any:
         """Send a request and return the HTTP response, unread."""
-        return self._connect().open(self.path, self._headers(), encoded(self.body(request)))
+        return self._client.open(self.path, self._with_key(), encoded(self.body(request)))
 
     def _ask(self, path: str, body: Mapping[str, Any] | None = None, seconds: float = ASK_SECONDS) -> Any:
         """Return the JSON that the server answers at a path."""
         given = None if body is None else encoded({name: each for name, each in body.items() if each is not None})
-        return self._connect().json(path, self._headers(), given, seconds=seconds)
+        return self._client.json(path, self._with_key(), given, seconds=seconds)
 
     def _listed(self) -> tuple[ModelInfo, ...]:
         """Return the models in the provider's list."""
@@ -301,18 +292,15 @@ class Adapter(Provider):
             self._learn(refusal, request)
         return len(self._refused) > known
 
-    def _connect(self) -> Client:
+    def _with_key(self) -> dict[str, str]:
+        """Return the headers. Raises AuthenticationError where there is no key, or none that can be sent."""
         if not self.at.api_key:
             raise AuthenticationError(self.at.no_key)
         if not self.at.api_key.isascii():
             raise AuthenticationError(
                 f"The key for {self.at.name} has characters that no key has: %chat key sets another."
             )
-        with self._connecting:
-            if self._client is None:
-                self._client = Client(self.address, self.at.timeout)
-                self._close = weakref.finalize(self, self._client.close)
-            return self._client
+        return self._headers()
 
     # errors
 

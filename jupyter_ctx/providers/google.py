@@ -71,7 +71,7 @@ class Google(Adapter):
         beside = {name: value for name, value in named.items() if name in BESIDE_CONFIG}
         body = {"contents": _all_contents(told.said), "generationConfig": config, **beside}
         path = f"{self._address('streamGenerateContent')}?alt=sse"
-        return self._connect().open(path, self._headers(), encoded(body))
+        return self._client.open(path, self._with_key(), encoded(body))
 
     def _count(self, request: Request) -> int:
         """Return the tokens counted; the API counts no system instruction and no tools: they are added as a message."""
