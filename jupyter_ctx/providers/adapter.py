@@ -45,41 +45,24 @@ ASK_TIMES = 3  # some know a window only once the model is loaded
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Endpoint:
-    """Where a model is served, and the peculiarities of that server; without a model, a service.
+    """Where a model is served, and the peculiarities of that server; without a model, a service."""
 
-    ``name``: what messages call the server.
-    ``model``: the model's name there.
-    ``base_url``: the address; ``None``: the API's own.
-    ``api_key``: the key; empty: there is none.
-    ``keys``: environment variables that may hold the key.
-    ``adapter``: the class that talks to it; ``None``: that of Chat Completions.
-    ``variable``: an environment variable that may hold another address, with ``path`` appended.
-    ``example``: such an address, where there is no other.
-    ``self_hosted``: whether it is a server of the user's own, which needs no key and may report its window.
-    ``loaded_at``: the path of the list of loaded models, where that is not the usual list.
-    ``truncates``: how to end the server's silent truncation.
-    ``prices``: its name in the table of prices.
-    ``extra_body``: parameters sent with every request.
-    ``converts``: the kinds of files that a host of others' models turns into text for those that read text only.
-    ``timeout``: seconds that the server may be silent.
-    """
-
-    name: str
-    model: str = ""
-    base_url: str | None = None
-    api_key: str = field(default="", repr=False)
-    keys: tuple[str, ...] = ()
-    adapter: type[Adapter] | None = None
-    variable: str = ""
+    name: str  # what messages call the server
+    model: str = ""  # its name there
+    base_url: str | None = None  # ``None``: the API's own address
+    api_key: str = field(default="", repr=False)  # empty: there is none
+    keys: tuple[str, ...] = ()  # environment variables that may hold the key
+    adapter: type[Adapter] | None = None  # ``None``: that of Chat Completions
+    variable: str = ""  # an environment variable that may hold another address, with ``path`` appended
     path: str = ""
-    example: str = ""
-    self_hosted: bool = False
-    loaded_at: str = ""
-    truncates: str = ""
-    prices: str | None = None
-    extra_body: Mapping[str, Any] = field(default_factory=dict)
-    converts: frozenset[str] = frozenset()
-    timeout: float = 600.0
+    example: str = ""  # such an address, where there is no other
+    self_hosted: bool = False  # whether it is the user's own: it needs no key and may report its window
+    loaded_at: str = ""  # the path of the list of loaded models, where that is not the usual list
+    truncates: str = ""  # how to end the server's silent truncation
+    prices: str | None = None  # its name in the table of prices
+    extra_body: Mapping[str, Any] = field(default_factory=dict)  # parameters sent with every request
+    converts: frozenset[str] = frozenset()  # kinds of files that it turns into text for models that read text only
+    timeout: float = 600.0  # seconds that the server may be silent
 
     @property
     def shown_name(self) -> str:

@@ -16,17 +16,16 @@ MOST_DOLLARS = 1e9  # whatever is more is no budget
 
 
 class Gateway(NamedTuple):
-    """Where a gateway tells what is left: a path below its address without /v1, and the fields of its answer.
+    """Where a gateway tells what is left: fields of its answer, where OBJECT.FIELD is one of an object in it.
 
-    A field of an object in the answer is OBJECT.FIELD. What is left stands in a field, else it is the limit without
-    what was spent. ``until``: when there is as much again.
+    What is left stands in a field, else it is the limit without what was spent.
     """
 
-    path: str
+    path: str  # below its address without /v1
     left: str = ""
     limit: str = ""
     spent: str = ""
-    until: str = ""
+    until: str = ""  # when there is as much again
 
 
 GATEWAYS = {  # by provider

@@ -102,11 +102,11 @@ COMPATIBLE_FORMS: Mapping[str, tuple[Form, ...]] = {  # services with a form of 
 
 
 class Effort(NamedTuple):
-    """A level as it is sent: the number of its form, and the fields that say it."""
+    """A level as it is sent."""
 
     level: str
-    form: int
-    fields: Mapping[str, Any]
+    form: int  # its number
+    fields: Mapping[str, Any]  # that say it
 
     def is_as_asked(self, level: str) -> bool:
         """Return whether this is the level that was asked for; ``xhigh`` is the most that some models have."""

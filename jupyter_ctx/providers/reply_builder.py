@@ -64,31 +64,21 @@ class CallParts:
 
 
 class ReplyBuilder:
-    """What is known of a reply while it arrives. A reply that never says why it ended is cut.
-
-    ``model``: what the provider calls the model.
-    ``usage``: the tokens reported so far.
-    ``stop_reason``: why it ended, once known; ``detail``: the provider's own reason.
-    ``whole``: whether the server marked the end, even without a reason.
-    ``logprobs``: the tokens that were reported with their probabilities.
-    ``corrected``: thinking and text of the whole reply, where they were told apart only at its end.
-    ``place``: which part of the answer the next piece belongs to.
-    ``calls``: the calls of functions, where any are offered; ``state``: what the API wants back with their results.
-    """
+    """What is known of a reply while it arrives. A reply that never says why it ended is cut."""
 
     def __init__(self, model: str, request: Request) -> None:
-        self.model = model
-        self.usage: Usage | None = None
-        self.stop_reason: StopReason | None = None
-        self.detail = ""
-        self.whole = False
+        self.model = model  # what the provider calls it
+        self.usage: Usage | None = None  # the tokens reported so far
+        self.stop_reason: StopReason | None = None  # once known
+        self.detail = ""  # the provider's own reason
+        self.whole = False  # whether the server marked the end, even without a reason
         self.logprobs: list[TokenLogprob] = []
-        self.corrected: tuple[str, str] | None = None
-        self.place: object = None
+        self.corrected: tuple[str, str] | None = None  # thinking and text, where they were told apart only at the end
+        self.place: object = None  # which part of the answer the next piece belongs to
         self.pieces: list[Piece] = []
         self.offers_tools = bool(request.tools)
         self.calls: list[CallParts] = []
-        self.state = ""
+        self.state = ""  # what the API wants back with the results of the calls
         self._called: dict[object, CallParts] = {}  # the last call at each place
         self._taken_ids = {call.id for message in request.messages if message.round for call in message.round.calls}
         self._length = 0
