@@ -18,8 +18,7 @@ from .display.tabular import Table
 from .errors import InvalidRequestError, StoreError
 from .models.cost_budget import CostBudget
 from .models.registry import Models
-from .providers.catalog import SERVICES, key_of
-from .providers.lookup import given_address, split_model
+from .providers.lookup import SERVICES, given_address, key_of, split_model
 from .runtime.files import path_of
 from .runtime.frontend import Origin
 from .runtime.redaction import without_address_keys

@@ -27,7 +27,7 @@ from .context.windows import ContextWindow
 from .conversation.messages import Message, StopReason, ToolCall, ToolResult, ToolRound, ToolSpec
 from .errors import ChatError, ContextOverflowError, InvalidRequestError, ProviderConnectionError, in_words
 from .providers.base import ModelInfo, Provider, Reply, Request, Thought, streaming
-from .providers.plugins import PluginProvider, breach, stray
+from .providers.plugins import PluginProvider
 
 MESSAGE_TOKENS = 4  # that every message takes beside its text
 CHARACTERS = 4  # of a token
@@ -252,14 +252,12 @@ def _raising_chat_errors() -> Iterator[None]:
 
 def _streamed(provider: Any, request: Request) -> list[object]:
     with _raising_chat_errors(), streaming(provider, request) as stream:
-        wrong = breach(stream)
-        assert not wrong, wrong
         return list(stream)
 
 
 def _check_reply(items: Sequence[object]) -> None:
     for item in items:
-        assert isinstance(item, str | Thought | Reply), stray(item)
+        assert isinstance(item, str | Thought | Reply), f"stream() yielded {type(item).__name__}"
     *pieces, reply = items or [None]
     assert isinstance(reply, Reply), "stream() ends with a Reply"
     assert all(isinstance(piece, str | Thought) for piece in pieces), "stream() yields str or Thought, then one Reply"

@@ -22,7 +22,7 @@ from jupyter_ctx.magics.command_table import GROUPS, Command
 from jupyter_ctx.magics.commands import COMMANDS
 from jupyter_ctx.magics.help_pages import OF_SETTINGS, TOPICS, topic_text
 from jupyter_ctx.magics.line_options import OF_A_PROMPT, OPTIONS, Option
-from jupyter_ctx.providers.catalog import SERVICES
+from jupyter_ctx.providers.lookup import SERVICES
 
 ROOT = Path(__file__).resolve().parents[1]
 MARKED = re.compile(r"<!-- generated: ([\w-]+) -->")

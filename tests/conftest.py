@@ -23,7 +23,7 @@ from small_model import small
 
 from jupyter_ctx import Chat
 from jupyter_ctx.providers import adapter
-from jupyter_ctx.providers.catalog import SERVICES, key_variables
+from jupyter_ctx.providers.lookup import SERVICES, key_variables
 from jupyter_ctx.providers.model_files import find_weights
 from jupyter_ctx.storage.conversation_writer import close_stores
 

@@ -32,7 +32,7 @@ from ..errors import ChatError, in_words
 from ..models.model_names import LOCAL, MAKERS, known_models
 from ..models.registry import key_owner
 from ..models.window_tables import resolve_window
-from ..providers.catalog import SERVICES
+from ..providers.lookup import SERVICES
 from ..session.session import Session
 from ..wording import visible
 from .cell_prompts import CellPrompts

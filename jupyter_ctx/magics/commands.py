@@ -18,8 +18,7 @@ from ..export.conversation_files import export
 from ..library import Library
 from ..models.pricing import price_of
 from ..models.registry import full_name, key_owner
-from ..providers.catalog import SERVICES
-from ..providers.lookup import check_known, key_holder, split_model
+from ..providers.lookup import SERVICES, check_known, key_holder, split_model
 from ..runtime.files import path_of
 from ..runtime.frontend import where
 from ..runtime.redaction import blanked_line, without_address_keys

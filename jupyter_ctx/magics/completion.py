@@ -20,7 +20,7 @@ from ..errors import InvalidRequestError
 from ..experiments.table.table_files import TABLE_FORMATS
 from ..models.model_names import bare_names, known_models, model_names
 from ..models.window_tables import resolve_window
-from ..providers.lookup import key_holders, provider_names
+from ..providers.lookup import provider_names
 from ..template.expressions import shape_of
 from ..wording import nearest_name
 from .commands import COMMANDS
@@ -244,7 +244,7 @@ COMPLETERS: dict[str, Callable[[TypedLine], Iterable[Suggestion]]] = {  # by wha
     "VALUE": _of_a_setting,
     "CONVERSATION": lambda typed: _words_of("conversation", typed.cells().library.names),
     "PROVIDER": lambda _: _words_of("provider", provider_names()),
-    "OWNER": lambda _: _words_of("provider", key_holders()),
+    "OWNER": lambda _: _words_of("provider", provider_names()[1:]),
     "SETTING": partial(_words_of, "setting", SETTING_NAMES),
     "TOPIC": partial(_words_of, "topic", TOPICS),
     "COMMAND": lambda _: (*_words_of("command", COMMANDS), *_words_of("setting", SETTING_NAMES)),

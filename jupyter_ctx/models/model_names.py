@@ -10,7 +10,7 @@ from typing import Any, ClassVar, NamedTuple
 from ..context.windows import ContextWindow
 from ..display.tabular import Table
 from ..display.text import to_plain
-from ..providers.catalog import BARE, SERVICES
+from ..providers.lookup import BARE, SERVICES
 from .pricing import priced_names
 from .window_tables import kept_names, load_tables
 

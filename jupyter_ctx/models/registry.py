@@ -21,8 +21,17 @@ from ..context.windows import ASSUMED_TOKENS, choose_window
 from ..errors import InvalidRequestError
 from ..providers.anthropic import Anthropic
 from ..providers.base import Provider, Reply
-from ..providers.catalog import clean_key, key_variables
-from ..providers.lookup import bills, check_known, get_provider, is_billed, key_holder, missing_key, split_model
+from ..providers.lookup import (
+    bills,
+    check_known,
+    clean_key,
+    get_provider,
+    is_billed,
+    key_holder,
+    key_variables,
+    missing_key,
+    split_model,
+)
 from ..providers.parameters import refused_at
 from ..providers.plugins import PluginProvider
 from ..storage.serialization import EndpointState, MeterState, Sizes, StoredState

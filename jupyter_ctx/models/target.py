@@ -18,8 +18,8 @@ from ..conversation.messages import Attachment, Message, ToolSpec, file_tokens
 from ..errors import InvalidRequestError
 from ..providers.anthropic import Anthropic
 from ..providers.base import AnswerSchema, Provider, Request
+from ..providers.parameters import no_tools
 from ..providers.request_body import schema_text
-from ..providers.tools import no_tools
 from .cost_budget import CostBudget
 from .pricing import CACHE_SECONDS, CACHED_FOR_30M
 

@@ -6,10 +6,8 @@ An adapter says what is sent to which path, and how the answers are read.
 from __future__ import annotations
 
 import re
-import threading
-import weakref
 from abc import abstractmethod
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
@@ -30,13 +28,12 @@ from ..wording.budget_line import budget_line
 from .base import ModelInfo, Piece, Provider, Reply, Request
 from .credit import allowance_in, gateway_of
 from .error_mapping import TOO_LATE, Refusal
-from .http_client import ANSWER, Client, ResponseError, StatusError, body_bytes, failure, is_this_machine
-from .model_lists import find_card, read_cards
-from .parameters import Effort, Form, effort_for, refused_at, without
+from .http_client import ANSWER, Client, ResponseError, body_bytes, failure, is_this_machine
+from .model_lists import read_cards
+from .parameters import OF_A_PARAMETER, Effort, Form, effort_for, refused_at, tools_error, without
 from .reply_builder import ReplyBuilder
-from .request_body import OF_A_PARAMETER, encoded, in_prompt, schema_text, with_parameters
-from .stream_events import AnswerParts, EventError
-from .tools import prepared, tools_error
+from .request_body import encoded, in_prompt, prepared, schema_text, with_parameters
+from .stream_events import AnswerParts
 
 NO_KEY = "none"  # where a server needs none
 BY_ENVIRONMENT = "environment"  # Google's own package finds the way in
@@ -48,41 +45,24 @@ ASK_TIMES = 3  # some know a window only once the model is loaded
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Endpoint:
-    """Where a model is served, and the peculiarities of that server; without a model, a service.
+    """Where a model is served, and the peculiarities of that server; without a model, a service."""
 
-    ``name``: what messages call the server.
-    ``model``: the model's name there.
-    ``base_url``: the address; ``None``: the API's own.
-    ``api_key``: the key; empty: there is none.
-    ``keys``: environment variables that may hold the key.
-    ``adapter``: the class that talks to it; ``None``: that of Chat Completions.
-    ``variable``: an environment variable that may hold another address, with ``path`` appended.
-    ``example``: such an address, where there is no other.
-    ``self_hosted``: whether it is a server of the user's own, which needs no key and may report its window.
-    ``loaded_at``: the path of the list of loaded models, where that is not the usual list.
-    ``truncates``: how to end the server's silent truncation.
-    ``prices``: its name in the table of prices.
-    ``extra_body``: parameters sent with every request.
-    ``converts``: the kinds of files that a host of others' models turns into text for those that read text only.
-    ``timeout``: seconds that the server may be silent.
-    """
-
-    name: str
-    model: str = ""
-    base_url: str | None = None
-    api_key: str = field(default="", repr=False)
-    keys: tuple[str, ...] = ()
-    adapter: type[Adapter] | None = None
-    variable: str = ""
+    name: str  # what messages call the server
+    model: str = ""  # its name there
+    base_url: str | None = None  # ``None``: the API's own address
+    api_key: str = field(default="", repr=False)  # empty: there is none
+    keys: tuple[str, ...] = ()  # environment variables that may hold the key
+    adapter: type[Adapter] | None = None  # ``None``: that of Chat Completions
+    variable: str = ""  # an environment variable that may hold another address, with ``path`` appended
     path: str = ""
-    example: str = ""
-    self_hosted: bool = False
-    loaded_at: str = ""
-    truncates: str = ""
-    prices: str | None = None
-    extra_body: Mapping[str, Any] = field(default_factory=dict)
-    converts: frozenset[str] = frozenset()
-    timeout: float = 600.0
+    example: str = ""  # such an address, where there is no other
+    self_hosted: bool = False  # whether it is the user's own: it needs no key and may report its window
+    loaded_at: str = ""  # the path of the list of loaded models, where that is not the usual list
+    truncates: str = ""  # how to end the server's silent truncation
+    prices: str | None = None  # its name in the table of prices
+    extra_body: Mapping[str, Any] = field(default_factory=dict)  # parameters sent with every request
+    converts: frozenset[str] = frozenset()  # kinds of files that it turns into text for models that read text only
+    timeout: float = 600.0  # seconds that the server may be silent
 
     @property
     def shown_name(self) -> str:
@@ -114,10 +94,7 @@ class Adapter(Provider):
         self.endpoint = self.tokenizer = without_address_keys(f"{at.base_url or at.name} {at.model}")
         self.truncates, self.converts = at.truncates, at.converts
         self.catalogue = "" if at.self_hosted else (at.base_url or at.name)
-        self._client: Client | None = None
-        self._close: Callable[[], object] | None = None
-        self._connecting = threading.Lock()  # the first requests may be several at once
-        self._closed = threading.Event()  # what ends for that is not asked again; each close sets up another
+        self._client = Client(self.address, at.timeout)
         self._card: ModelInfo | None = None  # what a server of the user's own says of the model
         self._asked = 0
         self._gateway = gateway_of(at.name, {})  # which tells what is left to spend
@@ -143,8 +120,8 @@ class Adapter(Provider):
         return None
 
     def _served(self) -> ModelInfo | None:
-        """Return what a server of the user's own says of the model; ``None``: it does not know it."""
-        return find_card(self._listed(), self.at.model)
+        """Return what a server of the user's own says of the model; ``None``: it does not say."""
+        return None
 
     def _learn(self, refusal: Refusal, request: Request) -> None:
         """Learn from a refusal what the model does not take."""
@@ -157,7 +134,7 @@ class Adapter(Provider):
         request = prepared(request)
         delays = list(DELAYS) if request.waits else []
         while True:
-            reply, closed, known = ReplyBuilder(self.at.model, request), self._closed, len(self._refused)
+            reply, closed, known = ReplyBuilder(self.at.model, request), self._client.closed, len(self._refused)
             try:
                 with closing(self._send(request)) as response:
                     self._gateway = gateway_of(self.at.name, response.headers) or self._gateway
@@ -167,13 +144,13 @@ class Adapter(Provider):
                         if shown is not None:
                             yield shown
                 if not (reply.pieces or reply.calls) and reply.stop_reason is None and answer.words is not None:
-                    raise EventError(answer.words)
+                    raise Refusal(None, answer.words)
                 break
             except Exception as error:
-                refusal, is_over = _refusal_in(error), bool(reply.pieces or reply.calls) or closed.is_set()
-                wait = None if is_over else self._wait(error, refusal, delays, request, known)
+                is_over = bool(reply.pieces or reply.calls) or closed.is_set()
+                wait = None if is_over else self._wait(error, delays, request, known)
                 if wait is None or (wait and closed.wait(wait)):
-                    raise self._translated(error, refusal, request, begun=bool(reply.pieces)) from None
+                    raise self._translated(error, request, begun=bool(reply.pieces)) from None
         yield replace(reply.reply(), notices=self._refused.untold(self.differences(request)))
 
     def differences(self, request: Request) -> list[str]:
@@ -228,11 +205,7 @@ class Adapter(Provider):
 
     def close(self) -> None:
         """End every open response and close the connections, from any thread; the next request opens new ones."""
-        ended, self._closed = self._closed, threading.Event()
-        ended.set()
-        closes, self._client, self._close = self._close, None, None
-        if closes is not None:
-            closes()
+        self._client.close()
 
     # what is sent
 
@@ -262,30 +235,27 @@ class Adapter(Provider):
 
     def _send(self, request: Request) -> Any:
         """Send a request and return the HTTP response, unread."""
-        return self._connect().open(self.path, self._headers(), encoded(self.body(request)))
+        return self._client.open(self.path, self._with_key(), encoded(self.body(request)))
 
     def _ask(self, path: str, body: Mapping[str, Any] | None = None, seconds: float = ASK_SECONDS) -> Any:
         """Return the JSON that the server answers at a path."""
         given = None if body is None else encoded({name: each for name, each in body.items() if each is not None})
-        return self._connect().json(path, self._headers(), given, seconds=seconds)
+        return self._client.json(path, self._with_key(), given, seconds=seconds)
 
     def _listed(self) -> tuple[ModelInfo, ...]:
         """Return the models in the provider's list."""
         return read_cards(self._ask(self.list_path))
 
-    def _wait(
-        self, error: Exception, refusal: Refusal | None, delays: list[float], request: Request, known: int
-    ) -> float | None:
+    def _wait(self, error: Exception, delays: list[float], request: Request, known: int) -> float | None:
         """Return the seconds to wait before a retry, or ``None``: no retry. ``delays`` are those left.
 
         ``known``: how many parameters and schemas were known to be refused when the request was sent.
         """
-        if isinstance(error, ChatError):
-            return None
+        refusal = error if isinstance(error, Refusal) else None
         if refusal is not None and self._adapts(refusal, request, known):
             return 0.0
         is_of_tools = refusal is not None and request.tools and tools_error(refusal, self.at.model)
-        if is_of_tools or not delays:
+        if is_of_tools or isinstance(error, ChatError) or not delays:
             return None
         first, delay = len(delays) == len(DELAYS), delays.pop(0)
         if request.once and (refusal is None or refusal.code in TOO_LATE):
@@ -305,18 +275,15 @@ class Adapter(Provider):
             self._learn(refusal, request)
         return len(self._refused) > known
 
-    def _connect(self) -> Client:
+    def _with_key(self) -> dict[str, str]:
+        """Return the headers. Raises AuthenticationError where there is no key, or none that can be sent."""
         if not self.at.api_key:
             raise AuthenticationError(self.at.no_key)
         if not self.at.api_key.isascii():
             raise AuthenticationError(
                 f"The key for {self.at.name} has characters that no key has: %chat key sets another."
             )
-        with self._connecting:
-            if self._client is None:
-                self._client = Client(self.address, self.at.timeout)
-                self._close = weakref.finalize(self, self._client.close)
-            return self._client
+        return self._headers()
 
     # errors
 
@@ -326,16 +293,15 @@ class Adapter(Provider):
         try:
             yield
         except Exception as error:
-            raise self._translated(error, _refusal_in(error)) from None
+            raise self._translated(error) from None
 
-    def _translated(
-        self, error: Exception, refusal: Refusal | None, request: Request | None = None, *, begun: bool = False
-    ) -> ChatError:
+    def _translated(self, error: Exception, request: Request | None = None, *, begun: bool = False) -> ChatError:
         """Return an error as a ChatError without the key in it."""
-        if not isinstance(error, ChatError):
-            about_tools = tools_error(refusal, self.at.model) if refusal and request and request.tools else None
-            refused = refusal and (about_tools or self._refusal_error(refusal))
-            error = refused or self._connection_error(error, begun=begun)
+        if isinstance(error, Refusal):
+            about_tools = tools_error(error, self.at.model) if request and request.tools else None
+            error = about_tools or self._refusal_error(error)
+        elif not isinstance(error, ChatError):
+            error = self._connection_error(error, begun=begun)
         if len(self.at.api_key) >= SECRET_LENGTH and self.at.api_key != BY_ENVIRONMENT:
             error.args = tuple(str(text).replace(self.at.api_key, "***") for text in error.args)
         return error
@@ -384,10 +350,3 @@ def _proxy_to(base_url: str) -> str:
     if is_this_machine(host) or proxy_bypass(host):
         return ""
     return next((f"{name.upper()}_PROXY" for name in (address.scheme, "all") if named.get(name)), "")
-
-
-def _refusal_in(error: Exception) -> Refusal | None:
-    """Return the provider's refusal in an error, or ``None`` for any other error."""
-    if isinstance(error, EventError):
-        return Refusal(None, error.body)
-    return Refusal(error.status, error.text, error.headers) if isinstance(error, StatusError) else None

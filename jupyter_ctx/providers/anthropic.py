@@ -13,9 +13,18 @@ from .adapter import Adapter
 from .base import Piece, Request, Thought
 from .parameters import CLAUDE_FORMS
 from .reply_builder import ReplyBuilder
-from .request_body import as_base64, content
+from .request_body import (
+    Parts,
+    arguments,
+    as_base64,
+    as_message,
+    content,
+    is_call,
+    sent_calls,
+    sent_parts,
+    written_state,
+)
 from .stream_events import count, dict_at, text_at
-from .tools import Parts, arguments, as_message, sent_id, sent_name, sent_parts, written_state
 
 SENT = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
 API_VERSION = "2023-06-01"
@@ -73,16 +82,15 @@ class Anthropic(Adapter):
                 yield _piece(dict_at(event, name))
             if reply.offers_tools:
                 _take(event, blocks)
-            for place in (message, event):
-                if "usage" in place:
-                    reported = _reported(reported, dict_at(place, "usage"))
+            for place in (message, event):  # what is reported later counts, but for zeros that gateways fill in
+                reported |= {name: value for name, value in dict_at(place, "usage").items() if value}
             if kind == "message_delta":
                 _end(dict_at(event, "delta"), reply)
             reply.whole = reply.whole or kind == "message_stop"
         reply.usage = _usage(reported)
         whole = [block for each in blocks.values() if (block := _whole(*each)) != EMPTY]
         for number, block in enumerate(whole):
-            if _is_call(block):
+            if is_call(block):
                 reply.call(number, text_at(block, "id"), text_at(block, "name"), text_at(block, "input"))
         reply.state = written_state(_API, whole) if reply.calls else ""
 
@@ -104,7 +112,7 @@ def _whole(begun: dict[str, Any], pieces: list[tuple[str, str]]) -> dict[str, An
         block[name] = text_at(block, name) + "".join([text for each, text in pieces if each == name])
     written = block.pop("partial_json", "") or json.dumps(block.get("input") or {}, ensure_ascii=False)
     if "input" in block:  # of a call, or of a tool that the server runs itself
-        block["input"] = written if _is_call(block) else arguments(ToolCall("", "", written))
+        block["input"] = written if is_call(block) else arguments(ToolCall("", "", written))
     return block
 
 
@@ -125,23 +133,15 @@ def _sent(message: Message) -> Parts:
     each = message.round
     if each is None:
         return [{"role": message.role, "content": content(message, _part)}]
-    ids = [sent_id(call) for call in each.calls]
-    uses = [
-        {"type": "tool_use", "id": name, "name": sent_name(call), "input": arguments(call)}
-        for name, call in zip(ids, each.calls, strict=True)
-    ]
+    uses, results = Parts(), Parts()
+    for call in sent_calls(each):
+        uses.append({"type": "tool_use", "id": call.id, "name": call.name, "input": call.arguments})
+        output = content(as_message(call.result, marks_failed=True), _part)
+        failed = {"is_error": True} if call.result.failed else {}
+        results.append({"type": "tool_result", "tool_use_id": call.id, "content": output, **failed})
     text = [{"type": "text", "text": message.content}] if message.content.strip() else []
-    said = sent_parts(each, _API, _is_call, uses, text)
-    results = [
-        {"type": "tool_result", "tool_use_id": name, "content": content(as_message(result, marks_failed=True), _part)}
-        | ({"is_error": True} if result.failed else {})
-        for name, result in zip(ids, each.results, strict=True)
-    ]
+    said = sent_parts(each, _API, uses, text)
     return [{"role": "assistant", "content": said}, {"role": "user", "content": results}]
-
-
-def _is_call(block: dict[str, Any]) -> bool:
-    return block.get("type") == "tool_use"
 
 
 def _tools(request: Request) -> Parts | None:
@@ -204,18 +204,6 @@ def _part(attachment: Attachment) -> dict[str, Any]:
     if attachment.kind == "image":
         return {"type": "image", "source": source}
     return {"type": "document", "source": source, "title": attachment.name}
-
-
-def _reported(before: dict[str, Any], now: dict[str, Any]) -> dict[str, Any]:
-    """Return the usage reported so far, updated by a later event.
-
-    Some gateways fill in zeros: an update that would leave no input at all is ignored.
-    """
-    said = {name: value for name, value in now.items() if value is not None}
-    if not any(count(said, name) for name in SENT):
-        said = {name: value for name, value in said.items() if name not in SENT}
-    said = said if count(said, "output_tokens") else {n: v for n, v in said.items() if n != "output_tokens"}
-    return {**before, **said}
 
 
 def _usage(reported: dict[str, Any]) -> Usage | None:

@@ -288,9 +288,14 @@ class Provider(ABC):
 
 @contextmanager
 def streaming(provider: SupportsStream, request: Request) -> Iterator[Iterable[Piece | Reply]]:
-    """Open a provider's stream and close it at the end, whichever kind of iterable it is."""
+    """Open a provider's stream and close it at the end, whatever iterable it is. Raises TypeError for others."""
     stream = provider.stream(request)
     try:
+        if isinstance(stream, str | bytes) or not isinstance(stream, Iterable):
+            kind = type(stream).__name__
+            raise TypeError(
+                f"stream() returned {kind}, but must be a generator (def and yield) that ends with one Reply"
+            )
         yield stream
     finally:
         if hasattr(stream, "close"):

@@ -6,8 +6,8 @@ Nothing is believed but figures within bounds; whatever else a gateway says is u
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import suppress
-from datetime import UTC, datetime
+from datetime import datetime
+from time import time
 from typing import Any, NamedTuple
 
 from ..context.context_info import MoneyLeft
@@ -16,17 +16,16 @@ MOST_DOLLARS = 1e9  # whatever is more is no budget
 
 
 class Gateway(NamedTuple):
-    """Where a gateway tells what is left: a path below its address without /v1, and the fields of its answer.
+    """Where a gateway tells what is left: fields of its answer, where OBJECT.FIELD is one of an object in it.
 
-    A field of an object in the answer is OBJECT.FIELD. What is left stands in a field, else it is the limit without
-    what was spent. ``until``: when there is as much again.
+    What is left stands in a field, else it is the limit without what was spent.
     """
 
-    path: str
+    path: str  # below its address without /v1
     left: str = ""
     limit: str = ""
     spent: str = ""
-    until: str = ""
+    until: str = ""  # when there is as much again
 
 
 GATEWAYS = {  # by provider
@@ -48,7 +47,7 @@ def allowance_in(gateway: Gateway, body: Any) -> MoneyLeft | None:
     left, most, spent = (_dollars(_field(body, name)) for name in (gateway.left, gateway.limit, gateway.spent))
     if left is None and most is not None and spent is not None:
         left = max(0.0, most - spent)
-    return None if left is None else MoneyLeft(left, most, _time(_field(body, gateway.until)))
+    return None if left is None else MoneyLeft(left, most, _time_ahead(_field(body, gateway.until)))
 
 
 def _field(body: Any, name: str) -> Any:
@@ -62,16 +61,17 @@ def _field(body: Any, name: str) -> Any:
 
 def _dollars(value: Any) -> float | None:
     """Return an amount, as a number or as text; a debt is nothing that is left."""
-    with suppress(TypeError, ValueError, OverflowError):
-        number = float(value)
-        return max(0.0, number) if abs(number) <= MOST_DOLLARS and type(value) is not bool else None
-    return None
+    try:
+        number = float("nan" if value is None or type(value) is bool else value)
+    except (TypeError, ValueError, OverflowError):
+        return None
+    return max(0.0, number) if abs(number) <= MOST_DOLLARS else None
 
 
-def _time(value: Any) -> float | None:
-    """Return a time ahead in seconds since 1970, from one in ISO 8601, of UTC where it names no zone."""
-    with suppress(TypeError, ValueError):
-        then = datetime.fromisoformat(value)
-        then = then if then.tzinfo is not None else then.replace(tzinfo=UTC)
-        return then.timestamp() if then > datetime.now(UTC) else None
-    return None
+def _time_ahead(value: Any) -> float | None:
+    """Return a time ahead in seconds since 1970, from one in ISO 8601 with its zone."""
+    try:
+        seconds = datetime.fromisoformat(value).timestamp()
+    except (TypeError, ValueError):
+        return None
+    return seconds if seconds > time() else None

@@ -18,9 +18,8 @@ from .base import Piece, Request, Thought
 from .logprobs import reported_tokens
 from .parameters import GEMINI_FORMS
 from .reply_builder import ReplyBuilder
-from .request_body import as_base64, encoded
+from .request_body import Parts, as_base64, encoded, is_call, sent_calls, sent_parts, sent_state, written_state
 from .stream_events import count, dict_at, dicts_in, text_at
-from .tools import Parts, arguments, sent_name, sent_parts, sent_state, written_state
 
 GEMINI_ROLES = {"user": "user", "assistant": "model"}
 _API = "google"
@@ -72,7 +71,7 @@ class Google(Adapter):
         beside = {name: value for name, value in named.items() if name in BESIDE_CONFIG}
         body = {"contents": _all_contents(told.said), "generationConfig": config, **beside}
         path = f"{self._address('streamGenerateContent')}?alt=sse"
-        return self._connect().open(path, self._headers(), encoded(body))
+        return self._client.open(path, self._with_key(), encoded(body))
 
     def _count(self, request: Request) -> int:
         """Return the tokens counted; the API counts no system instruction and no tools: they are added as a message."""
@@ -90,10 +89,9 @@ class Google(Adapter):
             reply.refuse(text_at(dict_at(chunk, "promptFeedback"), "blockReason"))
             for candidate in dicts_in(chunk.get("candidates"))[:1]:
                 for part in dicts_in(dict_at(candidate, "content").get("parts")):
-                    if _is_call(part):
+                    if is_call(part):
                         call = dict_at(part, "functionCall")
-                        given = json.dumps(call.get("args") or {}, ensure_ascii=False)
-                        reply.call(len(parts), text_at(call, "id"), text_at(call, "name"), given)
+                        reply.call(len(parts), text_at(call, "id"), text_at(call, "name"), call.get("args"))
                     parts += [part] if reply.offers_tools else []
                     text = text_at(part, "text")
                     yield Thought(text) if part.get("thought") else text
@@ -153,23 +151,15 @@ def _round(message: Message, each: ToolRound) -> Parts:
     """
     text = [{"text": message.content}] if message.content else []
     has_ids = any(dict_at(part, "functionCall").get("id") for part in sent_state(each, _API) or ())
-    ids = [{"id": call.id} if has_ids else {} for call in each.calls]
-    calls = [
-        {"functionCall": {**name, "name": sent_name(call), "args": arguments(call)}}
-        for name, call in zip(ids, each.calls, strict=True)
-    ]
-    results = [
-        {"functionResponse": {**name, "name": sent_name(call),
-                              "response": {"error" if result.failed else "output": result.text}}}
-        for name, call, result in zip(ids, each.calls, each.results, strict=True)
-    ]  # fmt: skip
+    calls, results = Parts(), Parts()
+    for call in sent_calls(each, ".*"):
+        head = {"id": call.id, "name": call.name} if has_ids else {"name": call.name}
+        output = {"error" if call.result.failed else "output": call.result.text}
+        calls.append({"functionCall": {**head, "args": call.arguments}})
+        results.append({"functionResponse": {**head, "response": output}})
     files = [_part(file) for result in each.results for file in result.attachments]
-    said = sent_parts(each, _API, _is_call, calls, text)
+    said = sent_parts(each, _API, calls, text)
     return [{"parts": said, "role": "model"}, {"parts": [*results, *files], "role": "user"}]
-
-
-def _is_call(part: dict[str, Any]) -> bool:
-    return "functionCall" in part
 
 
 def _joined(parts: Parts) -> Parts:

@@ -8,8 +8,9 @@ from __future__ import annotations
 import json
 import os
 import threading
+import weakref
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, suppress
 from functools import cache
 from http.cookiejar import DefaultCookiePolicy
@@ -18,6 +19,8 @@ from socket import SHUT_RDWR, gethostname
 from typing import Any, Literal
 from urllib.parse import urlsplit
 from weakref import WeakSet
+
+from .error_mapping import Refusal
 
 CONNECT_SECONDS = 10.0
 CONNECTED = ("connect_tcp.complete", "start_tls.complete")  # events that come with a connection's stream
@@ -35,14 +38,6 @@ class ResponseError(Exception):
     """A reply that is not read to its end, or not followed; the text goes on after the server's name."""
 
 
-class StatusError(Exception):
-    """A refusal: the status of a response, what it says, and its headers."""
-
-    def __init__(self, status: int, text: str, headers: Mapping[str, str]) -> None:
-        super().__init__(f"status {status}")
-        self.status, self.text, self.headers = status, text, headers
-
-
 def too_long(what: str, most: int) -> ResponseError:
     """Return the error for a part of a reply that is longer than this many bytes or characters."""
     return ResponseError(
@@ -53,46 +48,48 @@ def too_long(what: str, most: int) -> ResponseError:
 class Client:
     """What sends requests to one address, on connections that it keeps open; without cookies, which no API needs.
 
-    Raises ResponseError where the settings of a proxy or of certificates in the environment cannot be used.
+    ``closed`` is set by :meth:`close`, after which the next request connects anew.
     """
 
     def __init__(self, base_url: str, timeout: float) -> None:
-        import httpx2
-
         self._base, mark, query = base_url.partition("?")
         self._query = mark + query
-        try:
-            self._http = httpx2.Client(
-                verify=_trusted(*map(os.environ.get, CERTIFICATES)),
-                timeout=httpx2.Timeout(timeout, connect=min(CONNECT_SECONDS, timeout)),
-                limits=httpx2.Limits(max_connections=None, max_keepalive_connections=CONNECTIONS),
-                # a proxy for the outside world must not get what is meant for this machine
-                trust_env=not is_this_machine(urlsplit(base_url).hostname or ""),
-                headers={"User-Agent": "jupyter_ctx", "Accept-Encoding": "identity"},  # whose size can be bounded
-            )
-        except (ImportError, ValueError, OSError) as error:
-            raise ResponseError(
-                f"cannot be asked, because of the proxy or the certificates that the environment names ({error}): "
-                "check HTTPS_PROXY, HTTP_PROXY, ALL_PROXY and SSL_CERT_FILE."
-            ) from None
-        self._http.cookies.jar.set_policy(DefaultCookiePolicy(allowed_domains=[]))
-        self._streams: WeakSet[Any] = WeakSet()  # also those of connections whose response has not begun
+        self._timeout = timeout
         self._lock = threading.Lock()
-        self._ended = False
+        self._renew()
+
+    def _renew(self) -> None:
+        self.closed = threading.Event()
+        self._http: Any = None
+        self._end: Callable[[], object] = bool
+        self._streams: WeakSet[Any] = WeakSet()  # also those of connections whose response has not begun
 
     def open(
         self, path: str, headers: Mapping[str, str], body: bytes | None = None, *, seconds: float | None = None
     ) -> Any:
-        """Send a request, a POST where there is a body, and return the response, unread. Raises StatusError.
+        """Send a request, a POST where there is a body, and return the response, unread. Raises a Refusal.
 
         ``seconds``: how long the server may be silent, where that is less than for an answer.
         """
-        address = path if "://" in path else self._base + path + self._query
-        request = self._http.build_request(
-            "GET" if body is None else "POST", address, content=body, extensions={"trace": self._traced},
-            headers={**headers, "Content-Type": "application/json"}, timeout=seconds or self._http.timeout,
+        with self._lock:
+            if self._http is None:
+                self._http = self._connected()
+                self._end = weakref.finalize(self, self._http.close)
+            http, streams, closed = self._http, self._streams, self.closed
+
+        def traced(event: str, info: dict[str, Any]) -> None:
+            if event.endswith(CONNECTED):
+                with self._lock:
+                    streams.add(info["return_value"])
+                if closed.is_set():  # meanwhile
+                    _shut(info["return_value"])
+
+        request = http.build_request(
+            "GET" if body is None else "POST", path if "://" in path else self._base + path + self._query,
+            content=body, extensions={"trace": traced}, headers={**headers, "Content-Type": "application/json"},
+            timeout=seconds or http.timeout,
         )  # fmt: skip
-        response = self._http.send(request, stream=True)
+        response = http.send(request, stream=True)
         if response.status_code < 300:
             return response
         with closing(response):
@@ -100,10 +97,10 @@ class Client:
                 target = request.url.join(response.headers["location"])
                 shown = str(target.copy_with(username=None, password=None, query=None, fragment=None))[:200]
                 raise ResponseError(f"redirects to {shown}, and nothing was sent there: use that if it is right.")
-            raise StatusError(response.status_code, _beginning(response), response.headers)
+            raise Refusal(response.status_code, _beginning(response), response.headers)
 
     def json(self, path: str, headers: Mapping[str, str], body: bytes | None = None, *, seconds: float) -> Any:
-        """Return the JSON that the server answers. Raises StatusError, and ValueError for anything else."""
+        """Return the JSON that the server answers. Raises Refusal, and ValueError for anything else."""
         try:
             response = self.open(path, headers, body, seconds=seconds)
         except Exception as error:
@@ -114,22 +111,37 @@ class Client:
             return json.loads(b"".join(body_bytes(response)))
 
     def close(self) -> None:
-        """Wake up whoever waits for a response or reads one, and close the connections."""
+        """Wake up whoever waits for a response or reads one, and close the connections, from any thread."""
         with self._lock:
-            self._ended, streams = True, list(self._streams)
+            end, streams = self._end, list(self._streams)
+            self.closed.set()
+            self._renew()
         for stream in streams:
             with suppress(Exception):  # it may have ended meanwhile
                 _shut(stream)
         with suppress(Exception):  # another thread may be reading
-            self._http.close()
+            end()
 
-    def _traced(self, event: str, info: dict[str, Any]) -> None:
-        if event.endswith(CONNECTED):
-            with self._lock:
-                self._streams.add(info["return_value"])
-                ended = self._ended
-            if ended:  # meanwhile
-                _shut(info["return_value"])
+    def _connected(self) -> Any:
+        """Return an HTTP client. Raises ResponseError where the environment's proxy or certificates cannot be used."""
+        import httpx2
+
+        try:
+            http = httpx2.Client(
+                verify=_trusted(*map(os.environ.get, CERTIFICATES)),
+                timeout=httpx2.Timeout(self._timeout, connect=min(CONNECT_SECONDS, self._timeout)),
+                limits=httpx2.Limits(max_connections=None, max_keepalive_connections=CONNECTIONS),
+                # a proxy for the outside world must not get what is meant for this machine
+                trust_env=not is_this_machine(urlsplit(self._base).hostname or ""),
+                headers={"User-Agent": "jupyter_ctx", "Accept-Encoding": "identity"},  # whose size can be bounded
+            )
+        except (ImportError, ValueError, OSError) as error:
+            raise ResponseError(
+                f"cannot be asked, because of the proxy or the certificates that the environment names ({error}): "
+                "check HTTPS_PROXY, HTTP_PROXY, ALL_PROXY and SSL_CERT_FILE."
+            ) from None
+        http.cookies.jar.set_policy(DefaultCookiePolicy(allowed_domains=[]))
+        return http
 
 
 def body_bytes(response: Any, most: int = BODY) -> Iterator[bytes]:

@@ -112,12 +112,11 @@ class LocalProvider(Provider):
 
 
 class _Server:
-    """One running server, the adapter that talks to it with a key of its own, and who waits for its answers."""
+    """One running server, the adapter that talks to it with a key of its own, and how many answers are not ended."""
 
     def __init__(self, spec: Spec) -> None:
         key = os.urandom(24).hex()
-        self.spec = spec
-        self.users: list[int] = []  # threads, once for each answer that is not ended
+        self.open_answers = 0
         self._server: Any = _start(spec, key)
         address = f"{self._server.listening_address}/v1"
         self.provider = ChatCompletions(
@@ -136,32 +135,24 @@ _free = threading.Condition()  # whenever a server has no user any more
 @contextmanager
 def _serving(spec: Spec) -> Iterator[_Server]:
     """Hold the server for this file and window while the block runs, started where it is not running yet."""
-    me = threading.get_ident()
     with _free:
-        while spec not in _running and not _has_room():
-            _free.wait()
+        _free.wait_for(lambda: spec in _running or _has_room())
         server = _running.pop(spec, None) or _Server(spec)
         _running[spec] = server
-        server.users.append(me)
+        server.open_answers += 1
     try:
         yield server
     finally:
         with _free:
-            server.users.remove(me)
+            server.open_answers -= 1
             _free.notify_all()
 
 
 def _has_room() -> bool:
-    """Let the server go that was used the longest ago, unless another thread still reads from it.
-
-    Who waits for no one but itself would wait forever: its own open answers are ended.
-    """
-    me = threading.get_ident()
-    for server in list(_running.values()):
-        if len(_running) < MOST_SERVERS:
-            break
-        if all(user == me for user in server.users):
-            _running.pop(server.spec).close()
+    """Let the server go that was used the longest ago and has no open answer, where there are too many."""
+    idle = [spec for spec, server in _running.items() if not server.open_answers]
+    if len(_running) >= MOST_SERVERS and idle:
+        _running.pop(idle[0]).close()
     return len(_running) < MOST_SERVERS
 
 

@@ -9,20 +9,17 @@ from itertools import groupby
 from typing import Any
 
 from ..context.usage import Usage
-from ..context.windows import ContextWindow
 from ..conversation.messages import Message, ToolRound
 from .adapter import ASK_SECONDS, Adapter, Endpoint
 from .base import ModelInfo, Piece, Request, Thought
 from .error_mapping import Refusal
-from .http_client import StatusError
 from .logprobs import reported_tokens
-from .model_lists import find_card, read_cards
+from .model_lists import find_row, model_info
 from .parameters import COMPATIBLE_FORMS, EFFORT_ALONE, OWN_SERVER_FORMS, says_not_taken
 from .reply_builder import ReplyBuilder
-from .request_body import as_part, content, in_prompt
-from .stream_events import DONE, EventError, count, dict_at, dicts_in, text_at
+from .request_body import Parts, as_message, as_part, content, in_prompt, sent_calls, sent_state, written_state
+from .stream_events import DONE, count, dict_at, dicts_in, text_at
 from .think_tags import Splitter, late_thought
-from .tools import Parts, arguments, as_message, sent_id, sent_name, sent_state, written_state
 
 
 class OpenAIAdapter(Adapter):
@@ -116,7 +113,7 @@ class ChatCompletions(OpenAIAdapter):
         """Return the object that the server answers at a path beside OpenAI's API; empty: it has none there."""
         try:
             return dict_at({"said": self._ask(self._root + path, body, seconds)}, "said")
-        except (StatusError, ValueError):  # another answer than JSON
+        except (Refusal, ValueError):  # another answer than JSON
             return {}
 
     def _read(self, events: Iterator[dict[str, Any]], reply: ReplyBuilder) -> Iterator[Piece]:
@@ -156,22 +153,16 @@ class ChatCompletions(OpenAIAdapter):
         else:
             super()._learn(refusal, request)
 
-    def _served(self) -> ModelInfo | None:
-        """Return what the server says of the model in its list and beside it, the window by what it has loaded."""
-        is_loaded = bool(self.at.loaded_at)
-        beside = self._beside_the_list()
-        (known,) = read_cards([{**beside, "id": self.at.model}]) if beside else (ModelInfo(self.at.model),)
+    def _served(self) -> ModelInfo:
+        """Return what the server says of the model in its list and beside it."""
+        is_loaded, beside = bool(self.at.loaded_at), self._beside_the_list()
         try:
             listed = self._ask(self._root + self.at.loaded_at if is_loaded else self.list_path)
         except Exception:
             if not beside:
                 raise
             listed = ()
-        card = find_card(read_cards(listed, loaded=is_loaded), self.at.model, among_many=is_loaded) or known
-        n_ctx = count(dict_at(beside, "default_generation_settings"), "n_ctx")
-        served = card.served or (ContextWindow(n_ctx, source="server") if n_ctx else None)
-        facts = [at_list if told is None else told for told, at_list in zip(known[3:], card[3:], strict=True)]
-        return ModelInfo(card.id, served, card.stated, *facts)
+        return model_info({**find_row(listed, self.at.model, among_many=is_loaded), **beside}, loaded=is_loaded)
 
     def _beside_the_list(self) -> dict[str, Any]:
         """Return what Ollama says of a model by its name, and llama.cpp of its one model; empty: nothing."""
@@ -199,15 +190,14 @@ class ChatCompletions(OpenAIAdapter):
         """Return the messages of calls, of their results, and of the files in these."""
         state = dict(sent_state(each, _API) or {})
         extras = dict(enumerate(state.pop("calls", ())))
-        ids = [sent_id(call, MISTRAL_ID if self.at.name == "mistral" else r"[\w.:-]{1,64}") for call in each.calls]
+        sent = sent_calls(each, MISTRAL_ID if self.at.name == "mistral" else r"[\w.:-]{1,64}")
         calls = [
-            {**extras.get(number, {}), "id": name, "type": "function",
-             "function": {"name": sent_name(call), "arguments": json.dumps(arguments(call), ensure_ascii=False)}}
-            for number, (name, call) in enumerate(zip(ids, each.calls, strict=True))
+            {**extras.get(number, {}), "id": call.id, "type": "function",
+             "function": {"name": call.name, "arguments": json.dumps(call.arguments, ensure_ascii=False)}}
+            for number, call in enumerate(sent)
         ]  # fmt: skip
         results = [
-            {"role": "tool", "tool_call_id": name, "content": as_message(result).content}
-            for name, result in zip(ids, each.results, strict=True)
+            {"role": "tool", "tool_call_id": call.id, "content": as_message(call.result).content} for call in sent
         ]
         files = tuple(file for result in each.results for file in result.attachments)
         shown = [{"role": "user", "content": content(Message("user", OF_RESULTS, files), as_part)}] if files else []
@@ -240,11 +230,9 @@ def _take_calls(delta: dict[str, Any], reply: ReplyBuilder) -> None:
     """Tell the reply the calls, or parts of them, in a piece of the answer."""
     for number, part in enumerate(dicts_in(delta.get("tool_calls"))):
         called, place = dict_at(part, "function"), part.get("index")
-        given = called.get("arguments")
-        written = given if isinstance(given, str) else json.dumps(given, ensure_ascii=False) if given else ""
         extra = {name: value for name, value in part.items() if name not in ("index", "id", "type", "function")}
         at = place if type(place) is int else number
-        reply.call(at, text_at(part, "id"), text_at(called, "name"), written, extra)
+        reply.call(at, text_at(part, "id"), text_at(called, "name"), called.get("arguments") or "", extra)
 
 
 def _keep(delta: dict[str, Any], kept: dict[str, list[Any]]) -> None:
@@ -272,12 +260,12 @@ def _state(kept: dict[str, list[Any]], reply: ReplyBuilder) -> dict[str, Any]:
 
 
 def _choice(event: dict[str, Any]) -> dict[str, Any]:
-    """Return the first of the answers in an event, else an empty object. Raises EventError where it is an error."""
+    """Return the first of the answers in an event, else an empty object. Raises a Refusal where it is an error."""
     choices = event.get("choices")
     for choice in choices if isinstance(choices, list) else ():
         if isinstance(choice, dict) and not choice.get("index"):
             if choice.get("error"):  # OpenRouter
-                raise EventError(choice)
+                raise Refusal(None, choice)
             return choice
     return {}
 

@@ -10,13 +10,13 @@ from typing import Any
 
 from ..conversation.messages import Attachment, Message
 from .base import Piece, Request, Thought
+from .error_mapping import Refusal
 from .logprobs import reported_tokens
 from .openai_chat import OpenAIAdapter, usage_of
 from .parameters import RESPONSES_FORMS
 from .reply_builder import ReplyBuilder
-from .request_body import content, data_url
-from .stream_events import EventError, dict_at, dicts_in, text_at
-from .tools import Parts, arguments, as_message, sent_id, sent_name, sent_parts, written_state
+from .request_body import Parts, as_message, content, data_url, is_call, sent_calls, sent_parts, written_state
+from .stream_events import dict_at, dicts_in, text_at
 
 ENDS = frozenset({"response.completed", "response.incomplete", "response.failed", "response.cancelled"})
 _API = "responses"
@@ -86,7 +86,7 @@ class Responses(OpenAIAdapter):
             elif kind in ENDS:
                 response = dict_at(event, "response")
                 if kind == "response.failed" or response.get("status") == "failed":
-                    raise EventError(response.get("error") or FAILED)
+                    raise Refusal(None, response.get("error") or FAILED)
                 _end(response, reply)
                 items = dict[object, dict[str, Any]](enumerate(dicts_in(response.get("output")))) or items
         _take_calls(items, reply)
@@ -103,27 +103,23 @@ def _items(message: Message) -> Parts:
     if each is None:
         return [{"role": message.role, "content": content(message, _part, "input_text")}]
     calls = [
-        {"type": "function_call", "call_id": sent_id(call), "name": sent_name(call),
-         "arguments": json.dumps(arguments(call), ensure_ascii=False)}
-        for call in each.calls
+        {"type": "function_call", "call_id": call.id, "name": call.name,
+         "arguments": json.dumps(call.arguments, ensure_ascii=False)}
+        for call in sent_calls(each)
+    ]  # fmt: skip
+    results = [
+        {"type": "function_call_output", "call_id": call.id,
+         "output": content(as_message(call.result), _part, "input_text")}
+        for call in sent_calls(each)
     ]  # fmt: skip
     said = [{"role": "assistant", "content": message.content}] if message.content else []
-    results = [
-        {"type": "function_call_output", "call_id": sent_id(call),
-         "output": content(as_message(result), _part, "input_text")}
-        for call, result in zip(each.calls, each.results, strict=True)
-    ]  # fmt: skip
-    return [*sent_parts(each, _API, _is_call, calls, said), *results]
-
-
-def _is_call(item: dict[str, Any]) -> bool:
-    return item.get("type") == "function_call"
+    return [*sent_parts(each, _API, calls, said), *results]
 
 
 def _take_calls(items: dict[object, dict[str, Any]], reply: ReplyBuilder) -> None:
     """Tell the reply its calls, and what goes back with their results; reasoning that is not in it cannot."""
     for place, item in items.items():
-        if _is_call(item):
+        if is_call(item):
             reply.call(place, text_at(item, "call_id"), text_at(item, "name"), text_at(item, "arguments"))
     if reply.calls:
         kept = [item for item in items.values() if text_at(item, "type") in SENT_BACK]

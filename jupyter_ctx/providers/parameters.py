@@ -1,4 +1,4 @@
-"""What of a request a model takes: how much it thinks, as each service is told it, and which parameters it refuses.
+"""What of a request a model takes: how much it thinks, as each service is told it; parameters, schemas and functions.
 
 Few tables say which levels and parameters a model takes, and they change by the week. So all is sent as asked for, and
 a refusal teaches what to leave out, or the nearest level that the model takes. A refusal is told by its own field for
@@ -13,9 +13,10 @@ import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from ..errors import InvalidRequestError
 from .base import Request
 from .error_mapping import Refusal
-from .request_body import refuses_schema, schema_text
+from .request_body import schema_text
 
 NEEDED_FIELDS = frozenset((  # a request without these would be another one; schemas and lengths have ways of their own
     "model", "messages", "input", "contents", "stream", "system", "instructions", "system_instruction", "tools",
@@ -31,6 +32,17 @@ NOT_TAKEN = (
     r"(?:support|permit|allow|accept|available|recogni[sz]e|valid|find|compatible|enabled|used\b|set\b|specified|take)"
 )
 OF_A_RANGE = r"(?i)\b(?:between|range|less than|greater than|at (?:least|most)|maximum|minimum)\b"
+REFUSES_SCHEMA = (
+    r"(?i)response.?format|output.?(?:config|format)|text\.format|schema|json.?mode|structured.?output|mime.?type"
+    r"|grammar"
+)
+OF_A_PARAMETER = frozenset({400, 404, 422, 500, 501})  # llama.cpp fails with 500 on what it cannot make a grammar of
+OF_TOOLS = r"(?i)\btools?\b|\bfunction[ _-]?call"
+NO_TOOLS = (
+    r"(?i)(?:\b(?:not|never|cannot)|n['o]t) (?:\w+ )?(?:support|permit|allow|accept|available|enabled|implement|take)"
+    r"|unsupported|extra inputs|unrecogni[sz]ed|unknown|requires --|no endpoints? (?:found )?that support"
+)
+OF_A_TOOL_SCHEMA = r"(?i)schema for (?:function|tool)|input_schema|function_declarations|\btools?[\[.]\d+[\].]"
 LEVELS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
 EFFORT = "effort"  # what is refused where a model takes no level at all
 THINKING_OFF = {"thinking": {"type": "disabled"}}
@@ -90,11 +102,11 @@ COMPATIBLE_FORMS: Mapping[str, tuple[Form, ...]] = {  # services with a form of 
 
 
 class Effort(NamedTuple):
-    """A level as it is sent: the number of its form, and the fields that say it."""
+    """A level as it is sent."""
 
     level: str
-    form: int
-    fields: Mapping[str, Any]
+    form: int  # its number
+    fields: Mapping[str, Any]  # that say it
 
     def is_as_asked(self, level: str) -> bool:
         """Return whether this is the level that was asked for; ``xhigh`` is the most that some models have."""
@@ -225,3 +237,25 @@ def _pattern(name: str) -> str:
     if "_" in name or name in TELLING:
         return rf"(?i)\b{spelled}(?![a-z0-9_])"
     return rf"(?i)(?:['\"`.]|parameter:? |argument:? ){spelled}\b|\b{spelled}: "
+
+
+def refuses_schema(refusal: Refusal) -> bool:
+    """Return whether a refusal is about the schema, or about the parameter that holds it."""
+    return refusal.code in OF_A_PARAMETER and not refusal.overflow and bool(re.search(REFUSES_SCHEMA, refusal.text))
+
+
+def no_tools(model: str, words: str = "") -> InvalidRequestError:
+    """Return the error for a model that calls no functions."""
+    said = f" ({words.rstrip('.')})" if words else ""
+    return InvalidRequestError(f"{model} cannot call functions{said}: ask without --tool, or choose another model.")
+
+
+def tools_error(refusal: Refusal, model: str) -> InvalidRequestError | None:
+    """Return the error for a refusal of functions, or of their parameters; ``None``: it is about something else."""
+    if refusal.code not in OF_A_PARAMETER or refusal.overflow or refusal.is_unpaid:
+        return None
+    if re.search(OF_A_TOOL_SCHEMA, f"{refusal.parameter} {refusal.places}"):
+        words = refusal.words.rstrip(".")
+        return InvalidRequestError(f"{model} refuses the parameters of a tool ({words}): give them simpler types.")
+    is_about_tools = re.search(OF_TOOLS, refusal.places) and re.search(NO_TOOLS, refusal.places)
+    return no_tools(model, refusal.words) if is_about_tools else None

@@ -12,9 +12,7 @@ from ..conversation.messages import ToolCall
 from ..conversation.text_safety import clean
 from ..errors import ChatError, InvalidRequestError, ProviderError, in_words
 from .base import ModelInfo, Piece, Provider, Reply, Request, Thought, streaming
-from .catalog import PROVIDER_NAMES
-from .request_body import in_prompt
-from .tools import prepared
+from .request_body import in_prompt, prepared
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoints
@@ -29,9 +27,9 @@ class PluginProvider(Provider):
     def __init__(self, given: Any, model: str, where: str = "") -> None:
         if not callable(getattr(given, "stream", None)):
             raise InvalidRequestError(f"{where or repr(given)} is no provider: it has no method stream(request).")
-        kind = given if isinstance(given, type) else type(given)
-        if given is kind:
-            raise InvalidRequestError(f"{kind.__name__} is a class: give a provider, such as {kind.__name__}(…).")
+        if isinstance(given, type):
+            raise InvalidRequestError(f"{given.__name__} is a class: give a provider, such as {given.__name__}(…).")
+        kind = type(given)
         self._given, self._where = given, where or f"The provider {kind.__qualname__}"
         self.model = model
         self.endpoint = getattr(given, "endpoint", "") or f"{kind.__module__}.{kind.__qualname__} {model}"
@@ -45,21 +43,19 @@ class PluginProvider(Provider):
         Raises ProviderError where the stream is of another kind or has no Reply.
         """
         item: Piece | Reply | None = None
-        with self._naming(), streaming(self._given, self._asked(request)) as stream:
-            if wrong := breach(stream):
-                raise ProviderError(f"{self._where} failed: {wrong}")
+        with self._naming(), streaming(self._given, self._sent(request)) as stream:
             for each in stream:
-                is_alone = item is None and isinstance(each, Reply) and each.text
-                item = _cleaned(each)
-                if is_alone and isinstance(item, Reply):
-                    yield item.text
+                cleaned = _cleaned(each)
+                if item is None and isinstance(cleaned, Reply) and cleaned.text:
+                    yield cleaned.text
+                item = cleaned
                 yield item
             if not isinstance(item, Reply):
                 raise ProviderError(f"{self._where} sent no reply: stream() must end with one Reply.")
 
     def served_window(self, *, ask: bool) -> ContextWindow | None:
         """Return the window that the provider says it serves, or ``None``."""
-        return self._answer("served_window", None, ask=ask)  # type: ignore[no-any-return]
+        return self._call("served_window", None, ask=ask)  # type: ignore[no-any-return]
 
     def says(self, fact: Fact, *, ask: bool) -> bool | None:
         """Return that the model reads images: of one that reads none, ``takes`` says so."""
@@ -68,31 +64,30 @@ class PluginProvider(Provider):
 
     def forget_window(self) -> None:
         """Tell the provider to ask for its window again."""
-        self._answer("forget_window", None)
+        self._call("forget_window", None)
 
     def cards(self) -> tuple[ModelInfo, ...]:
         """Return the models that the provider lists. Raise a ChatError."""
-        return tuple(self._answer("cards", ()))
+        return tuple(self._call("cards", ()))
 
     def count_tokens(self, request: Request) -> int | None:
         """Return the provider's count, or ``None``."""
         with suppress(ChatError):
-            return self._answer("count_tokens", None, self._asked(request))  # type: ignore[no-any-return]
+            return self._call("count_tokens", None, self._sent(request))  # type: ignore[no-any-return]
         return None
 
     def close(self) -> None:
         """Close the provider."""
-        self._answer("close", None)
+        self._call("close", None)
 
-    def _asked(self, request: Request) -> Request:
-        request = prepared(request)
-        return request if self.takes_schema else in_prompt(request)
+    def _sent(self, request: Request) -> Request:
+        return prepared(request) if self.takes_schema else in_prompt(prepared(request))
 
-    def _answer(self, name: str, default: Any, *given: Any, **named: Any) -> Any:
+    def _call(self, name: str, default: Any, *args: Any, **named: Any) -> Any:
         """Return what the provider's method of this name does, or the default where there is none."""
         method = getattr(self._given, name, None)
         with self._naming():
-            return default if method is None else method(*given, **named)
+            return default if method is None else method(*args, **named)
 
     @contextmanager
     def _naming(self) -> Iterator[None]:
@@ -111,20 +106,6 @@ def _raising(failed: str) -> Iterator[None]:
         raise ProviderError(f"{failed}: {in_words(error)}") from error
 
 
-def breach(stream: object) -> str:
-    """Return what is wrong with what a provider's ``stream()`` returned; empty: it can be iterated over."""
-    if hasattr(stream, "__iter__") and not isinstance(stream, str | bytes):
-        return ""
-    is_async = hasattr(stream, "__aiter__") or hasattr(stream, "__await__")
-    did = "is async" if is_async else f"returned {type(stream).__name__}"
-    return f"stream() {did}, but must be a generator (def and yield) that ends with one Reply."
-
-
-def stray(item: object) -> str:
-    """Return what is wrong with an item that no stream may yield."""
-    return f"stream() yielded {type(item).__name__}, not str, Thought or Reply"
-
-
 def plugin(given: Any, model: str | None) -> PluginProvider:
     """Return a provider that was handed to a Chat, under the full name of its model."""
     name = model or str(getattr(given, "model", "") or "")
@@ -134,8 +115,8 @@ def plugin(given: Any, model: str | None) -> PluginProvider:
 
 
 def plugin_names() -> tuple[str, ...]:
-    """Return the names that installed packages have registered, without those that are taken."""
-    return tuple(sorted({entry.name for entry in _entry_points()} - set(PROVIDER_NAMES)))
+    """Return the names that installed packages have registered."""
+    return tuple(sorted({entry.name for entry in _entry_points()}))
 
 
 def load_plugin(name: str, model: str, **options: Any) -> PluginProvider:
@@ -169,4 +150,4 @@ def _cleaned(item: Any) -> Piece | Reply:
     if isinstance(item, Reply):
         calls = tuple(ToolCall(clean(call.id), clean(call.name), clean(call.arguments)) for call in item.calls)
         return replace(item, text=clean(item.text), thinking=clean(item.thinking), calls=calls)
-    raise TypeError(stray(item))
+    raise TypeError(f"stream() yielded {type(item).__name__}, not str, Thought or Reply")

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import os
 import re
-from dataclasses import replace
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..context.logprobs import TokenLogprob
@@ -13,7 +16,6 @@ from ..conversation.text_safety import clean
 from .base import Piece, Reply, Request, Thought
 from .http_client import PART, too_long
 from .stream_events import LEAST_LINE, text_at
-from .tools import CallParts
 
 REASON_NAMES: dict[StopReason, str] = {  # what servers call it, in small letters
     "stop": (
@@ -51,37 +53,34 @@ WEB_PAGE = re.compile(r"https?://[^\s<>\"\\\x00-\x1f\ud800-\udfff]{1,2000}", re.
 MOST_CITED, TITLE_MAX = 50, 200  # pages, characters of a title
 
 
+@dataclass
+class CallParts:
+    """One call while it arrives; ``extra``: what a server has put into it beside."""
+
+    id: str = ""
+    name: str = ""
+    pieces: list[str] = field(default_factory=list)
+    extra: dict[str, Any] = field(default_factory=dict)
+
+
 class ReplyBuilder:
-    """What is known of a reply while it arrives. A reply that never says why it ended is cut.
+    """What is known of a reply while it arrives. A reply that never says why it ended is cut."""
 
-    ``model``: what the provider calls the model.
-    ``usage``: the tokens reported so far.
-    ``stop_reason``: why it ended, once known.
-    ``detail``: the provider's own reason.
-    ``whole``: whether the server marked the end, even without a reason.
-    ``logprobs``: the tokens that were reported with their probabilities.
-    ``corrected``: thinking and text of the whole reply, where they were told apart only at its end.
-    ``place``: which part of the answer the next piece belongs to.
-    ``calls``: the calls of functions, where any are offered.
-    ``state``: what the API wants back with their results.
-    """
-
-    def __init__(self, model: str, request: Request | None = None) -> None:
-        self.model = model
-        self.offers_tools = request is not None and bool(request.tools)
-        self.calls: list[CallParts] = []
-        self.state = ""
-        self._called: dict[object, CallParts] = {}  # the last call at each place
-        rounds = (message.round for message in request.messages if message.round) if request is not None else ()
-        self._taken = {call.id for each in rounds for call in each.calls}
-        self.usage: Usage | None = None
-        self.stop_reason: StopReason | None = None
-        self.detail = ""
-        self.whole = False
+    def __init__(self, model: str, request: Request) -> None:
+        self.model = model  # what the provider calls it
+        self.usage: Usage | None = None  # the tokens reported so far
+        self.stop_reason: StopReason | None = None  # once known
+        self.detail = ""  # the provider's own reason
+        self.whole = False  # whether the server marked the end, even without a reason
         self.logprobs: list[TokenLogprob] = []
-        self.corrected: tuple[str, str] | None = None
-        self.place: object = None
+        self.corrected: tuple[str, str] | None = None  # thinking and text, where they were told apart only at the end
+        self.place: object = None  # which part of the answer the next piece belongs to
         self.pieces: list[Piece] = []
+        self.offers_tools = bool(request.tools)
+        self.calls: list[CallParts] = []
+        self.state = ""  # what the API wants back with the results of the calls
+        self._called: dict[object, CallParts] = {}  # the last call at each place
+        self._taken_ids = {call.id for message in request.messages if message.round for call in message.round.calls}
         self._length = 0
         self._tool_events = 0
         self._titles: dict[str, str] = {}  # of the pages that it cites, by their addresses
@@ -107,23 +106,23 @@ class ReplyBuilder:
         self.pieces.append(shown)
         return shown
 
-    def call(self, place: object, call_id: str, name: str, arguments: str, extra: Any = None) -> None:
+    def call(self, place: object, call_id: str, name: str, arguments: Any, extra: Any = None) -> None:
         """Take a call, or a part of one, where functions are offered; ``place`` tells it from others in this reply.
 
         Servers that count badly give several calls one place: another id there, or a name once arguments have come,
-        begins another call.
+        begins another call. ``arguments``: JSON or, from some servers, the object itself.
         """
         if not self.offers_tools:
             return
-        self._grow(len(call_id) + len(name) + len(arguments) + len(str(extra or "")))
+        written = arguments if isinstance(arguments, str) else json.dumps(arguments or {}, ensure_ascii=False)
+        self._grow(LEAST_LINE + len(call_id) + len(name) + len(written) + len(str(extra or "")))
         last = self._called.get(place)
-        is_other = last is not None and ((call_id and last.id and call_id != last.id) or (not call_id and last.pieces))
-        if last is None or (name and is_other):
+        is_other = last is not None and (call_id not in ("", last.id) if last.id else bool(name and last.pieces))
+        if last is None or is_other:
             last = self._called[place] = CallParts()
             self.calls.append(last)
-            self._grow(LEAST_LINE)
         last.id, last.name = last.id or clean(call_id), last.name or clean(name)
-        last.pieces += [clean(arguments)] if arguments else []
+        last.pieces += [clean(written)] if written else []
         last.extra.update(extra or {})
 
     def _grow(self, characters: int) -> None:
@@ -144,25 +143,21 @@ class ReplyBuilder:
             self.stop_reason, self.detail = "refusal", detail
 
     def note(self, event: dict[str, Any]) -> None:
-        """Keep what an event tells of tools, and of pages that a search has found."""
+        """Keep what an event tells of tools that the server runs itself, and of pages that a search has found."""
+        own = OWN_CALLS if self.offers_tools else frozenset[str]()
         inside: list[tuple[Any, bool]] = [(event, False)]
         for each, cited in inside:  # which grows
             if isinstance(each, list):
                 inside += (({"url": item} if isinstance(item, str) else item, cited) for item in each)
             elif isinstance(each, dict):
-                self._tool_events += self._tells_of_a_tool(each)
+                kind = text_at(each, "type")
+                is_call = kind not in own and bool(TOOL_TYPES.search(kind))
+                self._tool_events += is_call or any(each.get(name) for name in TOOL_FIELDS if name not in own)
                 address = text_at(each, "url") or text_at(each, "uri") or text_at(each, "retrievedUrl")
                 if cited and WEB_PAGE.fullmatch(address):
                     self._titles[address] = self._titles.get(address) or clean(text_at(each, "title"))[:TITLE_MAX]
                 else:
                     inside += ((part, cited or name in CITING) for name, part in each.items() if name not in ARGUMENTS)
-
-    def _tells_of_a_tool(self, part: dict[str, Any]) -> bool:
-        """Return whether a part of an event tells of a tool that the server runs itself."""
-        own = OWN_CALLS if self.offers_tools else ()
-        kind = text_at(part, "type")
-        is_call = kind not in own and bool(TOOL_TYPES.search(kind))
-        return is_call or any(part.get(name) for name in TOOL_FIELDS if name not in own)
 
     def reply(self) -> Reply:
         """Return the reply made of all pieces."""
@@ -180,11 +175,13 @@ class ReplyBuilder:
             text, usage, reason, self.model, detail=self.detail, thinking=thinking, tokens=tuple(self.logprobs),
             citations=tuple(self._titles.items())[:MOST_CITED],
         )  # fmt: skip
-        return self._with_calls(reply) if self.calls and reason == "stop" else reply
+        if not self.calls or reason != "stop":
+            return reply
+        return replace(reply, calls=tuple(self._calls()), stop_reason="tool_calls", detail="", state=self.state)
 
-    def _with_calls(self, reply: Reply) -> Reply:
-        calls, taken = list[ToolCall](), set(self._taken)
+    def _calls(self) -> Iterator[ToolCall]:
+        """Yield the calls, each with an id of its own in the conversation."""
         for parts in self.calls:
-            calls.append(parts.call(taken))
-            taken.add(calls[-1].id)
-        return replace(reply, calls=tuple(calls), stop_reason="tool_calls", detail="", state=self.state)
+            name = os.urandom(5).hex()[:9] if parts.id in ("", *self._taken_ids) else parts.id
+            self._taken_ids.add(name)
+            yield ToolCall(name, parts.name, "".join(parts.pieces) or "{}")

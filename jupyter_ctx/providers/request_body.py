@@ -1,4 +1,8 @@
-"""The body of a request: files, parameters, the schema where the prompt must tell it, and all of it as JSON."""
+"""The body of a request: files, calls of functions, parameters, the schema where the prompt must tell it, and JSON.
+
+Sources: openai 3.57 ``types/responses``; anthropic 2.14 ``types``; google-genai 3.6 ``types``; Anthropic's "Thinking",
+Gemini's "Thought signatures", DeepSeek's "Thinking mode", OpenRouter's "Preserving reasoning", read in November 2026.
+"""
 
 from __future__ import annotations
 
@@ -8,19 +12,18 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cache
-from typing import Any
+from hashlib import sha256
+from typing import Any, NamedTuple
 
-from ..conversation.messages import Attachment, Message
+from ..conversation.messages import Attachment, Message, ToolCall, ToolResult, ToolRound
+from ..conversation.text_safety import clean
 from ..errors import InvalidRequestError
 from .base import AnswerSchema, Request
-from .error_mapping import Refusal
 
 LISTS = ("tools", "include")
-REFUSES_SCHEMA = (
-    r"(?i)response.?format|output.?(?:config|format)|text\.format|schema|json.?mode|structured.?output|mime.?type"
-    r"|grammar"
-)
-OF_A_PARAMETER = frozenset({400, 404, 422, 500, 501})  # llama.cpp fails with 500 on what it cannot make a grammar of
+CALL_ID = r"[A-Za-z0-9_-]{1,40}"
+NO_ANSWER = "[no answer]"  # stands behind calls that no answer followed
+Parts = list[dict[str, Any]]  # of a message, as an API has them
 
 
 def as_base64(attachment: Attachment) -> str:
@@ -67,9 +70,110 @@ def in_prompt(request: Request) -> Request:
     return replace(request, messages=(*request.messages[:number], told, *request.messages[number + 1 :]))
 
 
-def refuses_schema(refusal: Refusal) -> bool:
-    """Return whether a refusal is about the schema, or about the parameter that holds it."""
-    return refusal.code in OF_A_PARAMETER and not refusal.overflow and bool(re.search(REFUSES_SCHEMA, refusal.text))
+# functions that a model may call
+
+
+def arguments(call: ToolCall) -> dict[str, Any]:
+    """Return the arguments as an object, in which a text that is none stands under ``arguments``."""
+    try:
+        given = json.loads(call.arguments, parse_constant=_refuse)
+        given = json.loads(clean(json.dumps(given, ensure_ascii=False)))
+    except (ValueError, RecursionError):
+        given = None
+    return given if isinstance(given, dict) else {"arguments": call.arguments}
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(f"{constant} is no JSON")
+
+
+class SentCall(NamedTuple):
+    """A call as every API takes it, with its result."""
+
+    id: str
+    name: str
+    arguments: dict[str, Any]
+    result: ToolResult
+
+
+def sent_calls(each: ToolRound, pattern: str = CALL_ID) -> list[SentCall]:
+    """Return the calls of a round; a name may be made up, and an id another API's, which have other forms."""
+    return [
+        SentCall(
+            call.id if re.fullmatch(pattern, call.id) else sha256(call.id.encode()).hexdigest()[:9],
+            re.sub(r"[^A-Za-z0-9_-]", "_", call.name)[:64] or "_",
+            arguments(call),
+            result,
+        )
+        for call, result in zip(each.calls, each.results, strict=True)
+    ]
+
+
+def as_message(result: ToolResult, *, marks_failed: bool = False) -> Message:
+    """Return a result as a message, which says that it failed where the API has no mark for that."""
+    text = f"Error: {result.text}" if result.failed and not marks_failed else result.text
+    return Message("user", text, result.attachments)
+
+
+def written_state(api: str, state: Any) -> str:
+    """Return what an API wants back as the state of a round; empty: nothing."""
+    return clean(json.dumps({"api": api, "state": state}, ensure_ascii=False)) if state else ""
+
+
+def sent_state(each: ToolRound, api: str) -> Any:
+    """Return what an API wants back with a round; ``None``: nothing, or it is another API's."""
+    said = json.loads(each.state) if each.state else {}
+    return said["state"] if said.get("api") == api else None
+
+
+def is_call(part: dict[str, Any]) -> bool:
+    """Return whether a part of a message, as an API has it, calls a function that is offered."""
+    return part.get("type") in ("function_call", "tool_use") or "functionCall" in part
+
+
+def sent_parts(each: ToolRound, api: str, calls: Parts, text: Parts) -> Parts:
+    """Return the parts of an answer that ends in ``calls``: as the API sent them, where it wants that, else the text.
+
+    Each call takes the place of the one that came.
+    """
+    parts, left = sent_state(each, api), iter(calls)
+    if parts is None or sum(map(is_call, parts)) != len(calls):
+        return [*text, *calls]
+    return [{**part, **next(left)} if is_call(part) else part for part in parts]
+
+
+def prepared(request: Request) -> Request:
+    """Return a request whose calls can be sent: as text where no tools are offered, which APIs want beside calls.
+
+    Where they are, a text stands behind the calls of each turn, as APIs want it.
+    """
+    if not any(message.round for message in request.messages):
+        return request
+    if not request.tools:
+        return as_text(request)
+    before = (None, *request.messages)
+    messages = [
+        replace(now, content=NO_ANSWER) if last and last.round and not (now.round or now.content.strip()) else now
+        for last, now in zip(before, request.messages, strict=False)
+    ]
+    return replace(request, messages=tuple(messages))
+
+
+def as_text(request: Request) -> Request:
+    """Return a request with calls as text behind the prompt that they are made for, where files of results go, too."""
+    messages = list[Message]()
+    for message in request.messages:
+        if message.round is None or not messages:
+            messages.append(message)
+        else:
+            prompt = messages[-1]
+            text = "\n\n".join(filter(None, (prompt.content, str(message.round))))
+            files = (*prompt.attachments, *message.round.files)
+            messages[-1] = replace(prompt, content=text, attachments=files)
+    return replace(request, messages=tuple(messages))
+
+
+# parameters, and JSON
 
 
 def with_parameters(body: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,10 +1,8 @@
 """What a server answers with, read in one way for all providers.
 
-Servers do not always send what they were asked for: one that cannot stream sends the whole reply
-as one JSON document, a gateway a page of HTML, and many an error with HTTP status 200. So every
-answer is read as lines. Those of server-sent events are taken as the standard says
-(https://html.spec.whatwg.org/multipage/server-sent-events.html), any others as JSON: a document,
-an array, or one value a line. What is neither is kept as the server's own words.
+Servers do not always send what they were asked for: one that cannot stream sends the whole reply as one JSON document,
+a gateway a page of HTML, and many an error with HTTP status 200. So the lines of server-sent events are taken as the
+standard says (https://html.spec.whatwg.org/multipage/server-sent-events.html), and all others together as one document.
 """
 
 from __future__ import annotations
@@ -14,11 +12,13 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
+from .error_mapping import Refusal
 from .http_client import PART, too_long
 
 DONE: dict[str, Any] = {"type": "[DONE]"}  # the mark that ends a stream of Chat Completions
 NOT_JSON = object()  # what is no JSON
 LEAST_LINE = 64  # characters that a line counts for: a short one takes as much memory
+OTHER_FIELDS = frozenset({"", "event", "id", "retry"})  # of events
 MESSAGE_FIELDS = frozenset({"message", "msg", "detail", "error_msg", "error_message", "errorMessage", "title"})
 # texts of events that may tell of tools, or of pages that a search has found
 MAY_TELL = re.compile(
@@ -26,18 +26,10 @@ MAY_TELL = re.compile(
 )
 
 
-class EventError(Exception):
-    """An error that came inside an answer; ``body`` is what says so."""
-
-    def __init__(self, body: Any) -> None:
-        super().__init__("an error event")
-        self.body = body
-
-
 class AnswerParts:
     """The JSON objects in an answer, one at a time.
 
-    Iterating raises EventError where one of them is an error, and ValueError where one is broken.
+    Iterating raises a Refusal where one of them is an error, and ValueError where one is broken.
     ``note`` is called with each object whose text may tell of tools or pages.
     ``words`` is what the server said that is no part of a reply: text, a page, or an object that
     holds a message; it counts only where no reply came.
@@ -46,73 +38,53 @@ class AnswerParts:
     def __init__(self, chunks: Iterable[bytes], note: Callable[[dict[str, Any]], object] | None = None) -> None:
         self.words: Any = None
         self._chunks, self._note = chunks, note
-        self._event = ""  # the name of the event that has begun
-        self._data: list[str] = []  # its lines
-        self._other: list[str] = []  # lines that belong to no event: a document, which is read at its end
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
-        size = 0  # since the last event
-        for line in _lines(self._chunks):
-            size += len(line) + LEAST_LINE
-            if size > PART:
-                self._data, self._other = [], []  # the error's traceback would keep them
-                raise too_long("an event", PART)
-            taken = self._take(line)
-            if taken is not None:
-                size = 0
-                for event in self._objects(*taken):
-                    yield event
-                    if event is DONE:
-                        return
-        for text in ("\n".join(self._data).strip(), "\n".join(self._other).strip()):
-            value = _parsed(text)
-            if value is not NOT_JSON or (text and self._event == "error"):
-                yield from self._objects(text, value)
-            elif text and self.words is None:  # else half an event, which is dropped
-                self.words = text
+        for text, value in _values(self._chunks):
+            if value is NOT_JSON and text[0] in "{[":
+                raise ValueError("broken JSON")
+            if value is NOT_JSON or isinstance(value, str):
+                self.words = self.words or text
+            for event in [value] if isinstance(value, dict) else dicts_in(value):
+                if self._note is not None and MAY_TELL.search(text):
+                    self._note(event)
+                if event.get("error") or "error" in (event.get("object"), event.get("type")):
+                    raise Refusal(None, event)
+                words = [event[name] for name in MESSAGE_FIELDS & event.keys()]
+                if any(isinstance(each, str | list) for each in words):
+                    self.words = event
+                yield event
+            if value is DONE:
+                return
 
-    def _take(self, line: str) -> tuple[str, Any] | None:
-        """Take one line; return the text of the event, or of the line of JSON, that it completes, and its value."""
-        if not line.strip():
-            text, self._data = "\n".join(self._data).strip(), []
-            self._event = self._event if text else ""
-            return (text, _parsed(text)) if text else None
-        field, _, value = line.partition(":")
+
+def _values(chunks: Iterable[bytes]) -> Iterator[tuple[str, Any]]:
+    """Yield the text of each event and the JSON in it, at the end those of the lines that belong to none."""
+    data, others, size = list[str](), list[str](), 0  # size: since the last event
+    for line in _lines(chunks):
+        size += len(line) + LEAST_LINE
+        if size > PART:
+            data, others = [], []  # the error's traceback would keep them
+            raise too_long("an event", PART)
+        field, _, rest = line.partition(":")
         if field == "data":
-            # an object that is whole is an event even where no empty line ends it
-            may_be_whole = not self._data and value.endswith(("}", "[DONE]"))
-            parsed = _parsed(value.strip()) if may_be_whole else NOT_JSON
-            if parsed is not NOT_JSON:
-                return value, parsed
-            self._data.append(value.removeprefix(" "))
-        elif field == "event":
-            self._event = value.strip()
-        elif field not in ("", "id", "retry"):
-            parsed = NOT_JSON if self._other else _parsed(line)
-            if parsed is not NOT_JSON:
-                return line, parsed
-            self._other.append(line)
-        return None
-
-    def _objects(self, text: str, value: Any) -> list[dict[str, Any]]:
-        """Return the objects in a text, which is parsed. Raises EventError for an error, ValueError for broken JSON."""
-        name, self._event = self._event, ""
-        if name == "error" and value is not DONE:
-            raise EventError(text if value is NOT_JSON else value)
-        if value is NOT_JSON and text[0] in "{[":
-            raise ValueError("broken JSON")
-        if value is NOT_JSON or isinstance(value, str):
-            self.words = text if value is NOT_JSON else value
-        events = [value] if isinstance(value, dict) else dicts_in(value)
-        for event in events:
-            if self._note is not None and MAY_TELL.search(text):
-                self._note(event)
-            if event.get("error") or "error" in (event.get("object"), event.get("type")):
-                raise EventError(event)
-            words = [event[name] for name in MESSAGE_FIELDS & event.keys()]
-            if any(isinstance(each, str | list) for each in words):
-                self.words = event
-        return events
+            data.append(rest.removeprefix(" "))
+        elif line.strip() and field not in OTHER_FIELDS:
+            others.append(line)
+        is_ended = not line.strip()
+        # an object that is whole is an event even where no empty line ends it
+        if data and (is_ended or (len(data) == 1 and rest.endswith(("}", "[DONE]")))):
+            text = "\n".join(data).strip()
+            value = _parsed(text)
+            if is_ended or value is not NOT_JSON:
+                data, size = [], 0
+                if text:
+                    yield text, value
+    for lines in (data, others):
+        text = "\n".join(lines).strip()
+        value = _parsed(text)
+        if text:  # half an event is dropped where a reply came
+            yield text, text if value is NOT_JSON else value
 
 
 def _lines(chunks: Iterable[bytes]) -> Iterator[str]:

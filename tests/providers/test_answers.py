@@ -16,7 +16,7 @@ from server import begin_stream, events, piece, send, serve, usage
 
 from jupyter_ctx import AuthenticationError, Chat, ChatError, ProviderError
 from jupyter_ctx.context.usage import Usage
-from jupyter_ctx.providers.stream_events import DONE, AnswerParts, EventError
+from jupyter_ctx.providers.stream_events import DONE, AnswerParts
 
 pytestmark = pytest.mark.usefixtures("at_once")
 STREAM, JSON, HTML = "text/event-stream", "application/json", "text/html"
@@ -78,7 +78,6 @@ ERRORS: dict[str, Callable[[str], Sent]] = {
     "an event": lambda said: (events({"error": {"message": said}}), STREAM),
     "a flat event": lambda said: (events(flat(said)), STREAM),
     "an event called error": lambda said: (f"event: error\ndata: {json.dumps({'message': said})}\n\n", STREAM),
-    "an event called error, in words": lambda said: (f"event: error\ndata: {said}\n\n", STREAM),
     "an event in words": lambda said: (f"data: {said}\n\ndata: [DONE]\n\n", STREAM),
     "JSON where a stream should be": lambda said: (json.dumps({"error": {"message": said}}), STREAM),
 }
@@ -133,9 +132,9 @@ def test_a_server_that_does_not_stream_gives_a_reply(indent: int | None, told: T
         assert "".join(shown) == "Hello, you."
 
 
-def test_an_array_and_lines_of_json_are_read_as_events(told: Told) -> None:
+def test_an_array_is_read_as_events(told: Told) -> None:
     chunks = [json.loads(line[6:]) for line in GOOGLE.answer("Hel", "lo").splitlines() if line]
-    for body in (json.dumps(chunks), json.dumps(chunks, indent=1), "\n".join(map(json.dumps, chunks))):
+    for body in (json.dumps(chunks), json.dumps(chunks, indent=1)):
         assert told.says(GOOGLE, (body, JSON)).send("x").text == "Hello"
 
 
@@ -182,8 +181,6 @@ def test_half_an_event_is_none_and_broken_json_is_an_error() -> None:
     assert list(AnswerParts([b'data: {"a": 1}\n\ndata: {"a": '])) == [{"a": 1}]
     with pytest.raises(ValueError, match="broken"):
         list(AnswerParts([b'data: {"a": \n\n']))
-    with pytest.raises(EventError):
-        list(AnswerParts([b"event: error\ndata: no"]))
 
 
 def test_the_mark_at_the_end_ends_a_reply_even_where_the_connection_stays() -> None:
@@ -277,10 +274,8 @@ def test_usage_is_read_wherever_it_stands(counts: dict[str, Any], wanted: Usage,
         ({"input_tokens": 0}, {"input_tokens": 181, "cache_read_input_tokens": 300}, Usage(481, 5, 300)),
         ({"input_tokens": 181, "cache_read_input_tokens": 300}, {}, Usage(481, 5, 300)),
         ({"input_tokens": 181, "cache_read_input_tokens": 300}, {"input_tokens": None}, Usage(481, 5, 300)),
-        ({"input_tokens": 90, "cache_read_input_tokens": 300}, {"input_tokens": 181, "cache_read_input_tokens": 0},
-         Usage(181, 5)),
     ],
-    ids=["zeros that fill in", "only at the end", "only at the beginning", "null", "corrected"],
+    ids=["zeros that fill in", "only at the end", "only at the beginning", "null"],
 )  # fmt: skip
 def test_what_anthropics_servers_report_twice_is_added_up_once(
     first: dict[str, Any], later: dict[str, Any], wanted: Usage, told: Told

@@ -76,15 +76,6 @@ def test_a_third_window_waits_until_one_of_two_open_answers_has_ended() -> None:
         opened[1].close()
 
 
-def test_a_thread_does_not_wait_for_the_answers_that_it_has_left_open_itself() -> None:
-    opened = [get_provider(f"local/smollm2@{window}").stream(HELLO) for window in WINDOWS[:2]]
-    for answers in opened:
-        next(answers)
-    assert answer(WINDOWS[2]).usage
-    for answers in opened:
-        answers.close()
-
-
 @pytest.mark.parametrize("name", ["smollm2", "path"])
 def test_a_window_beyond_what_the_model_is_trained_for_is_refused_before_anything_is_loaded(name: str) -> None:
     model = model_file() if name == "path" else name

@@ -169,8 +169,8 @@ async def one_async_generator(request: Request) -> AsyncIterator[Reply]:
 @pytest.mark.parametrize(
     ("stream", "says"),
     [
-        (one_coroutine, r"stream\(\) is async, but must be a generator"),
-        (one_async_generator, r"stream\(\) is async, but must be a generator"),
+        (one_coroutine, r"stream\(\) returned coroutine, but must be a generator"),
+        (one_async_generator, r"stream\(\) returned async_generator, but must be a generator"),
         (lambda request: "Hello.", r"stream\(\) returned str, but must be a generator .* ends with one Reply"),
         (lambda request: None, r"stream\(\) returned NoneType, but must be a generator"),
         (lambda request: iter(("Hello.",)), r"sent no reply: stream\(\) must end with one Reply"),

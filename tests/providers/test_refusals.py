@@ -116,7 +116,6 @@ WAITS: dict[str, Step] = {
     "words": refuses(429, error("Rate limit reached: please try again in 20ms.")),
     "nothing": refuses(429, error("slow down")),
     "nothing at all": refuses(429, ""),
-    "inside a success, in words": refuses(200, 'data: {"error": "Rate limit reached for m"}\n\n', STREAM),
 }
 
 
@@ -240,9 +239,6 @@ BUSY: dict[str, Step] = {
     "server_error": refuses(200, 'data: {"type":"error","error":{"type":"server_error","message":"b"}}\n\n', STREAM),
     "a flat server_error": refuses(200, 'data: {"type":"error","code":"server_error","message":"b"}\n\n', STREAM),
     "unavailable": refuses(200, error("b", status="UNAVAILABLE")),
-    "only words": refuses(200, 'data: {"error": {"message": "The server is overloaded."}}\n\n', STREAM),
-    "words alone": refuses(200, "upstream connect error or disconnect/reset before headers", "text/plain"),
-    "a page": refuses(200, "<html><head><title>502 Bad Gateway</title></head></html>", HTML),
     "a type of another spelling": refuses(200, error("b", type="InternalServerError", code=None)),
     "529": refuses(529, error("b")),
     "a connection that breaks": hang_up,

@@ -310,7 +310,6 @@ LISTS = {
     "Cerebras": {"data": [{"id": "a/m", "limits": {"max_context_length": 8_000}}]},
     "Fireworks": {"models": [{"name": "a/m", "contextLength": 8_000}]},
     "vLLM": {"data": [{"id": "a/m", "max_model_len": 8_000}, {"id": "b"}]},
-    "vLLM, an adapter": {"data": [{"id": "b", "max_model_len": 8_000}, {"id": "a/m", "parent": "b"}]},
     "llama.cpp": {"data": [{"id": "whatever.gguf", "meta": {"n_ctx": 8_000, "n_ctx_train": 99_000}}]},
 }  # fmt: skip
 
