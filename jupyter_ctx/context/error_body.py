@@ -13,7 +13,6 @@ from functools import cache
 from html import unescape
 from itertools import islice
 from typing import Any, NamedTuple
-from unicodedata import normalize
 
 ECHOED_FIELDS = frozenset({"input", "inputs", "messages", "prompt", "content", "contents", "tools", "request"})
 # How much is read: parts of a body, items of a part, characters at each end of a text and of JSON in a text.
@@ -22,28 +21,21 @@ SENTENCE_BREAK = r"\n\s*(?-i:(?=[A-Z{(\[]))|(?<=[})\].])\s*\n"  # before or afte
 
 # Chinese is written without spaces: a word may begin anywhere. A longer phrase comes before its parts.
 CHINESE = {
-    "rate limit": (
-        r"频率|频繁|速率|限流|限速|分[钟鐘]|每[秒日天月小]|今日|本月|并发|[rt]pm|配额|额度|余额|欠费|套餐|账户|帐户|订阅|超时"
-    ),
-    "file": r"图片|图像|照片|附件|文件|文档|音频|视频|密钥|密码|令牌|过期|名称|标题|参数|字段|编号|工具|函数|标签",
+    "rate limit": r"频率|频繁|速率|限流|并发|分[钟鐘]|每[秒日天月]|今日|本月|配额|额度|余额|欠费|套餐|账户|超时",
+    "file": r"图片|图像|附件|文件|文档|音频|视频|密钥|令牌|名称|标题|参数|字段|工具|函数",
     "bytes": r"字节",
-    "characters": r"(?<=\d)个?字符?|字符",
+    "characters": r"字符",
     "context": r"上下文(?:窗口|最?大?长度)?",
-    "must not exceed": r"不(?:[能得可应]|允许)+(?:超[过出]|[大高长多]于)",
     "too long": r"[过過太超][长長大多]了?|[放装]不下|已满|用尽",
     "exceeds": r"超[过過出越限标]|[大高长多]于|溢出",
     "less than": r"[小少低]于",
-    "at most": r"最多|不超过|以[下内]",
-    "maximum": r"最[大长長高]",
-    "limit": r"上限|限[制额定度]|允许|支持|接受|容量|范围",
-    "output tokens": r"(?:输出|生成|回复|补全)的?token数?",
+    "maximum": r"最[大长長高多]",
+    "limit": r"上限|限[制额定度]|允许|支持|接受",
     "output": r"输出|生成|回复|回答|补全",
-    "prompt": r"提示词?",
-    "input": r"输入|輸入|对话|会话|聊天|历史|消息|信息|文本|内容|问题|字数",
+    "input": r"提示词?|输入|輸入|对话|会话|聊天|历史|消息|文本|内容|问题",
     "request body": r"请求(?:主?体|正文)",
     "request": r"请求",
     "tokens": r"\btokens?\b|词元",
-    "shorten the": r"缩短|精简|减少|截断",
     "length": r"[长長]度|大小|数量|总数|数",
     "received": r"收到|当前|实际|包含",
     "and": r"以及|[及和与]",
@@ -101,16 +93,12 @@ def plain_text(parts: list[BodyPart]) -> str:
 
 def _plain(text: str) -> str:
     """Return a text as one line of English words, without the marks of JSON, reprs, HTML and code."""
-    text = compiled(r"\\{1,4}u([0-9a-f]{4})").sub(lambda match: chr(int(match[1], 16)), unescape(_ends(text)))
-    text = normalize("NFKC", text).replace("\\", " \\")
-    if "</" in text:
-        text = re.sub(r"</?[A-Za-z][^<>]{0,200}>", " . ", text)
+    text = re.sub(r"</?[A-Za-z][^<>]{0,200}>", " . ", unescape(_ends(text))).replace("\\", " \\")
     text = compiled(SENTENCE_BREAK).sub(" . ", text)
     text = re.sub(r"(?:\\+[nrt]|[\s\\#])+", " ", text)
     text = re.sub(r"""["']\w+["'] ?: ?(?=["'{\[])""", " . ", text)
-    text = re.sub(r"(?<![A-Za-z])max(?:Output|New|Completion)?Tokens", "max_output_tokens", text)
-    text = in_english(re.sub(r"(?<=[a-z])(?=[A-Z][a-z])", " ", text).replace("。", ". "))
-    return re.sub(r"\s+", " ", text)
+    text = re.sub(r"(?<=[a-z])(?=[A-Z][a-z])", " ", text).replace("。", ". ")
+    return re.sub(r"\s+", " ", in_english(text))
 
 
 def _ends(text: str) -> str:
@@ -121,9 +109,8 @@ def in_english(text: str) -> str:
     """Return a refusal with its Chinese words translated into English."""
     if not compiled(IDEOGRAPHS).search(text):
         return text
-    names = list(CHINESE)
-    words = "|".join(f"(?P<w{i}>{pattern})" for i, pattern in enumerate(CHINESE.values()))
-    text = compiled(words).sub(lambda match: f" {names[int(str(match.lastgroup)[1:])]} ", text)
+    for word, pattern in CHINESE.items():
+        text = compiled(pattern).sub(f" {word} ", text)
     text = re.sub(rf"(?<=\d){IDEOGRAPHS}", ", ", text)
     return re.sub(IDEOGRAPHS, " ", text)
 

@@ -10,9 +10,8 @@ import re
 import string
 from bisect import bisect_right
 from collections import Counter
-from dataclasses import dataclass
 from functools import lru_cache
-from operator import add, mul
+from operator import add, itemgetter, mul
 from typing import Literal, NamedTuple
 
 from .budget import LEAST_MARGIN, MARGIN
@@ -163,86 +162,82 @@ def family_of(model: str) -> Family:
 MESSAGE = 8.0  # tokens that common chat templates add to a prompt and its reply
 PRIOR_TOKENS = 30.0  # tokens that the estimate before any report counts as
 NOISE, KNOWN_NOISE, LEAST_NOISE = 0.135, 0.07, 0.01  # relative error: by ratios, by the vocabulary itself, and least
-NOISE_WEIGHT = 2.0  # observations that the initial noise counts as
-MOST_OBSERVATIONS = 12.0  # that count, so that another tokenizer behind the same name is learned, too
+NOISE_WEIGHT = 2.0  # reports that the initial noise counts as
+MOST_REPORTS = 20  # that count, so that another tokenizer behind the same name is learned, too
+TELLING = 100.0  # tokens: shorter texts tell little, and are taken together
 OUTLIER = 4.0  # standard deviations: later errors count as at most this large
 SAFETY = 1.5  # standard deviations that the margin covers
 SEEN = 300.0  # tokens of a kind of text that make half of it seen
 
 
-@dataclass(frozen=True, slots=True)
-class Reports:
-    """What the latest usage reports have told of one tokenizer.
+class Report(NamedTuple):
+    """A text, as a vector, and the tokens that were reported for it."""
 
-    ``reported``: their tokens, without those that are sure; ``made``: the same by the ratios alone.
-    ``seen``: the tokens of each kind of text, by the ratios.
-    ``noise``: relative variance of the estimates; ``observations``: how many reports it rests on.
-    """
-
-    reported: float = 0.0
-    made: float = 0.0
-    seen: Vector = ()
-    noise: float = NOISE**2
-    observations: float = NOISE_WEIGHT
+    text: Vector
+    tokens: float
 
 
-@dataclass(frozen=True, slots=True)
 class Calibration:
-    """What is known of one tokenizer: ``ratios``, in tokens for each unit of a text's vector, and reports.
+    """What is known of one tokenizer: the ratios that fit its latest reports best, and one factor that they teach.
 
+    ``options``: the ratios that its vocabulary may have; the first hold until reports have shown which fit.
+    ``doubt``: the relative error to expect before any report.
     ``is_exact``: texts are counted by the model's own vocabulary, and only what messages add is a guess.
-    ``factor``: the tokens that were reported for each that the ratios make.
     """
 
-    ratios: Vector
-    reports: Reports
-    is_exact: bool = False
-    factor: float = 1.0
+    def __init__(
+        self, options: tuple[Vector, ...], reports: tuple[Report, ...] = (), *,
+        doubt: float = NOISE, is_exact: bool = False,
+    ) -> None:  # fmt: skip
+        self._options, self.reports, self._doubt, self._is_exact = options, reports, doubt, is_exact
+        fits = [self._fit((*ratios, MESSAGE)) for ratios in options]
+        self.noise, self.factor, self.ratios = min(fits, key=itemgetter(0))
+        kinds = zip(*(report.text for report in reports), strict=True) if reports else [()] * len(self.ratios)
+        told = map(mul, self.ratios, map(sum, kinds))
+        self._unseen = [SEEN / (SEEN + tokens) for tokens in told]  # the share of each kind of which little is known
 
-    @classmethod
-    def of(cls, ratios: Vector, noise: float = NOISE, *, is_exact: bool = False) -> Calibration:
-        """Return the calibration before any report, from the ratios of a vocabulary."""
-        ratios = (*ratios, MESSAGE)
-        return cls(ratios, Reports(seen=(0.0,) * len(ratios), noise=noise**2), is_exact)
-
-    def after(self, reports: Reports) -> Calibration:
-        """Return what is known after these reports."""
-        prior = MESSAGE if self.is_exact else PRIOR_TOKENS
-        factor = (reports.reported + prior) / (reports.made + prior)
-        return Calibration(self.ratios, reports, self.is_exact, factor)
+    def _fit(self, ratios: Vector) -> tuple[float, float, Vector]:
+        """Return the relative variance of estimates by these ratios, the factor that the reports teach, and them."""
+        made = [math.fsum(map(mul, ratios, report.text)) for report in self.reports]
+        sure = [report.text[0] if self._is_exact else 0.0 for report in self.reports]
+        prior = MESSAGE if self._is_exact else PRIOR_TOKENS
+        guessed, told = math.fsum(made) - sum(sure), sum(report.tokens for report in self.reports) - sum(sure)
+        factor = (max(told, 0.0) + prior) / (guessed + prior)
+        noise, weights = NOISE_WEIGHT * self._doubt**2, NOISE_WEIGHT
+        for report, all_made, known in zip(self.reports, made, sure, strict=True):
+            expected = known + factor * (all_made - known)
+            weight = min(1.0, expected / TELLING)
+            noise, weights = noise + weight * (report.tokens / max(expected, 1.0) - 1) ** 2, weights + weight
+        return noise / weights, factor, ratios
 
     def estimate(self, text: Vector) -> float:
         """Return the estimated tokens of a text."""
-        made = list(map(mul, self.ratios, text))
-        sure = math.fsum(made[:-1]) if self.is_exact else 0.0
-        return sure + self.factor * (math.fsum(made) - sure)
+        sure = text[0] if self._is_exact else 0.0
+        return sure + self.factor * (math.fsum(map(mul, self.ratios, text)) - sure)
 
     def margin(self, text: Vector) -> float:
         """Return the share of an estimate to keep free: from 20 % down to 3 % as the estimates prove right."""
         unseen = self.unseen(text) / max(self.estimate(text), 1.0)
-        return min(max(SAFETY * math.hypot(math.sqrt(self.reports.noise), NOISE * unseen), LEAST_MARGIN), MARGIN)
+        return min(max(SAFETY * math.hypot(math.sqrt(self.noise), NOISE * unseen), LEAST_MARGIN), MARGIN)
 
     def unseen(self, text: Vector) -> float:
         """Return the tokens of an estimate that rest on kinds of text of which reports have told little."""
-        shares = [SEEN / (SEEN + tokens) for tokens in self.reports.seen]
-        return self.factor * math.fsum(map(mul, map(mul, self.ratios, text), shares))
+        return self.factor * math.fsum(map(mul, map(mul, self.ratios, text), self._unseen))
 
     def learned(self, text: Vector, tokens: float) -> Calibration:
         """Return the calibration after a report of this many tokens for a text."""
-        old, made = self.reports, list(map(mul, self.ratios, text))
-        sure = math.fsum(made[:-1]) if self.is_exact else 0.0
-        guessed = math.fsum(made) - sure
-        expected = sure + self.factor * guessed
+        expected, last = self.estimate(text), self.reports[-1:]
         if tokens < 1 or expected <= 0:
             return self
-        if old.observations > NOISE_WEIGHT + 1:  # an odd one does not outweigh a conversation
-            most = OUTLIER * math.sqrt(max(old.noise, LEAST_NOISE**2) * expected**2 + expected)
+        if len(self.reports) > 1:  # an odd one does not outweigh a conversation
+            most = OUTLIER * math.sqrt(max(self.noise, LEAST_NOISE**2) * expected**2 + expected)
             tokens = min(max(tokens, expected - most, 1.0), expected + most)
-        telling = min(1.0, expected / 100)  # short texts tell little
-        kept = 1 - telling / MOST_OBSERVATIONS
-        observations = old.observations + telling
-        noise = (old.noise * old.observations + (tokens / expected - 1) ** 2 * telling) / observations
-        seen = tuple(map(add, old.seen, made))
-        reported = kept * old.reported + max(tokens - sure, 0.0)
-        latest = min(observations, MOST_OBSERVATIONS)
-        return self.after(Reports(reported, kept * old.made + guessed, seen, noise, latest))
+        report, earlier = Report(text, tokens), self.reports
+        if last and last[0].tokens < TELLING:
+            report = Report(tuple(map(add, text, last[0].text)), tokens + last[0].tokens)
+            earlier = self.reports[:-1]
+        return self.after((*earlier, report)[-MOST_REPORTS:])
+
+    def after(self, reports: tuple[Report, ...]) -> Calibration:
+        """Return the calibration of the same tokenizer after these reports."""
+        return Calibration(self._options, reports, doubt=self._doubt, is_exact=self._is_exact)

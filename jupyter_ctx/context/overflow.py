@@ -46,21 +46,18 @@ WORDS = {
     "other": (  # that has a limit of its own
         rf"# ?{UNIT}"
         r"|(?:prompt|message|conversation|chat|history|context|input|session|token|tool~call)(?:~|')?s?~?"
-        r"(?:ids?(?! len)|names?|titles?|key|template|index|role|logprobs|caching|cache[a-z]*|param[a-z]*|audio)\b"
-        r"|(?:api|access|auth[a-z]*|bearer|refresh|session|reset|id|security|invite) tokens?\b|(?:logit|stop|tool)"
-        r"[a-z]*|images?|pictures?|photos?|files?(?! *[\"'/])|attachments?|documents?|pdfs?|pages?|audio|videos?"
-        r"|uploads?|frames?|schemas?|headers?|cookies?|ur[il]s?|query string|strings?|arrays?|passwords?|signatures?"
-        r"|jwt|csrf|names?|conversations|titles?|items?|lists?|metadata|users?|temperature|top_[a-z]+|seeds?|logprobs"
-        r"|dimensions?|depth|vocab[a-z]*|memory|[cg]pu|time|timeout|queue|connections?|buffers?|retries|iterations"
-        r"|sessions?|batch[a-z]*|lora|functions? (?:name|desc)[a-z]*|enum|num_ctx|chars|characters|bytes|budget_tokens"
-        r"|proxy|properties|seconds"
+        r"(?:ids?(?! len)|names?|titles?|key|template|index|role|logprobs|cach[a-z]*|param[a-z]*)\b"
+        r"|(?:api|access|auth[a-z]*|bearer|refresh|session|reset|id|security) tokens?\b|(?:logit|stop|tool)[a-z]*"
+        r"|images?|pictures?|photos?|files?(?! *[\"'/])|attachments?|documents?|pdfs?|pages?|audio|videos?|uploads?"
+        r"|schemas?|headers?|ur[il]s?|strings?|arrays?|names?|conversations|titles?|items?|lists?|metadata|users?"
+        r"|temperature|top_[a-z]+|logprobs|dimensions?|depth|memory|[cg]pu|time|timeout|queue|buffers?|sessions?"
+        r"|batch[a-z]*|functions? (?:name|desc)[a-z]*|enum|num_ctx|chars|characters|bytes|budget_tokens|properties"
     ),
     "": (
-        r"bad~request(?: error)?|invalid~request(?:~error)?|request~id\S*|invalid (?:input )?argument|error message"
-        r"|validation|input should be|text of|model~group|context (?:deadline|cancel[a-z]*|menu|handle|manager)"
+        r"error message|input should be|invalid input|context (?:deadline|cancel[a-z]*|menu|handle|manager)"
         r"|context=\([^)]*"  # OpenAI: a place in a schema
     ),
-    "shorten": r"shorten|short(?:er)?(?! than)|reduc[a-z]*|trim|truncate|compress|cut down|clear|summari[sz]e",
+    "shorten": r"shorten|short(?:er)?(?! than)|reduc[a-z]*|trim|truncate|compress|clear|summari[sz]e",
     "context": (
         r"context(?:~(?:windows?|length|size|limit|budget)){0,2}|(?:sequence|seq|model|position)~len(?:gth)?|n_ctx|ctx"
         r"|max_(?:model|seq[a-z]*|context|ctx|position[a-z]*)(?:~(?:len|length|tokens|size|embeddings))?|kv cache"
@@ -68,18 +65,18 @@ WORDS = {
     "output": (
         r"(?:generated|output|response|reply|completion) (?:text|messages?|content|sequence)|(?<!model_)max_tokens"
         r"|max~(?:new|output|completion)~(?:tokens?|length)|n_predict|completions?|outputs?|repl(?:y|ies)"
-        r"|responses?|answers?|predict[a-z]*|writes?"
+        r"|responses?|answers?"
     ),
     "over": (
         r"(?:too|so|that|this)~(?:many|much|long|large|big)|overflow[a-z]*|exhausted|oversized?|full\b|filled|reached"
-        r"|no room|r[au]n out|out of(?= context)|hit|not enough|longer than (?:allowed|permitted)|exceed[a-z]*"
-        r"|surpass[a-z]*|cross(?:e[sd])?|in excess(?= of)|(?:long|larg|great|bigg|high)er than|over\b(?!-)|above|beyond"
+        r"|no room|r[au]n out|out of(?= context)|hit|not enough|exceed[a-z]*|surpass[a-z]*|cross(?:e[sd])?"
+        r"|in excess(?= of)|(?:long|larg|great|bigg|high)er than|over\b(?!-)|above|beyond"
         r"|more(?: \w+)?(?: \(?#\)?)? than|past|outside|[>≥]=?|(?:[a-z]+n['’]t|not|to|no longer|cannot|never) fits?"
     ),
     "limit": (
-        r"max[a-z]*|limit[a-z]*|largest|ceiling|cap\b|bound|specification|range|between|allow[a-z]*|permit[a-z]*"
-        r"|at most|up to|capacit[a-z]*|supports?|supported|accept[a-z]*|holds?|handle|(?:can|only) \w+|room"
-        r"|(?:short|small|low|few)er than|less than|below|under|[<≤]"
+        r"max[a-z]*|limit[a-z]*|largest|ceiling|cap\b|range|between|allow[a-z]*|permit[a-z]*|at most|up to"
+        r"|capacit[a-z]*|support(?:s|ed)?|accept[a-z]*|holds?|handle|(?:can|only) \w+|room|below|under|[<≤]"
+        r"|(?:short|small|low|few)er than|less than"
     ),
     "tokens": (
         r"tokens|(?<=#-)token|token(?=~overflow| over\b)|token~(?:count|limit|length|budget|window|size|quantity|total"
@@ -102,17 +99,16 @@ PAID_TIER = (
     r"|(?:context|prompts?|requests?)[^.\n]{0,20} (?:above|over|beyond|longer than) \d)"
 )
 OTHER_STATUS = frozenset({401, 402, 403, 404, 408, 429, 529})
-OWNER = "(?:team|workspace|tenant|organi[sz]ation|customer|user|key|project|account|department|group|plan)"
+OWNER = "(?:team|workspace|tenant|organi[sz]ation|customer|user|key|project|account|plan)"
 RATE_LIMIT = (
     r"^(?:code |status\w* )?(?:40[1-48]|429|529)$"  # a status that a gateway reports inside its own 200 or 400
     r"|(?:rate|usage|request).?limit|quota|throttl|bill(?:ing|ed)|spen[dt]|credits?\b|\bbalance\b|\b[rt]p[md]\b|overloaded"
-    r"|concurren|content.(?:policy|filter)|too many requests|(?:please|then) wait\b|wait \d|slow down|timed? ?out"
+    r"|concurren|content.(?:policy|filter)|too many requests|(?:please|then) wait\b|slow down|timed? ?out"
     r"|(?:out of|more) memory|memory (?:limit|available)|\bminutes?\b|\b(?:hourly|daily|weekly|monthly|today)\b"
-    r"|(?:\b(?:per|this|a)\W|/ ?)(?:second|sec|minute|min|hour|day|week|month)\b|per.request\b|trial\b|api.key\b"
-    r"|\b(?:your|the|this)\W(?:account|plan|key|tier|subscription|project|organi[sz]ation)\b"
+    r"|(?:\b(?:per|this|a)\W|/ ?)(?:second|sec|minute|min|hour|day|week|month)\b|trial\b|api.key\b"
+    rf"|\b(?:your|the|this)\W{OWNER}\b"
     # whoever has used up a share: Team 'a' has reached its token limit
-    rf"|\b{OWNER}\b(?!=)(?:(?!context|window|prompt|input|model|messages?)[^.\n]){{0,60}}"
-    r"\b(?:limit|budget|allowance|cap|allocation)\b"
+    rf"|\b{OWNER}\b(?!=)(?:(?!context|window|prompt|input|model|messages?)[^.\n]){{0,60}}\b(?:limit|budget|allowance)\b"
 )
 OTHER_LIMIT = (
     r"(?:too many|max\w* number of) (?!(?:\w+ ){0,2}tokens|for\b|in\b)\w+"  # images, messages, tools
@@ -121,11 +117,10 @@ OTHER_LIMIT = (
     rf"|\A(?![\s\S]*\d\W?tokens)[\s\S]*\d ?{UNIT}"
 )
 OVERFLOW_CODE = (
-    r"context~overflow|prompt~too~long|input~length~error"
-    r"|tokens_limit_reached"  # GitHub Models
-    r"|prompt_tokens_exceeded"  # GitHub Copilot
+    r"context~overflow|prompt~too~long|input~length~error|\b(?:no room|out of context)\b"
+    r"|tokens_limit_reached|prompt_tokens_exceeded"  # GitHub Models, GitHub Copilot
     r"|^(?:code )?1261$"  # Zhipu
-    r"|\b(?:no room|out of context)\b|tokens\W+must be at least 1, got -\d"  # vLLM: the room left for the reply
+    r"|tokens\W+must be at least 1, got -\d"  # vLLM: the room left for the reply
 )
 # A request that is too large in bytes, characters or memory says nothing about tokens.
 MORE_THAN = r"(?:exceed\w*|(?:larg|bigg|great)er than|over|above|too~(?:large|big|long)|limit|max)"

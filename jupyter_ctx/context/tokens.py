@@ -7,12 +7,12 @@ one endpoint, makes of each kind of text.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from operator import add, attrgetter
+from operator import add
 from types import MappingProxyType
 from typing import NamedTuple
 
 from .budget import MARGIN
-from .families import KNOWN_NOISE, O200K_RATIOS, UNKNOWN, Calibration, Family, Reports, Vector, text_features
+from .families import KNOWN_NOISE, O200K_RATIOS, UNKNOWN, Calibration, Family, Report, Vector, text_features
 from .usage import Usage
 from .vision import UNKNOWN_VISION, Vision
 
@@ -22,7 +22,7 @@ READ_WHOLE = 0.8  # of the tokens that were expected: a server that read as many
 FIRST_REPORTS = 2  # before so many, too little is known to tell from the size that a server has cut a prompt
 MOSTLY_TEXT = 10  # times the largest template: of a longer prompt the template is a small part
 FOREIGN_DOUBT = 0.3  # relative doubt of counts by a vocabulary that is not the model's own
-GENERIC = Calibration.of(UNKNOWN.ratios[0])
+GENERIC = Calibration(UNKNOWN.ratios)
 
 
 def estimate_tokens(text: str) -> float:
@@ -85,9 +85,9 @@ class Counted(NamedTuple):
 
 
 class Learned(NamedTuple):
-    """How a model counts: what reports told, for each vocabulary it may have, and the tokens of its chat template."""
+    """How a model counts: what the latest reports told, and the tokens of its chat template."""
 
-    reports: tuple[Reports, ...]
+    latest: tuple[Report, ...]
     overhead: float | None
 
 
@@ -113,7 +113,7 @@ class Meter:
         self._family, self.vision = family, vision
         self._count = count if at_once else None
         self._later = None if at_once else count
-        self._use(_calibrations(family, counted=self._count is not None))
+        self.calibration = _calibration(family, counted=self._count is not None)
         self._settled = self.calibration  # by which turns are estimated: see _settle
         self._turns: dict[str, float] = {}
         self._fixed: dict[Fixed, float] = {}
@@ -124,14 +124,6 @@ class Meter:
         self._surplus = 1.0  # the most that a request had for each token of its estimate as it is known now
         self._reports = 0
         self.revision = 0  # another number after each change of a size that was known or estimated before
-
-    def _use(self, candidates: list[Calibration]) -> None:
-        """Estimate by the vocabulary whose estimates have been nearest to the reports."""
-        self._candidates = candidates
-        self.calibration = min(candidates, key=attrgetter("reports.noise"))
-
-    def _learn(self, text: Vector, tokens: float) -> None:
-        self._use([each.learned(text, tokens) for each in self._candidates])
 
     def _vector(self, text: str, messages: float = 0.0) -> Vector:
         kinds = text_features(text) if self._count is None else (float(self._count(text)),)
@@ -210,7 +202,7 @@ class Meter:
         answered = usage.output_tokens - usage.reasoning_tokens
         text = self._vector(reply)
         # a token ends the reply; thoughts may be counted in it, too
-        self._learn(text, min(answered - 1, 2 * self.calibration.estimate(text)))
+        self.calibration = self.calibration.learned(text, min(answered - 1, 2 * self.calibration.estimate(text)))
         if turn_id is None:  # no size is kept, and what a server has cut teaches nothing
             least = READ_WHOLE if self._reports >= FIRST_REPORTS else 1 / PLAUSIBLE
             is_text = self._overhead is not None or self.message(sent.prompt) > MOSTLY_TEXT * OVERHEAD_AT_MOST
@@ -265,7 +257,7 @@ class Meter:
             text = self._vector(sent.prompt, 1.0)
             for guess in sent.guessed.values():
                 text = tuple(map(add, text, self._turn_vector(guess.prompt, guess.reply)))
-            self._learn(text, left - fixed * factor)
+            self.calibration = self.calibration.learned(text, left - fixed * factor)
         if keep:
             self._keep_view(sent.fixed, fixed * factor if fixed else known, turns, factor)
         return asked * factor
@@ -290,7 +282,7 @@ class Meter:
         self._reports += 1
         if self._later is not None:
             self._count, self._later = self._later, None
-            self._use(_calibrations(self._family, counted=True))
+            self.calibration = _calibration(self._family, counted=True)
         if self._reports.bit_count() == 1:
             self._settled = self.calibration
             self.revision += 1
@@ -299,7 +291,7 @@ class Meter:
     @property
     def learned(self) -> Learned:
         """How the model counts, as far as that is known."""
-        return Learned(tuple(each.reports for each in self._candidates), self._overhead)
+        return Learned(self.calibration.reports, self._overhead)
 
     @property
     def counted_parts(self) -> Counted:
@@ -315,19 +307,17 @@ class Meter:
         """Restore what was learned before a restart; what was learned since is kept."""
         if self._overhead is None:
             self._overhead = learned.overhead
-            if [len(each.ratios) for each in self._candidates] == [len(each.seen) for each in learned.reports]:
-                known = zip(self._candidates, learned.reports, strict=True)
-                self._use([each.after(reports) for each, reports in known])
-                self._settled = self.calibration
+            if all(len(report.text) == len(self.calibration.ratios) for report in learned.latest):
+                self._settled = self.calibration = self.calibration.after(learned.latest)
         self._turns = {**counted.turns, **self._turns}
         self._fixed = {**counted.fixed, **self._fixed}
         self.revision += 1
 
 
-def _calibrations(family: Family, *, counted: bool) -> list[Calibration]:
-    """Return the calibrations of a tokenizer, for each vocabulary it may have, before its first report."""
+def _calibration(family: Family, *, counted: bool) -> Calibration:
+    """Return the calibration of a tokenizer before its first report."""
     if not counted:
-        return [Calibration.of(ratios) for ratios in family.ratios]
+        return Calibration(family.ratios)
     if family.vocabulary:  # only the template is unknown
-        return [Calibration.of((1.0,), KNOWN_NOISE, is_exact=True)]
-    return [Calibration.of((family.ratios[0][0] / O200K_RATIOS[0],), FOREIGN_DOUBT)]
+        return Calibration(((1.0,),), doubt=KNOWN_NOISE, is_exact=True)
+    return Calibration(((family.ratios[0][0] / O200K_RATIOS[0],),), doubt=FOREIGN_DOUBT)

@@ -9,20 +9,8 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, is_dataclass
-from types import UnionType
-from typing import (
-    Annotated,
-    Any,
-    Literal,
-    NotRequired,
-    Required,
-    Union,
-    get_args,
-    get_origin,
-    get_type_hints,
-    is_typeddict,
-)
+from dataclasses import dataclass
+from typing import Any
 
 from ..errors import InvalidAnswerError, InvalidRequestError
 from .schema_forms import resolved
@@ -65,14 +53,12 @@ class Schema:
     kind: the class, or the JSON schema, that was given
     name: of letters, digits, ``_`` and ``-``
     json: the JSON Schema of the object; its root has "type": "object"
-    columns: the names of the top-level fields, in order
     adapter: pydantic's ``TypeAdapter`` of a class; ``None`` of a JSON schema
     """
 
     kind: Any
     name: str
     json: Mapping[str, Any]
-    columns: tuple[str, ...]
     adapter: Any = None
 
     @classmethod
@@ -85,22 +71,21 @@ class Schema:
             return kind
         if isinstance(kind, Mapping):
             given = _checked_json(kind)
-            root = _rooted(given, "the JSON schema")
-            return cls(given, _name(given.get("title")), root, tuple(root.get("properties", ())))
-        if not _is_class_of_fields(kind):
+            return cls(given, _name(given.get("title")), _rooted(given, "the JSON schema"))
+        marks = ("model_json_schema", "__dataclass_fields__", "__required_keys__")
+        if not isinstance(kind, type) or not any(hasattr(kind, mark) for mark in marks):
             raise InvalidRequestError(f"schema is {_short(repr(kind))}: it must be {SCHEMA_KINDS}.")
         from pydantic import TypeAdapter
 
         try:
-            adapter = TypeAdapter(for_pydantic(kind))
+            adapter: Any = TypeAdapter(kind)
             given = adapter.json_schema()
         except Exception as error:  # of types that JSON does not have, and of names that are not defined
             raise InvalidRequestError(f"{kind.__name__} has no JSON schema: {_short(str(error))}") from None
         root = _rooted(given, kind.__name__)
         if not root.get("properties"):
             raise InvalidRequestError(f"{kind.__name__} has no fields, so there is nothing to ask for.")
-        own = [field.name for field in fields(kind)] if is_dataclass(kind) else getattr(kind, "model_fields", ())
-        return cls(kind, _name(kind.__name__), root, tuple(own or root["properties"]), adapter)
+        return cls(kind, _name(kind.__name__), root, adapter)
 
     def parse(self, text: str) -> Any:
         """Return the value of an answer: an instance of the class, or a dict. Raises InvalidAnswerError."""
@@ -118,12 +103,6 @@ class Schema:
             problems = (str(error),)
         listed = "; ".join(problem.rstrip(".") for problem in problems)
         raise InvalidAnswerError(f"The answer is not a valid {self.name}: {listed}.", text=text, problems=problems)
-
-    def fields(self, value: Any) -> dict[str, object]:
-        """Return the top-level fields of a value by name; one that the value does not have is ``None``."""
-        if isinstance(value, Mapping):
-            return {**dict.fromkeys(self.columns), **value}
-        return {name: getattr(value, name, None) for name in self.columns}
 
     def _converted(self, value: dict[str, Any]) -> Any:
         """Return the value as its kind. Raises _Mismatch."""
@@ -174,29 +153,6 @@ def _short(problem: str) -> str:
 def _name(title: object) -> str:
     """Return a name that providers take."""
     return re.sub(r"[^A-Za-z0-9_-]+", "_", title if isinstance(title, str) else "").strip("_")[:MOST_NAME] or "answer"
-
-
-def _is_class_of_fields(kind: Any) -> bool:
-    is_model = hasattr(kind, "model_json_schema") or is_dataclass(kind)
-    return isinstance(kind, type) and (is_model or is_typeddict(kind) or hasattr(kind, "__required_keys__"))
-
-
-def for_pydantic(kind: Any) -> Any:
-    """Return a type whose TypedDicts are those of typing_extensions: before Python 3.12, pydantic takes no others."""
-    import typing_extensions
-
-    if is_typeddict(kind):
-        hints = {}
-        for name, hint in get_type_hints(kind, include_extras=True).items():
-            is_needed = name in kind.__required_keys__ and get_origin(hint) is not NotRequired
-            inner = get_args(hint)[0] if get_origin(hint) in (Required, NotRequired) else hint
-            hints[name] = (Required if is_needed else NotRequired)[for_pydantic(inner)]
-        return typing_extensions.TypedDict(kind.__name__, hints)  # type: ignore[operator]
-    origin, args = get_origin(kind), get_args(kind)
-    if not args or origin in (Literal, Annotated):
-        return kind
-    inner = tuple(map(for_pydantic, args))
-    return Union[inner] if origin in (Union, UnionType) else origin[inner]  # noqa: UP007
 
 
 def _checked_json(given: Mapping[str, Any]) -> dict[str, Any]:

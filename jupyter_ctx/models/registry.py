@@ -184,8 +184,7 @@ class Models:
         unused = {key: learned for key, (learned, _) in self._kept.items()}
         known = {**unused, **{key: meter.learned for key, meter in self._meters.items()}}
         meters: list[MeterState] = [
-            {"meter": key, **learned._asdict()}  # type: ignore[typeddict-item]
-            for key, learned in known.items()
+            {"meter": key, "overhead": learned.overhead, "latest": learned.latest} for key, learned in known.items()
         ]
         return {"endpoints": endpoints, "meters": meters}
 
@@ -202,7 +201,7 @@ class Models:
             parts.turns.update(told["turns"])
             parts.fixed.update({Fixed(system, summary): tokens for system, summary, tokens in told["fixed"]})
         for meter in state.get("meters", []):
-            learned = Learned(meter.get("reports", ()), meter["overhead"])
+            learned = Learned(meter.get("latest", ()), meter["overhead"])
             self._restore_meter(meter["meter"], learned, counted.get(meter["meter"], Counted({}, {})))
 
     def _restore_meter(self, key: tuple[str, str], learned: Learned, counted: Counted) -> None:

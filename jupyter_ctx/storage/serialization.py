@@ -15,7 +15,7 @@ from dataclasses import fields
 from functools import cache
 from typing import Any, NamedTuple, NotRequired, TypedDict
 
-from ..context.families import Reports
+from ..context.families import Report
 from ..context.learned_limit import LearnedLimit
 from ..context.usage import Spending
 from ..conversation.conversation import Conversation
@@ -56,7 +56,7 @@ class MeterState(TypedDict):
 
     meter: tuple[str, str]
     overhead: float | None
-    reports: NotRequired[tuple[Reports, ...]]  # which earlier releases stored otherwise
+    latest: NotRequired[tuple[Report, ...]]  # reports; earlier releases stored otherwise what they taught
 
 
 class EndpointState(TypedDict, total=False):

@@ -17,7 +17,7 @@ from warnings import catch_warnings
 
 from ..attachments.user_code import format_error
 from ..conversation.messages import ToolSpec
-from ..conversation.schema import Schema, for_pydantic
+from ..conversation.schema import Schema
 from ..errors import InvalidRequestError
 from ..runtime.redaction import Redactor
 from ..template.expressions import described
@@ -130,7 +130,7 @@ def schema_of(function: Any, texts: Mapping[str, str] | None = None) -> Schema:
                 f"functools.partial({name}, {each.name}=…), or let the function look it up by a text."
             ) from None
         raise InvalidRequestError(f"{name}: its arguments have no JSON schema ({format_error(error)}).") from None
-    return Schema(dict, name, root, tuple(each.name for each in parameters), adapter)
+    return Schema(dict, name, root, adapter)
 
 
 def _parameters(name: str, function: Any) -> list[inspect.Parameter]:
@@ -160,7 +160,7 @@ def _field(parameter: inspect.Parameter, text: str | None) -> Any:
     """Return a parameter as a TypedDict declares it."""
     from pydantic import Field
 
-    kind: Any = for_pydantic(parameter.annotation)
+    kind: Any = parameter.annotation
     is_many = parameter.kind is parameter.VAR_POSITIONAL
     is_needed = parameter.default is parameter.empty and not is_many
     if is_many or parameter.default is None:

@@ -33,7 +33,7 @@ def vector(text: str) -> Vector:
 def test_whatever_is_reported_estimates_stay_positive_and_margins_between_3_and_20_percent(
     reports: list[tuple[Vector, float]], text: Vector
 ) -> None:
-    calibration = Calibration.of(UNKNOWN.ratios[0])
+    calibration = Calibration(UNKNOWN.ratios[:1])
     for reported, tokens in reports:
         calibration = calibration.learned(reported, tokens)
     assert calibration.estimate(text) >= 0
@@ -42,7 +42,7 @@ def test_whatever_is_reported_estimates_stay_positive_and_margins_between_3_and_
 
 @pytest.mark.parametrize("factor", [0.6, 1.9])
 def test_a_tokenizer_that_counts_otherwise_is_learned_in_a_few_reports(factor: float) -> None:
-    calibration = Calibration.of(UNKNOWN.ratios[0])
+    calibration = Calibration(UNKNOWN.ratios[:1])
     truth = calibration.estimate(vector(ENGLISH)) * factor
     for _ in range(6):
         calibration = calibration.learned(vector(ENGLISH), truth)
@@ -58,7 +58,7 @@ SCRIPTS = {
 
 @pytest.mark.parametrize("ratios", [LLAMA_2, LLAMA_3])
 def test_a_few_scripts_tell_which_vocabulary_an_unknown_model_has(ratios: Vector) -> None:
-    meter, truth = Meter(), Calibration.of(ratios)
+    meter, truth = Meter(), Calibration((ratios,))
     for script in ("Thai", "Hebrew", "Hindi"):
         prompt = SCRIPTS[script] * 30
         tokens = round(truth.estimate(vector(prompt)))
@@ -69,7 +69,7 @@ def test_a_few_scripts_tell_which_vocabulary_an_unknown_model_has(ratios: Vector
 
 
 def test_another_tokenizer_behind_the_same_name_is_learned_after_hundreds_of_reports() -> None:
-    calibration = Calibration.of(UNKNOWN.ratios[0])
+    calibration = Calibration(UNKNOWN.ratios[:1])
     for _ in range(400):
         calibration = calibration.learned(vector(ENGLISH), 60)
     for _ in range(30):
@@ -77,7 +77,7 @@ def test_another_tokenizer_behind_the_same_name_is_learned_after_hundreds_of_rep
     assert calibration.estimate(vector(ENGLISH)) == pytest.approx(90, rel=0.1)
 
 
-COUNTED = Calibration.of((1.0,), KNOWN_NOISE, is_exact=True)
+COUNTED = Calibration(((1.0,),), doubt=KNOWN_NOISE, is_exact=True)
 
 
 def test_the_margin_starts_at_20_percent_and_shrinks_to_3_as_estimates_prove_right() -> None:
@@ -98,7 +98,7 @@ def test_the_margin_grows_again_when_estimates_fail() -> None:
 
 
 def test_one_odd_report_does_not_outweigh_a_conversation() -> None:
-    calibration = Calibration.of(UNKNOWN.ratios[0])
+    calibration = Calibration(UNKNOWN.ratios[:1])
     for _ in range(10):
         calibration = calibration.learned(vector(ENGLISH), 60)
     odd = calibration.learned(vector(ENGLISH), 6_000)

@@ -8,7 +8,7 @@ import pickle
 from dataclasses import asdict, dataclass, field
 from datetime import date
 from threading import Thread
-from typing import Annotated, Any, Literal, NotRequired, Required, TypedDict
+from typing import Annotated, Any, Literal, NotRequired, Required
 
 import jsonschema
 import pydantic
@@ -16,6 +16,7 @@ import pydantic.dataclasses
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from typing_extensions import TypedDict
 
 from jupyter_ctx import InvalidAnswerError, InvalidRequestError
 from jupyter_ctx.conversation.schema import Schema
@@ -106,11 +107,9 @@ def test_an_answer_becomes_a_value_of_its_kind(kind: Any, text: str, value: Any)
     assert (found, type(found)) == (value, type(value))
 
 
-def test_a_schema_is_named_and_lists_its_columns() -> None:
+def test_a_schema_is_named() -> None:
     schemas = [Schema.of(kind) for kind in (Car, Movie, City, Point, PLANET)]
     assert [schema.name for schema in schemas] == ["Car", "Movie", "City", "Point", "A_planet"]
-    assert schemas[0].columns == ("maker", "color", "kind", "spare", "parts", "owner")
-    assert schemas[4].columns == ("name", "moons", "rings", "found")
     for schema in schemas:
         jsonschema.Draft202012Validator.check_schema(schema.json)
         assert schema.json["type"] == "object"

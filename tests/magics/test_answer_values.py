@@ -16,7 +16,8 @@ TYPES = """
 import datetime
 import enum
 from dataclasses import dataclass
-from typing import Optional, TypedDict
+from typing import Optional
+from typing_extensions import TypedDict
 import pydantic
 class Genre(enum.Enum):
     DRAMA = "drama"

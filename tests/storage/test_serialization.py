@@ -128,6 +128,6 @@ def test_what_reports_have_told_is_the_same_after_a_restart() -> None:
         begun.reported(SentRequest(Fixed(), "What next?", 0.0), "ที่นี่ " * 40, Usage(20, 90), turn_id=str(turn))
     stored = state_text({"meters": [{"meter": ("openai", "m"), **begun.learned._asdict()}]})  # type: ignore[typeddict-item]
     (known,) = stored_state(stored)["meters"]
-    again.restore(Learned(known["reports"], known["overhead"]), begun.counted_parts)
-    assert again.calibration == begun.calibration
+    again.restore(Learned(known["latest"], known["overhead"]), begun.counted_parts)
+    assert again.learned == begun.learned
     assert again.message("ที่นี่") == begun.message("ที่นี่")
