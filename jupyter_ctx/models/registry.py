@@ -184,7 +184,7 @@ class Models:
         """Restore what was known before a restart; newer knowledge holds."""
         for end, known in state.get("endpoints", {}).items():
             if "learned_limit" in known and end not in self._limits:
-                self._limits[end] = replace(known["learned_limit"], heavy=None)
+                self._limits[end] = known["learned_limit"]
             self._served_names.setdefault(end, known.get("served", ""))
             refused_at(end).names |= set(known.get("unsupported", ()))
         counted: dict[tuple[str, str], Counted] = {}
@@ -215,16 +215,12 @@ class Models:
         limit = self._learned(target, lambda limit: limit.after_refusal(refusal, claimed))
         return target.with_window(limit.apply_to(claimed), claimed=claimed, learned_limit=limit)
 
-    def too_heavy(self, target: Target, size: int) -> Target:
-        """Learn that a request of so many bytes was refused for them, and return the target as it is known now."""
-        return replace(target, learned_limit=self._learned(target, lambda limit: limit.too_heavy(size)))
-
-    def accepted(self, target: Target, reply: Reply, expected: float, size: int) -> None:
-        """Learn from an answer to a request of ``expected`` tokens and ``size`` bytes."""
+    def accepted(self, target: Target, reply: Reply, expected: float) -> None:
+        """Learn from an answer to a request of ``expected`` tokens."""
         end, usage = target.provider.endpoint, reply.usage
         tokens = None if usage is None or usage.includes_tools else usage.input_tokens
         self._served_names.update({end: reply.model} if reply.model else {})
-        self._learned(target, lambda limit: limit.after_reply(tokens, expected, size))
+        self._learned(target, lambda limit: limit.after_reply(tokens, expected))
 
     def truncated(self, target: Target, read: int) -> None:
         """Learn how many tokens a server read of a prompt that it truncated."""

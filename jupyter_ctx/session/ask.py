@@ -133,7 +133,7 @@ class Asker:
         try:
             came = complete(self.models, planned, coming, schema, caller=self._caller(ask))
             reply = with_notices(came)
-            is_less = came.sent.decision.left_out or came.sent.dropped or came.is_truncated
+            is_less = came.sent.decision.left_out or came.is_truncated
             return Outcome(reply, bool(is_less) or reply.stop_reason in CUT_SHORT)
         except BaseException:
             self._targets.clear()  # what failed may be known better now

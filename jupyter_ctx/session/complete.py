@@ -31,7 +31,6 @@ from ..runtime.interrupts import interruptible, uninterrupted
 from ..wording import counted, dollars
 from .plan import RequestPlan, continued, given_up, overflow_error, smaller
 from .tool_rounds import OnCall, ToolCaller
-from .view import request_bytes
 
 RETRIES = 2  # requests that are sent after refusals
 INCOMPLETE = ("interrupted", "cut")
@@ -224,10 +223,8 @@ def _completed(
 
 def _sent_again(came: Completion, refusal: ContextOverflowError) -> str:
     """Return what a request lacks that is sent after a refusal, while its answer is waited for."""
-    lacks, size, other = came.sent.lacks(came.planned), "long", "as much room for the reply"
-    if refusal.by_bytes:
-        size, other = "large", "files of earlier turns"
-    return f"Too {size}; sending again without {lacks or other}"
+    lacks = came.sent.lacks(came.planned) or "as much room for the reply"
+    return f"Too {'large' if refusal.by_bytes else 'long'}; sending again without {lacks}"
 
 
 def _streamed(models: Models, came: Completion, coming: StreamListener, previous: Turn | None) -> Completion:
@@ -251,8 +248,7 @@ def _learned(models: Models, came: Completion, turn_id: str | None) -> Completio
     plan, reply = came.sent, came.reply
     if reply is None or (reply.stop_reason == "cut" and not reply.text):
         return came
-    size = request_bytes(plan.request.messages) if plan.target.learned_limit.heavy is not None else 0
-    models.accepted(plan.target, reply, plan.tokens, size)
+    models.accepted(plan.target, reply, plan.tokens)
     if came.is_truncated and reply.usage is not None:
         models.truncated(plan.target, reply.usage.input_tokens)
     reply = replace(reply, model=plan.target.model)
@@ -285,7 +281,7 @@ def _checked(came: Completion, reply: Reply, previous: Turn | None) -> Completio
     is_truncated = _is_truncated(plan, usage, previous)
     is_whole = reply.stop_reason not in INCOMPLETE and (usage.output_tokens > 0 or not reply.text)
     beside = plan.request.schema is not None or plan.request.tools  # which each provider counts its way
-    is_other = plan.dropped or beside or plan.again or usage.includes_tools or is_truncated
+    is_other = beside or plan.again or usage.includes_tools or is_truncated
     return came._replace(reply=reply, is_truncated=is_truncated, is_counted=is_whole and not is_other)
 
 
@@ -484,8 +480,8 @@ def _with_calls(models: Models, first: Completion, coming: StreamListener, calle
     all_rounds = tuple(replace(each, state="") for each in rounds)
     earlier = replies[:-1] if came.reply is not None and came.replies else replies
     reply = replace(billed(*earlier, reply), rounds=all_rounds, notices=(*reply.notices, *notices))
-    if isinstance(error, ContextOverflowError) and not error.by_bytes:
-        error = overflow_error(came.sent, error.overflow, kept=True)
+    if isinstance(error, ContextOverflowError):
+        error = overflow_error(came.sent, error, kept=True)
     if isinstance(error, ChatError) and error.args:
         spent = f" ({dollars(reply.cost)})" if reply.cost else ""
         error.args = (f"{error} It came after {counted(len(rounds), 'round')} of calls{spent}.", *error.args[1:])

@@ -1,4 +1,4 @@
-"""Which part of a conversation a request sends: its turns, its messages, their bytes and their fingerprints."""
+"""Which part of a conversation a request sends: its turns, its messages and their fingerprints."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import hashlib
 import json
 import threading
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from operator import attrgetter
 from typing import Literal, NamedTuple
 from weakref import WeakKeyDictionary
@@ -15,7 +14,7 @@ from ..context.compaction import NOTHING_WITHIN, Ledger
 from ..context.summary_facts import SUMMARY_ANSWER, summary_message
 from ..context.tokens import Fixed, Meter
 from ..conversation.conversation import Conversation
-from ..conversation.messages import Attachment, Message, Summary, Turn, file_tokens
+from ..conversation.messages import Message, Summary, Turn, file_tokens
 from ..conversation.places import TurnSlot
 from ..models.target import Target
 from ..providers.base import Request
@@ -25,7 +24,6 @@ PartStatus = Literal[
     "system", "pinned", "summary", "sent", "prompt", "left out", "excluded", "summarised", "empty",
     "summary of older answers",
 ]  # fmt: skip
-ENCODED = 4 / 3  # base64
 VERSION_ID = attrgetter("record.id")
 SETTINGS_DIGEST = 8  # bytes of a digest that are of the settings
 _ledgers: WeakKeyDictionary[Conversation, tuple[tuple[object, ...], Ledger]] = WeakKeyDictionary()
@@ -197,39 +195,6 @@ def request_in(target: Target, past: Conversation, scope: Scope, start: int, mes
     """Return the request for a message in a view that begins at ``start``."""
     before = messages_before(target, past, scope, scope.in_view(past, start))
     return target.request((*before, target.sendable(message)))
-
-
-def request_bytes(messages: Sequence[Message]) -> int:
-    """Return about how many bytes these messages take in a request."""
-    files = sum(_encoded(file) for message in messages for file in message.files)
-    return files + sum(len(message.text.encode("utf-8", "replace")) for message in messages)
-
-
-def lightened(messages: tuple[Message, ...], most: int) -> tuple[tuple[Message, ...], tuple[Attachment, ...]]:
-    """Leave out the largest files of earlier turns until ``most`` bytes remain; return the messages and those files.
-
-    The files of the last message stay, because it asks about them.
-    """
-    excess, gone = request_bytes(messages) - most, list[Attachment]()
-    for file in sorted((file for message in messages[:-1] for file in message.attachments), key=_encoded, reverse=True):
-        if excess > 0:
-            gone.append(file)
-            excess -= _encoded(file)
-    dropped = set(map(id, gone))  # one file may stand in several turns
-    lighter = [
-        replace(message, attachments=tuple(file for file in message.attachments if id(file) not in dropped))
-        for message in messages[:-1]
-    ]
-    return (*lighter, messages[-1]), tuple(gone)
-
-
-def _encoded(file: Attachment) -> int:
-    return int(len(file.data) * ENCODED)
-
-
-def megabytes(size: int) -> str:
-    """Return a size in bytes in megabytes or kilobytes."""
-    return f"{size / 1e6:.1f} MB" if size >= 1e5 else f"{max(size, 100) / 1e3:.1f} kB"
 
 
 # fingerprints
