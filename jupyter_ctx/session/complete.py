@@ -14,21 +14,28 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from ..context.overflow import Overflow
 from ..context.tokens import READ_WHOLE, estimate_tokens
 from ..context.usage import Usage
-from ..conversation.messages import Message, StopReason, ToolCall, ToolResult, ToolRound, Turn
+from ..conversation.messages import Message, StopReason, ToolRound, Turn
 from ..conversation.schema import Schema
-from ..errors import REFUSED, BudgetExceededError, ChatError, ContextOverflowError, InvalidAnswerError, ProviderError
+from ..errors import (
+    REFUSED,
+    BudgetExceededError,
+    ChatError,
+    ContextOverflowError,
+    InvalidAnswerError,
+    InvalidRequestError,
+    ProviderError,
+)
 from ..models.pricing import with_unknown_price, worst_case
 from ..models.registry import Models
 from ..models.target import Target
 from ..providers.base import AnswerSchema, Reply, Request, Thought, streaming
 from ..providers.error_mapping import TOO_LATE
 from ..runtime.interrupts import interruptible, uninterrupted
-from ..wording import counted, dollars
 from .plan import RequestPlan, continued, given_up, overflow_error, smaller
 from .tool_rounds import OnCall, ToolCaller
 
@@ -50,7 +57,10 @@ ENDED_EARLY = {
     "context_window": "The context window was full, so the JSON may not be whole: make room, or send a shorter prompt.",
     "refusal": "The model or its provider refused to answer.",
 }
-OnText = Callable[[str], object] | None
+
+
+def nothing(*_: object) -> None:
+    """Do nothing: nobody listens."""
 
 
 @dataclass(slots=True)
@@ -64,53 +74,42 @@ class StreamListener:
     with ``None``, and after, with its result.
     """
 
-    on_begin: Callable[[str | None], object] | None = None
-    on_piece: OnText = None
-    on_thought: OnText = None
-    on_first: Callable[[], object] | None = None
-    on_sent: Callable[[str, str], object] | None = None
-    on_call: OnCall | None = None
+    on_begin: Callable[[str | None], object] = nothing
+    on_piece: Callable[[str], object] = nothing
+    on_thought: Callable[[str], object] = nothing
+    on_first: Callable[[], object] = nothing
+    on_sent: Callable[[str, str], object] = nothing
+    on_call: OnCall = nothing
     pieces: list[str] = field(default_factory=list)
     thoughts: list[str] = field(default_factory=list)
     asked: float = field(default_factory=time.monotonic)
 
     def take(self, item: str | Thought) -> None:
         """Keep and show a piece that came."""
-        if self.on_first is not None and not self.pieces and not self.thoughts:
+        if not self.pieces and not self.thoughts:
             self.on_first()
-        text, kept, show = item, self.pieces, self.on_piece
         if isinstance(item, Thought):
-            text, kept, show = item.text, self.thoughts, self.on_thought
-        kept.append(str(text))
-        if show is not None:
-            show(str(text))
-
-    def begin(self, warning: str | None = None) -> None:
-        """Announce that the reply comes now, with a line to stand above it."""
-        if self.on_begin is not None:
-            self.on_begin(warning)
-
-    def sent(self, model: str, again: str = "") -> None:
-        """Announce that a request goes to a model, or to none; ``again``: why it is another one than before."""
-        if self.on_sent is not None:
-            self.on_sent(model, again)
-
-    def called(self, call: ToolCall, result: ToolResult | None) -> None:
-        """Announce that a function is called, or with a result that it was."""
-        if self.on_call is not None:
-            self.on_call(call, result)
+            self.thoughts.append(item.text)
+            self.on_thought(item.text)
+        else:
+            self.pieces.append(str(item))
+            self.on_piece(str(item))
 
     def show(self, reply: Reply) -> None:
         """Show a stored reply, in one piece."""
-        self.begin()
+        self.on_begin(None)
         parts: tuple[Reply | ToolRound, ...] = (*reply.rounds, reply)
         for part in parts:
             for text, show in ((part.thinking, self.on_thought), (part.text, self.on_piece)):
-                if text and show is not None:
+                if text:
                     show(text)
             if isinstance(part, ToolRound):
                 for call, result in zip(part.calls, part.results, strict=True):
-                    self.called(call, result)
+                    self.on_call(call, result)
+
+    def again(self) -> StreamListener:
+        """Return who is shown the reply to a further request."""
+        return replace(self, pieces=[], thoughts=[])
 
     @property
     def seconds(self) -> float:
@@ -120,6 +119,14 @@ class StreamListener:
     def broken(self, why: Literal["interrupted", "cut"]) -> Reply:
         """Return the reply as far as it came, where nothing more will."""
         return Reply("".join(self.pieces), None, why, thinking="".join(self.thoughts), seconds=self.seconds)
+
+
+def listener_of(on_piece: Any, on_thought: Any) -> StreamListener:
+    """Return who is shown the pieces of a reply. Raises InvalidRequestError for what is no function."""
+    for name, called in {"on_piece": on_piece, "on_thought": on_thought}.items():
+        if called is not None and not callable(called):
+            raise InvalidRequestError(f"{name} is {called!r}: it must be a function.")
+    return StreamListener(on_piece=on_piece or nothing, on_thought=on_thought or nothing)
 
 
 class Completion(NamedTuple):
@@ -194,7 +201,7 @@ def _completed(
     came = Completion(planned, planned)
     try:
         with interruptible():
-            coming.sent(planned.target.model)
+            coming.on_sent(planned.target.model, "")
             for retry in range(RETRIES + 1):
                 try:
                     came = _streamed(models, came, coming, previous)
@@ -206,7 +213,7 @@ def _completed(
                     if retry == RETRIES or coming.thoughts:
                         raise given_up(models, came.sent, error) from None
                     came = came._replace(sent=smaller(models, came.sent, error))
-                    coming.sent(planned.target.model, _sent_again(came, error))
+                    coming.on_sent(planned.target.model, _sent_again(came, error))
         came = _learned(models, came, turn_id)
         return came._replace(error=_all_thinking(came.sent, came.whole()))
     except BaseException as error:  # whatever it is, the text that came is returned
@@ -418,12 +425,11 @@ def _corrected(
 ) -> Completion:
     """Ask once more for an answer that does not match its schema, and return what came of both tries."""
     try:
-        if coming.on_piece is not None:
-            coming.on_piece(BETWEEN)
+        coming.on_piece(BETWEEN)
     except BaseException as raised:  # of who is shown it; the first answer is returned all the same
         return first._replace(error=raised)
     again = continued(first.sent, (*first.sent.again, *asked_again(invalid.text, wrong)))
-    second = _completed(models, again, replace(coming, pieces=[], thoughts=[]))
+    second = _completed(models, again, coming.again())
     reply, error = invalid, second.error
     if second.reply is not None and second.replies:
         reply = replace(billed(invalid, second.reply), rounds=invalid.rounds)
@@ -454,19 +460,19 @@ def _with_calls(models: Models, first: Completion, coming: StreamListener, calle
     """
     came, rounds, replies, notices = first, list[ToolRound](), [*first.replies], list[str]()
     while came.error is None and came.reply is not None and came.reply.calls and len(rounds) <= caller.rounds:
-        called, error = caller.answer(came.reply, coming.called, len(rounds))
+        called, error = caller.answer(came.reply, coming.on_call, len(rounds))
         rounds.append(called)
         if error is not None:
             came = came._replace(reply=None, error=error)
             break
-        whole, before = continued(came.sent, _as_messages(rounds)), came.sent
-        may_shorten = len(rounds) > 1
-        if whole.cut.fits or not may_shorten:
-            came = _completed(models, whole, replace(coming, pieces=[], thoughts=[]))
-            may_shorten = may_shorten and isinstance(came.error, ContextOverflowError) and not came.replies
-        if may_shorten:
+        before = came.sent
+        whole, is_too_long = continued(before, _as_messages(rounds)), False
+        if whole.cut.fits or len(rounds) == 1:
+            came = _completed(models, whole, coming.again())
+            is_too_long = isinstance(came.error, ContextOverflowError) and not came.replies
+        if len(rounds) > 1 and (is_too_long or not whole.cut.fits):
             shorter = continued(before, _as_messages([*(each.shortened() for each in rounds[:-1]), called]))
-            came, notices = _completed(models, shorter, replace(coming, pieces=[], thoughts=[])), [EARLIER_RESULTS]
+            came, notices = _completed(models, shorter, coming.again()), [EARLIER_RESULTS]
         replies += came.replies
         if first.refusal is None:
             first = first._replace(planned=came.planned, refusal=came.refusal)
@@ -482,9 +488,6 @@ def _with_calls(models: Models, first: Completion, coming: StreamListener, calle
     reply = replace(billed(*earlier, reply), rounds=all_rounds, notices=(*reply.notices, *notices))
     if isinstance(error, ContextOverflowError):
         error = overflow_error(came.sent, error, kept=True)
-    if isinstance(error, ChatError) and error.args:
-        spent = f" ({dollars(reply.cost)})" if reply.cost else ""
-        error.args = (f"{error} It came after {counted(len(rounds), 'round')} of calls{spent}.", *error.args[1:])
     return first._replace(
         sent=came.sent, reply=reply, replies=tuple(replies), is_truncated=came.is_truncated, error=error,
         is_counted=False,

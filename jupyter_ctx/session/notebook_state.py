@@ -18,7 +18,7 @@ class NotebookState:
 
     ``folder``: the notebook's, where the default memory file is looked for.
     ``seen``: ids of turns that were answered or shown again since the kernel was started.
-    ``notes``: memory files that a notice named, with the version named, and course files with the answer about them.
+    ``notes``: course files with the answer about them.
     ``handout``: the answers that were handed out with the notebook.
     ``course``: what a course's file beside the notebook decides.
     ``recorded``: how many events of each kind were recorded since the kernel was started.
