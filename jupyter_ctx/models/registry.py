@@ -50,7 +50,6 @@ class Models:
         self._stated = StatedWindows()
         self._served_names: dict[str, str] = {}
         self._making, self._learning = threading.Lock(), threading.Lock()  # several requests may begin and end at once
-        self._read: dict[str, int] = {}  # by endpoint: tokens that it read of a request that it truncated
 
     def apart(self) -> Models:
         """Return the same models, keys and knowledge with connections of their own, which may be closed alone."""
@@ -118,9 +117,8 @@ class Models:
 
     def renewed(self, target: Target) -> Target:
         """Return the same with what was learned of its limit since."""
-        end = target.provider.endpoint
-        limit, read = self._limits.get(end, NO_LIMIT), self._read.get(end, 0)
-        return target.with_window(limit.apply_to(target.claimed), learned_limit=limit, read=read)
+        limit = self._limits.get(target.provider.endpoint, NO_LIMIT)
+        return target.with_window(limit.apply_to(target.claimed), learned_limit=limit)
 
     def meter(self, provider: Provider, settings: Settings) -> Meter:
         """Return what counts tokens as this provider does, in the way that the settings choose."""
@@ -221,11 +219,6 @@ class Models:
         tokens = None if usage is None or usage.includes_tools else usage.input_tokens
         self._served_names.update({end: reply.model} if reply.model else {})
         self._learned(target, lambda limit: limit.after_reply(tokens, expected))
-
-    def truncated(self, target: Target, read: int) -> None:
-        """Learn how many tokens a server read of a prompt that it truncated."""
-        end = target.provider.endpoint
-        self._read[end] = max(read, self._read.get(end, 0))
 
     def _learned(self, target: Target, learn: Callable[[LearnedLimit], LearnedLimit]) -> LearnedLimit:
         with self._learning:

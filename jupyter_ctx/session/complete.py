@@ -46,7 +46,6 @@ NEAR_THE_EDGE = 0.5  # of the window: a shorter prompt without a token of reply 
 UNSAID = 3  # tokens that a reply without text may be reported with
 LONG_PROMPT = 1_000  # tokens by the uncalibrated estimate
 READ_SHARE = 0.35  # of that estimate: no tokenizer needs fewer tokens
-TRUNCATED_GROWTH = 1.25  # of what was read of a truncated request: whole messages are left out, so it varies
 ADDED, HARDLY = 60, 0.25  # tokens worth comparing, and the share of them that must have been read
 AS_THINKING = "The server sent its whole answer as thinking; it is shown as the answer."
 THOUGHT = "</think>"  # templates drop a model's thoughts from older turns, so that fewer tokens are read
@@ -256,8 +255,6 @@ def _learned(models: Models, came: Completion, turn_id: str | None) -> Completio
     if reply is None or (reply.stop_reason == "cut" and not reply.text):
         return came
     models.accepted(plan.target, reply, plan.tokens)
-    if came.is_truncated and reply.usage is not None:
-        models.truncated(plan.target, reply.usage.input_tokens)
     reply = replace(reply, model=plan.target.model)
     if came.is_counted and reply.usage is not None:
         models.counted(plan.target, plan.sent, reply, reply.usage, turn_id=turn_id)
@@ -319,8 +316,6 @@ def _is_truncated(plan: RequestPlan, usage: Usage, previous: Turn | None) -> boo
     """Return whether much less was read than was sent."""
     read, meter = usage.input_tokens, plan.target.meter
     if read < READ_WHOLE * plan.tokens:  # else all of it need not be estimated anew
-        if read <= TRUNCATED_GROWTH * plan.target.read:
-            return True
         raw = sum(estimate_tokens(message.text) for message in plan.request.messages)
         if raw >= LONG_PROMPT and read < READ_SHARE * raw:
             return True

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -29,8 +30,9 @@ from ..storage.conversation_writer import ConversationWriter, OpenedConversation
 from ..storage.serialization import StoredState
 from ..storage.spending import Sum
 from .complete import as_answer
+from .course import Course
+from .handout import HandedOut
 from .info import NextRequest, info_of
-from .notebook_state import NotebookState
 from .plan import RequestPlan, counted_plan, next_plan, plan
 from .prompt import Prompt, joined_system, memory_path, memory_text, text_room
 from .tool_rounds import ToolCaller, known_by_name, known_tools
@@ -43,6 +45,30 @@ ABOVE = "above "  # begins the keys of lines on how full it is, which are said a
 ALWAYS_OF_NOW = {"parameters", "max_cost", "confirm_cost"}  # settings that are not kept, or that bound what is paid
 # settings that decide how much of a conversation a request has room for
 FITS_BY = frozenset({"model", "window", "max_tokens", "compact_at", "min_turns", "max_turns", "budget_share"})
+
+
+@dataclass(frozen=True, slots=True)
+class NotebookState:
+    """What all conversations of one notebook share while its kernel runs; the members are shared and changed in place.
+
+    ``folder``: the notebook's, where the default memory file is looked for.
+    ``seen``: ids of turns that were answered or shown again since the kernel was started.
+    ``notes``: course files with the answer about them.
+    ``handout``: the answers that were handed out with the notebook.
+    ``course``: what a course's file beside the notebook decides.
+    ``recorded``: how many events of each kind were recorded since the kernel was started.
+    ``set_here``: names of settings that were set since the kernel was started.
+    ``others``: conversations that stored answers were looked for in, by their ids in the store.
+    """
+
+    folder: Path | None = None
+    seen: set[str] = field(default_factory=set)
+    notes: dict[str, str] = field(default_factory=dict)
+    handout: HandedOut = field(default_factory=HandedOut)
+    course: Course = field(default_factory=Course)
+    recorded: Counter[type[Event]] = field(default_factory=Counter)
+    set_here: set[str] = field(default_factory=set)
+    others: dict[str, Conversation] = field(default_factory=dict)
 
 
 class Session:
