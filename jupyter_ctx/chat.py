@@ -23,7 +23,7 @@ from .runtime.frontend import Origin
 from .session import actions
 from .session.actions import Change
 from .session.attaching import attachments_given, left_out
-from .session.complete import StreamListener
+from .session.complete import listener_of
 from .session.history import History, Usages, history, usages
 from .session.preview import View
 from .session.prompt import Prompt
@@ -138,11 +138,9 @@ class Chat:
         options: settings for this request; record=False sends the prompt alone and records nothing
         Raises a ChatError; then only text that had come is recorded, and an answer that does not match its schema.
         """
-        for name, called in {"on_piece": on_piece, "on_thought": on_thought}.items():
-            if called is not None and not callable(called):
-                raise InvalidRequestError(f"{name} is {called!r}: it must be a function.")
+        coming = listener_of(on_piece, on_thought)
         asked = self._prompt(prompt, attachments, schema, tools, options)
-        reply = send_prompt(self.session, asked, StreamListener(None, on_piece, on_thought))
+        reply = send_prompt(self.session, asked, coming)
         lines = left_out(self.session, asked.attachments, asked.options)
         return replace(reply, notices=(*reply.notices, *lines, *self.session.notices()))
 

@@ -25,8 +25,7 @@ from .runtime.redaction import without_address_keys
 from .session import actions
 from .session.actions import Change
 from .session.course import COURSE_FILE, course_in
-from .session.notebook_state import NotebookState
-from .session.session import Session
+from .session.session import NotebookState, Session
 from .storage.conversation_writer import ConversationWriter, OpenedConversation, forget
 from .storage.database import TakenError
 from .storage.ownership import is_held_elsewhere

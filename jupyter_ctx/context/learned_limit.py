@@ -66,7 +66,6 @@ class LearnedLimit:
     ``refused``: the size of the refused prompt.
     ``disproved``: a stated limit above which a prompt was accepted.
     ``answers``: replies since the refusal.
-    ``heavy``: bytes of the smallest request that was refused for its bytes.
     """
 
     tokens: int | None = None
@@ -76,17 +75,11 @@ class LearnedLimit:
     refused: int = 0
     disproved: int | None = None
     answers: int = 0
-    heavy: int | None = None
 
     @property
     def due_for_retry(self) -> bool:
         """Whether the limit is old enough to be tried again."""
         return self.tokens is not None and self.answers >= RETRY_AFTER
-
-    @property
-    def most_bytes(self) -> int | None:
-        """The bytes to plan with; ``None`` without a limit."""
-        return None if self.heavy is None else self.heavy // 2
 
     def after_refusal(self, refusal: Refused, believed: ContextWindow) -> LearnedLimit:
         """Return what a refusal teaches; ``believed``: the window by the user, the server or a table at that time."""
@@ -99,21 +92,16 @@ class LearnedLimit:
             against=(believed.source, believed.tokens), refused=refusal.size, answers=0,
         )  # fmt: skip
 
-    def after_reply(self, tokens: int | None, expected: float, size: int) -> LearnedLimit:
-        """Return what an answer teaches: ``tokens`` were reported, ``expected`` counted here, ``size`` is in bytes.
+    def after_reply(self, tokens: int | None, expected: float) -> LearnedLimit:
+        """Return what an answer teaches: ``tokens`` were reported, ``expected`` counted here.
 
         A report of far more than was sent shows nothing of a limit.
         """
-        heavy = None if self.heavy is not None and size >= self.heavy else self.heavy
         accepted = 0 if tokens is None else min(tokens, math.ceil(BELIEVABLE * expected))
-        seen = replace(self, answers=self.answers + 1, heavy=heavy)
+        seen = replace(self, answers=self.answers + 1)
         if self.tokens is None or accepted <= self.tokens:
             return seen
         return replace(seen, tokens=None, disproved=self.tokens if self.is_stated else self.disproved)
-
-    def too_heavy(self, size: int) -> LearnedLimit:
-        """Return the limit after a request of this many bytes was refused for them."""
-        return replace(self, heavy=min(size, self.heavy or size))
 
     def apply_to(self, window: ContextWindow) -> ContextWindow:
         """Return the window to plan with: ``window`` itself, unless a refusal taught less."""

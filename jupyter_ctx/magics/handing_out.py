@@ -15,7 +15,6 @@ from ..runtime.files import path_of, write_export
 from ..runtime.frontend import fingerprint, notebook_files
 from ..runtime.redaction import Redactor
 from ..session.handout import HandoutAnswer, gathered, is_handout, notebook_in, with_answers
-from ..session.view import megabytes
 from ..wording import counted
 from .command_table import ABOUT_CONVERSATIONS, Call, command
 
@@ -44,8 +43,8 @@ def _handout(call: Call, file: str) -> str:
             "run them here, one by one, and save it first."
         )
     text = with_answers(notebook, answers)
-    size = megabytes(len(text.encode("utf-8", "replace")))
-    written = f"Wrote {write_export(path, text, is_handout)} ({size}) with {counted(len(answers), 'answer')}."
+    size = len(text.encode("utf-8", "replace")) / 1_000
+    written = f"Wrote {write_export(path, text, is_handout)} ({size:,.1f} kB) with {counted(len(answers), 'answer')}."
     answered, magics = {answer.asked for answer in answers}, {source: _magic(text) for source, text in texts.items()}
     missing = [source for source, words in magics.items() if source not in answered and _asks(words)]
     if missing:

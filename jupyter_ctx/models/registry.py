@@ -59,7 +59,6 @@ class Models:
         self._stated = StatedWindows()
         self._served_names: dict[str, str] = {}
         self._making, self._learning = threading.Lock(), threading.Lock()  # several requests may begin and end at once
-        self._read: dict[str, int] = {}  # by endpoint: tokens that it read of a request that it truncated
 
     def apart(self) -> Models:
         """Return the same models, keys and knowledge with connections of their own, which may be closed alone."""
@@ -127,9 +126,8 @@ class Models:
 
     def renewed(self, target: Target) -> Target:
         """Return the same with what was learned of its limit since."""
-        end = target.provider.endpoint
-        limit, read = self._limits.get(end, NO_LIMIT), self._read.get(end, 0)
-        return target.with_window(limit.apply_to(target.claimed), learned_limit=limit, read=read)
+        limit = self._limits.get(target.provider.endpoint, NO_LIMIT)
+        return target.with_window(limit.apply_to(target.claimed), learned_limit=limit)
 
     def meter(self, provider: Provider, settings: Settings) -> Meter:
         """Return what counts tokens as this provider does, in the way that the settings choose."""
@@ -192,7 +190,7 @@ class Models:
         """Restore what was known before a restart; newer knowledge holds."""
         for end, known in state.get("endpoints", {}).items():
             if "learned_limit" in known and end not in self._limits:
-                self._limits[end] = replace(known["learned_limit"], heavy=None)
+                self._limits[end] = known["learned_limit"]
             self._served_names.setdefault(end, known.get("served", ""))
             refused_at(end).names |= set(known.get("unsupported", ()))
         counted: dict[tuple[str, str], Counted] = {}
@@ -223,21 +221,12 @@ class Models:
         limit = self._learned(target, lambda limit: limit.after_refusal(refusal, claimed))
         return target.with_window(limit.apply_to(claimed), claimed=claimed, learned_limit=limit)
 
-    def too_heavy(self, target: Target, size: int) -> Target:
-        """Learn that a request of so many bytes was refused for them, and return the target as it is known now."""
-        return replace(target, learned_limit=self._learned(target, lambda limit: limit.too_heavy(size)))
-
-    def accepted(self, target: Target, reply: Reply, expected: float, size: int) -> None:
-        """Learn from an answer to a request of ``expected`` tokens and ``size`` bytes."""
+    def accepted(self, target: Target, reply: Reply, expected: float) -> None:
+        """Learn from an answer to a request of ``expected`` tokens."""
         end, usage = target.provider.endpoint, reply.usage
         tokens = None if usage is None or usage.includes_tools else usage.input_tokens
         self._served_names.update({end: reply.model} if reply.model else {})
-        self._learned(target, lambda limit: limit.after_reply(tokens, expected, size))
-
-    def truncated(self, target: Target, read: int) -> None:
-        """Learn how many tokens a server read of a prompt that it truncated."""
-        end = target.provider.endpoint
-        self._read[end] = max(read, self._read.get(end, 0))
+        self._learned(target, lambda limit: limit.after_reply(tokens, expected))
 
     def _learned(self, target: Target, learn: Callable[[LearnedLimit], LearnedLimit]) -> LearnedLimit:
         with self._learning:

@@ -43,7 +43,6 @@ class Target:
     thinks: whether the model thinks before it answers, which takes tokens too; ``None``: unknown
     takes: the kinds of files that the model can be sent, as far as is known
     learned_limit: what the endpoint's refusals have taught
-    read: tokens that the server read of a prompt that it truncated; 0 where it truncated none
     given: the prices that the user gives for the model, and where; ``None``: none are given
     is_free: whether nobody bills the requests
     cache_key: names the conversation to prompt caches; ``None``: nothing is cached
@@ -62,7 +61,6 @@ class Target:
     thinks: bool | None = None
     takes: frozenset[str] = frozenset()
     learned_limit: LearnedLimit = NO_LIMIT
-    read: int = 0
     given: tuple[Prices, str] | None = None
     is_free: bool = False
     cache_key: str | None = None

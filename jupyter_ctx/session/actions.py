@@ -40,7 +40,7 @@ from ..runtime.frontend import Where, here
 from ..runtime.interrupts import Stopper, uninterrupted
 from ..shown_as import mimebundle
 from .plan import RequestPlan
-from .prompt import memory_text, prompt_text
+from .prompt import memory_path, memory_text, prompt_text
 from .session import Session
 from .summarizer import (
     NO_MORE_TURNS,
@@ -311,10 +311,10 @@ def _answer_at(answers: Sequence[Alternative], number: int, named: str) -> Alter
 def set_memory(session: Session, path: str | Path | None) -> Change:
     """Add a file's text to the system prompt; an empty path: no file's."""
     path = str(path or "")
-    memory, chosen = session.memory, session.conversation.memory
-    if path == chosen or (not path and memory.path(chosen) is None):
+    folder, chosen = session.notebook.folder, session.conversation.memory
+    if path == chosen or (not path and memory_path(folder, chosen) is None):
         return _unchanged("There is no memory file" if not path else "That is the memory file already")
-    file = memory.path(path)
+    file = memory_path(folder, path)
     if file is not None:
         memory_text(file)  # raises where it is no text
     return _apply(session, MemorySet(path), f"{file} joins the system prompt" if file else "No memory file is read")

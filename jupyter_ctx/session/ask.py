@@ -27,7 +27,7 @@ from ..runtime.notebook_budget import notebook_budget
 from ..runtime.redaction import Redactor, without_address_keys
 from ..storage.stored_answers import Outcome
 from ..tools.functions import Tool, as_tools
-from .complete import Completion, StreamListener, as_answer, complete
+from .complete import Completion, StreamListener, as_answer, complete, listener_of
 from .info import notices_of
 from .plan import RequestPlan, counted_plan, plan
 from .prompt import attached_parts, text_room
@@ -129,11 +129,11 @@ class Asker:
         With a ``schema`` the answer is parsed, and asked for once more where it does not match.
         """
         planned, coming = self.planned(ask), coming or StreamListener()
-        coming.begin()
+        coming.on_begin(None)
         try:
             came = complete(self.models, planned, coming, schema, caller=self._caller(ask))
             reply = with_notices(came)
-            is_less = came.sent.decision.left_out or came.sent.dropped or came.is_truncated
+            is_less = came.sent.decision.left_out or came.is_truncated
             return Outcome(reply, bool(is_less) or reply.stop_reason in CUT_SHORT)
         except BaseException:
             self._targets.clear()  # what failed may be known better now
@@ -176,7 +176,7 @@ def ask(
     Raises a :class:`~jupyter_ctx.ChatError`; InvalidAnswerError, which holds the reply, where it does not match the
     ``schema``.
     """
-    kind = None if schema is None else Schema.of(schema)
+    kind, coming = None if schema is None else Schema.of(schema), listener_of(on_piece, on_thought)
     answers = plugin(provider, model) if provider is not None else None
     given = {"model": answers.model if answers else model, **settings}
     chosen = default_settings({}, {name: value for name, value in given.items() if value is not None})
@@ -189,7 +189,7 @@ def ask(
         asked = asked if kind is None else replace(asked, schema=as_answer(kind))
         asked = replace(asked, tools=as_tools(tools)) if tools else asked
         asker = Asker(models, CostBudget(chosen.max_cost, notebook_budget()))
-        answer = asker.answered(asked, StreamListener(None, on_piece, on_thought), kind)
+        answer = asker.answered(asked, coming, kind)
     except KeyboardInterrupt:
         raise ChatInterrupted("stopped; nothing was recorded.") from None
     assert answer.reply is not None

@@ -13,10 +13,10 @@ from ..attachments.attached import Attached
 from ..conversation.messages import file_tokens
 from ..errors import ChatInterrupted, InvalidRequestError
 from .prompt import Prompt, attached_parts
-from .prompt_parts import CELL_SOURCE, divided
 from .send import stopped
 from .session import Session
 from .stored import turn_so_far, turns_before
+from .view import CELL_SOURCE, divided
 
 if TYPE_CHECKING:
     from ..attachments.errors import Failure

@@ -14,24 +14,30 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from ..context.overflow import Overflow
 from ..context.tokens import READ_WHOLE, estimate_tokens
 from ..context.usage import Usage
-from ..conversation.messages import Message, StopReason, ToolCall, ToolResult, ToolRound, Turn
+from ..conversation.messages import Message, StopReason, ToolRound, Turn
 from ..conversation.schema import Schema
-from ..errors import REFUSED, BudgetExceededError, ChatError, ContextOverflowError, InvalidAnswerError, ProviderError
+from ..errors import (
+    REFUSED,
+    BudgetExceededError,
+    ChatError,
+    ContextOverflowError,
+    InvalidAnswerError,
+    InvalidRequestError,
+    ProviderError,
+)
 from ..models.pricing import with_unknown_price, worst_case
 from ..models.registry import Models
 from ..models.target import Target
 from ..providers.base import AnswerSchema, Reply, Request, Thought, streaming
 from ..providers.error_mapping import TOO_LATE
 from ..runtime.interrupts import interruptible, uninterrupted
-from ..wording import counted, dollars
 from .plan import RequestPlan, continued, given_up, overflow_error, smaller
 from .tool_rounds import OnCall, ToolCaller
-from .view import request_bytes
 
 RETRIES = 2  # requests that are sent after refusals
 INCOMPLETE = ("interrupted", "cut")
@@ -40,7 +46,6 @@ NEAR_THE_EDGE = 0.5  # of the window: a shorter prompt without a token of reply 
 UNSAID = 3  # tokens that a reply without text may be reported with
 LONG_PROMPT = 1_000  # tokens by the uncalibrated estimate
 READ_SHARE = 0.35  # of that estimate: no tokenizer needs fewer tokens
-TRUNCATED_GROWTH = 1.25  # of what was read of a truncated request: whole messages are left out, so it varies
 ADDED, HARDLY = 60, 0.25  # tokens worth comparing, and the share of them that must have been read
 AS_THINKING = "The server sent its whole answer as thinking; it is shown as the answer."
 THOUGHT = "</think>"  # templates drop a model's thoughts from older turns, so that fewer tokens are read
@@ -51,7 +56,10 @@ ENDED_EARLY = {
     "context_window": "The context window was full, so the JSON may not be whole: make room, or send a shorter prompt.",
     "refusal": "The model or its provider refused to answer.",
 }
-OnText = Callable[[str], object] | None
+
+
+def nothing(*_: object) -> None:
+    """Do nothing: nobody listens."""
 
 
 @dataclass(slots=True)
@@ -65,53 +73,42 @@ class StreamListener:
     with ``None``, and after, with its result.
     """
 
-    on_begin: Callable[[str | None], object] | None = None
-    on_piece: OnText = None
-    on_thought: OnText = None
-    on_first: Callable[[], object] | None = None
-    on_sent: Callable[[str, str], object] | None = None
-    on_call: OnCall | None = None
+    on_begin: Callable[[str | None], object] = nothing
+    on_piece: Callable[[str], object] = nothing
+    on_thought: Callable[[str], object] = nothing
+    on_first: Callable[[], object] = nothing
+    on_sent: Callable[[str, str], object] = nothing
+    on_call: OnCall = nothing
     pieces: list[str] = field(default_factory=list)
     thoughts: list[str] = field(default_factory=list)
     asked: float = field(default_factory=time.monotonic)
 
     def take(self, item: str | Thought) -> None:
         """Keep and show a piece that came."""
-        if self.on_first is not None and not self.pieces and not self.thoughts:
+        if not self.pieces and not self.thoughts:
             self.on_first()
-        text, kept, show = item, self.pieces, self.on_piece
         if isinstance(item, Thought):
-            text, kept, show = item.text, self.thoughts, self.on_thought
-        kept.append(str(text))
-        if show is not None:
-            show(str(text))
-
-    def begin(self, warning: str | None = None) -> None:
-        """Announce that the reply comes now, with a line to stand above it."""
-        if self.on_begin is not None:
-            self.on_begin(warning)
-
-    def sent(self, model: str, again: str = "") -> None:
-        """Announce that a request goes to a model, or to none; ``again``: why it is another one than before."""
-        if self.on_sent is not None:
-            self.on_sent(model, again)
-
-    def called(self, call: ToolCall, result: ToolResult | None) -> None:
-        """Announce that a function is called, or with a result that it was."""
-        if self.on_call is not None:
-            self.on_call(call, result)
+            self.thoughts.append(item.text)
+            self.on_thought(item.text)
+        else:
+            self.pieces.append(str(item))
+            self.on_piece(str(item))
 
     def show(self, reply: Reply) -> None:
         """Show a stored reply, in one piece."""
-        self.begin()
+        self.on_begin(None)
         parts: tuple[Reply | ToolRound, ...] = (*reply.rounds, reply)
         for part in parts:
             for text, show in ((part.thinking, self.on_thought), (part.text, self.on_piece)):
-                if text and show is not None:
+                if text:
                     show(text)
             if isinstance(part, ToolRound):
                 for call, result in zip(part.calls, part.results, strict=True):
-                    self.called(call, result)
+                    self.on_call(call, result)
+
+    def again(self) -> StreamListener:
+        """Return who is shown the reply to a further request."""
+        return replace(self, pieces=[], thoughts=[])
 
     @property
     def seconds(self) -> float:
@@ -121,6 +118,14 @@ class StreamListener:
     def broken(self, why: Literal["interrupted", "cut"]) -> Reply:
         """Return the reply as far as it came, where nothing more will."""
         return Reply("".join(self.pieces), None, why, thinking="".join(self.thoughts), seconds=self.seconds)
+
+
+def listener_of(on_piece: Any, on_thought: Any) -> StreamListener:
+    """Return who is shown the pieces of a reply. Raises InvalidRequestError for what is no function."""
+    for name, called in {"on_piece": on_piece, "on_thought": on_thought}.items():
+        if called is not None and not callable(called):
+            raise InvalidRequestError(f"{name} is {called!r}: it must be a function.")
+    return StreamListener(on_piece=on_piece or nothing, on_thought=on_thought or nothing)
 
 
 class Completion(NamedTuple):
@@ -195,7 +200,7 @@ def _completed(
     came = Completion(planned, planned)
     try:
         with interruptible():
-            coming.sent(planned.target.model)
+            coming.on_sent(planned.target.model, "")
             for retry in range(RETRIES + 1):
                 try:
                     came = _streamed(models, came, coming, previous)
@@ -207,7 +212,7 @@ def _completed(
                     if retry == RETRIES or coming.thoughts:
                         raise given_up(models, came.sent, error) from None
                     came = came._replace(sent=smaller(models, came.sent, error))
-                    coming.sent(planned.target.model, _sent_again(came, error))
+                    coming.on_sent(planned.target.model, _sent_again(came, error))
         came = _learned(models, came, turn_id)
         return came._replace(error=_all_thinking(came.sent, came.whole()))
     except BaseException as error:  # whatever it is, the text that came is returned
@@ -224,10 +229,8 @@ def _completed(
 
 def _sent_again(came: Completion, refusal: ContextOverflowError) -> str:
     """Return what a request lacks that is sent after a refusal, while its answer is waited for."""
-    lacks, size, other = came.sent.lacks(came.planned), "long", "as much room for the reply"
-    if refusal.by_bytes:
-        size, other = "large", "files of earlier turns"
-    return f"Too {size}; sending again without {lacks or other}"
+    lacks = came.sent.lacks(came.planned) or "as much room for the reply"
+    return f"Too {'large' if refusal.by_bytes else 'long'}; sending again without {lacks}"
 
 
 def _streamed(models: Models, came: Completion, coming: StreamListener, previous: Turn | None) -> Completion:
@@ -251,10 +254,7 @@ def _learned(models: Models, came: Completion, turn_id: str | None) -> Completio
     plan, reply = came.sent, came.reply
     if reply is None or (reply.stop_reason == "cut" and not reply.text):
         return came
-    size = request_bytes(plan.request.messages) if plan.target.learned_limit.heavy is not None else 0
-    models.accepted(plan.target, reply, plan.tokens, size)
-    if came.is_truncated and reply.usage is not None:
-        models.truncated(plan.target, reply.usage.input_tokens)
+    models.accepted(plan.target, reply, plan.tokens)
     reply = replace(reply, model=plan.target.model)
     if came.is_counted and reply.usage is not None:
         models.counted(plan.target, plan.sent, reply, reply.usage, turn_id=turn_id)
@@ -285,7 +285,7 @@ def _checked(came: Completion, reply: Reply, previous: Turn | None) -> Completio
     is_truncated = _is_truncated(plan, usage, previous)
     is_whole = reply.stop_reason not in INCOMPLETE and (usage.output_tokens > 0 or not reply.text)
     beside = plan.request.schema is not None or plan.request.tools  # which each provider counts its way
-    is_other = plan.dropped or beside or plan.again or usage.includes_tools or is_truncated
+    is_other = beside or plan.again or usage.includes_tools or is_truncated
     return came._replace(reply=reply, is_truncated=is_truncated, is_counted=is_whole and not is_other)
 
 
@@ -316,8 +316,6 @@ def _is_truncated(plan: RequestPlan, usage: Usage, previous: Turn | None) -> boo
     """Return whether much less was read than was sent."""
     read, meter = usage.input_tokens, plan.target.meter
     if read < READ_WHOLE * plan.tokens:  # else all of it need not be estimated anew
-        if read <= TRUNCATED_GROWTH * plan.target.read:
-            return True
         raw = sum(estimate_tokens(message.text) for message in plan.request.messages)
         if raw >= LONG_PROMPT and read < READ_SHARE * raw:
             return True
@@ -422,12 +420,11 @@ def _corrected(
 ) -> Completion:
     """Ask once more for an answer that does not match its schema, and return what came of both tries."""
     try:
-        if coming.on_piece is not None:
-            coming.on_piece(BETWEEN)
+        coming.on_piece(BETWEEN)
     except BaseException as raised:  # of who is shown it; the first answer is returned all the same
         return first._replace(error=raised)
     again = continued(first.sent, (*first.sent.again, *asked_again(invalid.text, wrong)))
-    second = _completed(models, again, replace(coming, pieces=[], thoughts=[]))
+    second = _completed(models, again, coming.again())
     reply, error = invalid, second.error
     if second.reply is not None and second.replies:
         reply = replace(billed(invalid, second.reply), rounds=invalid.rounds)
@@ -458,19 +455,19 @@ def _with_calls(models: Models, first: Completion, coming: StreamListener, calle
     """
     came, rounds, replies, notices = first, list[ToolRound](), [*first.replies], list[str]()
     while came.error is None and came.reply is not None and came.reply.calls and len(rounds) <= caller.rounds:
-        called, error = caller.answer(came.reply, coming.called, len(rounds))
+        called, error = caller.answer(came.reply, coming.on_call, len(rounds))
         rounds.append(called)
         if error is not None:
             came = came._replace(reply=None, error=error)
             break
-        whole, before = continued(came.sent, _as_messages(rounds)), came.sent
-        may_shorten = len(rounds) > 1
-        if whole.cut.fits or not may_shorten:
-            came = _completed(models, whole, replace(coming, pieces=[], thoughts=[]))
-            may_shorten = may_shorten and isinstance(came.error, ContextOverflowError) and not came.replies
-        if may_shorten:
+        before = came.sent
+        whole, is_too_long = continued(before, _as_messages(rounds)), False
+        if whole.cut.fits or len(rounds) == 1:
+            came = _completed(models, whole, coming.again())
+            is_too_long = isinstance(came.error, ContextOverflowError) and not came.replies
+        if len(rounds) > 1 and (is_too_long or not whole.cut.fits):
             shorter = continued(before, _as_messages([*(each.shortened() for each in rounds[:-1]), called]))
-            came, notices = _completed(models, shorter, replace(coming, pieces=[], thoughts=[])), [EARLIER_RESULTS]
+            came, notices = _completed(models, shorter, coming.again()), [EARLIER_RESULTS]
         replies += came.replies
         if first.refusal is None:
             first = first._replace(planned=came.planned, refusal=came.refusal)
@@ -484,11 +481,8 @@ def _with_calls(models: Models, first: Completion, coming: StreamListener, calle
     all_rounds = tuple(replace(each, state="") for each in rounds)
     earlier = replies[:-1] if came.reply is not None and came.replies else replies
     reply = replace(billed(*earlier, reply), rounds=all_rounds, notices=(*reply.notices, *notices))
-    if isinstance(error, ContextOverflowError) and not error.by_bytes:
-        error = overflow_error(came.sent, error.overflow, kept=True)
-    if isinstance(error, ChatError) and error.args:
-        spent = f" ({dollars(reply.cost)})" if reply.cost else ""
-        error.args = (f"{error} It came after {counted(len(rounds), 'round')} of calls{spent}.", *error.args[1:])
+    if isinstance(error, ContextOverflowError):
+        error = overflow_error(came.sent, error, kept=True)
     return first._replace(
         sent=came.sent, reply=reply, replies=tuple(replies), is_truncated=came.is_truncated, error=error,
         is_counted=False,

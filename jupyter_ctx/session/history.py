@@ -13,8 +13,8 @@ from ..conversation.places import TurnSlot
 from ..display.tables import first_words
 from ..display.tabular import Table
 from .info import NextRequest
-from .prompt_parts import PromptPart, TableWithParts, answer_parts, asked_and_answered, prompt_parts
-from .view import part_states, turn_tokens
+from .preview import TableWithParts
+from .view import PromptPart, answer_parts, asked_and_answered, part_states, prompt_parts, turn_tokens
 
 TURN_COLUMNS = ("turn", "cell", "prompt", "reply", "tokens", "state")
 ENDINGS: dict[StopReason, str] = {

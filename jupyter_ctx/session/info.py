@@ -11,16 +11,13 @@ from ..context.context_info import ContextInfo, MoneyLeft, Segment, segments_of
 from ..context.overflow import Overflow
 from ..context.tokens import Meter
 from ..context.usage import Spending
+from ..errors import ContextOverflowError
 from ..models.target import KINDS_OF_FILES
 from ..providers.base import Reply
 from ..wording import counted, named_turns
 from .complete import Completion
 from .plan import RequestPlan
-from .view import (
-    Scope,
-    megabytes,
-    turn_tokens,
-)
+from .view import Scope, turn_tokens
 
 READ_MORE = "Its own settings say how much it reads: look for a context length."
 
@@ -151,19 +148,11 @@ def _of_the_fit(came: Completion, *, apart: bool) -> Iterator[Notice]:
     planned, sent, refusal = came.planned, came.sent, came.refusal
     if planned.lacks():
         yield Notice(_left_out(planned, planned.lacks()))
-    if refusal is not None and refusal.by_bytes:
-        lacks = sent.lacks(planned) or "files of earlier turns"
-        yield Notice(f"Too large for the server: sent again without {lacks}.")
-    elif refusal is not None:
-        again = _recovered(planned, refusal.overflow or Overflow(), sent)
+    if refusal is not None:
+        again = _recovered(planned, refusal, sent)
         yield Notice(again + ("." if apart else _kept(sent.gone(planned.cut.start))))
     if sent.scope.shortened > sent.first_whole and sent.past.has_calls:
         yield from _of_results(sent)
-    if sent.dropped:
-        names = " and ".join(dict.fromkeys(file.name for file in sent.dropped))
-        size = megabytes(sum(len(file.data) for file in sent.dropped))
-        text = f"Left out {names} ({size}) of earlier turns: the server takes no larger request. -a sends one again."
-        yield Notice(text, once=text)
 
 
 def _of_results(sent: RequestPlan) -> Iterator[Notice]:
@@ -224,15 +213,16 @@ def _left_out(planned: RequestPlan, gone: str) -> str:
     return f"Left out {gone}{why} ({size} → {planned.tokens:,.0f}){over}.{note}"
 
 
-def _recovered(refused: RequestPlan, overflow: Overflow, sent: RequestPlan) -> str:
-    """Return how a request was made smaller that was refused for its tokens."""
+def _recovered(refused: RequestPlan, refusal: ContextOverflowError, sent: RequestPlan) -> str:
+    """Return how a request was made smaller that was refused."""
+    overflow = refusal.overflow or Overflow()
     size, limit = overflow.input_tokens, overflow.context_window or overflow.max_input_tokens
     figures = f" (the limit is {limit:,} tokens)" if limit else ""
     if size and limit and size > limit:
         figures = f" ({size:,} of {limit:,} tokens)"
     gone = sent.lacks(refused)
     less = f"without {gone}" if gone else f"with a reply of at most {sent.request.max_tokens:,} tokens"
-    return f"Too long{figures}: sent again {less}"
+    return f"Too {'large' if refusal.by_bytes else 'long'}{figures}: sent again {less}"
 
 
 def nearly_full(fill: float) -> str:

@@ -15,7 +15,7 @@ from ..context.learned_limit import Refused
 from ..context.overflow import Overflow
 from ..context.tokens import OVERHEAD_AT_MOST, Fixed, Guess, SentRequest
 from ..conversation.conversation import Conversation
-from ..conversation.messages import Attachment, Message, Turn, file_tokens
+from ..conversation.messages import Message, Turn, file_tokens
 from ..conversation.places import TurnSlot
 from ..errors import ContextOverflowError
 from ..models.registry import Models
@@ -25,15 +25,13 @@ from ..wording import named_turns
 from .view import (
     Scope,
     ledger_of,
-    lightened,
-    megabytes,
     messages_before,
-    request_bytes,
     scope_at,
     turn_tokens,
     view_key,
 )
 
+OF_BYTES = 0.5  # of the usual goal, after a refusal for bytes, characters or memory
 NOT_MEASURED = RequestSize(Ledger(), 0, 0, 0)
 NOT_DECIDED = Decision("send", Cut(0, 0.0, 0.0, fits=True))
 
@@ -125,34 +123,21 @@ class RequestPlan:
         return [self.scope.turn(self.past, place) for place in self.places]
 
     @cached_property
-    def _sent(self) -> tuple[Request, tuple[Attachment, ...]]:
-        """What the provider is sent, and the files of earlier turns that were left out because of their bytes."""
+    def request(self) -> Request:
+        """What the provider is sent."""
         before = messages_before(self.target, self.past, self.scope, self.view)
-        messages, dropped = (*before, self.target.sendable(self.message)), tuple[Attachment, ...]()
-        most = self.target.learned_limit.most_bytes
-        if most is not None:
-            messages, dropped = lightened(messages, most)
+        messages = (*before, self.target.sendable(self.message))
         if not self.again:
-            return self.target.request(messages), dropped
+            return self.target.request(messages)
         is_invalid = self.again[-1].round is None  # a prompt cache is of use to the next round alone
         key = None if is_invalid else self.target.cache_key
         behind = map(self.target.sendable, self.again)
-        return self.target.request((*messages, *behind), cache_key=key, shared=None), dropped
-
-    @cached_property
-    def request(self) -> Request:
-        """What the provider is sent."""
-        return self._sent[0]
+        return self.target.request((*messages, *behind), cache_key=key, shared=None)
 
     @property
     def opening(self) -> Request:
         """The request without what follows the new message."""
         return (replace(self, again=()) if self.again else self).request
-
-    @property
-    def dropped(self) -> tuple[Attachment, ...]:
-        """The files of earlier turns that are left out because of their bytes."""
-        return self._sent[1]
 
     def key(self, *added: str) -> str:
         """Return the fingerprint of its view, with the ids of turns that are ``added`` to it."""
@@ -244,25 +229,16 @@ def continued(planned: RequestPlan, following: Sequence[Message]) -> RequestPlan
 
 
 def smaller(models: Models, refused: RequestPlan, error: ContextOverflowError) -> RequestPlan:
-    """Return a request that is strictly smaller than the refused one, in tokens or in bytes.
+    """Return a request that is strictly smaller than the refused one.
 
     Raises ContextOverflowError where there is none, and where ``on_overflow`` is "stop".
     """
     if refused.target.settings.on_overflow == "stop":
         raise given_up(models, refused, error)
-    overflow, retry = error.overflow or Overflow(), refused.retry + 1
-    if not error.by_bytes:
-        target = models.refused(refused.target, _refusal_of(refused, overflow))
-        return replace(_shorter(refused, target, overflow), retry=retry)
-    size = request_bytes(refused.request.messages)
-    target = models.too_heavy(refused.target, size)
-    lighter = replace(refused, target=target, retry=retry)  # without the largest files of earlier turns
-    if request_bytes(lighter.request.messages) < size:
-        return lighter
-    try:
-        return replace(_shorter(refused, target, overflow, share=0.5), retry=retry)
-    except ContextOverflowError:
-        raise heavy_error(refused, error) from None
+    shorter = _shorter(refused, _learned(models, refused, error), error)
+    if not _sends_less(shorter, refused):
+        raise overflow_error(shorter, error)
+    return replace(shorter, retry=refused.retry + 1)
 
 
 def given_up(
@@ -272,11 +248,8 @@ def given_up(
 
     ``kept``: text had come, and was recorded.
     """
-    if error.by_bytes:
-        return heavy_error(refused, error)
-    overflow = error.overflow or Overflow()
-    target = models.refused(refused.target, _refusal_of(refused, overflow))  # for the next cell, too
-    return overflow_error(replace(refused, target=target), overflow, kept=kept)
+    target = _learned(models, refused, error)  # for the next cell, too
+    return overflow_error(replace(refused, target=target), error, kept=kept)
 
 
 def _basis(
@@ -372,23 +345,30 @@ def _counted(planned: RequestPlan) -> RequestPlan:
     return replace(planned, counted=tokens) if shorter.cut.start == planned.cut.start else shorter
 
 
-def _refusal_of(refused: RequestPlan, overflow: Overflow) -> Refused:
-    """Return what a refusal shows of the endpoint's limit."""
-    return Refused(overflow, whole(refused.tokens), refused.request.max_tokens or 0, refused.retry)
+def _learned(models: Models, refused: RequestPlan, error: ContextOverflowError) -> Target:
+    """Return the target with what a refusal shows of its limit: one for bytes shows nothing."""
+    if error.by_bytes:
+        return refused.target
+    refusal = Refused(
+        error.overflow or Overflow(), whole(refused.tokens), refused.request.max_tokens or 0, refused.retry
+    )
+    return models.refused(refused.target, refusal)
 
 
-def _shorter(refused: RequestPlan, target: Target, overflow: Overflow, *, share: float = 1.0) -> RequestPlan:
-    """Return a request of fewer tokens for ``target``, which knows what the refusal taught; ``share``: of the usual.
+def _shorter(refused: RequestPlan, target: Target, error: ContextOverflowError) -> RequestPlan:
+    """Return a request of fewer tokens for ``target``, which knows what the refusal taught; the least if none is.
 
     Where only the room for the reply was too large, that alone shrinks. Else about the goal's tokens are sent, and at
     least one turn less, where there is one.
     """
-    old, size = refused.target, _size_of(refused, overflow, target)
+    old, size = refused.target, _size_of(refused, error.overflow or Overflow(), target)
     if size is not None and refused.request.schema is None:
         old.meter.record_count(refused.sent, size)
     tokens = size or refused.tokens
-    goal = share * goal_after_refusal(tokens, target.limit, retry=refused.retry)
-    if target.limit_is_stated and _shorter_reply(old, target) and tokens <= target.limit:
+    goal = goal_after_refusal(tokens, target.limit, retry=refused.retry)
+    if error.by_bytes:
+        goal *= OF_BYTES
+    elif target.limit_is_stated and _shorter_reply(old, target) and tokens <= target.limit:
         goal = float(target.limit)
     elif refused.retry and not target.limit_is_stated:
         goal = 1.0  # nobody has said how much fits: the last try sends the least that may be sent
@@ -397,11 +377,7 @@ def _shorter(refused: RequestPlan, target: Target, overflow: Overflow, *, share:
     if not _sends_less(shorter, refused):
         ledger = ledger_of(refused.past, target.meter, refused.scope)
         shorter = _fitted(basis, ledger.last(ledger.count(start, end) - 1, start, end), goal)
-    if not _sends_less(shorter, refused):
-        shorter = _without_summary(shorter, start, goal)
-    if not _sends_less(shorter, refused):
-        raise overflow_error(shorter, overflow)
-    return shorter
+    return shorter if _sends_less(shorter, refused) else _without_summary(shorter, start, goal)
 
 
 def _sends_less(shorter: RequestPlan, refused: RequestPlan) -> bool:
@@ -427,26 +403,23 @@ def _shorter_reply(old: Target, new: Target) -> bool:
 # the errors where none fits
 
 
-def overflow_error(plan: RequestPlan, overflow: Overflow | None = None, *, kept: bool = False) -> ContextOverflowError:
+def overflow_error(
+    plan: RequestPlan, refusal: ContextOverflowError | None = None, *, kept: bool = False
+) -> ContextOverflowError:
     """Return the error for a request that does not fit, with figures and remedy; ``kept``: text was recorded."""
-    limit, stated = plan.target.limit, overflow.input_tokens if overflow else None
+    overflow, by_bytes = (refusal.overflow or Overflow(), refusal.by_bytes) if refusal is not None else (None, False)
+    stated = overflow.input_tokens if overflow else None
     used = whole(plan.tokens) if stated is None else stated
     largest = _largest(plan, used)
+    what, remedy = _figures(plan, overflow, used), _remedy(plan, used, largest)
+    if by_bytes:
+        what, remedy = f"{plan.target.model}: {str(refusal).rstrip('.')}", "Send a smaller file, or less text."
     parts = ", ".join(f"{name} ({tokens:,})" for name, tokens in largest)
     recorded = "What came is kept, marked as cut" if kept else "Nothing was recorded"
     return ContextOverflowError(
-        f"{_figures(plan, overflow, used)}. Largest parts: {parts}. {recorded}. {_remedy(plan, used, largest)}",
-        used=used, limit=limit, largest=largest, prompt=plan.message.content, overflow=overflow,
-    )  # fmt: skip
-
-
-def heavy_error(plan: RequestPlan, refusal: ContextOverflowError) -> ContextOverflowError:
-    """Return the error for a request that was refused for its bytes where none is smaller."""
-    files = (f" {file.name} has {megabytes(len(file.data))}." for file in plan.message.attachments)
-    return ContextOverflowError(
-        f"{plan.target.model}: {refusal}{''.join(files)} Nothing was recorded. "
-        "Send a smaller file, shorten the prompt, or make room with %chat trim.",
-        largest=_largest(plan, whole(plan.tokens)), prompt=plan.message.content, by_bytes=True,
+        f"{what}. Largest parts: {parts}. {recorded}. {remedy}",
+        used=used, limit=plan.target.limit, largest=largest, prompt=plan.message.content, overflow=overflow,
+        by_bytes=by_bytes,
     )  # fmt: skip
 
 

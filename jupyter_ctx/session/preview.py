@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from .. import wording as words
 from ..context.tokens import Meter
 from ..conversation.conversation import Conversation
 from ..conversation.messages import Role, Summary, Turn
-from ..display.tables import first_words
+from ..display.tables import TableRow, first_words, table_text
 from ..display.tabular import data_frame
 from ..models.pricing import RequestPrice, sending_text
 from ..providers.base import Request
 from ..shown_as import mimebundle
+from ..wording.layout import line_width
 from .plan import RequestPlan
-from .prompt_parts import PromptPart, TableWithParts, answer_parts, asked_and_answered, prompt_parts
-from .view import PartStatus, part_states
+from .view import PartStatus, PromptPart, answer_parts, asked_and_answered, part_states, prompt_parts
 
 
 class ViewPart(NamedTuple):
@@ -49,6 +49,28 @@ class ViewPart(NamedTuple):
 PART_COLUMNS = ("turn", "role", "text", "tokens", "exact", "stale", "share", "state", "attached")
 OMITTED = 20  # messages that a preview lists of those that are not sent
 VIEW_COLUMNS = ("turn", "role", "text", "tokens", "share", "state")
+
+
+@dataclass(slots=True)
+class TableWithParts:
+    """A table as it is shown in every form: its heads, the caption above it, and its rows; a str is a line across it.
+
+    ``parts``: the parts of prompts that have a row of their own, by its index.
+    """
+
+    head: TableRow
+    caption: str
+    rows: list[TableRow | str] = field(default_factory=list)
+    parts: dict[int, PromptPart] = field(default_factory=dict)
+
+    def add(self, row: TableRow | str, part: PromptPart | None = None) -> None:
+        """Append a row, or that of a part below its message."""
+        if part is not None:
+            self.parts[len(self.rows)] = part
+        self.rows.append(row)
+
+    def __str__(self) -> str:
+        return f"{self.caption}\n{table_text(self.head, self.rows, line_width())}" if self.rows else self.caption
 
 
 @dataclass(frozen=True, slots=True, repr=False)

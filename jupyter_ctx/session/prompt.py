@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from ..attachments.attached import MOST_SHARE, Attached, TextRoom, with_attached
 from ..config.settings import Settings
-from ..context.budget import MARGIN
 from ..context.vision import vision_of
 from ..conversation.events import TurnAdded
 from ..conversation.messages import Turn, TurnRecord
@@ -18,7 +17,6 @@ from ..conversation.schema import Schema
 from ..conversation.text_safety import checked, clean
 from ..errors import InvalidRequestError
 from ..models.registry import Models
-from ..models.target import Target
 from ..runtime.files import reason_of
 from ..runtime.redaction import Redactor
 
@@ -26,7 +24,6 @@ if TYPE_CHECKING:
     from ..tools.functions import Tool
 
 DEFAULT_MEMORY = "preferences.md"  # beside the notebook
-MEMORY_SHARE = 0.2  # of the limit, at most
 FromStore = Literal["cell", "all", "handed"]  # which stored answers will do
 CELL_SETTINGS = frozenset({"cell", "run", "execution", "source", "append", "new", "record", "stored"})
 
@@ -128,9 +125,12 @@ def attached_parts(given: Any, room: Callable[[int], TextRoom], redactor: Redact
 # what every request begins with
 
 
-def joined_system(system: str, memory: str) -> str:
-    """Return the system prompt, read from its file where a line ``@PATH`` names one, with the memory file's text."""
-    text = prompt_text(system)
+def joined_system(system: str, memory_file: Path | None) -> str:
+    """Return the system prompt, read from its file where a line ``@PATH`` names one, with the memory file's text.
+
+    Raises InvalidRequestError for a file that cannot be read.
+    """
+    text, memory = prompt_text(system), "" if memory_file is None else memory_text(memory_file)
     return checked(f"{text}\n\n{memory}".strip() if memory else text)
 
 
@@ -158,64 +158,14 @@ def _file_text(path: Path, what: str) -> str:
         ) from None
 
 
-class MemoryFile:
-    """The user's own notes, which join every system prompt; read again when the file has changed.
+def memory_path(folder: Path | None, chosen: str | None) -> Path | None:
+    """Return the chosen memory file, else the default one in the notebook's folder, where it exists.
 
-    ``folder`` is the notebook's: the default file is looked for there, and nowhere without a folder.
-    ``problems`` says what is wrong with the file as it was last read, a line each.
+    An empty choice is no file.
     """
-
-    def __init__(self, folder: Path | None = None) -> None:
-        self._folder = folder
-        self._key: tuple[object, ...] = ()  # what decides the text that was read last
-        self._text, self._size = "", 0.0
-        self.problems: tuple[str, ...] = ()
-
-    def path(self, chosen: str | None) -> Path | None:
-        """Return the chosen file, else the default one where it exists; an empty choice is no file."""
-        if chosen:
-            return (self._folder or Path()) / Path(chosen).expanduser()
-        if chosen is not None or self._folder is None:
-            return None
-        usual = self._folder / DEFAULT_MEMORY
-        return usual if usual.is_file() else None
-
-    def read(self, chosen: str | None, target: Callable[[], Target]) -> tuple[Path | None, str]:
-        """Return the file and its text, where that may be sent; ``target`` gives the limit and the tokenizer."""
-        path = self.path(chosen)
-        if path is None:
-            self._key, self.problems = (), ()
-            return None, ""
-        where = target()
-        cap = int(where.limit * MEMORY_SHARE * (1 - MARGIN))
-        written = path.stat().st_mtime_ns if path.exists() else 0
-        key = (path, written, cap, where.provider.tokenizer)
-        if key != self._key:
-            # a meter that has learned nothing: after a restart the same file is sent as before
-            measure = Models().meter(where.provider, where.settings).tokens
-            self._key, (self._text, self._size, self.problems) = key, _read(path, cap, measure)
-        return path, self._text
-
-    def notice(self, path: Path, *, changed: bool) -> str:
-        """Return the line that says that the file last read joins the system prompt."""
-        what = "has changed: it joins the system prompt with" if changed else "joins the system prompt:"
-        return (
-            f"{path.name} beside this notebook {what} about {self._size:,.0f} tokens of every request. "
-            "%chat memory shows them, %chat memory off leaves them out."
-        )
-
-
-def _read(path: Path, cap: int, measure: Callable[[str], float]) -> tuple[str, float, tuple[str, ...]]:
-    """Return what is sent of a memory file that may have ``cap`` tokens, its size, and why it is not sent."""
-    try:
-        text = memory_text(path)
-    except InvalidRequestError as error:
-        return "", 0.0, (f"{error} Nothing of it is sent.",)
-    size = measure(text)
-    if size <= cap:
-        return text, size, ()
-    problem = (
-        f"The memory file {path.name} has about {size:,.0f} tokens, and may have a fifth of a prompt's limit, less a "
-        f"margin for the estimate ({cap:,}): shorten it. Nothing of it is sent."
-    )
-    return "", 0.0, (problem,)
+    if chosen:
+        return (folder or Path()) / Path(chosen).expanduser()
+    if chosen is not None or folder is None:
+        return None
+    usual = folder / DEFAULT_MEMORY
+    return usual if usual.is_file() else None

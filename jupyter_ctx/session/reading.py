@@ -20,7 +20,6 @@ from .info import segments_within
 from .plan import RequestPlan
 from .preview import View, preview
 from .prompt import Prompt
-from .prompt_parts import tokens_within
 from .session import Session
 from .view import (
     PartStatus,
@@ -30,6 +29,7 @@ from .view import (
     request_in,
     same_messages,
     scope_then,
+    tokens_within,
     turn_tokens,
 )
 

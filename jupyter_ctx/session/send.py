@@ -15,7 +15,7 @@ from ..providers.base import Reply
 from ..runtime.interrupts import uninterrupted
 from ..wording import fill_share
 from .actions import Change, keep_summary, plans
-from .complete import Completion, StreamListener, complete
+from .complete import Completion, StreamListener, complete, nothing
 from .info import nearly_full, notices_of
 from .plan import RequestPlan
 from .prompt import Prompt
@@ -43,13 +43,13 @@ def send_prompt(session: Session, prompt: Prompt, coming: StreamListener) -> Rep
         fill = planned.tokens / max(1, planned.target.limit)
         is_nearly_full = prompt.record and _is_first_above(session, NEARLY_FULL, fill)
         warning = nearly_full(fill) if is_nearly_full else None
-        coming.begin(warning)
+        coming.on_begin(warning)
         came = _recorded(session, said, prompt, planned, coming)
         try:
             reply = _with_notices(session, came, coming, before, record=prompt.record)
         except KeyboardInterrupt:
             raise ChatInterrupted("stopped after the answer, which is kept.") from None
-        if warning is None or coming.on_begin is not None:
+        if warning is None or coming.on_begin is not nothing:
             return reply
         return replace(reply, notices=(warning, *reply.notices))  # a script hears of it only so
 
@@ -77,7 +77,7 @@ def _planned(session: Session, said: TurnAdded, prompt: Prompt, coming: StreamLi
     Before anything is left out, a server that reports its window is asked for it anew.
     """
     options = prompt.options
-    coming.sent(str(options.get("model") or session.settings.model))
+    coming.on_sent(str(options.get("model") or session.settings.model), "")
     system, target = session.system_for(options), session.target(options, ask=True, prompt=prompt)
     planned = session.plan(said, target, system, record=prompt.record)
     if planned.cut.start > planned.first:
@@ -99,7 +99,7 @@ def _drafted(session: Session, coming: StreamListener) -> SummaryDraft:
     if session.summary_failures >= SUMMARY_FAILURES:
         return SummaryDraft("Two summaries failed, so the oldest turns are only left out")
     if writer(session):
-        coming.sent(writer(session), "Writing a summary of the oldest turns")
+        coming.on_sent(writer(session), "Writing a summary of the oldest turns")
     try:
         draft = draft_summary(session)
     except ChatError as error:
@@ -166,7 +166,7 @@ def _with_notices(session: Session, came: Completion, coming: StreamListener, be
         session.models.ask_again(sent.target.provider)
     if sent.decision.means == "summarise after":
         after = str(keep_summary(session, _drafted(session, coming), "after"))
-    problems = session.once(*session.models.problems, *session.memory.problems)
+    problems = session.once(*session.models.problems)
     lines = notices_of(came, outdated=_outdated(session, sent) if record else ())
     new = [line.text for line in lines if not line.once or session.once(line.once)]
     return replace(reply, notices=(*reply.notices, *problems, *filter(None, (before, *new, after))))

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -29,10 +30,11 @@ from ..storage.conversation_writer import ConversationWriter, OpenedConversation
 from ..storage.serialization import StoredState
 from ..storage.spending import Sum
 from .complete import as_answer
+from .course import Course
+from .handout import HandedOut
 from .info import NextRequest, info_of
-from .notebook_state import NotebookState
 from .plan import RequestPlan, counted_plan, next_plan, plan
-from .prompt import MemoryFile, Prompt, joined_system, text_room
+from .prompt import Prompt, joined_system, memory_path, memory_text, text_room
 from .tool_rounds import ToolCaller, known_by_name, known_tools
 
 if TYPE_CHECKING:
@@ -43,6 +45,30 @@ ABOVE = "above "  # begins the keys of lines on how full it is, which are said a
 ALWAYS_OF_NOW = {"parameters", "max_cost", "confirm_cost"}  # settings that are not kept, or that bound what is paid
 # settings that decide how much of a conversation a request has room for
 FITS_BY = frozenset({"model", "window", "max_tokens", "compact_at", "min_turns", "max_turns", "budget_share"})
+
+
+@dataclass(frozen=True, slots=True)
+class NotebookState:
+    """What all conversations of one notebook share while its kernel runs; the members are shared and changed in place.
+
+    ``folder``: the notebook's, where the default memory file is looked for.
+    ``seen``: ids of turns that were answered or shown again since the kernel was started.
+    ``notes``: course files with the answer about them.
+    ``handout``: the answers that were handed out with the notebook.
+    ``course``: what a course's file beside the notebook decides.
+    ``recorded``: how many events of each kind were recorded since the kernel was started.
+    ``set_here``: names of settings that were set since the kernel was started.
+    ``others``: conversations that stored answers were looked for in, by their ids in the store.
+    """
+
+    folder: Path | None = None
+    seen: set[str] = field(default_factory=set)
+    notes: dict[str, str] = field(default_factory=dict)
+    handout: HandedOut = field(default_factory=HandedOut)
+    course: Course = field(default_factory=Course)
+    recorded: Counter[type[Event]] = field(default_factory=Counter)
+    set_here: set[str] = field(default_factory=set)
+    others: dict[str, Conversation] = field(default_factory=dict)
 
 
 class Session:
@@ -80,7 +106,7 @@ class Session:
         self.runs: Mapping[str, dict[str, Any]] = {}
         self.journal = journal
         self.models, self.notebook = models or Models(), notebook or NotebookState()
-        self.memory, self.running = MemoryFile(self.notebook.folder), False
+        self.running = False
         self.listeners: list[Callable[[], object]] = []
         self.functions: dict[str, Tool] = {}  # that settings name
         self.summary_failures = 0  # of those nobody asked for, in a row
@@ -251,24 +277,24 @@ class Session:
         """Return the text of a conversation's own system prompt, or one that is given for it, and its memory file."""
         if own is None or "system" in self.notebook.course.locked:
             own = self.settings.system
-        return joined_system((own if given is None else given) or "", self._read_memory(memory)[1])
+        return joined_system((own if given is None else given) or "", memory_path(self.notebook.folder, memory))
 
     def memory_file(self) -> tuple[Path | None, str]:
-        """Return the memory file and as much of its text as joins the system prompt."""
-        return self._read_memory(self.conversation.memory)
-
-    def _read_memory(self, chosen: str | None) -> tuple[Path | None, str]:
-        return self.memory.read(chosen, lambda: self.target({}, ask=False))
+        """Return the memory file and its text; an empty one where it cannot be read."""
+        path = memory_path(self.notebook.folder, self.conversation.memory)
+        with suppress(InvalidRequestError):  # sending raises it
+            return path, memory_text(path) if path is not None else ""
+        return path, ""
 
     def memory_notice(self) -> str | None:
         """Return one line where the default memory file joins the system prompt: at first and after each change."""
-        path, text = self.memory_file()
-        if path is None or not text or self.conversation.memory is not None:
+        path, text = self.memory_file() if self.conversation.memory is None else (None, "")
+        if path is None or not text or not self.once(f"memory {path} {fingerprint(text)}"):
             return None
-        file, version = fingerprint(str(path)), fingerprint(text)
-        before = self.notebook.notes.get(file)
-        self.notebook.notes[file] = version
-        return self.memory.notice(path, changed=before is not None) if before != version else None
+        return (
+            f"{path.name} beside this notebook joins every system prompt: %chat memory shows it, "
+            "%chat memory off leaves it out."
+        )
 
     # where it goes, and what it carries
 
@@ -447,8 +473,8 @@ class Session:
         return new
 
     def notices(self) -> tuple[str, ...]:
-        """Return new notices about the memory file, the store and the handout, a line each; each is returned once."""
-        lines = self.once(*self.memory.problems, *self.notebook.handout.problems)
+        """Return new notices about the store and the handout, a line each; each is returned once."""
+        lines = self.once(*self.notebook.handout.problems)
         if self.journal is not None:
             lines, self.journal.notices = (*lines, *self.journal.notices), []
         return lines

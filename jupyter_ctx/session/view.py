@@ -1,33 +1,36 @@
-"""Which part of a conversation a request sends: its turns, its messages, their bytes and their fingerprints."""
+"""Which part of a conversation a request sends: its turns, its messages, their parts and fingerprints."""
 
 from __future__ import annotations
 
 import hashlib
 import json
+import re
 import threading
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Sequence
 from operator import attrgetter
 from typing import Literal, NamedTuple
 from weakref import WeakKeyDictionary
 
-from ..context.compaction import NOTHING_WITHIN, Ledger
+from ..context.compaction import NOTHING_WITHIN, Ledger, Within
 from ..context.summary_facts import SUMMARY_ANSWER, summary_message
 from ..context.tokens import Fixed, Meter
 from ..conversation.conversation import Conversation
 from ..conversation.messages import Attachment, Message, Summary, Turn, file_tokens
 from ..conversation.places import TurnSlot
+from ..display.tables import shortened
 from ..models.target import Target
 from ..providers.base import Request
-from .prompt_parts import tokens_within
 
 PartStatus = Literal[
     "system", "pinned", "summary", "sent", "prompt", "left out", "excluded", "summarised", "empty",
     "summary of older answers",
 ]  # fmt: skip
-ENCODED = 4 / 3  # base64
 VERSION_ID = attrgetter("record.id")
 SETTINGS_DIGEST = 8  # bytes of a digest that are of the settings
+PART_MARK = "↳ "  # begins the line of a part
+ASIDES = re.compile(r" \(about [\d,]+ tokens?\)|, about [\d,]+ tokens?|; -a .* sends more")  # of a source
+MOST_PART_LINE = 200  # characters of a name
+CELL_SOURCE = re.compile(r"(?:In\[\d+\]|text above (?:In\[\d+\]|this cell))(?= \(|\Z)")  # a cell of the notebook
 _ledgers: WeakKeyDictionary[Conversation, tuple[tuple[object, ...], Ledger]] = WeakKeyDictionary()
 _adding = threading.Lock()  # columns side by side are planned anew in threads
 
@@ -199,37 +202,98 @@ def request_in(target: Target, past: Conversation, scope: Scope, start: int, mes
     return target.request((*before, target.sendable(message)))
 
 
-def request_bytes(messages: Sequence[Message]) -> int:
-    """Return about how many bytes these messages take in a request."""
-    files = sum(_encoded(file) for message in messages for file in message.files)
-    return files + sum(len(message.text.encode("utf-8", "replace")) for message in messages)
+# parts
 
 
-def lightened(messages: tuple[Message, ...], most: int) -> tuple[tuple[Message, ...], tuple[Attachment, ...]]:
-    """Leave out the largest files of earlier turns until ``most`` bytes remain; return the messages and those files.
+class PromptPart(NamedTuple):
+    """What was typed, or one thing that went with a prompt.
 
-    The files of the last message stay, because it asks about them.
+    ``source``: its name, with what was sent of what; empty: what was typed.
+    ``text``, ``files``: as sent.
+    ``tokens``: its size; the parts of a message sum to that of the message.
     """
-    excess, gone = request_bytes(messages) - most, list[Attachment]()
-    for file in sorted((file for message in messages[:-1] for file in message.attachments), key=_encoded, reverse=True):
-        if excess > 0:
-            gone.append(file)
-            excess -= _encoded(file)
-    dropped = set(map(id, gone))  # one file may stand in several turns
-    lighter = [
-        replace(message, attachments=tuple(file for file in message.attachments if id(file) not in dropped))
-        for message in messages[:-1]
+
+    source: str
+    text: str
+    files: tuple[Attachment, ...] = ()
+    tokens: int = 0
+
+    @property
+    def line(self) -> str:
+        """What it is, as a line below its message; its tokens stand beside it."""
+        return shortened(f"{PART_MARK}{ASIDES.sub('', self.source) or 'typed'}", MOST_PART_LINE)
+
+
+def prompt_parts(turn: Turn, tokens: int, meter: Meter) -> tuple[PromptPart, ...]:
+    """Return the parts of a turn's prompt, which share its ``tokens``; none where nothing went with it."""
+    if not turn.sources:
+        return ()
+    typed, *along = divided(turn)
+    sizes = [meter.tokens(part.text) + file_tokens(part.files, meter.vision) for part in along]
+    shares = _shares(sizes, meter.tokens(typed.text), tokens)
+    first = typed._replace(tokens=tokens - sum(shares))  # with what a message has around it
+    return (first, *(part._replace(tokens=share) for part, share in zip(along, shares, strict=True)))
+
+
+def _shares(sizes: Sequence[float], rest: float, tokens: float) -> list[int]:
+    """Return estimated sizes as whole tokens which leave room for the rest of as many ``tokens``."""
+    scale = min(1.0, tokens / max(1.0, sum(sizes) + rest))
+    return [int(scale * size) for size in sizes]
+
+
+def asked_and_answered(turn: Turn, meter: Meter) -> tuple[float, float, bool]:
+    """Return the tokens of a turn's prompt and of what answers it, and whether they are those that were reported."""
+    attached = file_tokens(turn.attachments, meter.vision)
+    returned = file_tokens(turn.files, meter.vision) - attached if turn.rounds else 0.0
+    asked, said = meter.turn_parts(turn.id, turn.prompt, turn.answered, attached, returned)
+    answered = turn.usage.output_tokens - turn.usage.reasoning_tokens if turn.usage is not None else 0
+    is_whole = meter.counted(turn.id) and not turn.rounds and 0 < answered < asked + said
+    if not is_whole:  # both halves were reported, and not their sum alone
+        return asked, said, False
+    return asked + said - answered, answered, True
+
+
+def answer_parts(turn: Turn, tokens: float, meter: Meter) -> tuple[PromptPart, ...]:
+    """Return the calls before a turn's reply, with their results, and the reply, which share ``tokens``.
+
+    None where nothing was called.
+    """
+    pairs = [pair for each in turn.rounds for pair in zip(each.calls, each.results, strict=True)]
+    sizes = [
+        meter.tokens(f"{call.name}{call.arguments}{result.text}") + file_tokens(result.attachments, meter.vision)
+        for call, result in pairs
     ]
-    return (*lighter, messages[-1]), tuple(gone)
+    shares = _shares(sizes, meter.tokens(turn.reply), tokens)
+    calls = [
+        PromptPart(f"{call} → {result.brief}", result.text, result.attachments, share)
+        for (call, result), share in zip(pairs, shares, strict=True)
+    ]
+    return (*calls, PromptPart("reply", turn.reply, tokens=round(tokens) - sum(shares))) if calls else ()
 
 
-def _encoded(file: Attachment) -> int:
-    return int(len(file.data) * ENCODED)
+def tokens_within(turn: Turn, meter: Meter) -> Within:
+    """Return how many tokens of a turn are cells of the notebook, and calls of functions with their results."""
+    has_cells = any(map(CELL_SOURCE.match, turn.sources))
+    if not has_cells and not turn.rounds:
+        return NOTHING_WITHIN
+    asked, answered, _ = asked_and_answered(turn, meter)
+    parts = prompt_parts(turn, round(asked), meter) if has_cells else ()
+    cells = sum(part.tokens for part in parts if CELL_SOURCE.match(part.source))
+    return Within(cells, sum(part.tokens for part in answer_parts(turn, answered, meter)[:-1]))
 
 
-def megabytes(size: int) -> str:
-    """Return a size in bytes in megabytes or kilobytes."""
-    return f"{size / 1e6:.1f} MB" if size >= 1e5 else f"{max(size, 100) / 1e3:.1f} kB"
+def divided(turn: Turn) -> Iterator[PromptPart]:
+    """Yield the parts; of a turn that does not tell where they end, such as one of a file, all that was not typed."""
+    typed, files = turn.typed, turn.attachments
+    yield PromptPart("", typed)
+    rest = turn.prompt[len(typed) :].removeprefix("\n\n")
+    extents = turn.record.extents if turn.record.sources else ((0, 1),) * len(files)
+    if len(extents) != len(turn.sources):
+        yield PromptPart(", ".join(turn.sources), rest, files)
+        return
+    for source, (length, count) in zip(turn.sources, extents, strict=True):
+        yield PromptPart(source, rest[:length], files[:count])
+        rest, files = rest[length:].removeprefix("\n\n"), files[count:]
 
 
 # fingerprints

@@ -225,7 +225,7 @@ def test_a_line_says_that_no_cell_sets_the_model_and_what_looks_like_a_key_can_b
     path.write_text(json.dumps(notebook))
     assert "add --no-redact" in told(kernel, "%chat handout out.ipynb")
     line = told(kernel, "%chat handout out.ipynb --no-redact")
-    assert "(0.6 MB) with 1 answer." in line
+    assert "(601.0 kB) with 1 answer." in line
     assert "put %chat use m above" in line
 
 

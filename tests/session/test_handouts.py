@@ -17,7 +17,7 @@ from jupyter_ctx.context.logprobs import Token, TokenLogprob
 from jupyter_ctx.providers.base import Request, Thought
 from jupyter_ctx.runtime.frontend import fingerprint
 from jupyter_ctx.session.handout import HandedOut, HandoutAnswer, gathered, notebook_in, with_answers
-from jupyter_ctx.session.notebook_state import NotebookState
+from jupyter_ctx.session.session import NotebookState
 from jupyter_ctx.session.stored import AFTER_OTHERS
 from jupyter_ctx.testing import Answer, ScriptedProvider
 

@@ -134,7 +134,7 @@ def test_tokens_cost_and_seconds_are_those_of_all_rounds() -> None:
 def test_max_cost_ends_the_rounds_and_keeps_what_was_said() -> None:
     provider = ScriptedProvider(calls(("table", "{}"), text="I look."))
     chat = Chat(provider=provider, prices=(1_000, 1_000), max_cost=2.5, max_tokens=200)
-    with pytest.raises(BudgetExceededError, match="round"):
+    with pytest.raises(BudgetExceededError, match="max_cost"):
         chat.send("Read the table for ever.", tools=[table])
     assert 1 < len(provider.requests) < 10
     [turn] = chat.turns
