@@ -279,8 +279,9 @@ class Library:
         )
         session.restore(opened)
         environment = _told_of_environment(course.begun, self._config.keys() | course.named)
-        is_new = session.once(course.line(course.begun, course.begun.system or ""))
-        lines = [*session.once(environment), *([course.line(session.settings, session.own_system)] if is_new else [])]
+        is_new = session.once(course.line(course.begun))
+        now = replace(session.settings, system=session.own_system or None)
+        lines = [*session.once(environment), *([course.line(now)] if is_new else [])]
         self.notes += [line for line in lines if line and line not in self._told]
         self._told.update(lines)
         chat = self._chats[journal.name] = self._capped(chat_of(session))

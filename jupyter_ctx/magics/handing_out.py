@@ -30,12 +30,12 @@ def _handout(call: Call, file: str) -> str:
     path, saved = path_of(file), _saved_notebook(call)
     if path.suffix != ".ipynb" or path.resolve() == saved.resolve():
         raise InvalidRequestError(f"{file} must be the name of another notebook than this one, ending in .ipynb.")
-    notebook = _carried(notebook_in(saved), clear=call.options.clear)
-    redactor, all_texts = call.redactor(), (whole_text(cell, "source") for cell in notebook["cells"])
-    texts = {fingerprint(text): text for text in all_texts}
+    notebook, redactor = _carried(notebook_in(saved), clear=call.options.clear), call.redactor()
     _check_no_secret(notebook, redactor)
-    answers = gathered([chat.conversation for chat in call.host.library.chats], texts, redactor.contains_secret)
-    for source in texts.keys() & call.host.maps.keys():
+    texts = [whole_text(cell, "source") for cell in notebook["cells"]]
+    sources = [fingerprint(text) for text in texts]
+    answers = gathered([chat.conversation for chat in call.host.library.chats], sources, redactor.contains_secret)
+    for source in call.host.maps.keys() & sources:
         answers += _of_map(call, source, redactor)
     if not answers:
         raise InvalidRequestError(
@@ -45,12 +45,15 @@ def _handout(call: Call, file: str) -> str:
     text = with_answers(notebook, answers)
     size = len(text.encode("utf-8", "replace")) / 1_000
     written = f"Wrote {write_export(path, text, is_handout)} ({size:,.1f} kB) with {counted(len(answers), 'answer')}."
-    answered, magics = {answer.asked for answer in answers}, {source: _magic(text) for source, text in texts.items()}
-    missing = [source for source, words in magics.items() if source not in answered and _asks(words)]
+    magics, answered = [_magic(text) for text in texts], {answer.asked for answer in answers}
+    missing = [
+        f"{number} ({first_words(text)!r})"
+        for number, (text, source, words) in enumerate(zip(texts, sources, magics, strict=True), 1)
+        if source not in answered and _asks(words)
+    ]
     if missing:
-        count, first = counted(len(missing), "cell"), first_words(texts[missing[0]])
-        written += f" Without an answer: {count}, such as {first!r}: the model is asked."
-    if not any(words[1:2] == ["use"] or {"-m", "--model"} & {*words} for words in magics.values()):
+        written += f" The copy asks the model in {counted(len(missing), 'cell')}: {', '.join(missing)}."
+    if not any(words[1:2] == ["use"] or {"-m", "--model"} & {*words} for words in magics):
         written += (
             f" No cell sets the model: put %chat use {call.chat.config.model} above the first prompt, or a reader "
             "whose default is another model is asked for a key."

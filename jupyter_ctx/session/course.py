@@ -18,7 +18,7 @@ from ..providers.lookup import check_known, given_address, is_self_hosted, missi
 from ..runtime.files import reason_of
 
 COURSE_FILE = "jupyter_ctx.toml"
-MOST_COURSE_BYTES, MOST_WRONG_LINES = 65_536, 20  # of the file that is read
+MOST_COURSE_BYTES, MOST_TRIES = 65_536, 3_000  # of the file that is read, and to read runs of its lines
 MOST_TOLD = 450  # characters of a line about it
 GIVEN = (
     "model", "system", "temperature", "effort", "max_tokens", "window", "n_ctx", "on_overflow", "compact_at",
@@ -44,12 +44,11 @@ class Course:
     locked: frozenset[str] = frozenset()
     problems: tuple[str, ...] = ()
 
-    def line(self, now: Settings, system: str) -> str:
-        """Return one line, whole, of what the file sets in a conversation with these settings and this system prompt.
+    def line(self, now: Settings) -> str:
+        """Return one line, whole, of what the file sets in a conversation with these settings.
 
         What the conversation has of its own is named apart. Empty: the file says nothing.
         """
-        now = replace(now, system=system or None)
         own = [name for name in sorted(self.named) if getattr(now, name) != getattr(self.begun, name)]
         parts = [f"{name} {_typed(name, self.begun)}" for name in sorted(self.named.difference(own))]
         parts += [f"locked {', '.join(sorted(self.locked))}"] if self.locked else []
@@ -148,19 +147,29 @@ def course_of(text: str, settings: Settings, given: Collection[str] = (), *, has
 
 
 def _table_in(text: str) -> tuple[dict[str, Any], list[str]]:
-    """Return what is valid in a text, and what is said of the rest: lines are left out until the others can be read."""
+    """Return what is valid in a text, and what is said of the rest.
+
+    Of a text that is no TOML, each shortest run of lines that is TOML by itself counts; other lines are passed over.
+    """
     import tomllib  # not before there is a file
 
-    lines, problems = text.splitlines(), list[str]()
-    for _ in range(MOST_WRONG_LINES):
+    try:
+        return tomllib.loads(text), []
+    except (ValueError, RecursionError) as error:
+        problem = f"what is no TOML is ignored: {error}."
+    lines, table, start, end = text.split("\n"), dict[str, Any](), 0, 1
+    for _ in range(MOST_TRIES):
         try:
-            return tomllib.loads("\n".join([*lines, ""])), problems
-        except ValueError as error:
-            problems = problems or [f"what is no TOML is ignored: {error}."]
-            named = re.search(r"at line (\d+)", str(error))
-            wrong = int(named[1]) - 1 if named is not None else -1  # else it ends within a text or a list
-            del lines[wrong]
-    return {}, problems
+            table |= tomllib.loads("\n".join([*lines[start:end], ""]))
+            start = end
+        except (ValueError, RecursionError):
+            if end >= len(lines):  # however many lines follow, this one begins nothing
+                start += 1
+                end = start
+        end += 1
+        if start >= len(lines):
+            break
+    return table, [problem]
 
 
 def _with(settings: Settings, name: str, value: Any) -> Settings:

@@ -120,43 +120,34 @@ def gathered(
     """Return the answers of these cells, by the fingerprints of their texts, without those that hold a secret.
 
     Of a cell that was answered several times, the answer counts that stands in its conversation now, else the newest:
-    a cell of a lesson may be cleared or taken back by one further down.
+    a cell of a lesson may be cleared or taken back by one further down. The first of the conversations counts most.
     """
-    answers = dict[str, list[HandoutAnswer]]()
-    for turns, before in (run for conversation in conversations for run in _newest(conversation)):
-        record = turns[0].record
-        source, cell = record.source or "", record.cell or record.run or ""
-        is_whole = all(turn.record.stop_reason not in INCOMPLETE for turn in turns)
-        is_open = not any(is_secret(turn.answered + turn.thinking) for turn in turns)
-        if source in cells and is_whole and is_open:
-            answers.setdefault(cell, [_answer_of(turn, source, before) for turn in turns])
+    answers = dict[str, list[HandoutAnswer]]()  # by cell: what comes later counts more
+    for conversation in reversed(conversations):
+        past, runs = Conversation(), list[tuple[str, tuple[Turn, ...]]]()
+        for event in conversation.events:
+            if isinstance(event, TurnAdded):
+                runs.append((_before(past, event), (event.turn,)))
+            elif isinstance(event, Offered) and not any(each.error for each in event.alternatives.answers):
+                offer = event.alternatives
+                runs.append((_before(past, TurnAdded(offer.asked, offer.append, offer.new)), offer.turns))
+            past.append(event)
+        now = {place.turn.id for place in conversation.places}
+        now |= {turn.id for offer in conversation.offers.values() for turn in offer.turns}
+        for before, turns in sorted(runs, key=lambda run: run[1][0].id in now):
+            asked = turns[0].record
+            is_whole = all(turn.stop_reason not in INCOMPLETE for turn in turns)
+            is_open = not any(is_secret(turn.answered + turn.thinking) for turn in turns)
+            if asked.source and asked.source in cells and is_whole and is_open:
+                answers[asked.cell or asked.run or ""] = [_answer_of(turn, before) for turn in turns]
     return [answer for of_cell in answers.values() for answer in of_cell]
 
 
-def _answer_of(turn: Turn, source: str, before: str) -> HandoutAnswer:
+def _answer_of(turn: Turn, before: str) -> HandoutAnswer:
     return HandoutAnswer(
-        _prompt_key(turn, turn.model), source, before, text=turn.reply, thinking=turn.thinking,
+        _prompt_key(turn, turn.model), turn.record.source or "", before, text=turn.reply, thinking=turn.thinking,
         stop_reason=turn.stop_reason, tokens=turn.record.tokens, rounds=turn.rounds,
     )  # fmt: skip
-
-
-def _newest(conversation: Conversation) -> list[tuple[tuple[Turn, ...], str]]:
-    """Return the answers of each run of a cell, with the fingerprint of the turns before it.
-
-    What stands in the conversation now comes first, then the newest.
-    """
-    past, runs = Conversation(), list[tuple[tuple[Turn, ...], str]]()
-    for event in conversation.events:
-        if isinstance(event, TurnAdded):
-            runs.append(((event.turn,), _before(past, event)))
-        elif isinstance(event, Offered) and not any(each.error or each.problem for each in event.alternatives.answers):
-            offer = event.alternatives
-            runs.append((offer.turns, _before(past, TurnAdded(offer.asked, offer.append, offer.new))))
-        past.append(event)
-    now = {place.turn.id for place in conversation.places}
-    now |= {turn.id for offer in conversation.offers.values() for turn in offer.turns}
-    runs.reverse()
-    return sorted(runs, key=lambda run: run[0][0].id not in now)
 
 
 def _before(past: Places, said: TurnAdded) -> str:

@@ -99,8 +99,8 @@ def history(now: NextRequest) -> History:
     """Return every turn since the last clear."""
     plan = now.plan
     past, stale, meter = plan.past, plan.past.stale(), plan.target.meter
-
-    states = part_states(past, plan.scope, plan.first)
+    is_refused = plan.decision.means == "refuse"  # then nothing is sent, and nothing is left out either
+    states = part_states(past, plan.scope, plan.first if is_refused else plan.cut.start)
     rows = History(
         _row(number, place, plan.scope.turn(past, place), state, meter, stale=place.id in stale)
         for number, place, state in zip(count(1), past.places, states, strict=False)

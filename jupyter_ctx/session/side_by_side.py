@@ -14,8 +14,8 @@ from typing import Any, Protocol
 
 from ..conversation.conversation import Conversation
 from ..conversation.events import Chosen, Kept, Offered, TurnAdded
-from ..conversation.messages import Alternative, Alternatives, new_id
-from ..errors import ChatError, ChatInterrupted, InvalidAnswerError, InvalidRequestError, ProviderError, in_words
+from ..conversation.messages import Alternative, Alternatives, TurnRecord, new_id
+from ..errors import ChatError, ChatInterrupted, InvalidRequestError, ProviderError, in_words
 from ..providers.base import Reply, ReplySource
 from ..runtime.interrupts import GRACE_SECONDS, POLL_SECONDS, uninterrupted
 from ..runtime.redaction import Redactor
@@ -57,21 +57,15 @@ class _Watcher(Protocol):
 
 @dataclass(slots=True, eq=False)
 class _Column:
-    """One column: whom it asks, with which request, and what became of that. ``known``: an answer that was there."""
+    """One column: its number from 0, whom it asks, with which request, and what became of that."""
 
+    number: int
     asked: Candidate
     planned: RequestPlan | None = None
-    known: Alternative | None = None
     came: Completion | None = None
     reply: Reply | None = None
     error: BaseException | None = None
     turn_id: str = field(default_factory=new_id)
-
-    @property
-    def digest(self) -> str | None:
-        """The fingerprint of the request."""
-        planned = self.planned
-        return None if planned is None else request_digest(planned.target, planned.request)
 
     @property
     def answer(self) -> Reply | None:
@@ -91,13 +85,22 @@ class _Column:
             return f"The model refused to answer{f': {answer.detail}' if answer.detail else '.'}"
         return ""
 
+    def alternative(self, asked: TurnRecord) -> Alternative:
+        """Return what is kept of it."""
+        label, came, answer = self.asked.label, self.came, self.answer
+        if came is None or answer is None or not answer.text.strip():
+            nothing = NOT_BEGUN if answer is None else "The reply was empty."
+            return Alternative(label, error=self.problem or nothing)
+        record = record_of(asked, came.sent, answer, self.turn_id)
+        return Alternative(label, answer.text, answer.thinking, record, problem=self.problem, rounds=answer.rounds)
+
 
 def ask_each(session: Session, prompt: Prompt, columns: Sequence[Candidate], watcher: _Watcher) -> Alternatives:
     """Ask several models, or one several times, at once; the first whole answer is the turn, the others are versions.
 
     A request that fails says so in its column. Where answers are there already, stored for the same requests or handed
-    out with the notebook, they are shown, and only what failed is asked. Raises ChatError where no answer is whole, and
-    ChatInterrupted, which keeps what came.
+    out with the notebook, they are shown as they were, and nothing is asked. Raises ChatError where no answer is whole,
+    and ChatInterrupted, which keeps what came.
     """
     with asking(session, prompt) as said:
         return _SideBySide(session, watcher, prompt, said, columns).answers()
@@ -110,38 +113,25 @@ class _SideBySide:
         self, session: Session, watcher: _Watcher, prompt: Prompt, said: TurnAdded, columns: Sequence[Candidate]
     ) -> None:
         self._session, self._watcher, self._prompt, self._said = session, watcher, prompt, said
-        self._columns = [_Column(column) for column in columns]
+        self._columns = [_Column(number, column) for number, column in enumerate(columns)]
         self._left = list[_Column]()  # those whose answers still come
         self._news = queue.SimpleQueue[Callable[[], object]]()  # what threads let the one that asks do
         self._is_stopped = False
 
     def answers(self) -> Alternatives:
         """Return the answers, one for each column, and record them."""
-        stored = self._prompt.stored if self._prompt.record else None
-        past, known = self._of_cell() if stored is not None else (None, None)
+        session, said, stored = self._session, self._said, self._prompt.stored if self._prompt.record else None
+        past, known = self._of_cell() if stored in ("cell", "all") else (None, None)
         if stored is not None and known is None:
             known = self._handed()
-        if known is None or not all(map(_is_whole, known.answers)):
-            for column in self._columns:
-                self._plan(column)
-        digest = digested([column.digest for column in self._columns], ())
-        if known is None and stored == "all" and self._session.journal is not None:
-            past, known = None, _copied(self._session.journal.alternatives_to(digest), self._said)
+        digest = self._planned() if known is None else ""
+        if known is None and stored == "all" and session.journal is not None:
+            known = _copied(session.journal.alternatives_to(digest), said)
         self._watcher.begin()
-        if known is not None and all(map(_is_whole, known.answers)):
+        if known is not None:
             return self._shown(known, past)
-        for number, column in enumerate(self._columns):
-            answer = known.answers[number] if known is not None else None
-            if known is not None and answer is not None and _is_whole(answer):
-                column.known = answer
-                self._watcher.done(number, self._reply_of(known, answer))
-            elif column.error is not None:
-                self._watcher.failed(number, column.problem)
-        return self._kept(digest, is_interrupted=self._ask())
-
-    def _kept(self, digest: str, *, is_interrupted: bool) -> Alternatives:
-        """Record what came, and return it. Raises a ChatError."""
-        said, answers = self._said, tuple(map(self._alternative, self._columns))
+        is_interrupted = self._ask()
+        answers = tuple(column.alternative(said.turn.record) for column in self._columns)
         alternatives = Alternatives(said.turn, answers, said.append, said.new, digest)
         is_kept = bool(alternatives.turns) and self._prompt.record
         if is_kept:
@@ -150,31 +140,26 @@ class _SideBySide:
             raise ChatInterrupted(f"stopped; {'the answers so far are kept' if is_kept else 'nothing was recorded'}.")
         return self._checked(alternatives)
 
-    def _plan(self, column: _Column) -> None:
-        """Plan the request of a column, or keep its error where it cannot be sent."""
-        session, options, record = self._session, column.asked.options, self._prompt.record
-        try:
-            target = session.target(options, ask=True, prompt=self._prompt)
-            column.planned = session.plan(self._said, target, session.system_for(options), record=record)
-        except ChatError as error:
-            column.error = error
+    def _planned(self) -> str:
+        """Plan the requests, keep the errors of those that cannot be sent, and return the fingerprint of them all."""
+        session, digests = self._session, list[str | None]()
+        for column in self._columns:
+            options = column.asked.options
+            try:
+                target = session.target(options, ask=True, prompt=self._prompt)
+                system, record = session.system_for(options), self._prompt.record
+                column.planned = session.plan(self._said, target, system, record=record)
+                digests.append(request_digest(target, column.planned.request))
+            except ChatError as error:
+                column.error = error
+                digests.append(None)
+        return digested(digests, ())
 
     def _keep(self, alternatives: Alternatives, chosen: str = "") -> None:
         """Record answers: the ``chosen`` one is the turn, else the first whole one, else the first that there is."""
         there = [answer for answer in alternatives.answers if not answer.error]
         first = next((answer for answer in there if not answer.problem), there[0])
         self._session.record(Offered(alternatives), Chosen(alternatives.id, chosen or first.record.id))
-
-    def _alternative(self, column: _Column) -> Alternative:
-        """Return what is kept of a column."""
-        label, came, answer = column.asked.label, column.came, column.answer
-        if column.known is not None:
-            return replace(column.known, label=label)
-        if came is None or answer is None or not answer.text.strip():
-            nothing = NOT_BEGUN if answer is None else "The reply was empty."
-            return Alternative(label, error=column.problem or nothing)
-        record = record_of(self._said.turn.record, came.sent, answer, column.turn_id)
-        return Alternative(label, answer.text, answer.thinking, record, problem=column.problem, rounds=answer.rounds)
 
     def _checked(self, offered: Alternatives) -> Alternatives:
         """Return the answers. Raises ChatError where none is whole: the only error there is, or all in words."""
@@ -191,7 +176,7 @@ class _SideBySide:
     def _of_cell(self) -> tuple[Conversation | None, Alternatives | None]:
         """Return what the cell was answered to the same requests, with its conversation, before this kernel."""
         session, cell = self._session, self._said.turn.record.cell
-        for past in session.pasts_of(cell) if cell and self._prompt.stored != "handed" else ():
+        for past in session.pasts_of(cell) if cell else ():
             offers = [offer for offer in past.all_offers if offer.asked.record.cell == cell]
             if offers:
                 is_new = offers[-1].id not in session.notebook.seen
@@ -200,14 +185,14 @@ class _SideBySide:
         return None, None
 
     def _is_same(self, offered: Alternatives, past: Conversation) -> bool:
-        """Return whether all stored answers that are whole are to just these requests, as they were then."""
-        if len(offered.answers) != len(self._columns) or not any(map(_is_whole, offered.answers)):
+        """Return whether stored answers were not broken off, and are to just these requests, as they were then."""
+        if len(offered.answers) != len(self._columns) or not _is_whole(offered):
             return False
         prompts = [replace(self._prompt, options=column.asked.options) for column in self._columns]
         pairs = zip(offered.answers, prompts, strict=True)
-        whole = [(offered.turn(answer), prompt) for answer, prompt in pairs if _is_whole(answer)]
+        came = [(offered.turn(answer), prompt) for answer, prompt in pairs if not answer.error]
         try:
-            return all(answers_as_then(self._session, past, turn, self._said, prompt) for turn, prompt in whole)
+            return all(answers_as_then(self._session, past, turn, self._said, prompt) for turn, prompt in came)
         except ChatError:  # a model is not there: its column will say so
             return False
 
@@ -226,10 +211,17 @@ class _SideBySide:
         return Alternatives(said.turn, tuple(answers), said.append, said.new)
 
     def _shown(self, known: Alternatives, past: Conversation | None) -> Alternatives:
-        """Show answers that are all there already, and count the cell as run; see also ``_show_again`` of a turn."""
+        """Show answers that are there already, and count the cell as run; see also ``_show_again`` of a turn."""
         session, asked = self._session, self._said.turn.record
+        source: ReplySource = "store" if known.digest else "handout"
         for number, answer in enumerate(known.answers):
-            self._watcher.done(number, self._reply_of(known, answer))
+            if answer.error:
+                self._watcher.failed(number, answer.error)
+                continue
+            reply = stored_reply(known.turn(answer), self._prompt.schema, source)
+            if reply is None:  # the schema has changed in a way that the request does not show
+                raise InvalidRequestError("A stored answer does not match the schema: --ask asks again.")
+            self._watcher.done(number, reply)
         session.notebook.seen.update((known.id, *(turn.id for turn in known.turns)))
         place = session.conversation.place_of(known)
         is_out = past is not None and place is None and session.is_behind
@@ -239,18 +231,15 @@ class _SideBySide:
             session.record(Kept(place.id, asked.run or "", asked.execution))
         return self._checked(known)
 
-    def _reply_of(self, known: Alternatives, answer: Alternative) -> Reply:
-        source: ReplySource = "store" if known.digest else "handout"
-        reply = stored_reply(known.turn(answer), self._prompt.schema, source)
-        if reply is None:  # the schema has changed in a way that the request does not show
-            raise InvalidRequestError("A stored answer does not match the schema: --ask asks again.")
-        return reply
-
     # asking
 
     def _ask(self) -> bool:
         """Send the requests at once, and tell the watcher what comes; return whether Ctrl-C stopped it."""
-        self._left = [column for column in self._columns if column.error is None and column.known is None]
+        for column in self._columns:
+            if column.error is None:
+                self._left.append(column)
+            else:
+                self._watcher.failed(column.number, column.problem)
         try:
             for column in list(self._left):  # daemons: a server that is silent does not keep Python from ending
                 name = "jupyter_ctx side by side"
@@ -282,9 +271,9 @@ class _SideBySide:
 
     def _answer(self, column: _Column) -> None:
         """Send one request, in a thread of its own."""
-        number, watcher = self._columns.index(column), self._watcher
+        watcher = self._watcher
         piece, thought, sent = (
-            partial(self._tell, partial(tell, number)) for tell in (watcher.feed, watcher.think, watcher.sent)
+            partial(self._tell, partial(tell, column.number)) for tell in (watcher.feed, watcher.think, watcher.sent)
         )
         listener = StreamListener(on_piece=piece, on_thought=thought, on_sent=sent)
         try:
@@ -294,19 +283,15 @@ class _SideBySide:
                 self._session.models, planned, listener, prompt.schema, turn_id=column.turn_id,
                 caller=self._session.caller(prompt, planned.target),
             )  # fmt: skip
-            if self._is_stopped and came.reply is not None and came.reply.stop_reason == "cut":
-                column.came = came._replace(
-                    reply=replace(came.reply, stop_reason="interrupted")
-                )  # its connection closed
+            if self._is_stopped and came.reply is not None and came.reply.stop_reason == "cut":  # its connection closed
+                column.came = came._replace(reply=replace(came.reply, stop_reason="interrupted"))
             column.reply = reply = with_notices(came)
             if reply.stop_reason == "cut":
                 raise ProviderError(broke_off(reply))
         except BaseException as error:  # of this column alone
             column.error = KeyboardInterrupt() if self._is_stopped else error
-            if isinstance(error, InvalidAnswerError):
-                column.reply = error.reply
         finally:
-            self._news.put(partial(self._ended, number, column))
+            self._news.put(partial(self._ended, column))
 
     def _tell(self, tell: Callable[..., object], text: str, *more: str) -> None:
         """Let the main thread tell the watcher of a text that is not empty; end this thread where all is stopped."""
@@ -315,35 +300,33 @@ class _SideBySide:
         if text:
             self._news.put(partial(tell, text, *more))
 
-    def _ended(self, number: int, column: _Column) -> None:
+    def _ended(self, column: _Column) -> None:
         """Count what a column's answers cost, and say how it ended."""
         with uninterrupted():
             self._left.remove(column)
             if column.came is not None:
                 for reply in column.came.replies:
                     self._session.spend(column.came.sent.target, reply)
-            shown = column.reply or column.answer  # interrupted, or broken off
+            shown = column.reply or column.answer  # interrupted, broken off, or not as its schema says
             if shown is not None and (shown.text or column.error is None):
-                self._watcher.done(number, shown)
+                self._watcher.done(column.number, shown)
             if column.error is not None:
-                self._watcher.failed(number, column.problem)
+                self._watcher.failed(column.number, column.problem)
 
 
-def _is_whole(answer: Alternative) -> bool:
-    """Return whether an answer came, and nothing stopped it."""
-    return not answer.error and answer.record.stop_reason not in INCOMPLETE
+def _is_whole(offered: Alternatives) -> bool:
+    """Return whether an answer came, and none was broken off; a request that failed says so again."""
+    return bool(offered.turns) and all(turn.stop_reason not in INCOMPLETE for turn in offered.turns)
 
 
 def _copied(offered: Alternatives | None, said: TurnAdded) -> Alternatives | None:
-    """Return stored answers of another conversation, where one is whole, as answers to this cell."""
-    if offered is None or not any(map(_is_whole, offered.answers)):
+    """Return stored answers of another conversation, where none was broken off, as answers to this cell."""
+    if offered is None or not _is_whole(offered):
         return None
-    asked, now = said.turn.record, time.time()
-    answers = list[Alternative]()
-    for answer in offered.answers:
-        record = replace(
-            answer.record, id=new_id(), start=None, summary=None, cost=None, stored=True, cell=asked.cell,
-            at=now, run=asked.run, execution=asked.execution, source=asked.source,
-        )  # fmt: skip
-        answers.append(replace(answer, record=record))
+    asked = said.turn.record
+    as_here: dict[str, Any] = {
+        "start": None, "summary": None, "cost": None, "stored": True, "at": time.time(),
+        "cell": asked.cell, "run": asked.run, "execution": asked.execution, "source": asked.source,
+    }  # fmt: skip
+    answers = [replace(answer, record=replace(answer.record, id=new_id(), **as_here)) for answer in offered.answers]
     return replace(offered, asked=said.turn, answers=tuple(answers), id=new_id())

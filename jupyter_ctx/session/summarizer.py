@@ -78,22 +78,35 @@ def draft_summary(
 ) -> SummaryDraft:
     """Write a summary of the older turns and check it; nothing is recorded.
 
-    The newest ``kept`` turns stay word for word.
+    The user's own lines complete it, or stand where a model fails. ``method``: as the setting ``summary_model`` says,
+    where it is ``None``. The newest ``kept`` turns stay word for word.
     """
     planned = session.next_plan()
-    older = _older(planned, kept)
+    older, target, stopper = _older(planned, kept), planned.target, stopper or Stopper()
     if not older.turns:
         return SummaryDraft(f"Nothing to summarise: {_why_not(planned, kept)}")
-    done = f"Summarised {words.named_turns(older.numbers)}"
-    return write_summary(session, older, planned.target, done, method, instructions, stopper)
+    done, cap, text = f"Summarised {words.named_turns(older.numbers)}", summary_cap(target.limit), ""
+    used: Method = method or ("model" if writer(session) else "extractive")
+    if used == "model":
+        try:
+            text = model_summary(session, older, cap, instructions, stopper)
+        except ChatError as error:
+            used, done = "extractive", f"{done} by your own lines, for the model wrote no summary: {error}"
+    if stopper.stopped:
+        return SummaryDraft("Stopped: no summary was written, and everything is as it was")
+    text = with_own_lines(text, older, target, cap)
+    problem = _problem(text, older, planned)
+    if problem:
+        return SummaryDraft(f"Summary dropped: {problem}", failed=True)
+    return SummaryDraft(done, Summary(text, older.covers, used))
 
 
 def summary_plan(planned: RequestPlan, used: int) -> Plan:
     """Return what a summary would do now, where ``used`` tokens are; no model is asked."""
-    older, target = _older(planned), planned.target
+    older = _older(planned)
     if not older.turns:
         return Plan(_why_not(planned), possible=False)
-    longest = _fixed_with("", target, planned.scope.fixed.system) + summary_cap(target.limit)
+    longest = _fixed_with("", planned) + summary_cap(planned.target.limit)
     most = min(longest, older.instead_of) + older.beside
     text = f"send {words.named_turns(older.numbers)} as a summary"
     return Plan(text, before=used, after=round(most), at_most=True)
@@ -121,49 +134,15 @@ def _why_not(planned: RequestPlan, kept: int | None = None) -> str:
     return NOTHING_OLDER if kept is None else NO_MORE_TURNS
 
 
-def _fixed_with(summary: str, target: Target, system: str) -> float:
+def _fixed_with(summary: str, planned: RequestPlan) -> float:
     """Return the tokens of what every request begins with, beside a summary."""
-    return target.meter.fixed(Fixed(system, summary_message(summary) + SUMMARY_ANSWER))
+    return planned.target.meter.fixed(Fixed(planned.scope.fixed.system, summary_message(summary) + SUMMARY_ANSWER))
 
 
 def writer(session: Session) -> str:
     """Return the model that is asked for summaries; empty: none, as with the small local model."""
     name = session.settings.summary_model or session.settings.model
     return "" if name.startswith("local/") else name
-
-
-def write_summary(
-    session: Session,
-    older: SummaryInput,
-    target: Target,
-    done: str,
-    method: Method | None = None,
-    instructions: str | None = None,
-    stopper: Stopper | None = None,
-) -> SummaryDraft:
-    """Write a summary for a target, and check it: the user's own lines complete it, or stand where a model fails.
-
-    ``done``: the sentence about it, where it will do.
-    ``method``: as the setting ``summary_model`` says, where it is ``None``.
-    """
-    stopper, cap, text = stopper or Stopper(), summary_cap(target.limit), ""
-    spent_before = session.spent.dollars or 0.0
-    used: Method = method or ("model" if writer(session) else "extractive")
-    if used == "model":
-        try:
-            text = model_summary(session, older, cap, instructions, stopper)
-        except ChatError as error:
-            name = session.settings.summary_model or session.settings.model
-            used, done = "extractive", f"{done} by your own lines, for {name} wrote no summary: {error}"
-    cost = (session.spent.dollars or 0.0) - spent_before
-    paid = f"; the model's text cost {words.dollars(cost)}" if cost else ""
-    if stopper.stopped:
-        return SummaryDraft(f"Stopped: no summary was written, and everything is as it was{paid}")
-    text = with_own_lines(text, older, target, cap)
-    problem = _problem(text, older, target, session.system)
-    if problem:
-        return SummaryDraft(f"Summary dropped: {problem}{paid}", failed=True)
-    return SummaryDraft(f"{done}{paid}", Summary(text, older.covers, used))
 
 
 def model_summary(session: Session, older: SummaryInput, cap: int, instructions: str | None, stopper: Stopper) -> str:
@@ -208,15 +187,13 @@ def with_own_lines(text: str, older: SummaryInput, target: Target, cap: int) -> 
     return "\n".join([text, *(line for line in lines if line not in text)]).strip()
 
 
-def _problem(text: str, older: SummaryInput, target: Target, system: str) -> str:
+def _problem(text: str, older: SummaryInput, planned: RequestPlan) -> str:
     """Return why a text may not stand for the turns; empty: it may."""
     wanted, lost = missing_facts(older.prompts, text)
-    if not text:
-        return "it is empty"
-    if not keeps_enough(wanted, lost):
+    if not text or not keeps_enough(wanted, lost):
         return f"it kept {len(wanted) - len(lost)} of {len(wanted)} numbers and names"
-    fixed = _fixed_with(text, target, system)
-    if older.covers and (fixed >= older.instead_of or fixed + older.beside > target.limit):
+    fixed = _fixed_with(text, planned)
+    if fixed >= older.instead_of or fixed + older.beside > planned.target.limit:
         return "it is no smaller than what it stands for, or leaves no room"
     return ""
 

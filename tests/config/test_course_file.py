@@ -74,6 +74,8 @@ def test_a_value_that_cannot_be_is_told_in_one_line_and_the_rest_is_used(text: s
         (b"max_cost = 0.5\nlock = 5", "ignored 5."),
         (b"max_cost = 0.5\nmodel = ", "what is no TOML is ignored"),
         (b"max_cost = 0.5\nsystem = '''\nYou are\na tutor.", "what is no TOML is ignored"),
+        (b"lock = ['model',\nsystem = '''\n[settings]\nmax_cost = 0.5\r\nmodel ==\n", "what is no TOML is ignored"),
+        (b"model =\nlock = [\n  'system',\n]\nmax_cost = 0.5\n", "what is no TOML is ignored"),
         (b"max_tokens 5\n[settings]\nmodel ==\nmax_cost = \n[settings]\nmax_cost = 0.5", "what is no TOML is ignored"),
     ],
 )
@@ -81,7 +83,7 @@ def test_what_is_valid_holds_though_another_line_is_not(tmp_path: Path, content:
     (tmp_path / "jupyter_ctx.toml").write_bytes(content)
     course = course_in(tmp_path, Settings(), ())
     assert course.begun == Settings(max_cost=0.5)
-    assert course.locked == ({"system"} if b"lock = 'system'" in content else set())
+    assert course.locked == ({"system"} if b"'system'" in content else set())
     assert told in "".join(course.problems)
     assert bool(told) == bool(course.problems)
 

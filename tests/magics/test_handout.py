@@ -174,6 +174,7 @@ def test_what_is_not_handed_out_is_told_and_no_key_leaves(lesson: Any, tmp_path:
     made, url, _ = lesson
     cells = {
         "use": USE.format(url=url), "a": "%%chat\nHello?", "alone": "%%chat --no-history\nAlone.",
+        "again": "%%chat --no-history\nOnce more.",
         "key": f"key = '{KEY}'", "print": "print(1)", "ask": "%%chat --ask\nOnce more.",
         "both": "%%chat -m m -m n\nCompare.", "hand": "%chat handout h.ipynb",
     }  # fmt: skip
@@ -181,7 +182,7 @@ def test_what_is_not_handed_out_is_told_and_no_key_leaves(lesson: Any, tmp_path:
     kernel = made.opened(path, JUPYTER_CTX_STORE="memory")
     run_all(kernel, {cell: source for cell, source in cells.items() if cell not in ("key", "hand")})
     refused = told(kernel, "%chat handout out.ipynb")
-    assert "Cell 4 of the copy (" in refused
+    assert "Cell 5 of the copy (" in refused
     assert KEY not in refused
     del cells["key"]
     made.write("keys.ipynb", {"hand": cells.pop("hand"), **cells})  # which is not carried, but counts
@@ -191,14 +192,13 @@ def test_what_is_not_handed_out_is_told_and_no_key_leaves(lesson: Any, tmp_path:
         {"output_type": "stream", "name": "stdout", "text": [f"password = {KEY}\n"]},
         {"output_type": "display_data", "data": as_json, "metadata": {}},
     ):
-        notebook["cells"][4]["outputs"] = [output]
+        notebook["cells"][5]["outputs"] = [output]
         path.write_text(json.dumps(notebook))
-        assert "Cell 4 of the copy ('print(1)'), or its output" in told(kernel, "%chat handout out.ipynb")
+        assert "Cell 5 of the copy ('print(1)'), or its output" in told(kernel, "%chat handout out.ipynb")
     assert not (made.folder / "out.ipynb").exists()
     line = told(kernel, "%chat handout out.ipynb --clear")
     assert "4 answers" in line
-    assert "Without an answer: 1 cell, such as" in line
-    assert "Alone." in line
+    assert "in 2 cells: 3 ('%%chat --no-history Alone.'), 4 (" in line
     assert "No cell sets" not in line
     copy = (made.folder / "out.ipynb").read_text()
     assert not any(text in copy for text in (KEY, "%chat handout"))

@@ -45,6 +45,9 @@ def test_a_view_keeps_to_the_limit_in_order_without_holes_with_all_pins(
     chat.configure(min_turns=min_turns, max_turns=max_turns and max(max_turns, min_turns, 1))
     pinned = [n for n, row in enumerate(rows, 1) if row[2] == "p"]
     loose = [n for n, row in enumerate(rows, 1) if row[2] == "."]
+    alone = chat.preview()
+    states = {part.turn: part.state for part in (*alone.messages, *alone.omitted)}
+    assert [row.states[0] for row in chat.history()] == [states[number] for number in range(1, len(rows) + 1)]
     view = chat.preview((WORDS * 8)[:asked])
     if view.input_tokens > chat.info().limit:  # then it is the smallest there is: the provider's word counts
         assert [part.turn for part in view.messages if part.turn in loose] == []

@@ -196,7 +196,7 @@ def test_answers_are_stored_and_shown_again_after_a_restart(tmp_path: Path, prov
     chat.close()
 
 
-def test_answers_are_found_where_they_were_asked_and_only_what_failed_is_asked(tmp_path: Path) -> None:
+def test_answers_are_found_where_they_were_asked_and_one_that_failed_says_so_again(tmp_path: Path) -> None:
     def answer(request: Request) -> str | Answer:
         return Answer((), error=ProviderError("Down.")) if request.temperature == 1.0 else "Yes."
 
@@ -207,11 +207,14 @@ def test_answers_are_found_where_they_were_asked_and_only_what_failed_is_asked(t
         before = len(provider.requests)
         chat.send("Before", cell="0", run=run, stored="cell")
         for cell, among in (("a", candidates(0.0, 2.0)), ("b", candidates(0.0, 1.0, 2.0))):
-            asked(chat, among=among, cell=cell, run=run, stored="cell")
+            page = Page()
+            asked(chat, page=page, among=among, cell=cell, run=run, stored="cell")
         chat.send("After", cell="c", run=run, stored="cell")
         sent.append(len(provider.requests) - before)
         chat.close()
-    assert sent == [7, 1, 1, 1]
+    assert sent == [7, 0, 0, 0]
+    assert page.errors.keys() == {1}
+    assert page.replies.keys() == {0, 2}
 
 
 def test_ctrl_c_keeps_what_has_come_of_each(chat: Chat) -> None:
