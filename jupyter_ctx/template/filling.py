@@ -73,7 +73,8 @@ def without_key(typed: str, text: str, redactor: Redactor) -> str:
 
 def _key_found(typed: str, where: str) -> InvalidRequestError:
     return InvalidRequestError(
-        f"{{{{ {typed} }}}} holds a key or a password ({where}), which %%chat --no-redact sends. Nothing was sent."
+        f"{{{{ {typed} }}}} holds a key or a password ({where}): fill in a value without it; in a chat cell, "
+        "--no-redact sends it. Nothing was sent."
     )
 
 
