@@ -45,7 +45,7 @@ BODIES = frozenset({"http_options", "extra_body", "generationConfig"})  # more o
 LEAST_TOKENS = 256  # that compact_at may be: a figure from 0.1 to 1 is a share of the limit
 NUMBER_UNITS = {"": 1, "%": 0.01, "k": 1_000, "m": 1_000_000}
 TYPED_NUMBER = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+)) ?([km%]?)")
-BARE_COMMAS = re.compile(r"(?=.*[1-9])(\d+),(\d+)((?:,\d+)*)")  # between prices, or decimal ones
+BARE_COMMAS = re.compile(r"(?=.*[1-9])\d+(?:,\d+)+")  # between prices, or decimal ones
 GROUPED_NUMBER = re.compile(r"[1-9]\d{0,2}(,\d{3})+")
 # what a setting decides; room: when and how room is made; keyword: it is none, but a keyword argument
 About = Literal["request", "room", "display", "keyword"]
@@ -68,23 +68,19 @@ WANTED = {  # of what a number or a text must be, where its type does not say it
     "compact_at": f"a share of the limit from 0.1 to 1, or a number of tokens from {LEAST_TOKENS}",
     "parameters": "NAME=VALUE, one or several, or none",
     "tools": "names of functions, such as rows,lookup, or none",
-    "prices": f"{PRICES_WANTED}, at least 0 and cached at most as in",
+    "prices": f"{PRICES_WANTED}, with decimal points (2.0,5.0), at least 0 and cached at most as in",
 }
 
 
 class Setting(NamedTuple):
-    """What is declared of a setting.
-
-    about, help: what it decides, and one line for the user
-    kind, number, words, is_optional: what its value may be: a type, within bounds, one of some words, or ``None``
-    """
+    """What is declared of a setting."""
 
     about: About
-    help: str
-    kind: Any = None
-    number: Number | None = None
-    words: tuple[str, ...] = ()
-    is_optional: bool = False
+    help: str  # one line for the user
+    kind: Any  # of its value, which is a number within bounds or one of some words where these are declared
+    number: Number | None
+    words: tuple[str, ...]
+    is_optional: bool  # whether it may be ``None``
 
 
 def setting(about: About, default: Any, summary: str) -> Any:
@@ -172,10 +168,6 @@ class Settings:
         for name, value in self.parameters.items() if self.effort is not None else ():
             if OF_EFFORT.search(f"{name} {[*value] if isinstance(value, Mapping) else ''}"):
                 raise InvalidRequestError(f"effort is {self.effort}, and {name} (--set) sets it, too: leave one out.")
-        if self.max_turns is not None and self.min_turns > max(self.max_turns, 1):
-            raise InvalidRequestError(
-                f"min_turns is {self.min_turns}, and max_turns only {self.max_turns}: no view can have both."
-            )
         if self.window is not None and self.max_tokens is not None and self.max_tokens >= self.window:
             raise InvalidRequestError(
                 f"max_tokens is {self.max_tokens:,}, and the window only {self.window:,}: a prompt must fit too."
@@ -205,10 +197,9 @@ def _declared(hint: Any, about: About, summary: str) -> Setting:
     """Return what a field's annotation says of its values, with what is declared beside it."""
     is_optional = type(None) in typing.get_args(hint)
     kind = typing.get_args(hint)[0] if is_optional else hint
-    origin = typing.get_origin(kind)
-    if origin is Annotated:
-        return Setting(about, summary, kind.__origin__, kind.__metadata__[0], (), is_optional)
-    return Setting(about, summary, kind, None, typing.get_args(kind) if origin is Literal else (), is_optional)
+    number = kind.__metadata__[0] if typing.get_origin(kind) is Annotated else None
+    words = typing.get_args(kind) if typing.get_origin(kind) is Literal else ()
+    return Setting(about, summary, kind.__origin__ if number else kind, number, words, is_optional)
 
 
 _hints = typing.get_type_hints(Settings, include_extras=True)
@@ -300,15 +291,10 @@ def is_none(value: Any) -> bool:
     return isinstance(value, str) and value.lower() in NONE
 
 
-def is_default(value: Any) -> bool:
-    """Return whether a text puts a setting back to its default."""
-    return isinstance(value, str) and value.lower() == DEFAULT
-
-
 def _read(name: str, value: Any) -> Any:
     """Return a setting's value from itself or its text. Raises InvalidRequestError."""
     check_setting(name)
-    if is_default(value):
+    if value == DEFAULT:
         return getattr(_DEFAULTS, name)
     declared = KEYWORDS[name]
     if declared.is_optional and (value is None or (is_none(value) and value not in declared.words)):
@@ -364,12 +350,8 @@ def _room(value: Any) -> float:
 
 def _prices(value: Any) -> tuple[float, ...]:
     """Return prices from a sequence, or from a text: between whole numbers alone a comma may be a decimal one."""
-    bare = BARE_COMMAS.fullmatch(value.strip()) if isinstance(value, str) else None
-    if bare is not None:
-        raise InvalidRequestError(
-            f"prices is {value!r}: is its first price {bare[1]} or {bare[1]}.{bare[2]}? Write "
-            f"{bare[1]}.0,{bare[2]}{bare[3]} or {bare[1]}.{bare[2]}{bare[3] or ',OUT'}, with a decimal point."
-        )
+    if isinstance(value, str) and BARE_COMMAS.fullmatch(value.strip()):
+        raise ValueError
     figures = value.replace(",", " ").split() if isinstance(value, str) else value
     prices = tuple(_number(each.lstrip("$") if isinstance(each, str) else each, Number()) for each in figures)
     Prices.of(prices)

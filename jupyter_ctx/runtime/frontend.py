@@ -141,8 +141,8 @@ def origin(shell: Any) -> Origin:
 
 
 def is_replay() -> bool:
-    """Return whether a run without a reader shows stored answers."""
-    return os.environ.get(REPLAY_VARIABLE) == "1"
+    """Return whether a run without a reader shows stored answers: with any value but what says no."""
+    return os.environ.get(REPLAY_VARIABLE, "").strip().lower() not in ("", "0", "false", "no", "off")
 
 
 def notebook_files(shell: Any) -> list[str]:

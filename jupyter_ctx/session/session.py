@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..attachments.attached import TextRoom
-from ..config.settings import MODEL_SETTINGS, Settings, is_default, kept_settings, restored_settings
+from ..config.settings import DEFAULT, MODEL_SETTINGS, Settings, kept_settings, restored_settings
 from ..context.usage import Spending
 from ..conversation.conversation import Conversation
 from ..conversation.events import Event, MemorySet, Offered, Summarized, SystemSet, TurnAdded
@@ -340,7 +340,7 @@ class Session:
     def back_to_course(self, changes: Mapping[str, Any]) -> dict[str, Any]:
         """Return changes of settings, of which "default" means what the course's file says, where it says anything."""
         named, begun = self.notebook.course.named, self.defaults
-        back = {name for name, value in changes.items() if name in named and is_default(value)}
+        back = {name for name, value in changes.items() if name in named and value == DEFAULT}
         return {name: getattr(begun, name) if name in back else value for name, value in changes.items()}
 
     def model_of(self, options: Mapping[str, Any]) -> str:

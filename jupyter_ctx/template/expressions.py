@@ -40,7 +40,6 @@ NO_DATA = {
     type(os.environ): "the environment",
 }
 OUTPUTS = re.compile(r"_{1,3}|_i?\d+")  # of cells, as IPython names them
-SPLIT_AT = re.compile(r"!([rsa])(?=:|$)|:")  # where a conversion or a format may begin
 READ_PART, READ_ITEM, MAKE_SLICE, CALL = "__part", "__item", "__slice", "__call"  # no prompt has these names
 
 
@@ -56,7 +55,6 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     )
 }  # fmt: skip
 HARMLESS = frozenset(map(id, FUNCTIONS.values()))  # as arguments: sorted(words, key=len), df.astype(str)
-CONVERSIONS: dict[str, Callable[[Any], Any]] = {"": lambda value: value, "r": repr, "s": str, "a": ascii}
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,34 +62,34 @@ class Expression:
     """An expression that was parsed and checked.
 
     text: as it was typed, without its braces
-    source: the same without its conversion and format
+    source, spec: what is evaluated, and how its value is written, as in ``x:.2f``
     reads: the names that it reads, without those of its own loops, each with the member that is read of it, as in
         ``name.x`` and ``name['x']``, or an empty text: it is read in another way
     problem: why it is refused; empty: it is not
     code: the tree compiled, with everything that it reads and calls looked at; ``None``: it is refused
-    conversion, spec: how the value is written, as in ``x!r`` and ``x:.2f``
     """
 
     text: str
     source: str = ""
+    spec: str = ""
     reads: frozenset[tuple[str, str]] = frozenset()
     problem: str = NO_PYTHON
     code: CodeType | None = None
-    conversion: str = ""
-    spec: str = ""
 
     @classmethod
     @lru_cache(256)
     def of(cls, text: str) -> Expression:
         """Parse and check an expression with its format."""
-        for source, conversion, spec in _readings(text):
+        colons = [at for at, letter in enumerate(text) if letter == ":"]
+        for end in (len(text), *colons):  # a format may begin behind each colon
             with suppress(SyntaxError, ValueError, RecursionError, MemoryError):
-                tree = ast.parse(source.strip(), mode="eval")
+                source = text[:end].strip()
+                tree = ast.parse(source, mode="eval")
                 nodes = list(ast.walk(tree))
-                reads = _reads(nodes)
-                problem = next(filter(None, map(_problem, nodes)), "")
-                code = None if problem else _compiled(tree)
-                return cls(text, source.strip(), reads, problem, code, conversion, spec)
+                reads, problem = _reads(nodes), next(filter(None, map(_problem, nodes)), "")
+                guarded = ast.fix_missing_locations(_Guarded().visit(tree))  # which changes the nodes
+                code = None if problem else compile(guarded, "<prompt>", "eval")
+                return cls(text, source, text[end + 1 :], reads, problem, code)
         return cls(text)
 
     @property
@@ -112,8 +110,7 @@ class Expression:
 
     def written(self, value: Any) -> str:
         """Return a value as text, without what a restart changes. Raises RefusedError for one that is too long."""
-        converted = CONVERSIONS[self.conversion](_in_order(value))
-        text = format(converted, self.spec) if self.spec else str(converted)
+        text = format(_in_order(value), self.spec)
         if len(text) > MOST_FILLED_IN:
             raise RefusedError(
                 f"it has {len(text):,} characters, and {MOST_FILLED_IN:,} at most are sent: fill in a part of it"
@@ -127,14 +124,6 @@ def _in_order(value: Any) -> Any:
         return value
     members = f"{{{', '.join(sorted(map(repr, value)))}}}"
     return members if type(value) is set else f"frozenset({members})"
-
-
-def _readings(text: str) -> Iterator[tuple[str, str, str]]:
-    """Yield the ways to read a text: as an expression alone, then with a conversion and a format behind it."""
-    yield text, "", ""
-    for split in SPLIT_AT.finditer(text):
-        spec = text[split.end() :].removeprefix(":") if split[1] else text[split.end() :]
-        yield text[: split.start()], split[1] or "", spec
 
 
 def _reads(nodes: Sequence[ast.AST]) -> frozenset[tuple[str, str]]:
@@ -162,24 +151,14 @@ def _problem(node: ast.AST) -> str:
         case ast.Call(func=ast.Name(id=name)):
             return "" if name in FUNCTIONS else f"{name}() is not called in a prompt"
         case ast.Call(func=ast.Attribute(attr=name)) if name in METHODS:
-            return _argument_problem(node, name)
+            keywords = {each.arg for each in node.keywords}
+            acts = (name in TEXTS and node.args) or keywords & WRITTEN_TO
+            return "a prompt takes no **keywords" if None in keywords else f"{name}() would write here" if acts else ""
         case ast.Call(func=called):
             name = getattr(called, "attr", "this")
             near = did_you_mean(name, METHODS, "{}()", SLIP_SIMILARITY)
             return f"{name}() is not called in a prompt.{near}".rstrip(".")
     return ""
-
-
-def _argument_problem(call: ast.Call, method: str) -> str:
-    keywords = {each.arg for each in call.keywords}
-    if None in keywords:
-        return "a prompt takes no **keywords"
-    is_written_to = (method in TEXTS and call.args) or keywords & WRITTEN_TO
-    return f"{method}() would write or change something here" if is_written_to else ""
-
-
-def _compiled(tree: ast.Expression) -> CodeType:
-    return compile(ast.fix_missing_locations(_Guarded().visit(tree)), "<prompt>", "eval")
 
 
 class _Guarded(ast.NodeTransformer):

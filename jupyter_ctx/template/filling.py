@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sized
-from functools import cache, partial
+from functools import cache
 from itertools import islice
 from typing import Any
 
 from ..errors import InvalidRequestError
 from ..runtime.redaction import Redactor
 from ..runtime.secret_texts import BLANKED, classify_secret_name
-from ..wording import SLIP_SIMILARITY, did_you_mean
+from ..wording import SLIP_SIMILARITY, did_you_mean, visible
 from .expressions import NO_PYTHON, Expression, RefusedError
 
 EXPRESSION = re.compile(r"(?<![{$\\])\{\{ ([^{}\n]*[^{}\s]) \}\}(?!\})")
@@ -19,14 +19,9 @@ UNSPACED = re.compile(r"(?<![\w{}$\\])\{\{ ?([^\s{}](?:[^{}\n]*[^\s{}])?) ?\}\}(
 NAMED_WORD = re.compile(r"[\w-]+")  # a name, an attribute or a key of an expression
 ONLY_A_CLASS = re.compile(r"<[\w.]+ object>|Figure\(\d+x\d+\)")
 MOST_LOOKED_AT = 1_000  # parts of a value
-MOST_REPEATED = 100  # characters of an expression in a remedy
+MOST_REPEATED = 300  # characters of another's error, and of the line with a key
 LEAST_SHOWN = 8  # characters of a value that its text shows at least, if it shows it
-MOST_SAID = 300  # characters of another's error
 HOW_AS_TYPED = "--raw sends the braces as typed. Nothing was sent."
-
-
-class KeyFoundError(Exception):
-    """A value holds a key or a password; the message says where, in brackets."""
 
 
 def fill(
@@ -43,45 +38,50 @@ def fill(
     @cache
     def value(typed: str) -> str:
         tell(typed)
-        return in_expression(typed, partial(_evaluated, typed, names, redactor), redactor)
+        return in_expression(typed, lambda: _evaluated(typed, names, redactor), redactor)
 
     return EXPRESSION.sub(lambda match: value(match[1]), text)
 
 
 def _evaluated(typed: str, names: Mapping[str, Any], redactor: Redactor) -> str:
-    """Return an expression's value as text. Raises InvalidRequestError, KeyFoundError, and whatever reading raises."""
+    """Return an expression's value as text. Raises InvalidRequestError, RefusedError, and whatever reading raises."""
     expression = Expression.of(typed)
     unknown = [] if expression.problem else expression.unknown(names)
     if unknown:
-        public = [each for each in names if each[:1] != "_"]
-        near = did_you_mean(unknown[0], public, similarity=SLIP_SIMILARITY)
+        near = did_you_mean(unknown[0], [each for each in names if each[:1] != "_"], similarity=SLIP_SIMILARITY)
         problem = f"nothing in this notebook is named {unknown[0]}.{near}"
         raise InvalidRequestError(f"{{{{ {typed} }}}}: {problem} {HOW_AS_TYPED}")
     value = expression.value(names)
-    text = without_key(expression.written(value), redactor)
+    text = without_key(typed, expression.written(value), redactor)
     if ONLY_A_CLASS.fullmatch(text):
         raise RefusedError(f"its text is only {text}, and -a on the first line sends what it shows")
     typed_names = [(word, value) for word in NAMED_WORD.findall(typed)]
     for name, part in (*typed_names, *_named_parts(value)):
         members = _members(part) if classify_secret_name(name) else ()
         if any(redactor.is_secret(name, each) and str(each)[:LEAST_SHOWN] in text for each in members):
-            raise KeyFoundError(f" (under {name})")
+            raise _key_found(typed, f"under {name}")
     return text
 
 
-def without_key(text: str, redactor: Redactor) -> str:
-    """Return a text. Raises KeyFoundError where it holds a key."""
+def without_key(typed: str, text: str, redactor: Redactor) -> str:
+    """Return the text of an expression's value. Raises InvalidRequestError where it holds a key."""
     if redactor.contains_secret(text):
         line = next((each for each in redactor.masked(text).splitlines() if BLANKED in each), BLANKED)
-        raise KeyFoundError("" if line.strip() == BLANKED else f" (in {line.strip()[:MOST_REPEATED]})")
+        raise _key_found(typed, f"in {line.strip()[:MOST_REPEATED]}")
     return text
+
+
+def _key_found(typed: str, where: str) -> InvalidRequestError:
+    return InvalidRequestError(
+        f"{{{{ {typed} }}}} holds a key or a password ({where}): fill in a value without it; in a chat cell, "
+        "--no-redact sends it. Nothing was sent."
+    )
 
 
 def _named_parts(value: Any) -> Iterator[tuple[Any, Any]]:
     """Yield what a mapping has by its keys, and a frame by its columns."""
-    if isinstance(value, Mapping):
-        return islice(value.items(), MOST_LOOKED_AT)
-    names = getattr(value, "columns", ()) if hasattr(type(value), "columns") else ()
+    has_columns = hasattr(type(value), "columns")
+    names = value if isinstance(value, Mapping) else value.columns if has_columns else ()
     return ((name, value[name]) for name in islice(names, MOST_LOOKED_AT))
 
 
@@ -92,34 +92,30 @@ def _members(part: Any) -> Iterable[Any]:
     return islice(part, MOST_LOOKED_AT) if isinstance(part, Sized) and isinstance(part, Iterable) else ()
 
 
-def in_expression(typed: str, compute: Callable[[], str], redactor: Redactor, otherwise: str = HOW_AS_TYPED) -> str:
+def in_expression(typed: str, compute: Callable[[], str], redactor: Redactor, as_typed: str = HOW_AS_TYPED) -> str:
     """Return the text that a function computes for an expression.
 
-    Raises InvalidRequestError that names the expression; ``otherwise`` says how it is sent as typed.
+    Raises InvalidRequestError that names the expression; ``as_typed`` says how it is sent as typed.
     """
     try:
         return compute()
     except InvalidRequestError as error:
         problem = str(error)
-    except KeyFoundError as error:
-        remedy = "--no-redact sends it." if otherwise == HOW_AS_TYPED else "Fill in a value without it."
-        problem = f"{{{{ {typed} }}}} holds a key or a password{error}, so nothing was sent. {remedy}"
     except RefusedError as error:
         reason = str(error) if str(error).endswith("?") else f"{error}."
-        problem = f"{{{{ {typed} }}}} cannot be filled in: {reason}{_remedy(typed)} {otherwise}"
+        problem = f"{{{{ {typed} }}}} cannot be filled in: {reason}{_remedy(typed)} {as_typed}"
     except Exception as error:
-        failure = ": ".join(filter(None, (type(error).__name__, " ".join(str(error).split())[:MOST_SAID])))
-        problem = f"{{{{ {typed} }}}} failed: {failure}. {otherwise}"
-    masked = redactor.masked(problem)
-    raise InvalidRequestError("".join([letter if letter.isprintable() else "\ufffd" for letter in masked]))
+        message = " ".join(str(error).split())[:MOST_REPEATED]
+        failure = ": ".join(filter(None, (type(error).__name__, message)))
+        problem = f"{{{{ {typed} }}}} failed: {failure}. {as_typed}"
+    raise InvalidRequestError(visible(redactor.masked(problem)))
 
 
 def _remedy(typed: str) -> str:
     """Return how to write in Python what a prompt may not call; nothing for what is no Python, or calls nothing."""
     expression = Expression.of(typed)
-    value = expression.source if len(typed) <= MOST_REPEATED else "(…)"
-    can_be_computed = expression.problem != NO_PYTHON and "(" in value
-    return f" Compute it in a cell, value = {value}, and write {{{{ value }}}}." if can_be_computed else ""
+    can_be_computed = expression.problem != NO_PYTHON and "(" in typed
+    return f" Compute it in a cell, value = {expression.source}, and write {{{{ value }}}}." if can_be_computed else ""
 
 
 def unspaced(text: str, names: Mapping[str, Any]) -> Iterator[str]:
@@ -132,9 +128,8 @@ def unspaced(text: str, names: Mapping[str, Any]) -> Iterator[str]:
 
 def expressions_in(text: str) -> Iterator[str | Expression]:
     """Yield the text between the expressions of a prompt, and the expressions."""
-    texts = EXPRESSION.split(text)  # every second one is an expression
-    for number, part in enumerate(texts):
-        if number % 2:
+    for number, part in enumerate(EXPRESSION.split(text)):
+        if number % 2:  # every second one is an expression
             yield Expression.of(part)
         elif part:
             yield part

@@ -55,9 +55,9 @@ def test_a_comma_is_never_deleted_from_a_number(name: str, text: str) -> None:
         Settings().changed({name: text})
 
 
-@pytest.mark.parametrize("text", ["2,5", "3,15", "2,50,10", "0,5", "1000,1000"])
-def test_a_comma_between_whole_prices_is_refused_with_what_it_may_mean(text: str) -> None:
-    with pytest.raises(InvalidRequestError, match=rf"prices is '{text}'.* Write \d+\.0,\d"):
+@pytest.mark.parametrize("text", ["2,5", "2,50,10", "1000,1000"])
+def test_a_comma_between_whole_prices_is_refused(text: str) -> None:
+    with pytest.raises(InvalidRequestError, match=rf"prices is '{text}'.*decimal points"):
         Settings().changed({"prices": text})
 
 
@@ -97,7 +97,7 @@ def test_settings_change_one_by_one_and_none_takes_the_system_prompt_away() -> N
 @pytest.mark.parametrize("name", SETTING_NAMES)
 def test_every_setting_goes_back_to_its_default(name: str) -> None:
     chat = Chat("openai/gpt-4o", cache_ttl="1h", compact_at=0.5, parameters={"top_p": 1})
-    assert getattr(chat.configure(**{name: "Default"}), name) == getattr(Settings(), name)
+    assert getattr(chat.configure(**{name: "default"}), name) == getattr(Settings(), name)
 
 
 @pytest.mark.parametrize(

@@ -152,7 +152,9 @@ def test_a_run_without_a_reader_finds_the_answers_of_the_notebook_that_it_is(
     shell.get_parent = lambda: {"content": {"allow_stdin": False}}
     shell.history_manager.input_hist_raw = ["", BEGIN, "# Parameters\nx = 1", CELLS["a"]]
     assert origin(shell).run_of is None
-    monkeypatch.setenv("JUPYTER_CTX_REPLAY", "1")
+    monkeypatch.setenv("JUPYTER_CTX_REPLAY", "off")
+    assert origin(shell).run_of is None
+    monkeypatch.setenv("JUPYTER_CTX_REPLAY", "yes")
     assert origin(shell) == Origin(None, None, str(desk.folder), str(path))
     write(desk.folder / "b.ipynb", {"x": "1"})
     assert origin(shell).run_of == str(path)

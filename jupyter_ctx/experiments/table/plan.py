@@ -154,13 +154,13 @@ class Template:
 
     def _evaluated(self, slot: Slot, names: Mapping[str, Any], missing: str | None = None) -> str:
         """Return an expression's value as text; ``missing`` stands for a cell without a value."""
+        typed = slot.expression.text
 
         def text() -> str:
             value = slot.expression.value(names)
             written = missing if value is None and missing is not None else slot.expression.written(value)
-            return without_key(written, self._redactor)
+            return without_key(typed, written, self._redactor)
 
-        typed = slot.expression.text
         return in_expression(typed, text, self._redactor, _AS_TYPED.format(typed))
 
     def _check(self, slot: Slot, columns: Collection[str], grid: Collection[str], known: Mapping[str, None]) -> None:
