@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from benchmarks.measuring import SUPPORT, in_a_process, in_turn, median_difference, median_ratio
+from benchmarks.measuring import ROOT, in_a_process, in_turn, median_difference, median_ratio
 
 ROWS, AT_ONCE, SECONDS, PAIRS = 1_000, 20, 0.1, 5
 MANY = 100_000
@@ -90,7 +90,7 @@ def counting_server(seconds: float = SECONDS) -> Iterator[tuple[str, Path]]:
     """The address of a server in a process of its own, and the file in which it notes what it is asked."""
     with tempfile.TemporaryDirectory() as folder:
         log = Path(folder) / "log"
-        with in_a_process(SUPPORT / "counting_server.py", log, "--seconds", seconds) as port:
+        with in_a_process(ROOT / "benchmarks" / "counting_server.py", log, "--seconds", seconds) as port:
             yield f"http://127.0.0.1:{port}/v1", log
 
 

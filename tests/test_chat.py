@@ -26,15 +26,6 @@ def filled(chat: Chat, turns: int) -> Chat:
     return chat
 
 
-def test_pieces_arrive_as_they_come_and_joined_they_are_the_reply(chat: Chat) -> None:
-    pieces: list[str] = []
-    reply = chat.send("Say hello.", on_piece=pieces.append)
-    assert len(pieces) > 1
-    assert "".join(pieces) == reply.text
-    assert reply.usage is not None
-    assert reply.usage.input_tokens > 0
-
-
 def test_what_is_used_is_what_the_provider_reports(chat: Chat) -> None:
     assert chat.info().used == 0
     for prompt in ("Say hello.", "And again?", "Once more, in other words."):
@@ -43,16 +34,6 @@ def test_what_is_used_is_what_the_provider_reports(chat: Chat) -> None:
         assert reply.usage is not None
         assert (info.used, info.exact) == (reply.usage.carried, True)
         assert sum(segment.tokens for segment in info.segments) == pytest.approx(info.used, abs=2)
-
-
-def test_after_a_trim_the_number_is_right_at_once(chat: Chat) -> None:
-    filled(chat, 3)
-    change = chat.trim(1)
-    info = chat.info()
-    assert (change.after, info.exact) == (info.used, False)
-    reply = chat.send("So?")
-    assert reply.usage is not None
-    assert reply.usage.input_tokens == pytest.approx(info.used + 20, abs=40)
 
 
 def test_a_refused_prompt_leaves_the_number_as_it_was(local_model: str) -> None:
@@ -78,17 +59,6 @@ def test_the_server_is_asked_for_its_window(local_model: str) -> None:
     info = Chat(local_model).info()
     assert (info.context_window, info.source) == (512, "server")
     assert Chat("local/smollm2", window=1_024).info().source == "given"
-
-
-def test_a_refused_request_is_fitted_and_sent_again(local_model: str) -> None:
-    chat = Chat(local_model, window=4_096, max_tokens=16)
-    notices = [notice for number in range(7) for notice in chat.send(long_prompt(number)).notices]
-    assert notices[0].startswith("Too long (")
-    assert "of 512 tokens): sent again without turn" in notices[0]
-    assert not [notice for notice in notices[1:] if "Too long" in notice]
-    info = chat.info()
-    assert (info.context_window, info.source) == (512, "learned")
-    assert len(chat.turns) == 7
 
 
 def test_a_provider_that_is_asked_counts_exactly_what_it_then_reports(local_model: str) -> None:

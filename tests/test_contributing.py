@@ -8,8 +8,6 @@ import shutil
 import subprocess
 import sys
 import tomllib
-from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -23,55 +21,35 @@ STEP = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
-    """One edit: the code, the file, and the line that it goes below or stands instead of."""
-
-    code: str
-    path: str
-    where: str | None
-    line: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class Recipe:
-    """The edits of a recipe, and the code that checks what they have changed."""
-
-    steps: tuple[Step, ...]
-    check: str
-
-
-def recipes() -> Mapping[str, Recipe]:
+def recipes() -> dict[str, list[re.Match[str]]]:
+    """The edits of each recipe and, at the end, its check."""
     found = {}
     for section in GUIDE.partition("\n## Recipes\n")[2].split("\n### ")[1:]:
         name, _, text = section.partition("\n")
-        blocks = list(STEP.finditer(text))
-        assert len(blocks) == text.count("\n```") / 2, f"{name}: a block has no line that says where it goes"
-        *edits, check = blocks
-        assert check["check"], f"{name}: a recipe ends with its check"
-        steps = (Step(edit["code"], edit["path"] or edit["new"], edit["where"], edit["line"]) for edit in edits)
-        found[name] = Recipe(tuple(steps), check["code"])
+        found[name] = list(STEP.finditer(text))
+        assert len(found[name]) == text.count("\n```") / 2, f"{name}: a block has no line that says where it goes"
+        assert found[name][-1]["check"], f"{name}: a recipe ends with its check"
     return found
 
 
 RECIPES = recipes()
 
 
-def follow(step: Step, root: Path) -> None:
+def follow(step: re.Match[str], root: Path) -> None:
     """Make one edit, just as it is told."""
-    path = root / step.path
-    if step.where is None:
-        assert not path.exists(), f"{step.path} is there already"
-        path.write_text(step.code, "utf-8")
+    if step["new"]:
+        with (root / step["new"]).open("x", encoding="utf-8") as file:
+            file.write(step["code"])
         return
+    path = root / step["path"]
     text = path.read_text("utf-8")
-    if step.line is None:
-        path.write_text(f"{text}\n\n{step.code}", "utf-8")
+    if step["line"] is None:
+        path.write_text(f"{text}\n\n{step['code']}", "utf-8")
         return
-    line = f"{step.line}\n"
-    assert text.count(f"\n{line}") == 1, f"{step.path} has no line, or several: {step.line}"
-    kept = line if step.where == "below" else ""
-    path.write_text(text.replace(f"\n{line}", f"\n{kept}{step.code}"), "utf-8")
+    line = f"{step['line']}\n"
+    assert text.count(f"\n{line}") == 1, f"{step['path']} has no line, or several: {step['line']}"
+    kept = line if step["where"] == "below" else ""
+    path.write_text(text.replace(f"\n{line}", f"\n{kept}{step['code']}"), "utf-8")
 
 
 def run(check: str, root: Path) -> subprocess.CompletedProcess[str]:
@@ -92,25 +70,17 @@ def install(root: Path) -> None:
     (about / "entry_points.txt").write_text("\n".join([f"[{group}]", *lines]))
 
 
-@pytest.fixture
-def package(tmp_path: Path) -> Path:
-    """A copy of all that a recipe may edit."""
-    root = tmp_path / "copy"
-    ignored = shutil.ignore_patterns("__pycache__")
-    for folder in ("jupyter_ctx", "scripts"):
-        shutil.copytree(ROOT / folder, root / folder, ignore=ignored)
-    shutil.copy(ROOT / "models.json", root)
-    return root
-
-
 @pytest.mark.parametrize("name", RECIPES)
-def test_a_recipe_followed_to_the_letter_works(name: str, package: Path) -> None:
-    recipe = RECIPES[name]
-    assert len({step.path for step in recipe.steps}) <= 2
-    assert run(recipe.check, package).returncode != 0, "the check passes without the recipe"
-    for step in recipe.steps:
-        follow(step, package)
-    if (package / "pyproject.toml").exists():
-        install(package)
-    done = run(recipe.check, package)
+def test_a_recipe_followed_to_the_letter_works(name: str, tmp_path: Path) -> None:
+    for folder in ("jupyter_ctx", "scripts"):
+        shutil.copytree(ROOT / folder, tmp_path / folder, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(ROOT / "models.json", tmp_path)
+    *steps, check = RECIPES[name]
+    assert len({step["path"] or step["new"] for step in steps}) <= 2
+    assert run(check["code"], tmp_path).returncode != 0, "the check passes without the recipe"
+    for step in steps:
+        follow(step, tmp_path)
+    if (tmp_path / "pyproject.toml").exists():
+        install(tmp_path)
+    done = run(check["code"], tmp_path)
     assert done.returncode == 0, done.stderr

@@ -10,8 +10,6 @@ from typing import Any
 
 import pytest
 from cells import Cells, Open
-from dialects import DIALECTS
-from server import serve
 
 from jupyter_ctx import Chat, ChatInterrupted, InvalidRequestError, get_chat
 from jupyter_ctx.library import Library
@@ -125,17 +123,6 @@ def test_a_notebook_is_known_by_what_its_front_end_calls_it(
 
 
 # what comes through
-
-
-def test_what_is_stored_is_shown_where_nobody_answers(opened: Open) -> None:
-    """A notebook can be read again without a network or a server."""
-    with serve(DIALECTS["completions"].answer("Hi", sent=10, said=1)) as (url, _):
-        opened().run(f"%chat use m --base-url {url}")
-        assert not get_chat().send("Hello.", cell="a", run="1").stored
-    opened()
-    assert get_chat().send("Hello.", cell="a", run="2", stored="cell").stored
-    opened()
-    assert get_chat().send("Hello.", cell="a", run="3", stored="cell").text == "Hi"
 
 
 def test_what_was_broken_off_or_not_kept_is_asked_anew(address: str) -> None:

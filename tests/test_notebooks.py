@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import nbformat
-import papermill
 import pytest
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
@@ -16,13 +15,9 @@ NOTEBOOKS = sorted((Path(__file__).resolve().parents[1] / "notebooks").glob("*.i
 LONG = "The ship sailed on through the night and nobody could sleep for the noise of the wind. " * 4
 
 
-def notebook(*cells: str) -> Any:
-    return nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
-
-
 def execute(*cells: str) -> list[Any]:
     """The outputs of each cell; no widget and no line of the chip is left in the notebook."""
-    made = notebook(*cells)
+    made = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
     NotebookClient(made, timeout=120, kernel_name="python3").execute()
     assert "widgets" not in made.metadata
     assert "jupyter_ctx.chip" not in nbformat.writes(made)
@@ -50,16 +45,6 @@ def test_an_executed_notebook_takes_no_new_cell_and_shows_the_code() -> None:
         "%load_ext jupyter_ctx", f"from jupyter_ctx import get_chat\nget_chat().add_messages({said})", "%chat code"
     )
     assert "\nx = 21\n" in output.text
-
-
-def test_papermill_runs_a_chat(local_model: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("JUPYTER_DEFAULT_PROVISIONER_NAME", raising=False)  # this kernel starts as any user's does
-    source, target = tmp_path / "in.ipynb", tmp_path / "out.ipynb"
-    cells = "%load_ext jupyter_ctx", f"%%chat -m {local_model} --max-tokens 8\nSay hello."
-    nbformat.write(notebook(*cells), source)
-    papermill.execute_notebook(str(source), str(target), kernel_name="python3", progress_bar=False)
-    done = nbformat.read(target, 4).cells[-1]
-    assert [output.output_type for output in done.outputs] == ["display_data"]
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
-
 import pytest
 from jupyter_page import APPS, Open
 from playwright.sync_api import expect
@@ -32,13 +30,3 @@ def test_restart_and_run_all_shows_stored_answers_and_asks_for_nothing(open_page
     notebook.run(1)
     expect(notebook.output(1)).not_to_contain_text("stored answer")
     assert notebook.errors == []
-
-
-def test_a_renamed_notebook_keeps_its_conversation(open_page: Open) -> None:
-    notebook = open_page(LOAD, ASK, "%chat history")
-    notebook.run(0, 1)
-    notebook.rename(f"renamed-{secrets.token_hex(4)}")
-    notebook.restart()
-    notebook.run(0, 2)
-    expect(notebook.output(0)).to_contain_text("Going on with 1 turn of 'main'")
-    expect(notebook.output(2).locator(".jctx-table tbody tr")).to_have_count(1)

@@ -122,6 +122,9 @@ def test_a_saved_notebook_shows_the_answers_and_the_twins(
     answer, twins = notebook.output(2), notebook.page.locator(".jctx-twin, .jp-RenderedHTML:has-text('after turn')")
     expect(answer).to_contain_text("return 3.14159 * radius**2")
     expect(answer).to_contain_text("Glomma")
+    code = answer.locator(".jctx-answer .highlight pre").first
+    expect(code).to_have_css("padding", "8px 12px")
+    assert ("var(" in (code.get_attribute("style") or "")) is trusted
     gauge = notebook.output(5)
     expect(gauge.get_by_text("after turn 10", exact=True)).to_be_visible()
     expect(gauge.get_by_text("after turn 10", exact=True)).to_have_count(1)

@@ -148,6 +148,9 @@ def test_everything_is_readable_in_every_theme_and_width_and_axe_finds_nothing(o
     check_structured(structured.locator(".jctx-answer"), listed)
     for summary in notebook.output(15).locator(".jctx-sent summary, .jctx-call summary").all():
         summary.click()
+    picture = notebook.output(15).locator(".jctx-sent img").first
+    assert picture.evaluate("async img => { await img.decode(); return img.naturalWidth > 0; }")
+    assert notebook.page.evaluate("typeof window.hacked") == "undefined"
     button(panel, "Trim").click()
     expect(panel.locator(".jctx-said")).to_contain_text("→")
     check_columns(notebook, columns)

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import re
-
-from gauge_pages import GAUGE, LOAD, USE, button, rich
-from jupyter_page import SCREENSHOTS, NotebookPage, Open
-from playwright.sync_api import Locator, expect
-from server import serve
+from gauge_pages import GAUGE, LOAD, USE
+from jupyter_page import Open
+from playwright.sync_api import expect
 
 pytest_plugins = ("browsing",)
 
@@ -26,10 +23,6 @@ BOXES = """panel => {
 }"""
 
 
-def pictures(notebook: NotebookPage, index: int) -> Locator:
-    return notebook.output(index).locator(".jctx-twin")
-
-
 def test_nothing_moves_when_state_result_plan_or_name_change(open_page: Open) -> None:
     notebook = open_page(f"{LOAD}{USE}fill(2)", GAUGE, "fill(3)", "fill(6)")
     page, panel = notebook.page, notebook.output(1).locator(".jctx-panel")
@@ -46,28 +39,4 @@ def test_nothing_moves_when_state_result_plan_or_name_change(open_page: Open) ->
         expect(pressed).to_be_focused()
         assert panel.evaluate(BOXES) == first, name
         page.mouse.move(0, 0)
-    assert notebook.errors == []
-
-
-def test_a_gauge_is_live_until_the_next_turn_and_a_picture_afterwards_also_after_a_restart(open_page: Open) -> None:
-    with serve(rich) as (url, _):
-        notebook = open_page(
-            LOAD, f"%chat use m --base-url {url} --window 3000", "%%chat\nOne.", "%chat", "%%chat\nTwo."
-        )
-        notebook.run(0, 1, 2)
-        expect(notebook.output(2).locator(".jctx-figures")).to_contain_text(" % · ")
-        expect(notebook.meter).to_have_count(0)
-        notebook.run(3)
-        button(notebook.output(3), "Clear").click()
-        expect(notebook.output(3).locator(".jctx-live .jctx")).to_contain_text(re.compile(r"Context ~?[01] of"))
-        expect(pictures(notebook, 3)).to_be_hidden()
-        button(notebook.output(3), "Undo: clear").click()
-        notebook.run(4)
-        expect(notebook.meter).to_have_count(0)
-        snapshot = notebook.output(3)
-        expect(snapshot).to_contain_text("after turn 1")
-        snapshot.screenshot(path=SCREENSHOTS / "snapshot.png")
-        notebook.restart()
-        expect(pictures(notebook, 3)).to_be_visible()
-        expect(snapshot.get_by_role("button")).to_have_count(0)
     assert notebook.errors == []

@@ -108,15 +108,6 @@ def test_a_button_does_what_it_said_and_undo_names_it(talked: Chat, seen: Seen) 
     assert not seen.can("Redo")
 
 
-def test_a_gauge_is_gone_with_its_widgets_once_the_next_turn_begins(talked: Chat, seen: Seen) -> None:
-    from ipywidgets.widgets.widget import _instances
-
-    models = {widget.model_id for widget in (seen.widget, seen._drawing, seen.button("Trim"))}
-    assert models <= set(_instances)
-    talked.send("Three?")
-    assert not models & set(_instances)
-
-
 def test_an_error_behind_a_button_is_said_in_words(
     talked: Chat, seen: Seen, monkeypatch: pytest.MonkeyPatch
 ) -> None:  # fmt: skip

@@ -73,10 +73,8 @@ def test_a_judge_that_fails_leaves_the_answer_as_it_is() -> None:
 @pytest.mark.parametrize(
     ("text", "verdict"),
     [
-        ('{"verdict": "yes"}', True),
         ("Yes.", True),
         ("**No**, because", False),
-        ("No, it is rude", False),
         ('{"verdict": true}', True),
         ("no idea", None),
         ("yesterday", None),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import builtins
 import json
-import os
 import re
 from collections.abc import Iterator
 from dataclasses import replace
@@ -15,8 +14,7 @@ from typing import Any
 import msgspec
 import pytest
 from cells import Cells
-from jupyter_client import KernelManager
-from kernels import Kernel, error, shown
+from kernels import Kernel, shown
 from server import events, piece, send, serve, usage
 from tool_calls import Called, completions
 
@@ -163,15 +161,6 @@ def test_confirm_asks_before_a_call(asking: Any, monkeypatch: pytest.MonkeyPatch
     assert [re.findall(r"rows\(.*\)", question) for question in questions] == [["rows(country='NO')"]]
 
 
-def test_a_call_that_is_interrupted_is_shown_so_and_its_turn_is_kept(asking: Any) -> None:
-    cells, model, _ = asking
-    model.calls = (NORWAY, Called("c2", "rows", '{"country": "stop"}'))
-    stopped, output = cells.outcome("%%chat --tool rows\nHow many?")
-    assert isinstance(stopped, KeyboardInterrupt)
-    assert "✗ rows(country='stop') → stopped" in output
-    assert [result.failed for result in get_chat().turns[0].rounds[0].results] == [False, True]
-
-
 def test_an_export_shows_calls_and_json_keeps_them_with_their_results(asking: Any, tmp_path: Path) -> None:
     cells, _, _ = asking
     cells.run("%%chat --tool rows\nHow many?\n")
@@ -207,31 +196,6 @@ def test_a_handed_out_notebook_shows_the_calls_and_calls_nothing() -> None:
     (answer,) = msgspec.convert(notebook["metadata"]["jupyter_ctx"]["handout"], list[HandoutAnswer])
     (kept,) = answer.rounds
     assert kept == turn.rounds[0]
-
-
-@pytest.fixture
-def stored(tmp_path: Path) -> Iterator[Kernel]:
-    """A kernel of a notebook's file."""
-    manager = KernelManager(kernel_name="python3")
-    manager.start_kernel(env={**os.environ, "JPY_SESSION_NAME": str(tmp_path / "x.ipynb")})
-    kernel = Kernel(manager)
-    yield kernel
-    kernel.client.stop_channels()
-    manager.shutdown_kernel(now=True)
-
-
-def test_after_a_restart_run_all_shows_the_calls_again_and_calls_nothing(stored: Kernel) -> None:
-    kernel = stored
-    made = "calls = []\ndef rows(country: str) -> str:\n    calls.append(country)\n    return 'twelve'"
-    with serve(Model(NORWAY).answer) as (url, seen):
-        for run in range(2):
-            kernel.begin_anew()
-            kernel.run(f"%load_ext jupyter_ctx\n%chat use m --base-url {url} --window 8000")
-            kernel.run(made, "make")
-            outputs = kernel.run("%%chat --tool rows\nHow many?", "ask")
-            assert error(outputs) is None
-            assert "rows(country='NO') → twelve, " in shown(outputs)
-            assert (len(seen), kernel.value("len(calls)")) == (2, "10"[run])
 
 
 def test_where_nobody_can_be_asked_a_function_that_wants_it_is_not_called(kernel: Kernel) -> None:

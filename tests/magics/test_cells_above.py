@@ -128,18 +128,6 @@ def test_a_second_run_takes_the_cells_above_it_as_they_are_now(asked: Any) -> No
     assert codes(seen) == ["a = 11"]
 
 
-def test_without_a_file_a_second_run_takes_what_ran_since_too_in_the_order_in_which_it_ran(asked: Any) -> None:
-    kernel, _, _, seen = asked
-    kernel.run("%%chat\nHello?", "chat-0")
-    kernel.run("a = 1", "one")
-    kernel.run("b = 2", "two")
-    kernel.run(ASK, "chat-1")
-    kernel.run("a = 11", "one")
-    kernel.run("c = 3", "three")
-    kernel.run(ASK, "chat-1")
-    assert codes(seen) == ["b = 2", "a = 11", "c = 3"]
-
-
 def test_the_failing_cell_goes_once_with_its_error_and_where_nothing_is_new_a_line_says_so(asked: Any) -> None:
     kernel, _, _, seen = asked
     kernel.run("%%chat\nHello?", "chat-0")
@@ -179,24 +167,6 @@ def test_the_preview_of_the_next_request_lists_the_cells_that_go_with_it(asked: 
     assert not seen
 
 
-def test_what_a_cell_below_takes_out_changes_nothing_of_run_all(tmp_path: Path) -> None:
-    book = [
-        ("one", "a = 1\nprint(a)"), ("chat-1", ASK), ("between", "%chat clear"), ("two", "b = 2"),
-        ("chat-2", "%%chat -a cells:all\nWhat came of all?"),
-    ]  # fmt: skip
-    with serve(BODY) as (url, seen):
-        for _ in range(2):
-            manager = KernelManager(kernel_name="python3")
-            manager.start_kernel(env={**os.environ, "JPY_SESSION_NAME": str(tmp_path / "x.ipynb")})
-            kernel = Kernel(manager)
-            kernel.run(LOAD.format(url=url), "load")
-            for cell, source in book:
-                assert not error(kernel.run(source, cell))
-            kernel.client.stop_channels()
-            manager.shutdown_kernel(now=True)
-    assert len(seen) == 2
-
-
 def test_the_setting_sends_the_cells_above_with_each_prompt_and_many_are_told_in_one(asked: Any) -> None:
     kernel, _, _, seen = asked
     kernel.run("%chat config cells on")
@@ -223,18 +193,6 @@ def test_a_cell_is_left_out_and_another_one_pinned_by_its_number(asked: Any) -> 
     kernel.run(ASK, "chat-3")
     assert codes(seen) == []
     assert error(kernel.run("%chat pin In[999]")) is not None
-
-
-@pytest.mark.parametrize("word", ["cells:900", "cels"])
-def test_a_wrong_number_fails_with_what_there_is(word: str, asked: Any) -> None:
-    kernel, _, _, seen = asked
-    kernel.run("a = 1")
-    failed = error(kernel.run(f"%%chat -a {word}\nHello"))
-    assert failed is not None
-    assert failed["ename"] == "InvalidRequestError"
-    assert word in failed["evalue"]
-    assert "cells" in failed["evalue"].replace(word, "")
-    assert seen == []
 
 
 def test_markdown_cells_of_the_saved_file_go_around_those_that_ran(asked: Any) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from itertools import dropwhile
 from typing import Any
 
 import pytest
@@ -73,19 +72,6 @@ def stills(outputs: list[dict[str, Any]]) -> int:
     return int(any(o["msg_type"] == "comm_close" for o in outputs))
 
 
-def test_a_send_that_nearly_fills_the_context_says_so_once_above_its_answer(kernel: Kernel) -> None:
-    for words in (150, 150):
-        assert "after this" not in str(kernel.run("%%chat\n" + "word " * words))
-    outputs = kernel.run("%%chat\n" + "word " * 60)
-    shown = [o["content"]["data"] for o in outputs if o["msg_type"] == "display_data"]
-    shown = list(dropwhile(lambda data: "jctx-waiting" in str(data), shown))  # of a slow machine
-    assert re.fullmatch(r"\[ctx\] (8[5-9]|9\d) % after this: %chat summarise, trim or clear.", shown[0]["text/plain"])
-    assert re.search("jctx-(answer|waiting)", shown[1]["text/html"])
-    assert len(shown) == 2
-    kernel.run("%chat undo")
-    assert "after this" not in str(kernel.run("%%chat\n" + "word " * 60)), "it is said once"
-
-
 def test_an_interrupt_keeps_what_was_shown_and_stops_the_cells_behind_it(kernel: Kernel, real_model: str) -> None:
     options = f"-m {real_model} --max-tokens 400 --set ignore_eos=true"
     first = kernel.ask(f"%%chat {options}\nCount from one to two hundred in words.", "a")
@@ -110,11 +96,3 @@ def test_an_interrupt_keeps_what_was_shown_and_stops_the_cells_behind_it(kernel:
     kernel.outputs(second)
     assert kernel.value("'ran' in globals(), get_chat().turns[0].stop_reason") == "False interrupted"
     assert not error(kernel.run("%%chat\nSay hello."))
-
-
-def test_an_error_is_its_message_without_a_traceback_and_fails_the_cell(kernel: Kernel) -> None:
-    failed = error(kernel.run("%%chat -m openai/gpt-4o\nhi"))
-    assert failed is not None
-    assert failed["ename"] == "AuthenticationError"
-    assert len(failed["traceback"]) == 1
-    assert failed["traceback"][0].replace("\n", " ") == f"\x1b[31mAuthenticationError\x1b[0m: {failed['evalue']}"

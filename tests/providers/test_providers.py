@@ -101,15 +101,6 @@ def test_what_no_server_takes_back_is_replaced_when_it_arrives() -> None:
         assert Chat("m", base_url=url).send("x").text == "a�b�c"
 
 
-def test_an_empty_reply_is_kept_and_left_out_of_later_requests() -> None:
-    with serve(answer(piece("", "stop"), usage(9, 0))) as (url, seen):
-        chat = Chat("m", base_url=url)
-        chat.send("one")
-        chat.send("two")
-    assert [turn.reply for turn in chat.turns] == ["", ""]
-    assert len(seen[1]["messages"]) == 1
-
-
 def test_a_key_is_for_its_owner_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     with serve(answer(piece("Hi", "stop"))) as (url, seen):

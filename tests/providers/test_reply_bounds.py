@@ -6,19 +6,24 @@ import json
 import subprocess
 import sys
 import zlib
+from collections.abc import Iterator
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler
+from itertools import repeat
 from pathlib import Path
 from typing import Any
 
 import pytest
-from dialects import KEY
-from endless_server import endless
-from server import events, piece, serve
+from dialects import DIALECTS, KEY
+from server import events, piece, running, serve
 
 from jupyter_ctx import Chat, ProviderError
 from jupyter_ctx.providers.lookup import get_provider
 from jupyter_ctx.providers.stream_events import AnswerParts
 
+MEGABYTE = 1 << 20
+MEGABYTES = 700
+FILL = b"x" * MEGABYTE
 MOST_GROWTH = 100  # MB
 SUPPORT = Path(__file__).resolve().parents[1] / "support"
 FORMS, NAMES = ("error", "line"), "completions google"
@@ -50,9 +55,52 @@ print(json.dumps(seen))
 """
 
 
+def packed() -> Iterator[bytes]:
+    """A gzip bomb."""
+    squeeze = zlib.compressobj(9, wbits=31)
+    for _ in range(MEGABYTES):
+        yield squeeze.compress(FILL)
+    yield squeeze.flush()
+
+
+class Endless(BaseHTTPRequestHandler):
+    """Answers /DIALECT/FORM/... with 700 MB."""
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers["Content-Length"]))
+        self.do_GET()
+
+    def do_GET(self) -> None:
+        _, name, form, *_ = self.path.split("/")
+        self.send_response(400 if form == "error" else 200)
+        self.send_header("Content-Type", "text/event-stream")
+        if form in ("gzip", "br"):
+            self.send_header("Content-Encoding", form)
+        self.end_headers()
+        with suppress(OSError):  # the client has read enough
+            for part in self.parts(form, name):
+                self.wfile.write(part)
+
+    def parts(self, form: str, name: str) -> Iterator[bytes]:
+        dialect = DIALECTS[name]
+        if form == "gzip":
+            yield from packed()
+        elif form == "tokens":
+            event = dialect.pieces(["word "]).encode()
+            yield from repeat(event * (MEGABYTE // len(event)), MEGABYTES)
+        elif form == "rows":
+            yield from repeat(b'[{"id": "m"}],' * 70_000, MEGABYTES)
+        else:
+            yield b'{"error": {"message": "' if form == "error" else dialect.pieces(["Some text"]).encode()
+            yield from repeat(FILL, MEGABYTES)
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
 def asked(*forms: str) -> list[Any]:
     """What each dialect makes of endless replies, in a process whose memory is its own."""
-    with endless() as url:
+    with running(Endless) as url:
         ran = subprocess.run(
             [sys.executable, "-c", ASKING, url, NAMES, *forms], cwd=SUPPORT, capture_output=True, text=True, check=True
         )
@@ -78,7 +126,7 @@ def test_tokens_without_end_are_cut_and_kept() -> None:
 
 @pytest.mark.parametrize(("form", "words"), [("rows", "8 MB"), ("br", "compressed"), ("gzip", "8 MB")])
 def test_a_list_of_models_without_end_is_cut(form: str, words: str) -> None:
-    with endless() as url, pytest.raises(ProviderError, match=words):
+    with running(Endless) as url, pytest.raises(ProviderError, match=words):
         get_provider("m", base_url=f"{url}/completions/{form}", api_key=KEY).cards()
 
 

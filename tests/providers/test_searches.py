@@ -49,19 +49,12 @@ def test_a_report_without_a_search_counts_again(name: str) -> None:
 
 
 @every_dialect
-def test_sources_are_told_once_and_in_order(name: str) -> None:
+def test_sources_are_told_once_in_order_and_only_a_call_parts_the_text_that_they_cut_up(name: str) -> None:
     with answering(DIALECTS[name], SEARCHES[name](BALL, CUP, BALL)) as (chat, _):
-        reply = chat.send("Who won?")
-        assert reply.citations == (BALL, CUP)
-        assert chat.turns[-1].record.citations == (BALL, CUP)
-
-
-@every_dialect
-def test_only_a_call_parts_the_text_that_citations_cut_up(name: str) -> None:
-    with answering(DIALECTS[name], SEARCHES[name](CUP)) as (chat, _):
         pieces: list[str] = []
-        assert chat.send("Who won?", on_piece=pieces.append).text == f"{BEFORE}\n\n{ANSWER}"
-        assert "".join(pieces) == f"{BEFORE}\n\n{ANSWER}"
+        reply = chat.send("Who won?", on_piece=pieces.append)
+        assert reply.citations == chat.turns[-1].record.citations == (BALL, CUP)
+        assert reply.text == "".join(pieces) == f"{BEFORE}\n\n{ANSWER}"
 
 
 def test_lists_of_addresses_and_of_results_are_sources() -> None:

@@ -35,19 +35,6 @@ def test_the_history_names_what_went_with_a_prompt(tmp_path: Path) -> None:
     assert "notes.txt" in repr(chat.history())
 
 
-def test_the_preview_names_and_counts_what_goes_with_the_prompt_and_with_turns() -> None:
-    chat = talk()
-    alone = chat.preview("What is it?").input_tokens
-    view = chat.preview("What is it?", attachments=[FIGURE])
-    assert view.input_tokens == alone + PLOT.tokens
-    assert view.messages[-1].attached == "fig (640 × 480 pixels)"
-    chat.send("What is it?", attachments=[FIGURE])
-    view = chat.preview("And now?")
-    assert [part.attached for part in view.messages] == ["fig (640 × 480 pixels)", "", ""]
-    assert view.messages[0].tokens > PLOT.tokens
-    assert "attached" in view.to_dataframe()
-
-
 def test_turns_of_earlier_releases_are_named_by_their_files() -> None:
     turn = Turn("Why?", "So.", (PLOT,), record=TurnRecord("m"))
     assert turn.sources == ("plot.png",)

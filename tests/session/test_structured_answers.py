@@ -9,7 +9,7 @@ from typing import Any
 import pydantic
 import pytest
 from cells import Cells
-from dialects import DIALECTS, Dialect, answering, heeding
+from dialects import DIALECTS, answering
 
 from jupyter_ctx import (
     Chat,
@@ -187,19 +187,6 @@ def test_a_stored_answer_is_parsed_and_one_of_another_schema_is_not_taken(tmp_pa
         run("b", 5, Movie)
     reply = run("b", 6, Movie)
     assert (reply.parsed, reply.stored) == (UP, False), "a wrong answer is not taken again"
-
-
-def test_every_provider_answers_as_the_schema_says(dialect: Dialect) -> None:
-    with heeding(dialect) as (chat, seen):
-        assert chat.send("Which film?", schema=Movie).parsed == Movie("Up", 7)
-    assert len(seen) == 1
-
-
-def test_a_server_that_does_not_heed_the_schema_is_asked_twice_and_its_answer_is_an_error(dialect: Dialect) -> None:
-    words = "'response_format' is not supported with this model"
-    with heeding(dialect, refuses=words) as (chat, seen), pytest.raises(InvalidAnswerError, match="JSON"):
-        chat.send("Which film?", schema=Movie)
-    assert [dialect.schema(request) is None for request in seen] == [False, True, True]
 
 
 def test_a_cell_whose_answer_is_wrong_fails_with_what_is_wrong_and_shows_the_answer(cells: Cells) -> None:

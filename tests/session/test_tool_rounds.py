@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from images import PIXEL
 
-from jupyter_ctx import BudgetExceededError, Chat, ChatInterrupted, InvalidRequestError
-from jupyter_ctx.conversation.messages import ToolCall, ToolResult
+from jupyter_ctx import BudgetExceededError, Chat, ChatInterrupted
+from jupyter_ctx.conversation.messages import ToolCall
 from jupyter_ctx.providers.base import Request
 from jupyter_ctx.testing import Answer, ScriptedProvider
 
@@ -56,16 +56,6 @@ def test_a_model_is_sent_what_the_function_returned_and_its_answer_is_the_turn()
     assert len(chat.turns) == 1
 
 
-def test_calls_of_one_round_all_have_their_results() -> None:
-    asked = calls(("rows", '{"country": "NO"}'), ("rows", '{"country": "FI"}'), ("lines", "{}"))
-    provider = ScriptedProvider([asked, "Done."])
-    reply = Chat(provider=provider).send("Count.", tools=[rows])
-    found = reply.rounds[0].results
-    assert [result.failed for result in found] == [False, True, True]
-    assert "KeyError" in found[1].text
-    assert "lines" in found[2].text
-
-
 def test_later_requests_carry_calls_and_results_in_their_turn() -> None:
     provider = ScriptedProvider([calls(("rows", '{"country": "NO"}')), "Twelve.", "You asked."])
     chat = Chat(provider=provider)
@@ -86,22 +76,6 @@ def test_tools_may_be_set_for_the_conversation() -> None:
     chat.configure(tools="none")
     chat.send("And now?")
     assert not provider.requests[-1].tools
-
-
-def test_a_name_that_is_no_function_here_sends_nothing() -> None:
-    provider = ScriptedProvider("Yes.")
-    with pytest.raises(InvalidRequestError, match="lookup"):
-        Chat(provider=provider, tools=["lookup"]).send("Look it up.")
-    with pytest.raises(InvalidRequestError, match="int"):
-        Chat(provider=provider).send("Look it up.", tools=[40])
-    assert not provider.requests
-
-
-def test_a_provider_that_calls_no_functions_is_sent_nothing() -> None:
-    provider = ScriptedProvider("Yes.", takes_tools=False)
-    with pytest.raises(InvalidRequestError, match="rows"):
-        Chat(provider=provider).send("Count.", tools=[rows])
-    assert not provider.requests
 
 
 def test_the_rounds_of_a_prompt_are_bounded_and_the_model_is_told_to_answer() -> None:
@@ -229,15 +203,6 @@ def test_a_re_run_of_stored_turns_asks_and_calls_nothing(tmp_path: Path) -> None
     assert len(count) == 1
 
 
-def test_undo_takes_calls_back_with_their_turn() -> None:
-    provider = ScriptedProvider([calls(("rows", '{"country": "NO"}')), "Twelve.", "Yes."])
-    chat = Chat(provider=provider)
-    chat.send("How many rows has Norway?", tools=[rows])
-    chat.undo()
-    chat.send("Are you there?")
-    assert "12 rows" not in said_in(provider.requests[-1])
-
-
 def test_a_structured_answer_may_follow_calls() -> None:
     provider = ScriptedProvider([calls(("rows", '{"country": "NO"}')), "twelve", '{"rows": 12}'])
     schema = {"type": "object", "properties": {"rows": {"type": "integer"}}, "required": ["rows"]}
@@ -245,19 +210,6 @@ def test_a_structured_answer_may_follow_calls() -> None:
     assert reply.parsed == {"rows": 12}
     assert len(reply.rounds) == 1
     assert results_in(provider.requests[-1]) == ["12 rows"]
-
-
-def test_a_listener_hears_of_each_call_before_and_after() -> None:
-    from jupyter_ctx.session.complete import StreamListener
-    from jupyter_ctx.session.send import send_prompt
-
-    heard: list[tuple[str, ToolResult | None]] = []
-    provider = ScriptedProvider([calls(("rows", '{"country": "NO"}')), "Twelve."])
-    chat = Chat(provider=provider)
-    listener = StreamListener(on_call=lambda call, result: heard.append((str(call), result)))
-    send_prompt(chat.session, chat._prompt("Count.", (), None, [rows], {}), listener)
-    assert [name for name, _ in heard] == ["rows(country='NO')"] * 2
-    assert [result is None for _, result in heard] == [True, False]
 
 
 def answer_with_calls(request: Request) -> Answer:

@@ -51,8 +51,10 @@ def shout(prompt: str) -> str:
 
 
 @contextmanager
-def answering_rows(says: Says = shout, *, seconds: float = 0.0, finish: str = "stop") -> Iterator[Asked]:
-    """Serve; each answer takes so many ``seconds``."""
+def answering_rows(
+    says: Says = shout, *, seconds: float = 0.0, finish: str = "stop", lists: dict[str, Any] | None = None
+) -> Iterator[Asked]:
+    """Serve; each answer takes so many ``seconds``, and ``lists`` stand at paths beside the model's."""
     asked, lock = Asked(), threading.Lock()
 
     def answer(handler: BaseHTTPRequestHandler, request: dict[str, Any]) -> None:
@@ -74,6 +76,6 @@ def answering_rows(says: Says = shout, *, seconds: float = 0.0, finish: str = "s
                 report = usage(len(prompt) // 4 + 1, len(said) // 4 + 1)
                 send(handler, 200, events(piece(said), piece("", finish), report), "text/event-stream")
 
-    with serve(answer) as (url, seen):
+    with serve(answer, lists=lists) as (url, seen):
         asked.url, asked.requests = url, seen
         yield asked

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import json
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler
 from typing import Any
 
 from page_checks import FOREIGN, RICH
 from playwright.sync_api import Locator
-from server import Answer, begin_stream, events, piece, send, usage
+from server import events, piece, send, usage
 
 # so many turns of one size that the states follow each other; nobody is asked for any of it
 FILL = """
@@ -39,22 +36,3 @@ def rich(handler: BaseHTTPRequestHandler, request: dict[str, Any]) -> None:
 def ended(request: dict[str, Any], text: str) -> str:
     """The end of an answer, with about as many tokens as there are."""
     return events(piece("", "stop"), usage(len(json.dumps(request["messages"])) // 4, len(text) // 4))
-
-
-@contextmanager
-def gate(*pieces: str) -> Iterator[tuple[Answer, threading.Event, threading.Event]]:
-    """An answer that begins, and goes on once it may: the answer, whether it was asked for, and what lets it go on."""
-    asked, open_ = threading.Event(), threading.Event()
-
-    def answer(handler: BaseHTTPRequestHandler, request: dict[str, Any]) -> None:
-        first, *rest = [events(piece(text), end="") for text in pieces]
-        begin_stream(handler, first)
-        asked.set()
-        open_.wait(60)
-        with suppress(OSError):  # who asked may have gone
-            handler.wfile.write(("".join(rest) + ended(request, "".join(pieces))).encode())
-
-    try:
-        yield answer, asked, open_
-    finally:
-        open_.set()

@@ -212,14 +212,6 @@ class NotebookPage:
         self.page.reload()
         self._wait(kernel=True)
 
-    def rename(self, name: str) -> None:
-        """Give the notebook another name, as the file browser does."""
-        self.page.evaluate(
-            "async name => { const panel = window.jupyterapp.shell.currentWidget;"
-            " await panel.context.save(); await panel.context.rename(name); }",
-            f"{name}.ipynb",
-        )
-
     def wait_idle(self) -> None:
         """Until the kernel has nothing to do."""
         self.page.wait_for_function(IDLE)

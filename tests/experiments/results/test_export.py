@@ -14,7 +14,7 @@ import pytest
 from pydantic import BaseModel
 
 from jupyter_ctx import InvalidRequestError, Reply, Usage
-from jupyter_ctx.experiments.results.export import RunRecord, as_values, export_run, from_values, load_run
+from jupyter_ctx.experiments.results.export import RunRecord, as_values, export_run, from_values
 from jupyter_ctx.experiments.table.results import Result, Results
 
 ROWS = [{"text": "cat", "answer": "Katze"}, {"text": 'a "dog"\n', "answer": "Hund"}]
@@ -36,16 +36,6 @@ def record(**changes: Any) -> RunRecord:
         "name": "animals",
     }  # fmt: skip
     return RunRecord(**{**given, **changes})
-
-
-def test_a_run_in_json_comes_back_as_it_was(tmp_path: Path) -> None:
-    written = record(repeats=2, schema={"type": "object"}, group="answer", begun="2026-11-23T05:00:00")
-    back = load_run(export_run(written, tmp_path / "run.json"))
-    assert back == RunRecord(**{name: getattr(back, name) for name in RunRecord.__slots__})
-    for name in RunRecord.__slots__:
-        assert getattr(back, name) == getattr(written, name), name
-    assert "Python" in back.packages
-    assert "jupyter_ctx" in back.packages
 
 
 def test_no_key_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

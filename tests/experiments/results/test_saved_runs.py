@@ -58,6 +58,8 @@ def test_a_run_that_was_read_tells_the_same_and_compares_as_the_one_that_was_exp
     assert compare(saved, "tone=", "tone=please") == compare(run, "tone=", "tone=please")
     for attribute in ("name", "begun", "settings", "grid", "cost", "unasked", "group", "model"):
         assert getattr(saved, attribute) == getattr(run, attribute), attribute
+    assert (saved.template, saved.repeats) == ("{{ text }}{{ tone }}", 2)
+    assert {"Python", "jupyter_ctx"} <= saved.packages.keys()
     assert saved.to_dataframe().shape == run.to_dataframe().shape
     assert repr(saved).startswith("RunRecord(first: 24 answers to 6 rows, begun 20")
 
