@@ -7,7 +7,6 @@ notebook has a cell for each turn, and is read as any notebook that was run and 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -62,7 +61,9 @@ def redacted(added: Added, redactor: Redactor) -> Added:
 def written(added: Added, suffix: str) -> str:
     """Return a conversation as text that UTF-8 can encode. Raises InvalidRequestError for an unknown suffix."""
     if suffix.lower() not in EXPORTERS:
-        raise InvalidRequestError(f"A conversation is not exported to a {suffix!r} file: {_usual(EXPORTERS)}.")
+        raise InvalidRequestError(
+            f"A conversation is exported as {' or '.join(EXPORTERS)}, not {suffix or 'without an ending'}."
+        )
     return clean(EXPORTERS[suffix.lower()](added))
 
 
@@ -72,12 +73,10 @@ def read(text: str, suffix: str) -> Added:
     Raises InvalidRequestError when the text is not a conversation, or contains a prompt that cannot be sent.
     """
     if suffix.lower() not in IMPORTERS:
-        raise InvalidRequestError(f"A conversation is not read from a {suffix!r} file: {_usual(IMPORTERS)}.")
+        raise InvalidRequestError(
+            f"A conversation is imported from {' or '.join(IMPORTERS)}, not {suffix or 'without an ending'}."
+        )
     return IMPORTERS[suffix.lower()](text.removeprefix("\ufeff"))
-
-
-def _usual(suffixes: Iterable[str]) -> str:
-    return f"use one of {', '.join(suffixes)}"
 
 
 def is_export(text: str, suffix: str) -> bool:

@@ -81,7 +81,7 @@ def _message(message: object) -> Message:
     role: Any = "system" if called == "developer" else called
     parts = [held] if isinstance(held, str) else held
     if role not in get_args(Role) or not isinstance(parts, list):
-        raise InvalidRequestError(f"Role {short_repr(role)} with {type(held).__name__} is not a message with a text.")
+        raise InvalidRequestError(f"{short_repr(message)} is no message: it needs a role, such as user, and a text.")
     found = [_part(part, role) for part in parts]
     whole = "\n\n".join(part for part in found if isinstance(part, str))
     files = tuple(part for part in found if isinstance(part, Attachment))

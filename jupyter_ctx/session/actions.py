@@ -298,7 +298,7 @@ def choose_answer(session: Session, number: int, alternatives: str | None = None
 def _answer_at(answers: Sequence[Alternative], number: int, named: str) -> Alternative:
     """Return an answer by its number, from 1. Raises InvalidRequestError where there is none, and for a failed one."""
     if not words.is_whole(number, 1, len(answers)):
-        raise InvalidRequestError(f"{named} has no answer {number!r}: there are 1 to {len(answers)}.")
+        raise InvalidRequestError(f"{named} has no answer {number!r}: it has {words.counted(len(answers), 'answer')}.")
     answer = answers[number - 1]
     if answer.error:
         raise InvalidRequestError(f"Answer {number} ({answer.label}) failed, and cannot be taken: {answer.error}")

@@ -211,7 +211,7 @@ def ask_of(request: str | Iterable[object] | Request, settings: Settings, attach
 def _whole(messages: Sequence[Message], settings: Settings) -> tuple[Message, ...]:
     """Return messages with the system prompt of the settings, where they have none."""
     if not messages or messages[-1].role != "user":
-        raise InvalidRequestError("A request ends with a user's message: there is none at its end.")
+        raise InvalidRequestError("The last message must be the user's: there is none at the end.")
     if not messages[-1].content.strip() and not messages[-1].attachments:
         raise InvalidRequestError("The prompt is empty.")
     if settings.system and messages[0].role != "system":

@@ -51,11 +51,11 @@ class Course:
         """
         own = [name for name in sorted(self.named) if getattr(now, name) != getattr(self.begun, name)]
         parts = [f"{name} {_typed(name, self.begun)}" for name in sorted(self.named.difference(own))]
-        parts += [f"locked {', '.join(sorted(self.locked))}"] if self.locked else []
         kept = ", ".join(f"{name} {_typed(name, now)}" for name in own)
         line = f"{COURSE_FILE} beside this notebook sets: {'; '.join(parts) or 'nothing here'}."
+        line += f" It locks {', '.join(sorted(self.locked))}." if self.locked else ""
         line += f" This conversation keeps its own {kept}." if own else ""
-        return line if parts or own else ""
+        return line if parts or own or self.locked else ""
 
     def unchosen_provider(self, before: Settings) -> str:
         """Return the provider of the file's model, if the user's key would go to one that the user has not chosen."""

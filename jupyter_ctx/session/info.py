@@ -210,7 +210,7 @@ def _left_out(planned: RequestPlan, gone: str) -> str:
     over = "" if planned.cut.fits else f": still more than the limit of {limit:,}; %chat preview shows each part"
     few = planned.scope.at - planned.cut.start < settings.min_turns and settings.min_turns > 1
     note = f" min_turns={settings.min_turns} could not be kept." if few else ""
-    return f"Left out {gone}{why} ({size} → {planned.tokens:,.0f}){over}.{note}"
+    return f"Left out {gone}{why} ({size} → {planned.tokens:,.0f} tokens){over}.{note}"
 
 
 def _recovered(refused: RequestPlan, refusal: ContextOverflowError, sent: RequestPlan) -> str:
@@ -229,4 +229,4 @@ def nearly_full(fill: float) -> str:
     """Return a line for a request that takes this share of the limit, before it is sent; above 1 it is too long."""
     if fill > 1:
         return f"This prompt, with what is always sent, is {100 * fill:,.0f} % of the limit of a request: shorten it."
-    return f"{100 * fill:,.0f} % after this: %chat summarise, trim or clear."
+    return f"With this prompt, {100 * fill:,.0f} % of the limit are used: %chat summarise, trim or clear makes room."
