@@ -97,9 +97,11 @@ class LearnedLimit:
 
         A report of far more than was sent shows nothing of a limit.
         """
+        if self.tokens is None:
+            return self
         accepted = 0 if tokens is None else min(tokens, math.ceil(BELIEVABLE * expected))
         seen = replace(self, answers=self.answers + 1)
-        if self.tokens is None or accepted <= self.tokens:
+        if accepted <= self.tokens:
             return seen
         return replace(seen, tokens=None, disproved=self.tokens if self.is_stated else self.disproved)
 

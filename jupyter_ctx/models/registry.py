@@ -127,6 +127,8 @@ class Models:
     def renewed(self, target: Target) -> Target:
         """Return the same with what was learned of its limit since."""
         limit = self._limits.get(target.provider.endpoint, NO_LIMIT)
+        if target.limit and limit == target.learned_limit:  # it is planned with that
+            return target
         return target.with_window(limit.apply_to(target.claimed), learned_limit=limit)
 
     def meter(self, provider: Provider, settings: Settings) -> Meter:

@@ -77,6 +77,8 @@ class Scope(NamedTuple):
         A pinned turn keeps its place while it stands among turns that are sent as they are; beside a summary, these
         begin at one that is not pinned.
         """
+        if not self.at:
+            return [], []
         if self.covers:
             start = next(iter(self.loose(past, start, self.at)), self.at + 1) - 1
         start = min(start, self.at)
