@@ -13,7 +13,7 @@ from ..context.tokens import Meter
 from ..context.usage import Spending
 from ..models.target import KINDS_OF_FILES
 from ..providers.base import Reply
-from ..wording import counted, named_turns
+from ..wording import counted, fill_share, named_turns
 from .complete import Completion
 from .plan import RequestPlan
 from .view import (
@@ -236,7 +236,5 @@ def _recovered(refused: RequestPlan, overflow: Overflow, sent: RequestPlan) -> s
 
 
 def nearly_full(fill: float) -> str:
-    """Return a line for a request that takes this share of the limit, before it is sent; above 1 it is too long."""
-    if fill > 1:
-        return f"This prompt, with what is always sent, is {100 * fill:,.0f} % of the limit of a request: shorten it."
-    return f"{100 * fill:,.0f} % after this: %chat summarise, trim or clear."
+    """Return a line for a request that takes this share of the limit, before it is sent."""
+    return f"{fill_share(fill)} after this: %chat summarise, trim or clear."
