@@ -75,7 +75,7 @@ def figures_below(chat: Chat, reply: Reply, place: Where, options: Mapping[str, 
     fill, guess = _fill(chat, reply.model)
     if reply.stored:
         return Footer(fill=fill, guess=guess, notes=notes)
-    used = settings_with(chat.config, options)
+    used = settings_with(chat.config, {name: value for name, value in options.items() if value is not None})
     given = {name: getattr(used, name) for name in SAMPLING if getattr(used, name) not in (None, {})}
     settings = ", ".join(f"{name} {typed_value(value)}" for name, value in given.items())
     return replace(figures_of(reply.model, reply), settings=settings, fill=fill, guess=guess, notes=notes)
