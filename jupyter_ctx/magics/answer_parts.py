@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 from ..chat import Chat
+from ..config.settings import typed_value
 from ..conversation.messages import TurnRecord
 from ..display.answer.footer import Footer
 from ..display.answer.markdown import MimeBundle, is_json_like, json_bundle, with_sources
 from ..display.token_page import certainty_bundle
 from ..errors import ChatError
+from ..models.registry import settings_with
 from ..providers.base import Reply
 from ..providers.lookup import is_self_hosted
 from ..runtime.frontend import Where
 from ..session.complete import StreamListener
 from ..wording import counted
 
+SAMPLING = ("temperature", "effort", "max_tokens", "parameters")  # with the model, what reproduces an answer
 REMARKS = {  # by the source of an answer
     "handout": "handed out with this notebook; nothing was sent: --ask asks the model",
     "store": "stored answer; nothing was sent: run the cell again to ask anew",
@@ -59,15 +64,21 @@ def ending(reply: Reply) -> tuple[str, ...]:
     return ()
 
 
-def figures_below(chat: Chat, reply: Reply, place: Where) -> Footer:
-    """Return what stands below an answer: remarks and, where they are wanted, figures; few of a stored answer."""
+def figures_below(chat: Chat, reply: Reply, place: Where, options: Mapping[str, Any]) -> Footer:
+    """Return what stands below an answer: remarks and, where they are wanted, figures; few of a stored answer.
+
+    ``options``: settings of the request alone.
+    """
     notes = remarks_on(reply)
     if not _shows_figures(chat, place):
         return Footer(notes=notes)
     fill, guess = _fill(chat, reply.model)
     if reply.stored:
         return Footer(fill=fill, guess=guess, notes=notes)
-    return replace(figures_of(reply.model, reply), fill=fill, guess=guess, notes=notes)
+    used = settings_with(chat.config, {name: value for name, value in options.items() if value is not None})
+    given = {name: getattr(used, name) for name in SAMPLING if getattr(used, name) not in (None, {})}
+    settings = ", ".join(f"{name} {typed_value(value)}" for name, value in given.items())
+    return replace(figures_of(reply.model, reply), settings=settings, fill=fill, guess=guess, notes=notes)
 
 
 def figures_of(model: str, of: Reply | TurnRecord) -> Footer:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -184,7 +184,7 @@ class ChatCells:
             with uninterrupted():
                 begin()
                 view.correct(error.text, error.reply.thinking, steps=steps_of(error.reply.rounds))
-                view.close((), figures_below(chat, error.reply, place))
+                view.close((), figures_below(chat, error.reply, place, prompt.options))
             raise
         except (ChatError, ChatInterrupted) as error:
             with uninterrupted():
@@ -201,13 +201,15 @@ class ChatCells:
                 view.close()
             raise
         view.correct(reply.text, reply.thinking, shown_bundle(reply), steps_of(reply.rounds))
-        self._close(chat, view, place, reply)
+        self._close(chat, view, place, reply, prompt.options)
         return reply
 
-    def _close(self, chat: Chat, view: AnswerView, place: Where, reply: Reply) -> None:
+    def _close(
+        self, chat: Chat, view: AnswerView, place: Where, reply: Reply, options: Mapping[str, Any]
+    ) -> None:  # fmt: skip
         """Show notices, figures and next steps below an answer."""
         below = [*reply.notices, *ending(reply)]
-        footer = figures_below(chat, reply, place)
+        footer = figures_below(chat, reply, place, options)
         has_figure = place.kind == "notebook" and footer.fill is not None
         notice = threshold_notice(chat.session, has_figure=has_figure) if place.kind != "headless" else None
         if notice and has_figure:

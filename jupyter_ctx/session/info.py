@@ -14,7 +14,7 @@ from ..context.usage import Spending
 from ..errors import ContextOverflowError
 from ..models.target import KINDS_OF_FILES
 from ..providers.base import Reply
-from ..wording import counted, named_turns
+from ..wording import counted, fill_share, named_turns
 from .complete import Completion
 from .plan import RequestPlan
 from .view import Scope, turn_tokens
@@ -226,7 +226,5 @@ def _recovered(refused: RequestPlan, refusal: ContextOverflowError, sent: Reques
 
 
 def nearly_full(fill: float) -> str:
-    """Return a line for a request that takes this share of the limit, before it is sent; above 1 it is too long."""
-    if fill > 1:
-        return f"This prompt, with what is always sent, is {100 * fill:,.0f} % of the limit of a request: shorten it."
-    return f"With this prompt, {100 * fill:,.0f} % of the limit are used: %chat summarise, trim or clear makes room."
+    """Return a line for a request that takes this share of the limit, before it is sent."""
+    return f"With this prompt, {fill_share(fill)} of the limit are used: %chat summarise, trim or clear makes room."

@@ -43,8 +43,16 @@ def test_a_routine_remark_stands_in_the_grey_line_and_as_a_sentence_where_there_
 
 
 def test_it_unfolds_to_cost_cache_thinking_model_and_end() -> None:
-    said = "\n".join(Seen(footer_html(Footer("openai/gpt-5.2", USAGE, 4.1, 0.0042, "max_tokens"))).text)
-    for part in ("$", "0.0042", "602 tokens (50 % of the input)", "100 tokens", "openai/gpt-5.2", "max_tokens"):
+    footer = Footer("openai/gpt-5.2", USAGE, 4.1, 0.0042, "length", settings="temperature 0.3")
+    said = "\n".join(Seen(footer_html(footer)).text)
+    for part in (
+        "0.0042",
+        "602 tokens (50 % of the input)",
+        "100 tokens",
+        "openai/gpt-5.2",
+        "length",
+        "temperature 0.3",
+    ):
         assert part in said
 
 
@@ -52,7 +60,9 @@ def test_what_nobody_knows_is_not_said_and_a_price_is_not_nothing() -> None:
     assert footer_html(Footer("m")) == ""
     page = footer_html(Footer("m", Usage(10, 2)))
     assert "Cost: unknown" in page
-    assert "Cost: free" in footer_html(Footer("local/m", Usage(10, 2), is_free=True))
+    free = footer_html(Footer("local/m", USAGE, is_free=True))
+    assert "Cost: free" in free
+    assert "cache" not in free, "shares of a cache are told only where something is paid"
     assert "cache" not in page
     assert "Thinking" not in page
 

@@ -14,7 +14,6 @@ from pygments.token import STANDARD_TYPES
 
 from jupyter_ctx.display.answer.growing import LiveOutput
 from jupyter_ctx.display.answer.highlight import LONGEST_BLOCK, QUICK_LEXERS, UNCOLOURED, highlighted
-from jupyter_ctx.display.answer.markdown import to_html
 
 # what each lexer takes longest for
 SLOWEST = {
@@ -72,12 +71,3 @@ def test_ordinary_code_has_the_colours_that_pygments_gives_it(language: str) -> 
     spans = re.findall(r'<span class="(\w+)">(.*?)</span>', page, re.DOTALL)
     assert [(kind, html.unescape(text)) for kind, text in spans] == coloured_by_pygments(code, language)
     assert html.unescape(re.sub(r"</?span.*?>", "", page)) == code
-
-
-def test_all_blocks_of_an_answer_together_are_shown_in_time() -> None:
-    blocks = "".join(f"```go\n{number}'{':' * 4_000}\n```\n\n" for number in range(4))
-    to_html("```go\nvar a int\n```")
-    begun = time.thread_time()
-    page = to_html(blocks)
-    assert time.thread_time() - begun < 1.5
-    assert page.count("<pre") == 4

@@ -21,15 +21,6 @@ from jupyter_ctx.display.answer.markdown import bundle
 from jupyter_ctx.display.answer.stream import NotebookView, TerminalView
 
 
-def test_a_piece_is_shown_within_half_a_second_though_none_follows(screen: Screen) -> None:
-    view = NotebookView()
-    view.sent("m")
-    view.feed("one ")
-    view.feed("two")
-    assert screen.wait_for("two") < 5
-    view.close()
-
-
 def test_nothing_comes_after_the_last_update(screen: Screen) -> None:
     threads = threading.active_count()
     for _ in range(20):

@@ -90,17 +90,12 @@ class AnswerColumns:
         self._answers = [GrowingAnswer(clock) for _ in heads]
         self._frame = Frame(above)
         self._output = LiveOutput(self._answers, self._growing, clock, streaming=streaming)
-        self._plain = plain
+        self._plain, self.tick = plain, self._output.tick
 
     def begin(self) -> None:
         """Show the notices above and the heads of the columns; call this in the cell's own thread."""
         self.tick()
         self._output.start()
-
-    def tick(self) -> None:
-        """Show what is due."""
-        with suppress(Exception):  # a page that is gone ends no answer
-            self._output.tick()
 
     def sent(self, column: int, model: str, why: str = "") -> None:
         """Say after a while that a model is waited for, and how long; ``why`` at once."""

@@ -23,7 +23,7 @@ class Footer:
     ``fill`` is the share of the context window's limit that is used after the reply, ``guess``: by an estimate.
     ``notes`` are routine remarks, such as where the reply ended, as phrases without a period: they stay readable where
     no figure is known. ``broken`` says of a reply that is not whole what ended it; where it is shown as text, the error
-    below it says the same. ``is_free``: nobody bills the model.
+    below it says the same. ``is_free``: nobody bills the model. ``settings`` are those that were sent.
     """
 
     model: str = ""
@@ -36,6 +36,7 @@ class Footer:
     notes: tuple[str, ...] = ()
     broken: str = ""
     is_free: bool = False
+    settings: str = ""
 
 
 def footer_html(footer: Footer) -> str:
@@ -74,7 +75,8 @@ def remarks(footer: Footer | None) -> list[str]:
 def _rows(footer: Footer) -> list[tuple[str, str]]:
     """Return the known figures as (name, value)."""
     usage = footer.usage or Usage(0, 0)
-    cached, share = usage.cache_read_tokens, usage.cache_read_tokens / max(1, usage.input_tokens)
+    cached, written = (0, 0) if footer.is_free else (usage.cache_read_tokens, usage.cache_write_tokens)
+    share = cached / max(1, usage.input_tokens)
     about = "~" if usage.guessed else ""
     cost = "free" if footer.is_free else "unknown" if footer.usage else ""
     rows = [
@@ -82,9 +84,10 @@ def _rows(footer: Footer) -> list[tuple[str, str]]:
         ("Time", in_seconds(footer.seconds) if footer.usage and footer.seconds is not None else ""),
         ("Cost", cost if footer.cost is None else dollars(footer.cost)),
         ("Read from the cache", f"{cached:,} tokens ({100 * share:.0f} % of the input)" if cached else ""),
-        ("Written to the cache", f"{usage.cache_write_tokens:,} tokens" if usage.cache_write_tokens else ""),
+        ("Written to the cache", f"{written:,} tokens" if written else ""),
         ("Thinking", f"{about}{usage.reasoning_tokens:,} tokens of the output" if usage.reasoning_tokens else ""),
         ("Model", footer.model),
+        ("Settings", footer.settings),
         ("Stop reason", footer.stop_reason),
     ]
     return [(name, value) for name, value in rows if value]

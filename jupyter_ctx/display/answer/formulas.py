@@ -23,9 +23,8 @@ UNSAFE = re.compile(
     r"|raise\w*|lower\w*|move(?:left|right)|[Rr]ule|Space|vspace|smash|[A-Za-z]*[lrc]lap)(?![A-Za-z])"
     r"|(?:[hmv]space|[hmv]skip|m?kern)\*?\s*\{?\s*-|\\\s*\[\s*-)"
 )
-ONLY_WORDS = re.compile(
-    r"\s*[^\W\d_]{2,}(?:[\s,.;]+[^\W\d_]{2,})*[\s,.;]*"
-)  # as in "use \( and \) to group": nobody's formula
+# as in "use \( and \) to group": nobody's formula
+ONLY_WORDS = re.compile(r"\s*[^\W\d_]{2,}(?:[\s,.;]+[^\W\d_]{2,})*[\s,.;]*")
 TOO_DEEP = re.compile(r"\{(?:[^{}]*\{){40}")
 
 

@@ -40,9 +40,8 @@ class NextTokens:
     def __init__(self, text: str, ask: Callable[[Sequence[Token]], Likely], temperature: float) -> None:
         self._text, self._ask, self._temperature = text, ask, temperature
         self._appended: list[Token] = []
-        self._likely = [
-            ask(())
-        ]  # what may come now, behind what might have come in the place of each that was appended
+        # what may come now, behind what might have come in the place of each that was appended
+        self._likely = [ask(())]
 
     def show(self) -> None:
         """Show the widget in the running cell, with its static fallback above."""
