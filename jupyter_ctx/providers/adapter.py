@@ -40,6 +40,7 @@ BY_ENVIRONMENT = "environment"  # Google's own package finds the way in
 SECRET_LENGTH = 6  # what is shorter is no key, and may be a word of the message
 DELAYS = (0.5, 2.0)  # seconds before a busy server is asked again, while no text has come
 ASK_SECONDS = 2.0  # for what a server says of its models, or of what is left to spend
+COUNTED = frozenset({"model", "messages", "input", "instructions", "system", "text", "output_config", "tools"})
 ASK_TIMES = 3  # some know a window only once the model is loaded
 
 
@@ -82,6 +83,7 @@ class Adapter(Provider):
     own_address: ClassVar[str] = ""  # of the provider itself, where the endpoint names no other
     path: ClassVar[str] = ""  # of requests for an answer
     list_path: ClassVar[str] = ""
+    count_path: ClassVar[str] = ""  # empty: the provider does not count
     efforts: Sequence[Form] = ()  # the ways in which this API is told how much to think, the newest first
     takes = frozenset({"image", "pdf"})
     takes_schema = True
@@ -116,8 +118,10 @@ class Adapter(Provider):
 
     def _count(self, request: Request) -> int | None:
         """Return the tokens of a request, where the provider counts without answering."""
-        del request
-        return None
+        if not self.count_path:
+            return None
+        asked = {name: value for name, value in self.body(request).items() if name in COUNTED}
+        return int(self._ask(self.count_path, asked)["input_tokens"])
 
     def _served(self) -> ModelInfo | None:
         """Return what a server of the user's own says of the model; ``None``: it does not say."""

@@ -42,6 +42,7 @@ class Anthropic(Adapter):
     own_address = "https://api.anthropic.com"
     path = "/v1/messages"
     list_path = "/v1/models?limit=1000"
+    count_path = "/v1/messages/count_tokens"
     sends_reserve = True
     efforts = CLAUDE_FORMS
 
@@ -64,14 +65,6 @@ class Anthropic(Adapter):
             "tools": _tools(request),
         }
         return _within_length(self._with_options(body, request))
-
-    def _count(self, request: Request) -> int:
-        told, form = self._structured(request)
-        asked = {
-            "model": self.at.model, "messages": _messages(told), "system": told.system or None,
-            "output_config": _output_config(form), "tools": _tools(told),
-        }  # fmt: skip
-        return int(self._ask("/v1/messages/count_tokens", asked)["input_tokens"])
 
     def _read(self, events: Iterator[dict[str, Any]], reply: ReplyBuilder) -> Iterator[Piece]:
         reported, blocks = dict[str, Any](), Blocks()

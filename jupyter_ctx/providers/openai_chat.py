@@ -61,6 +61,7 @@ _API = "completions"
 REASONING, DETAILS = "reasoning_content", "reasoning_details"  # which some servers want back with the calls
 MISTRAL_ID = r"[A-Za-z0-9]{9}"
 OLLAMA_LOADED = "/api/ps"
+COUNT_PATH = "/v1/chat/completions/input_tokens"
 OF_RESULTS = "(The files in these results.)"
 
 
@@ -92,15 +93,13 @@ class ChatCompletions(OpenAIAdapter):
         return self._with_options(body, request)
 
     def _count(self, request: Request) -> int | None:
-        """Return the count of a server of the user's own: llama.cpp and vLLM have a path for it."""
-        for path, name in (("/v1/chat/completions/input_tokens", "input_tokens"), ("/tokenize", "count")):
-            if self.at.self_hosted and path not in self._missing:
-                asked = {"model": self.at.model, "messages": self._messages(request), "tools": _tools(request)}
-                said = self._said_at(path, asked)
-                if isinstance(said.get(name), int):
-                    return int(said[name])
-                self._missing.add(path)
-        return None
+        """Return the count of a server of the user's own: llama.cpp has a path for it."""
+        if not self.at.self_hosted or COUNT_PATH in self._missing:
+            return None
+        asked = {"model": self.at.model, "messages": self._messages(request), "tools": _tools(request)}
+        tokens = count(self._said_at(COUNT_PATH, asked), "input_tokens")
+        self._missing |= set() if tokens else {COUNT_PATH}
+        return tokens or None
 
     def beside(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
         """Return what a server of the user's own answers at a path beside OpenAI's API; empty: nothing."""

@@ -34,6 +34,7 @@ class Responses(OpenAIAdapter):
     """A model behind the Responses API. Nothing of a conversation is kept there (``store`` is off)."""
 
     path = "/responses"
+    count_path = "/responses/input_tokens"
     efforts = RESPONSES_FORMS
 
     def _headers(self) -> dict[str, str]:
@@ -59,14 +60,6 @@ class Responses(OpenAIAdapter):
             "tools": _tools(request),
         }
         return self._with_options(body, request)
-
-    def _count(self, request: Request) -> int:
-        told, form = self._structured(request)
-        asked = {
-            "model": self.at.model, "input": _input(told), "instructions": told.system or None,
-            "text": _text_format(request, form), "tools": _tools(told),
-        }  # fmt: skip
-        return int(self._ask("/responses/input_tokens", asked)["input_tokens"])
 
     def _read(self, events: Iterator[dict[str, Any]], reply: ReplyBuilder) -> Iterator[Piece]:
         refused, items = "", dict[object, dict[str, Any]]()

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ..errors import InvalidRequestError
@@ -45,58 +45,44 @@ NO_TOOLS = (
 OF_A_TOOL_SCHEMA = r"(?i)schema for (?:function|tool)|input_schema|function_declarations|\btools?[\[.]\d+[\].]"
 LEVELS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
 EFFORT = "effort"  # what is refused where a model takes no level at all
-THINKING_OFF = {"thinking": {"type": "disabled"}}
 CLAUDE_BUDGETS = {"low": 4_000, "medium": 12_000, "high": 20_000, "max": 32_000}  # tokens, of models before 4.6
 GEMINI_BUDGETS = {"none": 0, "minimal": 512, "low": 4_096, "medium": 12_288, "high": 24_576}  # of models before 3
 THINKING_SHOWN = frozenset({"summary", "display", "include_thoughts"})  # fields for what is shown of the thinking
 
+# One way to say how much to think: the fields of a request that say each of the levels it has.
+Form = Mapping[str, Mapping[str, Any]]
 
-class Form(NamedTuple):
-    """One way to say a level: the levels that it has, and the fields of a request that say one of them."""
-
-    levels: Collection[str]
-    fields: Callable[[str], Mapping[str, Any]]
-
-
-def _claude(level: str) -> Mapping[str, Any]:
-    adaptive = {"thinking": {"type": "adaptive", "display": "summarized"}, "output_config": {"effort": level}}
-    return THINKING_OFF if level == "none" else adaptive
-
-
-def _older_claude(level: str) -> Mapping[str, Any]:
-    if level == "none":
-        return THINKING_OFF
-    return {"thinking": {"type": "enabled", "budget_tokens": CLAUDE_BUDGETS[level]}}
-
-
-def _gemini(level: str) -> Mapping[str, Any]:
-    return {"thinking_config": {"thinking_level": level, "include_thoughts": True}}
-
-
-def _older_gemini(level: str) -> Mapping[str, Any]:
-    return {"thinking_config": {"thinking_budget": GEMINI_BUDGETS[level], "include_thoughts": level != "none"}}
-
-
-def _switch(level: str) -> Mapping[str, Any]:
-    return THINKING_OFF if level == "none" else {"thinking": {"type": "enabled"}, "reasoning_effort": level}
-
-
-def _template(level: str) -> Mapping[str, Any]:
-    """Return what servers hand to a model's template, which knows one of the two names."""
-    thinks = level != "none"
-    return {"reasoning_effort": level, "chat_template_kwargs": {"enable_thinking": thinks, "thinking": thinks}}
-
-
-EFFORT_ALONE = Form(LEVELS, lambda level: {"reasoning_effort": level})
-SWITCH = Form(("none", "low", "high", "max"), _switch)
-RESPONSES_FORMS = (
-    Form(LEVELS, lambda level: {"reasoning": {"effort": level, "summary": None if level == "none" else "auto"}}),
+OFF: Form = {"none": {"thinking": {"type": "disabled"}}}
+ADAPTIVE = {"type": "adaptive", "display": "summarized"}
+EFFORT_ALONE: Form = {level: {"reasoning_effort": level} for level in LEVELS}
+SWITCH: Form = {
+    **OFF,
+    **{level: {"thinking": {"type": "enabled"}, "reasoning_effort": level} for level in ("low", "high", "max")},
+}
+TEMPLATE: Form = {  # servers hand it to a model's template, which knows one of the names
+    level: {
+        "reasoning_effort": level,
+        "chat_template_kwargs": {"enable_thinking": level != "none", "thinking": level != "none"},
+    }
+    for level in LEVELS
+}
+RESPONSES_FORMS: tuple[Form, ...] = (
+    {level: {"reasoning": {"effort": level, "summary": None if level == "none" else "auto"}} for level in LEVELS},
 )
-CLAUDE_FORMS = (Form(("none", *LEVELS[2:]), _claude), Form(("none", *CLAUDE_BUDGETS), _older_claude))
-GEMINI_FORMS = (Form(LEVELS[1:5], _gemini), Form(GEMINI_BUDGETS, _older_gemini))
-OWN_SERVER_FORMS = (Form(LEVELS, _template), EFFORT_ALONE)
+CLAUDE_FORMS: tuple[Form, ...] = (
+    {**OFF, **{level: {"thinking": ADAPTIVE, "output_config": {"effort": level}} for level in LEVELS[2:]}},
+    {**OFF, **{level: {"thinking": {"type": "enabled", "budget_tokens": n}} for level, n in CLAUDE_BUDGETS.items()}},
+)
+GEMINI_FORMS: tuple[Form, ...] = (
+    {level: {"thinking_config": {"thinking_level": level, "include_thoughts": True}} for level in LEVELS[1:5]},
+    {
+        level: {"thinking_config": {"thinking_budget": tokens, "include_thoughts": level != "none"}}
+        for level, tokens in GEMINI_BUDGETS.items()
+    },
+)
+OWN_SERVER_FORMS = (TEMPLATE, EFFORT_ALONE)
 COMPATIBLE_FORMS: Mapping[str, tuple[Form, ...]] = {  # services with a form of their own for Chat Completions
-    "openrouter": (Form(LEVELS[:-1], lambda level: {"reasoning": {"effort": level}}),),
+    "openrouter": ({level: {"reasoning": {"effort": level}} for level in LEVELS[:-1]},),
     **dict.fromkeys(("deepseek", "moonshot", "zai"), (SWITCH, EFFORT_ALONE)),
 }
 
@@ -128,10 +114,10 @@ def effort_for(level: str | None, forms: Sequence[Form], refused: Collection[str
     if level is None or EFFORT in refused:
         return None
     for number, form in enumerate(forms):
-        levels = [each for each in form.levels if f"effort={each}" not in refused and (each != "none" or level == each)]
+        levels = [each for each in form if f"effort={each}" not in refused and (each != "none" or level == each)]
         if levels and f"effort/{number}" not in refused:
             nearest = min(levels, key=lambda each: (abs(LEVELS.index(each) - LEVELS.index(level)), -LEVELS.index(each)))
-            return Effort(nearest, number, form.fields(nearest))
+            return Effort(nearest, number, form[nearest])
     return None
 
 

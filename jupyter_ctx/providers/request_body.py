@@ -76,15 +76,11 @@ def in_prompt(request: Request) -> Request:
 def arguments(call: ToolCall) -> dict[str, Any]:
     """Return the arguments as an object, in which a text that is none stands under ``arguments``."""
     try:
-        given = json.loads(call.arguments, parse_constant=_refuse)
-        given = json.loads(clean(json.dumps(given, ensure_ascii=False)))
+        written = json.dumps(json.loads(call.arguments), ensure_ascii=False, allow_nan=False)
+        given = json.loads(clean(written))
     except (ValueError, RecursionError):
         given = None
     return given if isinstance(given, dict) else {"arguments": call.arguments}
-
-
-def _refuse(constant: str) -> None:
-    raise ValueError(f"{constant} is no JSON")
 
 
 class SentCall(NamedTuple):

@@ -173,7 +173,7 @@ def test_thinking_is_never_turned_off_unless_that_was_asked_for(level: str, form
     all_but_none = {f"effort={each}" for each in LEVELS if each != "none"}
     chosen = effort_for(level, forms, all_but_none)
     assert (chosen is not None and chosen.level == "none") == (
-        level == "none" and any("none" in f.levels for f in forms)
+        level == "none" and any("none" in form for form in forms)
     )
     assert effort_for(level, forms, {EFFORT}) is None
 
