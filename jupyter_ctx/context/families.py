@@ -134,8 +134,8 @@ def _mean(*rows: Vector) -> Vector:
 
 
 # Most models of today have vocabularies of 100,000 entries and more, for many languages
-LARGE_VOCABULARIES = (O200K_RATIOS, QWEN, LLAMA_3, LLAMA_4, DEEPSEEK, TEKKEN)
-UNKNOWN = Family((_mean(*LARGE_VOCABULARIES), *LARGE_VOCABULARIES, CL100K_RATIOS, LLAMA_2, SMOLLM))
+LARGE_VOCABULARY = _mean(O200K_RATIOS, QWEN, LLAMA_3, LLAMA_4, DEEPSEEK, TEKKEN)
+UNKNOWN = Family((LARGE_VOCABULARY, QWEN, LLAMA_3, CL100K_RATIOS, LLAMA_2, SMOLLM))
 # The first pattern that matches at the beginning of a word of the model's name decides
 FAMILIES = (
     (r"gpt-(?:4o|4[.-]1|oss|[5-9])|chatgpt-4o|o\d|codex", Family((O200K_RATIOS,), "o200k_base")),
@@ -190,25 +190,28 @@ class Calibration:
         doubt: float = NOISE, is_exact: bool = False,
     ) -> None:  # fmt: skip
         self._options, self.reports, self._doubt, self._is_exact = options, reports, doubt, is_exact
-        fits = [self._fit((*ratios, MESSAGE)) for ratios in options]
-        self.noise, self.factor, self.ratios = min(fits, key=itemgetter(0))
-        kinds = zip(*(report.text for report in reports), strict=True) if reports else [()] * len(self.ratios)
-        told = map(mul, self.ratios, map(sum, kinds))
-        self._unseen = [SEEN / (SEEN + tokens) for tokens in told]  # the share of each kind of which little is known
+        nothing = ((0.0,) * (len(options[0]) + 1), 0.0)
+        texts, tokens = zip(nothing, *reports, strict=True)
+        self._total, self._reported = tuple(map(sum, zip(*texts, strict=True))), sum(tokens)
+        self.noise, self.factor, self.ratios = self._best_fit()
+        # the share of each kind of text of which little is known
+        self._unseen = [SEEN / (SEEN + told) for told in map(mul, self.ratios, self._total)]
 
-    def _fit(self, ratios: Vector) -> tuple[float, float, Vector]:
-        """Return the relative variance of estimates by these ratios, the factor that the reports teach, and them."""
-        made = [math.fsum(map(mul, ratios, report.text)) for report in self.reports]
-        sure = [report.text[0] if self._is_exact else 0.0 for report in self.reports]
-        prior = MESSAGE if self._is_exact else PRIOR_TOKENS
-        guessed, told = math.fsum(made) - sum(sure), sum(report.tokens for report in self.reports) - sum(sure)
-        factor = (max(told, 0.0) + prior) / (guessed + prior)
-        noise, weights = NOISE_WEIGHT * self._doubt**2, NOISE_WEIGHT
-        for report, all_made, known in zip(self.reports, made, sure, strict=True):
-            expected = known + factor * (all_made - known)
-            weight = min(1.0, expected / TELLING)
-            noise, weights = noise + weight * (report.tokens / max(expected, 1.0) - 1) ** 2, weights + weight
-        return noise / weights, factor, ratios
+    def _best_fit(self) -> tuple[float, float, Vector]:
+        """Return the ratios that fit the reports best, with their relative variance and the factor for them."""
+        prior, fits = MESSAGE if self._is_exact else PRIOR_TOKENS, []
+        for ratios in [(*each, MESSAGE) for each in self._options]:
+            sure = self._total[0] if self._is_exact else 0.0
+            guessed = math.fsum(map(mul, ratios, self._total)) - sure
+            factor = (max(self._reported - sure, 0.0) + prior) / (guessed + prior)
+            noise, weights = NOISE_WEIGHT * self._doubt**2, NOISE_WEIGHT
+            for text, tokens in self.reports:
+                sure = text[0] if self._is_exact else 0.0
+                expected = sure + factor * (math.fsum(map(mul, ratios, text)) - sure)
+                weight = min(1.0, expected / TELLING)
+                noise, weights = noise + weight * (tokens / max(expected, 1.0) - 1) ** 2, weights + weight
+            fits.append((noise / weights, factor, ratios))
+        return min(fits, key=itemgetter(0))
 
     def estimate(self, text: Vector) -> float:
         """Return the estimated tokens of a text."""

@@ -22,7 +22,7 @@ PRICES = "prices"  # the key of a row that may stand beside those of its window,
 Fact = Literal["images", "thinking", "tools"]  # whether a model reads images, thinks before it answers, calls functions
 FACTS: tuple[Fact, ...] = get_args(Fact)  # keys of a models file, under which stands of which models they hold
 ORIGINS: dict[Source, str] = {
-    "given": "(given)", "server": "from the server", "user file": "from your models.json",
+    "given": "given", "server": "from the server", "user file": "from your models.json",
     "models.json": "from models.json", "provider": "from the provider", "assumed": "assumed",
 }  # fmt: skip
 
@@ -67,11 +67,6 @@ class ContextWindow:
             return f"assumed from {self.matched}"
         row = f" ({self.matched})" if self.matched else ""
         return ORIGINS[self.source] + row
-
-    @property
-    def basis(self) -> str:
-        """The source of the figure, in words that may stand in brackets."""
-        return "given" if self.source == "given" else self.origin
 
     @property
     def is_guess(self) -> bool:

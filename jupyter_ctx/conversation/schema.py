@@ -177,10 +177,7 @@ def _checked_json(given: Mapping[str, Any]) -> dict[str, Any]:
 
 def _rooted(given: dict[str, Any], whose: str) -> dict[str, Any]:
     """Return a schema whose root is an object, not a reference to one. Raises InvalidRequestError where it is none."""
-    found, definitions = given, {**given.get("$defs", {}), **given.get("definitions", {})}
-    for _ in range(len(definitions) + 2):
-        if "$ref" in found:
-            found = resolved(found["$ref"], given) or {}
+    found = (resolved(given["$ref"], given) or {}) if "$ref" in given else given
     kind = found.get("type", "object" if "properties" in found else None)
     if kind not in ("object", ["object"]):
         raise InvalidRequestError(

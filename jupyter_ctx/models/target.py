@@ -201,7 +201,7 @@ def _reserve(settings: Settings, window: ContextWindow, thinks: bool | None) -> 
         if window.source != "learned":
             raise InvalidRequestError(
                 f"max_tokens is {asked:,}, and {settings.model} holds {window.tokens:,} in all "
-                f"({window.basis}): a prompt must fit too."
+                f"({window.origin}): a prompt must fit too."
             )
         asked = None
     return asked or default_reserve(window, reasoning=thinks, effort=settings.effort)
