@@ -134,8 +134,8 @@ def _mean(*rows: Vector) -> Vector:
 
 
 # Most models of today have vocabularies of 100,000 entries and more, for many languages
-LARGE_VOCABULARY = _mean(O200K_RATIOS, QWEN, LLAMA_3, LLAMA_4, DEEPSEEK, TEKKEN)
-UNKNOWN = Family((LARGE_VOCABULARY, QWEN, LLAMA_3, CL100K_RATIOS, LLAMA_2, SMOLLM))
+LARGE_VOCABULARIES = (O200K_RATIOS, QWEN, LLAMA_3, LLAMA_4, DEEPSEEK, TEKKEN)
+UNKNOWN = Family((_mean(*LARGE_VOCABULARIES), *LARGE_VOCABULARIES, CL100K_RATIOS, LLAMA_2, SMOLLM))
 # The first pattern that matches at the beginning of a word of the model's name decides
 FAMILIES = (
     (r"gpt-(?:4o|4[.-]1|oss|[5-9])|chatgpt-4o|o\d|codex", Family((O200K_RATIOS,), "o200k_base")),
@@ -164,7 +164,7 @@ PRIOR_TOKENS = 30.0  # tokens that the estimate before any report counts as
 NOISE, KNOWN_NOISE, LEAST_NOISE = 0.135, 0.07, 0.01  # relative error: by ratios, by the vocabulary itself, and least
 NOISE_WEIGHT = 2.0  # reports that the initial noise counts as
 MOST_REPORTS = 20  # that count, so that another tokenizer behind the same name is learned, too
-TELLING = 100.0  # tokens: shorter texts tell little, and are taken together
+SHORT_REPORT = 100.0  # tokens: shorter texts tell little, and are taken together
 OUTLIER = 4.0  # standard deviations: later errors count as at most this large
 SAFETY = 1.5  # standard deviations that the margin covers
 SEEN = 300.0  # tokens of a kind of text that make half of it seen
@@ -208,7 +208,7 @@ class Calibration:
             for text, tokens in self.reports:
                 sure = text[0] if self._is_exact else 0.0
                 expected = sure + factor * (math.fsum(map(mul, ratios, text)) - sure)
-                weight = min(1.0, expected / TELLING)
+                weight = min(1.0, expected / SHORT_REPORT)
                 noise, weights = noise + weight * (tokens / max(expected, 1.0) - 1) ** 2, weights + weight
             fits.append((noise / weights, factor, ratios))
         return min(fits, key=itemgetter(0))
@@ -236,7 +236,7 @@ class Calibration:
             most = OUTLIER * math.sqrt(max(self.noise, LEAST_NOISE**2) * expected**2 + expected)
             tokens = min(max(tokens, expected - most, 1.0), expected + most)
         report, earlier = Report(text, tokens), self.reports
-        if last and last[0].tokens < TELLING:
+        if last and last[0].tokens < SHORT_REPORT:
             report = Report(tuple(map(add, text, last[0].text)), tokens + last[0].tokens)
             earlier = self.reports[:-1]
         return self.after((*earlier, report)[-MOST_REPORTS:])

@@ -19,8 +19,7 @@ from hypothesis import strategies as st
 from typing_extensions import TypedDict
 
 from jupyter_ctx import InvalidAnswerError, InvalidRequestError
-from jupyter_ctx.conversation.schema import Schema
-from jupyter_ctx.conversation.schema_forms import strict_form
+from jupyter_ctx.conversation.schema import Schema, strict_form
 
 pytestmark = pytest.mark.core
 
