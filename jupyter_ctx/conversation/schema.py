@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -49,7 +49,6 @@ MOST_NAME = 64  # characters of a schema's name that providers take
 MOST_PROBLEMS = 5  # that an error lists
 MOST_SHOWN = 200  # characters of one problem
 FOREIGN_REFERENCE = re.compile(r'"\$(?:ref|dynamicRef|recursiveRef)": "([^#"][^"]*)"')
-Path = tuple[str | int, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -97,58 +96,41 @@ class Schema:
         """Return the value of an answer: an instance of the class, or a dict. Raises InvalidAnswerError."""
         try:
             value = read_object(text)
-            try:
-                return self._converted(value)
-            except _Mismatch as wrong:
-                if not _without(value, wrong.nulls):
-                    raise
-            return self._converted(value)
-        except _Mismatch as wrong:
-            problems = wrong.problems
+            found, problems = self._converted(value)
+            less = _without_nulls(value) if problems else value
+            if less != value:  # a strict mode has null for what may be missing
+                found, problems = self._converted(less)
         except ValueError as error:
-            problems = (str(error),)
-        listed = "; ".join(problem.rstrip(".") for problem in problems)
-        raise InvalidAnswerError(f"The answer is not a valid {self.name}: {listed}.", text=text, problems=problems)
+            problems = [str(error)]
+        if not problems:
+            return found
+        more = len(problems) - MOST_PROBLEMS
+        lines = (*map(_short, problems[:MOST_PROBLEMS]), *([f"and {more:,} more"] if more > 0 else ()))
+        listed = "; ".join(problem.rstrip(".") for problem in lines)
+        raise InvalidAnswerError(f"The answer is not a valid {self.name}: {listed}.", text=text, problems=lines)
 
-    def _converted(self, value: dict[str, Any]) -> Any:
-        """Return the value as its kind. Raises _Mismatch."""
+    def _converted(self, value: dict[str, Any]) -> tuple[Any, list[str]]:
+        """Return the value as its kind, and what is wrong with it, a line each."""
         if self.adapter is None:
-            return _validated(value, self.kind)
+            return value, _problems(value, self.kind)
+        from pydantic import ValidationError
+
         try:
-            return self.adapter.validate_json(json.dumps(value))
-        except Exception as error:  # pydantic's own, or whatever a class of the user's raises
-            if not callable(listed := getattr(error, "errors", None)):
-                raise _Mismatch([((), f"{type(error).__name__}: {error}", value)]) from None
-            raise _Mismatch([(each["loc"], each["msg"], each["input"]) for each in listed()]) from None
+            return self.adapter.validate_json(json.dumps(value)), []
+        except ValidationError as error:
+            return None, [_at(each["loc"], each["msg"]) for each in error.errors()]
+        except Exception as error:  # whatever a class of the user's raises
+            return None, [f"{type(error).__name__}: {error}"]
 
 
-class _Mismatch(Exception):  # noqa: N818  # an answer's, to be put into words
-    """What is wrong with an answer: places, each with what is wrong and with the value there.
-
-    ``problems``: a line each. ``nulls``: the places of nulls.
-    """
-
-    def __init__(self, found: list[tuple[Path, str, Any]]) -> None:
-        lines = [_short(f"{'.'.join(map(str, path))}: {problem}" if path else problem) for path, problem, _ in found]
-        more = len(lines) - MOST_PROBLEMS
-        self.problems = (*lines[:MOST_PROBLEMS], *([f"and {more:,} more"] if more > 0 else ()))
-        self.nulls = [path for path, _, value in found if value is None and path]
-        super().__init__(self.problems)
+def _at(path: Iterable[str | int], problem: str) -> str:
+    return ": ".join(filter(None, (".".join(map(str, path)), problem)))
 
 
-def _without(value: Any, nulls: list[Path]) -> bool:
-    """Take nulls out of an answer; return whether there were any. A strict mode has null for what may be missing."""
-    for path in nulls:
-        inner = value
-        for key in path:  # pydantic names the members of a union, too, which are no part of the value
-            if isinstance(inner, dict) and key in inner:
-                if inner[key] is None:
-                    del inner[key]
-                    break
-                inner = inner[key]
-            elif isinstance(inner, list) and isinstance(key, int):
-                inner = inner[key]
-    return bool(nulls)
+def _without_nulls(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _without_nulls(part) for name, part in value.items() if part is not None}
+    return [_without_nulls(part) for part in value] if isinstance(value, list) else value
 
 
 def _short(problem: str) -> str:
@@ -194,19 +176,17 @@ def _rooted(given: dict[str, Any], whose: str) -> dict[str, Any]:
     return {**found, "type": "object", **groups}
 
 
-def _validated(value: dict[str, Any], schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a value that a JSON schema allows. Raises _Mismatch."""
+def _problems(value: dict[str, Any], schema: Mapping[str, Any]) -> list[str]:
+    """Return what a JSON schema does not allow of a value, a line each."""
     import jsonschema
 
     chosen = jsonschema.validators.validator_for(schema, jsonschema.Draft202012Validator)
     try:
         errors = list(chosen(schema, format_checker=chosen.FORMAT_CHECKER).iter_errors(value))
     except Exception as error:  # a pattern or a reference that only the check of a value finds broken
-        raise _Mismatch([((), f"the schema cannot be applied ({error})", value)]) from None
-    if errors:
-        errors.sort(key=lambda error: (len(error.absolute_path), error.json_path))
-        raise _Mismatch([(tuple(error.absolute_path), error.message, error.instance) for error in errors])
-    return value
+        return [f"the schema cannot be applied ({error})"]
+    errors.sort(key=lambda error: (len(error.absolute_path), error.json_path))
+    return [_at(error.absolute_path, error.message) for error in errors]
 
 
 KNOWN_KEYWORDS = frozenset({"description", "title", "format"})  # beside those that shape a value: all know them

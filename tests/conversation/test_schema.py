@@ -96,7 +96,7 @@ VALUES = (
     (Trip, '{"cities": [{"name": "Rom", "people": null}], "fare": null}', {"cities": [{"name": "Rom"}]}),
     (Trip, '{"cities": [], "day": "2026-11-28"}', {"cities": [], "day": date(2026, 11, 28)}),
     (Point, '{"x": 1, "y": 2}', Point(1, 2)),
-    (PLANET, '{"name": "Mars", "moons": 2, "rings": null, "found": null}', {"name": "Mars", "moons": 2, "rings": None}),
+    (PLANET, '{"name": "Mars", "moons": 2, "rings": null, "found": null}', {"name": "Mars", "moons": 2}),
 )
 
 
