@@ -126,7 +126,7 @@ class WindowTable:
     @cache  # noqa: B019
     def _spelled(self, kind: str) -> dict[str, str]:
         """Return the rows of a kind by their spelling, made at the first question: most tables are never asked."""
-        kinds: dict[str, Mapping[str, Any]] = {"windows": self.rows, PRICES: self.prices, **self.facts}
+        kinds: dict[Any, Mapping[str, Any]] = {"windows": self.rows, PRICES: self.prices, **self.facts}
         rows = kinds.get(kind, {})
         spelled = dict(zip(spell("\n".join(rows)).split("\n"), rows, strict=False))
         parts = [(name.split("/"), row) for name, row in spelled.items()]
