@@ -64,13 +64,6 @@ class TurnSlot:
         self.turn = turn
         self.shown.append((now, turn.id))
 
-    def mark(self, *, pinned: bool, on: bool) -> None:
-        """Pin or exclude the place, or take that back; no place is both."""
-        if pinned:
-            self.pinned, self.excluded = on, self.excluded and not on
-        else:
-            self.excluded, self.pinned = on, self.pinned and not on
-
 
 class Places:
     """The turns since the last clear, in order, and what stands beside them. Events alone change them.
@@ -220,17 +213,17 @@ class Places:
         self.summary = self.summaries[summary.id] = summary
 
     def mark(self, places: tuple[str, ...], *, pinned: bool, on: bool = True) -> None:
-        """Pin places (else exclude them), or take that back."""
+        """Pin places (else exclude them), or take that back; no place is both."""
         for place in self._chosen(places):
-            place.mark(pinned=pinned, on=on)
+            place.pinned = on if pinned else place.pinned and not on
+            place.excluded = place.excluded and not on if pinned else on
 
     def include_all(self) -> None:
         """Forget trims, automatic cuts and exclusions."""
         self.trimmed_to = 0
         for place in self.places:
             place.start = place.own_start = place.shortened = None
-            if place.excluded:
-                place.mark(pinned=False, on=False)
+            place.excluded = False
 
     def pick(self, place: str, turn: str) -> None:
         """Make an older version of a place its current one again."""

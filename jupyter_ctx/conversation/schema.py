@@ -63,7 +63,7 @@ class Schema:
 
     kind: Any
     name: str
-    json: Mapping[str, Any]
+    json: dict[str, Any]
     adapter: Any = None
 
     @classmethod

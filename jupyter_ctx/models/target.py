@@ -76,7 +76,7 @@ class Target:
     def beside_tokens(self) -> float:
         """Estimated tokens of what goes beside the messages: a schema, and the functions that may be called."""
         texts = [schema_text(self.schema)] if self.schema is not None else []
-        texts += [json.dumps(tool.plain) for tool in self.tools]
+        texts += [json.dumps(tool) for tool in self.tools]
         return sum(map(self.meter.tokens, texts))
 
     @property
