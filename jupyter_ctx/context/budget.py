@@ -40,17 +40,6 @@ def prompt_limit(window: ContextWindow, reserve: int, share: float = 1.0) -> int
     return max(0, math.floor(room * share))
 
 
-def state_of(fill: float) -> FillState:
-    """Return the state's name for a share of the limit."""
-    if fill > 1:
-        return "over"
-    if fill >= FULL:
-        return "full"
-    if fill >= HIGH:
-        return "high"
-    return "half" if fill >= HALF else "ok"
-
-
 class Budget(NamedTuple):
     """What the next request may hold and what it holds, in tokens.
 
@@ -94,4 +83,6 @@ class Budget(NamedTuple):
     @property
     def state(self) -> FillState:
         """ok, half, high, full or over."""
-        return state_of(self.fill)
+        states: tuple[FillState, ...] = ("ok", "half", "high", "full")
+        passed = sum(self.fill >= share for share in (HALF, HIGH, FULL))
+        return "over" if self.fill > 1 else states[passed]

@@ -70,9 +70,8 @@ class ContextInfo:
     ``room_ends``: tokens of a request above which turns are left out or, with ``on_overflow=stop``, nothing is sent:
     ``compact_at``, less the margin for what is only estimated.
     ``on_overflow``: the setting of that name.
-    ``reported``: tokens of the last request and its reply as the provider reported them, or ``None``.
-    ``cached``: input tokens of that report that were read from a prompt cache, or ``None``.
-    ``sent``: input tokens of that report, or ``None``.
+    ``cached``, ``sent``: input tokens of the last request that were read from a prompt cache, and all of them, as the
+    provider reported them, or ``None``.
     ``undo``, ``redo``: what these commands would take back and repeat, or ``None``.
     ``cost``: the cost of all replies so far in US dollars, or ``None`` where unknown.
     ``unpriced``: replies that ``cost`` does not include because their price is unknown.
@@ -89,7 +88,6 @@ class ContextInfo:
     will_stop: bool = False
     room_ends: int | None = None
     on_overflow: Literal["trim", "summarise", "stop"] = "trim"
-    reported: int | None = None
     cached: int | None = None
     sent: int | None = None
     undo: str | None = None

@@ -164,7 +164,7 @@ PRIOR_TOKENS = 30.0  # tokens that the estimate before any report counts as
 NOISE, KNOWN_NOISE, LEAST_NOISE = 0.135, 0.07, 0.01  # relative error: by ratios, by the vocabulary itself, and least
 NOISE_WEIGHT = 2.0  # reports that the initial noise counts as
 MOST_REPORTS = 20  # that count, so that another tokenizer behind the same name is learned, too
-TELLING = 100.0  # tokens: shorter texts tell little, and are taken together
+SHORT_REPORT = 100.0  # tokens: shorter texts tell little, and are taken together
 OUTLIER = 4.0  # standard deviations: later errors count as at most this large
 SAFETY = 1.5  # standard deviations that the margin covers
 SEEN = 300.0  # tokens of a kind of text that make half of it seen
@@ -190,25 +190,28 @@ class Calibration:
         doubt: float = NOISE, is_exact: bool = False,
     ) -> None:  # fmt: skip
         self._options, self.reports, self._doubt, self._is_exact = options, reports, doubt, is_exact
-        fits = [self._fit((*ratios, MESSAGE)) for ratios in options]
-        self.noise, self.factor, self.ratios = min(fits, key=itemgetter(0))
-        kinds = zip(*(report.text for report in reports), strict=True) if reports else [()] * len(self.ratios)
-        told = map(mul, self.ratios, map(sum, kinds))
-        self._unseen = [SEEN / (SEEN + tokens) for tokens in told]  # the share of each kind of which little is known
+        nothing = ((0.0,) * (len(options[0]) + 1), 0.0)
+        texts, tokens = zip(nothing, *reports, strict=True)
+        self._total, self._reported = tuple(map(sum, zip(*texts, strict=True))), sum(tokens)
+        self.noise, self.factor, self.ratios = self._best_fit()
+        # the share of each kind of text of which little is known
+        self._unseen = [SEEN / (SEEN + told) for told in map(mul, self.ratios, self._total)]
 
-    def _fit(self, ratios: Vector) -> tuple[float, float, Vector]:
-        """Return the relative variance of estimates by these ratios, the factor that the reports teach, and them."""
-        made = [math.fsum(map(mul, ratios, report.text)) for report in self.reports]
-        sure = [report.text[0] if self._is_exact else 0.0 for report in self.reports]
-        prior = MESSAGE if self._is_exact else PRIOR_TOKENS
-        guessed, told = math.fsum(made) - sum(sure), sum(report.tokens for report in self.reports) - sum(sure)
-        factor = (max(told, 0.0) + prior) / (guessed + prior)
-        noise, weights = NOISE_WEIGHT * self._doubt**2, NOISE_WEIGHT
-        for report, all_made, known in zip(self.reports, made, sure, strict=True):
-            expected = known + factor * (all_made - known)
-            weight = min(1.0, expected / TELLING)
-            noise, weights = noise + weight * (report.tokens / max(expected, 1.0) - 1) ** 2, weights + weight
-        return noise / weights, factor, ratios
+    def _best_fit(self) -> tuple[float, float, Vector]:
+        """Return the ratios that fit the reports best, with their relative variance and the factor for them."""
+        prior, fits = MESSAGE if self._is_exact else PRIOR_TOKENS, []
+        for ratios in [(*each, MESSAGE) for each in self._options]:
+            sure = self._total[0] if self._is_exact else 0.0
+            guessed = math.fsum(map(mul, ratios, self._total)) - sure
+            factor = (max(self._reported - sure, 0.0) + prior) / (guessed + prior)
+            noise, weights = NOISE_WEIGHT * self._doubt**2, NOISE_WEIGHT
+            for text, tokens in self.reports:
+                sure = text[0] if self._is_exact else 0.0
+                expected = sure + factor * (math.fsum(map(mul, ratios, text)) - sure)
+                weight = min(1.0, expected / SHORT_REPORT)
+                noise, weights = noise + weight * (tokens / max(expected, 1.0) - 1) ** 2, weights + weight
+            fits.append((noise / weights, factor, ratios))
+        return min(fits, key=itemgetter(0))
 
     def estimate(self, text: Vector) -> float:
         """Return the estimated tokens of a text."""
@@ -233,7 +236,7 @@ class Calibration:
             most = OUTLIER * math.sqrt(max(self.noise, LEAST_NOISE**2) * expected**2 + expected)
             tokens = min(max(tokens, expected - most, 1.0), expected + most)
         report, earlier = Report(text, tokens), self.reports
-        if last and last[0].tokens < TELLING:
+        if last and last[0].tokens < SHORT_REPORT:
             report = Report(tuple(map(add, text, last[0].text)), tokens + last[0].tokens)
             earlier = self.reports[:-1]
         return self.after((*earlier, report)[-MOST_REPORTS:])

@@ -19,7 +19,6 @@ from .vision import UNKNOWN_VISION, Vision
 PLAUSIBLE = 5.0  # a reported size further from its estimate than by this factor is not believed, unless bytes allow it
 OVERHEAD_AT_MOST = 32.0  # tokens of a chat template; what a first report has beyond them belongs to the prompt
 READ_WHOLE = 0.8  # of the tokens that were expected: a server that read as many has read all
-FIRST_REPORTS = 2  # before so many, too little is known to tell from the size that a server has cut a prompt
 MOSTLY_TEXT = 10  # times the largest template: of a longer prompt the template is a small part
 FOREIGN_DOUBT = 0.3  # relative doubt of counts by a vocabulary that is not the model's own
 GENERIC = Calibration(UNKNOWN.ratios)
@@ -203,10 +202,9 @@ class Meter:
         text = self._vector(reply)
         # a token ends the reply; thoughts may be counted in it, too
         self.calibration = self.calibration.learned(text, min(answered - 1, 2 * self.calibration.estimate(text)))
-        if turn_id is None:  # no size is kept, and what a server has cut teaches nothing
-            least = READ_WHOLE if self._reports >= FIRST_REPORTS else 1 / PLAUSIBLE
+        if turn_id is None:
             is_text = self._overhead is not None or self.message(sent.prompt) > MOSTLY_TEXT * OVERHEAD_AT_MOST
-            self._share_out(sent, total, least=least, learn=is_text, keep=False)
+            self._share_out(sent, total, learn=is_text, keep=False)
         else:
             self._keep({turn_id: self._reported_prompt(sent, total) + answered})
             self._prompt = ("", 0.0)  # that prompt is a turn now
@@ -237,12 +235,10 @@ class Meter:
         self._keep_view(sent.fixed, fixed * factor, turns, factor)
         return asked * factor
 
-    def _share_out(
-        self, sent: SentRequest, total: int, *, learn: bool, least: float = 1 / PLAUSIBLE, keep: bool = True
-    ) -> float | None:
+    def _share_out(self, sent: SentRequest, total: int, *, learn: bool, keep: bool = True) -> float | None:
         """Fit the estimated parts to a total and return the prompt's share; ``None`` where that is implausible.
 
-        ``learn``: from the text; ``least``: the share of the estimate that a total is at least; ``keep`` the sizes.
+        ``learn`` from the text; ``keep`` the sizes.
         """
         known = self.fixed(sent.fixed)
         fixed = 0.0 if sent.fixed in self._fixed else known
@@ -250,7 +246,7 @@ class Meter:
         turns = {turn: guess.tokens for turn, guess in sent.guessed.items()}
         guessed = asked + fixed + sum(turns.values())
         left = total - (known - fixed) - sent.counted
-        if not max(least * guessed, 1) <= left <= max(guessed * PLAUSIBLE, sent.most_text):
+        if not max(guessed / PLAUSIBLE, 1) <= left <= max(guessed * PLAUSIBLE, sent.most_text):
             return None
         factor = left / guessed
         if learn and not sent.attached:  # tokens of images say nothing about text

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
 from typing import Any, Literal, NamedTuple, get_args
@@ -22,7 +22,7 @@ PRICES = "prices"  # the key of a row that may stand beside those of its window,
 Fact = Literal["images", "thinking", "tools"]  # whether a model reads images, thinks before it answers, calls functions
 FACTS: tuple[Fact, ...] = get_args(Fact)  # keys of a models file, under which stands of which models they hold
 ORIGINS: dict[Source, str] = {
-    "given": "(given)", "server": "from the server", "user file": "from your models.json",
+    "given": "given", "server": "from the server", "user file": "from your models.json",
     "models.json": "from models.json", "provider": "from the provider", "assumed": "assumed",
 }  # fmt: skip
 
@@ -69,11 +69,6 @@ class ContextWindow:
         return ORIGINS[self.source] + row
 
     @property
-    def basis(self) -> str:
-        """The source of the figure, in words that may stand in brackets."""
-        return "given" if self.source == "given" else self.origin
-
-    @property
     def is_guess(self) -> bool:
         """Whether the figure rests on the model's name alone: the provider's own list is better."""
         return self.source == "assumed"
@@ -96,50 +91,43 @@ class WindowTable:
     prices: Mapping[str, Prices] = field(default_factory=dict)
     facts: Mapping[Fact, Mapping[str, bool | None]] = field(default_factory=dict)
 
-    @lru_cache(4_096)  # noqa: B019  # a turn asks for the same few names again and again
     def find(self, model: str) -> ContextWindow | None:
         """Return the window of a model's own row, else the assumed one of its family's row or of a relative's."""
-        rows, names = self._spelled("windows"), list(candidates(model))
-        name = self._own_row(names, rows)
-        if name is not None:
-            return ContextWindow(*self.rows[rows[name]], self.source, rows[name])
-        if self.source == "user file":
+        own, family = self._rows_for("windows", model)
+        if own is not None:
+            return ContextWindow(*self.rows[own], self.source, own)
+        if family is None or self.source == "user file":
             return None
-        row = next(filter(None, (rows.get(f"{name}-") or rows.get(name) for name, _ in names)), None)
-        return ContextWindow(*self.rows[row], matched=row.rstrip("-")) if row else None
+        return ContextWindow(*self.rows[family], matched=family.rstrip("-"))
 
-    @lru_cache(4_096)  # noqa: B019
     def find_prices(self, model: str) -> Prices | None:
         """Return the prices of the row that answers for a model itself."""
-        rows = self._spelled(PRICES)
-        name = self._own_row(candidates(model), rows) if rows else None
-        return None if name is None else self.prices[rows[name]]
+        own, _ = self._rows_for(PRICES, model)
+        return None if own is None else self.prices[own]
 
-    @lru_cache(4_096)  # noqa: B019
     def says(self, fact: Fact, model: str) -> bool | None:
         """Return whether a fact holds of a model, by its own row, else its family's; ``None``: the table is silent."""
-        rows = self._spelled(fact)
-        names = list(candidates(model)) if rows else []
-        name = self._own_row(names, rows) or next((f"{name}-" for name, _ in names if f"{name}-" in rows), "")
-        return self.facts[fact][rows[name]] if name else None
+        own, family = self._rows_for(fact, model)
+        return self.facts.get(fact, {}).get(own or family or "")
 
-    def _own_row(self, names: Iterable[tuple[str, str]], rows: Container[str]) -> str | None:
-        """Return the row that answers for a model itself, of its :func:`candidates`; ``None`` without one."""
-        known = [(name, rest) for name, rest in names if name in rows]
+    @lru_cache(4_096)  # noqa: B019  # a turn asks for the same few names again and again
+    def _rows_for(self, kind: str, model: str) -> tuple[str | None, str | None]:
+        """Return the row of a kind that answers for a model itself, and its family's; of windows, or a relative's."""
+        rows = self._spelled(kind)
+        names = list(candidates(model)) if rows else []
+        own = [(name, rest) for name, rest in names if name in rows]
         if self.source != "user file":
-            known = [(name, rest) for name, rest in known if same_window(rest) and not name.endswith("-")]
-            known.sort(key=lambda found: len(found[1]))  # the row that leaves the least of the name over is nearest
-        return known[0][0] if known else None
+            own = [(name, rest) for name, rest in own if same_window(rest) and not name.endswith("-")]
+            own.sort(key=lambda found: len(found[1]))  # the row that leaves the least of the name over is nearest
+        relatives = rows if kind == "windows" else {}
+        families = (rows.get(f"{name}-") or relatives.get(name) for name, _ in names)
+        return rows[own[0][0]] if own else None, next(filter(None, families), None)
 
     @cache  # noqa: B019
     def _spelled(self, kind: str) -> dict[str, str]:
         """Return the rows of a kind by their spelling, made at the first question: most tables are never asked."""
-        kinds: list[tuple[str, Mapping[str, Any]]] = [
-            ("windows", self.rows),
-            (PRICES, self.prices),
-            *self.facts.items(),
-        ]
-        rows = dict(kinds).get(kind, {})
+        kinds: dict[Any, Mapping[str, Any]] = {"windows": self.rows, PRICES: self.prices, **self.facts}
+        rows = kinds.get(kind, {})
         spelled = dict(zip(spell("\n".join(rows)).split("\n"), rows, strict=False))
         parts = [(name.split("/"), row) for name, row in spelled.items()]
         anywhere = {f"{name[0]}//{name[-1]}": row for name, row in parts if len(name) > 2}
@@ -258,14 +246,9 @@ def read_table(text: str, source: Source, path: str) -> WindowTable:
     if not isinstance(data, dict):
         return WindowTable({}, source, f"{path} must hold an object of names and windows, not a {type(data).__name__}.")
     problems: list[str] = []
-    rows, prices, facts = dict[str, WindowRow](), dict[str, Prices](), dict[Fact, dict[str, bool | None]]()
-    for fact in FACTS:
-        facts[fact] = {}
-        for name, value in _by_name(data.pop(fact, {})):
-            if value is None or type(value) is bool:
-                facts[fact][name] = value
-            else:
-                problems.append(f"{path}: ignored {name!r} in {fact!r}: it must be true or false.")
+    rows, prices = dict[str, WindowRow](), dict[str, Prices]()
+    facts = {fact: {name: None if holds is None else bool(holds) for name, holds in _by_name(data.pop(fact, {}))}
+             for fact in FACTS}  # fmt: skip
     for name, value in _by_name(data):
         try:
             if not isinstance(value, dict) or value.keys() != {PRICES}:

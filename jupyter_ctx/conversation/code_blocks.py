@@ -8,11 +8,9 @@ import warnings
 from typing import NamedTuple
 
 PYTHON = frozenset({"python", "py", "python3", "ipython", "ipython3", "pycon"})
-SESSIONS = frozenset({"console", "shell-session", "shellsession", "sh-session", "bash-session"})
 MAGICS = {"html": "%%html", "javascript": "%%javascript", "js": "%%javascript", "latex": "%%latex"}
-MAGICS |= dict.fromkeys(["bash", "sh", "shell", *SESSIONS], "%%bash")
+MAGICS |= dict.fromkeys(["bash", "sh", "shell"], "%%bash")
 _PYTHON_LINE = re.compile(r"^[^\S\n]*(?:>>>|\.\.\.|In \[\d+\]:|\.\.\.:)(?: (.*)|)$", re.MULTILINE)
-_SHELL_LINE = re.compile(r"^\s*\$ ((?:.*\\\n)*.*)", re.MULTILINE)
 
 
 class CodeBlock(NamedTuple):
@@ -47,9 +45,8 @@ def _block(language: str, text: str, *, is_alone: bool) -> CodeBlock:
     is_python = language in PYTHON or (not language and _is_code(text, is_alone=is_alone))
     if is_python or (not language and _is_code(text, is_alone=True)):
         return CodeBlock(language, text, is_python, is_python, _without_prompts(text))
-    shell_lines = _SHELL_LINE.findall(text) if _SHELL_LINE.match(text) and "<<" not in text else []
-    if language in MAGICS and (shell_lines or language not in SESSIONS):
-        return CodeBlock(language, text, False, True, "\n".join([MAGICS[language], *(shell_lines or [text])]))
+    if language in MAGICS:
+        return CodeBlock(language, text, False, True, f"{MAGICS[language]}\n{text}")
     what = f"This is {language}, and" if language else "This does not say what it is, and is"
     comments = [f"# {line}".rstrip() for line in (f"{what} no Python:", *text.splitlines())]
     return CodeBlock(language, text, False, False, "\n".join(comments))

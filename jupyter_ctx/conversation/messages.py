@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple
 
@@ -57,12 +57,7 @@ class ToolSpec(NamedTuple):
 
     name: str
     description: str
-    json: Mapping[str, Any]
-
-    @property
-    def plain(self) -> list[Any]:
-        """All of it as JSON has it, for digests and estimates."""
-        return [self.name, self.description, dict(self.json)]
+    json: dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ Each exchange has a *place*; a re-run of its cell puts a newer version there.
 from __future__ import annotations
 
 from copy import copy
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import count
 from typing import Self
 
@@ -30,7 +30,6 @@ class TurnSlot:
     ``execution``: the number that its cell shows.
     ``fresh``: the conversation began anew with this turn.
     ``pinned``, ``excluded``: in every view, or in none.
-    ``has_text``: whether a view may hold the turn: Anthropic refuses a message without text.
     ``shortened``: id of the place before which the view cut results of functions down to a line, as ``start`` is.
     """
 
@@ -46,13 +45,12 @@ class TurnSlot:
     pinned: bool = False
     excluded: bool = False
     shortened: str | None = None
-    has_text: bool = field(init=False, default=False)
 
-    def __post_init__(self) -> None:
-        self._look_at(self.turn)
-
-    def _look_at(self, turn: Turn) -> None:
-        self.has_text = bool((turn.prompt.strip() or turn.attachments) and (turn.reply.strip() or turn.rounds))
+    @property
+    def has_text(self) -> bool:
+        """Whether a view may hold the turn: Anthropic refuses a message without text."""
+        turn = self.turn
+        return bool((turn.prompt.strip() or turn.attachments) and (turn.reply.strip() or turn.rounds))
 
     @classmethod
     def of(cls, turn: Turn, start: str | None, now: int, *, fresh: bool = False) -> TurnSlot:
@@ -64,15 +62,7 @@ class TurnSlot:
     def show(self, turn: Turn, now: int) -> None:
         """Make this version the current one."""
         self.turn = turn
-        self._look_at(turn)
         self.shown.append((now, turn.id))
-
-    def mark(self, *, pinned: bool, on: bool) -> None:
-        """Pin or exclude the place, or take that back; no place is both."""
-        if pinned:
-            self.pinned, self.excluded = on, self.excluded and not on
-        else:
-            self.excluded, self.pinned = on, self.pinned and not on
 
 
 class Places:
@@ -198,18 +188,17 @@ class Places:
         elif older:
             self._replace(older, turn)
             return True
-        at = self.position(cell, run, append=append) if mine else len(self.places)
-        if at == len(self.places):
-            self._index[turn.record.id] = at
-            before = self.places[-1] if self.places else None
-            place = TurnSlot.of(turn, turn.record.start, self._now, fresh=new)
-            place.shortened = turn.record.shortened
-            if turn.record.apart:
-                place.start, place.shortened = (before.start, before.shortened) if before else (None, None)
-            self.places.append(place)
-            mine.append(self.places[-1])
+        at, end = self.position(cell, run, append=append) if mine else len(self.places), len(self.places)
+        cut = turn.record if at == end and not turn.record.apart else (self.places[at - 1] if at else None)
+        place = TurnSlot.of(turn, cut.start if cut else None, self._now, fresh=new)
+        place.shortened = cut.shortened if cut else None
+        self.places.insert(at, place)
+        mine.append(place)
+        if at == end:
+            self._index[place.id] = at
         else:
-            self._insert(at, turn, mine)
+            self.trimmed_to += at <= self.trimmed_to
+            self._reindex()
         return False
 
     def clear(self) -> None:
@@ -224,17 +213,17 @@ class Places:
         self.summary = self.summaries[summary.id] = summary
 
     def mark(self, places: tuple[str, ...], *, pinned: bool, on: bool = True) -> None:
-        """Pin places (else exclude them), or take that back."""
+        """Pin places (else exclude them), or take that back; no place is both."""
         for place in self._chosen(places):
-            place.mark(pinned=pinned, on=on)
+            place.pinned = on if pinned else place.pinned and not on
+            place.excluded = place.excluded and not on if pinned else on
 
     def include_all(self) -> None:
         """Forget trims, automatic cuts and exclusions."""
         self.trimmed_to = 0
         for place in self.places:
             place.start = place.own_start = place.shortened = None
-            if place.excluded:
-                place.mark(pinned=False, on=False)
+            place.excluded = False
 
     def pick(self, place: str, turn: str) -> None:
         """Make an older version of a place its current one again."""
@@ -301,15 +290,6 @@ class Places:
             self._reindex()
         if turn.record.cell is not None:
             self._cells[turn.record.cell] = [first]
-
-    def _insert(self, at: int, turn: Turn, mine: list[TurnSlot]) -> None:
-        before = self.places[at - 1] if at else None
-        place = TurnSlot.of(turn, before.start if before else None, self._now)
-        place.shortened = before.shortened if before else None
-        self.places.insert(at, place)
-        mine.append(place)
-        self.trimmed_to += at <= self.trimmed_to
-        self._reindex()
 
     def _reindex(self) -> None:
         self._index = {place.id: i for i, place in enumerate(self.places)}

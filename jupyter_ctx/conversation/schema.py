@@ -2,18 +2,24 @@
 
 An answer is taken where it is one JSON object, alone, in a code fence or with words around it, as long as nothing
 else in it could be meant. It is checked against everything that the schema says, whatever a provider makes of that.
+
+Strict modes (OpenAI's, Anthropic's) know a part of JSON Schema only, and want every object closed and every property
+required. There is one form for all, of what all of them know: the rest is left out and told in the description
+instead, for the model. A property that may be missing may be null there.
+
+Sources: openai 3.54 ``lib/_pydantic.py`` and the guide "Structured Outputs"; anthropic 2.12
+``lib/_parse/_transform.py``; google-genai 3.4 ``types.GenerateContentConfig.response_json_schema``.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from ..errors import InvalidAnswerError, InvalidRequestError
-from .schema_forms import resolved
 from .text_safety import clean
 
 
@@ -43,7 +49,6 @@ MOST_NAME = 64  # characters of a schema's name that providers take
 MOST_PROBLEMS = 5  # that an error lists
 MOST_SHOWN = 200  # characters of one problem
 FOREIGN_REFERENCE = re.compile(r'"\$(?:ref|dynamicRef|recursiveRef)": "([^#"][^"]*)"')
-Path = tuple[str | int, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,7 +63,7 @@ class Schema:
 
     kind: Any
     name: str
-    json: Mapping[str, Any]
+    json: dict[str, Any]
     adapter: Any = None
 
     @classmethod
@@ -91,58 +96,41 @@ class Schema:
         """Return the value of an answer: an instance of the class, or a dict. Raises InvalidAnswerError."""
         try:
             value = read_object(text)
-            try:
-                return self._converted(value)
-            except _Mismatch as wrong:
-                if not _without(value, wrong.nulls):
-                    raise
-            return self._converted(value)
-        except _Mismatch as wrong:
-            problems = wrong.problems
+            found, problems = self._converted(value)
+            less = _without_nulls(value) if problems else value
+            if less != value:  # a strict mode has null for what may be missing
+                found, problems = self._converted(less)
         except ValueError as error:
-            problems = (str(error),)
-        listed = "; ".join(problem.rstrip(".") for problem in problems)
-        raise InvalidAnswerError(f"The answer is not a valid {self.name}: {listed}.", text=text, problems=problems)
+            problems = [str(error)]
+        if not problems:
+            return found
+        more = len(problems) - MOST_PROBLEMS
+        lines = (*map(_short, problems[:MOST_PROBLEMS]), *([f"and {more:,} more"] if more > 0 else ()))
+        listed = "; ".join(problem.rstrip(".") for problem in lines)
+        raise InvalidAnswerError(f"The answer is not a valid {self.name}: {listed}.", text=text, problems=lines)
 
-    def _converted(self, value: dict[str, Any]) -> Any:
-        """Return the value as its kind. Raises _Mismatch."""
+    def _converted(self, value: dict[str, Any]) -> tuple[Any, list[str]]:
+        """Return the value as its kind, and what is wrong with it, a line each."""
         if self.adapter is None:
-            return _validated(value, self.kind)
+            return value, _problems(value, self.kind)
+        from pydantic import ValidationError
+
         try:
-            return self.adapter.validate_json(json.dumps(value))
-        except Exception as error:  # pydantic's own, or whatever a class of the user's raises
-            if not callable(listed := getattr(error, "errors", None)):
-                raise _Mismatch([((), f"{type(error).__name__}: {error}", value)]) from None
-            raise _Mismatch([(each["loc"], each["msg"], each["input"]) for each in listed()]) from None
+            return self.adapter.validate_json(json.dumps(value)), []
+        except ValidationError as error:
+            return None, [_at(each["loc"], each["msg"]) for each in error.errors()]
+        except Exception as error:  # whatever a class of the user's raises
+            return None, [f"{type(error).__name__}: {error}"]
 
 
-class _Mismatch(Exception):  # noqa: N818  # an answer's, to be put into words
-    """What is wrong with an answer: places, each with what is wrong and with the value there.
-
-    ``problems``: a line each. ``nulls``: the places of nulls.
-    """
-
-    def __init__(self, found: list[tuple[Path, str, Any]]) -> None:
-        lines = [_short(f"{'.'.join(map(str, path))}: {problem}" if path else problem) for path, problem, _ in found]
-        more = len(lines) - MOST_PROBLEMS
-        self.problems = (*lines[:MOST_PROBLEMS], *([f"and {more:,} more"] if more > 0 else ()))
-        self.nulls = [path for path, _, value in found if value is None and path]
-        super().__init__(self.problems)
+def _at(path: Iterable[str | int], problem: str) -> str:
+    return ": ".join(filter(None, (".".join(map(str, path)), problem)))
 
 
-def _without(value: Any, nulls: list[Path]) -> bool:
-    """Take nulls out of an answer; return whether there were any. A strict mode has null for what may be missing."""
-    for path in nulls:
-        inner = value
-        for key in path:  # pydantic names the members of a union, too, which are no part of the value
-            if isinstance(inner, dict) and key in inner:
-                if inner[key] is None:
-                    del inner[key]
-                    break
-                inner = inner[key]
-            elif isinstance(inner, list) and isinstance(key, int):
-                inner = inner[key]
-    return bool(nulls)
+def _without_nulls(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _without_nulls(part) for name, part in value.items() if part is not None}
+    return [_without_nulls(part) for part in value] if isinstance(value, list) else value
 
 
 def _short(problem: str) -> str:
@@ -177,10 +165,7 @@ def _checked_json(given: Mapping[str, Any]) -> dict[str, Any]:
 
 def _rooted(given: dict[str, Any], whose: str) -> dict[str, Any]:
     """Return a schema whose root is an object, not a reference to one. Raises InvalidRequestError where it is none."""
-    found, definitions = given, {**given.get("$defs", {}), **given.get("definitions", {})}
-    for _ in range(len(definitions) + 2):
-        if "$ref" in found:
-            found = resolved(found["$ref"], given) or {}
+    found = (resolved(given["$ref"], given) or {}) if "$ref" in given else given
     kind = found.get("type", "object" if "properties" in found else None)
     if kind not in ("object", ["object"]):
         raise InvalidRequestError(
@@ -191,16 +176,126 @@ def _rooted(given: dict[str, Any], whose: str) -> dict[str, Any]:
     return {**found, "type": "object", **groups}
 
 
-def _validated(value: dict[str, Any], schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a value that a JSON schema allows. Raises _Mismatch."""
+def _problems(value: dict[str, Any], schema: Mapping[str, Any]) -> list[str]:
+    """Return what a JSON schema does not allow of a value, a line each."""
     import jsonschema
 
     chosen = jsonschema.validators.validator_for(schema, jsonschema.Draft202012Validator)
     try:
         errors = list(chosen(schema, format_checker=chosen.FORMAT_CHECKER).iter_errors(value))
     except Exception as error:  # a pattern or a reference that only the check of a value finds broken
-        raise _Mismatch([((), f"the schema cannot be applied ({error})", value)]) from None
-    if errors:
-        errors.sort(key=lambda error: (len(error.absolute_path), error.json_path))
-        raise _Mismatch([(tuple(error.absolute_path), error.message, error.instance) for error in errors])
-    return value
+        return [f"the schema cannot be applied ({error})"]
+    errors.sort(key=lambda error: (len(error.absolute_path), error.json_path))
+    return [_at(error.absolute_path, error.message) for error in errors]
+
+
+KNOWN_KEYWORDS = frozenset({"description", "title", "format"})  # beside those that shape a value: all know them
+STRING_FORMATS = frozenset(["date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"])
+SILENT = frozenset({"$schema", "$id", "$comment", "$anchor", "examples", "deprecated", "readOnly", "writeOnly"})
+SHAPING = frozenset({"allOf", "patternProperties", "prefixItems", "$dynamicRef", "unevaluatedProperties"})
+DEFINITIONS = ("$defs", "definitions")
+LITERAL_TYPES = {str: "string", int: "integer", float: "number"}  # of listed values, of which Gemini knows no others
+
+
+class _NotStrict(Exception):  # noqa: N818  # found on the way, and never raised to a caller
+    """A strict mode cannot say this."""
+
+
+def strict_form(schema: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return a schema with all objects closed and all properties required; ``None``: no strict mode can say it.
+
+    What a reference means stands in its place, so that a part that holds itself has no end, and no such form.
+    """
+    root = {name: value for name, value in schema.items() if name not in DEFINITIONS}
+    try:
+        return _strict(root, schema)
+    except (_NotStrict, RecursionError):
+        return None
+
+
+def resolved(reference: str, root: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return the part of a schema that a reference such as ``#/$defs/Name`` means; ``None``: there is none."""
+    found: Any = root
+    for part in reference.removeprefix("#").split("/")[1:]:
+        part = part.replace("~1", "/").replace("~0", "~")
+        if isinstance(found, list) and part.isdecimal() and int(part) < len(found):
+            found = found[int(part)]
+        elif isinstance(found, Mapping) and part in found:
+            found = found[part]
+        else:
+            return None
+    return dict(found) if isinstance(found, Mapping) else None
+
+
+def _strict(node: Any, schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Return one part of a schema as strict modes take it. Raises _NotStrict."""
+    if not isinstance(node, Mapping) or node.keys() & SHAPING:
+        raise _NotStrict
+    rest = {name: value for name, value in node.items() if name not in SILENT and value is not None}
+    if "$ref" in rest:
+        meant = resolved(rest.pop("$ref"), schema)
+        if meant is None:
+            raise _NotStrict
+        return _strict({**meant, **rest}, schema)
+    branches = rest.pop("anyOf", None) or rest.pop("oneOf", None)
+    if branches:
+        if "properties" in rest:
+            raise _NotStrict
+        rest.pop("type", None)
+        found: dict[str, Any] = {"anyOf": [_strict(branch, schema) for branch in branches]}
+    else:
+        is_listed = "const" in rest or "enum" in rest
+        found = _literal(rest) if is_listed else _typed(rest, schema)
+    return _with_keywords(found, rest)
+
+
+def _typed(rest: dict[str, Any], schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a part of a type, and take the keywords that say so out of ``rest``."""
+    found: dict[str, Any] = {"type": rest.pop("type", "object" if "properties" in rest else None)}
+    kinds = found["type"] if isinstance(found["type"], list) else [found["type"]]
+    if None in kinds:
+        raise _NotStrict  # anything may stand here
+    if "object" in kinds:
+        properties, required = rest.pop("properties", None), rest.pop("required", ())
+        if not properties or rest.pop("additionalProperties", False):
+            raise _NotStrict  # its properties may have any name
+        parts = {name: _strict(part, schema) for name, part in properties.items()}
+        for name in parts.keys() - required:
+            parts[name] = _or_null(properties[name], parts[name])
+        found |= {"properties": parts, "required": list(properties), "additionalProperties": False}
+    if "array" in kinds:
+        found["items"] = _strict(rest.pop("items", None), schema)
+    return found
+
+
+def _with_keywords(found: dict[str, Any], rest: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a part with the other keywords that all strict modes know, and a description that tells the rest."""
+    left_out = []
+    for name, value in rest.items():
+        if name in KNOWN_KEYWORDS and (name != "format" or value in STRING_FORMATS):
+            found[name] = value
+        else:
+            left_out.append(f"{name}: {json.dumps(value, ensure_ascii=False)}")
+    if left_out:
+        found["description"] = " ".join(filter(None, (found.get("description"), f"({'; '.join(left_out)})")))
+    return found
+
+
+def _literal(rest: dict[str, Any]) -> dict[str, Any]:
+    """Return a part that lists its values."""
+    values = [rest.pop("const")] if "const" in rest else rest.pop("enum")
+    kinds = {LITERAL_TYPES.get(type(value)) for value in values}
+    rest.pop("type", None)
+    if len(kinds) != 1 or None in kinds:
+        raise _NotStrict
+    return {"type": kinds.pop(), "enum": values}
+
+
+def _or_null(given: Mapping[str, Any], strict: dict[str, Any]) -> dict[str, Any]:
+    """Return a property that may be missing: it may be null, unless it has a default, or allows null itself."""
+    is_settled = given.get("default") is not None or _allows_null(strict)
+    return strict if is_settled else {"anyOf": [strict, {"type": "null"}]}
+
+
+def _allows_null(strict: Mapping[str, Any]) -> bool:
+    return "null" in strict.get("type", ()) or any(map(_allows_null, strict.get("anyOf", ())))

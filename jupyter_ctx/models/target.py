@@ -74,7 +74,7 @@ class Target:
     def beside_tokens(self) -> float:
         """Estimated tokens of what goes beside the messages: a schema, and the functions that may be called."""
         texts = [schema_text(self.schema)] if self.schema is not None else []
-        texts += [json.dumps(tool.plain) for tool in self.tools]
+        texts += [json.dumps(tool) for tool in self.tools]
         return sum(map(self.meter.tokens, texts))
 
     @property
@@ -199,7 +199,7 @@ def _reserve(settings: Settings, window: ContextWindow, thinks: bool | None) -> 
         if window.source != "learned":
             raise InvalidRequestError(
                 f"max_tokens is {asked:,}, and {settings.model} holds {window.tokens:,} in all "
-                f"({window.basis}): a prompt must fit too."
+                f"({window.origin}): a prompt must fit too."
             )
         asked = None
     return asked or default_reserve(window, reasoning=thinks, effort=settings.effort)

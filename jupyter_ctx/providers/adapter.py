@@ -16,7 +16,7 @@ from urllib.request import getproxies, proxy_bypass
 
 from ..context.context_info import MoneyLeft
 from ..context.windows import ContextWindow, Fact
-from ..conversation.schema_forms import strict_form
+from ..conversation.schema import strict_form
 from ..errors import (
     AuthenticationError,
     ChatError,

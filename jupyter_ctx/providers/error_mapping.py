@@ -8,8 +8,7 @@ from functools import cached_property
 from html import unescape
 from typing import Any
 
-from ..context.error_body import BodyPart, body_parts, plain_text
-from ..context.overflow import Overflow, exceeds_size, overflow_in
+from ..context.overflow import BodyPart, Overflow, body_parts, exceeds_size, overflow_in, plain_text
 from ..errors import (
     AuthenticationError,
     BudgetExceededError,

@@ -244,5 +244,5 @@ def beside_messages(settings: Settings, schema: AnswerSchema | None, tools: Sequ
         "temperature": settings.temperature, "max_tokens": settings.max_tokens, "parameters": dict(settings.parameters),
         "schema": dict(schema.json) if schema is not None else None,
         **({"effort": settings.effort} if settings.effort is not None else {}),
-        **({"tools": [tool.spec.plain for tool in tools]} if tools else {}),
+        **({"tools": [list(tool.spec) for tool in tools]} if tools else {}),
     }  # fmt: skip

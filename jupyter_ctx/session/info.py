@@ -55,7 +55,6 @@ def info_of(plan: RequestPlan, spent: Spending, counted_view: str, allowance: Mo
         will_stop=is_refused,
         room_ends=_room_ends(plan),
         on_overflow=target.settings.on_overflow,
-        reported=usage.carried if usage else None,
         cached=usage.cache_read_tokens if usage and is_of_the_model else None,
         sent=usage.input_tokens if usage and is_of_the_model else None,
         undo=past.undo_label,
@@ -185,7 +184,7 @@ def _of_the_report(came: Completion, reply: Reply) -> Iterator[Notice]:
     elif usage.input_tokens > target.window.tokens and not usage.includes_tools:
         yield Notice(
             f"{usage.input_tokens:,} tokens were taken where the window is believed to hold {target.window.tokens:,} "
-            f"({target.window.basis}): the model may not have seen all of it. "
+            f"({target.window.origin}): the model may not have seen all of it. "
             "If the window is larger, set it with --window."
         )
 

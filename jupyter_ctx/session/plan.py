@@ -426,7 +426,7 @@ def overflow_error(
 def _figures(plan: RequestPlan, overflow: Overflow | None, used: int) -> str:
     """Return what does not fit: because of a setting, of the margin for estimates alone, or as it is."""
     target, decision, limit = plan.target, plan.decision, plan.target.limit
-    window = f"window {target.window.tokens:,} {target.window.basis}"
+    window = f"window {target.window.tokens:,} {target.window.origin}"
     holds = f"do not fit: {target.model} takes {limit:,} ({window}, {target.reserve:,} kept for the reply)"
     if overflow is not None:
         if overflow.input_tokens is None and (target.window.refused or used <= limit):

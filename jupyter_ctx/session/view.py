@@ -305,9 +305,8 @@ def request_digest(target: Target, request: Request) -> str:
     """Return a digest that is equal for equal views which are sent to the same endpoint with the same settings."""
     settings = target.settings
     schema = dict(request.schema.json) if request.schema is not None else None
-    tools = [tool.plain for tool in request.tools]
     asked = target.provider.endpoint, settings.max_tokens, settings.temperature, dict(request.parameters)
-    more = (each for each in (settings.effort, schema, request.top_logprobs, tools) if each)
+    more = (each for each in (settings.effort, schema, request.top_logprobs, request.tools) if each)
     return digested((*asked, *more), request.messages)
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jupyter_ctx.context.budget import Budget, default_reserve, state_of
+from jupyter_ctx.context.budget import Budget, default_reserve
 from jupyter_ctx.context.windows import ContextWindow
 
 tokens = st.integers(1, 2_000_000)
@@ -41,7 +41,7 @@ def test_the_reserve_is_a_quarter_of_small_windows_and_4096_of_large_ones(
     ("fill", "state"), [(0, "ok"), (0.5, "half"), (0.75, "high"), (0.9, "full"), (1.0, "full"), (1.01, "over")]
 )
 def test_states_begin_at_their_share(fill: float, state: str) -> None:
-    assert state_of(fill) == state
+    assert Budget(ContextWindow(1_000), 0, used=round(1_000 * fill)).state == state
 
 
 @given(tokens, st.integers(0, 100_000), st.integers(0, 100_000), st.integers(0, 3_000_000))

@@ -64,8 +64,6 @@ def test_a_block_of_the_last_answer_or_of_a_turn_is_chosen_by_its_number(asking:
         ("\n>>> f(1)\n2", True, "f(1)"),
         ("\nIn [1]: f(1)\n   ...: + 2\nOut[1]: 3", True, "f(1)\n+ 2"),
         ("python\nx = 1\n# as in\n# >>> x", True, "x = 1\n# as in\n# >>> x"),
-        ("bash\n$ pip install \\\n  x\nCollecting x\n$ ls", False, "%%bash\npip install \\\n  x\nls"),
-        ("console\n$ ls\nfile", False, "%%bash\nls"),
         ("console\nfile", False, "# This is console, and no Python:\n# file"),
         ("sh\necho $x", False, "%%bash\necho $x"),
     ],

@@ -248,12 +248,10 @@ def test_models_that_read_text_only_are_known_by_name_and_others_are_not_guessed
 
 
 def test_the_users_file_says_who_reads_images() -> None:
-    mine = table('{"images": {"deepseek": true, "qwen": {"-a -b": false}, "odd": 1}, "my-model": 5000}')
+    mine = table('{"images": {"deepseek": true, "qwen": {"-a -b": false}}, "my-model": 5000}')
     assert mine.says("images", "deepseek/deepseek-chat") is True
-    assert [mine.says("images", name) for name in ("qwen-b", "qwen-c", "odd")] == [False, None, None]
-    assert "'odd' in 'images'" in str(mine.problem)
+    assert [mine.says("images", name) for name in ("qwen-b", "qwen-c")] == [False, None]
     assert mine.find("my-model") == ContextWindow(5_000, source="user file", matched="my-model")
-    assert "'' in 'images'" in str(table('{"images": 3}').problem)
 
 
 THINKING = """
