@@ -96,11 +96,7 @@ class Asker:
         """Return the request as it is sent; its server is asked for its window, and started."""
         target = self.target(ask, server=True)
         past, question = _past(ask), ask.messages[-1]
-        if question.attachments:
-            if target.provider.says("images", ask=True) is not None:
-                self._targets.clear()
-                target = self.target(ask, server=True)
-            target.check_files(question.attachments)
+        target.check_files(question.attachments)
         target.check_tools()
         return counted_plan(plan(question, target, past, len(past.places), ask.system))
 
@@ -133,7 +129,7 @@ class Asker:
         try:
             came = complete(self.models, planned, coming, schema, caller=self._caller(ask))
             reply = with_notices(came)
-            is_less = came.sent.decision.left_out or came.is_truncated
+            is_less = came.sent.cut.left_out or came.is_truncated
             return Outcome(reply, bool(is_less) or reply.stop_reason in CUT_SHORT)
         except BaseException:
             self._targets.clear()  # what failed may be known better now

@@ -51,11 +51,6 @@ AS_THINKING = "The server sent its whole answer as thinking; it is shown as the 
 THOUGHT = "</think>"  # templates drop a model's thoughts from older turns, so that fewer tokens are read
 EARLIER_RESULTS = "Results of earlier rounds were shortened to their first line, so that the newest fit."
 BETWEEN = "\n\n"  # two tries at a structured answer, where both are shown
-ENDED_EARLY = {
-    "max_tokens": "The answer was cut at max_tokens, so its JSON may not be whole: allow a longer one with max_tokens.",
-    "context_window": "The context window was full, so the JSON may not be whole: make room, or send a shorter prompt.",
-    "refusal": "The model or its provider refused to answer.",
-}
 
 
 def nothing(*_: object) -> None:
@@ -82,11 +77,14 @@ class StreamListener:
     pieces: list[str] = field(default_factory=list)
     thoughts: list[str] = field(default_factory=list)
     asked: float = field(default_factory=time.monotonic)
+    before: str = ""  # the first piece, where an earlier reply is shown too
 
     def take(self, item: str | Thought) -> None:
         """Keep and show a piece that came."""
         if not self.pieces and not self.thoughts:
             self.on_first()
+            if self.before:
+                self.on_piece(self.before)
         if isinstance(item, Thought):
             self.thoughts.append(item.text)
             self.on_thought(item.text)
@@ -106,9 +104,9 @@ class StreamListener:
                 for call, result in zip(part.calls, part.results, strict=True):
                     self.on_call(call, result)
 
-    def again(self) -> StreamListener:
-        """Return who is shown the reply to a further request."""
-        return replace(self, pieces=[], thoughts=[])
+    def again(self, before: str = "") -> StreamListener:
+        """Return who is shown the reply to a further request, with a text ``before`` it."""
+        return replace(self, pieces=[], thoughts=[], before=before)
 
     @property
     def seconds(self) -> float:
@@ -404,7 +402,9 @@ def parsed_reply(reply: Reply, schema: Schema, *more: str) -> Reply:
     try:
         return replace(reply, parsed=schema.parse(reply.text))
     except InvalidAnswerError as error:
-        message = " ".join(filter(None, (str(error), ENDED_EARLY.get(reply.stop_reason), *more)))
+        is_whole = reply.stop_reason == "stop"
+        early = () if is_whole else (f"The answer ended early ({reply.stop_reason}), so its JSON may not be whole.",)
+        message = " ".join((str(error), *early, *more))
         raise InvalidAnswerError(message, text=error.text, problems=error.problems, reply=reply) from None
 
 
@@ -419,25 +419,21 @@ def _corrected(
     models: Models, first: Completion, invalid: Reply, wrong: InvalidAnswerError, coming: StreamListener, schema: Schema
 ) -> Completion:
     """Ask once more for an answer that does not match its schema, and return what came of both tries."""
-    try:
-        coming.on_piece(BETWEEN)
-    except BaseException as raised:  # of who is shown it; the first answer is returned all the same
-        return first._replace(error=raised)
     again = continued(first.sent, (*first.sent.again, *asked_again(invalid.text, wrong)))
-    second = _completed(models, again, coming.again())
-    reply, error = invalid, second.error
-    if second.reply is not None and second.replies:
-        reply = replace(billed(invalid, second.reply), rounds=invalid.rounds)
+    second = _completed(models, again, coming.again(BETWEEN))
+    error, reply = second.error, invalid
+    if second.replies:
+        reply = replace(billed(invalid, second.replies[-1]), rounds=invalid.rounds)
     elif error is None:
         error = ProviderError("the reply broke off")
-    both = first._replace(reply=reply, replies=(*first.replies, *second.replies))
+    both = first._replace(reply=reply, replies=(*first.replies, *second.replies), error=error)
     if error is None and reply.stop_reason in INCOMPLETE:
         return both
     try:
         if isinstance(error, ChatError):
             parsed_reply(invalid, schema, f"Asking once more failed: {error}")  # raises
         if error is not None:
-            return both._replace(error=error)
+            return both
         notice = f"The first answer was not a valid {schema.name}, so it was asked for once more."
         reply = parsed_reply(reply, schema, "It was asked for twice.")
         return both._replace(reply=replace(reply, notices=(*reply.notices, notice)))

@@ -43,7 +43,7 @@ def info_of(plan: RequestPlan, spent: Spending, counted_view: str, allowance: Mo
     fixed, total, share = round(always + beside), round(used + beside), target.settings.budget_share
     budget = Budget(target.window, target.reserve, fixed, total, exact and not beside, share)
     within = ledger.within(start, before), ledger.within(before, scope.at)
-    is_refused = plan.decision.means == "refuse"
+    is_refused = plan.cut.means == "refuse"
     return ContextInfo(
         target.model,
         budget,
@@ -51,7 +51,7 @@ def info_of(plan: RequestPlan, spent: Spending, counted_view: str, allowance: Mo
         turns=len(past.places),
         in_view=ledger.count(start, scope.at) + ledger.pins(scope.at),
         left_out=ledger.count(0, start),
-        will_leave=0 if is_refused else plan.decision.left_out,
+        will_leave=0 if is_refused else plan.cut.left_out,
         will_stop=is_refused,
         room_ends=_room_ends(plan),
         on_overflow=target.settings.on_overflow,
@@ -192,15 +192,14 @@ def _of_the_report(came: Completion, reply: Reply) -> Iterator[Notice]:
 
 def _kept(numbers: Sequence[int]) -> str:
     """Return the end of a sentence: where turns are that were left out."""
-    if len(numbers) == 1:
-        return f", which is kept. %chat history shows it, %chat pin {numbers[0]} keeps it in view."
-    return ", which are kept. %chat history shows them, %chat pin N keeps one in view." if numbers else "."
+    are = "is" if len(numbers) == 1 else "are"
+    return f", which {are} kept: %chat history lists all turns, %chat pin N keeps one in view." if numbers else "."
 
 
 def _left_out(planned: RequestPlan, gone: str) -> str:
     """Return what was left out before the request was sent, and why."""
     before, limit, settings = planned.cut.before + planned.asked, planned.target.limit, planned.target.settings
-    reasons, is_for_the_limit = planned.decision.reasons, planned.decision.too_large or not planned.decision.reasons
+    reasons, is_for_the_limit = planned.cut.reasons, planned.cut.too_large or not planned.cut.reasons
     causes = [f"to fit {limit:,} tokens"] if planned.cut.fits and is_for_the_limit else []
     causes += [f"because of {' and '.join(reasons)}"] if reasons else []
     size = f"{before:,.0f}"

@@ -97,11 +97,6 @@ class View:
     def __repr__(self) -> str:
         return str(self.shown())
 
-    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
-        """Write the messages; in a list, only their total."""
-        alone = len(getattr(printer, "stack", ())) <= 1
-        printer.text(repr(self) if alone and not cycle else f"View({self.caption()})")
-
     def shown(self) -> TableWithParts:
         """Return what is shown: the newest messages that stay out, then all that adds up to the whole."""
         shown = TableWithParts(VIEW_COLUMNS, self.caption())
