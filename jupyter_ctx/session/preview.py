@@ -11,11 +11,13 @@ from ..conversation.conversation import Conversation
 from ..conversation.messages import Role, Summary, Turn
 from ..display.tables import TableRow, first_words, table_text
 from ..display.tabular import data_frame
-from ..models.pricing import RequestPrice, sending_text
+from ..models.pricing import RequestPrice, request_price, sending_text
 from ..providers.base import Request
 from ..shown_as import mimebundle
 from ..wording.layout import line_width
 from .plan import RequestPlan
+from .prompt import Prompt
+from .session import Session
 from .view import PartStatus, PromptPart, answer_parts, asked_and_answered, part_states, prompt_parts
 
 
@@ -47,6 +49,7 @@ class ViewPart(NamedTuple):
 
 
 PART_COLUMNS = ("turn", "role", "text", "tokens", "exact", "stale", "share", "state", "attached")
+MAY_BE_CACHED = 600.0  # seconds after which no cache is hoped for whose provider does not say how long it lasts
 OMITTED = 20  # messages that a preview lists of those that are not sent
 VIEW_COLUMNS = ("turn", "role", "text", "tokens", "share", "state")
 
@@ -139,14 +142,18 @@ class View:
         return data_frame((*self.messages, *self.omitted), PART_COLUMNS).astype({"turn": "Int64"})
 
 
-def preview(plan: RequestPlan, asked: Turn, *, is_counted: bool, price: RequestPrice) -> View:
-    """Return a request for a turn part by part.
-
-    ``is_counted``: the provider reported the size of its view without a prompt.
-    """
-    past, scope, meter, prompt = plan.past, plan.scope, plan.target.meter, plan.message.content
+def preview_of(session: Session, prompt: Prompt) -> View:
+    """Return the request for a prompt before it is sent, part by part, with what it leaves out."""
+    said = prompt.said()
+    target = session.target(prompt.options, ask=False, prompt=prompt)
+    plan = session.plan(said, target, session.system_for(prompt.options), record=prompt.record)
+    price = request_price(
+        session.models, target, plan.tokens, plan.most_tokens, _cached(session, plan),
+        tries=1 if prompt.schema is None else 2,
+    )  # fmt: skip
+    past, scope, meter, text = plan.past, plan.scope, target.meter, plan.message.content
     total, exact, stale = round(plan.tokens), plan.counted is not None, past.stale()
-    tools = round(plan.target.beside_tokens) if plan.target.tools else 0
+    tools = round(target.beside_tokens) if target.tools else 0
     states, (passed, rest) = part_states(past, scope, plan.cut.start), plan.view
     before = zip(past.places[: scope.at], states, strict=False)  # a rerun lacks nothing of what comes after its turn
     turns = {
@@ -162,12 +169,24 @@ def preview(plan: RequestPlan, asked: Turn, *, is_counted: bool, price: RequestP
     if scope.summary is not None:
         parts.append(ViewPart("user", scope.summary.text, round(summary), _summary_state(scope.summary, past)))
     parts += [part for place in rest for part in turns.pop(place.id)]
-    if prompt:
-        parts.append(_asked(asked, plan.asked - tools, "prompt", meter)._replace(exact=exact))
+    if text:
+        parts.append(_asked(said.turn, plan.asked - tools, "prompt", meter)._replace(exact=exact))
     messages = tuple(part._replace(share=part.tokens / max(total, 1)) for part in parts)
     omitted = tuple(part for both in turns.values() for part in both)
     added = max(0, total - tools - sum(part.tokens for part in parts)) if round(template) else 0
-    return View(messages, omitted, total, exact or (not prompt and is_counted), plan.request, price, added, tools)
+    exact = exact or (not text and plan.key() == session.counted)
+    return View(messages, omitted, total, exact, plan.request, price, added, tools)
+
+
+def _cached(session: Session, planned: RequestPlan) -> tuple[int, float | None]:
+    """Return how many tokens of a request a cache holds, as the last report shows, and until when, if known."""
+    turn, documented = session.previous(planned), planned.target.cache_seconds
+    if session.sent_at is None or turn is None or turn.usage is None or turn.model != planned.target.model:
+        return 0, None
+    usage, until = turn.usage, session.sent_at + (documented or MAY_BE_CACHED)
+    if not usage.cache_read_tokens + usage.cache_write_tokens or session.clock() >= until:
+        return 0, None
+    return usage.input_tokens, until if documented else None
 
 
 def _asked(turn: Turn, tokens: float, state: PartStatus, meter: Meter) -> ViewPart:

@@ -1,4 +1,4 @@
-"""What readers ask of a conversation: previews and their prices, requests of then, and where a setting comes from."""
+"""What readers ask of a conversation: requests of then, answers side by side, and where a setting comes from."""
 
 from __future__ import annotations
 
@@ -14,12 +14,8 @@ from ..conversation.conversation import Conversation
 from ..conversation.events import Offered, TurnAdded
 from ..conversation.messages import Message, Turn
 from ..errors import ChatError
-from ..models.pricing import RequestPrice, request_price, worst_case
 from ..models.target import Target
 from .info import segments_within
-from .plan import RequestPlan
-from .preview import View, preview
-from .prompt import Prompt
 from .session import Session
 from .view import (
     PartStatus,
@@ -32,45 +28,6 @@ from .view import (
     tokens_within,
     turn_tokens,
 )
-
-MAY_BE_CACHED = 600.0  # seconds after which no cache is hoped for whose provider does not say how long it lasts
-
-
-def preview_of(session: Session, prompt: Prompt) -> View:
-    """Return the request for a prompt before it is sent, part by part, with what it leaves out."""
-    said = prompt.said()
-    target = session.target(prompt.options, ask=False, prompt=prompt)
-    planned = session.plan(said, target, session.system_for(prompt.options), record=prompt.record)
-    counted = planned.key() == session.counted
-    return preview(
-        planned,
-        said.turn,
-        is_counted=counted,
-        price=request_price_of(session, planned, tries=1 if prompt.schema is None else 2),
-    )
-
-
-def request_price_of(session: Session, planned: RequestPlan, *, tries: int = 1) -> RequestPrice:
-    """Return what a request may cost, before it is sent; ``tries``: how often it may be asked."""
-    cached, target = _cached(session, planned), planned.target
-    price = request_price(session.models, target, planned.tokens, planned.most_tokens, cached, tries=tries)
-    if target.cost_budget is None or not target.is_capped or price.high is None:
-        return price
-    reserved = target.cost_budget.needed(
-        worst_case(session.models, target, planned.tokens, planned.request.messages) or 0.0
-    )
-    return price._replace(high=max(price.high, reserved))
-
-
-def _cached(session: Session, planned: RequestPlan) -> tuple[int, float | None]:
-    """Return how many tokens of a request a cache holds, as the last report shows, and until when, if known."""
-    turn, documented = session.previous(planned), planned.target.cache_seconds
-    if session.sent_at is None or turn is None or turn.usage is None or turn.model != planned.target.model:
-        return 0, None
-    usage, until = turn.usage, session.sent_at + (documented or MAY_BE_CACHED)
-    if not usage.cache_read_tokens + usage.cache_write_tokens or session.clock() >= until:
-        return 0, None
-    return usage.input_tokens, until if documented else None
 
 
 class Replayed(NamedTuple):
