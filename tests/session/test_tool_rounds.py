@@ -229,15 +229,6 @@ def test_a_re_run_of_stored_turns_asks_and_calls_nothing(tmp_path: Path) -> None
     assert len(count) == 1
 
 
-def test_undo_takes_calls_back_with_their_turn() -> None:
-    provider = ScriptedProvider([calls(("rows", '{"country": "NO"}')), "Twelve.", "Yes."])
-    chat = Chat(provider=provider)
-    chat.send("How many rows has Norway?", tools=[rows])
-    chat.undo()
-    chat.send("Are you there?")
-    assert "12 rows" not in said_in(provider.requests[-1])
-
-
 def test_a_structured_answer_may_follow_calls() -> None:
     provider = ScriptedProvider([calls(("rows", '{"country": "NO"}')), "twelve", '{"rows": 12}'])
     schema = {"type": "object", "properties": {"rows": {"type": "integer"}}, "required": ["rows"]}
