@@ -269,8 +269,11 @@ def _checked(came: Completion, reply: Reply, previous: Turn | None) -> Completio
     as a success.
     """
     plan, usage = came.sent, reply.usage
-    if reply.stop_reason == "max_tokens" and usage is not None and _window_ended(plan, reply, usage):
-        reply = replace(reply, stop_reason="context_window")
+    if reply.stop_reason == "max_tokens" and usage is not None:  # servers say "length", too, where the window ended it
+        window, is_empty = plan.target.window.tokens, not usage.output_tokens and not reply.text
+        is_full = abs(usage.input_tokens + usage.output_tokens - window) <= 1
+        if is_full or (is_empty and usage.input_tokens >= NEAR_THE_EDGE * window):
+            reply = replace(reply, stop_reason="context_window")
     has_content = reply.text or reply.thinking or (usage is not None and usage.output_tokens > UNSAID)
     if reply.stop_reason == "context_window" and not has_content:
         overflow = Overflow(input_tokens=usage.input_tokens if usage else None)
@@ -287,14 +290,6 @@ def _checked(came: Completion, reply: Reply, previous: Turn | None) -> Completio
     return came._replace(reply=reply, is_truncated=is_truncated, is_counted=is_whole and not is_other)
 
 
-def _window_ended(plan: RequestPlan, reply: Reply, usage: Usage) -> bool:
-    """Return whether the window ended a reply: servers say "length" then, too."""
-    window = plan.target.window.tokens
-    if abs(usage.input_tokens + usage.output_tokens - window) <= 1:
-        return True
-    return not usage.output_tokens and not reply.text and usage.input_tokens >= NEAR_THE_EDGE * window
-
-
 def _all_thinking(plan: RequestPlan, reply: Reply) -> ProviderError | None:
     """Return the error for a reply whose whole length went into thinking; ``None``: it has text, or room was left."""
     usage, most = reply.usage, plan.request.max_tokens
@@ -304,9 +299,8 @@ def _all_thinking(plan: RequestPlan, reply: Reply) -> ProviderError | None:
     full, room = f"max_tokens {f'{most:,}' if most else 'not set'}", "a larger --max-tokens (max_tokens=N)"
     if reply.stop_reason == "context_window":
         full, room = "the window is full", "a shorter conversation (%chat trim N)"
-    is_low = plan.request.effort in ("none", "minimal", "low")
-    lower = "" if is_low else 'with --effort low (effort="low") it thinks less, '
-    text = f"The answer was all thinking ({tokens:,} tokens, {full}): {lower}with {room} it has more room."
+    lower = 'with --effort low (effort="low") it thinks less'
+    text = f"The answer was all thinking ({tokens:,} tokens, {full}): {lower}, with {room} it has more room."
     return ProviderError(text, reply=reply)
 
 

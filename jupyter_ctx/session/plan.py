@@ -139,11 +139,8 @@ class RequestPlan:
         """The tokens of the whole request, with a margin where they are estimated."""
         if self.counted is not None:
             return self.counted
-        meter, size = self.target.meter, self.size
-        if not size.guessed + size.ledger.guessed(self.cut.start, size.end) and not self.message.attachments:
-            size = size._replace(margin=meter.margin(self.message.content))
-        template = OVERHEAD_AT_MOST if meter.learned.overhead is None else 0.0
-        return size.with_margin(self.cut.start) + template
+        template = OVERHEAD_AT_MOST if self.target.meter.learned.overhead is None else 0.0
+        return self.size.with_margin(self.cut.start) + template
 
     @property
     def sent(self) -> SentRequest:

@@ -11,7 +11,7 @@ from ..conversation.conversation import Conversation
 from ..conversation.messages import Role, Summary, Turn
 from ..display.tables import TableRow, first_words, table_text
 from ..display.tabular import data_frame
-from ..models.pricing import RequestPrice, request_price, sending_text
+from ..models.pricing import RequestPrice, request_price, sending_text, worst_case
 from ..providers.base import Request
 from ..shown_as import mimebundle
 from ..wording.layout import line_width
@@ -151,6 +151,9 @@ def preview_of(session: Session, prompt: Prompt) -> View:
         session.models, target, plan.tokens, plan.most_tokens, _cached(session, plan),
         tries=1 if prompt.schema is None else 2,
     )  # fmt: skip
+    if target.cost_budget is not None and target.is_capped and price.high is not None:
+        worst = worst_case(session.models, target, plan.tokens, plan.request.messages)
+        price = price._replace(high=max(price.high, target.cost_budget.needed(worst or 0.0)))
     past, scope, meter, text = plan.past, plan.scope, target.meter, plan.message.content
     total, exact, stale = round(plan.tokens), plan.counted is not None, past.stale()
     tools = round(target.beside_tokens) if target.tools else 0

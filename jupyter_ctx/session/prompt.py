@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal
 
 from ..attachments.attached import MOST_SHARE, Attached, TextRoom, with_attached
 from ..config.settings import Settings
@@ -76,8 +76,6 @@ class Prompt:
 
     def __post_init__(self) -> None:
         checked(self.text)
-        if self.stored not in (None, *get_args(FromStore)):
-            raise InvalidRequestError(f"stored is {self.stored!r}: it must be 'cell', 'all', 'handed' or None.")
 
     def said(self, settings: Mapping[str, Any] | None = None) -> TurnAdded:
         """Return the event of a turn without its answer; ``settings`` were set before. Raises InvalidRequestError."""
