@@ -73,6 +73,8 @@ class Target:
     @property
     def beside_tokens(self) -> float:
         """Estimated tokens of what goes beside the messages: a schema, and the functions that may be called."""
+        if self.schema is None and not self.tools:
+            return 0.0
         texts = [schema_text(self.schema)] if self.schema is not None else []
         texts += [json.dumps(tool.plain) for tool in self.tools]
         return sum(map(self.meter.tokens, texts))

@@ -129,7 +129,7 @@ def listener_of(on_piece: Any, on_thought: Any) -> StreamListener:
 class Completion(NamedTuple):
     """What came of a planned request.
 
-    planned, sent: the request that was sent first, and last
+    sent: the request that was sent last
     reply: the checked answer, whole or as far as it came; ``None``: nothing came
     replies: what is to be kept and paid, with its model and cost: nothing, one, or all of several requests
     is_truncated: whether the server has read only a part of the prompt
@@ -138,7 +138,6 @@ class Completion(NamedTuple):
     error: what ended it early, or is wrong with the answer; to be raised once the replies are recorded
     """
 
-    planned: RequestPlan
     sent: RequestPlan
     reply: Reply | None = None
     replies: tuple[Reply, ...] = ()
@@ -195,7 +194,7 @@ def _completed(
     previous: Turn | None = None,
 ) -> Completion:  # fmt: skip
     """Send one request, and after refusals smaller ones, until it is answered."""
-    came = Completion(planned, planned)
+    came = Completion(planned)
     try:
         with interruptible():
             coming.on_sent(planned.target.model, "")
@@ -227,7 +226,7 @@ def _completed(
 
 def _sent_again(came: Completion, refusal: ContextOverflowError) -> str:
     """Return what a request lacks that is sent after a refusal, while its answer is waited for."""
-    lacks = came.sent.lacks(came.planned) or "as much room for the reply"
+    lacks = came.sent.lacks or "as much room for the reply"
     return f"Too {'large' if refusal.by_bytes else 'long'}; sending again without {lacks}"
 
 
@@ -238,7 +237,7 @@ def _streamed(models: Models, came: Completion, coming: StreamListener, previous
     with closing(paid_stream(models, plan.target, plan.request, plan.tokens)) as stream:
         for item in stream:
             if isinstance(item, Reply):
-                came = _checked(came, replace(item, seconds=coming.seconds), previous if plan is came.planned else None)
+                came = _checked(came, replace(item, seconds=coming.seconds), previous if came.refusal is None else None)
                 text = came.whole().text
                 if text.strip() and not "".join(coming.pieces).strip():
                     coming.take(text)  # it came as thinking
@@ -460,7 +459,7 @@ def _with_calls(models: Models, first: Completion, coming: StreamListener, calle
             came, notices = _completed(models, shorter, coming.again()), [EARLIER_RESULTS]
         replies += came.replies
         if first.refusal is None:
-            first = first._replace(planned=came.planned, refusal=came.refusal)
+            first = first._replace(refusal=came.refusal)
     if not rounds:
         return first
     error = came.error

@@ -127,7 +127,7 @@ def notices_of(came: Completion, *, outdated: Sequence[int] = (), apart: bool = 
 def _of_the_model(came: Completion, reply: Reply) -> Iterator[Notice]:
     """Yield what the user should know of the model."""
     target, lines = came.sent.target, list[str]()
-    if came.planned.target.window.source == target.window.source == "assumed":
+    if target.window.source == "assumed":
         lines.append(
             f"The window of {target.model} is not known: {target.window.tokens:,} tokens are {target.window.origin}. "
             f"Set it with %chat use {target.model} --window N, or in models.json."
@@ -145,12 +145,11 @@ def _of_the_model(came: Completion, reply: Reply) -> Iterator[Notice]:
 
 def _of_the_fit(came: Completion, *, apart: bool) -> Iterator[Notice]:
     """Yield what was done to make the request fit."""
-    planned, sent, refusal = came.planned, came.sent, came.refusal
-    if planned.lacks():
-        yield Notice(_left_out(planned, planned.lacks()))
+    sent, refusal = came.sent, came.refusal
     if refusal is not None:
-        again = _recovered(planned, refusal, sent)
-        yield Notice(again + ("." if apart else _kept(sent.gone(planned.cut.start))))
+        yield Notice(_recovered(refusal, sent) + ("." if apart else _kept(sent.gone)))
+    elif sent.lacks:
+        yield Notice(_left_out(sent))
     if sent.scope.shortened > sent.first_whole and sent.past.has_calls:
         yield from _of_results(sent)
 
@@ -196,31 +195,26 @@ def _kept(numbers: Sequence[int]) -> str:
     return f", which {are} kept: %chat history lists all turns, %chat pin N keeps one in view." if numbers else "."
 
 
-def _left_out(planned: RequestPlan, gone: str) -> str:
-    """Return what was left out before the request was sent, and why."""
-    before, limit, settings = planned.cut.before + planned.asked, planned.target.limit, planned.target.settings
-    reasons, is_for_the_limit = planned.cut.reasons, planned.cut.too_large or not planned.cut.reasons
-    causes = [f"to fit {limit:,} tokens"] if planned.cut.fits and is_for_the_limit else []
-    causes += [f"because of {' and '.join(reasons)}"] if reasons else []
-    size = f"{before:,.0f}"
-    if causes and is_for_the_limit and before <= limit:
-        size = f"{planned.size.with_margin(planned.first):,.0f} with the margin for estimates"
+def _left_out(sent: RequestPlan) -> str:
+    """Return what was left out before the request was sent, and why; the size before has the margin for estimates."""
+    limit, settings, cut = sent.target.limit, sent.target.settings, sent.cut
+    causes = [f"to fit {limit:,} tokens"] if cut.fits and (cut.too_large or not cut.reasons) else []
+    causes += [f"because of {' and '.join(cut.reasons)}"] if cut.reasons else []
     why = f" {' and '.join(causes)}" if causes else ""
-    over = "" if planned.cut.fits else f": still more than the limit of {limit:,}; %chat preview shows each part"
-    few = planned.scope.at - planned.cut.start < settings.min_turns and settings.min_turns > 1
+    over = "" if cut.fits else f": still more than the limit of {limit:,}; %chat preview shows each part"
+    few = sent.scope.at - cut.start < settings.min_turns and settings.min_turns > 1
     note = f" min_turns={settings.min_turns} could not be kept." if few else ""
-    return f"Left out {gone}{why} ({size} → {planned.tokens:,.0f}){over}.{note}"
+    return f"Left out {sent.lacks}{why} ({sent.size.with_margin(sent.first):,.0f} → {sent.tokens:,.0f}){over}.{note}"
 
 
-def _recovered(refused: RequestPlan, refusal: ContextOverflowError, sent: RequestPlan) -> str:
+def _recovered(refusal: ContextOverflowError, sent: RequestPlan) -> str:
     """Return how a request was made smaller that was refused."""
     overflow = refusal.overflow or Overflow()
     size, limit = overflow.input_tokens, overflow.context_window or overflow.max_input_tokens
     figures = f" (the limit is {limit:,} tokens)" if limit else ""
     if size and limit and size > limit:
         figures = f" ({size:,} of {limit:,} tokens)"
-    gone = sent.lacks(refused)
-    less = f"without {gone}" if gone else f"with a reply of at most {sent.request.max_tokens:,} tokens"
+    less = f"without {sent.lacks}" if sent.lacks else f"with a reply of at most {sent.request.max_tokens:,} tokens"
     return f"Too {'large' if refusal.by_bytes else 'long'}{figures}: sent again {less}"
 
 

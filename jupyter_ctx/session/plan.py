@@ -82,18 +82,16 @@ class RequestPlan:
         """Tokens of the whole request, as far as they are known."""
         return self.cut.tokens + self.asked if self.counted is None else float(self.counted)
 
-    def gone(self, before: int = 0) -> list[int]:
-        """Return the numbers of the turns that are left out, of those at the position ``before`` or later."""
-        before = max(self.first, before)
-        return self.scope.loose(self.past, before, self.cut.start) if before < self.cut.start else []
+    @cached_property
+    def gone(self) -> list[int]:
+        """The numbers of the turns that are left out."""
+        return self.scope.loose(self.past, self.first, self.cut.start) if self.first < self.cut.start else []
 
-    def lacks(self, before: RequestPlan | None = None) -> str:
-        """Return in words what it leaves out, of what the request ``before`` it carried; empty: nothing."""
-        turns = self.gone(0 if before is None else before.cut.start)
-        parts = [named_turns(turns)] if turns else []
-        if self.lacks_summary and not (before is not None and before.lacks_summary):
-            parts.append("the summary")
-        return " and ".join(parts)
+    @property
+    def lacks(self) -> str:
+        """What is left out, in words; empty: nothing."""
+        parts = [named_turns(self.gone)] if self.gone else []
+        return " and ".join([*parts, *(["the summary"] if self.lacks_summary else [])])
 
     @cached_property
     def view(self) -> tuple[list[TurnSlot], list[TurnSlot]]:

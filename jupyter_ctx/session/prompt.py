@@ -46,8 +46,6 @@ class Prompt:
     tools: functions that the model may call; ``None``: those of the settings.
     confirm, ask_always: who is asked about a call, and whether before each one; see
         :class:`~jupyter_ctx.session.tool_rounds.ToolCaller`.
-
-    Raises InvalidRequestError for a text that providers refuse.
     """
 
     text: str
@@ -73,9 +71,6 @@ class Prompt:
         own = {name: options[name] for name in names}
         settings = {name: value for name, value in options.items() if name not in names}
         return cls(text, settings, schema=None if schema is None else Schema.of(schema), **own)
-
-    def __post_init__(self) -> None:
-        checked(self.text)
 
     def said(self, settings: Mapping[str, Any] | None = None) -> TurnAdded:
         """Return the event of a turn without its answer; ``settings`` were set before. Raises InvalidRequestError."""

@@ -160,6 +160,7 @@ def ledger_of(past: Conversation, meter: Meter, scope: Scope) -> Ledger:
 
 def part_states(past: Conversation, scope: Scope, start: int) -> list[PartStatus]:
     """Return what becomes of every turn in a view that begins at ``start``."""
+    covers = scope.covers
 
     def state(place: TurnSlot, *, inside: bool) -> PartStatus:
         if place.excluded:
@@ -168,7 +169,7 @@ def part_states(past: Conversation, scope: Scope, start: int) -> list[PartStatus
             return "empty"
         if place.pinned:
             return "pinned"
-        if place.turn.id in scope.covers:
+        if place.turn.id in covers:
             return "summarised"
         return "sent" if inside else "left out"
 
