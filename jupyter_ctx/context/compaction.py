@@ -139,6 +139,11 @@ class RequestSize(NamedTuple):
     margin: float = MARGIN
     lasting: bool = False
 
+    @property
+    def begin(self) -> int:
+        """The first turn that was in view before any refusal."""
+        return self.start if self.first is None else self.first
+
     def tokens_from(self, start: int) -> float:
         """Return the tokens of all but the new prompt in a view that begins at ``start``."""
         return self.fixed + self.ledger.in_view(start, self.end)
@@ -214,10 +219,9 @@ def decide(now: RequestSize, settings: Settings, *, goal: float | None = None) -
         cut = _cut_down(now, goal or down_to * now.limit, settings.min_turns, turns)
     else:
         cut = _cut_at(now, now.start)
-    first = now.start if now.first is None else now.first
-    left_out = now.ledger.count(first, cut.start) if cut.start > first else 0
+    left_out = now.ledger.count(now.begin, cut.start) if cut.start > now.begin else 0
     means: Means = "send"
-    if settings.on_overflow == "stop" and (cut.start > first or not cut.fits):
+    if settings.on_overflow == "stop" and (cut.start > now.begin or not cut.fits):
         means = "refuse"
     elif left_out:
         means = "summarise after" if share == 1 else "summarise before"
@@ -227,8 +231,7 @@ def decide(now: RequestSize, settings: Settings, *, goal: float | None = None) -
 
 def _cut_at(now: RequestSize, start: int) -> Cut:
     tokens = now.tokens_from(start)
-    before = tokens if now.first in (None, start) else now.tokens_from(now.first or 0)
-    return Cut(start, before, tokens, fits=tokens + now.prompt <= now.limit)
+    return Cut(start, now.tokens_from(now.begin), tokens, fits=tokens + now.prompt <= now.limit)
 
 
 def _cut_down(now: RequestSize, goal: float, min_turns: int, max_turns: int | None) -> Cut:
@@ -248,7 +251,7 @@ def _cut_down(now: RequestSize, goal: float, min_turns: int, max_turns: int | No
         cut = max(cut, ledger.last(max_turns, start, end))
     wanted = ledger.last(min_turns, start, end)
     cut = wanted if wanted < cut and now.fits(start=wanted) else cut
-    return _cut_at(now._replace(first=start if now.first is None else now.first), cut)
+    return _cut_at(now, cut)
 
 
 def _nearest(ledger: Ledger, room: float, start: int, end: int) -> int:

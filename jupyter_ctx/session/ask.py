@@ -29,7 +29,7 @@ from ..storage.stored_answers import Outcome
 from ..tools.functions import Tool, as_tools
 from .complete import Completion, StreamListener, as_answer, complete, listener_of
 from .info import notices_of
-from .plan import RequestPlan, counted_plan, plan
+from .plan import RequestPlan, plan
 from .prompt import attached_parts, text_room
 from .tool_rounds import ToolCaller
 from .view import digested
@@ -98,7 +98,7 @@ class Asker:
         past, question = _past(ask), ask.messages[-1]
         target.check_files(question.attachments)
         target.check_tools()
-        return counted_plan(plan(question, target, past, len(past.places), ask.system))
+        return plan(question, target, past, len(past.places), ask.system)
 
     def target(self, ask: Ask, *, server: bool) -> Target:
         """Return where the request goes. ``server``: it may be asked for its window, and started."""
@@ -125,21 +125,17 @@ class Asker:
         With a ``schema`` the answer is parsed, and asked for once more where it does not match.
         """
         planned, coming = self.planned(ask), coming or StreamListener()
+        room, redactor = partial(text_room, self.models, ask.settings), Redactor(self.models.secrets)
+        caller = ToolCaller(ask.tools, room, redactor, ask.settings.tool_rounds) if ask.tools else None
         coming.on_begin(None)
         try:
-            came = complete(self.models, planned, coming, schema, caller=self._caller(ask))
+            came = complete(self.models, planned, coming, schema, caller=caller)
             reply = with_notices(came)
             is_less = came.sent.cut.left_out or came.is_truncated
             return Outcome(reply, bool(is_less) or reply.stop_reason in CUT_SHORT)
         except BaseException:
             self._targets.clear()  # what failed may be known better now
             raise
-
-    def _caller(self, ask: Ask) -> ToolCaller | None:
-        if not ask.tools:
-            return None
-        room, redactor = partial(text_room, self.models, ask.settings), Redactor(self.models.secrets)
-        return ToolCaller(ask.tools, room, redactor, ask.settings.tool_rounds)
 
 
 def with_notices(came: Completion) -> Reply:

@@ -107,10 +107,9 @@ class Notice(NamedTuple):
     once: str = ""
 
 
-def notices_of(came: Completion, *, outdated: Sequence[int] = (), apart: bool = False) -> Iterator[Notice]:
+def notices_of(came: Completion, *, apart: bool = False) -> Iterator[Notice]:
     """Yield the lines that an answer calls for.
 
-    outdated: the numbers of later turns that answered the version which this answer replaces
     apart: whether the request belongs to no conversation, so that there is no history
     """
     reply, sent = came.whole(), came.sent
@@ -119,9 +118,6 @@ def notices_of(came: Completion, *, outdated: Sequence[int] = (), apart: bool = 
     yield from _of_the_report(came, reply)
     if sent.scope.at < sent.past.trimmed_to:
         yield Notice(f"Turn {sent.scope.at + 1} stands before your trim: later requests leave it out.")
-    if outdated:
-        later, are = counted(len(outdated), "later turn"), "are" if len(outdated) > 1 else "is"
-        yield Notice(f"{later} answered the older version: {named_turns(outdated)} {are} stale in %chat history.")
 
 
 def _of_the_model(came: Completion, reply: Reply) -> Iterator[Notice]:
@@ -216,10 +212,3 @@ def _recovered(refusal: ContextOverflowError, sent: RequestPlan) -> str:
         figures = f" ({size:,} of {limit:,} tokens)"
     less = f"without {sent.lacks}" if sent.lacks else f"with a reply of at most {sent.request.max_tokens:,} tokens"
     return f"Too {'large' if refusal.by_bytes else 'long'}{figures}: sent again {less}"
-
-
-def nearly_full(fill: float) -> str:
-    """Return a line for a request that takes this share of the limit, before it is sent; above 1 it is too long."""
-    if fill > 1:
-        return f"This prompt, with what is always sent, is {100 * fill:,.0f} % of the limit of a request: shorten it."
-    return f"{100 * fill:,.0f} % after this: %chat summarise, trim or clear."

@@ -1,6 +1,6 @@
 """From a prompt to a request that fits, and after a refusal to a smaller one.
 
-:func:`plan` is pure: it decides by what is known. :func:`smaller` lets the models learn from a refusal before.
+:func:`plan` decides by what is known. :func:`smaller` lets the models learn from a refusal before.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from ..context.budget import MARGIN, whole
 from ..context.compaction import GO_BACK, TRIM_TO, Cut, Ledger, RequestSize, decide, goal_after_refusal
 from ..context.learned_limit import Refused
 from ..context.overflow import Overflow
-from ..context.tokens import OVERHEAD_AT_MOST, Guess, SentRequest
+from ..context.tokens import Guess, SentRequest
 from ..conversation.conversation import Conversation
 from ..conversation.messages import Message, Turn, file_tokens
 from ..conversation.places import TurnSlot
@@ -73,14 +73,9 @@ class RequestPlan:
     first_whole: int = 0
 
     @cached_property
-    def asked(self) -> float:
-        """Tokens of the new message alone, with what goes beside it and follows it."""
-        return self.size.prompt
-
-    @cached_property
     def tokens(self) -> float:
         """Tokens of the whole request, as far as they are known."""
-        return self.cut.tokens + self.asked if self.counted is None else float(self.counted)
+        return self.cut.tokens + self.size.prompt if self.counted is None else float(self.counted)
 
     @cached_property
     def gone(self) -> list[int]:
@@ -114,13 +109,8 @@ class RequestPlan:
     def request(self) -> Request:
         """What the provider is sent."""
         before = messages_before(self.target, self.past, self.scope, self.view)
-        messages = (*before, self.target.sendable(self.message))
-        if not self.again:
-            return self.target.request(messages)
-        is_invalid = self.again[-1].round is None  # a prompt cache is of use to the next round alone
-        key = None if is_invalid else self.target.cache_key
-        behind = map(self.target.sendable, self.again)
-        return self.target.request((*messages, *behind), cache_key=key, shared=None)
+        messages = (*before, *map(self.target.sendable, (self.message, *self.again)))
+        return self.target.request(messages, shared=None if self.again else self.target.shared)
 
     def key(self, *added: str) -> str:
         """Return the fingerprint of its view, with the ids of turns that are ``added`` to it."""
@@ -131,14 +121,6 @@ class RequestPlan:
         if position == 0:
             return None
         return self.past.places[position].id if position < self.scope.at else turn_id
-
-    @property
-    def most_tokens(self) -> float:
-        """The tokens of the whole request, with a margin where they are estimated."""
-        if self.counted is not None:
-            return self.counted
-        template = OVERHEAD_AT_MOST if self.target.meter.learned.overhead is None else 0.0
-        return self.size.with_margin(self.cut.start) + template
 
     @property
     def sent(self) -> SentRequest:
@@ -169,35 +151,26 @@ def plan(
 ) -> RequestPlan:  # fmt: skip
     """Return the request for a prompt at a position; ``lasting``, ``apart``: see :class:`RequestPlan`.
 
-    Where even the smallest seems too large it is that one: the provider decides.
+    It is cut by the provider's own count, where that is wanted and it counts. Where even the smallest seems too large
+    it is that one: the provider decides. Raises ContextOverflowError where ``on_overflow`` is "stop" and something
+    would have to be left out.
     """
     basis = _basis(message, target, past, at, system, lasting=lasting, apart=apart)
     planned = _fitted(basis, basis.first)
     trial = target.trial if planned.cut.start > planned.first else None
-    if trial is None:
-        return planned
-    return min(planned, _fitted(replace(basis, target=trial), basis.first), key=lambda each: each.cut.start)
+    if trial is not None:
+        planned = min(planned, _fitted(replace(basis, target=trial), basis.first), key=lambda each: each.cut.start)
+    if target.settings.token_counting == "provider" and message.content:
+        planned = _counted(planned)
+    if planned.cut.means == "refuse":
+        raise overflow_error(planned.uncut())
+    return planned
 
 
 def next_plan(target: Target, past: Conversation, system: str) -> RequestPlan:
     """Return the next request with an empty prompt, for readers: whole, with the decision on what it will leave out."""
     basis = _basis(Message("user", ""), target, past, len(past.places), system)
-    planned, trial = _decided(basis, basis.first), target.trial
-    if trial is None:  # a learned limit that the next request retries leaves nothing out
-        return planned
-    return replace(planned, cut=_decided(replace(basis, target=trial), basis.first).cut)
-
-
-def counted_plan(planned: RequestPlan) -> RequestPlan:
-    """Return the request as it is sent: cut by the provider's own count, where that is wanted and it counts.
-
-    Raises ContextOverflowError where ``on_overflow`` is "stop" and something would have to be left out.
-    """
-    if planned.target.settings.token_counting == "provider" and planned.message.content:
-        planned = _counted(planned)
-    if planned.cut.means == "refuse":
-        raise overflow_error(planned.uncut())
-    return planned
+    return _decided(basis, basis.first)
 
 
 def continued(planned: RequestPlan, following: Sequence[Message]) -> RequestPlan:
@@ -417,7 +390,7 @@ def _figures(plan: RequestPlan, overflow: Overflow | None, used: int) -> str:
 def _largest(plan: RequestPlan) -> tuple[tuple[str, int], ...]:
     """Return the three largest parts with their tokens."""
     meter, fixed = plan.target.meter, plan.scope.fixed
-    parts = [("this prompt", plan.asked)]
+    parts = [("this prompt", plan.size.prompt)]
     parts += [("the system prompt", meter.message(fixed.system)), ("the summary", meter.message(fixed.summary))]
     for place, turn in zip(plan.places, plan.turns, strict=True):
         kind = "pinned turn" if place.pinned else "turn"

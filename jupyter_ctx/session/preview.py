@@ -148,7 +148,8 @@ def preview_of(session: Session, prompt: Prompt) -> View:
     target = session.target(prompt.options, ask=False, prompt=prompt)
     plan = session.plan(said, target, session.system_for(prompt.options), record=prompt.record)
     price = request_price(
-        session.models, target, plan.tokens, plan.most_tokens, _cached(session, plan),
+        session.models, target, plan.tokens, plan.counted or plan.size.with_margin(plan.cut.start),
+        _cached(session, plan),
         tries=1 if prompt.schema is None else 2,
     )  # fmt: skip
     if target.cost_budget is not None and target.is_capped and price.high is not None:
@@ -173,7 +174,7 @@ def preview_of(session: Session, prompt: Prompt) -> View:
         parts.append(ViewPart("user", scope.summary.text, round(summary), _summary_state(scope.summary, past)))
     parts += [part for place in rest for part in turns.pop(place.id)]
     if text:
-        parts.append(_asked(said.turn, plan.asked - tools, "prompt", meter)._replace(exact=exact))
+        parts.append(_asked(said.turn, plan.size.prompt - tools, "prompt", meter)._replace(exact=exact))
     messages = tuple(part._replace(share=part.tokens / max(total, 1)) for part in parts)
     omitted = tuple(part for both in turns.values() for part in both)
     added = max(0, total - tools - sum(part.tokens for part in parts)) if round(template) else 0

@@ -12,9 +12,10 @@ from ..conversation.messages import new_id
 from ..errors import ChatError, ChatInterrupted, InvalidAnswerError, InvalidRequestError, ProviderError
 from ..providers.base import Reply
 from ..runtime.interrupts import uninterrupted
+from ..wording import counted, named_turns
 from .actions import Change, keep_summary
 from .complete import Completion, StreamListener, complete, nothing
-from .info import nearly_full, notices_of
+from .info import notices_of
 from .plan import RequestPlan
 from .prompt import Prompt
 from .session import ABOVE, Session
@@ -37,8 +38,8 @@ def send_prompt(session: Session, prompt: Prompt, coming: StreamListener) -> Rep
             session.begin_anew()
         planned, before = _planned(session, said, prompt, coming)
         fill = planned.tokens / max(1, planned.target.limit)
-        is_nearly_full = prompt.record and _is_first_above(session, NEARLY_FULL, fill)
-        warning = nearly_full(fill) if is_nearly_full else None
+        is_nearly_full = prompt.record and fill <= 1 and _is_first_above(session, NEARLY_FULL, fill)
+        warning = f"{100 * fill:.0f} % after this: %chat summarise, trim or clear." if is_nearly_full else None
         coming.on_begin(warning)
         came = _recorded(session, said, prompt, planned, coming)
         try:
@@ -163,17 +164,20 @@ def _with_notices(session: Session, came: Completion, coming: StreamListener, be
     if sent.cut.means == "summarise after":
         after = str(keep_summary(session, _drafted(session, coming), "after"))
     problems = session.once(*session.models.problems)
-    lines = notices_of(came, outdated=_outdated(session, sent) if record else ())
-    new = [line.text for line in lines if not line.once or session.once(line.once)]
+    new = [line.text for line in notices_of(came) if not line.once or session.once(line.once)]
+    new += _outdated(session, sent) if record else []
     return replace(reply, notices=(*reply.notices, *problems, *filter(None, (before, *new, after))))
 
 
-def _outdated(session: Session, sent: RequestPlan) -> tuple[int, ...]:
-    """Return the numbers of later turns that answered another version of the turn that was just recorded."""
+def _outdated(session: Session, sent: RequestPlan) -> list[str]:
+    """Return a line where later turns answered another version of the turn that was just recorded."""
     past, position = session.conversation, sent.scope.at
     later = past.places[position + 1 :]
     stale = past.stale() if later and len(past.places[position].shown) > 1 else ()
-    return tuple(number for number, place in enumerate(later, position + 2) if place.id in stale)
+    outdated = [number for number, place in enumerate(later, position + 2) if place.id in stale]
+    count, are = counted(len(outdated), "later turn"), "are" if len(outdated) > 1 else "is"
+    line = f"{count} answered the older version: {named_turns(outdated)} {are} stale in %chat history."
+    return [line] if outdated else []
 
 
 def stopped(has_begun: object, *, record: bool) -> str:

@@ -32,7 +32,7 @@ from .complete import as_answer
 from .course import Course
 from .handout import HandedOut
 from .info import NextRequest, info_of
-from .plan import RequestPlan, counted_plan, next_plan, plan
+from .plan import RequestPlan, next_plan, plan
 from .prompt import Prompt, joined_system, memory_path, memory_text, text_room
 from .tool_rounds import ToolCaller, known_by_name, known_tools
 
@@ -389,7 +389,7 @@ class Session:
         apart = bool(differs) or (asked is not usual and system != self.system)
         # what is sent once is not worth a cache's writing fee
         target = target if record else replace(target, cache_key=None)
-        return counted_plan(plan(message, target, past, at, system, lasting=lasting, apart=apart))
+        return plan(message, target, past, at, system, lasting=lasting, apart=apart)
 
     def next_plan(self) -> RequestPlan:
         """Return the next request at the conversation's end, with an empty prompt; no server is asked."""
