@@ -470,7 +470,7 @@ def _with_calls(models: Models, first: Completion, coming: StreamListener, calle
     all_rounds = tuple(replace(each, state="") for each in rounds)
     earlier = replies[:-1] if came.reply is not None and came.replies else replies
     reply = replace(billed(*earlier, reply), rounds=all_rounds, notices=(*reply.notices, *notices))
-    if isinstance(error, ContextOverflowError):
+    if isinstance(error, ContextOverflowError) and not error.by_bytes:
         error = overflow_error(came.sent, error, kept=True)
     return first._replace(
         sent=came.sent, reply=reply, replies=tuple(replies), is_truncated=came.is_truncated, error=error,

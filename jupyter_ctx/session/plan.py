@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -28,7 +29,6 @@ from .view import (
     messages_before,
     scope_at,
     turn_tokens,
-    view_key,
 )
 
 OF_BYTES = 0.5  # of the usual goal, after a refusal for bytes, characters or memory
@@ -113,8 +113,10 @@ class RequestPlan:
         return self.target.request(messages, shared=None if self.again else self.target.shared)
 
     def key(self, *added: str) -> str:
-        """Return the fingerprint of its view, with the ids of turns that are ``added`` to it."""
-        return view_key(self.target.provider.tokenizer, self.scope.fixed, self.turns, *added)
+        """Return a fingerprint of what one tokenizer counts of its view, with the ids of turns that are ``added``."""
+        versions = (turn.record.id for turn in self.turns)
+        parts = "\0".join((self.target.provider.tokenizer, *self.scope.fixed, *versions, *added))
+        return hashlib.blake2b(parts.encode("utf-8", "replace"), digest_size=16).hexdigest()
 
     def place_at(self, position: int, turn_id: str) -> str | None:
         """Return the id of the place at a position; ``None``: of the first one, ``turn_id``: of the new turn."""

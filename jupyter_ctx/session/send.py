@@ -175,9 +175,10 @@ def _outdated(session: Session, sent: RequestPlan) -> list[str]:
     later = past.places[position + 1 :]
     stale = past.stale() if later and len(past.places[position].shown) > 1 else ()
     outdated = [number for number, place in enumerate(later, position + 2) if place.id in stale]
+    if not outdated:
+        return []
     count, are = counted(len(outdated), "later turn"), "are" if len(outdated) > 1 else "is"
-    line = f"{count} answered the older version: {named_turns(outdated)} {are} stale in %chat history."
-    return [line] if outdated else []
+    return [f"{count} answered the older version: {named_turns(outdated)} {are} stale in %chat history."]
 
 
 def stopped(has_begun: object, *, record: bool) -> str:

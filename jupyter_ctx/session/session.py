@@ -10,9 +10,9 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from ..config.settings import Settings, is_default, kept_settings, restored_settings
+from ..config.settings import Settings, check_setting, is_default, kept_settings, restored_settings
 from ..context.usage import Spending
 from ..conversation.conversation import Conversation
 from ..conversation.events import Event, MemorySet, Offered, Summarized, SystemSet, TurnAdded
@@ -79,7 +79,7 @@ class Session:
     settings, defaults: the settings as they are now, and as it was started with: only what differs is stored
     warned: what is said once, and was
     spent: what replies cost
-    counted: the view whose size the provider reported last, as ``view_key`` names it; empty: none
+    counted: the view whose size the provider reported last, as ``RequestPlan.key`` names it; empty: none
     runs: the settings that were kept of runs over tables, by their cells and the fingerprints of their texts
     models, notebook: shared with the other conversations of the notebook
     journal: stores it, where it is not ``None``
@@ -475,3 +475,19 @@ class Session:
     def redactor(self, *, on: bool = True) -> Redactor:
         """Return what blanks secrets in whatever leaves the kernel, those of the providers' keys among them."""
         return Redactor(self.models.secrets) if on else Unredacted()
+
+
+def source_of(session: Session, name: str) -> Literal["default", "at the start", "jupyter_ctx.toml", "set here"]:
+    """Return where a setting's value comes from.
+
+    "at the start" means keywords, IPython's configuration or environment variables; "jupyter_ctx.toml" the file
+    beside the notebook. Raises InvalidRequestError for an unknown setting.
+    """
+    check_setting(name)
+    begun = getattr(session.defaults, name)
+    is_own_system = name == "system" and session.has_own_system
+    if getattr(session.settings, name) != begun or is_own_system:
+        return "set here"
+    if name in session.notebook.course.named:
+        return "jupyter_ctx.toml"
+    return "default" if begun == getattr(Settings(), name) else "at the start"

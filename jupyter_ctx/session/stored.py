@@ -249,3 +249,11 @@ def settings_of_run(session: Session) -> Settings:
     others = {name: kept for name, kept in runs.items() if name.rpartition(" ")[0] != cell.cell}
     session.change(runs={**others, key: kept_settings(session.defaults, settings)})
     return settings
+
+
+def chosen_answer(session: Session, alternatives: str) -> int | None:
+    """Return the number of the answer that is the turn, of several answers with this id; ``None``: none is."""
+    offered = session.conversation.offers.get(alternatives)
+    place = session.conversation.place_of(offered) if offered is not None else None
+    ids = [answer.record.id for answer in offered.answers] if offered is not None else []
+    return ids.index(place.turn.id) + 1 if place is not None and place.turn.id in ids else None

@@ -9,7 +9,6 @@ import threading
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from operator import attrgetter
 from typing import Literal, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -27,7 +26,6 @@ PartStatus = Literal[
     "system", "pinned", "summary", "sent", "prompt", "left out", "excluded", "summarised", "empty",
     "summary of older answers",
 ]  # fmt: skip
-VERSION_ID = attrgetter("record.id")
 SETTINGS_DIGEST = 8  # bytes of a digest that are of the settings
 PART_MARK = "↳ "  # begins the line of a part
 ASIDES = re.compile(r" \(about [\d,]+ tokens?\)|, about [\d,]+ tokens?|; -a .* sends more")  # of a source
@@ -116,15 +114,6 @@ def scope_then(past: Conversation, at: int, system: str, turn: Turn) -> tuple[Sc
         shortened = at if turn.record.shortened == turn.id else past.index(turn.record.shortened)
         scope = replace(scope, shortened=shortened)
     return scope, at if turn.record.start == turn.id else past.index(turn.record.start)
-
-
-def view_key(tokenizer: str, fixed: Fixed, turns: Iterable[Turn], *added: str) -> str:
-    """Return a fingerprint of what one tokenizer counts: the fixed texts, and turn versions by their ids.
-
-    The ids of turns that are ``added`` come last.
-    """
-    parts = "\0".join((tokenizer, *fixed, *map(VERSION_ID, turns), *added))
-    return hashlib.blake2b(parts.encode("utf-8", "replace"), digest_size=16).hexdigest()
 
 
 def turn_tokens(turn: Turn, meter: Meter) -> float:
