@@ -20,7 +20,7 @@ from ..export.openai_messages import joined, together
 from ..models.cost_budget import CostBudget
 from ..models.registry import Models, full_name, key_owner
 from ..models.target import Target
-from ..providers.base import AnswerSchema, Reply, Request, SupportsStream
+from ..providers.base import AnswerSchema, Reply, SupportsStream
 from ..providers.lookup import given_address
 from ..providers.plugins import plugin
 from ..runtime.notebook_budget import notebook_budget
@@ -146,7 +146,7 @@ def with_notices(came: Completion) -> Reply:
 
 
 def ask(
-    request: str | Iterable[object] | Request,
+    request: str | Iterable[object],
     model: str | None = None,
     *,
     provider: SupportsStream | None = None,
@@ -160,10 +160,9 @@ def ask(
 ) -> Reply:
     """Send one request apart from any conversation, and return the reply; nothing is stored.
 
-    ``request`` is a prompt, messages in OpenAI's form of which the last is the user's, or a
-    :class:`~jupyter_ctx.providers.base.Request`. Where it does not fit, its oldest turns are left out, and the
-    reply's ``notices`` say so. ``provider``, ``api_key`` and ``settings`` are as for :class:`~jupyter_ctx.Chat`, the
-    other arguments as for its ``send``. Several threads may ask at once.
+    ``request`` is a prompt, or messages in OpenAI's form of which the last is the user's. Where it does not fit, its
+    oldest turns are left out, and the reply's ``notices`` say so. ``provider``, ``api_key`` and ``settings`` are as for
+    :class:`~jupyter_ctx.Chat`, the other arguments as for its ``send``. Several threads may ask at once.
 
     Raises a :class:`~jupyter_ctx.ChatError`; InvalidAnswerError, which holds the reply, where it does not match the
     ``schema``.
@@ -188,27 +187,20 @@ def ask(
     return answer.reply
 
 
-def ask_of(request: str | Iterable[object] | Request, settings: Settings, attachments: Iterable[Attached] = ()) -> Ask:
+def ask_of(request: str | Iterable[object], settings: Settings, attachments: Iterable[Attached] = ()) -> Ask:
     """Return a request with these settings. Raises InvalidRequestError for one that cannot be sent."""
-    if isinstance(request, Request):
-        own = {name: getattr(request, name) for name in ("max_tokens", "temperature", "effort", "parameters")}
-        settings = settings.changed({name: value for name, value in own.items() if value})
-        return Ask(_whole(request.messages, settings), settings, request.schema, request.shared, request.waits)
-    if not isinstance(request, str):
-        return Ask(_whole(tuple(joined(request)), settings), settings)
-    request, files = with_attached(request, attachments)
-    return Ask(_whole((Message("user", checked(request), files),), settings), settings)
-
-
-def _whole(messages: Sequence[Message], settings: Settings) -> tuple[Message, ...]:
-    """Return messages with the system prompt of the settings, where they have none."""
+    if isinstance(request, str):
+        text, files = with_attached(request, attachments)
+        messages = [Message("user", checked(text), files)]
+    else:
+        messages = list(joined(request))
     if not messages or messages[-1].role != "user":
         raise InvalidRequestError("A request ends with a user's message: there is none at its end.")
     if not messages[-1].content.strip() and not messages[-1].attachments:
         raise InvalidRequestError("The prompt is empty.")
     if settings.system and messages[0].role != "system":
-        return (Message("system", settings.system), *messages)
-    return tuple(messages)
+        messages.insert(0, Message("system", settings.system))
+    return Ask(tuple(messages), settings)
 
 
 def _past(ask: Ask) -> Conversation:
