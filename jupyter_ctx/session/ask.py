@@ -125,8 +125,10 @@ class Asker:
         With a ``schema`` the answer is parsed, and asked for once more where it does not match.
         """
         planned, coming = self.planned(ask), coming or StreamListener()
-        room, redactor = partial(text_room, self.models, ask.settings), Redactor(self.models.secrets)
-        caller = ToolCaller(ask.tools, room, redactor, ask.settings.tool_rounds) if ask.tools else None
+        caller = None
+        if ask.tools:
+            room, redactor = partial(text_room, self.models, ask.settings), Redactor(self.models.secrets)
+            caller = ToolCaller(ask.tools, room, redactor, ask.settings.tool_rounds)
         coming.on_begin(None)
         try:
             came = complete(self.models, planned, coming, schema, caller=caller)

@@ -56,7 +56,7 @@ class Scope:
             return Fixed(self.system)
         return Fixed(self.system, summary_message(self.summary.text) + SUMMARY_ANSWER)
 
-    @property
+    @cached_property
     def covers(self) -> frozenset[str]:
         """The turn versions that the summary stands for."""
         return self.summary.covers if self.summary is not None else frozenset()
