@@ -219,9 +219,10 @@ def decide(now: RequestSize, settings: Settings, *, goal: float | None = None) -
         cut = _cut_down(now, goal or down_to * now.limit, settings.min_turns, turns)
     else:
         cut = _cut_at(now, now.start)
-    left_out = now.ledger.count(now.begin, cut.start) if cut.start > now.begin else 0
+    is_cut = cut.start > now.begin
+    left_out = now.ledger.count(now.begin, cut.start) if is_cut else 0
     means: Means = "send"
-    if settings.on_overflow == "stop" and (cut.start > now.begin or not cut.fits):
+    if settings.on_overflow == "stop" and (is_cut or not cut.fits):
         means = "refuse"
     elif left_out:
         means = "summarise after" if share == 1 else "summarise before"
@@ -230,8 +231,9 @@ def decide(now: RequestSize, settings: Settings, *, goal: float | None = None) -
 
 
 def _cut_at(now: RequestSize, start: int) -> Cut:
-    tokens = now.tokens_from(start)
-    return Cut(start, now.tokens_from(now.begin), tokens, fits=tokens + now.prompt <= now.limit)
+    tokens, begin = now.tokens_from(start), now.begin
+    before = tokens if start == begin else now.tokens_from(begin)
+    return Cut(start, before, tokens, fits=tokens + now.prompt <= now.limit)
 
 
 def _cut_down(now: RequestSize, goal: float, min_turns: int, max_turns: int | None) -> Cut:
