@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..config.settings import Settings
-from ..context.budget import Budget, default_reserve, prompt_limit
+from ..context.budget import default_reserve, prompt_limit
 from ..context.learned_limit import LearnedLimit
 from ..context.tokens import Meter
 from ..context.usage import Prices
@@ -187,11 +187,6 @@ class Target:
         problem = next(filter(None, map(self.unsendable, files)), None)
         if problem is not None:
             raise InvalidRequestError(problem)
-
-    def budget(self, fixed: float = 0.0, used: float = 0.0, *, exact: bool = False) -> Budget:
-        """Return the budget of a request there; ``fixed`` and ``used`` are tokens."""
-        share = self.settings.budget_share
-        return Budget(self.window, self.reserve, round(fixed), round(used), exact, share=share)
 
 
 def _reserve(settings: Settings, window: ContextWindow, thinks: bool | None) -> int:

@@ -326,7 +326,7 @@ def _shorter(refused: RequestPlan, target: Target, error: ContextOverflowError) 
     basis, start, end = replace(refused, target=target), refused.cut.start, refused.scope.at
     shorter = _fitted(basis, start, goal)
     if not _sends_less(shorter, refused):
-        ledger = ledger_of(refused.past, target.meter, refused.scope)
+        ledger = shorter.size.ledger
         shorter = _fitted(basis, ledger.last(ledger.count(start, end) - 1, start, end), goal)
     return shorter if _sends_less(shorter, refused) else _without_summary(shorter, start, goal)
 
