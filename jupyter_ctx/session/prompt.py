@@ -75,7 +75,7 @@ class Prompt:
     def said(self, settings: Mapping[str, Any] | None = None) -> TurnAdded:
         """Return the event of a turn without its answer; ``settings`` were set before. Raises InvalidRequestError."""
         attached = tuple(dict.fromkeys(self.attachments))  # what is named twice goes once
-        text, files = with_attached(self.text, attached)
+        text, files = with_attached(checked(self.text), attached)
         sources = tuple(each.said for each in attached)
         extents = tuple((len(each.text), len(each.files)) for each in attached)
         asked = TurnRecord(

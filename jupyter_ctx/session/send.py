@@ -54,10 +54,10 @@ def send_prompt(session: Session, prompt: Prompt, coming: StreamListener) -> Rep
 @contextmanager
 def asking(session: Session, prompt: Prompt) -> Iterator[TurnAdded]:
     """Hold the conversation while a prompt is asked, and notify the listeners."""
-    if not prompt.text.strip():
-        raise InvalidRequestError("The prompt is empty.")
     try:
         said = prompt.said(session.kept_settings())
+        if not prompt.text.strip():
+            raise InvalidRequestError("The prompt is empty.")
         with session.turn():
             yield said
     except ChatInterrupted:
