@@ -25,9 +25,8 @@ from .session.actions import Change
 from .session.attaching import attachments_given, left_out
 from .session.complete import listener_of
 from .session.history import History, Usages, history, usages
-from .session.preview import View
+from .session.preview import View, preview_of
 from .session.prompt import Prompt
-from .session.reading import preview_of
 from .session.send import send_prompt
 from .session.session import Session
 from .session.stored import settings_of_run

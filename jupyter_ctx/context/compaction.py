@@ -1,7 +1,7 @@
 """Making a request smaller: what it carries, when it must shrink, where it is cut, and what a summary leaves.
 
-:func:`decide` is one pure function from a :class:`RequestSize` and the settings to a :class:`Decision`. The planner
-carries the decision out, the sender writes the summaries that it asks for, and the gauge shows it.
+:func:`decide` is one pure function from a :class:`RequestSize` and the settings to a :class:`Cut`. The planner
+carries it out, the sender writes the summaries that it asks for, and the gauge shows it.
 """
 
 from __future__ import annotations
@@ -139,6 +139,11 @@ class RequestSize(NamedTuple):
     margin: float = MARGIN
     lasting: bool = False
 
+    @property
+    def begin(self) -> int:
+        """The first turn that was in view before any refusal."""
+        return self.start if self.first is None else self.first
+
     def tokens_from(self, start: int) -> float:
         """Return the tokens of all but the new prompt in a view that begins at ``start``."""
         return self.fixed + self.ledger.in_view(start, self.end)
@@ -166,26 +171,24 @@ class RequestSize(NamedTuple):
 
 
 class Cut(NamedTuple):
-    """Where a view begins, the tokens of all but the new prompt before and after, and whether the request fits."""
-
-    start: int
-    before: float
-    tokens: float
-    fits: bool
-
-
-class Decision(NamedTuple):
     """What is done to a request before it is sent.
 
-    ``means`` is "send" (nothing is left out), "trim" (the oldest turns are left out), "summarise before" (a summary
-    is written first and stands for older turns), "summarise after" (the turns are left out now and summarised once
-    the reply is there) or "refuse" (nothing is sent: ``on_overflow`` is "stop"). ``cut`` says where the view begins,
-    ``left_out`` how many turns that costs, ``reasons`` which settings demanded room, and ``too_large`` whether the
-    whole request did not fit in the limit.
+    start: where the view begins
+    before, tokens: the tokens of all but the new prompt, before the cut and after it
+    fits: whether the request fits then
+    means: "send" (nothing is left out), "trim" (the oldest turns are left out), "summarise before" (a summary is
+        written first and stands for older turns), "summarise after" (the turns are left out now and summarised once
+        the reply is there) or "refuse" (nothing is sent: ``on_overflow`` is "stop")
+    left_out: how many turns that costs
+    reasons: which settings demanded room
+    too_large: whether the whole request did not fit in the limit
     """
 
-    means: Means
-    cut: Cut
+    start: int = 0
+    before: float = 0.0
+    tokens: float = 0.0
+    fits: bool = True
+    means: Means = "send"
     left_out: int = 0
     reasons: tuple[str, ...] = ()
     too_large: bool = False
@@ -197,7 +200,7 @@ def compact_share(settings: Settings, limit: int) -> float:
     return at if at <= 1 else min(1.0, at / max(1, limit))
 
 
-def decide(now: RequestSize, settings: Settings, *, goal: float | None = None) -> Decision:
+def decide(now: RequestSize, settings: Settings, *, goal: float | None = None) -> Cut:
     """Return what is done to a request. ``goal``, in tokens, goes before the shares that are demanded.
 
     A request above ``compact_at`` is cut to 0.6 of the limit, or to well below ``compact_at`` where that is less; one
@@ -216,20 +219,20 @@ def decide(now: RequestSize, settings: Settings, *, goal: float | None = None) -
         cut = _cut_down(now, goal or down_to * now.limit, settings.min_turns, turns)
     else:
         cut = _cut_at(now, now.start)
-    first = now.start if now.first is None else now.first
-    if settings.on_overflow == "stop" and (cut.start > first or not cut.fits):
-        return Decision("refuse", cut, now.ledger.count(first, cut.start), tuple(reasons), too_large)
-    left_out = now.ledger.count(first, cut.start) if cut.start > first else 0
+    is_cut = cut.start > now.begin
+    left_out = now.ledger.count(now.begin, cut.start) if is_cut else 0
     means: Means = "send"
-    if left_out:
+    if settings.on_overflow == "stop" and (is_cut or not cut.fits):
+        means = "refuse"
+    elif left_out:
         means = "summarise after" if share == 1 else "summarise before"
         means = means if settings.on_overflow == "summarise" and now.lasting else "trim"
-    return Decision(means, cut, left_out, tuple(reasons), too_large)
+    return cut._replace(means=means, left_out=left_out, reasons=tuple(reasons), too_large=too_large)
 
 
 def _cut_at(now: RequestSize, start: int) -> Cut:
-    tokens = now.tokens_from(start)
-    before = tokens if now.first in (None, start) else now.tokens_from(now.first or 0)
+    tokens, begin = now.tokens_from(start), now.begin
+    before = tokens if start == begin else now.tokens_from(begin)
     return Cut(start, before, tokens, fits=tokens + now.prompt <= now.limit)
 
 
@@ -250,7 +253,7 @@ def _cut_down(now: RequestSize, goal: float, min_turns: int, max_turns: int | No
         cut = max(cut, ledger.last(max_turns, start, end))
     wanted = ledger.last(min_turns, start, end)
     cut = wanted if wanted < cut and now.fits(start=wanted) else cut
-    return _cut_at(now._replace(first=start if now.first is None else now.first), cut)
+    return _cut_at(now, cut)
 
 
 def _nearest(ledger: Ledger, room: float, start: int, end: int) -> int:
@@ -264,7 +267,7 @@ def _nearest(ledger: Ledger, room: float, start: int, end: int) -> int:
 def trim(now: RequestSize, settings: Settings) -> int | None:
     """Return where the view begins once the user trims it; ``None``: it takes at most 0.6 of the limit already."""
     goal = TRIM_TO * now.limit
-    return None if now.tokens_from(now.start) <= goal else decide(now, settings, goal=goal).cut.start
+    return None if now.tokens_from(now.start) <= goal else decide(now, settings, goal=goal).start
 
 
 def goal_after_refusal(tokens: float, limit: int, *, retry: int) -> float:

@@ -23,8 +23,8 @@ from ..runtime.interrupts import uninterrupted
 from ..session import actions
 from ..session.actions import turn_of, versions_of
 from ..session.prompt import Prompt
-from ..session.reading import chosen_answer
 from ..session.side_by_side import MOST_AT_A_TIME, Candidate, ask_each
+from ..session.stored import chosen_answer
 from .answer_parts import ending, figures_of, remarks_on, shown_bundle
 from .line_options import each_of, settings_of
 

@@ -25,8 +25,8 @@ from ..runtime.frontend import Where, notebook_files, origin, where
 from ..runtime.interrupts import uninterrupted
 from ..session.complete import StreamListener
 from ..session.handout import HandedOut
+from ..session.preview import preview_of
 from ..session.prompt import Prompt
-from ..session.reading import preview_of
 from ..session.send import send_prompt, threshold_notice
 from ..session.session import NotebookState
 from .answer_parts import broken_below, ending, figures_below, shown_bundle

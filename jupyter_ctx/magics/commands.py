@@ -23,7 +23,8 @@ from ..runtime.files import path_of
 from ..runtime.frontend import where
 from ..runtime.redaction import blanked_line, without_address_keys
 from ..session import actions
-from ..session.reading import preview_of, replayed_turns, source_of
+from ..session.preview import preview_of, replayed_turns
+from ..session.session import source_of
 from ..session.summarizer import Method
 from ..wording.budget_line import budget_line
 from ..wording.layout import line_width, wrapped

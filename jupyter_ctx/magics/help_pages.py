@@ -11,7 +11,7 @@ from ..config.settings import DEFAULT, HELP, SETTING_NAMES, SETTINGS, About, Set
 from ..display.answer.markdown import answer_html, to_html
 from ..display.tables import first_words, table_html, table_markdown
 from ..display.text import text_html
-from ..session.reading import source_of
+from ..session.session import source_of
 from ..wording import did_you_mean, visible
 from ..wording.layout import cut, line_width, wrapped, wrapped_last
 from .command_table import COMMANDS, GROUPS, Command

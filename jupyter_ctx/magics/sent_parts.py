@@ -23,8 +23,7 @@ from ..display.tables import first_words, shortened, table
 from ..display.text import WRAPS, text_bundle, text_html
 from ..display.widgets.gauge import bar_static, share_of, text_bar
 from ..session.attaching import Along
-from ..session.preview import TableWithParts
-from ..session.reading import Replayed
+from ..session.preview import Replayed, TableWithParts
 from ..session.view import PART_MARK
 
 FENCE = "```"  # around each text but the lines that only name images and PDFs to the model

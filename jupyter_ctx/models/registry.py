@@ -150,12 +150,13 @@ class Models:
         is_local = settings.base_url is None and provider.model.startswith("local/")
         told = provider is self._guest or is_local  # these say what they were given
         served = provider.served_window(ask=False) if told else None
-        window = choose_window(settings.model, load_tables(), given=settings.window, served=served)
+        tables = load_tables()
+        window = choose_window(settings.model, tables, given=settings.window, served=served)
         if not told and not provider.catalogue and window.source not in ("given", "user file"):
             # a server of one's own often serves less than the model could hold
             window = replace(window, tokens=min(window.tokens, ASSUMED_TOKENS))
         asked = settings.max_tokens
-        answers = [table.says("thinking", settings.model) for table in load_tables()]
+        answers = [table.says("thinking", settings.model) for table in tables]
         thinks = next((answer for answer in answers if answer is not None), None)
         usual = default_reserve(window, reasoning=thinks, effort=settings.effort)
         reserve = asked if asked is not None and asked < window.tokens else usual

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..config.settings import Settings
-from ..context.budget import Budget, default_reserve, prompt_limit
+from ..context.budget import default_reserve, prompt_limit
 from ..context.learned_limit import LearnedLimit
 from ..context.tokens import Meter
 from ..context.usage import Prices
@@ -73,6 +73,8 @@ class Target:
     @property
     def beside_tokens(self) -> float:
         """Estimated tokens of what goes beside the messages: a schema, and the functions that may be called."""
+        if self.schema is None and not self.tools:
+            return 0.0
         texts = [schema_text(self.schema)] if self.schema is not None else []
         texts += [json.dumps(tool) for tool in self.tools]
         return sum(map(self.meter.tokens, texts))
@@ -185,11 +187,6 @@ class Target:
         problem = next(filter(None, map(self.unsendable, files)), None)
         if problem is not None:
             raise InvalidRequestError(problem)
-
-    def budget(self, fixed: float = 0.0, used: float = 0.0, *, exact: bool = False) -> Budget:
-        """Return the budget of a request there; ``fixed`` and ``used`` are tokens."""
-        share = self.settings.budget_share
-        return Budget(self.window, self.reserve, round(fixed), round(used), exact, share=share)
 
 
 def _reserve(settings: Settings, window: ContextWindow, thinks: bool | None) -> int:

@@ -96,6 +96,7 @@ class StatedWindows:
 
     def __init__(self) -> None:
         self._lists: dict[str, WindowTable] = {}
+        self._tables: Tables | None = None  # as they were when a window was last asked for
         self.problems: dict[str, None] = {}
 
     def forget_lists(self) -> None:
@@ -109,6 +110,7 @@ class StatedWindows:
         knows the model.
         """
         tables, names = load_tables(), tuple(names)
+        self._tables = tables
         self.problems |= {table.problem: None for table in tables if table.problem}
         served = provider.served_window(ask=ask)
         if served is not None and served.tokens < LEAST_WINDOW:
@@ -125,7 +127,7 @@ class StatedWindows:
         """Return whether a fact holds of a model, as its server says, else the tables; ``None``: unknown."""
         if (by_server := provider.says(fact, ask=ask)) is not None:
             return by_server
-        own, ours = load_tables()
+        own, ours = self._tables or load_tables()
         known = (own, self._listed(provider, ask=False), ours)
         answers = (table.says(fact, name) for name in names for table in known)
         return next((answer for answer in answers if answer is not None), None)

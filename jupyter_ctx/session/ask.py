@@ -20,7 +20,7 @@ from ..export.openai_messages import joined, together
 from ..models.cost_budget import CostBudget
 from ..models.registry import Models, full_name, key_owner
 from ..models.target import Target
-from ..providers.base import AnswerSchema, Reply, Request, SupportsStream
+from ..providers.base import AnswerSchema, Reply, SupportsStream
 from ..providers.lookup import given_address
 from ..providers.plugins import plugin
 from ..runtime.notebook_budget import notebook_budget
@@ -29,7 +29,7 @@ from ..storage.stored_answers import Outcome
 from ..tools.functions import Tool, as_tools
 from .complete import Completion, StreamListener, as_answer, complete, listener_of
 from .info import notices_of
-from .plan import RequestPlan, counted_plan, plan
+from .plan import RequestPlan, plan
 from .prompt import attached_parts, text_room
 from .tool_rounds import ToolCaller
 from .view import digested
@@ -96,13 +96,9 @@ class Asker:
         """Return the request as it is sent; its server is asked for its window, and started."""
         target = self.target(ask, server=True)
         past, question = _past(ask), ask.messages[-1]
-        if question.attachments:
-            if target.provider.says("images", ask=True) is not None:
-                self._targets.clear()
-                target = self.target(ask, server=True)
-            target.check_files(question.attachments)
+        target.check_files(question.attachments)
         target.check_tools()
-        return counted_plan(plan(question, target, past, len(past.places), ask.system))
+        return plan(question, target, past, len(past.places), ask.system)
 
     def target(self, ask: Ask, *, server: bool) -> Target:
         """Return where the request goes. ``server``: it may be asked for its window, and started."""
@@ -129,21 +125,19 @@ class Asker:
         With a ``schema`` the answer is parsed, and asked for once more where it does not match.
         """
         planned, coming = self.planned(ask), coming or StreamListener()
+        caller = None
+        if ask.tools:
+            room, redactor = partial(text_room, self.models, ask.settings), Redactor(self.models.secrets)
+            caller = ToolCaller(ask.tools, room, redactor, ask.settings.tool_rounds)
         coming.on_begin(None)
         try:
-            came = complete(self.models, planned, coming, schema, caller=self._caller(ask))
+            came = complete(self.models, planned, coming, schema, caller=caller)
             reply = with_notices(came)
-            is_less = came.sent.decision.left_out or came.is_truncated
+            is_less = came.sent.cut.left_out or came.is_truncated
             return Outcome(reply, bool(is_less) or reply.stop_reason in CUT_SHORT)
         except BaseException:
             self._targets.clear()  # what failed may be known better now
             raise
-
-    def _caller(self, ask: Ask) -> ToolCaller | None:
-        if not ask.tools:
-            return None
-        room, redactor = partial(text_room, self.models, ask.settings), Redactor(self.models.secrets)
-        return ToolCaller(ask.tools, room, redactor, ask.settings.tool_rounds)
 
 
 def with_notices(came: Completion) -> Reply:
@@ -154,7 +148,7 @@ def with_notices(came: Completion) -> Reply:
 
 
 def ask(
-    request: str | Iterable[object] | Request,
+    request: str | Iterable[object],
     model: str | None = None,
     *,
     provider: SupportsStream | None = None,
@@ -168,10 +162,9 @@ def ask(
 ) -> Reply:
     """Send one request apart from any conversation, and return the reply; nothing is stored.
 
-    ``request`` is a prompt, messages in OpenAI's form of which the last is the user's, or a
-    :class:`~jupyter_ctx.providers.base.Request`. Where it does not fit, its oldest turns are left out, and the
-    reply's ``notices`` say so. ``provider``, ``api_key`` and ``settings`` are as for :class:`~jupyter_ctx.Chat`, the
-    other arguments as for its ``send``. Several threads may ask at once.
+    ``request`` is a prompt, or messages in OpenAI's form of which the last is the user's. Where it does not fit, its
+    oldest turns are left out, and the reply's ``notices`` say so. ``provider``, ``api_key`` and ``settings`` are as for
+    :class:`~jupyter_ctx.Chat`, the other arguments as for its ``send``. Several threads may ask at once.
 
     Raises a :class:`~jupyter_ctx.ChatError`; InvalidAnswerError, which holds the reply, where it does not match the
     ``schema``.
@@ -196,27 +189,20 @@ def ask(
     return answer.reply
 
 
-def ask_of(request: str | Iterable[object] | Request, settings: Settings, attachments: Iterable[Attached] = ()) -> Ask:
+def ask_of(request: str | Iterable[object], settings: Settings, attachments: Iterable[Attached] = ()) -> Ask:
     """Return a request with these settings. Raises InvalidRequestError for one that cannot be sent."""
-    if isinstance(request, Request):
-        own = {name: getattr(request, name) for name in ("max_tokens", "temperature", "effort", "parameters")}
-        settings = settings.changed({name: value for name, value in own.items() if value})
-        return Ask(_whole(request.messages, settings), settings, request.schema, request.shared, request.waits)
-    if not isinstance(request, str):
-        return Ask(_whole(tuple(joined(request)), settings), settings)
-    request, files = with_attached(request, attachments)
-    return Ask(_whole((Message("user", checked(request), files),), settings), settings)
-
-
-def _whole(messages: Sequence[Message], settings: Settings) -> tuple[Message, ...]:
-    """Return messages with the system prompt of the settings, where they have none."""
+    if isinstance(request, str):
+        text, files = with_attached(request, attachments)
+        messages = [Message("user", checked(text), files)]
+    else:
+        messages = list(joined(request))
     if not messages or messages[-1].role != "user":
         raise InvalidRequestError("The last message must be the user's: there is none at the end.")
     if not messages[-1].content.strip() and not messages[-1].attachments:
         raise InvalidRequestError("The prompt is empty.")
     if settings.system and messages[0].role != "system":
-        return (Message("system", settings.system), *messages)
-    return tuple(messages)
+        messages.insert(0, Message("system", settings.system))
+    return Ask(tuple(messages), settings)
 
 
 def _past(ask: Ask) -> Conversation:

@@ -15,7 +15,7 @@ from ..errors import ChatInterrupted, InvalidRequestError
 from .prompt import Prompt, attached_parts
 from .send import stopped
 from .session import Session
-from .stored import turn_so_far, turns_before
+from .stored import room_for, turn_so_far, turns_before
 from .view import CELL_SOURCE, divided
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def attachment_of(
     """
     from ..attachments.attached_values import attached_value
 
-    return attached_value(name, value, session.room(options, among), session.redactor(on=redact))
+    return attached_value(name, value, room_for(session, options, among), session.redactor(on=redact))
 
 
 def attachments_of_cells(
@@ -81,7 +81,9 @@ def attachments_of_cells(
 
     parts = (part for turn in turns_before(session, asked) if turn.sources for part in divided(turn))
     sent = [(part.text, part.files) for part in parts if part.source]
-    attach = partial(attached_cells, room=session.room(asked.options), redactor=session.redactor(on=redact), sent=sent)
+    attach = partial(
+        attached_cells, room=room_for(session, asked.options), redactor=session.redactor(on=redact), sent=sent
+    )
     before = turn_so_far(session, asked) if asked.stored is not None else None
     if before is not None:
         texts = _cell_texts((part.source, part.text) for part in divided(before))
@@ -110,13 +112,13 @@ def attachment_of_error(
     if not isinstance(error, BaseException | Failure):
         raise InvalidRequestError(f"{error!r} is not an exception: catch one with `except Exception as error:`.")
     failure = failure_of(error) if isinstance(error, BaseException) else error
-    return attached_error(failure, session.room(options), session.redactor(on=redact))
+    return attached_error(failure, room_for(session, options), session.redactor(on=redact))
 
 
 def attachments_given(session: Session, given: Any, options: Mapping[str, Any]) -> tuple[Attached, ...]:
     """Return paths and values as attached things, files read. Raises InvalidRequestError, and ChatInterrupted."""
     try:
-        parts = attached_parts(given, partial(session.room, options), session.redactor())
+        parts = attached_parts(given, partial(room_for, session, options), session.redactor())
         attachment_sizes(session, parts, **options)
         return parts
     except KeyboardInterrupt:
@@ -131,10 +133,7 @@ def attachment_sizes(session: Session, parts: Sequence[Attached], **options: Any
     """
     if not parts:
         return Along()
-    target = session.target(options, ask=False)
-    if target.provider.takes and any(part.files for part in parts):
-        target.provider.says("images", ask=True)
-        target = session.target(options, ask=True)
+    target = session.target(options, ask=any(part.files for part in parts))
     target.check_files(file for part in parts for file in part.files)
     sized = list[Attached]()
     for part in parts:

@@ -51,11 +51,6 @@ AS_THINKING = "The server sent its whole answer as thinking; it is shown as the 
 THOUGHT = "</think>"  # templates drop a model's thoughts from older turns, so that fewer tokens are read
 EARLIER_RESULTS = "Results of earlier rounds were shortened to their first line, so that the newest fit."
 BETWEEN = "\n\n"  # two tries at a structured answer, where both are shown
-ENDED_EARLY = {
-    "max_tokens": "The answer was cut at max_tokens, so its JSON may not be whole: allow a longer one with max_tokens.",
-    "context_window": "The context window was full, so the JSON may not be whole: make room, or send a shorter prompt.",
-    "refusal": "The model or its provider refused to answer.",
-}
 
 
 def nothing(*_: object) -> None:
@@ -82,11 +77,14 @@ class StreamListener:
     pieces: list[str] = field(default_factory=list)
     thoughts: list[str] = field(default_factory=list)
     asked: float = field(default_factory=time.monotonic)
+    before: str = ""  # the first piece, where an earlier reply is shown too
 
     def take(self, item: str | Thought) -> None:
         """Keep and show a piece that came."""
         if not self.pieces and not self.thoughts:
             self.on_first()
+            if self.before:
+                self.on_piece(self.before)
         if isinstance(item, Thought):
             self.thoughts.append(item.text)
             self.on_thought(item.text)
@@ -106,9 +104,9 @@ class StreamListener:
                 for call, result in zip(part.calls, part.results, strict=True):
                     self.on_call(call, result)
 
-    def again(self) -> StreamListener:
-        """Return who is shown the reply to a further request."""
-        return replace(self, pieces=[], thoughts=[])
+    def again(self, before: str = "") -> StreamListener:
+        """Return who is shown the reply to a further request, with a text ``before`` it."""
+        return replace(self, pieces=[], thoughts=[], before=before)
 
     @property
     def seconds(self) -> float:
@@ -131,7 +129,7 @@ def listener_of(on_piece: Any, on_thought: Any) -> StreamListener:
 class Completion(NamedTuple):
     """What came of a planned request.
 
-    planned, sent: the request that was sent first, and last
+    sent: the request that was sent last
     reply: the checked answer, whole or as far as it came; ``None``: nothing came
     replies: what is to be kept and paid, with its model and cost: nothing, one, or all of several requests
     is_truncated: whether the server has read only a part of the prompt
@@ -140,7 +138,6 @@ class Completion(NamedTuple):
     error: what ended it early, or is wrong with the answer; to be raised once the replies are recorded
     """
 
-    planned: RequestPlan
     sent: RequestPlan
     reply: Reply | None = None
     replies: tuple[Reply, ...] = ()
@@ -197,7 +194,7 @@ def _completed(
     previous: Turn | None = None,
 ) -> Completion:  # fmt: skip
     """Send one request, and after refusals smaller ones, until it is answered."""
-    came = Completion(planned, planned)
+    came = Completion(planned)
     try:
         with interruptible():
             coming.on_sent(planned.target.model, "")
@@ -229,7 +226,7 @@ def _completed(
 
 def _sent_again(came: Completion, refusal: ContextOverflowError) -> str:
     """Return what a request lacks that is sent after a refusal, while its answer is waited for."""
-    lacks = came.sent.lacks(came.planned) or "as much room for the reply"
+    lacks = came.sent.lacks or "as much room for the reply"
     return f"Too {'large' if refusal.by_bytes else 'long'}; sending again without {lacks}"
 
 
@@ -240,7 +237,7 @@ def _streamed(models: Models, came: Completion, coming: StreamListener, previous
     with closing(paid_stream(models, plan.target, plan.request, plan.tokens)) as stream:
         for item in stream:
             if isinstance(item, Reply):
-                came = _checked(came, replace(item, seconds=coming.seconds), previous if plan is came.planned else None)
+                came = _checked(came, replace(item, seconds=coming.seconds), previous if came.refusal is None else None)
                 text = came.whole().text
                 if text.strip() and not "".join(coming.pieces).strip():
                     coming.take(text)  # it came as thinking
@@ -271,8 +268,11 @@ def _checked(came: Completion, reply: Reply, previous: Turn | None) -> Completio
     as a success.
     """
     plan, usage = came.sent, reply.usage
-    if reply.stop_reason == "max_tokens" and usage is not None and _window_ended(plan, reply, usage):
-        reply = replace(reply, stop_reason="context_window")
+    if reply.stop_reason == "max_tokens" and usage is not None:  # servers say "length", too, where the window ended it
+        window, is_empty = plan.target.window.tokens, not usage.output_tokens and not reply.text
+        is_full = abs(usage.input_tokens + usage.output_tokens - window) <= 1
+        if is_full or (is_empty and usage.input_tokens >= NEAR_THE_EDGE * window):
+            reply = replace(reply, stop_reason="context_window")
     has_content = reply.text or reply.thinking or (usage is not None and usage.output_tokens > UNSAID)
     if reply.stop_reason == "context_window" and not has_content:
         overflow = Overflow(input_tokens=usage.input_tokens if usage else None)
@@ -289,14 +289,6 @@ def _checked(came: Completion, reply: Reply, previous: Turn | None) -> Completio
     return came._replace(reply=reply, is_truncated=is_truncated, is_counted=is_whole and not is_other)
 
 
-def _window_ended(plan: RequestPlan, reply: Reply, usage: Usage) -> bool:
-    """Return whether the window ended a reply: servers say "length" then, too."""
-    window = plan.target.window.tokens
-    if abs(usage.input_tokens + usage.output_tokens - window) <= 1:
-        return True
-    return not usage.output_tokens and not reply.text and usage.input_tokens >= NEAR_THE_EDGE * window
-
-
 def _all_thinking(plan: RequestPlan, reply: Reply) -> ProviderError | None:
     """Return the error for a reply whose whole length went into thinking; ``None``: it has text, or room was left."""
     usage, most = reply.usage, plan.request.max_tokens
@@ -306,9 +298,8 @@ def _all_thinking(plan: RequestPlan, reply: Reply) -> ProviderError | None:
     full, room = f"max_tokens {f'{most:,}' if most else 'not set'}", "a larger --max-tokens (max_tokens=N)"
     if reply.stop_reason == "context_window":
         full, room = "the window is full", "a shorter conversation (%chat trim N)"
-    is_low = plan.request.effort in ("none", "minimal", "low")
-    lower = "" if is_low else 'with --effort low (effort="low") it thinks less, '
-    text = f"The answer was all thinking ({tokens:,} tokens, {full}): {lower}with {room} it has more room."
+    lower = 'with --effort low (effort="low") it thinks less'
+    text = f"The answer was all thinking ({tokens:,} tokens, {full}): {lower}, with {room} it has more room."
     return ProviderError(text, reply=reply)
 
 
@@ -404,7 +395,9 @@ def parsed_reply(reply: Reply, schema: Schema, *more: str) -> Reply:
     try:
         return replace(reply, parsed=schema.parse(reply.text))
     except InvalidAnswerError as error:
-        message = " ".join(filter(None, (str(error), ENDED_EARLY.get(reply.stop_reason), *more)))
+        is_whole = reply.stop_reason == "stop"
+        early = () if is_whole else (f"The answer ended early ({reply.stop_reason}), so its JSON may not be whole.",)
+        message = " ".join((str(error), *early, *more))
         raise InvalidAnswerError(message, text=error.text, problems=error.problems, reply=reply) from None
 
 
@@ -419,25 +412,21 @@ def _corrected(
     models: Models, first: Completion, invalid: Reply, wrong: InvalidAnswerError, coming: StreamListener, schema: Schema
 ) -> Completion:
     """Ask once more for an answer that does not match its schema, and return what came of both tries."""
-    try:
-        coming.on_piece(BETWEEN)
-    except BaseException as raised:  # of who is shown it; the first answer is returned all the same
-        return first._replace(error=raised)
     again = continued(first.sent, (*first.sent.again, *asked_again(invalid.text, wrong)))
-    second = _completed(models, again, coming.again())
-    reply, error = invalid, second.error
-    if second.reply is not None and second.replies:
-        reply = replace(billed(invalid, second.reply), rounds=invalid.rounds)
+    second = _completed(models, again, coming.again(BETWEEN))
+    error, reply = second.error, invalid
+    if second.replies:
+        reply = replace(billed(invalid, second.replies[-1]), rounds=invalid.rounds)
     elif error is None:
         error = ProviderError("the reply broke off")
-    both = first._replace(reply=reply, replies=(*first.replies, *second.replies))
+    both = first._replace(reply=reply, replies=(*first.replies, *second.replies), error=error)
     if error is None and reply.stop_reason in INCOMPLETE:
         return both
     try:
         if isinstance(error, ChatError):
             parsed_reply(invalid, schema, f"Asking once more failed: {error}")  # raises
         if error is not None:
-            return both._replace(error=error)
+            return both
         notice = f"The first answer was not a valid {schema.name}, so it was asked for once more."
         reply = parsed_reply(reply, schema, "It was asked for twice.")
         return both._replace(reply=replace(reply, notices=(*reply.notices, notice)))
@@ -470,7 +459,7 @@ def _with_calls(models: Models, first: Completion, coming: StreamListener, calle
             came, notices = _completed(models, shorter, coming.again()), [EARLIER_RESULTS]
         replies += came.replies
         if first.refusal is None:
-            first = first._replace(planned=came.planned, refusal=came.refusal)
+            first = first._replace(refusal=came.refusal)
     if not rounds:
         return first
     error = came.error
@@ -481,7 +470,7 @@ def _with_calls(models: Models, first: Completion, coming: StreamListener, calle
     all_rounds = tuple(replace(each, state="") for each in rounds)
     earlier = replies[:-1] if came.reply is not None and came.replies else replies
     reply = replace(billed(*earlier, reply), rounds=all_rounds, notices=(*reply.notices, *notices))
-    if isinstance(error, ContextOverflowError):
+    if isinstance(error, ContextOverflowError) and not error.by_bytes:
         error = overflow_error(came.sent, error, kept=True)
     return first._replace(
         sent=came.sent, reply=reply, replies=tuple(replies), is_truncated=came.is_truncated, error=error,

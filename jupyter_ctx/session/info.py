@@ -14,7 +14,7 @@ from ..context.usage import Spending
 from ..errors import ContextOverflowError
 from ..models.target import KINDS_OF_FILES
 from ..providers.base import Reply
-from ..wording import counted, fill_share, named_turns
+from ..wording import counted, named_turns
 from .complete import Completion
 from .plan import RequestPlan
 from .view import Scope, turn_tokens
@@ -43,7 +43,7 @@ def info_of(plan: RequestPlan, spent: Spending, counted_view: str, allowance: Mo
     fixed, total, share = round(always + beside), round(used + beside), target.settings.budget_share
     budget = Budget(target.window, target.reserve, fixed, total, exact and not beside, share)
     within = ledger.within(start, before), ledger.within(before, scope.at)
-    is_refused = plan.decision.means == "refuse"
+    is_refused = plan.cut.means == "refuse"
     return ContextInfo(
         target.model,
         budget,
@@ -51,7 +51,7 @@ def info_of(plan: RequestPlan, spent: Spending, counted_view: str, allowance: Mo
         turns=len(past.places),
         in_view=ledger.count(start, scope.at) + ledger.pins(scope.at),
         left_out=ledger.count(0, start),
-        will_leave=0 if is_refused else plan.decision.left_out,
+        will_leave=0 if is_refused else plan.cut.left_out,
         will_stop=is_refused,
         room_ends=_room_ends(plan),
         on_overflow=target.settings.on_overflow,
@@ -106,10 +106,9 @@ class Notice(NamedTuple):
     once: str = ""
 
 
-def notices_of(came: Completion, *, outdated: Sequence[int] = (), apart: bool = False) -> Iterator[Notice]:
+def notices_of(came: Completion, *, apart: bool = False) -> Iterator[Notice]:
     """Yield the lines that an answer calls for.
 
-    outdated: the numbers of later turns that answered the version which this answer replaces
     apart: whether the request belongs to no conversation, so that there is no history
     """
     reply, sent = came.whole(), came.sent
@@ -118,15 +117,12 @@ def notices_of(came: Completion, *, outdated: Sequence[int] = (), apart: bool = 
     yield from _of_the_report(came, reply)
     if sent.scope.at < sent.past.trimmed_to:
         yield Notice(f"Turn {sent.scope.at + 1} stands before your trim: later requests leave it out.")
-    if outdated:
-        later, are = counted(len(outdated), "later turn"), "are" if len(outdated) > 1 else "is"
-        yield Notice(f"{later} answered the older version: {named_turns(outdated)} {are} stale in %chat history.")
 
 
 def _of_the_model(came: Completion, reply: Reply) -> Iterator[Notice]:
     """Yield what the user should know of the model."""
     target, lines = came.sent.target, list[str]()
-    if came.planned.target.window.source == target.window.source == "assumed":
+    if target.window.source == "assumed":
         lines.append(
             f"The window of {target.model} is not known: {target.window.tokens:,} tokens are {target.window.origin}. "
             f"Set it with %chat use {target.model} --window N, or in models.json."
@@ -144,12 +140,11 @@ def _of_the_model(came: Completion, reply: Reply) -> Iterator[Notice]:
 
 def _of_the_fit(came: Completion, *, apart: bool) -> Iterator[Notice]:
     """Yield what was done to make the request fit."""
-    planned, sent, refusal = came.planned, came.sent, came.refusal
-    if planned.lacks():
-        yield Notice(_left_out(planned, planned.lacks()))
+    sent, refusal = came.sent, came.refusal
     if refusal is not None:
-        again = _recovered(planned, refusal, sent)
-        yield Notice(again + ("." if apart else _kept(sent.gone(planned.cut.start))))
+        yield Notice(_recovered(refusal, sent) + ("." if apart else _kept(sent.gone)))
+    elif sent.lacks:
+        yield Notice(_left_out(sent))
     if sent.scope.shortened > sent.first_whole and sent.past.has_calls:
         yield from _of_results(sent)
 
@@ -191,39 +186,29 @@ def _of_the_report(came: Completion, reply: Reply) -> Iterator[Notice]:
 
 def _kept(numbers: Sequence[int]) -> str:
     """Return the end of a sentence: where turns are that were left out."""
-    if len(numbers) == 1:
-        return f", which is kept. %chat history shows it, %chat pin {numbers[0]} keeps it in view."
-    return ", which are kept. %chat history shows them, %chat pin N keeps one in view." if numbers else "."
+    are = "is" if len(numbers) == 1 else "are"
+    return f", which {are} kept: %chat history lists all turns, %chat pin N keeps one in view." if numbers else "."
 
 
-def _left_out(planned: RequestPlan, gone: str) -> str:
-    """Return what was left out before the request was sent, and why."""
-    before, limit, settings = planned.cut.before + planned.asked, planned.target.limit, planned.target.settings
-    reasons, is_for_the_limit = planned.decision.reasons, planned.decision.too_large or not planned.decision.reasons
-    causes = [f"to fit {limit:,} tokens"] if planned.cut.fits and is_for_the_limit else []
-    causes += [f"because of {' and '.join(reasons)}"] if reasons else []
-    size = f"{before:,.0f}"
-    if causes and is_for_the_limit and before <= limit:
-        size = f"{planned.size.with_margin(planned.first):,.0f} with the margin for estimates"
+def _left_out(sent: RequestPlan) -> str:
+    """Return what was left out before the request was sent, and why; the size before has the margin for estimates."""
+    limit, settings, cut = sent.target.limit, sent.target.settings, sent.cut
+    causes = [f"to fit {limit:,} tokens"] if cut.fits and (cut.too_large or not cut.reasons) else []
+    causes += [f"because of {' and '.join(cut.reasons)}"] if cut.reasons else []
     why = f" {' and '.join(causes)}" if causes else ""
-    over = "" if planned.cut.fits else f": still more than the limit of {limit:,}; %chat preview shows each part"
-    few = planned.scope.at - planned.cut.start < settings.min_turns and settings.min_turns > 1
+    over = "" if cut.fits else f": still more than the limit of {limit:,}; %chat preview shows each part"
+    few = sent.scope.at - cut.start < settings.min_turns and settings.min_turns > 1
     note = f" min_turns={settings.min_turns} could not be kept." if few else ""
-    return f"Left out {gone}{why} ({size} → {planned.tokens:,.0f} tokens){over}.{note}"
+    size = f"{sent.size.with_margin(sent.first):,.0f} → {sent.tokens:,.0f} tokens"
+    return f"Left out {sent.lacks}{why} ({size}){over}.{note}"
 
 
-def _recovered(refused: RequestPlan, refusal: ContextOverflowError, sent: RequestPlan) -> str:
+def _recovered(refusal: ContextOverflowError, sent: RequestPlan) -> str:
     """Return how a request was made smaller that was refused."""
     overflow = refusal.overflow or Overflow()
     size, limit = overflow.input_tokens, overflow.context_window or overflow.max_input_tokens
     figures = f" (the limit is {limit:,} tokens)" if limit else ""
     if size and limit and size > limit:
         figures = f" ({size:,} of {limit:,} tokens)"
-    gone = sent.lacks(refused)
-    less = f"without {gone}" if gone else f"with a reply of at most {sent.request.max_tokens:,} tokens"
+    less = f"without {sent.lacks}" if sent.lacks else f"with a reply of at most {sent.request.max_tokens:,} tokens"
     return f"Too {'large' if refusal.by_bytes else 'long'}{figures}: sent again {less}"
-
-
-def nearly_full(fill: float) -> str:
-    """Return a line for a request that takes this share of the limit, before it is sent."""
-    return f"With this prompt, {fill_share(fill)} of the limit are used: %chat summarise, trim or clear makes room."

@@ -1,19 +1,20 @@
 """From a prompt to a request that fits, and after a refusal to a smaller one.
 
-:func:`plan` is pure: it decides by what is known. :func:`smaller` lets the models learn from a refusal before.
+:func:`plan` decides by what is known. :func:`smaller` lets the models learn from a refusal before.
 """
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 from ..context.budget import MARGIN, whole
-from ..context.compaction import GO_BACK, TRIM_TO, Cut, Decision, Ledger, RequestSize, decide, goal_after_refusal
+from ..context.compaction import GO_BACK, TRIM_TO, Cut, Ledger, RequestSize, decide, goal_after_refusal
 from ..context.learned_limit import Refused
 from ..context.overflow import Overflow
-from ..context.tokens import OVERHEAD_AT_MOST, Fixed, Guess, SentRequest
+from ..context.tokens import Guess, SentRequest
 from ..conversation.conversation import Conversation
 from ..conversation.messages import Message, Turn, file_tokens
 from ..conversation.places import TurnSlot
@@ -28,12 +29,11 @@ from .view import (
     messages_before,
     scope_at,
     turn_tokens,
-    view_key,
 )
 
 OF_BYTES = 0.5  # of the usual goal, after a refusal for bytes, characters or memory
 NOT_MEASURED = RequestSize(Ledger(), 0, 0, 0)
-NOT_DECIDED = Decision("send", Cut(0, 0.0, 0.0, fits=True))
+NOT_DECIDED = Cut()
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +48,7 @@ class RequestPlan:
     lasting: whether later requests go on from this one: not for one cell's own model, nor where nothing is recorded
     apart: whether the request has settings of its own that decide what fits
     size: what it takes if nothing more is left out, with the sizes of all turns
-    decision: what is left out, by what means room was made, and where the view begins
+    cut: what is left out, by what means room was made, and where the view begins
     lacks_summary: whether there was no room for the summary
     again: what follows the new message: rounds of calls, an answer that does not match its schema, and what is wrong
     with that
@@ -65,7 +65,7 @@ class RequestPlan:
     lasting: bool = False
     apart: bool = False
     size: RequestSize = NOT_MEASURED
-    decision: Decision = NOT_DECIDED
+    cut: Cut = NOT_DECIDED
     lacks_summary: bool = False
     again: tuple[Message, ...] = ()
     retry: int = 0
@@ -73,37 +73,20 @@ class RequestPlan:
     first_whole: int = 0
 
     @cached_property
-    def cut(self) -> Cut:
-        """Where the view begins, with its tokens."""
-        return self.decision.cut
-
-    @cached_property
-    def ledger(self) -> Ledger:
-        """The sizes of all turns, as it was planned with."""
-        return self.size.ledger
-
-    @cached_property
-    def asked(self) -> float:
-        """Tokens of the new message alone, with what goes beside it and follows it."""
-        return self.size.prompt
-
-    @cached_property
     def tokens(self) -> float:
         """Tokens of the whole request, as far as they are known."""
-        return self.cut.tokens + self.asked if self.counted is None else float(self.counted)
+        return self.cut.tokens + self.size.prompt if self.counted is None else float(self.counted)
 
-    def gone(self, before: int = 0) -> list[int]:
-        """Return the numbers of the turns that are left out, of those at the position ``before`` or later."""
-        before = max(self.first, before)
-        return self.scope.loose(self.past, before, self.cut.start) if before < self.cut.start else []
+    @cached_property
+    def gone(self) -> list[int]:
+        """The numbers of the turns that are left out."""
+        return self.scope.loose(self.past, self.first, self.cut.start) if self.first < self.cut.start else []
 
-    def lacks(self, before: RequestPlan | None = None) -> str:
-        """Return in words what it leaves out, of what the request ``before`` it carried; empty: nothing."""
-        turns = self.gone(0 if before is None else before.cut.start)
-        parts = [named_turns(turns)] if turns else []
-        if self.lacks_summary and not (before is not None and before.lacks_summary):
-            parts.append("the summary")
-        return " and ".join(parts)
+    @property
+    def lacks(self) -> str:
+        """What is left out, in words; empty: nothing."""
+        parts = [named_turns(self.gone)] if self.gone else []
+        return " and ".join([*parts, *(["the summary"] if self.lacks_summary else [])])
 
     @cached_property
     def view(self) -> tuple[list[TurnSlot], list[TurnSlot]]:
@@ -126,39 +109,20 @@ class RequestPlan:
     def request(self) -> Request:
         """What the provider is sent."""
         before = messages_before(self.target, self.past, self.scope, self.view)
-        messages = (*before, self.target.sendable(self.message))
-        if not self.again:
-            return self.target.request(messages)
-        is_invalid = self.again[-1].round is None  # a prompt cache is of use to the next round alone
-        key = None if is_invalid else self.target.cache_key
-        behind = map(self.target.sendable, self.again)
-        return self.target.request((*messages, *behind), cache_key=key, shared=None)
-
-    @property
-    def opening(self) -> Request:
-        """The request without what follows the new message."""
-        return (replace(self, again=()) if self.again else self).request
+        messages = (*before, *map(self.target.sendable, (self.message, *self.again)))
+        return self.target.request(messages, shared=None if self.again else self.target.shared)
 
     def key(self, *added: str) -> str:
-        """Return the fingerprint of its view, with the ids of turns that are ``added`` to it."""
-        return view_key(self.target.provider.tokenizer, self.scope.fixed, self.turns, *added)
+        """Return a fingerprint of what one tokenizer counts of its view, with the ids of turns that are ``added``."""
+        versions = (turn.record.id for turn in self.turns)
+        parts = "\0".join((self.target.provider.tokenizer, *self.scope.fixed, *versions, *added))
+        return hashlib.blake2b(parts.encode("utf-8", "replace"), digest_size=16).hexdigest()
 
     def place_at(self, position: int, turn_id: str) -> str | None:
         """Return the id of the place at a position; ``None``: of the first one, ``turn_id``: of the new turn."""
         if position == 0:
             return None
         return self.past.places[position].id if position < self.scope.at else turn_id
-
-    @property
-    def most_tokens(self) -> float:
-        """The tokens of the whole request, with a margin where they are estimated."""
-        if self.counted is not None:
-            return self.counted
-        meter, size = self.target.meter, self.size
-        if not size.guessed + size.ledger.guessed(self.cut.start, size.end) and not self.message.attachments:
-            size = size._replace(margin=meter.margin(self.message.content))
-        template = OVERHEAD_AT_MOST if meter.learned.overhead is None else 0.0
-        return size.with_margin(self.cut.start) + template
 
     @property
     def sent(self) -> SentRequest:
@@ -171,19 +135,16 @@ class RequestPlan:
                 guesses[turn.id] = Guess(turn_tokens(turn, meter), turn.prompt, turn.answered)
         files = file_tokens(self.message.attachments, meter.vision) if self.message.attachments else 0.0
         return SentRequest(
-            self.scope.fixed, self.message.content, size.fixed + turns, turns - guessed, guesses, self._sizes, files
-        )
-
-    def _sizes(self) -> dict[str, float]:
-        """Return the tokens of every turn, by its id."""
-        return {turn.id: turn_tokens(turn, self.target.meter) for turn in self.turns}
+            self.scope.fixed, self.message.content, size.fixed + turns, turns - guessed, guesses,
+            lambda: {turn.id: turn_tokens(turn, meter) for turn in self.turns}, files,
+        )  # fmt: skip
 
     def uncut(self) -> RequestPlan:
         """Return the same as it was before turns were left out."""
         if self.cut.start == self.first:
             return self
         cut = self.cut._replace(start=self.first, tokens=self.cut.before)
-        return replace(self, decision=self.decision._replace(cut=cut), counted=None)
+        return replace(self, cut=cut, counted=None)
 
 
 def plan(
@@ -192,35 +153,26 @@ def plan(
 ) -> RequestPlan:  # fmt: skip
     """Return the request for a prompt at a position; ``lasting``, ``apart``: see :class:`RequestPlan`.
 
-    Where even the smallest seems too large it is that one: the provider decides.
+    It is cut by the provider's own count, where that is wanted and it counts. Where even the smallest seems too large
+    it is that one: the provider decides. Raises ContextOverflowError where ``on_overflow`` is "stop" and something
+    would have to be left out.
     """
     basis = _basis(message, target, past, at, system, lasting=lasting, apart=apart)
     planned = _fitted(basis, basis.first)
     trial = target.trial if planned.cut.start > planned.first else None
-    if trial is None:
-        return planned
-    return min(planned, _fitted(replace(basis, target=trial), basis.first), key=lambda each: each.cut.start)
+    if trial is not None:
+        planned = min(planned, _fitted(replace(basis, target=trial), basis.first), key=lambda each: each.cut.start)
+    if target.settings.token_counting == "provider" and message.content:
+        planned = _counted(planned)
+    if planned.cut.means == "refuse":
+        raise overflow_error(planned.uncut())
+    return planned
 
 
 def next_plan(target: Target, past: Conversation, system: str) -> RequestPlan:
     """Return the next request with an empty prompt, for readers: whole, with the decision on what it will leave out."""
     basis = _basis(Message("user", ""), target, past, len(past.places), system)
-    planned, trial = _decided(basis, basis.first), target.trial
-    if trial is None:  # a learned limit that the next request retries leaves nothing out
-        return planned
-    return replace(planned, decision=_decided(replace(basis, target=trial), basis.first).decision)
-
-
-def counted_plan(planned: RequestPlan) -> RequestPlan:
-    """Return the request as it is sent: cut by the provider's own count, where that is wanted and it counts.
-
-    Raises ContextOverflowError where ``on_overflow`` is "stop" and something would have to be left out.
-    """
-    if planned.target.settings.token_counting == "provider" and planned.message.content:
-        planned = _counted(planned)
-    if planned.decision.means == "refuse":
-        raise overflow_error(planned.uncut())
-    return planned
+    return _decided(basis, basis.first)
 
 
 def continued(planned: RequestPlan, following: Sequence[Message]) -> RequestPlan:
@@ -272,7 +224,7 @@ def _basis(
             turns = ledger_of(past, target.meter, scope).in_view(scope.floor, at)
             if target.meter.fixed(scope.fixed) + turns <= GO_BACK * target.limit:
                 start, shortened = scope.floor, 0
-        scope = scope._replace(shortened=shortened)
+        scope = replace(scope, shortened=shortened)
     return RequestPlan(message, target, past, scope, start, lasting, apart, first_whole=scope.shortened)
 
 
@@ -294,7 +246,7 @@ def _with_short_results(basis: RequestPlan, goal: float) -> RequestPlan:
     scope, first = basis.scope, max(basis.scope.shortened, basis.first)
     for position in range(first, scope.at):
         if basis.past.places[position].turn.rounds:
-            basis = replace(basis, scope=scope._replace(shortened=position + 1))
+            basis = replace(basis, scope=replace(scope, shortened=position + 1))
             uncut = _decided(basis, basis.first)
             if uncut.cut.start == basis.first and uncut.tokens <= goal:  # no turn is left out
                 break
@@ -313,12 +265,12 @@ def _decided(basis: RequestPlan, start: int, goal: float | None = None) -> Reque
     fixed = meter.fixed(scope.fixed)
     guessed = 0.0 if meter.counted(scope.fixed) else fixed
     size = RequestSize(ledger, target.limit, start, scope.at, basis.first, fixed, guessed, asked, MARGIN, basis.lasting)
-    decision = decide(size, target.settings, goal=goal)
+    cut = decide(size, target.settings, goal=goal)
     all_counted = not guessed + ledger.guessed(start, scope.at) and not message.attachments
-    if all_counted and decision.means != "send":  # a smaller margin will do for the prompt alone
+    if all_counted and cut.means != "send":  # a smaller margin will do for the prompt alone
         size = size._replace(margin=meter.margin(message.content))
-        decision = decide(size, target.settings, goal=goal)
-    return replace(basis, size=size, decision=decision, counted=None)
+        cut = decide(size, target.settings, goal=goal)
+    return replace(basis, size=size, cut=cut, counted=None)
 
 
 def _without_summary(full: RequestPlan, start: int, goal: float | None) -> RequestPlan:
@@ -327,11 +279,10 @@ def _without_summary(full: RequestPlan, start: int, goal: float | None) -> Reque
     if scope.summary is None or full.target.settings.on_overflow == "stop":
         return full
     covered = past.covered_to(scope.covers)
-    plain = scope._replace(fixed=Fixed(scope.fixed.system), summary=None, covers=frozenset())
-    basis = replace(full, scope=plain, first=max(full.first, covered), lacks_summary=True)
+    basis = replace(full, scope=replace(scope, summary=None), first=max(full.first, covered), lacks_summary=True)
     shorter = _fitted(basis, max(start, covered), goal)
     cut = shorter.cut._replace(before=full.cut.before)
-    return replace(shorter, decision=shorter.decision._replace(cut=cut))
+    return replace(shorter, cut=cut)
 
 
 def _counted(planned: RequestPlan) -> RequestPlan:
@@ -375,14 +326,14 @@ def _shorter(refused: RequestPlan, target: Target, error: ContextOverflowError) 
     basis, start, end = replace(refused, target=target), refused.cut.start, refused.scope.at
     shorter = _fitted(basis, start, goal)
     if not _sends_less(shorter, refused):
-        ledger = ledger_of(refused.past, target.meter, refused.scope)
+        ledger = shorter.size.ledger
         shorter = _fitted(basis, ledger.last(ledger.count(start, end) - 1, start, end), goal)
     return shorter if _sends_less(shorter, refused) else _without_summary(shorter, start, goal)
 
 
 def _sends_less(shorter: RequestPlan, refused: RequestPlan) -> bool:
     """Return whether a request is smaller than the one that was refused, or asks for a shorter reply."""
-    fewer = shorter.scope is not refused.scope or shorter.decision.left_out > refused.decision.left_out
+    fewer = shorter.scope is not refused.scope or shorter.cut.left_out > refused.cut.left_out
     return fewer or _shorter_reply(refused.target, shorter.target)
 
 
@@ -410,7 +361,7 @@ def overflow_error(
     overflow, by_bytes = (refusal.overflow or Overflow(), refusal.by_bytes) if refusal is not None else (None, False)
     stated = overflow.input_tokens if overflow else None
     used = whole(plan.tokens) if stated is None else stated
-    largest = _largest(plan, used)
+    largest = _largest(plan)
     what, remedy = _figures(plan, overflow, used), _remedy(plan, used, largest)
     if by_bytes:
         what, remedy = f"{plan.target.model}: {str(refusal).rstrip('.')}", "Send a smaller file, or less text."
@@ -425,44 +376,37 @@ def overflow_error(
 
 def _figures(plan: RequestPlan, overflow: Overflow | None, used: int) -> str:
     """Return what does not fit: because of a setting, of the margin for estimates alone, or as it is."""
-    target, decision, limit = plan.target, plan.decision, plan.target.limit
+    target, cut, limit = plan.target, plan.cut, plan.target.limit
     window = f"window {target.window.tokens:,} {target.window.origin}"
     holds = f"do not fit: {target.model} takes {limit:,} ({window}, {target.reserve:,} kept for the reply)"
     if overflow is not None:
         if overflow.input_tokens is None and (target.window.refused or used <= limit):
             return f"the provider refused about {used:,} tokens as too many and gave no limit"
         return f"{'' if overflow.input_tokens else 'about '}{used:,} tokens {holds}"
-    if decision.reasons and not decision.too_large:
-        return f"about {used:,} tokens are more than allowed by {' and '.join(decision.reasons)}"
+    if cut.reasons and not cut.too_large:
+        return f"about {used:,} tokens are more than allowed by {' and '.join(cut.reasons)}"
     margin = f" and a margin of {100 * MARGIN:.0f} % for estimates" if used <= limit else ""
     return f"about {used:,} tokens{margin} {holds}"
 
 
-def _largest(plan: RequestPlan, used: int) -> tuple[tuple[str, int], ...]:
-    """Return the three largest parts in tokens, together no more than ``used``.
-
-    What a report counts beyond the other parts is the prompt's; where it counts less, every part is scaled down.
-    """
+def _largest(plan: RequestPlan) -> tuple[tuple[str, int], ...]:
+    """Return the three largest parts with their tokens."""
     meter, fixed = plan.target.meter, plan.scope.fixed
-    before = plan.size.tokens_from(plan.cut.start)
-    parts = [("this prompt", max(plan.asked, used - before))]
+    parts = [("this prompt", plan.size.prompt)]
     parts += [("the system prompt", meter.message(fixed.system)), ("the summary", meter.message(fixed.summary))]
     for place, turn in zip(plan.places, plan.turns, strict=True):
         kind = "pinned turn" if place.pinned else "turn"
         parts.append((f"{kind} {plan.past.index(place.id) + 1}", turn_tokens(turn, meter)))
-    scale = min(1.0, used / max(1.0, before + plan.asked))
-    ordered = sorted(((name, round(tokens * scale)) for name, tokens in parts), key=lambda part: -part[1])
-    return tuple((name, tokens) for name, tokens in ordered[:3] if tokens)
+    ordered = sorted(parts, key=lambda part: -part[1])
+    return tuple((name, round(tokens)) for name, tokens in ordered[:3] if tokens)
 
 
 def _remedy(plan: RequestPlan, used: int, largest: tuple[tuple[str, int], ...]) -> str:
     """Return what the user can do so that the request is sent."""
     settings, name = plan.target.settings, largest[0][0] if largest else ""
-    without_turns = used - plan.ledger.between(plan.cut.start, plan.scope.at)
+    without_turns = used - plan.size.ledger.between(plan.cut.start, plan.scope.at)
     if settings.on_overflow == "stop" and without_turns <= plan.target.limit:
-        is_by_turns = f"max_turns {settings.max_turns}" in plan.decision.reasons
-        room = f"trim {settings.max_turns}" if is_by_turns else "summarise, trim N"
-        return f"Make room with %chat {room} or clear; on_overflow=stop leaves that to you."
+        return "Make room with %chat summarise, trim N or clear; on_overflow=stop leaves that to you."
     if name.startswith("pinned"):
         return f"Take a pin off with %chat unpin {name.split()[-1]}."
     longest = name if name.startswith("the system") else "this prompt"

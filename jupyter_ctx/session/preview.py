@@ -1,22 +1,47 @@
-"""A request before it is sent, part by part, and what it leaves out."""
+"""A request before it is sent, part by part, with what it leaves out; and the requests that were sent."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from .. import wording as words
+from ..context.budget import Budget
+from ..context.context_info import ContextInfo
 from ..context.tokens import Meter
+from ..context.windows import ContextWindow
 from ..conversation.conversation import Conversation
-from ..conversation.messages import Role, Summary, Turn
+from ..conversation.events import Offered, TurnAdded
+from ..conversation.messages import Message, Role, Summary, Turn
 from ..display.tables import TableRow, first_words, table_text
 from ..display.tabular import data_frame
-from ..models.pricing import RequestPrice, sending_text
+from ..errors import ChatError
+from ..models.pricing import RequestPrice, request_price, sending_text, worst_case
+from ..models.target import Target
 from ..providers.base import Request
 from ..shown_as import mimebundle
 from ..wording.layout import line_width
+from .info import segments_within
 from .plan import RequestPlan
-from .view import PartStatus, PromptPart, answer_parts, asked_and_answered, part_states, prompt_parts
+from .prompt import Prompt
+from .session import Session
+from .view import (
+    PartStatus,
+    PromptPart,
+    answer_parts,
+    asked_and_answered,
+    ledger_of,
+    part_states,
+    prompt_parts,
+    request_digest,
+    request_in,
+    same_messages,
+    scope_then,
+    tokens_within,
+    turn_tokens,
+)
 
 
 class ViewPart(NamedTuple):
@@ -47,6 +72,7 @@ class ViewPart(NamedTuple):
 
 
 PART_COLUMNS = ("turn", "role", "text", "tokens", "exact", "stale", "share", "state", "attached")
+MAY_BE_CACHED = 600.0  # seconds after which no cache is hoped for whose provider does not say how long it lasts
 OMITTED = 20  # messages that a preview lists of those that are not sent
 VIEW_COLUMNS = ("turn", "role", "text", "tokens", "share", "state")
 
@@ -97,11 +123,6 @@ class View:
     def __repr__(self) -> str:
         return str(self.shown())
 
-    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
-        """Write the messages; in a list, only their total."""
-        alone = len(getattr(printer, "stack", ())) <= 1
-        printer.text(repr(self) if alone and not cycle else f"View({self.caption()})")
-
     def shown(self) -> TableWithParts:
         """Return what is shown: the newest messages that stay out, then all that adds up to the whole."""
         shown = TableWithParts(VIEW_COLUMNS, self.caption())
@@ -144,14 +165,22 @@ class View:
         return data_frame((*self.messages, *self.omitted), PART_COLUMNS).astype({"turn": "Int64"})
 
 
-def preview(plan: RequestPlan, asked: Turn, *, is_counted: bool, price: RequestPrice) -> View:
-    """Return a request for a turn part by part.
-
-    ``is_counted``: the provider reported the size of its view without a prompt.
-    """
-    past, scope, meter, prompt = plan.past, plan.scope, plan.target.meter, plan.message.content
+def preview_of(session: Session, prompt: Prompt) -> View:
+    """Return the request for a prompt before it is sent, part by part, with what it leaves out."""
+    said = prompt.said()
+    target = session.target(prompt.options, ask=False, prompt=prompt)
+    plan = session.plan(said, target, session.system_for(prompt.options), record=prompt.record)
+    price = request_price(
+        session.models, target, plan.tokens, plan.counted or plan.size.with_margin(plan.cut.start),
+        _cached(session, plan),
+        tries=1 if prompt.schema is None else 2,
+    )  # fmt: skip
+    if target.cost_budget is not None and target.is_capped and price.high is not None:
+        worst = worst_case(session.models, target, plan.tokens, plan.request.messages)
+        price = price._replace(high=max(price.high, target.cost_budget.needed(worst or 0.0)))
+    past, scope, meter, text = plan.past, plan.scope, target.meter, plan.message.content
     total, exact, stale = round(plan.tokens), plan.counted is not None, past.stale()
-    tools = round(plan.target.beside_tokens) if plan.target.tools else 0
+    tools = round(target.beside_tokens) if target.tools else 0
     states, (passed, rest) = part_states(past, scope, plan.cut.start), plan.view
     before = zip(past.places[: scope.at], states, strict=False)  # a rerun lacks nothing of what comes after its turn
     turns = {
@@ -167,12 +196,24 @@ def preview(plan: RequestPlan, asked: Turn, *, is_counted: bool, price: RequestP
     if scope.summary is not None:
         parts.append(ViewPart("user", scope.summary.text, round(summary), _summary_state(scope.summary, past)))
     parts += [part for place in rest for part in turns.pop(place.id)]
-    if prompt:
-        parts.append(_asked(asked, plan.asked - tools, "prompt", meter)._replace(exact=exact))
+    if text:
+        parts.append(_asked(said.turn, plan.size.prompt - tools, "prompt", meter)._replace(exact=exact))
     messages = tuple(part._replace(share=part.tokens / max(total, 1)) for part in parts)
     omitted = tuple(part for both in turns.values() for part in both)
     added = max(0, total - tools - sum(part.tokens for part in parts)) if round(template) else 0
-    return View(messages, omitted, total, exact or (not prompt and is_counted), plan.request, price, added, tools)
+    exact = exact or (not text and plan.key() == session.counted)
+    return View(messages, omitted, total, exact, plan.request, price, added, tools)
+
+
+def _cached(session: Session, planned: RequestPlan) -> tuple[int, float | None]:
+    """Return how many tokens of a request a cache holds, as the last report shows, and until when, if known."""
+    turn, documented = session.previous(planned), planned.target.cache_seconds
+    if session.sent_at is None or turn is None or turn.usage is None or turn.model != planned.target.model:
+        return 0, None
+    usage, until = turn.usage, session.sent_at + (documented or MAY_BE_CACHED)
+    if not usage.cache_read_tokens + usage.cache_write_tokens or session.clock() >= until:
+        return 0, None
+    return usage.input_tokens, until if documented else None
 
 
 def _asked(turn: Turn, tokens: float, state: PartStatus, meter: Meter) -> ViewPart:
@@ -210,3 +251,56 @@ def _price(price: RequestPrice) -> str:
     bound = "up to" if price.is_limited else "about"
     most = f"{bound} {words.dollars(price.high)} with {price.output_tokens:,} tokens of reply"
     return f"; {sending_text(price)}, {most}{f' ({price.rates})' if price.rates else ''}"
+
+
+# requests of then
+
+
+class Replayed(NamedTuple):
+    """A turn: how full the window was with it, what became of those before it, and what was sent, if that is known."""
+
+    number: int
+    info: ContextInfo
+    states: Sequence[PartStatus]
+    messages: Sequence[Message]
+
+
+def replayed_turns(session: Session) -> list[Replayed]:
+    """Return the requests of the turns since the last clear; turns for which nothing was sent have none."""
+    number_of = {place.turn.id: number for number, place in enumerate(session.conversation.places, 1)}
+    past, sent, usual = Conversation(), dict[int, Replayed](), session.target({}, ask=False)
+    for event in session.conversation.events:
+        came = event.alternatives if isinstance(event, Offered) else event if isinstance(event, TurnAdded) else None
+        if came is not None:
+            asked, turns = (came.turn, (came.turn,)) if isinstance(came, TurnAdded) else (came.asked, came.turns)
+            cell, run = asked.record.cell, asked.record.run
+            before = Conversation() if past.begins_anew(cell, new=came.new) else past
+            at, system = before.position(cell, run, append=came.append), session.system_of(past.system, past.memory)
+            for turn in turns:
+                number = number_of.get(turn.id)
+                if number is not None and turn.record.digest and not turn.record.stored:
+                    target = usual
+                    with suppress(ChatError):  # a model that is not known any more: the usual one counts
+                        is_usual = turn.model in ("", usual.model)
+                        target = usual if is_usual else session.target({"model": turn.model}, ask=False)
+                    sent[number] = _replayed(target, number, turn, before, at, system)
+        past.append(event)
+    return [step for _, step in sorted(sent.items())]
+
+
+def _replayed(target: Target, number: int, turn: Turn, before: Conversation, at: int, system: str) -> Replayed:
+    record, meter = turn.record, target.meter
+    is_of_one = turn.usage is not None and not turn.usage.includes_tools and not turn.rounds
+    usage = turn.usage if is_of_one else None
+    scope, start = scope_then(before, at, system, turn)
+    ledger = ledger_of(before, meter, scope)
+    others = meter.fixed(scope.fixed) + ledger.in_view(start, at)
+    own = turn_tokens(turn, meter) if usage is None else max(0, usage.carried - others)
+    window = ContextWindow(record.window, source=target.window.source)
+    budget = Budget(window, record.window - record.limit, 0, round(others + own), usage is not None)
+    within = ledger.within(start, at), tokens_within(turn, meter)
+    segments = segments_within(meter, scope, ledger, (ledger.between(start, at), own), within)
+    request = request_in(target, before, scope, start, turn.messages[0])
+    is_rebuilt = same_messages(request_digest(target, request), record.digest)
+    info = ContextInfo(turn.model, budget, segments, 0, 0)
+    return Replayed(number, info, part_states(before, scope, start)[:at], request.messages if is_rebuilt else ())

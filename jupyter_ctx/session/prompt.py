@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal
 
 from ..attachments.attached import MOST_SHARE, Attached, TextRoom, with_attached
 from ..config.settings import Settings
@@ -46,8 +46,6 @@ class Prompt:
     tools: functions that the model may call; ``None``: those of the settings.
     confirm, ask_always: who is asked about a call, and whether before each one; see
         :class:`~jupyter_ctx.session.tool_rounds.ToolCaller`.
-
-    Raises InvalidRequestError for a text that providers refuse.
     """
 
     text: str
@@ -74,15 +72,10 @@ class Prompt:
         settings = {name: value for name, value in options.items() if name not in names}
         return cls(text, settings, schema=None if schema is None else Schema.of(schema), **own)
 
-    def __post_init__(self) -> None:
-        checked(self.text)
-        if self.stored not in (None, *get_args(FromStore)):
-            raise InvalidRequestError(f"stored is {self.stored!r}: it must be 'cell', 'all', 'handed' or None.")
-
     def said(self, settings: Mapping[str, Any] | None = None) -> TurnAdded:
         """Return the event of a turn without its answer; ``settings`` were set before. Raises InvalidRequestError."""
         attached = tuple(dict.fromkeys(self.attachments))  # what is named twice goes once
-        text, files = with_attached(self.text, attached)
+        text, files = with_attached(checked(self.text), attached)
         sources = tuple(each.said for each in attached)
         extents = tuple((len(each.text), len(each.files)) for each in attached)
         asked = TurnRecord(

@@ -2,31 +2,28 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
 from ..context.budget import HALF
 from ..conversation.events import Summarized, TurnAdded
-from ..conversation.messages import TurnRecord, new_id
+from ..conversation.messages import new_id
 from ..errors import ChatError, ChatInterrupted, InvalidAnswerError, InvalidRequestError, ProviderError
 from ..providers.base import Reply
 from ..runtime.interrupts import uninterrupted
-from ..wording import fill_share
-from .actions import Change, keep_summary, plans
+from ..wording import counted, fill_share, named_turns
+from .actions import Change, keep_summary
 from .complete import Completion, StreamListener, complete, nothing
-from .info import nearly_full, notices_of
+from .info import notices_of
 from .plan import RequestPlan
 from .prompt import Prompt
 from .session import ABOVE, Session
-from .stored import stored_answer, with_view
+from .stored import record_of, stored_answer
 from .summarizer import SummaryDraft, draft_summary, writer
-from .view import request_digest
 
 SUMMARY_FAILURES = 2
 NEARLY_FULL = 0.85  # of the limit: above this, a line says so before the answer
-ROOM_MAKERS = ("summarise", "trim", "clear")
 
 
 def send_prompt(session: Session, prompt: Prompt, coming: StreamListener) -> Reply:
@@ -41,8 +38,9 @@ def send_prompt(session: Session, prompt: Prompt, coming: StreamListener) -> Rep
             session.begin_anew()
         planned, before = _planned(session, said, prompt, coming)
         fill = planned.tokens / max(1, planned.target.limit)
-        is_nearly_full = prompt.record and _is_first_above(session, NEARLY_FULL, fill)
-        warning = nearly_full(fill) if is_nearly_full else None
+        is_nearly_full = prompt.record and fill <= 1 and _is_first_above(session, NEARLY_FULL, fill)
+        share = f"With this prompt, {fill_share(fill)} of the limit are used"
+        warning = f"{share}: %chat summarise, trim or clear makes room." if is_nearly_full else None
         coming.on_begin(warning)
         came = _recorded(session, said, prompt, planned, coming)
         try:
@@ -57,10 +55,10 @@ def send_prompt(session: Session, prompt: Prompt, coming: StreamListener) -> Rep
 @contextmanager
 def asking(session: Session, prompt: Prompt) -> Iterator[TurnAdded]:
     """Hold the conversation while a prompt is asked, and notify the listeners."""
-    if not prompt.text.strip():
-        raise InvalidRequestError("The prompt is empty.")
     try:
         said = prompt.said(session.kept_settings())
+        if not prompt.text.strip():
+            raise InvalidRequestError("The prompt is empty.")
         with session.turn():
             yield said
     except ChatInterrupted:
@@ -85,7 +83,7 @@ def _planned(session: Session, said: TurnAdded, prompt: Prompt, coming: StreamLi
         now = session.target(options, ask=True, prompt=prompt)
         if now.window != target.window:
             planned = session.plan(said, now, system, record=prompt.record)
-    if planned.decision.means != "summarise before":
+    if planned.cut.means != "summarise before":
         return planned, ""
     draft = _drafted(session, coming)
     if draft.summary is None:
@@ -164,31 +162,24 @@ def _with_notices(session: Session, came: Completion, coming: StreamListener, be
     sent, reply, after = came.sent, came.whole(), ""
     if came.is_truncated:
         session.models.ask_again(sent.target.provider)
-    if sent.decision.means == "summarise after":
+    if sent.cut.means == "summarise after":
         after = str(keep_summary(session, _drafted(session, coming), "after"))
     problems = session.once(*session.models.problems)
-    lines = notices_of(came, outdated=_outdated(session, sent) if record else ())
-    new = [line.text for line in lines if not line.once or session.once(line.once)]
+    new = [line.text for line in notices_of(came) if not line.once or session.once(line.once)]
+    new += _outdated(session, sent) if record else []
     return replace(reply, notices=(*reply.notices, *problems, *filter(None, (before, *new, after))))
 
 
-def _outdated(session: Session, sent: RequestPlan) -> tuple[int, ...]:
-    """Return the numbers of later turns that answered another version of the turn that was just recorded."""
+def _outdated(session: Session, sent: RequestPlan) -> list[str]:
+    """Return a line where later turns answered another version of the turn that was just recorded."""
     past, position = session.conversation, sent.scope.at
     later = past.places[position + 1 :]
     stale = past.stale() if later and len(past.places[position].shown) > 1 else ()
-    return tuple(number for number, place in enumerate(later, position + 2) if place.id in stale)
-
-
-def record_of(asked: TurnRecord, sent: RequestPlan, reply: Reply, turn_id: str) -> TurnRecord:
-    """Return the record of a turn with how it was answered."""
-    target, summary = sent.target, sent.scope.summary
-    return replace(
-        with_view(asked, sent, turn_id), model=target.model, stop_reason=reply.stop_reason, usage=reply.usage,
-        window=target.window.tokens, limit=target.limit, cost=reply.cost, seconds=reply.seconds,
-        summary=summary.id if summary else None, at=time.time(), digest=request_digest(target, sent.opening),
-        tokens=reply.tokens, citations=reply.citations,
-    )  # fmt: skip
+    outdated = [number for number, place in enumerate(later, position + 2) if place.id in stale]
+    if not outdated:
+        return []
+    count, are = counted(len(outdated), "later turn"), "are" if len(outdated) > 1 else "is"
+    return [f"{count} answered the older version: {named_turns(outdated)} {are} stale in %chat history."]
 
 
 def stopped(has_begun: object, *, record: bool) -> str:
@@ -210,11 +201,9 @@ def threshold_notice(session: Session, *, has_figure: bool = False) -> str | Non
     if not _is_first_above(session, HALF, info.fill):
         return None
     session.save()
+    room = "%chat summarise, trim or clear makes room."
     figure = f"Context {fill_share(info.fill, about=not info.exact)} full: {info.used:,} of {info.limit:,} tokens."
-    possible = plans(session)
-    commands = " or ".join(name for name in ROOM_MAKERS if possible[name].possible)
-    room = f"%chat {commands} makes room." if commands else ""
-    return " ".join(filter(None, ["" if has_figure else figure, room])) or None
+    return room if has_figure else f"{figure} {room}"
 
 
 def _is_first_above(session: Session, share: float, fill: float) -> bool:

@@ -10,10 +10,9 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from ..attachments.attached import TextRoom
-from ..config.settings import DEFAULT, MODEL_SETTINGS, Settings, kept_settings, restored_settings
+from ..config.settings import DEFAULT, Settings, check_setting, kept_settings, restored_settings
 from ..context.usage import Spending
 from ..conversation.conversation import Conversation
 from ..conversation.events import Event, MemorySet, Offered, Summarized, SystemSet, TurnAdded
@@ -23,7 +22,7 @@ from ..models.cost_budget import CostBudget
 from ..models.registry import Models, asked_model, settings_with
 from ..models.target import Target
 from ..providers.base import Reply
-from ..runtime.frontend import fingerprint, here
+from ..runtime.frontend import fingerprint
 from ..runtime.interrupts import uninterrupted
 from ..runtime.redaction import Redactor, Unredacted
 from ..storage.conversation_writer import ConversationWriter, OpenedConversation
@@ -33,7 +32,7 @@ from .complete import as_answer
 from .course import Course
 from .handout import HandedOut
 from .info import NextRequest, info_of
-from .plan import RequestPlan, counted_plan, next_plan, plan
+from .plan import RequestPlan, next_plan, plan
 from .prompt import Prompt, joined_system, memory_path, memory_text, text_room
 from .tool_rounds import ToolCaller, known_by_name, known_tools
 
@@ -42,7 +41,6 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 ABOVE = "above "  # begins the keys of lines on how full it is, which are said again after a clear
-ALWAYS_OF_NOW = {"parameters", "max_cost", "confirm_cost"}  # settings that are not kept, or that bound what is paid
 # settings that decide how much of a conversation a request has room for
 FITS_BY = frozenset({"model", "window", "max_tokens", "compact_at", "min_turns", "max_turns", "budget_share"})
 
@@ -81,7 +79,7 @@ class Session:
     settings, defaults: the settings as they are now, and as it was started with: only what differs is stored
     warned: what is said once, and was
     spent: what replies cost
-    counted: the view whose size the provider reported last, as ``view_key`` names it; empty: none
+    counted: the view whose size the provider reported last, as ``RequestPlan.key`` names it; empty: none
     runs: the settings that were kept of runs over tables, by their cells and the fingerprints of their texts
     models, notebook: shared with the other conversations of the notebook
     journal: stores it, where it is not ``None``
@@ -116,7 +114,7 @@ class Session:
         self._is_saved = False
         self._turns = threading.RLock()
         self._cache_key = f"jupyter_ctx-{new_id()}"
-        self._has_set_system = False
+        self.has_set_system = False
         self.clock: Callable[[], float] = time.time
         self.sent_at: float | None = None  # when the last turn was sent from here, by this clock
         self.cost_budget = CostBudget(total=total)
@@ -184,7 +182,7 @@ class Session:
             elif isinstance(event, Summarized):
                 self.notebook.seen.add(event.summary.id)
             elif isinstance(event, SystemSet | MemorySet):
-                self._has_set_system = True
+                self.has_set_system = True
             elif isinstance(event, Offered):
                 self.notebook.seen.update((event.alternatives.id, *(turn.id for turn in event.alternatives.turns)))
             self.notebook.recorded[type(event)] += 1
@@ -270,7 +268,7 @@ class Session:
         Until a system prompt or a memory file is set in this kernel, it is that of the ``past`` conversation: a cell
         below may have set it since.
         """
-        now = self.conversation if past is None or self._has_set_system else past
+        now = self.conversation if past is None or self.has_set_system else past
         return self.system_of(now.system, now.memory, options.get("system"))
 
     def system_of(self, own: str | None, memory: str | None, given: str | None = None) -> str:
@@ -306,7 +304,7 @@ class Session:
         ``ask``: the server may be asked and started. ``prompt`` says what the answer must be, and which functions may
         be called; without it those of the settings.
         """
-        target = self.models.target(self._settings_for(options, usual), ask=ask)
+        target = self.models.target(self.settings_for(options, usual), ask=ask)
         cost_budget = None if target.is_free else self.cost_budget_for(target.settings)
         schema = as_answer(prompt.schema) if prompt is not None else None
         tools = [tool.spec for tool in self._offered(target.settings, prompt)]
@@ -345,17 +343,7 @@ class Session:
 
     def model_of(self, options: Mapping[str, Any]) -> str:
         """Return the full name of the model that a request with these options goes to; nothing is loaded for it."""
-        return asked_model(self._settings_for(options))
-
-    def room(self, options: Mapping[str, Any], among: int = 1) -> TextRoom:
-        """Return how much room one of so many attached things may take in a request with these options.
-
-        Where the running cell was answered before this kernel, it is that of then: its prompt is to be the same.
-        """
-        cell = here()
-        before = next(self.earlier_answers(cell.cell, cell.run), None)
-        usual = self.settings_then(before[1].record.settings) if before is not None else None
-        return text_room(self.models, self._settings_for(options, usual), among)
+        return asked_model(self.settings_for(options))
 
     def check_given(self, names: Collection[str]) -> None:
         """Raise InvalidRequestError for a setting that one request, or one run, may not have of its own."""
@@ -363,7 +351,8 @@ class Session:
         if "max_cost" in names:
             raise InvalidRequestError("max_cost holds for the whole notebook: %chat config max_cost N sets it.")
 
-    def _settings_for(self, options: Mapping[str, Any], usual: Settings | None = None) -> Settings:
+    def settings_for(self, options: Mapping[str, Any], usual: Settings | None = None) -> Settings:
+        """Return the settings of a request with these options. Raises InvalidRequestError for a locked one."""
         usual = usual or self.settings
         given = {name: value for name, value in options.items() if value is not None} if options else {}
         if not given:
@@ -374,23 +363,6 @@ class Session:
     def kept_settings(self) -> dict[str, Any]:
         """Return what has been set since the start, as each turn records it."""
         return kept_settings(self.defaults, self.settings)
-
-    def settings_then(self, kept: Mapping[str, Any] | None, now: Settings | None = None) -> Settings:
-        """Return the settings of then, of which these were ``kept``; what was set in this kernel is as it is now.
-
-        A turn of an earlier release has kept none: then they are all as now.
-        """
-        now = now or self.settings
-        if kept is None:
-            return now
-        of_now = self.notebook.set_here | ALWAYS_OF_NOW | ({"system"} if self._has_set_system else set())
-        if of_now & {"model", *MODEL_SETTINGS}:
-            of_now |= {"model", *MODEL_SETTINGS}
-        then = restored_settings(self.defaults, self.notebook.course.unforbidden(kept))
-        try:
-            return replace(then, **{name: getattr(now, name) for name in of_now})
-        except InvalidRequestError:  # no request can have both
-            return now
 
     def plan(
         self, said: TurnAdded, target: Target, system: str, *, record: bool, summary: Summary | None = None
@@ -417,32 +389,11 @@ class Session:
         apart = bool(differs) or (asked is not usual and system != self.system)
         # what is sent once is not worth a cache's writing fee
         target = target if record else replace(target, cache_key=None)
-        return counted_plan(plan(message, target, past, at, system, lasting=lasting, apart=apart))
+        return plan(message, target, past, at, system, lasting=lasting, apart=apart)
 
     def next_plan(self) -> RequestPlan:
         """Return the next request at the conversation's end, with an empty prompt; no server is asked."""
         return next_plan(self.target({}, ask=False), self.conversation, self.system)
-
-    # what cells were answered before this kernel was started
-
-    def earlier_answers(self, cell: str | None, run: str | None) -> Iterator[tuple[Conversation, Turn]]:
-        """Yield what a cell was answered, with its conversation: what stands there now first, then what was last.
-
-        Nothing where the cell has run in this kernel: then another answer is wanted.
-        """
-        now, seen = self.conversation, self.notebook.seen
-        older = now.older(cell, run)
-        if older and older[0].turn.id in seen:
-            return
-        if older:
-            yield now, older[0].turn
-        for past in self.pasts_of(cell):
-            turns = past.last_run(cell, run)
-            new = next((turn for turn in turns if turn.id not in seen), None)
-            if new is not None:
-                yield past, new
-            elif turns:
-                return
 
     def pasts_of(self, cell: str | None) -> Iterator[Conversation]:
         """Yield this conversation, then the notebook's others that a cell has asked in, as they are stored."""
@@ -524,3 +475,19 @@ class Session:
     def redactor(self, *, on: bool = True) -> Redactor:
         """Return what blanks secrets in whatever leaves the kernel, those of the providers' keys among them."""
         return Redactor(self.models.secrets) if on else Unredacted()
+
+
+def source_of(session: Session, name: str) -> Literal["default", "at the start", "jupyter_ctx.toml", "set here"]:
+    """Return where a setting's value comes from.
+
+    "at the start" means keywords, IPython's configuration or environment variables; "jupyter_ctx.toml" the file
+    beside the notebook. Raises InvalidRequestError for an unknown setting.
+    """
+    check_setting(name)
+    begun = getattr(session.defaults, name)
+    is_own_system = name == "system" and session.has_own_system
+    if getattr(session.settings, name) != begun or is_own_system:
+        return "set here"
+    if name in session.notebook.course.named:
+        return "jupyter_ctx.toml"
+    return "default" if begun == getattr(Settings(), name) else "at the start"

@@ -23,9 +23,9 @@ from .ask import with_notices
 from .complete import INCOMPLETE, Completion, StreamListener, complete
 from .plan import RequestPlan
 from .prompt import Prompt
-from .send import asking, broke_off, record_of
+from .send import asking, broke_off
 from .session import Session
-from .stored import answers_as_then, stored_reply
+from .stored import answers_as_then, record_of, stored_reply
 from .view import digested, request_digest
 
 NOT_BEGUN = "It was stopped before any text came."

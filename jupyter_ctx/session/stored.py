@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from typing import Any
 
-from ..config.settings import Settings, kept_settings
+from ..attachments.attached import TextRoom
+from ..config.settings import MODEL_SETTINGS, Settings, kept_settings, restored_settings
 from ..conversation.conversation import Conversation
 from ..conversation.events import Kept, TurnAdded
 from ..conversation.messages import Turn, TurnRecord, new_id
 from ..conversation.places import TurnSlot
 from ..conversation.schema import Schema
-from ..errors import InvalidAnswerError
+from ..errors import InvalidAnswerError, InvalidRequestError
 from ..models.registry import settings_with
 from ..providers.base import Reply, ReplySource
 from ..runtime.frontend import here
 from .complete import INCOMPLETE, NO_ROOM_LEFT, parsed_reply
 from .plan import RequestPlan
-from .prompt import Prompt
+from .prompt import Prompt, text_room
 from .session import FITS_BY, Session
 from .view import Scope, request_digest, request_in, scope_then
 
+ALWAYS_OF_NOW = {"parameters", "max_cost", "confirm_cost"}  # settings that are not kept, or that bound what is paid
 AFTER_OTHERS = "It was asked after other turns than those that stand before it here."
 
 
@@ -41,7 +45,7 @@ def stored_answer(session: Session, said: TurnAdded, prompt: Prompt) -> Reply | 
 
 def _stored_in_cell(session: Session, said: TurnAdded, prompt: Prompt) -> Reply | None:
     asked = said.turn.record
-    for past, turn in session.earlier_answers(asked.cell, asked.run):
+    for past, turn in earlier_answers(session, asked.cell, asked.run):
         is_whole = turn.stop_reason not in INCOMPLETE
         if is_whole and answers_as_then(session, past, turn, said, prompt):
             reply = stored_reply(turn, prompt.schema)
@@ -74,16 +78,10 @@ def _stored_anywhere(session: Session, said: TurnAdded, prompt: Prompt) -> Reply
     planned = session.plan(said, target, session.system_for(prompt.options), record=True)
     turn = session.journal.answer_to(request_digest(target, planned.request)) if session.journal else None
     reply = None if turn is None or turn.stop_reason in INCOMPLETE else stored_reply(turn, prompt.schema)
-    if turn is None or reply is None:
-        return None
-    asked, turn_id = said.turn.record, new_id()
-    record = replace(
-        with_view(turn.record, planned, turn_id), cost=None, stored=True, at=time.time(),
-        cell=asked.cell, run=asked.run, source=asked.source, sources=asked.sources, typed=asked.typed,
-        extents=asked.extents,
-    )  # fmt: skip
-    turn = replace(turn, attachments=said.turn.attachments, record=record)
-    session.record_turn(replace(said, turn=turn), planned)
+    if reply is not None:
+        record = replace(record_of(said.turn.record, planned, reply, new_id()), cost=None, stored=True)
+        turn = replace(said.turn, reply=reply.text, thinking=reply.thinking, rounds=reply.rounds, record=record)
+        session.record_turn(replace(said, turn=turn), planned)
     return reply
 
 
@@ -118,10 +116,69 @@ def stored_reply(turn: Turn, schema: Schema | None, source: ReplySource = "store
         return None
 
 
-def with_view(record: TurnRecord, sent: RequestPlan, turn_id: str) -> TurnRecord:
-    """Return the record of a new turn with what it tells of the view that it was sent with."""
-    start, shortened = sent.place_at(sent.cut.start, turn_id), sent.place_at(sent.scope.shortened, turn_id)
-    return replace(record, id=turn_id, start=start, shortened=shortened, apart=sent.apart)
+def record_of(asked: TurnRecord, sent: RequestPlan, reply: Reply, turn_id: str) -> TurnRecord:
+    """Return the record of a turn with how it was answered, and the view that it was sent with."""
+    target, summary = sent.target, sent.scope.summary
+    opening = replace(sent, again=()).request if sent.again else sent.request
+    return replace(
+        asked, id=turn_id, start=sent.place_at(sent.cut.start, turn_id), apart=sent.apart,
+        shortened=sent.place_at(sent.scope.shortened, turn_id), model=target.model, stop_reason=reply.stop_reason,
+        usage=reply.usage, window=target.window.tokens, limit=target.limit, cost=reply.cost, seconds=reply.seconds,
+        summary=summary.id if summary else None, at=time.time(), digest=request_digest(target, opening),
+        tokens=reply.tokens, citations=reply.citations,
+    )  # fmt: skip
+
+
+# what cells were answered before this kernel was started
+
+
+def earlier_answers(session: Session, cell: str | None, run: str | None) -> Iterator[tuple[Conversation, Turn]]:
+    """Yield what a cell was answered, with its conversation: what stands there now first, then what was last.
+
+    Nothing where the cell has run in this kernel: then another answer is wanted.
+    """
+    now, seen = session.conversation, session.notebook.seen
+    older = now.older(cell, run)
+    if older and older[0].turn.id in seen:
+        return
+    if older:
+        yield now, older[0].turn
+    for past in session.pasts_of(cell):
+        turns = past.last_run(cell, run)
+        new = next((turn for turn in turns if turn.id not in seen), None)
+        if new is not None:
+            yield past, new
+        elif turns:
+            return
+
+
+def settings_then(session: Session, kept: Mapping[str, Any] | None, now: Settings | None = None) -> Settings:
+    """Return the settings of then, of which these were ``kept``; what was set in this kernel is as it is now.
+
+    A turn of an earlier release has kept none: then they are all as now.
+    """
+    now = now or session.settings
+    if kept is None:
+        return now
+    of_now = session.notebook.set_here | ALWAYS_OF_NOW | ({"system"} if session.has_set_system else set())
+    if of_now & {"model", *MODEL_SETTINGS}:
+        of_now |= {"model", *MODEL_SETTINGS}
+    then = restored_settings(session.defaults, session.notebook.course.unforbidden(kept))
+    try:
+        return replace(then, **{name: getattr(now, name) for name in of_now})
+    except InvalidRequestError:  # no request can have both
+        return now
+
+
+def room_for(session: Session, options: Mapping[str, Any], among: int = 1) -> TextRoom:
+    """Return how much room one of so many attached things may take in a request with these options.
+
+    Where the running cell was answered before this kernel, it is that of then: its prompt is to be the same.
+    """
+    cell = here()
+    before = next(earlier_answers(session, cell.cell, cell.run), None)
+    usual = settings_then(session, before[1].record.settings) if before is not None else None
+    return text_room(session.models, session.settings_for(options, usual), among)
 
 
 # the request of then
@@ -135,7 +192,7 @@ def answers_as_then(session: Session, past: Conversation, turn: Turn, said: Turn
     before = past.before(turn.id)
     if before is None:
         return False
-    system, usual = session.system_for(prompt.options, before), session.settings_then(turn.record.settings)
+    system, usual = session.system_for(prompt.options, before), settings_then(session, turn.record.settings)
     target = session.target(prompt.options, ask=False, prompt=prompt, usual=usual)
     before = Conversation() if said.begins_anew(before) else before
     scope, start, view = _view_then(past, before, turn, system, append=said.append)
@@ -160,7 +217,7 @@ def turns_before(session: Session, asked: Prompt) -> list[Turn]:
     """
     if asked.new or not asked.record:
         return []
-    for past, turn in session.earlier_answers(asked.cell, asked.run) if asked.stored is not None else ():
+    for past, turn in earlier_answers(session, asked.cell, asked.run) if asked.stored is not None else ():
         then = past.before(turn.id)
         if then is not None:
             return [place.turn for place in _view_then(past, then, turn, "", append=asked.append)[2]]
@@ -175,7 +232,7 @@ def turns_before(session: Session, asked: Prompt) -> list[Turn]:
 
 def turn_so_far(session: Session, asked: Prompt) -> Turn | None:
     """Return the turn that the cell of a prompt has so far, or had before this kernel."""
-    for _, turn in session.earlier_answers(asked.cell, asked.run):
+    for _, turn in earlier_answers(session, asked.cell, asked.run):
         return turn
     at = session.conversation.position(asked.cell, asked.run, append=asked.append)
     return session.conversation.places[at].turn if at < len(session.conversation.places) else None
@@ -188,7 +245,15 @@ def settings_of_run(session: Session) -> Settings:
     if cell.cell is None:
         return now
     key, runs = f"{cell.cell} {cell.source}", session.runs
-    settings = session.settings_then(runs.get(key), now)
+    settings = settings_then(session, runs.get(key), now)
     others = {name: kept for name, kept in runs.items() if name.rpartition(" ")[0] != cell.cell}
     session.change(runs={**others, key: kept_settings(session.defaults, settings)})
     return settings
+
+
+def chosen_answer(session: Session, alternatives: str) -> int | None:
+    """Return the number of the answer that is the turn, of several answers with this id; ``None``: none is."""
+    offered = session.conversation.offers.get(alternatives)
+    place = session.conversation.place_of(offered) if offered is not None else None
+    ids = [answer.record.id for answer in offered.answers] if offered is not None else []
+    return ids.index(place.turn.id) + 1 if place is not None and place.turn.id in ids else None

@@ -114,7 +114,7 @@ def summary_plan(planned: RequestPlan, used: int) -> Plan:
 
 def _older(planned: RequestPlan, kept: int | None = None) -> SummaryInput:
     """Return what a summary written now would stand for; the newest ``kept`` turns in view stay."""
-    past, scope, start, ledger, target = planned.past, planned.scope, planned.first, planned.ledger, planned.target
+    past, scope, start, ledger, target = planned.past, planned.scope, planned.first, planned.size.ledger, planned.target
     keep = keep_verbatim(ledger, target.limit, start, scope.at) if kept is None else ledger.last(kept, start, scope.at)
     numbers = tuple(scope.loose(past, scope.floor, keep))
     turns = tuple(past.places[number - 1].turn for number in numbers)

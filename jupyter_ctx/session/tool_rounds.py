@@ -13,7 +13,6 @@ from ..errors import InvalidRequestError
 from ..providers.base import Reply
 from ..runtime.interrupts import interruptible
 from ..runtime.redaction import Redactor
-from ..wording import counted
 
 if TYPE_CHECKING:
     from ..tools.functions import Tool
@@ -68,8 +67,10 @@ class ToolCaller:
         told to answer.
         """
         error, results, is_over = None, list[ToolResult](), before >= self.rounds
+        text = f"Not called: {self.rounds} rounds of calls are allowed for one prompt. Answer now with what you have."
+        refused = ToolResult(text, brief="not called: too many rounds (tool_rounds)", failed=True)
         for call in reply.calls:
-            result = self._refused() if is_over else NOT_CALLED
+            result = refused if is_over else NOT_CALLED
             if error is None:
                 try:
                     with interruptible():
@@ -88,8 +89,3 @@ class ToolCaller:
 
         room = self.room(among)
         return run_call(self.tools, call, room, self.redactor, confirm=self.confirm, ask_always=self.ask_always)
-
-    def _refused(self) -> ToolResult:
-        most = counted(self.rounds, "round")
-        text = f"Not called: {most} of calls are allowed for one prompt. Answer now with what you have."
-        return ToolResult(text, brief=f"not called: more than {most} (tool_rounds)", failed=True)

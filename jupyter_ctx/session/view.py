@@ -7,7 +7,8 @@ import json
 import re
 import threading
 from collections.abc import Iterable, Iterator, Sequence
-from operator import attrgetter
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Literal, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -25,7 +26,6 @@ PartStatus = Literal[
     "system", "pinned", "summary", "sent", "prompt", "left out", "excluded", "summarised", "empty",
     "summary of older answers",
 ]  # fmt: skip
-VERSION_ID = attrgetter("record.id")
 SETTINGS_DIGEST = 8  # bytes of a digest that are of the settings
 PART_MARK = "↳ "  # begins the line of a part
 ASIDES = re.compile(r" \(about [\d,]+ tokens?\)|, about [\d,]+ tokens?|; -a .* sends more")  # of a source
@@ -35,20 +35,31 @@ _ledgers: WeakKeyDictionary[Conversation, tuple[tuple[object, ...], Ledger]] = W
 _adding = threading.Lock()  # columns side by side are planned anew in threads
 
 
-class Scope(NamedTuple):
+@dataclass(frozen=True)
+class Scope:
     """What may stand before a prompt at position ``at``.
 
     Turns before the position ``floor`` are left out because the user trimmed them, and the results of functions before
-    ``shortened`` are cut down to a line. ``fixed`` is what every request
-    carries; ``summary`` stands for the turn versions that it ``covers``.
+    ``shortened`` are cut down to a line. ``summary`` stands for the turn versions that it covers.
     """
 
     at: int
     floor: int
-    fixed: Fixed
+    system: str
     summary: Summary | None = None
-    covers: frozenset[str] = frozenset()
     shortened: int = 0
+
+    @cached_property
+    def fixed(self) -> Fixed:
+        """What every request carries."""
+        if self.summary is None:
+            return Fixed(self.system)
+        return Fixed(self.system, summary_message(self.summary.text) + SUMMARY_ANSWER)
+
+    @cached_property
+    def covers(self) -> frozenset[str]:
+        """The turn versions that the summary stands for."""
+        return self.summary.covers if self.summary is not None else frozenset()
 
     def turn(self, past: Conversation, place: TurnSlot) -> Turn:
         """Return the turn of a place as a request carries it."""
@@ -95,31 +106,16 @@ def scope_at(past: Conversation, at: int, system: str) -> Scope:
     summary = past.summary
     if summary is not None and not 0 < past.covered_to(summary.covers) <= at:
         summary = None
-    return _scope(at, floor, system, summary)
+    return Scope(at, floor, system, summary)
 
 
 def scope_then(past: Conversation, at: int, system: str, turn: Turn) -> tuple[Scope, int]:
     """Return the scope of the view that a turn was sent with, as it would be now, and where the view begins."""
-    scope = _scope(at, 0, system, past.summaries.get(turn.record.summary or ""))
+    scope = Scope(at, 0, system, past.summaries.get(turn.record.summary or ""))
     if turn.record.shortened is not None:
-        scope = scope._replace(shortened=at if turn.record.shortened == turn.id else past.index(turn.record.shortened))
+        shortened = at if turn.record.shortened == turn.id else past.index(turn.record.shortened)
+        scope = replace(scope, shortened=shortened)
     return scope, at if turn.record.start == turn.id else past.index(turn.record.start)
-
-
-def _scope(at: int, floor: int, system: str, summary: Summary | None) -> Scope:
-    if summary is None:
-        return Scope(at, floor, Fixed(system))
-    fixed = Fixed(system, summary_message(summary.text) + SUMMARY_ANSWER)
-    return Scope(at, floor, fixed, summary, summary.covers)
-
-
-def view_key(tokenizer: str, fixed: Fixed, turns: Iterable[Turn], *added: str) -> str:
-    """Return a fingerprint of what one tokenizer counts: the fixed texts, and turn versions by their ids.
-
-    The ids of turns that are ``added`` come last.
-    """
-    parts = "\0".join((tokenizer, *fixed, *map(VERSION_ID, turns), *added))
-    return hashlib.blake2b(parts.encode("utf-8", "replace"), digest_size=16).hexdigest()
 
 
 def turn_tokens(turn: Turn, meter: Meter) -> float:
@@ -155,19 +151,20 @@ def ledger_of(past: Conversation, meter: Meter, scope: Scope) -> Ledger:
 
 def part_states(past: Conversation, scope: Scope, start: int) -> list[PartStatus]:
     """Return what becomes of every turn in a view that begins at ``start``."""
-    return [_state(place, scope, inside=start <= i < scope.at) for i, place in enumerate(past.places)]
+    covers = scope.covers
 
+    def state(place: TurnSlot, *, inside: bool) -> PartStatus:
+        if place.excluded:
+            return "excluded"
+        if not place.has_text:
+            return "empty"
+        if place.pinned:
+            return "pinned"
+        if place.turn.id in covers:
+            return "summarised"
+        return "sent" if inside else "left out"
 
-def _state(place: TurnSlot, scope: Scope, *, inside: bool) -> PartStatus:
-    if place.excluded:
-        return "excluded"
-    if not place.has_text:
-        return "empty"
-    if place.pinned:
-        return "pinned"
-    if place.turn.id in scope.covers:
-        return "summarised"
-    return "sent" if inside else "left out"
+    return [state(place, inside=start <= i < scope.at) for i, place in enumerate(past.places)]
 
 
 # messages
@@ -182,20 +179,13 @@ def messages_before(
     """
     messages = [Message("system", scope.fixed.system)] if scope.fixed.system.strip() else []
     for place in view[0]:
-        messages += _messages_of(place, past, scope)
+        messages += scope.turn(past, place).messages
     if scope.summary is not None:
         messages.append(Message("user", summary_message(scope.summary.text)))
         messages.append(Message("assistant", SUMMARY_ANSWER))
     for place in view[1]:
-        messages += _messages_of(place, past, scope)
+        messages += scope.turn(past, place).messages
     return [target.sendable(message) for message in messages] if past.files else messages
-
-
-def _messages_of(place: TurnSlot, past: Conversation, scope: Scope) -> Sequence[Message]:
-    """Return the messages of a turn as a request carries them."""
-    if scope.shortened and place.turn.rounds:
-        return scope.turn(past, place).messages
-    return place.turn.messages
 
 
 def request_in(target: Target, past: Conversation, scope: Scope, start: int, message: Message) -> Request:

@@ -16,7 +16,7 @@ turn_sizes = st.lists(st.tuples(st.none() | st.integers(1, 300), st.booleans()),
 
 def fit(ledger: Ledger, limit: int, prompt: float, *, start: int, end: int, **settings: Any) -> Cut:
     """The cut for a prompt by the policy."""
-    return decide(RequestSize(ledger, limit, start, end, prompt=prompt), Settings(**settings)).cut
+    return decide(RequestSize(ledger, limit, start, end, prompt=prompt), Settings(**settings))
 
 
 @given(turn_sizes, st.integers(50, 3_000), st.integers(0, 200), st.integers(0, 4))

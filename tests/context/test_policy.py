@@ -8,7 +8,7 @@ import pytest
 from ledgers import ledger_of
 
 from jupyter_ctx.config.settings import Settings
-from jupyter_ctx.context.compaction import Decision, RequestSize, decide
+from jupyter_ctx.context.compaction import Cut, RequestSize, decide
 
 
 def size_of(turns: int, *, lasting: bool = True) -> RequestSize:
@@ -16,13 +16,13 @@ def size_of(turns: int, *, lasting: bool = True) -> RequestSize:
     return RequestSize(ledger_of([100] * turns), 1_000, 0, turns, lasting=lasting)
 
 
-def decided(turns: int, *, lasting: bool = True, **settings: Any) -> Decision:
+def decided(turns: int, *, lasting: bool = True, **settings: Any) -> Cut:
     return decide(size_of(turns, lasting=lasting), Settings(**settings))
 
 
 def test_what_fits_is_sent_whole() -> None:
     assert decided(10) == decided(10, on_overflow="stop")
-    assert (decided(10).means, decided(10).left_out, decided(10).cut.start) == ("send", 0, 0)
+    assert (decided(10).means, decided(10).left_out, decided(10).start) == ("send", 0, 0)
 
 
 @pytest.mark.parametrize(
@@ -47,6 +47,6 @@ def test_a_request_that_no_later_one_goes_on_from_is_only_trimmed() -> None:
 def test_every_setting_that_demands_room_is_named() -> None:
     decision = decided(9, on_overflow="stop", compact_at=0.8, max_turns=5)
     assert (decision.means, decision.reasons) == ("refuse", ("compact_at 0.8", "max_turns 5"))
-    assert decision.cut.start == 6  # 0.6 of five turns stay
+    assert decision.start == 6  # 0.6 of five turns stay
     assert decided(9, compact_at=800).reasons == ("compact_at 800",)
     assert decided(8, compact_at=800) == decided(8)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from jupyter_ctx import InvalidRequestError, Reply, Run, ask, exact, judge, sweep
+from jupyter_ctx import InvalidRequestError, Reply, Run, exact, judge, sweep
 from jupyter_ctx.experiments.judges import Judge
 from jupyter_ctx.experiments.table.results import Result
+from jupyter_ctx.models.registry import Models
 from jupyter_ctx.providers.base import Request
+from jupyter_ctx.session.ask import Asker
 from jupyter_ctx.testing import ScriptedProvider
 
 TABLE = [{"country": "France", "answer": "Paris"}, {"country": "Italy", "answer": "Rome"}]
@@ -90,7 +93,9 @@ def test_a_verdict_is_a_field_or_the_first_word(text: str, verdict: bool | None)
 def test_a_real_model_gives_a_verdict(local_model: str) -> None:
     verdicts: Judge = judge("Is it polite?", model=local_model)
     request = verdicts.ask(Result(0, "", 0, {}, {}, "Greet me.", Reply("Hello.")))
-    reply = ask(Request(request.messages, schema=request.schema, max_tokens=60), model=local_model, temperature=0)
+    settings = request.settings.changed({"max_tokens": 60, "temperature": 0})
+    reply = Asker(Models()).answered(replace(request, settings=settings)).reply
+    assert reply is not None
     assert verdicts.read(reply) in (True, False)
 
 

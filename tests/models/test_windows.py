@@ -291,7 +291,7 @@ def test_the_users_file_says_who_thinks_in_every_kernel(tmp_path: Path, monkeypa
             settings = Settings(model=model)
             limit, _ = models.by_name(settings)
             target = models.target(settings, ask=False)
-            assert limit == target.budget().limit
+            assert limit == target.limit
             reserves.append((target.reserve, target.thinks))
     assert reserves == [(4_096, None), (25_000, True), (8_000, True), (4_096, False)]
 

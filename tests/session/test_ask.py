@@ -7,8 +7,7 @@ from pathlib import Path
 
 from answering_rows import answering_rows
 
-from jupyter_ctx import Message, ask
-from jupyter_ctx.providers.base import Request
+from jupyter_ctx import ask
 from jupyter_ctx.testing import ScriptedProvider
 
 
@@ -31,13 +30,6 @@ def test_messages_are_sent_as_they_are() -> None:
     assert ask(said, provider=guest).text == "Blue."
     sent = [(message.role, message.content) for message in guest.requests[0].messages]
     assert sent == [(message["role"], message["content"]) for message in said]
-
-
-def test_a_request_brings_its_own_settings() -> None:
-    guest = ScriptedProvider("Blue.")
-    request = Request((Message("user", "Which?"),), max_tokens=7, temperature=0.25)
-    ask(request, provider=guest)
-    assert (guest.requests[0].max_tokens, guest.requests[0].temperature) == (7, 0.25)
 
 
 def test_several_threads_may_ask_at_once() -> None:

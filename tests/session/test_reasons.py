@@ -61,7 +61,7 @@ def test_compact_at_in_tokens_makes_room_there_however_large_the_window_is() -> 
 
 def test_where_max_turns_stops_a_request_its_remedy_helps() -> None:
     chat = chat_of(window=400, max_turns=2, on_overflow="stop")
-    assert "%chat trim 2" in str(refusal(chat, "x" * 100))
+    assert "trim N" in str(refusal(chat, "x" * 100))
     chat.trim(2)
     assert chat.send("x" * 100).text
 

@@ -11,8 +11,8 @@ from jupyter_ctx.display.widgets.gauge import share_of
 from jupyter_ctx.magics.sent_parts import replay_bundle
 from jupyter_ctx.session import actions
 from jupyter_ctx.session.complete import StreamListener
+from jupyter_ctx.session.preview import Replayed, replayed_turns
 from jupyter_ctx.session.prompt import Prompt
-from jupyter_ctx.session.reading import Replayed, replayed_turns
 from jupyter_ctx.session.send import send_prompt
 from jupyter_ctx.testing import Answer, ScriptedProvider
 

@@ -50,7 +50,7 @@ def test_a_preview_shows_all_that_adds_up_to_it_and_what_stays_out(chat: Chat) -
 
 
 def test_in_a_list_each_is_one_line(chat: Chat) -> None:
-    shown = pretty([chat.history(), chat.usage(), chat.preview("x"), Reply("Because " * 90, Usage(3, 4), model="m/x")])
+    shown = pretty([chat.history(), chat.usage(), Reply("Because " * 90, Usage(3, 4), model="m/x")])
     assert shown.count("\n") <= 4
     assert "History(2 rows)" in shown
     assert "Usages(2 rows)" in shown

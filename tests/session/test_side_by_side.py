@@ -18,8 +18,8 @@ from jupyter_ctx.providers.base import Request
 from jupyter_ctx.runtime.frontend import Origin
 from jupyter_ctx.session.actions import versions_of
 from jupyter_ctx.session.prompt import Prompt
-from jupyter_ctx.session.reading import chosen_answer
 from jupyter_ctx.session.side_by_side import Candidate, ask_each
+from jupyter_ctx.session.stored import chosen_answer
 from jupyter_ctx.testing import Answer, ScriptedProvider
 
 
