@@ -15,8 +15,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -25,7 +24,7 @@ from .context.overflow import Overflow, classify_overflow
 from .context.usage import Usage
 from .context.windows import ContextWindow
 from .conversation.messages import Message, StopReason, ToolCall, ToolResult, ToolRound, ToolSpec
-from .errors import ChatError, ContextOverflowError, InvalidRequestError, ProviderConnectionError, in_words
+from .errors import ChatError, ContextOverflowError, InvalidRequestError, ProviderConnectionError
 from .providers.base import ModelInfo, Provider, Reply, Request, Thought, streaming
 from .providers.plugins import PluginProvider, breach, stray
 
@@ -188,13 +187,9 @@ def check_provider(provider: object, request: Request = ASKED, *, too_long: Requ
     """Check that a provider keeps the contract of :class:`~jupyter_ctx.Provider`. Raises AssertionError where not.
 
     ``request`` is sent several times, from two threads too; ``too_long`` is a request that the model must refuse.
-    A ChatError of the provider's own, such as a missing key, is raised as it is.
+    An error of the provider's own, such as a missing key, is raised as it is.
     """
-    with _raising_chat_errors():
-        _check(provider, _Checked(provider, "checked/model"), request, too_long)
-
-
-def _check(provider: object, kept: Provider, request: Request, too_long: Request | None) -> None:
+    kept = PluginProvider(provider, "checked/model")
     assert kept.served_window(ask=False) is None or isinstance(kept.served_window(ask=False), ContextWindow), (
         "served_window() returns a ContextWindow or None"
     )
@@ -230,28 +225,8 @@ def _check_tools(provider: object, request: Request) -> None:
         assert len({*names, ""}) == len(names) + 1, "each call has an id of its own"
 
 
-class _Checked(PluginProvider):
-    """A guest that takes an error of any other kind than ChatError for a breach of the contract."""
-
-    @contextmanager
-    def _naming(self) -> Iterator[None]:
-        with _raising_chat_errors():
-            yield
-
-
-@contextmanager
-def _raising_chat_errors() -> Iterator[None]:
-    """Raise AssertionError for an error that is no ChatError."""
-    try:
-        yield
-    except (AssertionError, ChatError):
-        raise
-    except Exception as error:
-        raise AssertionError(f"a provider raises a ChatError where something goes wrong; {in_words(error)}") from error
-
-
 def _streamed(provider: Any, request: Request) -> list[object]:
-    with _raising_chat_errors(), streaming(provider, request) as stream:
+    with streaming(provider, request) as stream:
         wrong = breach(stream)
         assert not wrong, wrong
         return list(stream)

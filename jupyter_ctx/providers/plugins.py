@@ -45,7 +45,7 @@ class PluginProvider(Provider):
         Raises ProviderError where the stream is of another kind or has no Reply.
         """
         item: Piece | Reply | None = None
-        with self._naming(), streaming(self._given, self._asked(request)) as stream:
+        with _raising(f"{self._where} failed"), streaming(self._given, self._asked(request)) as stream:
             if wrong := breach(stream):
                 raise ProviderError(f"{self._where} failed: {wrong}")
             for each in stream:
@@ -91,13 +91,8 @@ class PluginProvider(Provider):
     def _answer(self, name: str, default: Any, *given: Any, **named: Any) -> Any:
         """Return what the provider's method of this name does, or the default where there is none."""
         method = getattr(self._given, name, None)
-        with self._naming():
-            return default if method is None else method(*given, **named)
-
-    @contextmanager
-    def _naming(self) -> Iterator[None]:
         with _raising(f"{self._where} failed"):
-            yield
+            return default if method is None else method(*given, **named)
 
 
 @contextmanager
