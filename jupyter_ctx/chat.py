@@ -76,7 +76,8 @@ class Chat:
         session = Session(begin, Models(answers), journal, total=journal.sum() if journal is not None else None)
         if journal is not None and opened is not None:
             session.restore(opened, given)
-            _say_where_it_is_a_copy(journal, name, len(session.conversation.places))
+            if opened.note and name not in (None, journal.name):
+                journal.notices.append(opened.note)
         self.session = session
         session.learn_functions(settings)
         if api_key is not None:
@@ -301,15 +302,6 @@ def _handed_in(provider: SupportsStream | None, model: str | None, **other: str 
     for name in [name for name, value in other.items() if value is not None and provider is not None]:
         raise InvalidRequestError(f"{name} has no effect with provider=: give it to the provider.")
     return None if provider is None else plugin(provider, model)
-
-
-def _say_where_it_is_a_copy(journal: ConversationWriter, name: str | None, turns: int) -> None:
-    """Add a notice where the conversation of this name was open already."""
-    if name not in (None, journal.name):
-        journal.notices.append(
-            f"{name!r} is open already, here or in another process: this is a copy of it, {journal.name!r}, "
-            f"with {words.turns(turns)}. To go on with {name!r}, close the other one first."
-        )
 
 
 def checked_name(name: str) -> str:

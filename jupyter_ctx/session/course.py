@@ -154,7 +154,7 @@ def _table_in(text: str) -> tuple[dict[str, Any], list[str]]:
     import tomllib  # not before there is a file
 
     try:
-        return tomllib.loads(text), []
+        return tomllib.loads(f"{text}\n"), []  # with an end that its last line can be named by
     except (ValueError, RecursionError) as error:
         problem = f"what is no TOML is ignored: {error}."
     lines, table, start, end = text.split("\n"), dict[str, Any](), 0, 1

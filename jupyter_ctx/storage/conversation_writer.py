@@ -145,7 +145,8 @@ class ConversationWriter:
         opened = self.read(claim.row)
         self._next, self._sizes = opened.next, opened.state.get("sizes", [])
         self._collect()
-        return opened._replace(note=ownership.opened_note(claim) if opened.conversation.events else "")
+        is_told = claim.how == "forked" or opened.conversation.events
+        return opened._replace(note=ownership.opened_note(claim) if is_told else "")
 
     def read(self, row: ConversationRow) -> OpenedConversation:
         """Return the content of a conversation without taking hold of it. Raises StoreError."""

@@ -170,7 +170,8 @@ def opened_note(claim: Claim) -> str:
     if claim.how == "continued":
         used = words.ago(time.time() - claim.row.updated)
         return f"Going on with {turns} of {source.name!r}, last used {used}. %chat new starts afresh."
-    return f"Another kernel holds {source.name!r}: this is a fork of it, {claim.row.name!r}, with {turns}."
+    open_already = f"{source.name!r} is open already, here or in another kernel"
+    return f"{open_already}: this is a fork of it, {claim.row.name!r}, with {turns}."
 
 
 def offer_note(row: ConversationRow) -> str:

@@ -133,14 +133,15 @@ def test_a_second_kernel_on_a_notebook_starts_with_a_fork_and_says_so(notebook: 
     notebook.run(TALK)
     other.start()
     assert other.run("%chat").splitlines()[0] == (
-        "Another kernel holds 'main': this is a fork of it, 'main-2', with 1 turn."
+        "'main' is open already, here or in another kernel: this is a fork of it, 'main-2', with 1 turn."
     )
     assert re.search(r"^main +1 turn .* in another kernel$", other.run("%chat list"), re.M)
     assert "Another kernel talks in 'main'" in other.fail("%chat delete main")
     said = other.run("%chat switch main").splitlines()
     assert said[:2] == [
-        "Another kernel holds 'main': this is a fork of it, 'main-3', with 1 turn.", "Talking in 'main-3': 1 turn.",
-    ]  # fmt: skip
+        "'main' is open already, here or in another kernel: this is a fork of it, 'main-3', with 1 turn.",
+        "Talking in 'main-3': 1 turn.",
+    ]
     other.run(TALK)
     assert notebook.value(PROMPTS) == ["Say one."]
 
