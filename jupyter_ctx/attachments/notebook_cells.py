@@ -14,10 +14,11 @@ from typing import Any
 from ..context.summary_facts import fenced
 from ..context.vision import image_size
 from ..conversation.messages import Attachment
+from ..conversation.text_safety import clean
 from ..errors import ChatError, InvalidRequestError
 from ..runtime.redaction import Redactor
 from ..wording import counted
-from .attached import Attached, Blanks, TextRoom
+from .attached import Attached, TextRoom, blanked
 from .images import as_attachment, modest
 from .rich_text import text_in
 from .values import about_tokens
@@ -88,11 +89,6 @@ def _output(output: Mapping[str, Any]) -> str:
     if picture is not None:
         return f"\0{''.join(picture.split())}\0\n"
     return f"{text_in(forms)}\n"
-
-
-def without_pictures(text: str) -> str:
-    """Return the text of cells with a word in place of each picture."""
-    return _PICTURE.sub(NO_IMAGE, text)
 
 
 def pictures_in_text(text: str) -> list[tuple[int, int]]:
@@ -265,9 +261,9 @@ def attached_cells(
 
 def _is_sent(draft: _Draft, room: TextRoom, redactor: Redactor, known: Mapping[str, set[bytes]]) -> bool:
     """Return whether a cell is known in any of its drafts, and still has the pictures that went with it."""
-    blanked = Blanks(redactor)
     for draft.level in range(len(DRAFTS) if known else 0):
-        images = known.get(IMAGE_MARK.sub(NO_IMAGE, blanked(without_pictures(draft.text))))
+        text = clean(redactor.masked(_PICTURE.sub(NO_IMAGE, draft.text)))
+        images = known.get(IMAGE_MARK.sub(NO_IMAGE, text))
         if images is not None:
             return not images or images <= {file.data for file in with_images(draft.text, IMAGE_NAME, room)[1]}
     draft.level = 0
@@ -280,7 +276,7 @@ def _fitted(drafts: Sequence[_Draft], room: TextRoom) -> Sequence[_Draft]:
         for draft in drafts:  # the oldest first
             if level == 0 or sum(each.tokens for each in drafts) > room.tokens:
                 draft.level = level
-                draft.tokens = room.count(without_pictures(draft.text))
+                draft.tokens = room.count(_PICTURE.sub(NO_IMAGE, draft.text))
     start = 0
     while start < len(drafts) - 1 and sum(each.tokens for each in drafts[start:]) > room.tokens:
         start += 1
@@ -305,10 +301,10 @@ def _images(drafts: Sequence[_Draft], room: TextRoom) -> list[int]:
 
 def _attached(draft: _Draft, room: TextRoom, redactor: Redactor, images: int, before: int) -> Attached:
     """Return a cell as it goes with a prompt, ``images`` of its pictures as such."""
-    blanked = Blanks(redactor)
+    redactor.blanked = 0
     text, files, _ = with_images(draft.text, IMAGE_NAME, room, images, before)
     parts = [] if draft.is_whole else ["shortened"]
     unsent = len(pictures_in_text(draft.text)) - len(files)
     parts += [f"without {counted(unsent, 'picture')}"] if unsent else []
     what = ", ".join([*parts, about_tokens(draft.tokens)])
-    return Attached(draft.cell.name, blanked(text), files, what, notices=blanked.notices(draft.cell.name))
+    return blanked(draft.cell.name, redactor.masked(text), redactor, files, what)
