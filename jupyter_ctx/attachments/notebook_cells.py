@@ -67,11 +67,7 @@ def output_text(outputs: Iterable[Mapping[str, Any]]) -> str:
     for output in outputs:
         is_on_a_line = output["output_type"] == "stream" or not text or text.endswith("\n")
         text += ("" if is_on_a_line else "\n") + _output(output)
-    return LONG_OUTPUT_LINE.sub(_cut, text.strip("\n"))
-
-
-def _cut(line: re.Match[str]) -> str:
-    return f"{line[1]} … {counted(line.end() - line.end(1), 'character')} left out …"
+    return LONG_OUTPUT_LINE.sub(r"\1 … the rest of the line left out …", text.strip("\n"))
 
 
 def _output(output: Mapping[str, Any]) -> str:
@@ -89,11 +85,6 @@ def _output(output: Mapping[str, Any]) -> str:
     if picture is not None:
         return f"\0{''.join(picture.split())}\0\n"
     return f"{text_in(forms)}\n"
-
-
-def pictures_in_text(text: str) -> list[tuple[int, int]]:
-    """Return the width and the height of each picture in the text of cells, in pixels; 0 where it cannot be read."""
-    return [picture[:2] for picture in map(_read_picture, _PICTURE.findall(text))]
 
 
 def with_images(
@@ -148,7 +139,6 @@ NAMED_CELLS = re.compile(r"cells(?::(all)|:(\d+)(?:-(\d+))?)?|In\[(\d+):(\d+)\]"
 CELLS_TITLE = "Cells of the notebook, in its order:\n\n"  # above the first, without numbers, which a restart changes
 IMAGE_NAME = "cells"
 MORE = "%chat config attach_share 0.3 sends more of cells"
-MOST_CELL_NUMBERS = 12  # numbers of cells in an error
 DRAFTS = ((60, 400), (20, 400), (6, 400), (2, 400), (2, 40), (2, 8))  # most lines of what a cell showed, of its code
 Sent = tuple[str, Sequence[Attachment]]  # the text and the files of one thing that went with a prompt
 
@@ -193,10 +183,7 @@ def cells_named(word: str, ran: Sequence[Any], newest: Sequence[Any]) -> Sequenc
         raise InvalidRequestError(f"-a {word}: {first} comes after {last}. Nothing was sent.")
     cells = [cell for cell in ran if first <= cell.number <= last]
     if not cells:
-        numbers = ", ".join(str(cell.number) for cell in ran[-MOST_CELL_NUMBERS:])
-        there = f"There are {numbers}" if numbers else "None has run yet"
-        not_these = "chat cells, and cells of %chat lines alone, do not count"
-        raise InvalidRequestError(f"-a {word}: no such cell ran above. {there}; {not_these}. Nothing was sent.")
+        raise InvalidRequestError(f"-a {word}: no such cell ran above, chat cells aside. Nothing was sent.")
     return cells
 
 
@@ -243,19 +230,17 @@ def attached_cells(
     drafts = [draft for draft in map(_Draft, cells) if not _is_sent(draft, room, redactor, known)]
     room = room.for_data()
     room = replace(room, tokens=max(0, room.tokens - math.ceil(room.count(CELLS_TITLE))))
-    fitting, found, before = _fitted(drafts, room), list[Attached](), 0
+    fitting, found = _fitted(drafts, room), list[Attached]()
     for draft, most in zip(fitting, _images(fitting, room), strict=True):
-        part = _attached(draft, room, redactor, most, before)
-        before += len(part.files)
-        found.append(part)
+        before = sum(len(part.files) for part in found)
+        found.append(_attached(draft, room, redactor, most, before))
+    if not found:
+        return ()
     left_out = len(drafts) - len(fitting)
-    if left_out:
-        line = f"{counted(left_out, 'older cell')} did not fit."
-        found[0] = replace(found[0], notices=(*found[0].notices, line))
+    lines = (f"{counted(left_out, 'older cell')} did not fit.",) if left_out else ()
+    found[0] = replace(found[0], text=f"{CELLS_TITLE}{found[0].text}", notices=(*found[0].notices, *lines))
     if left_out or any(draft.level and not draft.is_whole for draft in fitting):
         found[-1] = replace(found[-1], more=MORE)
-    if found:
-        found[0] = replace(found[0], text=f"{CELLS_TITLE}{found[0].text}")
     return tuple(found)
 
 
@@ -277,10 +262,9 @@ def _fitted(drafts: Sequence[_Draft], room: TextRoom) -> Sequence[_Draft]:
             if level == 0 or sum(each.tokens for each in drafts) > room.tokens:
                 draft.level = level
                 draft.tokens = room.count(_PICTURE.sub(NO_IMAGE, draft.text))
-    start = 0
-    while start < len(drafts) - 1 and sum(each.tokens for each in drafts[start:]) > room.tokens:
-        start += 1
-    return drafts[start:]
+    while len(drafts) > 1 and sum(each.tokens for each in drafts) > room.tokens:
+        drafts = drafts[1:]
+    return drafts
 
 
 def _images(drafts: Sequence[_Draft], room: TextRoom) -> list[int]:
@@ -289,7 +273,7 @@ def _images(drafts: Sequence[_Draft], room: TextRoom) -> list[int]:
     counts = list[int]()
     for draft in reversed(drafts):
         count = 0
-        for width, height in pictures_in_text(draft.text):
+        for width, height, _ in map(_read_picture, _PICTURE.findall(draft.text)):
             tokens = room.vision.tokens(width, height)
             if tokens > left and any([*counts, count]):
                 break
@@ -304,7 +288,7 @@ def _attached(draft: _Draft, room: TextRoom, redactor: Redactor, images: int, be
     redactor.blanked = 0
     text, files, _ = with_images(draft.text, IMAGE_NAME, room, images, before)
     parts = [] if draft.is_whole else ["shortened"]
-    unsent = len(pictures_in_text(draft.text)) - len(files)
+    unsent = len(_PICTURE.findall(draft.text)) - len(files)
     parts += [f"without {counted(unsent, 'picture')}"] if unsent else []
     what = ", ".join([*parts, about_tokens(draft.tokens)])
     return blanked(draft.cell.name, redactor.masked(text), redactor, files, what)
