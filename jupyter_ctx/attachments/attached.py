@@ -65,29 +65,7 @@ def with_attached(prompt: str, attached: Iterable[Attached]) -> tuple[str, tuple
     return "\n\n".join(texts), tuple(file for part in parts for file in part.files)
 
 
-class Blanks:
-    """Blanks secrets in the texts of one value, and counts them."""
-
-    def __init__(self, redactor: Redactor) -> None:
-        self._redactor, self.count = redactor, 0
-
-    def __call__(self, text: str) -> str:
-        """Return a text with ``***`` for every secret, which any provider takes."""
-        return clean(self.masked(text))
-
-    def masked(self, text: str) -> str:
-        """Return a text with ``***`` for every secret."""
-        before = self._redactor.blanked
-        masked = self._redactor.masked(text)
-        self.count += self._redactor.blanked - before
-        return masked
-
-    def hides(self, name: object, value: object) -> bool:
-        """Return whether a value is secret for its name; it then counts as blanked."""
-        is_secret = self._redactor.is_secret(name, value)
-        self.count += is_secret
-        return is_secret
-
-    def notices(self, name: str) -> tuple[str, ...]:
-        """Return a line about the keys that were blanked, if there were any."""
-        return tuple(filter(None, [blanked_line(name, self.count)]))
+def blanked(name: str, text: str, redactor: Redactor, files: tuple[Attachment, ...] = (), what: str = "") -> Attached:
+    """Return a thing with a line about the secrets that a redactor has blanked in its ``text``, if there were any."""
+    notice = blanked_line(name, redactor.blanked)
+    return Attached(name, clean(text), files, what, notices=(notice,) if notice else ())

@@ -12,14 +12,11 @@ from ..conversation.messages import Attachment
 from ..conversation.text_safety import clean
 from ..errors import InvalidRequestError
 from ..runtime.redaction import Redactor
-from .attached import Attached, Blanks, TextRoom
-from .images import IMAGE_TYPES, MOST_IMAGE_BYTES, ImageFile, as_attachment, guessed_tokens, media_type_of, modest
+from .attached import Attached, TextRoom, blanked
+from .images import MOST_IMAGE_BYTES, ImageFile, as_attachment, guessed_tokens, media_type_of, modest
 from .notebook_cells import notebook_text, with_images
 
-BYTES_THAT_TELL = 16_384  # an image or a PDF from a text, at the beginning of a file
 MOST_BYTES = 32_000_000  # what the largest requests may have
-MOST_IMAGE_FILE = 200_000_000  # of an image, which is made smaller
-UTF_16_MARKS = (b"\xff\xfe", b"\xfe\xff")  # which Windows writes
 
 
 def exists(word: str) -> bool:
@@ -36,21 +33,28 @@ def attached_file(path: Path, redactor: Redactor, room: TextRoom) -> Attached:
     media_type = media_type_of(data)
     if media_type is not None:
         return attached_data(path.name, media_type, data, room.vision)
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        text = "\0"
+    if "\0" in text:
+        raise InvalidRequestError(
+            f"-a {path}: neither UTF-8 text, nor a PNG, JPEG, GIF or WebP image, nor a PDF. "
+            "Read it in a cell, with its encoding if it is text, and attach the variable: -a NAME."
+        )
     is_notebook = path.suffix.lower() == ".ipynb"
-    return attached_text(path.name, _text(path, data), f"File {path.name}", redactor, room, is_notebook=is_notebook)
+    return attached_text(path.name, text, f"File {path.name}", redactor, room, is_notebook=is_notebook)
 
 
 def attached_text(
     name: str, text: str, head: str, redactor: Redactor, room: TextRoom, *, is_notebook: bool
 ) -> Attached:
     """Return a file's or a page's text below its ``head``, with secrets blanked; of a notebook its cells."""
-    blanked, files, what = Blanks(redactor), tuple[Attachment, ...](), ""
+    redactor.blanked, files, what = 0, tuple[Attachment, ...](), ""
     cells = notebook_text(text) if is_notebook else None
     if cells is not None:
         text, files, what = with_images(cells, name, room)
-    whole = f"{blanked(head)}:\n{fenced(blanked(text))}"
-    notices = tuple(f"{line} --no-redact sends it as it is." for line in blanked.notices(name))
-    return Attached(name, whole, files, what, notices=notices)
+    return blanked(name, f"{redactor.masked(head)}:\n{fenced(redactor.masked(text))}", redactor, files, what)
 
 
 def attached_data(name: str, media_type: str, data: bytes, vision: Vision) -> Attached:
@@ -73,26 +77,10 @@ def _read(path: Path) -> bytes:
         if not S_ISREG(path.stat().st_mode):  # a device may never end, and a pipe may never begin
             raise InvalidRequestError(f"-a {path} is not a regular file: name an image, a PDF or a text file.")
         with path.open("rb") as file:
-            data = file.read(BYTES_THAT_TELL)
-            most = MOST_IMAGE_FILE if media_type_of(data) in IMAGE_TYPES else MOST_BYTES
-            data += file.read(most)
+            data = file.read(MOST_BYTES + 1)
     except OSError as error:
         raise InvalidRequestError(f"-a {path}: {error.strerror} (looked for from {Path.cwd()}).") from None
-    if not data:
-        raise InvalidRequestError(f"-a {path}: the file is empty.")
-    if len(data) > most:
-        raise InvalidRequestError(f"-a {path}: the file has more than the {most:,} bytes that can be sent.")
+    if not 0 < len(data) <= MOST_BYTES:
+        problem = f"is larger than the {MOST_BYTES:,} bytes that can be sent" if data else "is empty"
+        raise InvalidRequestError(f"-a {path}: the file {problem}.")
     return data
-
-
-def _text(path: Path, data: bytes) -> str:
-    try:
-        text = data.decode("utf-16" if data.startswith(UTF_16_MARKS) else "utf-8-sig")
-    except UnicodeDecodeError:
-        text = "\0"
-    if "\0" in text:
-        raise InvalidRequestError(
-            f"-a {path}: neither UTF-8 text, nor a PNG, JPEG, GIF or WebP image, nor a PDF. "
-            "Read it in a cell, with its encoding if it is text, and attach the variable: -a NAME."
-        )
-    return text

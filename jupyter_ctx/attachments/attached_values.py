@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
 from inspect import getsource
-from io import BytesIO, StringIO
 from os import PathLike
 from pathlib import Path, PurePath
 from textwrap import dedent
@@ -19,15 +18,16 @@ from ..runtime.files import path_of
 from ..runtime.redaction import Redactor
 from ..runtime.secret_texts import BLANKED
 from ..template.expressions import described
-from .attached import Attached, Blanks, TextRoom
+from .attached import Attached, TextRoom, blanked
 from .attached_files import attached_data, attached_file, exists
 from .errors import attached_error, failure_of
-from .images import SIGNATURE_BYTES, as_attachment, media_type_of, pictures_in
+from .images import as_attachment, media_type_of, pictures_in
 from .user_code import call_user_code
 from .values import about_tokens, fenced_block, fit_text, value_text
 from .web_pages import Address, attached_address, is_address
 
 LONGEST_NAME = 80  # characters of a file's name in an error
+Sent = tuple[str, tuple[Attachment, ...], str]  # the text and the files of a value, and what was sent of what
 
 
 def parts_given(given: Any, attach: Callable[[str, Any], Attached]) -> tuple[Attached, ...]:
@@ -76,43 +76,35 @@ def attached_value(name: str, value: Any, room: TextRoom, redactor: Redactor) ->
         return attached_file(Path(value), redactor, room)
     if issubclass(kind, BaseException):
         return attached_error(failure_of(value), room, redactor, name)
-    if kind in (BytesIO, StringIO):  # not read, which would move on in it
-        value = value.getvalue()
-    if kind in (bytes, BytesIO) and media_type_of(value[:SIGNATURE_BYTES]) == "application/pdf":
+    if kind is bytes and media_type_of(value) == "application/pdf":
         return attached_data(name, "application/pdf", value, room.vision)
-    blanked = Blanks(redactor)
-    text, files, what = _sent(name, value, room, redactor, blanked)
-    return Attached(name, text, files, what, notices=blanked.notices(name))
+    redactor.blanked = 0
+    text, files, what = call_user_code(name, lambda: _sent(name, value, room, redactor), redactor.masked)
+    return blanked(name, text, redactor, files, what)
 
 
-def _sent(
-    name: str, value: Any, room: TextRoom, redactor: Redactor, blanked: Blanks
-) -> tuple[str, tuple[Attachment, ...], str]:  # fmt: skip
-    """Return the text and the files of a value, and what was sent of what."""
-    if isinstance(value, str | bytes) and blanked.hides(name, value):
+def _sent(name: str, value: Any, room: TextRoom, redactor: Redactor) -> Sent:
+    if isinstance(value, str | bytes) and redactor.is_secret(name, value):
         return fenced_block(name, BLANKED), (), "blanked"
-    if value is None:
-        raise InvalidRequestError(f"{name} is None: there is nothing to send.")
-    noun = described(value)
+    noun = "None" if value is None else described(value)
     with suppress(OSError, TypeError):  # what is not written in Python, or not kept
         if noun in ("a function", "a class"):
-            text, what = fit_text(name, dedent(getsource(value)).rstrip(), room, blanked)
+            text, what = fit_text(name, dedent(getsource(value)).rstrip(), room, redactor)
             return text, (), f"its source, {what}"
     if noun:
         raise InvalidRequestError(
-            f"{name} is {noun}: store what it gives in a variable, and name that. Nothing was sent."
+            f"{name} is {noun}, and only data is sent: store what it gives in a variable, and name that. "
+            "Nothing was sent."
         )
-    pictures = pictures_in(name, value, redactor.masked, room.vision.drawn)
-    files = tuple(as_attachment(each, picture) for each, picture in pictures.found)
-    texts = [f"{each}: {picture.noun}." for each, picture in pictures.found]
+    pictures, rest = pictures_in(name, value, room.vision.drawn)
+    files = tuple(as_attachment(each, picture) for each, picture in pictures)
+    texts = [f"{each}: {picture.noun}." for each, picture in pictures]
     about = []
     if files:
-        size = pictures.found[0][1].size if len(files) == 1 else f"{len(files)} images"
+        size = pictures[0][1].size if len(files) == 1 else f"{len(files)} images"
         about.append(f"{size}, {about_tokens(file_tokens(files, room.vision))}")
-    if not files or pictures.rest is not None:
-        rest = pictures.rest if files else value
-        room.count("")  # a tokenizer is loaded in its own time
-        text, what = call_user_code(name, lambda: value_text(name, rest, room, blanked), redactor.masked)
+    if rest is not None:
+        text, what = value_text(name, rest, room, redactor)
         texts.append(text)
         about.append(what)
     return "\n".join(texts), files, "; the rest as text: ".join(about)

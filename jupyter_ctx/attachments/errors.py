@@ -21,9 +21,9 @@ from ..context.summary_facts import fenced
 from ..conversation.text_safety import lasting
 from ..runtime.redaction import Redactor
 from ..wording import counted, visible
-from .attached import Attached, Blanks, TextRoom
+from .attached import Attached, TextRoom, blanked
 
-DRAFT_SIZES = ((16_000, 400), (16_000, 20), (4_000, 20), (1_000, 0))  # characters of a traceback, lines of a cell
+DRAFT_SIZES = ((16_000, 400), (4_000, 20), (1_000, 0))  # characters of a traceback, lines of a cell
 MOST_PART, MOST_LINE, MOST_STATEMENT = 4_000, 600, 6  # characters; lines
 FAILED_CELL, OTHER_CELL = "Cell", "Another cell"  # without numbers, which a restart changes
 IN_A_CELL = frozenset({"<timed exec>", "<magic-timeit>", "<stdin>"})  # code that a magic compiles, without its own line
@@ -108,26 +108,24 @@ def _library(file: str) -> str:
 
 
 def _own_name(file: str) -> str:
-    """Return a file of the user's as it is written from the working folder, else from the home folder; else nothing."""
+    """Return a file of the user's as seen from the working folder, with ~ for the home folder; empty for others."""
     if _library(file):
         return ""
     path = file if file.startswith("<") else os.path.abspath(file).removeprefix(os.getcwd() + os.sep)
-    home = os.path.expanduser("~") + os.sep
-    return f"~{os.sep}{path.removeprefix(home)}" if path.startswith(home) else path
+    return path.replace(os.path.expanduser("~") + os.sep, f"~{os.sep}", 1)
 
 
 def attached_error(failure: Failure, room: TextRoom, redactor: Redactor, name: str = "") -> Attached:
     """Return an error as it goes with a prompt, in twice the room of one text; 1,000 characters of it in any case."""
-    blanked = Blanks(redactor)
-    traceback = "".join(_safe(part, blanked) for part in failure.parts).rstrip("\n")
-    cell = [_shortened(line, MOST_LINE) for line in blanked(visible(failure.cell)).rstrip().splitlines()]
+    redactor.blanked = 0
+    traceback = "".join(_safe(part, redactor) for part in failure.parts).rstrip("\n")
+    cell = [_shortened(line, MOST_LINE) for line in redactor.masked(visible(failure.cell)).rstrip().splitlines()]
     running = re.findall(rf'File "{FAILED_CELL}", line (\d+)', traceback) or [1]
 
     def draft(characters: int, lines: int) -> str:
         text = f"The error, without the values of variables:\n{fenced(_shortened(traceback, characters))}"
-        if not (cell and lines):
-            return text
-        return f"{text}\n\nThe cell that failed:\n{fenced(_excerpt(cell, int(running[-1]), lines))}"
+        code = fenced(_excerpt(cell, int(running[-1]), lines)) if cell and lines else ""
+        return f"{text}\n\nThe cell that failed:\n{code}" if code else text
 
     drafts = [draft(*size) for size in DRAFT_SIZES]
     text = next((text for text in drafts if room.count(text) <= 2 * room.tokens), drafts[-1])
@@ -135,23 +133,23 @@ def attached_error(failure: Failure, room: TextRoom, redactor: Redactor, name: s
     what = f"{failure.kind}, {'' if is_whole else 'shortened, '}about {round(room.count(text)):,} tokens"
     text = f"{name}:\n{text}" if name else text
     name = name or ("error" if failure.number is None else f"error of cell [{failure.number}]")
-    return Attached(name, text, what=what, notices=blanked.notices(name))
+    return blanked(name, text, redactor, what=what)
 
 
-def _safe(part: str, blanked: Blanks) -> str:
+def _safe(part: str, redactor: Redactor) -> str:
     """Return a part of a traceback without keys, of which some are known by their place behind the label."""
     start = _LABEL.match(part)
     end = start.end() if start else 0
     text = _shortened(part[end:], 10 * MOST_PART)  # a key that this cuts is in what is left out below
-    return part[:end] + _shortened(blanked(visible(lasting(text))), MOST_PART)
+    return part[:end] + _shortened(redactor.masked(visible(lasting(text))), MOST_PART)
 
 
 def _excerpt(lines: list[str], line: int, most: int) -> str:
     """Return the lines of a cell; where it has more than ``most``, those around one of them."""
     start = max(0, min(line - 1 - most // 2, len(lines) - most))
     end = min(start + most, len(lines))
-    left_out = [f"# … {counted(count, 'line')} left out …" if count else "" for count in (start, len(lines) - end)]
-    return "\n".join([*left_out[:1], *lines[start:end], *left_out[1:]]).strip("\n")
+    above, below = (f"# … {counted(count, 'line')} left out …" * bool(count) for count in (start, len(lines) - end))
+    return "\n".join([above, *lines[start:end], below]).strip("\n")
 
 
 def _shortened(text: str, most: int) -> str:

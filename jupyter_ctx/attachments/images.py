@@ -8,17 +8,16 @@ from __future__ import annotations
 import re
 import sys
 from base64 import b64decode
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from io import BytesIO
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..context.vision import UNKNOWN_VISION, image_size
 from ..conversation.messages import Attachment
 from ..errors import InvalidRequestError, MissingDependencyError
 from ..template.expressions import module_of
-from .user_code import call_user_code
 
 FILE_SIGNATURES = (  # what a file begins with; its name may say anything
     (rb"\x89PNG\r\n\x1a\n", "image/png"),
@@ -27,7 +26,6 @@ FILE_SIGNATURES = (  # what a file begins with; its name may say anything
     (rb"RIFF[\s\S]{4}WEBP", "image/webp"),
     (rb"%PDF-", "application/pdf"),
 )
-SIGNATURE_BYTES = 32  # that are enough to tell
 IMAGE_TYPES = tuple(kind for _, kind in FILE_SIGNATURES if kind.startswith("image/"))
 PDF_PAGE = rb"/Type\s*/Page\b"
 TOKENS_A_PAGE, BYTES_A_PAGE = 2_000, 50_000
@@ -61,22 +59,18 @@ class ImageFile:
     @property
     def size(self) -> str:
         """Its pixels, and those of the whole."""
-        whole = f", reduced from {_pixels(*self.of)}" if self.of else ""
-        return f"{_pixels(self.width, self.height)}{whole}" if self.width else "image"
+        whole = f", reduced from {self.of[0]:,} × {self.of[1]:,}" if self.of else ""
+        return f"{self.width:,} × {self.height:,}{whole}" if self.width else "image"
 
     @property
     def noun(self) -> str:
         """What is sent, for the model."""
-        return f"an image of {_pixels(self.width, self.height)} pixels" if self.width else "an image"
+        return f"an image of {self.width:,} × {self.height:,} pixels" if self.width else "an image"
 
 
 def as_attachment(name: str, image: ImageFile) -> Attachment:
     """Return an image as it goes beside a prompt."""
     return Attachment(name, image.media_type, image.data, guessed_tokens(image.media_type, image.data))
-
-
-def _pixels(width: int, height: int) -> str:
-    return f"{width:,} × {height:,}"
 
 
 def modest(name: str, data: bytes, edge: int) -> ImageFile:
@@ -100,50 +94,35 @@ def modest(name: str, data: bytes, edge: int) -> ImageFile:
         raise kind(f"{large}. Pillow makes it smaller (pip install pillow), but: {error}. Nothing was sent.") from None
 
 
-def of_pil(name: str, image: Any, edge: int, most: int = MOST_IMAGE_BYTES) -> ImageFile:
+def of_pil(name: str, image: Any, edge: int) -> ImageFile:
     """Return an image of Pillow as an upright file without its metadata, which may tell where it was taken.
 
-    Its longer edge has ``edge`` pixels at most, half of them where it has more than ``most`` bytes.
+    Its longer edge has ``edge`` pixels at most. A photograph, and what has many bytes, is a JPEG, else a PNG.
     """
-    from PIL import ImageOps
+    from PIL import Image, ImageOps
 
     if not all(image.size):
-        raise InvalidRequestError(f"{name} is an empty image of {_pixels(*image.size)} pixels. Nothing was sent.")
+        raise InvalidRequestError(f"{name} is an empty image. Nothing was sent.")
     is_photo = image.format in ("JPEG", "MPO", "WEBP")  # which lose something anyway
     whole = ImageOps.exif_transpose(image)
-    if whole.mode not in ("L", "RGB", "RGBA"):
-        whole = whole.convert("RGBA" if whole.has_transparency_data else "RGB")
-    for longer in (edge, edge // 2):
-        made = ImageOps.contain(whole, (longer, longer)) if max(whole.size) > longer else whole.copy()
-        made.info = {}
-        media_type, data = _encoded(made, is_photo, min(most, PLAIN_BYTES))
-        if len(data) <= most:
-            break
-    return ImageFile(media_type, data, *made.size, whole.size if made.size != whole.size else None)
-
-
-def _encoded(image: Any, is_photo: bool, most_png: int) -> tuple[str, bytes]:
-    """Return a PNG, or a JPEG of a photograph and of what has more bytes, on white where it is transparent."""
-    file = BytesIO()
-    if not is_photo or image.mode == "RGBA":
-        image.save(file, format="PNG")
-        if file.tell() <= most_png:
-            return "image/png", file.getvalue()
-    if image.mode == "RGBA":
-        white = image.copy()
-        white.paste("white", (0, 0, *image.size))
-        white.alpha_composite(image)
-        image = white.convert("RGB")
-    file = BytesIO()
-    image.save(file, format="JPEG", quality=QUALITY)
-    return "image/jpeg", file.getvalue()
+    made = whole.convert("RGBA" if whole.has_transparency_data else "RGB")
+    made.thumbnail((edge, edge))
+    made.info = {}
+    media_type, file = "image/png", BytesIO()
+    if not is_photo:
+        made.save(file, format="PNG")
+    if is_photo or file.tell() > PLAIN_BYTES:
+        white = Image.new("RGBA", made.size, "white")
+        white.alpha_composite(made.convert("RGBA"))
+        media_type, file = "image/jpeg", BytesIO()
+        white.convert("RGB").save(file, format="JPEG", quality=QUALITY)
+    return ImageFile(media_type, file.getvalue(), *made.size, whole.size if made.size != whole.size else None)
 
 
 # images of values
 
 MOST_PICTURES = 10  # of one value
 LOOKED_AT = 100  # members of a collection that is searched for pictures, at most
-LARGEST = 2_048  # pixels of the longer edge of a picture that is kept for whichever model is asked later
 WITHOUT_PICTURES = ("builtins", "ipywidgets", "jupyter_ctx")  # whose values are not displayed as images
 CHART_EXPORTS: dict[str, tuple[str, dict[str, Any]]] = {  # of a chart, by its class: the method, and keywords
     "plotly.BaseFigure": ("write_image", {}),
@@ -151,50 +130,41 @@ CHART_EXPORTS: dict[str, tuple[str, dict[str, Any]]] = {  # of a chart, by its c
 }
 
 
-class Pictures(NamedTuple):
-    """The pictures that a value is or has, with their names, and its other members; ``None``: there are none."""
+def pictures_in(name: str, value: Any, edge: int) -> tuple[list[tuple[str, ImageFile]], Any]:
+    """Return the pictures that a value is or has, with their names, and what is no picture of it, or ``None``.
 
-    found: list[tuple[str, ImageFile]]
-    rest: Any = None
-
-
-def pictures_in(name: str, value: Any, masked: Callable[[str], str], edge: int = LARGEST) -> Pictures:
-    """Return the picture that a value is, or those among its members; ``edge``: their most pixels a side.
-
-    Raises InvalidRequestError.
+    ``edge``: their most pixels a side. Raises InvalidRequestError, and whatever drawing raises.
     """
-    return call_user_code(name, lambda: _pictures(name, value, edge), masked)
-
-
-def _pictures(name: str, value: Any, edge: int) -> Pictures:
     image = _image(name, _figure_of(value), edge)
     if image is not None:
-        return Pictures([(name, image)])
-    members, found, rest = _members(value), dict[int, tuple[str, ImageFile]](), dict[Any, Any]()
-    sources = {key: _figure_of(member) for key, member in members.items()}
-    for key, source in sources.items():
+        return [(name, image)], None
+    found, rest = dict[int, tuple[str, ImageFile]](), dict[Any, Any]()
+    sources = [(key, member, _figure_of(member)) for key, member in _members(value)]  # which keeps their ids apart
+    for key, member, source in sources:
         label = f"{name}[{key!r}]"
         image = None if id(source) in found else _image(label, source, edge)
         if image is not None:
             found[id(source)] = label, image
         if id(source) not in found:
-            rest[key] = members[key]
+            rest[key] = member
         if len(found) > MOST_PICTURES:
             raise InvalidRequestError(
-                f"{label} is one more picture than the {MOST_PICTURES} that go with a prompt: name some of them, "
-                f"such as {next(iter(found.values()))[0]}. Nothing was sent."
+                f"{name} has more than the {MOST_PICTURES} pictures that go with a prompt: name some of them, "
+                f"such as {name}[{sources[0][0]!r}]. Nothing was sent."
             )
+    if not found:
+        return [], value
     others = rest if isinstance(value, dict) else [*rest.values()]
-    return Pictures([*found.values()], others if found and rest else None)
+    return [*found.values()], others or None
 
 
-def _members(value: Any) -> dict[Any, Any]:
-    """Return the members of a small collection by their keys; nothing for any other value."""
+def _members(value: Any) -> list[tuple[Any, Any]]:
+    """Return the members of a small collection with their keys; nothing for any other value."""
     if type(value).__name__ in ("ndarray", "Series") and str(getattr(value, "dtype", "")) == "object":
         value = sys.modules["numpy"].ravel(value).tolist()
     if not isinstance(value, dict | list | tuple) or len(value) > LOOKED_AT:
-        return {}
-    return value if isinstance(value, dict) else dict(enumerate(value))
+        return []
+    return list(value.items() if isinstance(value, dict) else enumerate(value))
 
 
 def _figure_of(value: Any) -> Any:
@@ -214,29 +184,18 @@ def _figure_of(value: Any) -> Any:
 def _image(name: str, value: Any, edge: int) -> ImageFile | None:
     """Return the image that a value is drawn as; ``None``: it is none."""
     bases = [f"{module_of(base)}.{base.__name__}" for base in type(value).__mro__]
-    if "matplotlib.Figure" in bases:
-        return _drawn_by_matplotlib(name, value, edge)
     if "PIL.Image" in bases:
         return of_pil(name, value, edge)
-    export, keywords = next((CHART_EXPORTS[base] for base in bases if base in CHART_EXPORTS), ("", {}))
-    if export:
-        file = BytesIO()
-        getattr(value, export)(file, format="png", **keywords)
-        data: bytes | None = file.getvalue()
-    elif "ipywidgets.Image" in bases or type(value) in (bytes, bytearray):
-        data = _image_data(bytes(getattr(value, "value", value)))
-    else:
-        data = _displayed(value)
-    return None if data is None else modest(name, data, edge)
-
-
-def _drawn_by_matplotlib(name: str, figure: Any, edge: int) -> ImageFile:
-    """Draw a figure with the margins that a cell shows, and no larger than ``edge``."""
-    file, was_stale = BytesIO(), figure.stale
-    scale = min(1.0, edge / (max(figure.get_size_inches()) * figure.dpi))
-    figure.savefig(file, format="png", dpi=scale * figure.dpi, bbox_inches="tight")
-    figure.stale = was_stale  # else pyplot draws it again at the end of the cell
-    return modest(name, file.getvalue(), edge)
+    file, export = BytesIO(), next((CHART_EXPORTS[base] for base in bases if base in CHART_EXPORTS), None)
+    if "matplotlib.Figure" in bases:
+        was_stale = value.stale
+        scale = min(1.0, edge / (max(value.get_size_inches()) * value.dpi))
+        value.savefig(file, format="png", dpi=scale * value.dpi, bbox_inches="tight")  # with the margins of a cell
+        value.stale = was_stale  # else pyplot draws it again at the end of the cell
+    elif export is not None:
+        getattr(value, export[0])(file, format="png", **export[1])
+    data = file.getvalue() or (_image_data(bytes(value)) if type(value) in (bytes, bytearray) else _displayed(value))
+    return modest(name, data, edge) if data else None
 
 
 def _displayed(value: Any) -> bytes | None:

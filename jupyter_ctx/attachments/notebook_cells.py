@@ -14,10 +14,11 @@ from typing import Any
 from ..context.summary_facts import fenced
 from ..context.vision import image_size
 from ..conversation.messages import Attachment
+from ..conversation.text_safety import clean
 from ..errors import ChatError, InvalidRequestError
 from ..runtime.redaction import Redactor
 from ..wording import counted
-from .attached import Attached, Blanks, TextRoom
+from .attached import Attached, TextRoom, blanked
 from .images import as_attachment, modest
 from .rich_text import text_in
 from .values import about_tokens
@@ -66,11 +67,7 @@ def output_text(outputs: Iterable[Mapping[str, Any]]) -> str:
     for output in outputs:
         is_on_a_line = output["output_type"] == "stream" or not text or text.endswith("\n")
         text += ("" if is_on_a_line else "\n") + _output(output)
-    return LONG_OUTPUT_LINE.sub(_cut, text.strip("\n"))
-
-
-def _cut(line: re.Match[str]) -> str:
-    return f"{line[1]} … {counted(line.end() - line.end(1), 'character')} left out …"
+    return LONG_OUTPUT_LINE.sub(r"\1 … the rest of the line left out …", text.strip("\n"))
 
 
 def _output(output: Mapping[str, Any]) -> str:
@@ -88,16 +85,6 @@ def _output(output: Mapping[str, Any]) -> str:
     if picture is not None:
         return f"\0{''.join(picture.split())}\0\n"
     return f"{text_in(forms)}\n"
-
-
-def without_pictures(text: str) -> str:
-    """Return the text of cells with a word in place of each picture."""
-    return _PICTURE.sub(NO_IMAGE, text)
-
-
-def pictures_in_text(text: str) -> list[tuple[int, int]]:
-    """Return the width and the height of each picture in the text of cells, in pixels; 0 where it cannot be read."""
-    return [picture[:2] for picture in map(_read_picture, _PICTURE.findall(text))]
 
 
 def with_images(
@@ -152,7 +139,6 @@ NAMED_CELLS = re.compile(r"cells(?::(all)|:(\d+)(?:-(\d+))?)?|In\[(\d+):(\d+)\]"
 CELLS_TITLE = "Cells of the notebook, in its order:\n\n"  # above the first, without numbers, which a restart changes
 IMAGE_NAME = "cells"
 MORE = "%chat config attach_share 0.3 sends more of cells"
-MOST_CELL_NUMBERS = 12  # numbers of cells in an error
 DRAFTS = ((60, 400), (20, 400), (6, 400), (2, 400), (2, 40), (2, 8))  # most lines of what a cell showed, of its code
 Sent = tuple[str, Sequence[Attachment]]  # the text and the files of one thing that went with a prompt
 
@@ -197,10 +183,7 @@ def cells_named(word: str, ran: Sequence[Any], newest: Sequence[Any]) -> Sequenc
         raise InvalidRequestError(f"-a {word}: {first} comes after {last}. Nothing was sent.")
     cells = [cell for cell in ran if first <= cell.number <= last]
     if not cells:
-        numbers = ", ".join(str(cell.number) for cell in ran[-MOST_CELL_NUMBERS:])
-        there = f"There are {numbers}" if numbers else "None has run yet"
-        not_these = "chat cells, and cells of %chat lines alone, do not count"
-        raise InvalidRequestError(f"-a {word}: no such cell ran above. {there}; {not_these}. Nothing was sent.")
+        raise InvalidRequestError(f"-a {word}: no such cell ran above, chat cells aside. Nothing was sent.")
     return cells
 
 
@@ -247,27 +230,25 @@ def attached_cells(
     drafts = [draft for draft in map(_Draft, cells) if not _is_sent(draft, room, redactor, known)]
     room = room.for_data()
     room = replace(room, tokens=max(0, room.tokens - math.ceil(room.count(CELLS_TITLE))))
-    fitting, found, before = _fitted(drafts, room), list[Attached](), 0
+    fitting, found = _fitted(drafts, room), list[Attached]()
     for draft, most in zip(fitting, _images(fitting, room), strict=True):
-        part = _attached(draft, room, redactor, most, before)
-        before += len(part.files)
-        found.append(part)
+        before = sum(len(part.files) for part in found)
+        found.append(_attached(draft, room, redactor, most, before))
+    if not found:
+        return ()
     left_out = len(drafts) - len(fitting)
-    if left_out:
-        line = f"{counted(left_out, 'older cell')} did not fit."
-        found[0] = replace(found[0], notices=(*found[0].notices, line))
+    lines = (f"{counted(left_out, 'older cell')} did not fit.",) if left_out else ()
+    found[0] = replace(found[0], text=f"{CELLS_TITLE}{found[0].text}", notices=(*found[0].notices, *lines))
     if left_out or any(draft.level and not draft.is_whole for draft in fitting):
         found[-1] = replace(found[-1], more=MORE)
-    if found:
-        found[0] = replace(found[0], text=f"{CELLS_TITLE}{found[0].text}")
     return tuple(found)
 
 
 def _is_sent(draft: _Draft, room: TextRoom, redactor: Redactor, known: Mapping[str, set[bytes]]) -> bool:
     """Return whether a cell is known in any of its drafts, and still has the pictures that went with it."""
-    blanked = Blanks(redactor)
     for draft.level in range(len(DRAFTS) if known else 0):
-        images = known.get(IMAGE_MARK.sub(NO_IMAGE, blanked(without_pictures(draft.text))))
+        text = clean(redactor.masked(_PICTURE.sub(NO_IMAGE, draft.text)))
+        images = known.get(IMAGE_MARK.sub(NO_IMAGE, text))
         if images is not None:
             return not images or images <= {file.data for file in with_images(draft.text, IMAGE_NAME, room)[1]}
     draft.level = 0
@@ -280,11 +261,10 @@ def _fitted(drafts: Sequence[_Draft], room: TextRoom) -> Sequence[_Draft]:
         for draft in drafts:  # the oldest first
             if level == 0 or sum(each.tokens for each in drafts) > room.tokens:
                 draft.level = level
-                draft.tokens = room.count(without_pictures(draft.text))
-    start = 0
-    while start < len(drafts) - 1 and sum(each.tokens for each in drafts[start:]) > room.tokens:
-        start += 1
-    return drafts[start:]
+                draft.tokens = room.count(_PICTURE.sub(NO_IMAGE, draft.text))
+    while len(drafts) > 1 and sum(each.tokens for each in drafts) > room.tokens:
+        drafts = drafts[1:]
+    return drafts
 
 
 def _images(drafts: Sequence[_Draft], room: TextRoom) -> list[int]:
@@ -293,7 +273,7 @@ def _images(drafts: Sequence[_Draft], room: TextRoom) -> list[int]:
     counts = list[int]()
     for draft in reversed(drafts):
         count = 0
-        for width, height in pictures_in_text(draft.text):
+        for width, height, _ in map(_read_picture, _PICTURE.findall(draft.text)):
             tokens = room.vision.tokens(width, height)
             if tokens > left and any([*counts, count]):
                 break
@@ -305,10 +285,10 @@ def _images(drafts: Sequence[_Draft], room: TextRoom) -> list[int]:
 
 def _attached(draft: _Draft, room: TextRoom, redactor: Redactor, images: int, before: int) -> Attached:
     """Return a cell as it goes with a prompt, ``images`` of its pictures as such."""
-    blanked = Blanks(redactor)
+    redactor.blanked = 0
     text, files, _ = with_images(draft.text, IMAGE_NAME, room, images, before)
     parts = [] if draft.is_whole else ["shortened"]
-    unsent = len(pictures_in_text(draft.text)) - len(files)
+    unsent = len(_PICTURE.findall(draft.text)) - len(files)
     parts += [f"without {counted(unsent, 'picture')}"] if unsent else []
     what = ", ".join([*parts, about_tokens(draft.tokens)])
-    return Attached(draft.cell.name, blanked(text), files, what, notices=blanked.notices(draft.cell.name))
+    return blanked(draft.cell.name, redactor.masked(text), redactor, files, what)

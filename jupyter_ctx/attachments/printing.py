@@ -13,12 +13,12 @@ from types import SimpleNamespace
 from typing import Any
 
 from ..conversation.text_safety import lasting
+from ..runtime.redaction import Redactor
 from ..runtime.secret_texts import BLANKED
 from ..template.expressions import module_of, shape_of
-from .attached import Blanks
 
 KEY_ROOM = 4_000  # characters beside a cut that are looked at for a key
-LEAST_TEXT, LINE, DEPTH = 24, 120, 12  # characters of a text and of a line in a collection; levels in it
+LEAST_TEXT, LINE, DEPTH = 16, 120, 12  # characters of a text and of a line in a collection; levels in it
 FEW = 32  # values of an array, or names of columns, that are told in a collection
 SHORT, DIGITS, DECIMALS = 12, 6, 3  # digits of a number that is written whole; of a longer one; behind its point
 MOST_DIGITS, COMPARED = 17, 500  # digits that tell any two numbers apart; values at each end of an array that they do
@@ -39,14 +39,12 @@ class CollectionPrinter:
     """Prints a collection with ``size`` characters of each text, and an eighth as many members of each collection.
 
     most: members in all
-    own: keeps what objects say of themselves, which are asked once
     is_whole: whether nothing was left out
     """
 
-    def __init__(self, size: int, most: int, own: dict[int, tuple[Any, str]], blanked: Blanks) -> None:
+    def __init__(self, size: int, most: int, redactor: Redactor) -> None:
         self._size, self.members, self._left = max(size, LEAST_TEXT), size // 8 + 1, most
-        self._own, self._blanked = own, blanked
-        self.is_whole = True
+        self._redactor, self.is_whole = redactor, True
 
     def text(self, value: Any, line: int = LINE) -> str:
         """Return a collection as text in lines of a length, without what is other in every kernel."""
@@ -54,12 +52,14 @@ class CollectionPrinter:
 
     def _short(self, value: Any, depth: int) -> Any:
         """Return what ``pformat`` writes of a value that is in so many collections."""
-        if isinstance(value, str | bytes):
-            return value if isinstance(value, Verbatim) else self._cut(value)
+        if isinstance(value, str):
+            return value if isinstance(value, Verbatim) else self._cut(value, repr)
+        if isinstance(value, bytes):
+            return self._cut(repr(value), str)
         attributes = attributes_of(value)
         build = COLLECTIONS.get(type(value).__repr__)
         if not attributes and build is None:
-            return self._own_text(value)
+            return self._cut(own_text(value), str)
         is_set = isinstance(value, set | frozenset)
         members: Any = sorted(value, key=repr) if is_set else attributes or value
         is_named = hasattr(members, "items")
@@ -69,7 +69,7 @@ class CollectionPrinter:
         parts: dict[Any, Any] = {}
         for key, member in first:
             label = key if attributes else self._short(key, depth + 1)
-            parts[label] = BLANKED if self._blanked.hides(key, member) else self._short(member, depth + 1)
+            parts[label] = BLANKED if self._redactor.is_secret(key, member) else self._short(member, depth + 1)
         if len(members) > len(first):
             self.is_whole = False
             parts[Verbatim("…")] = Verbatim(f"… {len(members) - len(first):,} more")
@@ -81,23 +81,13 @@ class CollectionPrinter:
         named = ", ".join(f"{name}={part!r}" for name, part in parts.items())
         return Verbatim(f"{type(value).__name__}({named})")
 
-    def _own_text(self, value: Any) -> Verbatim:
-        if id(value) not in self._own:
-            self._own[id(value)] = value, own_text(value)  # with the value, whose id nothing else takes then
-        text = self._own[id(value)][1]
-        return Verbatim(text) if len(text) <= self._size else Verbatim(self._cut(text)[1:])
-
-    def _cut(self, value: str | bytes) -> Verbatim:
-        """Return a text as Python writes it, without keys, which are found before line breaks are escaped."""
-        part = value[: self._size + KEY_ROOM]
-        if isinstance(part, str):
-            part = self._blanked.masked(part)
-        else:
-            part = self._blanked.masked(part.decode("latin-1")).encode("latin-1", "replace")
-        if len(value) <= self._size:
-            return Verbatim(repr(part))
+    def _cut(self, text: str, write: Callable[[str], str]) -> Verbatim:
+        """Return a text as it is written, without keys, which are found before line breaks are escaped."""
+        part = self._redactor.masked(text[: self._size + KEY_ROOM])
+        if len(text) <= self._size:
+            return Verbatim(write(part))
         self.is_whole = False
-        return Verbatim(f"{part[: self._size]!r}… ({len(value) - self._size:,} more)")
+        return Verbatim(f"{write(part[: self._size])}… ({len(text) - self._size:,} more)")
 
 
 def is_collection(value: Any) -> bool:

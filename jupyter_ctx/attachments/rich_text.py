@@ -1,9 +1,9 @@
-"""The text of what shows itself as Markdown, LaTeX, HTML or SVG, and the readable text of a web page."""
+"""The text of what shows itself as Markdown, LaTeX or HTML, and the readable text of a web page."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..conversation.text_safety import clean
@@ -11,7 +11,6 @@ from ..errors import MissingDependencyError
 from ..template.expressions import module_of
 
 MOST_HTML = 1_000_000  # characters that are read
-MOST_SVG = 8_000  # characters of a picture whose source is sent
 NO_WORDS = re.compile(r"<[^<>\n]*>")  # the text of an object of whose class nothing else is known
 UNREAD = ["button", ".headerlink", ".mw-editsection"]  # parts of pages that are no text
 ARTICLE = "main, [role=main], article"  # what a page says that it is about
@@ -53,12 +52,7 @@ def _text(tree: Any, unread: Sequence[str] = ()) -> str:
     return text.replace("\t\t", " | ").strip("\n")
 
 
-_FORMS: dict[str, tuple[str, Callable[[str], str]]] = {  # by media type: how a class offers it, and how it is read
-    "text/markdown": ("_repr_markdown_", str),
-    "text/latex": ("_repr_latex_", str),
-    "text/html": ("_repr_html_", words_of),
-    "image/svg+xml": ("_repr_svg_", lambda source: source if len(source) <= MOST_SVG else ""),
-}
+FORMS = {"text/markdown": "_repr_markdown_", "text/latex": "_repr_latex_", "text/html": "_repr_html_"}
 
 
 def text_in(forms: Mapping[str, Any]) -> str:
@@ -66,13 +60,12 @@ def text_in(forms: Mapping[str, Any]) -> str:
 
     Markdown comes first, then plain text, unless that only names a class.
     """
-    plain = forms.get("text/plain")
-    plain = plain if isinstance(plain, str) else ""
-    if plain and not NO_WORDS.fullmatch(plain) and not forms.get("text/markdown"):
-        return plain
-    sources = ((forms.get(kind), read) for kind, (_, read) in _FORMS.items())
-    texts = (read(source) for source, read in sources if isinstance(source, str))
-    return next((text for text in texts if text.strip()), plain)
+    plain, markdown, latex, page = (
+        form if isinstance(form, str) else "" for form in map(forms.get, ("text/plain", *FORMS))
+    )
+    if markdown.strip() or (plain and not NO_WORDS.fullmatch(plain)):
+        return markdown if markdown.strip() else plain
+    return latex or (words_of(page) if page else "") or plain
 
 
 def markup_text(value: Any) -> str:
@@ -80,7 +73,7 @@ def markup_text(value: Any) -> str:
     kind: Any = type(value)
     has_words = kind.__repr__ is not object.__repr__ and module_of(kind) != "IPython"
     forms = {}
-    for media_type, (method, _) in _FORMS.items():
+    for media_type, method in FORMS.items():
         offered = getattr(kind, method, None)
         if offered is not None and (media_type == "text/markdown" or not has_words):
             form = offered(value)

@@ -12,19 +12,18 @@ from functools import cache
 from importlib.util import find_spec
 from typing import Any
 
+from ..runtime.redaction import Redactor
 from ..runtime.secret_texts import BLANKED, classify_secret_name
 from ..template.expressions import module_of
 from ..wording import counted
-from .attached import Blanks, TextRoom
+from .attached import TextRoom
 from .printing import DIGITS, KEY_ROOM, CollectionPrinter, decimal_text, digits_apart, is_collection, own_text
 
 NOT_COUNTED = "not counted"
 READERS_OF_ARROW = ("polars", "pyarrow", "pandas")
-TITLES = {"polars": "Polars", "dask": "Dask"}
 WIDTHS = (4_000, 1_000, 300, 100, 30)  # characters that a cell may have
 NAME_CHARACTERS = 60
 ENOUGH_ROWS, FIRST_CELLS = 8, 64  # with fewer rows, columns are left out; cells that are tried first
-ALIKE = 8  # columns of the same type, from which on one line says it for all
 ESCAPED = str.maketrans({"\\": "\\\\", "|": "\\|", "\n": "\\n", "\r": "\\r"})
 
 
@@ -49,17 +48,16 @@ class LibraryTable:
 
 def library_table(value: Any) -> LibraryTable | None:
     """Return a table of any library; ``None`` for any other value. A query is not run."""
-    kind, library = type(value), module_of(type(value))
+    kind: Any = type(value)
     pandas: Any = sys.modules.get("pandas")
     if hasattr(pandas, "api") and isinstance(value, pandas.DataFrame | pandas.Series | pandas.Index):
         return _of_pandas(value)
     if hasattr(kind, "fetchall") and hasattr(kind, "limit"):
         return _of_duckdb(value)
     fields = getattr(getattr(value, "dtype", None), "names", None)
-    if library == "numpy" and fields:
+    if fields and module_of(kind) == "numpy":
         return _of_columns(kind.__name__, value.size, fields, lambda number: value[fields[number]].ravel())
-    is_frame = hasattr(kind, "columns") or hasattr(kind, "__arrow_c_stream__")
-    return _of_narwhals(value, library) if is_frame else None
+    return _of_narwhals(value) if hasattr(kind, "columns") or hasattr(kind, "__arrow_c_stream__") else None
 
 
 def _of_pandas(value: Any) -> LibraryTable:
@@ -107,15 +105,17 @@ def _of_duckdb(relation: Any) -> LibraryTable:
         columns = [*zip(*relation.limit(stop - start, start).fetchall(), strict=True)] or [()] * len(relation.columns)
         return [columns[number] for number in numbers]
 
-    kind, types = f"DuckDB {type(relation).__name__}", relation.types
-    return LibraryTable(kind, len(relation), relation.columns, lambda n: (str(types[n]), NOT_COUNTED), read)
+    types = relation.types
+    return LibraryTable(
+        "DuckDB relation", len(relation), relation.columns, lambda n: (str(types[n]), NOT_COUNTED), read
+    )
 
 
-def _of_narwhals(value: Any, library: str) -> LibraryTable | None:
+def _of_narwhals(value: Any) -> LibraryTable | None:
     """Return the table of a value that narwhals reads, by itself or by way of Arrow; ``None``: it does not."""
     import narwhals
 
-    kind = f"{TITLES.get(library, library)} {type(value).__name__}"
+    kind = f"{module_of(type(value)).title()} {type(value).__name__}"
     frame: Any = narwhals.from_native(value, pass_through=True, allow_series=True)
     if not isinstance(frame, narwhals.DataFrame | narwhals.LazyFrame | narwhals.Series):
         reader: Any = next(filter(find_spec, READERS_OF_ARROW), None)
@@ -136,8 +136,8 @@ def _of_narwhals(value: Any, library: str) -> LibraryTable | None:
 class TableWriter:
     """Writes a table in sizes of up to ``cells`` cells."""
 
-    def __init__(self, table: LibraryTable, room: TextRoom, blanked: Blanks) -> None:
-        self._table, self._blanked, self._schema = table, blanked, cache(table.schema)
+    def __init__(self, table: LibraryTable, room: TextRoom, redactor: Redactor) -> None:
+        self._table, self._redactor, self._schema = table, redactor, cache(table.schema)
         self._wide, self._width, self._is_cut = len(table.names) - table.labels, WIDTHS[0], False
         self.cells = self._wide * max(table.rows, 1)
         first = self._numbers(min(self._wide, max(room.tokens // FIRST_CELLS, 1)))
@@ -155,11 +155,7 @@ class TableWriter:
         rows = min(table.rows, size // wide) if wide else table.rows * (not self._wide)
         height, width = counted(table.rows, "row"), counted(self._wide, "column")
         shape = f"{width}; it has not run, so that it has no rows yet" if table.is_lazy else f"{height} and {width}"
-        lines = [f"{table.kind} with {shape}", *self._columns(wide)]
-        if rows and wide:
-            lines += self._rows(rows, wide)
-        elif table.rows > rows:
-            lines += ["", f"{height} left out."]
+        lines = [f"{table.kind} with {shape}", *self._columns(wide), *self._rows(rows, wide)]
         what = f"all {height}" if rows == table.rows else f"{rows:,} of {height}"
         what = "the columns of a query that has not run" if table.is_lazy else what
         what += f" and {wide:,} of {self._wide:,} columns" * (wide < self._wide)
@@ -172,24 +168,21 @@ class TableWriter:
         return [*range(first), *range(end - wide // 2, end)]
 
     def _columns(self, wide: int) -> list[str]:
-        """Return the types and missing values of columns, in one line where many have the same."""
-        table, numbers = self._table, self._numbers(wide)[self._table.labels :]
-        types = [self._schema(number) for number in numbers]
-        if len(types) >= ALIKE and table.rows and len(set(types)) == 1:
-            lines = [f"These {wide:,} columns are of type {types[0][0]}, each with {types[0][1]} missing"]
-        else:
-            named = zip(map(self._name, numbers), types, strict=True)
-            rows = [f"| {name} | {dtype} | {missing} |" for name, (dtype, missing) in named]
-            lines = ["| column | type | missing |", "|-|-|-|", *rows] if rows else []
+        """Return lines of Markdown about the types and missing values of columns."""
+        lines = ["", "| column | type | missing |", "|-|-|-|"] if wide else []
+        for number in self._numbers(wide)[self._table.labels :]:
+            lines.append(f"| {' | '.join((self._name(number), *self._schema(number)))} |")
         if wide < self._wide:
-            first, last = table.labels + (wide + 1) // 2, len(table.names) - wide // 2 - 1
+            first, last = self._table.labels + (wide + 1) // 2, len(self._table.names) - wide // 2 - 1
             names = f"from {self._name(first)} to {self._name(last)}"
             lines.append(f"… {counted(self._wide - wide, 'column')} left out, {names} …")
-        return ["", *lines] if lines else []
+        return lines
 
     def _rows(self, rows: int, wide: int) -> list[str]:
         """Return the first and the last rows as lines of Markdown."""
         table, numbers = self._table, self._numbers(wide)
+        if not (rows and wide):
+            return ["", f"{counted(table.rows, 'row')} left out."] if table.rows > rows else []
         head = rows if rows == table.rows else (rows + 1) // 2
         names, columns = [self._name(number) for number in numbers], self._cells(head, rows - head, numbers)
         if wide < self._wide:
@@ -205,22 +198,19 @@ class TableWriter:
 
     def _cells(self, head: int, tail: int, numbers: Sequence[int]) -> list[list[str]]:
         """Return the first and the last cells of columns as texts."""
-        table = self._table
-        ranges = [(0, head), (table.rows - tail, table.rows)]
-        columns = [list[str]() for _ in numbers]
-        for start, stop in ranges:
+        table, columns = self._table, [list[str]() for _ in numbers]
+        for start, stop in ((0, head), (table.rows - tail, table.rows)):
             values = table.read(start, stop, numbers) if start < stop else ()
             for number, texts, column in zip(numbers, columns, values, strict=False):
                 texts += self._texts(table.names[number], column)
         return columns
 
     def _texts(self, name: object, values: Iterable[Any]) -> list[str]:
-        values = [
-            float(value) if type(value).__name__.startswith("float") else value for value in values
-        ]  # of few bits
+        """Return the cells of a column as texts; numbers of few bits have the digits of Python's."""
+        values = [float(value) if type(value).__name__.startswith("float") else value for value in values]
         digits = digits_apart(value for value in values if isinstance(value, float))
         if classify_secret_name(name):
-            values = [BLANKED if self._blanked.hides(name, value) else value for value in values]
+            values = [BLANKED if self._redactor.is_secret(name, value) else value for value in values]
         return [self._cell(value, self._width, digits) for value in values]
 
     def _name(self, number: int) -> str:
@@ -230,16 +220,12 @@ class TableWriter:
         """Return a value in one cell of a Markdown table, shortened with … where it is long."""
         if isinstance(value, float):
             return decimal_text(value, digits)
-        if isinstance(value, str):
-            text = value
-        elif is_collection(value):
-            text = CollectionPrinter(width, width, {}, self._blanked).text(value, line=sys.maxsize)
+        if is_collection(value):
+            text = CollectionPrinter(width, width, self._redactor).text(value, line=sys.maxsize)
         else:
-            text = own_text(value)
+            text = value if isinstance(value, str) else own_text(value)
         is_long = len(text) > width
         if is_long or "\n" in text:
-            text = self._blanked(text[: width + KEY_ROOM])
-        if is_long:
-            self._is_cut = True
-            text = f"{text[:width]}…"
-        return text.translate(ESCAPED)
+            text = self._redactor.masked(text[: width + KEY_ROOM])
+        self._is_cut |= is_long
+        return f"{text[:width]}{'…' * is_long}".translate(ESCAPED)

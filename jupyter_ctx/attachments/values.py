@@ -13,11 +13,12 @@ from math import prod
 from typing import Any, NamedTuple
 
 from ..context.summary_facts import fenced
-from ..conversation.text_safety import lasting
+from ..conversation.text_safety import clean, lasting
 from ..errors import InvalidRequestError
+from ..runtime.redaction import Redactor
 from ..template.expressions import module_of, shape_of
 from ..wording import counted
-from .attached import Blanks, TextRoom
+from .attached import TextRoom
 from .printing import KEY_ROOM, CollectionPrinter, array_range, array_text, is_collection, own_text, sides
 from .rich_text import markup_text
 from .tables import FIRST_CELLS, TableWriter, library_table
@@ -37,32 +38,32 @@ class Draft(NamedTuple):
     is_whole: bool
 
 
-def value_text(name: str, value: Any, room: TextRoom, blanked: Blanks) -> tuple[str, str]:
+def value_text(name: str, value: Any, room: TextRoom, redactor: Redactor) -> tuple[str, str]:
     """Return a value as it joins a prompt, and what was sent of what. Raises InvalidRequestError."""
     if isinstance(value, str):
         if not value.strip():
             raise InvalidRequestError(f"{name} is an empty text: there is nothing to send.")
-        return fit_text(name, str.__str__(value), room, blanked)
+        return fit_text(name, str.__str__(value), room, redactor)
     data = room.for_data()
     table = library_table(value)
     if table is not None:
-        writer = TableWriter(table, data, blanked)
-        return fit(name, lambda cells: Draft(*writer.draft(cells)), writer.cells, FIRST_CELLS, data, blanked)
+        writer = TableWriter(table, data, redactor)
+        return fit(name, lambda cells: Draft(*writer.draft(cells)), writer.cells, FIRST_CELLS, data, redactor)
     array = _array_of(value)
     if array is not None:
-        return _array_text(name, type(value).__name__, array, data, blanked)
+        return _array_text(name, type(value).__name__, array, data, redactor)
     markup = markup_text(value)
     if markup:
-        return fit_text(name, markup, room, blanked)
+        return fit_text(name, markup, room, redactor)
     if is_collection(value) or isinstance(value, bytes):
-        return _fit_collection(name, value, data, blanked)
+        return _fit_collection(name, value, data, redactor)
     shape = shape_of(value)
-    text, what = fit_text(name, lasting(repr(value)) if shape else own_text(value), data, blanked)
+    text, what = fit_text(name, lasting(repr(value)) if shape else own_text(value), data, redactor)
     return text, f"{sides(shape)} values by its own short text, {what}" if shape else what
 
 
 def fit(
-    name: str, draft: Callable[[int], Draft], most: int, first: int, room: TextRoom, blanked: Blanks
+    name: str, draft: Callable[[int], Draft], most: int, first: int, room: TextRoom, redactor: Redactor
 ) -> tuple[str, str]:  # fmt: skip
     """Return the draft of the largest size up to ``most`` that fits, as far as a few tries find it, and what it is.
 
@@ -70,9 +71,9 @@ def fit(
     """
 
     def measured(size: int) -> tuple[Draft, int, float]:
-        blanked.count = 0  # of this draft, not of all that are tried
+        redactor.blanked = 0  # of this draft, not of all that are tried
         made = draft(size)
-        return made, blanked.count, room.count(fenced_block(name, made.text))
+        return made, redactor.blanked, room.count(fenced_block(name, made.text))
 
     best = measured(0)
     if best[2] > room.tokens:
@@ -93,8 +94,8 @@ def fit(
                 break
         share = min(int(size * room.tokens / max(tokens, 1.0) * 0.98), most)  # most values are even
         size = share if low < share <= high else (low + high + 1) // 2
-    made, blanked.count, _ = best
-    text = fenced_block(name, blanked(made.text))
+    made, redactor.blanked, _ = best
+    text = fenced_block(name, redactor.masked(made.text))
     return text, ", ".join(filter(None, (made.what, about_tokens(room.count(text)))))
 
 
@@ -108,32 +109,31 @@ def fenced_block(name: str, text: str) -> str:
     return f"{name}:\n{fenced(text)}"
 
 
-def fit_text(name: str, text: str, room: TextRoom, blanked: Blanks) -> tuple[str, str]:
+def fit_text(name: str, text: str, room: TextRoom, redactor: Redactor) -> tuple[str, str]:
     """Return a text, of a long one the beginning and the end. Raises InvalidRequestError."""
     length, most = len(text), max(room.tokens, 1) * CHARACTERS_A_TOKEN
     if length > 2 * (most + KEY_ROOM):  # what cannot fit is not looked at
         text = text[: most + KEY_ROOM] + text[-most - KEY_ROOM :]
     is_all = len(text) == length
-    text = blanked(text)
-    count, most = blanked.count, len(text) if is_all else most
+    text = clean(redactor.masked(text))
+    count, most = redactor.blanked, len(text) if is_all else most
 
     def draft(kept: int) -> Draft:
-        blanked.count = count
+        redactor.blanked = count
         if is_all and kept == most:
             return Draft(text, "", is_whole=True)
         head, tail = text[: (kept + 1) // 2], text[len(text) - kept // 2 :]
         left_out = f"… {max(length - kept, 1):,} characters left out …"
         return Draft(f"{head}\n{left_out}\n{tail}", f"{kept:,} of {length:,} characters", is_whole=False)
 
-    return fit(name, draft, most, most, room, blanked)
+    return fit(name, draft, most, most, room, redactor)
 
 
-def _fit_collection(name: str, value: Any, room: TextRoom, blanked: Blanks) -> tuple[str, str]:
-    own = dict[int, tuple[Any, str]]()
+def _fit_collection(name: str, value: Any, room: TextRoom, redactor: Redactor) -> tuple[str, str]:
     most = max(room.tokens, 1) * CHARACTERS_A_TOKEN
 
     def draft(size: int) -> Draft:
-        printer = CollectionPrinter(size, most, own, blanked)
+        printer = CollectionPrinter(size, most, redactor)
         text = printer.text(value)
         count = len(value) if hasattr(value, "__len__") else 0
         what = "" if printer.is_whole else "long parts shortened"
@@ -142,7 +142,7 @@ def _fit_collection(name: str, value: Any, room: TextRoom, blanked: Blanks) -> t
         sizes = "tables and arrays in it by their sizes" if SIZES.search(text) else ""
         return Draft(text, ", ".join(filter(None, (what, sizes))), printer.is_whole)
 
-    return fit(name, draft, most, room.tokens, room, blanked)
+    return fit(name, draft, most, room.tokens, room, redactor)
 
 
 def _array_of(value: Any) -> Any:
@@ -159,7 +159,7 @@ def _array_of(value: Any) -> Any:
         return numpy.asarray(value)
 
 
-def _array_text(name: str, kind: str, array: Any, room: TextRoom, blanked: Blanks) -> tuple[str, str]:
+def _array_text(name: str, kind: str, array: Any, room: TextRoom, redactor: Redactor) -> tuple[str, str]:
     """Return an array by its shape, type and range, and whole, or with the values at both ends of each side."""
     known_range = array_range(array) if array.size <= MOST_VALUES else ""
     title = f"{kind} of shape {sides(array.shape)}, {array.dtype}{known_range}"
@@ -169,5 +169,5 @@ def _array_text(name: str, kind: str, array: Any, room: TextRoom, blanked: Blank
         array, edge = array.ravel(), max(1, most // 2)
     shown = array.size if array.size <= most else prod(min(side, 2 * edge) for side in array.shape)
     values = array_text(array, edge, array.size if shown == array.size else 0)
-    text, about = fit_text(name, f"{title}\n{values}", room, blanked)
+    text, about = fit_text(name, f"{title}\n{values}", room, redactor)
     return text, f"{'all' if shown == array.size else f'{shown:,} of'} {array.size:,} values, {about}"

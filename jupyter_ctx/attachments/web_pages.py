@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from contextlib import suppress
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from ipaddress import ip_address
-from mimetypes import guess_type
 from pathlib import PurePosixPath
 from time import monotonic
 from typing import Any
@@ -34,8 +33,7 @@ HEADERS = {
     "Accept-Encoding": "gzip",
     "User-Agent": "Mozilla/5.0 (compatible; jupyter_ctx)",
 }
-CHARSET = re.compile(r"charset\s*=\s*[\"']?([\w.:-]+)", re.IGNORECASE)
-SAVE_IT = "open it in a browser, save it, and attach the file."
+SAVE_IT = "save it in a browser, and attach the file."
 
 
 def is_address(word: str) -> bool:
@@ -49,11 +47,6 @@ class Address:
 
     text: str
     allow_local: bool = False
-
-    @property
-    def file(self) -> PurePosixPath:
-        """The path at its host."""
-        return PurePosixPath(urlsplit(self.text).path)
 
     @property
     def host(self) -> str:
@@ -94,12 +87,12 @@ def attached_address(address: Address, redactor: Redactor, room: TextRoom) -> At
     name = address.text
     address.check()
     content_type, body = fetched(address)
-    media_type = media_type_of(body)
+    media_type, file = media_type_of(body), PurePosixPath(urlsplit(name).path)
     if media_type is not None:
-        file_name = address.file.name or address.host
-        file_name += "" if guess_type(file_name)[0] == media_type else f".{media_type.rpartition('/')[2]}"
-        return replace(attached_data(file_name, media_type, body, room.vision), name=name)
-    text, head = _decoded(content_type, body), f"Page {name}"
+        suffix = media_type.rpartition("/")[2]
+        file_name = (file.name or address.host).removesuffix(f".{suffix}")
+        return replace(attached_data(f"{file_name}.{suffix}", media_type, body, room.vision), name=name)
+    text, head = body.decode("utf-8-sig", "replace"), f"Page {name}"
     if "\0" in text:
         raise address.error("it is neither text, nor a PNG, JPEG, GIF or WebP image, nor a PDF.")
     if "html" in content_type:
@@ -107,56 +100,43 @@ def attached_address(address: Address, redactor: Redactor, room: TextRoom) -> At
         head = f"Page {title} ({name})" if title else head
     if not text.strip():
         raise address.error(f"there is no text in it, as in pages that a script fills: {SAVE_IT}")
-    return attached_text(name, text, head, redactor, room, is_notebook=address.file.suffix == ".ipynb")
-
-
-def _decoded(content_type: str, body: bytes) -> str:
-    """Return the text of a page: in UTF-8, as most are, whatever is said; else in the encoding that is stated."""
-    stated = CHARSET.search(content_type) or CHARSET.search(body[:2_000].decode("latin-1"))
-    for encoding in ("utf-8-sig", stated[1] if stated else "cp1252"):
-        with suppress(UnicodeDecodeError, LookupError):
-            return body.decode(encoding)
-    return body.decode("cp1252", "replace")
+    return attached_text(name, text, head, redactor, room, is_notebook=file.suffix == ".ipynb")
 
 
 def fetched(address: Address) -> tuple[str, bytes]:
     """Return the type of what is at an address, and its bytes. Raises InvalidRequestError, and KeyboardInterrupt."""
     import httpx2
 
+    end = monotonic() + SECONDS
     client = httpx2.Client(
         headers=HEADERS, timeout=SECONDS, follow_redirects=True,
         trust_env=re.search(PRIVATE_HOST, address.host) is None,  # no proxy for hosts of one's own
         event_hooks={"request": [partial(_check_hop, address)]},
     )  # fmt: skip
-    end = monotonic() + SECONDS
     try:
         with client, client.stream("GET", address.text) as response:
-            return _content(address, response, end)
+            if response.status_code != 200:
+                status = f"{response.status_code} {response.reason_phrase}".strip()
+                raise address.error(f"the server answered {status}. Where a browser shows it, {SAVE_IT}")
+            content_type = response.headers.get("content-type", "text/html").lower()
+            most = MOST_BYTES if content_type.startswith(("image/", "application/pdf")) else MOST_PAGE
+            return content_type, _read(address, response.iter_bytes(), most, end)
     except ChatError:
         raise
-    except (TimeoutError, httpx2.TimeoutException):
-        raise address.error(f"it was not read within {SECONDS} seconds: {SAVE_IT}") from None
     except Exception as error:  # of the connection, TLS, the protocol, too many redirects
-        raise address.error(f"it cannot be read ({format_error(error)}).") from None
+        raise address.error(f"it cannot be read ({format_error(error)}): {SAVE_IT}") from None
 
 
-def _content(address: Address, response: Any, end: float) -> tuple[str, bytes]:
-    """Return the type of what a server answers, and its bytes. Raises InvalidRequestError, and TimeoutError."""
-    if response.status_code != 200:
-        status = f"{response.status_code} {response.reason_phrase}".strip()
-        raise address.error(
-            f"the server answered {status}. Where a browser shows it, save it there, and attach the file."
-        )
-    content_type = response.headers.get("content-type", "text/html").lower()
-    most = MOST_BYTES if content_type.startswith(("image/", "application/pdf")) else MOST_PAGE
+def _read(address: Address, chunks: Iterator[bytes], most: int, end: float) -> bytes:
+    """Return the bytes that a server sends. Raises InvalidRequestError for too many, and where they take too long."""
     body = bytearray()
-    for chunk in response.iter_bytes():
+    for chunk in chunks:
         body += chunk
         if len(body) > most:
             raise address.error(f"it has more than the {most:,} bytes that are read.")
         if monotonic() > end:
-            raise TimeoutError
-    return content_type, bytes(body)
+            raise address.error(f"it was not read within {SECONDS} seconds: {SAVE_IT}")
+    return bytes(body)
 
 
 def _check_hop(address: Address, request: Any) -> None:

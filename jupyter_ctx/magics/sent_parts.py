@@ -8,7 +8,6 @@ from functools import lru_cache
 from io import BytesIO
 
 from .. import wording as words_of
-from ..attachments.images import IMAGE_TYPES, of_pil
 from ..context.vision import image_size
 from ..conversation.messages import Attachment, ToolCall, ToolResult, ToolRound
 from ..display.answer.attachment_summary import (
@@ -80,19 +79,15 @@ def thumbnail(file: Attachment) -> str:
     if not 0 < width * height <= _MOST_PIXELS:
         return ""
     try:
-        from PIL import Image
+        from PIL import Image, ImageOps
 
         with Image.open(BytesIO(file.data)) as image:
-            small = of_pil(file.name, image, _EDGE, _MOST_BYTES)
+            small, made = ImageOps.exif_transpose(image).convert("RGBA"), BytesIO()
+        small.thumbnail((_EDGE, _EDGE))
+        small.save(made, format="WEBP", quality=50)
     except Exception:  # no Pillow, or an image that is cut off or odd: it goes without a picture
         return ""
-    return _address(small.media_type, small.data)
-
-
-def _address(media_type: str | None, data: bytes) -> str:
-    if media_type not in IMAGE_TYPES or len(data) > _MOST_BYTES:
-        return ""
-    return f"data:{media_type};base64,{b64encode(data).decode()}"
+    return f"data:image/webp;base64,{b64encode(made.getvalue()).decode()}" if made.tell() <= _MOST_BYTES else ""
 
 
 def parts_bundle(shown: TableWithParts) -> dict[str, str]:

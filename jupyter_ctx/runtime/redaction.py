@@ -24,7 +24,7 @@ _ADDRESS_KEYS = re.compile(r"(?<=://)[^\s/@]*@|(?<=\S)\?\S+")
 class Redactor:
     """A redactor of the ``known`` keys, those in environment variables, and whatever looks or is named like one.
 
-    ``blanked`` counts the secrets for which it has returned ``***``.
+    ``blanked`` counts the secrets that it has found; set it to 0 before something else.
     """
 
     def __init__(self, known: Iterable[str] = ()) -> None:
@@ -35,7 +35,9 @@ class Redactor:
 
     def is_secret(self, name: object, value: object) -> bool:
         """Return whether a value of any type is secret for the name that it stands under, such as a column's."""
-        return is_secret_value(name, value)
+        is_secret = is_secret_value(name, value)
+        self.blanked += is_secret
+        return is_secret
 
     def contains_secret(self, text: str) -> bool:
         """Return whether a text contains a secret."""

@@ -6,7 +6,6 @@ import time
 from collections import defaultdict, deque, namedtuple
 from contextlib import suppress
 from dataclasses import dataclass, field
-from io import BytesIO, StringIO
 from types import SimpleNamespace
 from typing import Any
 
@@ -14,7 +13,6 @@ import pytest
 from cells import Cells
 from hypothesis import given
 from hypothesis import strategies as st
-from images import PIXEL
 from IPython.display import HTML, Markdown
 
 from jupyter_ctx import Chat, InvalidRequestError, Reply
@@ -109,15 +107,6 @@ CIRCLE.append(CIRCLE)
 def test_a_value_is_written_as_python_writes_it(value: Any, text: str) -> None:
     assert body(value) == text
     assert attached(value).what.startswith("about ")
-
-
-def test_what_was_written_in_memory_goes_along_and_can_be_written_on() -> None:
-    image, text, paper = BytesIO(PIXEL), StringIO("a text"), BytesIO(b"%PDF-1.4 /Type /Page")
-    image.seek(3)
-    assert attached(image).files[0].data == PIXEL
-    assert image.tell() == 3
-    assert body(text) == "a text"
-    assert attached(paper).files[0].kind == "pdf"
 
 
 def test_a_function_and_a_class_go_as_their_source() -> None:

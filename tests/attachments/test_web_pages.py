@@ -37,9 +37,6 @@ PAGES: dict[str, tuple[str, bytes]] = {
     "/keyed": ("text/html", b"<title>Set-up</title><p>OPENAI_API_KEY=sk-proj-" + b"Ab3" * 12),
     "/data.json": ("application/json", b'{"a": [1]}'),
     "/read.md": ("text/plain", b"# Title\n\n<b>as it is</b>"),
-    "/latin": ("text/html; charset=iso-8859-1", "<p>Größe: 5".encode("latin-1")),
-    "/unknown": ("text/html; charset=bogus", "<p>Größe: 5".encode("cp1252")),
-    "/meta": ("text/html", "<meta charset=shift_jis><p>日本語".encode("shift_jis")),
     "/plot": ("image/png", PIXEL),
     "/1706.03762": ("application/pdf", b"%PDF-1.4 /Type /Page"),
     "/app": ("text/html", b"<div id=root></div><script>start()</script>"),
@@ -112,11 +109,6 @@ def test_a_page_goes_as_its_text_with_its_title_and_address(site: str) -> None:
 def test_json_and_text_go_as_they_are(site: str) -> None:
     assert read(f"{site}/data.json").text == f'Page {site}/data.json:\n```\n{{"a": [1]}}\n```'
     assert "<b>as it is</b>" in read(f"{site}/read.md").text
-
-
-@pytest.mark.parametrize(("path", "word"), [("latin", "Größe"), ("unknown", "Größe"), ("meta", "日本語")])
-def test_a_page_is_read_in_its_encoding_whatever_it_is_said_to_be(site: str, path: str, word: str) -> None:
-    assert f"\n{word}" in read(f"{site}/{path}").text
 
 
 def test_an_image_or_a_pdf_by_its_content_goes_as_a_file(site: str) -> None:
