@@ -1,22 +1,33 @@
-"""What magics show of an answer: JSON where it is structured, and below it remarks, figures and next steps."""
+"""What magics show of answers, with remarks, figures and next steps, and of other values of this package."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from IPython.lib.pretty import pretty
 
 from ..chat import Chat
-from ..conversation.code_blocks import code_blocks, eligible_blocks
 from ..conversation.messages import TurnRecord
-from ..display.answer.footer import Footer
-from ..display.answer.markdown import MimeBundle, is_json_like, json_bundle, with_sources
+from ..display.answer.attachment_summary import step_bundles
+from ..display.answer.footer import Footer, footer_html, footer_line
+from ..display.answer.markdown import MimeBundle, bundle, is_json_like, json_bundle, with_sources
+from ..display.text import markdown_block, text_bundle
 from ..display.token_page import certainty_bundle
+from ..display.widgets.gauge import gauge_bundle
 from ..errors import ChatError
 from ..providers.base import Reply
 from ..providers.lookup import is_self_hosted
 from ..runtime.frontend import Where
 from ..session.complete import StreamListener
 from ..wording import counted
+from .sent_parts import parts_bundle, steps_of
+
+if TYPE_CHECKING:
+    from ..experiments.run import Run
 
 REMARKS = {  # by the source of an answer
     "handout": "handed out with this notebook; nothing was sent: --ask asks the model",
@@ -30,15 +41,6 @@ def shown_bundle(reply: Reply) -> MimeBundle | None:
     if reply.parsed is None and reply.tokens and reply.text:
         forms = certainty_bundle(reply.text, reply.tokens)
     return with_sources(forms or reply.text, reply.citations) if reply.citations else forms
-
-
-def blocks_below(chat: Chat, reply: Reply) -> int:
-    """Return how many code blocks the newest answer has where ``%chat code`` would list them, else 0."""
-    places = chat.conversation.places
-    if reply.parsed is not None or not places or places[-1].turn.reply != reply.text:
-        return 0
-    blocks = code_blocks(reply.text)
-    return len(blocks) if len(eligible_blocks(blocks)) > 1 else 0
 
 
 def remarks_on(reply: Reply) -> tuple[str, ...]:
@@ -69,18 +71,21 @@ def ending(reply: Reply) -> tuple[str, ...]:
     return ()
 
 
-def figures_below(chat: Chat, reply: Reply, place: Where, blocks: int = 0) -> Footer:
-    """Return what stands below an answer: remarks and, where they are wanted, figures; few of a stored answer.
+# figures
 
-    ``blocks``: how many code blocks it offers.
-    """
+
+def figures_below(chat: Chat, reply: Reply, place: Where) -> Footer:
+    """Return what stands below an answer: remarks and, where they are wanted, figures; few of a stored answer."""
     notes = remarks_on(reply)
     if not _shows_figures(chat, place):
         return Footer(notes=notes)
-    fill, guess = _fill(chat, reply.model)
-    if reply.stored:
-        return Footer(fill=fill, guess=guess, notes=notes)
-    return replace(figures_of(reply.model, reply), blocks=blocks, fill=fill, guess=guess, notes=notes)
+    figures = Footer() if reply.stored else figures_of(reply.model, reply)
+    try:
+        now = chat.session.latest().info
+    except ChatError:  # the usual model is not there
+        return replace(figures, notes=notes)
+    fill = now.fill if now.limit and now.model == reply.model else None  # another model than the usual fills no window
+    return replace(figures, fill=fill, guess=now.is_guess, notes=notes)
 
 
 def figures_of(model: str, of: Reply | TurnRecord) -> Footer:
@@ -99,11 +104,53 @@ def _shows_figures(chat: Chat, place: Where) -> bool:
     return chat.config.gauge == "on" or (chat.config.gauge == "auto" and place.kind != "headless")
 
 
-def _fill(chat: Chat, model: str) -> tuple[float | None, bool]:
-    """Return the used share of the limit, and whether it is a guess; ``None`` of another model than the usual."""
+# values of this package, wherever a notebook shows them
+
+
+def forms_of(value: Any) -> dict[str, str]:
+    """Return a value in its forms, by media type."""
+    kinds = (base.__name__ for base in type(value).__mro__)
+    draw = next((DRAWN[kind] for kind in kinds if kind in DRAWN), _table)
+    return {**draw(value), "text/plain": pretty(value)}
+
+
+def _table(value: Any) -> dict[str, str]:
+    """Return a value that draws its own HTML; its text keeps its columns in Markdown."""
+    return {"text/html": value._repr_html_(), "text/markdown": markdown_block(pretty(value))}
+
+
+def _reply(reply: Reply) -> dict[str, str]:
+    notes = ("stored answer",) if reply.stored else ()
+    forms = bundle(shown_bundle(reply) or reply.text, steps=step_bundles(steps_of(reply.rounds)))
+    footer = footer_html(replace(figures_of(reply.model, reply), notes=notes))
+    return {**forms, "text/html": forms["text/html"] + footer}
+
+
+def _run(run: Run) -> dict[str, str]:
+    """Return what a run has found; while it goes on, that it does."""
+    if run.is_running:  # its bar goes on where it was begun; what stands here would stay as it is now
+        return text_bundle(f"{run!r}: the bar where it was begun shows how far it is by now.")
+    from ..display.run_page import card_bundle  # which a conversation does not need
+    from ..experiments.asking.progress import run_card
+
+    return card_bundle(run_card(run))
+
+
+def _chat(chat: Chat) -> dict[str, str]:
+    """Return the turns of a conversation."""
     try:
-        now = chat.session.latest().info
-    except ChatError:  # the usual one is not there
-        return None, False
-    share = now.fill if now.limit and now.model == model else None
-    return share, now.is_guess
+        return parts_bundle(chat.history().shown())
+    except ChatError:  # the model is not there
+        return text_bundle(repr(chat))
+
+
+DRAWN: Mapping[str, Callable[[Any], dict[str, str]]] = MappingProxyType({  # by the name of a class of this package
+    "Chat": _chat,
+    "Reply": _reply,
+    "ContextInfo": gauge_bundle,
+    "Usage": lambda usage: text_bundle(footer_line(Footer(usage=usage))),
+    "Change": lambda change: text_bundle(str(change)),
+    "Run": _run,
+    "History": lambda turns: parts_bundle(turns.shown()),
+    "View": lambda view: parts_bundle(view.shown()),
+})  # fmt: skip

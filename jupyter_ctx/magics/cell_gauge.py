@@ -42,14 +42,13 @@ from ..runtime.interrupts import Stopper
 from ..session import actions
 from ..session.session import Session
 from ..wording.layout import line_width, wrapped
-from .cell_prompts import CellPrompts
+from .cell_prompts import CELL_MARKS, CellPrompts
 from .model_menu import offered_models
 
 if TYPE_CHECKING:
     from .chip import Chip
 
 WHEN_STYLE = f"font-size:12px;line-height:18px;{QUIET}"
-MARKS = ("pin", "unpin", "exclude", "include")  # buttons beside a turn or a cell
 
 
 def read_gauge(chat: Chat) -> tuple[ContextInfo, dict[str, Plan]]:
@@ -132,9 +131,9 @@ class CellGauge:
             self._update_chip()
         elif data.get("panel"):
             self._send_panel()
-        elif press in MARKS and isinstance(turn, int):
+        elif press in CELL_MARKS and isinstance(turn, int):
             self._act(lambda: getattr(self._chat, press)(turn), press.capitalize())
-        elif press in MARKS and isinstance(cell, int):
+        elif press in CELL_MARKS and isinstance(cell, int):
             self._act(lambda: self._prompts.mark_cells(press, [f"In[{cell}]"]))
             self._send_panel()
         elif press in BUTTONS:

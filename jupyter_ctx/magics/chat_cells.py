@@ -29,7 +29,7 @@ from ..session.notebook_state import NotebookState
 from ..session.prompt import Prompt
 from ..session.reading import preview_of
 from ..session.send import send_prompt, threshold_notice
-from .answer_parts import blocks_below, broken_below, ending, figures_below, shown_bundle
+from .answer_parts import broken_below, ending, figures_below, shown_bundle
 from .cell_gauge import CellGauge
 from .cell_prompts import CellPrompts
 from .line_options import is_several
@@ -207,8 +207,7 @@ class ChatCells:
     def _close(self, chat: Chat, view: AnswerView, place: Where, reply: Reply) -> None:
         """Show notices, figures and next steps below an answer."""
         below = [*reply.notices, *ending(reply)]
-        blocks = blocks_below(chat, reply) if chat is self.library.current else 0
-        footer = figures_below(chat, reply, place, blocks)
+        footer = figures_below(chat, reply, place)
         has_figure = place.kind == "notebook" and footer.fill is not None
         notice = threshold_notice(chat.session, has_figure=has_figure) if place.kind != "headless" else None
         if notice and has_figure:

@@ -13,13 +13,14 @@ from IPython.display import display
 from ..chat import Chat
 from ..session.actions import Change
 from ..wording import did_you_mean
+from .cell_prompts import CELL_MARKS
 from .chat_cells import ChatCells, tell
 from .line_options import A_PROMPT, given, parsed_line
 
 if TYPE_CHECKING:
     from .command_table import Command
 
-ONE_CELL, CELL_MARKS = re.compile(r"In\[\d+\]"), ("pin", "unpin", "exclude", "include")
+ONE_CELL = re.compile(r"In\[\d+\]")
 
 
 def run_line(cells: ChatCells, line: str, cell: str | None = None) -> None:

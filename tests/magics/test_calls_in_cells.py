@@ -27,8 +27,8 @@ from jupyter_ctx.conversation.messages import Attachment, ToolCall, ToolResult, 
 from jupyter_ctx.display.answer.attachment_summary import step_bundles
 from jupyter_ctx.display.answer.stream import NotebookView
 from jupyter_ctx.export.conversation_files import redacted, written
+from jupyter_ctx.magics.answer_parts import forms_of
 from jupyter_ctx.magics.sent_parts import call_shown
-from jupyter_ctx.magics.value_bundle import forms_of
 from jupyter_ctx.runtime.redaction import Redactor
 from jupyter_ctx.session.handout import HandoutAnswer, gathered, with_answers
 

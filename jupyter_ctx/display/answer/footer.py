@@ -20,11 +20,10 @@ THOUGHT_STYLE = (
 class Footer:
     """The figures of one reply; ``cost`` in US dollars, ``seconds`` from sending to the last piece.
 
-    ``blocks`` are the code blocks that may be chosen from; 0: there is nothing to choose. ``fill`` is the share of the
-    context window's limit that is used after the reply, ``guess``: by an estimate. ``notes`` are routine remarks,
-    such as where the reply ended, as phrases without a period: they stay readable where no figure is known. ``broken``
-    says of a reply that is not whole what ended it; where it is shown as text, the error below it says the same.
-    ``is_free``: nobody bills the model.
+    ``fill`` is the share of the context window's limit that is used after the reply, ``guess``: by an estimate.
+    ``notes`` are routine remarks, such as where the reply ended, as phrases without a period: they stay readable where
+    no figure is known. ``broken`` says of a reply that is not whole what ended it; where it is shown as text, the error
+    below it says the same. ``is_free``: nobody bills the model.
     """
 
     model: str = ""
@@ -32,7 +31,6 @@ class Footer:
     seconds: float | None = None
     cost: float | None = None
     stop_reason: str = ""
-    blocks: int = 0
     fill: float | None = None
     guess: bool = False
     notes: tuple[str, ...] = ()
@@ -65,7 +63,6 @@ def footer_line(footer: Footer, *, priced: bool = False) -> str:
     parts += [f"{usage.input_tokens:,} in", f"{usage.output_tokens:,} out"] if usage else []
     parts += [] if footer.seconds is None else [in_seconds(footer.seconds)]
     parts += [dollars(footer.cost)] if priced and footer.cost is not None else []
-    parts += [f"{footer.blocks:,} code blocks: %chat code"] if footer.blocks else []
     return " · ".join(parts)
 
 
