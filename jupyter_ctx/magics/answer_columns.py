@@ -59,7 +59,7 @@ def columns_of(chat: Chat, options: Namespace) -> tuple[Candidate, ...]:
 class SideBySideCell:
     """The answers of one cell, side by side, and the buttons that take one. Raises UsageError.
 
-    It shows which answer is taken until :meth:`end`: its cell has others then.
+    It shows which answer is taken until :meth:`close`: its cell has others then.
 
     first: the options of the line as they are for the first answer
     """
@@ -122,7 +122,7 @@ class SideBySideCell:
     def _choose(self, index: int) -> object:
         return self._chat.session.act(actions.choose_answer, index + 1, self._id)
 
-    def end(self) -> None:
+    def close(self) -> None:
         """Follow the conversation no longer."""
         if self._follow in self._chat.session.listeners:
             self._chat.session.listeners.remove(self._follow)
@@ -134,7 +134,7 @@ class SideBySideCell:
         if self._bar is None:
             return
         if self._id not in self._chat.conversation.offers:  # a clear has taken them out
-            self.end()
+            self.close()
             return
         before, self._chosen = self._chosen, chosen_answer(self._chat.session, self._id)
         if before != self._chosen:

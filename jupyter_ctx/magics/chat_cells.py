@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import threading
 from argparse import Namespace
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from IPython.core.error import UsageError
+from IPython.core.error import StdinNotImplementedError, UsageError
+from IPython.core.getipython import get_ipython
 from IPython.display import display
 
 from .. import wording as words
@@ -34,7 +36,6 @@ from .cell_gauge import CellGauge
 from .cell_prompts import CellPrompts
 from .line_options import is_several
 from .output_recorder import OutputRecorder
-from .questions import asked_first
 from .sent_parts import along_bundle, call_line, call_shown, parts_bundle, steps_of
 from .variables import check_new_name
 
@@ -60,8 +61,7 @@ class ChatCells:
         self.shell, self.prompts = shell, CellPrompts(shell, recorder)
         self.gauge = CellGauge(shell, lambda: self.library, chip, self.prompts)
         self.maps: dict[str, Run] = {}  # by the fingerprint of their cell, the newest
-        self._side_by_side: dict[str, SideBySideCell] = {}  # by cell
-        self._live: list[NextTokens] = []
+        self._live: dict[str, NextTokens | SideBySideCell] = {}  # what has buttons, by cell
         self._notebook, self._additions = NotebookState(handout=HandedOut(partial(notebook_files, shell))), 0
         config = dict(shell.config.get("Chat", {}))
         self.library: Library = Library(origin(shell), config, notebook=self._notebook, confirm=asked_first)
@@ -84,7 +84,7 @@ class ChatCells:
 
     def tell_notes(self) -> None:
         """Print where the conversation comes from, before anything else about it."""
-        tell(self.notes())
+        say(*self.notes())
 
     def now_in(self, chat: Chat) -> str:
         """Follow the conversation that is current now, and return which it is."""
@@ -114,7 +114,7 @@ class ChatCells:
             asked = asked._replace(prompt=replace(asked.prompt, tools=()))
         if options.preview:
             several = () if columns is None else (f"This is the first of {columns.count} requests.",)
-            tell((*above, *asked.lines, *several))
+            say(*above, *asked.lines, *several)
             display(parts_bundle(preview_of(chat.session, asked.prompt).shown()), raw=True)
             return None
         above += [*(asked.along.lines if place.kind == "terminal" else ()), *asked.lines]
@@ -126,7 +126,8 @@ class ChatCells:
                 reply = self._send(chat, _view(place, options, above), place, asked.prompt)
                 self._keep(reply, options.out)
             else:
-                self._ask_each(columns, asked.prompt, above, place)
+                self.keep_live(place, columns)
+                self._keep(columns.ask(asked.prompt, above), columns.first.out)
         except (ChatError, ChatInterrupted):
             raise
         except KeyboardInterrupt:  # between the end of the answer and that of the cell, or before it was asked for
@@ -138,21 +139,15 @@ class ChatCells:
             self.prompts.note_sent()
         return reply
 
-    def keep_live(self, shown: NextTokens) -> None:
-        """Keep a widget's controls until newer ones are too many."""
-        self._live.append(shown)
-        if len(self._live) > MOST_LIVE:
-            self._live.pop(0).close()
-
-    def _ask_each(self, answers: SideBySideCell, prompt: Prompt, above: Sequence[str], place: Where) -> None:
-        """Ask several at once, and show their answers side by side in place of those that the cell had."""
-        before = self._side_by_side.pop(place.cell or "", None)
-        if before is not None:
-            before.end()
-        self._side_by_side[place.cell or ""] = answers
-        while len(self._side_by_side) > MOST_LIVE:
-            self._side_by_side.pop(next(iter(self._side_by_side))).end()
-        self._keep(answers.ask(prompt, above), answers.first.out)
+    def keep_live(self, place: Where, shown: NextTokens | SideBySideCell) -> None:
+        """Keep the buttons of a cell, in place of those that it had, until newer ones are too many."""
+        before = self._live.pop(place.cell or "", None)
+        self._live[place.cell or ""] = shown
+        gone = [before] if before is not None else []
+        while len(self._live) > MOST_LIVE:
+            gone.append(self._live.pop(next(iter(self._live))))
+        for each in gone:
+            each.close()
 
     def _send(self, chat: Chat, view: AnswerView, place: Where, prompt: Prompt) -> Reply:
         """Send a prompt and show what comes."""
@@ -223,10 +218,32 @@ class ChatCells:
             self.shell.user_ns[name] = _value(reply) if isinstance(reply, Reply) else list(map(_value, reply))
 
 
-def tell(lines: Iterable[object]) -> None:
-    """Print lines for the user."""
+def say(*lines: object) -> None:
+    """Print lines that may come from others, without the escapes that a terminal would obey."""
     for line in lines:
         print(to_plain(str(line)))
+
+
+def typed_answer(question: str) -> str | None:
+    """Return what the user types; ``None``: nobody can be asked here."""
+    try:
+        return input(question).strip()
+    except (StdinNotImplementedError, EOFError, OSError, RuntimeError):  # the last two: there is no standard input
+        return None
+
+
+def asked_first(question: str) -> bool | None:
+    """Return whether the user agrees to what costs money, which takes a yes; ``None``: nobody can be asked here.
+
+    A front end shows the question of a running cell only: that of a button, or of a thread, would wait for ever.
+    """
+    shell: Any = get_ipython()
+    parent = shell.get_parent() or {} if hasattr(shell, "kernel") else {}
+    is_in_a_cell = parent.get("header", {}).get("msg_type", "execute_request") == "execute_request"
+    if not is_in_a_cell or threading.current_thread() is not threading.main_thread():
+        return None
+    answer = typed_answer(f"{question} [y/N] ")
+    return None if answer is None else answer.lower() in ("y", "yes")
 
 
 def _has_whole(chat: Chat, before: int) -> bool:

@@ -14,7 +14,7 @@ from ..chat import Chat
 from ..session.actions import Change
 from ..wording import did_you_mean
 from .cell_prompts import CELL_MARKS
-from .chat_cells import ChatCells, tell
+from .chat_cells import ChatCells, say
 from .line_options import A_PROMPT, given, parsed_line
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def run_line(cells: ChatCells, line: str, cell: str | None = None) -> None:
         chat = _chat_for(cells, options)
         cells.tell_notes()
         cells.gauge.show(chat)
-        tell(chat.session.notices())
+        say(*chat.session.notices())
 
 
 def _chat_for(cells: ChatCells, options: Namespace, *, begin: bool = False) -> Chat:
@@ -62,7 +62,7 @@ def _run_command(cells: ChatCells, options: Namespace, cell: str | None) -> None
         raise UsageError(_unknown(options.words, COMMANDS, in_cell=cell is not None))
     check_options(options, command, f"{command.mark} {name}")
     if name in CELL_MARKS and words and all(map(ONE_CELL.fullmatch, words)):
-        tell([cells.prompts.mark_cells(name, words)])
+        say(cells.prompts.mark_cells(name, words))
         return
     if cell is not None and not command.heads_cell:
         raise UsageError(f"%chat {name} takes no text below it: write %chat {name} on a line of its own.")
@@ -76,7 +76,7 @@ def _run_command(cells: ChatCells, options: Namespace, cell: str | None) -> None
     _show(command.run(call, *arguments))
     if not command.asks:
         shown = cells.library.current if command.every_conversation else chat
-        tell([*cells.notes(), *shown.session.notices()])
+        say(*cells.notes(), *shown.session.notices())
 
 
 def check_options(options: Namespace, command: Command | None, head: str) -> None:
@@ -108,4 +108,4 @@ def _show(result: object) -> None:
     elif hasattr(result, "_repr_mimebundle_") and not isinstance(result, Change):
         display(result)
     elif result is not None:
-        tell([result])
+        say(result)

@@ -14,7 +14,8 @@ from ..runtime.frontend import where
 from ..session.actions import turn_of
 from ..session.ask import CUT_SHORT
 from ..wording import counted
-from .command_table import ABOUT_ANSWERS, Call, command, say
+from .chat_cells import say
+from .command_table import ABOUT_ANSWERS, Call, command
 
 BLOCK_COLUMNS = ("block", "language", "lines", "begins with", "into the next cell")
 NO_NEXT_CELL = "This notebook runs without a front end, where no cell can be added."

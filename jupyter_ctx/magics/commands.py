@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from getpass import getpass
 
-from IPython.core.error import UsageError
+from IPython.core.error import StdinNotImplementedError, UsageError
 
 from .. import wording as words_of
 from ..chat import Chat
@@ -13,7 +14,7 @@ from ..config.aliases import load_aliases, model_of, set_alias
 from ..config.settings import DEFAULT, DEFAULT_MODEL, KEYWORDS, SETTING_NAMES, check_kept
 from ..display.tables import first_words, table_text
 from ..display.widgets.gauge import gauge_line, status_bundle
-from ..errors import ChatError, ProviderConnectionError, StoreError
+from ..errors import ChatError, InvalidRequestError, ProviderConnectionError, StoreError
 from ..export.conversation_files import export
 from ..library import Library
 from ..models.pricing import price_of
@@ -29,7 +30,8 @@ from ..session.summarizer import Method
 from ..wording.budget_line import budget_line
 from ..wording.layout import line_width, wrapped
 from . import code_commands, handing_out, token_commands  # noqa: F401  # which declare commands, too
-from .command_table import ABOUT_ANSWERS, ABOUT_CONVERSATIONS, ABOUT_SETUP, ABOUT_WINDOW, Call, command, command_of, say
+from .chat_cells import say, typed_answer
+from .command_table import ABOUT_ANSWERS, ABOUT_CONVERSATIONS, ABOUT_SETUP, ABOUT_WINDOW, Call, command, command_of
 from .command_table import COMMANDS as COMMANDS  # whole only with the declarations below
 from .help_pages import (
     TOPICS,
@@ -42,8 +44,8 @@ from .help_pages import (
     unknown_topic,
 )
 from .line_options import KEY_IS_ASKED_FOR, given_settings
-from .questions import typed_answer, typed_key
 from .sent_parts import replay_bundle
+from .variables import missing_functions
 
 CONTINUE = "Continue exactly where you stopped."
 
@@ -52,7 +54,7 @@ CONTINUE = "Continue exactly where you stopped."
     ABOUT_SETUP,
     "%chat use openai/gpt-5.2",
     "%chat use mine --base-url http://localhost:8000/v1 --window 32k",
-    takes="MODEL",
+    takes="[MODEL]",
 )
 def _use(call: Call, model: str | None = None) -> object:
     """Use this model from now on."""
@@ -263,10 +265,7 @@ def _typed(question: str) -> str:
     return answer
 
 
-@command(ABOUT_CONVERSATIONS, "%chat resume other.ipynb", "%chat resume other.ipynb plans", every_conversation=True)
-def _resume(call: Call, notebook: str, name: str | None = None) -> object:
-    """Add the turns of another notebook's conversation."""
-    return call.host.library.resume(notebook, name)
+command_of(Library.resume, ABOUT_CONVERSATIONS, "%chat resume other.ipynb", "%chat resume other.ipynb plans")
 
 
 @command(ABOUT_SETUP, "%chat memory preferences.md", "%chat memory off", takes="[FILE | off]")
@@ -276,12 +275,10 @@ def _memory(call: Call, file: str | None = None) -> object:
     if file:
         return chat.session.act(actions.set_memory, None if file.lower() in ("off", "none") else file)
     path, text = chat.session.memory_file()
-    if path is not None:
-        missing = f"Nothing of {path} is sent: the file is missing, empty, or not UTF-8 text."
-        return f"{path}:\n{text}" if text else missing
-    if chat.conversation.memory is not None:
-        return "The memory file is off: %chat memory PATH sets one."
-    return "No memory file is set: create preferences.md beside the notebook, or name a file with %chat memory PATH."
+    if path is not None and text:
+        return f"{path}:\n{text}"
+    missing = f"nothing of {path}, which is missing, empty, or not UTF-8 text" if path is not None else "no file"
+    return f"The memory is {missing}: %chat memory PATH sets one, else preferences.md beside the notebook is read."
 
 
 @command(ABOUT_CONVERSATIONS, "%chat export talk.md", "%chat import talk.json", also="import")
@@ -323,6 +320,8 @@ def _config(call: Call, *words: str) -> object:
     if values:
         chat.configure(**{name: values if name == "parameters" else " ".join(values)})
     say(setting_lines(chat, name))
+    if name == "tools":
+        say(*missing_functions(chat.config.tools, call.host.shell.user_ns))
     return (name == "model" and chat.models.missing_key(chat.config)) or None
 
 
@@ -354,7 +353,15 @@ def _key(call: Call, *owners: str) -> object:
     if len(owners) > 1:
         raise UsageError(KEY_IS_ASKED_FOR)
     owner = key_holder(call.options.base_url or (owners[0] if owners else key_owner(call.chat.config)))
-    call.chat.models.set_key(owner, typed_key(owner))
+    try:
+        key = getpass(f"Key for {owner} (kept in memory only): ").strip()
+    except (StdinNotImplementedError, EOFError):
+        raise UsageError(
+            "A key cannot be typed here: set the provider's environment variable, such as OPENAI_API_KEY."
+        ) from None
+    if not key:
+        raise InvalidRequestError("No key was typed; nothing has changed.")
+    call.chat.models.set_key(owner, key)
     return f"The key for {owner} is kept until this kernel ends."
 
 

@@ -18,9 +18,9 @@ from ..experiments.asking.progress import ending_figures, sentences_of
 from ..experiments.run import Run
 from ..runtime.frontend import where
 from ..wording import counted
-from .command_table import Call, say
+from .chat_cells import asked_first, say
+from .command_table import Call
 from .line_options import each_of, given_settings
-from .questions import asked_first
 from .variables import check_new_name, is_run, named, schema_named, scorers_named, table_named
 
 USUAL = {"error": "", "cached": False, "truncated": False, "stop_reason": "stop"}  # what need not be shown
@@ -94,7 +94,7 @@ class MapCell:
     def _tell(self, run: Run) -> None:
         """Show the price, and what to know of the table, before anything is sent."""
         self._run, self._told = run, run.notices
-        say(str(run.estimate), *run.notices, sep="\n")
+        say(run.estimate, *run.notices)
 
     def _agree(self, question: str) -> bool:
         """Return whether the user agrees; money is not spent without a yes. Raises UsageError where nobody is asked."""
@@ -121,8 +121,7 @@ class MapCell:
         if "figures" not in run.shown:
             lines.insert(0, ", ".join(ending_figures(run, seconds)))
         lines += [] if "sentences" in run.shown else sentences_of(run)
-        if lines:
-            say(*lines, sep="\n")
+        say(*lines)
 
     def _stopped(self) -> str:
         """Return what Ctrl-C leaves, where nothing waited for the run."""

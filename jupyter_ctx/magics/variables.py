@@ -6,7 +6,7 @@ import builtins
 import os
 import re
 from argparse import Namespace
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from keyword import iskeyword
@@ -123,6 +123,12 @@ def _function(whose: str, name: str, variables: Mapping[str, Any]) -> Any:
     if not is_function(value):
         raise UsageError(f"{whose} {name}: {name} is a {type(value).__name__}, not a function. Nothing was sent.")
     return value
+
+
+def missing_functions(names: Iterable[str], variables: Mapping[str, Any]) -> list[str]:
+    """Return a line for each name of a setting that is no function so far."""
+    missing = [name for name in names if not is_function(value_named(name, variables))]
+    return [f"There is no function {name} yet: define it before the next prompt." for name in missing]
 
 
 def is_function(value: Any) -> bool:
