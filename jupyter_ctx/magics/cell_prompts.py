@@ -86,8 +86,8 @@ class CellPrompts:
         return filled
 
     def _prompt(self, chat: Chat, options: Namespace, text: str, attached: Sequence[Attached], place: Where) -> Prompt:
-        schema = None if options.schema is None else schema_named(options.schema, self._shell.user_ns)
-        tools = tools_named(chat, options, self._shell.user_ns)
+        names = self._shell.user_ns
+        schema, tools = schema_named(options.schema, names), tools_named(chat, options, names)
         return Prompt(
             text, settings_of(options), tuple(attached), cell=place.cell, run=place.run, execution=place.execution,
             source=place.source, append=options.append, new=options.new, record=not options.no_history,

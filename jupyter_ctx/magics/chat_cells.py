@@ -1,7 +1,8 @@
-"""Ask what stands in a chat cell, and show the answer."""
+"""Do what stands in a chat cell or on its line: send the prompt and show the answer, run a command, show the gauge."""
 
 from __future__ import annotations
 
+import re
 import threading
 from argparse import Namespace
 from collections.abc import Sequence
@@ -17,7 +18,6 @@ from .. import wording as words
 from ..chat import Chat
 from ..conversation.events import Added, Kept, Offered, TurnAdded
 from ..conversation.messages import ToolCall, ToolResult
-from ..conversation.places import TurnSlot
 from ..display.answer.stream import AnswerView, NotebookView, TerminalView
 from ..display.text import note_plain, to_plain, warning_bundle
 from ..errors import ChatError, ChatInterrupted, InvalidAnswerError, StoreError
@@ -25,18 +25,28 @@ from ..library import Library
 from ..providers.base import Reply
 from ..runtime.frontend import Where, notebook_files, origin, where
 from ..runtime.interrupts import uninterrupted
+from ..session.actions import Change
 from ..session.complete import StreamListener
 from ..session.handout import HandedOut
 from ..session.notebook_state import NotebookState
 from ..session.prompt import Prompt
 from ..session.reading import preview_of
 from ..session.send import send_prompt, threshold_notice
-from .answer_parts import broken_below, ending, figures_below, shown_bundle
+from .answer_parts import (
+    along_bundle,
+    broken_below,
+    call_line,
+    call_shown,
+    ending,
+    figures_below,
+    parts_bundle,
+    shown_bundle,
+    steps_of,
+)
 from .cell_gauge import CellGauge
-from .cell_prompts import CellPrompts
-from .line_options import is_several
+from .cell_prompts import CELL_MARKS, CellPrompts
+from .line_options import A_PROMPT, given, is_several, parsed_line
 from .output_recorder import OutputRecorder
-from .sent_parts import along_bundle, call_line, call_shown, parts_bundle, steps_of
 from .variables import check_new_name
 
 if TYPE_CHECKING:
@@ -44,10 +54,12 @@ if TYPE_CHECKING:
     from ..experiments.run import Run
     from .answer_columns import SideBySideCell
     from .chip import Chip
+    from .command_table import Command
 
 EXPLAIN = "Explain this error and how to mend it."
 MOST_LIVE = 8  # cells with answers side by side that have buttons, and with next tokens; older ones are snapshots
 ADDS_TURNS = (TurnAdded, Offered, Kept, Added)
+ONE_CELL = re.compile(r"In\[\d+\]")
 RUN_AGAIN = "Run the cell again for another answer"
 
 
@@ -66,11 +78,6 @@ class ChatCells:
         config = dict(shell.config.get("Chat", {}))
         self.library: Library = Library(origin(shell), config, notebook=self._notebook, confirm=asked_first)
 
-    @property
-    def places(self) -> Sequence[TurnSlot]:
-        """The turns of the current conversation; empty before the first conversation is opened."""
-        return self.library.current.conversation.places if self.library.is_open else ()
-
     def has_added(self) -> bool:
         """Return whether a conversation was added to since this was asked last."""
         before, self._additions = self._additions, sum(self._notebook.recorded[kind] for kind in ADDS_TURNS)
@@ -82,14 +89,10 @@ class ChatCells:
         lines, library.notes = tuple(library.notes), []
         return lines
 
-    def tell_notes(self) -> None:
-        """Print where the conversation comes from, before anything else about it."""
-        say(*self.notes())
-
     def now_in(self, chat: Chat) -> str:
         """Follow the conversation that is current now, and return which it is."""
         self.gauge.follow()
-        self.tell_notes()
+        say(*self.notes())
         return f"Talking in {chat.name!r}: {words.turns(len(chat.turns))}."
 
     def ask(self, chat: Chat, options: Namespace, cell: str) -> Reply | None:
@@ -99,10 +102,12 @@ class ChatCells:
             raise UsageError("The cell is empty: write a prompt below %%chat.")
         check_new_name("-o", options.out)
         place = where(self.shell)
-        columns = _columns(chat, options, place)
-        if columns is not None and options.tools:
-            raise UsageError("--tool goes with one answer, and several are asked for. Nothing was sent.")
-        options = options if columns is None else columns.first
+        columns: SideBySideCell | None = None
+        if is_several(options):
+            from .answer_columns import SideBySideCell
+
+            columns = SideBySideCell(chat, options, place)
+            options = columns.first
         memory = None if options.preview else chat.session.memory_notice()
         above = [*self.notes(), *filter(None, [memory])]
         reading = _view(place, options, ())
@@ -110,8 +115,6 @@ class ChatCells:
             asked = self.prompts.of(chat, options, cell.rstrip("\n"), place, reading.sent)
         finally:
             reading.close()
-        if columns is not None:
-            asked = asked._replace(prompt=replace(asked.prompt, tools=()))
         if options.preview:
             several = () if columns is None else (f"This is the first of {columns.count} requests.",)
             say(*above, *asked.lines, *several)
@@ -196,26 +199,105 @@ class ChatCells:
                 view.close()
             raise
         view.correct(reply.text, reply.thinking, shown_bundle(reply), steps_of(reply.rounds))
-        self._close(chat, view, place, reply)
-        return reply
-
-    def _close(self, chat: Chat, view: AnswerView, place: Where, reply: Reply) -> None:
-        """Show notices, figures and next steps below an answer."""
-        below = [*reply.notices, *ending(reply)]
-        footer = figures_below(chat, reply, place)
-        has_figure = place.kind == "notebook" and footer.fill is not None
-        notice = threshold_notice(chat.session, has_figure=has_figure) if place.kind != "headless" else None
-        if notice and has_figure:
-            footer, notice = replace(footer, notes=(*footer.notes, notice.removesuffix("."))), None
-        below += [*([notice] if notice else ()), *chat.session.notices()]
+        notice = threshold_notice(chat.session) if place.kind != "headless" else None
+        below = [*reply.notices, *ending(reply), *filter(None, [notice]), *chat.session.notices()]
         with uninterrupted():
-            view.close(below, footer)
+            view.close(below, figures_below(chat, reply, place))
+        return reply
 
     def _keep(self, reply: Reply | list[Reply | None], name: str | None) -> None:
         """Keep a reply, or several, in ``_`` and ``Out`` without showing it twice; values in a variable."""
         self.shell.displayhook.update_user_ns(reply)
         if name is not None:
             self.shell.user_ns[name] = _value(reply) if isinstance(reply, Reply) else list(map(_value, reply))
+
+
+# what a line asks for
+
+
+def run_line(cells: ChatCells, line: str, cell: str | None = None) -> None:
+    """Do what a line says: send the prompt in the cell, run a command, or show the gauge."""
+    options = parsed_line(line)
+    if options.words:
+        _run_command(cells, options, cell)
+        return
+    check_options(options, None, "A prompt")
+    if cell is not None or options.error:
+        text = cell or ""
+        begins = not options.preview and bool(text.strip() or options.error)
+        cells.ask(_chat_for(cells, options, begin=begins), options, text)
+    elif given(options) and not options.conversation:
+        asked = f"%%chat {line.strip()}"
+        raise UsageError(f"{asked[1:]} has no prompt: put {asked} on a cell's first line and the prompt below it.")
+    else:
+        chat = _chat_for(cells, options)
+        say(*cells.notes())
+        cells.gauge.show(chat)
+        say(*chat.session.notices())
+
+
+def _chat_for(cells: ChatCells, options: Namespace, *, begin: bool = False) -> Chat:
+    """Return the conversation that a line is about; ``begin`` one of an unknown name."""
+    library = cells.library
+    return library.get(options.conversation, begin=begin) if options.conversation else library.current
+
+
+def _run_command(cells: ChatCells, options: Namespace, cell: str | None) -> None:
+    from .command_table import Call
+    from .commands import COMMANDS
+
+    name, typed = options.words[0].lower(), options.words[1:]
+    command = COMMANDS.get(name)
+    if command is None:
+        head = "%chat" if cell is None else "%%chat"
+        hint = words.did_you_mean(name, COMMANDS, f"{head} {{}}")
+        raise UsageError(
+            f"Unknown command: {head} {options.words[0]}.{hint} %chat help lists the commands. To ask a model, put "
+            "%%chat alone on a cell's first line and the prompt below it; the value of an option that has spaces goes "
+            "in quotes."
+        )
+    check_options(options, command, f"{command.mark} {name}")
+    if name in CELL_MARKS and typed and all(map(ONE_CELL.fullmatch, typed)):
+        say(cells.prompts.mark_cells(name, typed))
+        return
+    if cell is not None and not command.heads_cell:
+        raise UsageError(f"%chat {name} takes no text below it: write %chat {name} on a line of its own.")
+    if command.needs_text and not (cell or "").strip():
+        raise UsageError(f"%%chat {name} heads a cell: write the text below it.")
+    chat = _chat_for(cells, options)
+    call = Call(cells, chat, name, typed, options, cell)
+    arguments = command.arguments(call)
+    if command.asks:  # which prints notes itself
+        _show(command.run(call, *arguments))
+        return
+    say(*cells.notes())
+    _show(command.run(call, *arguments))
+    shown = cells.library.current if command.every_conversation else chat
+    say(*cells.notes(), *shown.session.notices())
+
+
+def check_options(options: Namespace, command: Command | None, head: str) -> None:
+    """Refuse options that a command, or a prompt where it is ``None``, does not take. Raises UsageError."""
+    for option in given(options):
+        fits = command.knows(option) if command is not None else A_PROMPT in option.of
+        if not fits:
+            names = ", ".join(name for name in option.of if name.isalpha())
+            places = [f"a prompt, %%chat {option.usage}"] if A_PROMPT in option.of else []
+            whose = ", or with ".join([*places, *([f"%chat {names}"] if names else [])])
+            raise UsageError(f"{head} takes no {option.flag}: it goes with {whose}. Nothing was done.")
+
+
+def _show(result: object) -> None:
+    """Show what a command returned: a table, and what is drawn in several forms, as such, anything else as text."""
+    if isinstance(result, dict):
+        display(result, raw=True)
+    elif hasattr(result, "_repr_mimebundle_") and not isinstance(result, Change):
+        display(result)
+    elif result is not None:
+        say(result)
+
+
+# what is said and asked
 
 
 def say(*lines: object) -> None:
@@ -263,15 +345,6 @@ def _warn(line: str, place: Where) -> None:
 def _value(reply: Reply | None) -> Any:
     """Return what a variable holds of a reply: the value of a structured answer, else the reply."""
     return reply if reply is None or reply.parsed is None else reply.parsed
-
-
-def _columns(chat: Chat, options: Namespace, place: Where) -> SideBySideCell | None:
-    """Return whom a line asks at once; ``None``: one. Raises UsageError."""
-    if not is_several(options):
-        return None
-    from .answer_columns import SideBySideCell
-
-    return SideBySideCell(chat, options, place)
 
 
 def _view(place: Where, options: Namespace, above: Sequence[str]) -> AnswerView:

@@ -30,6 +30,7 @@ from ..session.summarizer import Method
 from ..wording.budget_line import budget_line
 from ..wording.layout import line_width, wrapped
 from . import code_commands, handing_out, token_commands  # noqa: F401  # which declare commands, too
+from .answer_parts import replay_bundle
 from .chat_cells import say, typed_answer
 from .command_table import ABOUT_ANSWERS, ABOUT_CONVERSATIONS, ABOUT_SETUP, ABOUT_WINDOW, Call, command, command_of
 from .command_table import COMMANDS as COMMANDS  # whole only with the declarations below
@@ -41,10 +42,8 @@ from .help_pages import (
     setting_lines,
     setting_text,
     topic_bundle,
-    unknown_topic,
 )
 from .line_options import KEY_IS_ASKED_FOR, given_settings
-from .sent_parts import replay_bundle
 from .variables import missing_functions
 
 CONTINUE = "Continue exactly where you stopped."
@@ -122,9 +121,6 @@ def _changed_settings(chat: Chat) -> list[tuple[str, list[str]]]:
         source = source_of(chat.session, name)
         if source != DEFAULT and name != "model":  # which the headline says
             by_source.setdefault(source, []).append(f"{name} {first_words(setting_text(chat, name))}")
-    file, text = chat.session.memory_file()
-    if file and text:
-        by_source.setdefault("a file", []).append(f"memory {file}")
     return list(by_source.items())
 
 
@@ -171,8 +167,7 @@ def _preview(call: Call) -> object:
         return call.host.ask(call.chat, call.options, call.text or "")
     place = where(call.host.shell)
     asked = call.host.prompts.of(call.chat, call.options, "", place, lambda *_, **__: None)
-    for line in asked.lines:
-        say(line)
+    say(*asked.lines)
     return preview_of(call.chat.session, replace(asked.prompt, cell=None, run=None))  # at the end of the conversation
 
 
@@ -239,30 +234,29 @@ command_of(Library.rename, ABOUT_CONVERSATIONS, "%chat rename plans")
 @command(ABOUT_CONVERSATIONS, "%chat delete plans", "%chat delete --answers", every_conversation=True)
 def _delete(call: Call, conversation: str = "") -> object:
     """Delete a conversation for good, or all stored answers of maps, after asking."""
-    library, answers = call.host.library, call.options.answers
-    if answers is bool(conversation):
+    library = call.host.library
+    if call.options.answers is bool(conversation):
         raise UsageError("%chat delete takes a conversation's name (%chat list shows them), or --answers.")
-    if answers:
-        asked = "This deletes what all maps have stored, for good; they would be paid again. Type answers to confirm: "
-        if _typed(asked) != "answers":
-            raise UsageError("Not confirmed: nothing was deleted.")
+    if call.options.answers:
+        _confirm("answers", "This deletes what all maps have stored, for good; they would be paid again.")
         return f"Deleted {words_of.counted(library.delete_answers(), 'answer')} of maps. That cannot be undone."
     row, before = library.find(conversation), library.current
-    asked = f"This deletes {conversation!r} with all its turns for good. Type its name to confirm: "
-    library.delete(conversation, confirm=_typed(asked))
+    _confirm(conversation, f"This deletes {conversation!r} with all its turns for good.")
+    library.delete(conversation, confirm=conversation)
     say(f"Deleted {conversation!r} with {words_of.turns(row.turns)}. That cannot be undone.")
     return None if library.current is before else call.host.now_in(library.current)
 
 
-def _typed(question: str) -> str:
-    """Return what the user types. Raises UsageError where nobody can be asked."""
-    answer = typed_answer(question)
+def _confirm(word: str, what: str) -> None:
+    """Let the user type a word before something is deleted. Raises UsageError."""
+    answer = typed_answer(f"{what} Type {word} to confirm: ")
     if answer is None:
         raise UsageError(
             "This kernel cannot ask for confirmation: use Library.delete(name, confirm=name), or delete_answers(), "
             "in a script."
         )
-    return answer
+    if answer != word:
+        raise UsageError("Not confirmed: nothing was deleted.")
 
 
 command_of(Library.resume, ABOUT_CONVERSATIONS, "%chat resume other.ipynb", "%chat resume other.ipynb plans")
@@ -277,8 +271,10 @@ def _memory(call: Call, file: str | None = None) -> object:
     path, text = chat.session.memory_file()
     if path is not None and text:
         return f"{path}:\n{text}"
-    missing = f"nothing of {path}, which is missing, empty, or not UTF-8 text" if path is not None else "no file"
-    return f"The memory is {missing}: %chat memory PATH sets one, else preferences.md beside the notebook is read."
+    unread = f" {path} is missing, empty, or not UTF-8 text." if path is not None else ""
+    return (
+        f"No memory file is sent.{unread} %chat memory PATH sets one, such as preferences.md, which is the usual one."
+    )
 
 
 @command(ABOUT_CONVERSATIONS, "%chat export talk.md", "%chat import talk.json", also="import")
@@ -377,5 +373,7 @@ def _help(call: Call, topic: str = "") -> object:
         say(f"{name} is a setting: %chat config {name} shows its value and what it may be.")
         say(setting_lines(call.chat, name))
     if name not in (*COMMANDS, *SETTING_NAMES, *TOPICS):
-        raise UsageError(unknown_topic(name))
+        hint = words_of.did_you_mean(name, [*COMMANDS, *SETTING_NAMES, *TOPICS], "%chat help {}")
+        topics = f"Topics: {', '.join(TOPICS)}. %chat help lists the commands."
+        raise UsageError(f"%chat help knows no {name!r}.{hint} {topics}")
     return topic_bundle(name) if name in TOPICS else None

@@ -194,7 +194,9 @@ def _functions(typed: TypedLine) -> Words:
 
 def _turns(typed: TypedLine) -> Iterator[SimpleCompletion]:
     """Yield the numbers of turns that are not typed yet, newest first."""
-    for number, place in reversed([*enumerate(typed.cells().places, 1)]):
+    library = typed.cells().library
+    places = library.current.conversation.places if library.is_open else ()  # for Tab no conversation is opened
+    for number, place in reversed([*enumerate(places, 1)]):
         if str(number) not in typed.before:
             yield _word(str(number), first_words(place.turn.typed))
 

@@ -44,7 +44,7 @@ class ChatMagics(Magics):
     def chat(self, line: str, cell: str | None = None) -> None:
         """Talk with a language model."""
         magic = self.magic
-        from .chat_line import run_line
+        from .chat_cells import run_line
 
         run_line(magic, line, cell)
 
@@ -56,10 +56,6 @@ class ChatMagics(Magics):
                 from .chat_cells import ChatCells
             self._magic = ChatCells(self.shell, self.recorder, self.chip)
         return self._magic
-
-    def cost_budget(self) -> Any:
-        """Return what pays for requests apart from conversations, as :meth:`Library.cost_budget`."""
-        return self.magic.library.cost_budget()
 
     def after_cell(self, result: object = None) -> None:
         """Note what a cell ended with, and let the gauge follow it."""
@@ -107,7 +103,7 @@ def register(shell: Any) -> None:
     for hooks, hook in _hooks(shell, magics):
         if hook not in hooks:
             hooks.append(hook)
-    pay_with(magics.cost_budget)
+    pay_with(lambda: magics.magic.library.cost_budget())
     if magics.chip is not None:
         magics.chip.open()
     magics.recorder.before_cell()  # the cell that loads the extension may plot as well

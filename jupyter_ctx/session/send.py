@@ -197,11 +197,8 @@ def stopped(has_begun: object, *, record: bool) -> str:
     return "the text so far is kept." if record else "the text so far is shown, not kept."
 
 
-def threshold_notice(session: Session, *, has_figure: bool = False) -> str | None:
-    """Return one line where the conversation first passes half of its limit.
-
-    ``has_figure``: how full it is stands beside the line.
-    """
+def threshold_notice(session: Session) -> str | None:
+    """Return one line where the conversation first passes half of its limit."""
     try:
         info = session.latest().info
     except ChatError:  # the cell used another model, and the conversation's own is not available
@@ -213,7 +210,7 @@ def threshold_notice(session: Session, *, has_figure: bool = False) -> str | Non
     figure = f"Context {about}{info.fill * 100:.0f} % full: {info.used:,} of {info.limit:,} tokens."
     commands = " or ".join(name for name in ROOM_MAKERS if possible[name].possible)
     room = f"%chat {commands} makes room." if commands else ""
-    return " ".join(filter(None, ["" if has_figure else figure, room])) or None
+    return f"{figure} {room}".strip()
 
 
 def _is_first_above(session: Session, share: float, fill: float) -> bool:

@@ -27,8 +27,7 @@ from jupyter_ctx.conversation.messages import Attachment, ToolCall, ToolResult, 
 from jupyter_ctx.display.answer.attachment_summary import step_bundles
 from jupyter_ctx.display.answer.stream import NotebookView
 from jupyter_ctx.export.conversation_files import redacted, written
-from jupyter_ctx.magics.answer_parts import forms_of
-from jupyter_ctx.magics.sent_parts import call_shown
+from jupyter_ctx.magics.answer_parts import call_shown, forms_of
 from jupyter_ctx.runtime.redaction import Redactor
 from jupyter_ctx.session.handout import HandoutAnswer, gathered, with_answers
 
@@ -134,7 +133,7 @@ def test_the_setting_holds_until_a_name_is_gone_and_a_cell_may_offer_others_or_n
     [
         ("--tool row", "Did you mean rows?"),
         ("--tool nothing", "Run the cell that defines it"),
-        ("--tool table", "is a list, not a function"),
+        ("--tool table", "there is no function 'table'"),
         ("--tool rows -n 2", "goes with one answer"),
     ],
 )
