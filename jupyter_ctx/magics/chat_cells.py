@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import re
-import threading
 from argparse import Namespace
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from IPython.core.error import StdinNotImplementedError, UsageError
-from IPython.core.getipython import get_ipython
+from IPython.core.error import UsageError
 from IPython.display import display
 
 from .. import wording as words
@@ -19,7 +17,7 @@ from ..chat import Chat
 from ..conversation.events import Added, Kept, Offered, TurnAdded
 from ..conversation.messages import ToolCall, ToolResult
 from ..display.answer.stream import AnswerView, NotebookView, TerminalView
-from ..display.text import note_plain, to_plain, warning_bundle
+from ..display.text import note_plain, warning_bundle
 from ..errors import ChatError, ChatInterrupted, InvalidAnswerError, StoreError
 from ..library import Library
 from ..providers.base import Reply
@@ -47,6 +45,7 @@ from .cell_gauge import CellGauge
 from .cell_prompts import CELL_MARKS, CellPrompts
 from .line_options import A_PROMPT, given, is_several, parsed_line
 from .output_recorder import OutputRecorder
+from .questions import asked_first, say
 from .variables import check_new_name
 
 if TYPE_CHECKING:
@@ -295,37 +294,6 @@ def _show(result: object) -> None:
         display(result)
     elif result is not None:
         say(result)
-
-
-# what is said and asked
-
-
-def say(*lines: object) -> None:
-    """Print lines that may come from others, without the escapes that a terminal would obey."""
-    for line in lines:
-        print(to_plain(str(line)))
-
-
-def typed_answer(question: str) -> str | None:
-    """Return what the user types; ``None``: nobody can be asked here."""
-    try:
-        return input(question).strip()
-    except (StdinNotImplementedError, EOFError, OSError, RuntimeError):  # the last two: there is no standard input
-        return None
-
-
-def asked_first(question: str) -> bool | None:
-    """Return whether the user agrees to what costs money, which takes a yes; ``None``: nobody can be asked here.
-
-    A front end shows the question of a running cell only: that of a button, or of a thread, would wait for ever.
-    """
-    shell: Any = get_ipython()
-    parent = shell.get_parent() or {} if hasattr(shell, "kernel") else {}
-    is_in_a_cell = parent.get("header", {}).get("msg_type", "execute_request") == "execute_request"
-    if not is_in_a_cell or threading.current_thread() is not threading.main_thread():
-        return None
-    answer = typed_answer(f"{question} [y/N] ")
-    return None if answer is None else answer.lower() in ("y", "yes")
 
 
 def _has_whole(chat: Chat, before: int) -> bool:

@@ -12,8 +12,8 @@ from ..errors import InvalidRequestError
 from ..providers.base import Reply
 from ..session.ask import CUT_SHORT
 from ..wording import counted
-from .chat_cells import say
 from .command_table import ABOUT_ANSWERS, Call, command
+from .questions import say
 
 BLOCK_COLUMNS = ("block", "language", "lines", "begins with", "into the next cell")
 FIX = (

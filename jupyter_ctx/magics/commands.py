@@ -31,7 +31,6 @@ from ..wording.budget_line import budget_line
 from ..wording.layout import line_width, wrapped
 from . import code_commands, handing_out, token_commands  # noqa: F401  # which declare commands, too
 from .answer_parts import replay_bundle
-from .chat_cells import say, typed_answer
 from .command_table import ABOUT_ANSWERS, ABOUT_CONVERSATIONS, ABOUT_SETUP, ABOUT_WINDOW, Call, command, command_of
 from .command_table import COMMANDS as COMMANDS  # whole only with the declarations below
 from .help_pages import (
@@ -44,6 +43,7 @@ from .help_pages import (
     topic_bundle,
 )
 from .line_options import KEY_IS_ASKED_FOR, given_settings
+from .questions import say, typed_answer
 from .variables import missing_functions
 
 CONTINUE = "Continue exactly where you stopped."

@@ -18,9 +18,9 @@ from ..experiments.asking.progress import ending_figures, sentences_of
 from ..experiments.run import Run
 from ..runtime.frontend import where
 from ..wording import counted
-from .chat_cells import asked_first, say
 from .command_table import Call
 from .line_options import each_of, given_settings
+from .questions import asked_first, say
 from .variables import check_new_name, is_run, named, schema_named, scorers_named, table_named
 
 USUAL = {"error": "", "cached": False, "truncated": False, "stop_reason": "stop"}  # what need not be shown
