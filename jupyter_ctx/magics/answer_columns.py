@@ -39,8 +39,6 @@ def columns_of(chat: Chat, options: Namespace) -> tuple[Candidate, ...]:
     models, temperatures, efforts = map(each_of, (options.model, options.temperature, options.effort))
     samples = options.samples or 1
     asked = [*product(models, temperatures, efforts, range(1, samples + 1))]
-    if len(asked) < 2:
-        raise UsageError("-n 1 is a prompt as any other: leave -n out, or give a larger number.")
     if len(asked) > MOST_AT_A_TIME:
         raise UsageError(
             f"{len(asked)} answers are more than the {MOST_AT_A_TIME} that stand side by side: %%chat map asks a "
@@ -74,7 +72,6 @@ class SideBySideCell:
         self._failed: dict[int, str] = {}  # what went wrong, by column
         self._id = ""  # of the answers that were kept
         self._begun = False
-        self._chosen: int | None = None
         self._bar: ChoiceBar | None = None
 
     @property
@@ -112,13 +109,13 @@ class SideBySideCell:
     def _offer(self, answers: Alternatives) -> None:
         """Show the whole answers, and how to take one."""
         self._id, is_page = answers.id, self._place.kind == "notebook"
-        self._chosen = _chosen_index(self._chat, self._id)
-        self._view.close(self._chosen, () if is_page else (FIRST_TAKEN,))
+        chosen = _chosen_index(self._chat, self._id)
+        self._view.close(chosen, () if is_page else (FIRST_TAKEN,))
         if is_page:
             missing = [index for index, answer in enumerate(answers.answers) if answer.error]
             self._bar = ChoiceBar(self._heads, self._choose, missing)
             self._bar.show()
-            self._bar.update(self._chosen)
+            self._bar.update(chosen)
             self._chat.session.listeners.append(self._follow)
 
     def _choose(self, index: int) -> object:
@@ -126,22 +123,18 @@ class SideBySideCell:
 
     def close(self) -> None:
         """Follow the conversation no longer."""
-        if self._follow in self._chat.session.listeners:
-            self._chat.session.listeners.remove(self._follow)
         if self._bar is not None:
+            self._chat.session.listeners = [each for each in self._chat.session.listeners if each != self._follow]
             self._bar.close()
 
     def _follow(self) -> None:
         """Show which answer is taken now."""
-        if self._bar is None:
-            return
-        if self._id not in self._chat.conversation.offers:  # a clear has taken them out
+        if self._bar is None or self._id not in self._chat.conversation.offers:  # a clear has taken them out
             self.close()
             return
-        before, self._chosen = self._chosen, _chosen_index(self._chat, self._id)
-        if before != self._chosen:
-            self._view.choose(self._chosen)
-        self._bar.update(self._chosen)
+        chosen = _chosen_index(self._chat, self._id)
+        self._view.choose(chosen)
+        self._bar.update(chosen)
 
     # what comes
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from IPython.display import display
 
 from ..conversation.code_blocks import CodeBlock, code_blocks, code_of, eligible_blocks
-from ..display.answer.markdown import folded_code
 from ..display.tables import first_words, table
 from ..display.text import to_plain, warning_bundle
 from ..errors import InvalidRequestError
@@ -50,19 +49,17 @@ def _code(call: Call, block: str = "") -> object:
 
 
 def _list(turn: int, blocks: tuple[CodeBlock, ...]) -> dict[str, str]:
-    """Return the blocks of a turn, each with the command that puts it into the next cell, and on a page with its code.
+    """Return the blocks of a turn, each with the command that puts it into the next cell.
 
     No click can put code into a cell: front ends take it from a cell that runs (jupyterlab/jupyterlab#8893).
     """
-    rows, unfolded = [], ""
+    rows = list[tuple[str, ...]]()
     for number, block in enumerate(blocks, 1):
-        command = f"%chat code {number}"
-        lines = block.text.strip("\n").splitlines()
-        rows.append((str(number), block.language or "–", f"{len(lines):,}", first_words("".join(lines[:1])), command))
-        unfolded += folded_code(command, block.text, block.language or "python")
-    together = "; %chat code all joins the Python" if sum(block.is_python for block in blocks) > 1 else ""
-    forms = table(BLOCK_COLUMNS, rows, f"Turn {turn} has {len(blocks):,} code blocks{together}.")
-    return {**forms, "text/html": forms["text/html"] + unfolded}
+        first, *more = block.text.strip("\n").splitlines() or [""]
+        size = f"{1 + len(more):,}"
+        rows.append((str(number), block.language or "–", size, first_words(first), f"%chat code {number}"))
+    caption = f"Turn {turn} has {len(blocks):,} code blocks; %chat code all joins the Python."
+    return table(BLOCK_COLUMNS, rows, caption)
 
 
 @command(ABOUT_ANSWERS, "%chat fix", "%%chat fix\nUse pandas only.", heads_cell=True, asks=True)

@@ -272,9 +272,7 @@ def _memory(call: Call, file: str | None = None) -> object:
     if path is not None and text:
         return f"{path}:\n{text}"
     unread = f" {path} is missing, empty, or not UTF-8 text." if path is not None else ""
-    return (
-        f"No memory file is sent.{unread} %chat memory PATH sets one, such as preferences.md, which is the usual one."
-    )
+    return f"No memory file is sent.{unread} %chat memory PATH sets one, in place of preferences.md beside it."
 
 
 @command(ABOUT_CONVERSATIONS, "%chat export talk.md", "%chat import talk.json", also="import")

@@ -238,7 +238,7 @@ def each_of(value: Any) -> list[Any]:
 def is_several(options: Namespace) -> bool:
     """Return whether a line asks for several answers at once."""
     each_asked = (options.model, options.temperature, options.effort)
-    return options.samples is not None or any(isinstance(values, list) for values in each_asked)
+    return (options.samples or 1) > 1 or any(isinstance(values, list) for values in each_asked)
 
 
 def settings_of(options: Namespace) -> dict[str, Any]:

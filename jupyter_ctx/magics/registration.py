@@ -162,9 +162,9 @@ def chat_matcher(context: CompletionContext) -> Any:
 def owner_of(head: str) -> ChatMagics | None:
     """Return what has a magic such as ``%%chat``, or ``None`` where it is not ours: others own one so named."""
     shell: Any = get_ipython()
-    kind = "cell" if head.startswith("%%") else "line"
-    named = head in HEADS and shell is not None
-    function = shell.magics_manager.magics[kind].get(head.lstrip("%")) if named else None
+    if head not in HEADS or shell is None:
+        return None
+    function = shell.find_magic(head.lstrip("%"), "cell" if head.startswith("%%") else "line")
     owner = getattr(function, "__self__", None)
     return owner if type(owner).__module__ == __name__ else None  # of ChatMagics, also after a reload of this module
 
@@ -172,7 +172,7 @@ def owner_of(head: str) -> ChatMagics | None:
 def _package_of(shell: Any, name: str) -> str | None:
     """Return the package that owns a magic's name, or ``None`` where it is free or ours."""
     for kind, marks in (("cell", "%%"), ("line", "%")):
-        function = shell.magics_manager.magics[kind].get(name)
+        function = shell.find_magic(name, kind)
         if function is not None and owner_of(marks + name) is None:
             module = getattr(function, "__module__", None) or type(function).__module__
             return str(module).partition(".")[0]
