@@ -269,10 +269,11 @@ def _memory(call: Call, file: str | None = None) -> object:
     if file:
         return chat.session.act(actions.set_memory, None if file.lower() in ("off", "none") else file)
     path, text = chat.session.memory_file()
-    if path is not None and text:
+    if text:
         return f"{path}:\n{text}"
-    unread = f" {path} is missing, empty, or not UTF-8 text." if path is not None else ""
-    return f"No memory file is sent.{unread} %chat memory PATH sets one, in place of preferences.md beside it."
+    if path is not None:
+        return f"Nothing of {path} is sent: the file is missing, empty, or not UTF-8 text."
+    return "No memory file is read: create preferences.md beside the notebook, or name a file with %chat memory PATH."
 
 
 @command(ABOUT_CONVERSATIONS, "%chat export talk.md", "%chat import talk.json", also="import")
