@@ -21,7 +21,7 @@ from jupyter_ctx import Chat
 from jupyter_ctx.context.usage import Usage
 from jupyter_ctx.display.widgets.gauge import ButtonResult, gauge_bundle
 from jupyter_ctx.display.widgets.gauge_panel import GaugePanel
-from jupyter_ctx.magics.gauge_buttons import GaugeButtons
+from jupyter_ctx.magics.cell_gauge import read_gauge
 from jupyter_ctx.providers.base import Reply, Request
 from jupyter_ctx.testing import CHARACTERS, MESSAGE_TOKENS, ScriptedProvider
 
@@ -118,9 +118,8 @@ def edit(chat: Chat, folder: Path) -> None:
 
 def drawing_of(chat: Chat) -> Callable[[], None]:
     """Return what draws the live gauge."""
-    buttons = GaugeButtons(lambda: chat)
-    panel = GaugePanel(buttons.press)
-    return lambda: panel.draw(*buttons.read(), ButtonResult())
+    panel = GaugePanel(lambda _: None)
+    return lambda: panel.draw(*read_gauge(chat), ButtonResult())
 
 
 def messages() -> list[dict[str, str]]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-DRAWN_BY = "jupyter_ctx.magics.value_bundle"
+DRAWN_BY = "jupyter_ctx.magics.answer_parts"
 
 
 def mimebundle(value: Any, include: object = None, exclude: object = None) -> dict[str, str]:

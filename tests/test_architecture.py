@@ -202,7 +202,6 @@ def test_the_first_cell_imports_only_what_it_needs() -> None:
             "attachments.notebook_cells",
             "attachments.rich_text",
             "magics.registration",
-            "magics.chat_line",
             "magics.chat_cells",
             "wording.layout",
             "display.widgets.live",

@@ -34,11 +34,11 @@ FIRST_TAKEN = "The first whole answer is the turn: %chat pick N takes another."
 
 def columns_of(chat: Chat, options: Namespace) -> tuple[Candidate, ...]:
     """Return whom a line asks: every model with every temperature and effort, so often. Raises UsageError."""
+    if options.tools:
+        raise UsageError("--tool goes with one answer, and several are asked for. Nothing was sent.")
     models, temperatures, efforts = map(each_of, (options.model, options.temperature, options.effort))
     samples = options.samples or 1
     asked = [*product(models, temperatures, efforts, range(1, samples + 1))]
-    if len(asked) < 2:
-        raise UsageError("-n 1 is a prompt as any other: leave -n out, or give a larger number.")
     if len(asked) > MOST_AT_A_TIME:
         raise UsageError(
             f"{len(asked)} answers are more than the {MOST_AT_A_TIME} that stand side by side: %%chat map asks a "
@@ -59,20 +59,19 @@ def columns_of(chat: Chat, options: Namespace) -> tuple[Candidate, ...]:
 class SideBySideCell:
     """The answers of one cell, side by side, and the buttons that take one. Raises UsageError.
 
-    It shows which answer is taken until :meth:`end`: its cell has others then.
+    It shows which answer is taken until :meth:`close`: its cell has others then.
 
     first: the options of the line as they are for the first answer
     """
 
     def __init__(self, chat: Chat, options: Namespace, place: Where) -> None:
         self._chat, self._place, self._columns = chat, place, columns_of(chat, options)
-        self.first = Namespace(**{**vars(options), **self._columns[0].options})
+        self.first = Namespace(**{**vars(options), **self._columns[0].options, "tools": ["none"]})
         self._heads = [column.label for column in self._columns]
         self._replies: dict[int, Reply] = {}
         self._failed: dict[int, str] = {}  # what went wrong, by column
         self._id = ""  # of the answers that were kept
         self._begun = False
-        self._chosen: int | None = None
         self._bar: ChoiceBar | None = None
 
     @property
@@ -106,37 +105,33 @@ class SideBySideCell:
 
     def _offer(self, answers: Alternatives) -> None:
         """Show the whole answers, and how to take one."""
-        self._id, self._chosen = answers.id, chosen_answer(self._chat.session, answers.id)
-        is_page = self._place.kind == "notebook"
-        self._view.close(_index(self._chosen), () if is_page else (FIRST_TAKEN,))
+        self._id, is_page = answers.id, self._place.kind == "notebook"
+        chosen = _chosen_index(self._chat, self._id)
+        self._view.close(chosen, () if is_page else (FIRST_TAKEN,))
         if is_page:
             missing = [index for index, answer in enumerate(answers.answers) if answer.error]
             self._bar = ChoiceBar(self._heads, self._choose, missing)
             self._bar.show()
-            self._bar.update(_index(self._chosen))
+            self._bar.update(chosen)
             self._chat.session.listeners.append(self._follow)
 
     def _choose(self, index: int) -> object:
         return self._chat.session.act(actions.choose_answer, index + 1, self._id)
 
-    def end(self) -> None:
+    def close(self) -> None:
         """Follow the conversation no longer."""
-        if self._follow in self._chat.session.listeners:
-            self._chat.session.listeners.remove(self._follow)
         if self._bar is not None:
+            self._chat.session.listeners = [each for each in self._chat.session.listeners if each != self._follow]
             self._bar.close()
 
     def _follow(self) -> None:
         """Show which answer is taken now."""
-        if self._bar is None:
+        if self._bar is None or self._id not in self._chat.conversation.offers:  # a clear has taken them out
+            self.close()
             return
-        if self._id not in self._chat.conversation.offers:  # a clear has taken them out
-            self.end()
-            return
-        before, self._chosen = self._chosen, chosen_answer(self._chat.session, self._id)
-        if before != self._chosen:
-            self._view.choose(_index(self._chosen))
-        self._bar.update(_index(self._chosen))
+        chosen = _chosen_index(self._chat, self._id)
+        self._view.choose(chosen)
+        self._bar.update(chosen)
 
     # what comes
 
@@ -166,15 +161,15 @@ def show_versions(chat: Chat, number: int | None) -> dict[str, str]:
     """
     last = next(reversed(chat.conversation.offers.values()), None) if number is None else None
     if last is not None:
-        answers, chosen, asked = last.answers, chosen_answer(chat.session, last.id), last.asked
+        answers, chosen, asked = last.answers, _chosen_index(chat, last.id), last.asked
     else:
         number = number or len(chat.turns)
         answers, asked = versions_of(chat.session, number), turn_of(chat.session, number)
-        chosen = next(i for i, answer in enumerate(answers, 1) if answer.record.id == asked.id)
+        chosen = next(i for i, answer in enumerate(answers) if answer.record.id == asked.id)
     if len(answers) < 2:
         raise InvalidRequestError(f"Turn {number} has one answer: there is nothing to compare.")
     above = (f"Answers to: {first_words(asked.typed)}",)
-    frame = Frame(above, chosen=_index(chosen))
+    frame = Frame(above, chosen=chosen)
     return columns_bundle(list(map(_stored_column, answers)), frame, compared=True)
 
 
@@ -184,6 +179,7 @@ def _stored_column(answer: Alternative) -> Column:
     return Column(answer.label, answer.reply, footer=figures, error=answer.error, forms=forms)
 
 
-def _index(number: int | None) -> int | None:
-    """Return the index of an answer, which is shown as its number from 1."""
+def _chosen_index(chat: Chat, answers: str) -> int | None:
+    """Return the index of the answer that is the turn; its number is one more."""
+    number = chosen_answer(chat.session, answers)
     return None if number is None else number - 1

@@ -1,31 +1,157 @@
-"""What magics show of an answer: JSON where it is structured, and below it remarks, figures and next steps."""
+"""What magics show of prompts and answers: what went along, calls, figures and next steps, and tables of turns."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from base64 import b64encode
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from functools import lru_cache
+from io import BytesIO
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from IPython.lib.pretty import pretty
 
 from ..chat import Chat
 from ..config.settings import typed_value
-from ..conversation.messages import TurnRecord
-from ..display.answer.footer import Footer
-from ..display.answer.markdown import MimeBundle, is_json_like, json_bundle, with_sources
+from ..context.vision import image_size
+from ..conversation.messages import Attachment, ToolCall, ToolResult, ToolRound, TurnRecord
+from ..display.answer.attachment_summary import (
+    AnswerStep,
+    AttachmentSummary,
+    CallShown,
+    step_bundles,
+    summary_bundle,
+    table_with_parts,
+)
+from ..display.answer.footer import Footer, footer_html, footer_line, in_seconds
+from ..display.answer.markdown import MimeBundle, bundle, is_json_like, json_bundle, with_sources
+from ..display.tables import first_words, shortened, table
+from ..display.text import WRAPS, markdown_block, text_bundle, text_html
 from ..display.token_page import certainty_bundle
+from ..display.widgets.gauge import bar_static, gauge_bundle, share_of, text_bar
 from ..errors import ChatError
 from ..models.registry import settings_with
 from ..providers.base import Reply
 from ..providers.lookup import is_self_hosted
 from ..runtime.frontend import Where
+from ..session.attaching import Along
 from ..session.complete import StreamListener
-from ..wording import counted
+from ..session.preview import Replayed, TableWithParts
+from ..session.view import PART_MARK
+from ..wording import counted, named_turns
 
+if TYPE_CHECKING:
+    from ..experiments.run import Run
+
+FENCE = "```"  # around each text but the lines that only name images and PDFs to the model
+_MOST_CALL = 100  # characters of a call in its line
+_EDGE = 240  # pixels, so that they are sharp on a dense screen, too
+_MOST_BYTES = 11_000  # 15 kB as an address
+_MOST_PIXELS = 40_000_000  # that are read for a small picture
+_REPLAY_HEAD = ("turn", "context", "tokens", "share", "what happened")
+_BAR, _BAR_WIDTH = 1, "width:60px;width:clamp(60px,15vw,160px)"  # a sanitiser knows the first alone
+_OMITTED = {"left out": "Left out:", "summarised": "A summary stands for", "excluded": "Excluded:"}
+_MOST_UNFOLDED = 60_000  # characters of all messages
 SAMPLING = ("temperature", "effort", "max_tokens", "parameters")  # with the model, what reproduces an answer
 REMARKS = {  # by the source of an answer
     "handout": "handed out with this notebook; nothing was sent: --ask asks the model",
     "store": "stored answer; nothing was sent: run the cell again to ask anew",
 }
+
+
+# what went with a prompt
+
+
+def attachment_summary(name: str, text: str, files: Sequence[Attachment], more: str = "") -> AttachmentSummary:
+    """Return one thing that goes with a prompt, with small pictures of its images; ``text``, ``files``: as sent."""
+    only_names = bool(files) and FENCE not in text
+    return AttachmentSummary(name, "" if only_names else text, tuple(filter(None, map(thumbnail, files))), more)
+
+
+def along_bundle(along: Along, *, plain: bool) -> dict[str, str]:
+    """Return what goes with a prompt, as it is shown above the answer; ``plain``: as plain text alone."""
+    parts = [attachment_summary(part.name, part.text, part.files, part.more) for part in along.parts]
+    return summary_bundle(along.line, parts, plain=plain)
+
+
+def call_line(call: ToolCall) -> str:
+    """Return a call in one line."""
+    return shortened(str(call), _MOST_CALL)
+
+
+def call_shown(call: ToolCall, result: ToolResult) -> CallShown:
+    """Return a call and what came of it, as a page shows them."""
+    how_long = [] if result.seconds is None else [in_seconds(result.seconds)]
+    came = ", ".join([shortened(result.brief, _MOST_CALL) or first_words(result.text), *how_long])
+    line = f"{'✗ ' if result.failed else ''}{call_line(call)} → {came}"
+    pictures = tuple(filter(None, map(thumbnail, result.attachments)))
+    parts = (AttachmentSummary("arguments", call.arguments), AttachmentSummary("result", result.text, pictures))
+    return CallShown(line, parts)
+
+
+def steps_of(rounds: Iterable[ToolRound]) -> list[AnswerStep]:
+    """Return what a model wrote and called before its answer, as a page shows it."""
+    steps = list[AnswerStep]()
+    for each in rounds:
+        steps += [each.text] if each.text.strip() else []
+        steps += map(call_shown, each.calls, each.results)
+    return steps
+
+
+@lru_cache(maxsize=128)  # tables of turns are drawn again and again
+def thumbnail(file: Attachment) -> str:
+    """Return an image that is sent, made small, as a ``data:`` address; empty where it cannot be shown."""
+    width, height = image_size(file.data) if file.kind == "image" else (0, 0)
+    if not 0 < width * height <= _MOST_PIXELS:
+        return ""
+    try:
+        from PIL import Image, ImageOps
+
+        with Image.open(BytesIO(file.data)) as image:
+            small, made = ImageOps.exif_transpose(image).convert("RGBA"), BytesIO()
+        small.thumbnail((_EDGE, _EDGE))
+        small.save(made, format="WEBP", quality=50)
+    except Exception:  # no Pillow, or an image that is cut off or odd: it goes without a picture
+        return ""
+    return f"data:image/webp;base64,{b64encode(made.getvalue()).decode()}" if made.tell() <= _MOST_BYTES else ""
+
+
+def parts_bundle(shown: TableWithParts) -> dict[str, str]:
+    """Return a table of messages as HTML, where their parts unfold, as Markdown and as plain text."""
+    parts = {
+        index: attachment_summary(part.line.removeprefix(PART_MARK), part.text, part.files)
+        for index, part in shown.parts.items()
+    }
+    return table_with_parts(shown.head, shown.rows, shown.caption, parts)
+
+
+def replay_bundle(steps: list[Replayed]) -> dict[str, str]:
+    """Return the rows as HTML, where the messages of the newest turns unfold, as Markdown and as plain text."""
+    if not steps:
+        return text_bundle("No turn since the last clear was sent from here.")
+    rows = [
+        (f"{step.number}", text_bar(step.info), f"{step.info.used:,}", share_of(step.info), _happened(step))
+        for step in steps
+    ]
+    drawn, left, happened = dict[tuple[int, int], str](), _MOST_UNFOLDED, len(_REPLAY_HEAD) - 1
+    for index, step in reversed(list(enumerate(steps))):
+        sent = "\n\n".join(f"{message.role}: {message.content}" for message in step.messages)
+        left -= len(sent)
+        unfolds = f'<details style="white-space:pre-wrap;{WRAPS}"><summary>what was sent</summary>{text_html(sent)}'
+        drawn[index, _BAR] = bar_static(step.info, _BAR_WIDTH)
+        drawn[index, happened] = text_html(rows[index][-1]) + (f"{unfolds}</details>" if sent and left >= 0 else "")
+    return table(_REPLAY_HEAD, rows, "What was sent, turn by turn", drawn)
+
+
+def _happened(step: Replayed) -> str:
+    """Return what a request lacks, and what stands in its place."""
+    omitted = {name: [at for at, state in enumerate(step.states, 1) if state == name] for name in _OMITTED}
+    return " ".join(f"{_OMITTED[name]} {named_turns(turns)}." for name, turns in omitted.items() if turns)
+
+
+# answers
 
 
 def shown_bundle(reply: Reply) -> MimeBundle | None:
@@ -64,6 +190,9 @@ def ending(reply: Reply) -> tuple[str, ...]:
     return ()
 
 
+# figures
+
+
 def figures_below(chat: Chat, reply: Reply, place: Where, options: Mapping[str, Any]) -> Footer:
     """Return what stands below an answer: remarks and, where they are wanted, figures; few of a stored answer.
 
@@ -72,13 +201,20 @@ def figures_below(chat: Chat, reply: Reply, place: Where, options: Mapping[str, 
     notes = remarks_on(reply)
     if not _shows_figures(chat, place):
         return Footer(notes=notes)
-    fill, guess = _fill(chat, reply.model)
-    if reply.stored:
-        return Footer(fill=fill, guess=guess, notes=notes)
+    figures = Footer() if reply.stored else replace(figures_of(reply.model, reply), settings=_sampling(chat, options))
+    try:
+        now = chat.session.latest().info
+    except ChatError:  # the usual model is not there
+        return replace(figures, notes=notes)
+    fill = now.fill if now.limit and now.model == reply.model else None  # another model than the usual fills no window
+    return replace(figures, fill=fill, guess=now.is_guess, notes=notes)
+
+
+def _sampling(chat: Chat, options: Mapping[str, Any]) -> str:
+    """Return the settings that, with the model, reproduce an answer."""
     used = settings_with(chat.config, {name: value for name, value in options.items() if value is not None})
     given = {name: getattr(used, name) for name in SAMPLING if getattr(used, name) not in (None, {})}
-    settings = ", ".join(f"{name} {typed_value(value)}" for name, value in given.items())
-    return replace(figures_of(reply.model, reply), settings=settings, fill=fill, guess=guess, notes=notes)
+    return ", ".join(f"{name} {typed_value(value)}" for name, value in given.items())
 
 
 def figures_of(model: str, of: Reply | TurnRecord) -> Footer:
@@ -97,11 +233,53 @@ def _shows_figures(chat: Chat, place: Where) -> bool:
     return chat.config.gauge == "on" or (chat.config.gauge == "auto" and place.kind != "headless")
 
 
-def _fill(chat: Chat, model: str) -> tuple[float | None, bool]:
-    """Return the used share of the limit, and whether it is a guess; ``None`` of another model than the usual."""
+# values of this package, wherever a notebook shows them
+
+
+def forms_of(value: Any) -> dict[str, str]:
+    """Return a value in its forms, by media type."""
+    kinds = (base.__name__ for base in type(value).__mro__)
+    draw = next((DRAWN[kind] for kind in kinds if kind in DRAWN), _table)
+    return {**draw(value), "text/plain": pretty(value)}
+
+
+def _table(value: Any) -> dict[str, str]:
+    """Return a value that draws its own HTML; its text keeps its columns in Markdown."""
+    return {"text/html": value._repr_html_(), "text/markdown": markdown_block(pretty(value))}
+
+
+def _reply(reply: Reply) -> dict[str, str]:
+    notes = ("stored answer",) if reply.stored else ()
+    forms = bundle(shown_bundle(reply) or reply.text, steps=step_bundles(steps_of(reply.rounds)))
+    footer = footer_html(replace(figures_of(reply.model, reply), notes=notes))
+    return {**forms, "text/html": forms["text/html"] + footer}
+
+
+def _run(run: Run) -> dict[str, str]:
+    """Return what a run has found; while it goes on, that it does."""
+    if run.is_running:  # its bar goes on where it was begun; what stands here would stay as it is now
+        return text_bundle(f"{run!r}: the bar where it was begun shows how far it is by now.")
+    from ..display.run_page import card_bundle  # which a conversation does not need
+    from ..experiments.asking.progress import run_card
+
+    return card_bundle(run_card(run))
+
+
+def _chat(chat: Chat) -> dict[str, str]:
+    """Return the turns of a conversation."""
     try:
-        now = chat.session.latest().info
-    except ChatError:  # the usual one is not there
-        return None, False
-    share = now.fill if now.limit and now.model == model else None
-    return share, now.is_guess
+        return parts_bundle(chat.history().shown())
+    except ChatError:  # the model is not there
+        return text_bundle(repr(chat))
+
+
+DRAWN: Mapping[str, Callable[[Any], dict[str, str]]] = MappingProxyType({  # by the name of a class of this package
+    "Chat": _chat,
+    "Reply": _reply,
+    "ContextInfo": gauge_bundle,
+    "Usage": lambda usage: text_bundle(footer_line(Footer(usage=usage))),
+    "Change": lambda change: text_bundle(str(change)),
+    "Run": _run,
+    "History": lambda turns: parts_bundle(turns.shown()),
+    "View": lambda view: parts_bundle(view.shown()),
+})  # fmt: skip

@@ -1,51 +1,92 @@
-"""Where the gauge is shown: where ``%chat`` asks for it, and as a chip in the toolbar."""
+"""The gauge of a notebook's conversation: live where ``%chat`` asks for it, and as a chip in the toolbar.
+
+The chip's page is sent little by itself: its few figures, once a turn. What its panel shows is sent when the page asks
+for it, which it does when the panel is opened and, while that is open, whenever the figures change.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+import threading
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import partial
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from IPython.display import display
 
 from ..chat import Chat
-from ..display.text import QUIET, attribute_html, text_bundle
-from ..display.widgets.gauge import ButtonResult, gauge_bundle, gauge_text, moment
-from ..display.widgets.gauge_panel import GaugePanel
-from ..display.widgets.live import StaticFallback
+from ..config.aliases import load_aliases
+from ..context.context_info import ContextInfo, Plan
+from ..display.request_page import cells_html, request_html
+from ..display.text import QUIET, attribute_html, text_bundle, to_plain
+from ..display.widgets.gauge import (
+    BUTTONS,
+    SHAPES,
+    ButtonResult,
+    details_html,
+    gauge_bundle,
+    gauge_line,
+    gauge_text,
+    live_html,
+    moment,
+    plan_line,
+    share_of,
+)
+from ..display.widgets.gauge_panel import GAUGE_STYLE, WRITING, GaugePanel
+from ..display.widgets.live import StaticFallback, tried
 from ..errors import ChatError, in_words
 from ..library import Library
+from ..models.model_names import LOCAL, MAKERS, known_models
+from ..models.registry import key_owner
+from ..models.window_tables import resolve_window
+from ..providers.lookup import SERVICES
 from ..runtime.frontend import where
+from ..runtime.interrupts import Stopper
+from ..session import actions
+from ..session.session import Session
+from ..wording import visible
 from ..wording.layout import line_width, wrapped
-from .cell_prompts import CellPrompts
-from .chip_feed import ChipFeed
-from .gauge_buttons import GaugeButtons
+from .cell_prompts import CELL_MARKS, CellPrompts
 
 if TYPE_CHECKING:
     from .chip import Chip
 
+MOST_MODELS = 15
+OF_A_PROVIDER = 3  # the newest models of each provider whose key is there, and of the well-known makers
+MODEL_VERSION = re.compile(r"-(\d{1,2})(?:[.-](\d{1,2}))?(?=-|$)")
 WHEN_STYLE = f"font-size:12px;line-height:18px;{QUIET}"
+
+
+def read_gauge(chat: Chat) -> tuple[ContextInfo, dict[str, Plan]]:
+    """Return how full the context is, and by button what that would do."""
+    plans = actions.plans(chat.session)
+    return chat.session.latest().info, {name: plans[name.lower()] for name in BUTTONS}
 
 
 class CellGauge:
     """The gauge of the conversation that is current in one notebook; ``chip``: ``None`` where there can be none.
 
-    ``prompts`` know the cells that may go with the next one.
-
-    At most one output shows it live: the newest that asked for it. When the next turn begins, that is a snapshot.
+    ``prompts`` know the cells that may go with the next one. At most one output shows the gauge live: the newest that
+    asked for it. When the next turn begins, that is a snapshot. Presses may arrive in any thread, also while a cell
+    runs; a summary is written in a thread of its own.
     """
 
     def __init__(self, shell: Any, library: Callable[[], Library], chip: Chip | None, prompts: CellPrompts) -> None:
-        self._shell, self._library = shell, library
-        self._buttons = GaugeButtons(self._current)
-        self._buttons.listeners.append(self._say)
-        self._chip = ChipFeed(chip, self._buttons, self.name_of, prompts) if chip is not None else None
+        self._shell, self._library, self._chip, self._prompts = shell, library, chip, prompts
+        self._lock = threading.RLock()
+        self._summary: Stopper | None = None  # of the one that is being written
         self._panel: GaugePanel | None = None
         self._output: StaticFallback | None = None
-        self._result = ButtonResult()
         self._shown: Chat | None = None  # the conversation that the panel shows
-        self._heard = set[Chat]()  # conversations whose changes the gauge hears of
+        self._result = ButtonResult()
+        self._followed: Session | None = None  # which the chip shows
+        self._sent: dict[str, Any] = {}  # to the chip
+
+    @property
+    def _chat(self) -> Chat:
+        return self._library().current
 
     def show(self, chat: Chat) -> None:
         """Show the live gauge; its text in a terminal, in headless runs, and for another conversation."""
@@ -54,68 +95,143 @@ class CellGauge:
             chat.info()  # as of now
         if kind == "terminal":
             print(wrapped(gauge_text(chat.info(), self.name_of(chat)), line_width(), "  "))
-        elif kind == "headless" or chat is not self._current():
+        elif kind == "headless" or chat is not self._chat:
             display(self._snapshot(chat), raw=True)
         else:
-            self.freeze()
-            self._shown, self._panel, self._result = chat, GaugePanel(self._buttons.press), ButtonResult()
+            self._freeze()
+            self._shown, self._panel, self._result = chat, GaugePanel(self.press), ButtonResult()
             self._draw()
             self._output = StaticFallback(self._panel.widget, partial(self._snapshot, chat))
             self._output.show()
-            if chat not in self._heard:
-                self._heard.add(chat)
-                chat.session.listeners.append(partial(self._changed, chat))
+            self._listen_to(chat.session)
 
     def after_cell(self) -> None:
-        """Show the chip as of the current conversation."""
-        if self._chip is not None and self._library().is_open:
-            self._chip.follow()
+        """Let the chip show the conversation that is current now."""
+        if self._chip is None or not self._library().is_open:
+            return
+        self._chip.hear = self.hear
+        if self._followed is not self._chat.session:
+            self._followed = self._chat.session
+            self._listen_to(self._followed)
+            self._update_chip()
 
     def follow(self) -> None:
         """Show the conversation that is current now: the gauge of another one is a snapshot."""
-        if self._shown is not self._current():
-            self.freeze()
-
-    def freeze(self) -> None:
-        """Leave a snapshot of the live gauge."""
-        output, self._output, self._panel = self._output, None, None
-        if output is not None:
-            output.freeze()
+        if self._shown is not self._chat:
+            self._freeze()
 
     def name_of(self, chat: Chat) -> str:
         """Return a conversation's name where this notebook has more than one, else an empty text."""
         return chat.name if len(self._library().names) > 1 else ""
 
-    def _current(self) -> Chat:
-        return self._library().current
+    def press(self, name: str) -> None:
+        """Do what a button says."""
+        if name == "Summarise":
+            self._begin_or_end_summary()
+        else:
+            self._act(getattr(self._chat, name.lower()), name)
 
-    def _changed(self, chat: Chat) -> None:
-        """Draw the live output anew after an action; once a turn begins, it is a snapshot."""
-        if self._output is None or chat is not self._shown:
-            return
-        if chat.session.running:
-            self.freeze()
-            return
-        if not self._buttons.writing:  # the result of a click is outdated after the next action
-            self._result = ButtonResult()
-        self._draw()
-        self._output.update()
+    def hear(self, data: dict[str, Any]) -> None:
+        """Do what a page with a chip asks for."""
+        press, turn, cell = str(data.get("press")), data.get("turn"), data.get("cell")
+        if data.get("ask"):
+            self._sent = {}
+            self._update_chip()
+        elif data.get("panel"):
+            self._send_panel()
+        elif press in CELL_MARKS and isinstance(turn, int):
+            self._act(lambda: getattr(self._chat, press)(turn), press.capitalize())
+        elif press in CELL_MARKS and isinstance(cell, int):
+            self._act(lambda: self._prompts.mark_cells(press, [f"In[{cell}]"]))
+            self._send_panel()
+        elif press in BUTTONS:
+            self.press(press)
+        elif data.get("menu"):
+            self._send({"models": offered_models(self._chat)})
+        elif isinstance(data.get("model"), str):
+            self._use(data["model"])
+        elif isinstance(data.get("key"), str):
+            self._act(lambda: self._keep_key(data.get("owner"), data["key"]))
+
+    # what buttons do
+
+    def _act(self, act: Callable[[], object], button: str = "") -> None:
+        """Do what was clicked, and tell its result: no cell would show it."""
+        text, role = (WRITING, "status") if self._summary is not None else tried(act)
+        self._say(ButtonResult(text, role, button))
+
+    def _begin_or_end_summary(self) -> None:
+        with self._lock:
+            if self._summary is not None:
+                self._summary.stop()
+                return
+            self._summary = Stopper()
+            self._say(ButtonResult("Summarising…", button="Summarise"))
+        threading.Thread(target=self._summarise, args=(self._summary,), name="jupyter_ctx summary", daemon=True).start()
+
+    def _summarise(self, stopper: Stopper) -> None:
+        text, role = tried(lambda: self._chat.session.act(actions.summarize, stopper=stopper))
+        with self._lock:
+            self._summary = None
+            self._say(ButtonResult(text, role, "Summarise"))
+
+    def _use(self, model: str) -> None:
+        """Change the model; where its key is missing, the page asks for that."""
+        chat = self._chat
+        text, role = tried(lambda: f"Model: {chat.configure(model=model).model}.")
+        missing = chat.models.missing_key(chat.config) if role == "status" else ""
+        self._say(ButtonResult(f"{text} {missing}".strip(), "alert" if missing else role))
+        if missing:
+            self._send({"key_for": key_owner(chat.config)})
+
+    def _keep_key(self, owner: Any, key: str) -> str:
+        """Keep a key that was typed into the page, in memory only. Raises a ChatError."""
+        self._chat.models.set_key(owner, key)
+        return f"The key for {owner} is kept until this kernel ends."
 
     def _say(self, result: ButtonResult) -> None:
-        """Show a line in the live gauge, and announce it to screen readers."""
-        self._result = result
-        if self._panel is not None:
-            self._panel.speak(result)
-        self._draw()
+        """Show a line in the live gauge and in the chip's panel, and announce it to screen readers."""
+        with self._lock:
+            self._result = result
+            if self._panel is not None:
+                self._panel.speak(result)
+            self._draw()
+            line = {"said": to_plain(result.text), "role": result.role, "button": result.button}
+            self._send({**line, "writing": self._summary is not None})
+
+    # the gauge in a cell
+
+    def _listen_to(self, session: Session) -> None:
+        if self._changed not in session.listeners:
+            session.listeners.append(self._changed)
+
+    def _changed(self) -> None:
+        """Draw the gauge anew after an action; once a turn begins, the one in a cell is a snapshot."""
+        if self._output is not None and self._shown is self._chat:
+            if self._chat.session.running:
+                self._freeze()
+            else:
+                if self._summary is None:  # the result of a click is outdated after the next action
+                    self._result = ButtonResult()
+                self._draw()
+                self._output.update()
+        self._update_chip()
+
+    def _freeze(self) -> None:
+        """Leave a snapshot of the live gauge."""
+        output, self._output, self._panel = self._output, None, None
+        if output is not None:
+            output.freeze()
 
     def _draw(self) -> None:
-        with self._buttons.lock:
+        with self._lock:
             panel = self._panel
             if panel is None:
                 return
             try:
-                info, plans = self._buttons.read()
-                panel.draw(info, plans, self._result, self.name_of(self._current()), writing=self._buttons.writing)
+                info, plans = read_gauge(self._chat)
+                name, is_writing = self.name_of(self._chat), self._summary is not None
+                panel.draw(info, plans, self._result, name, writing=is_writing)
             except Exception as error:  # a turn must not fail because of the gauge
                 panel.fail(error)
 
@@ -129,3 +245,104 @@ class CellGauge:
         page = f'<div class="jctx-when" style="{WHEN_STYLE}">{attribute_html(when)}</div>'
         ends = {"text/html": page, "text/markdown": f"\n\n({when})"}
         return {kind: form + ends.get(kind, f"\n({when})") for kind, form in forms.items()}
+
+    # the chip
+
+    def _send(self, data: dict[str, Any]) -> None:
+        if self._chip is not None:
+            self._chip.send(data)
+
+    def _update_chip(self) -> None:
+        """Send the figures that the chip shows, if they have changed."""
+        is_seen = self._chip is not None and self._chip.has_page
+        if not is_seen or self._chat.session.running:  # the end of the turn is told, too
+            return
+        with self._lock, suppress(Exception):  # a turn must not fail because of the chip
+            figures = self._figures()
+            if figures != self._sent:
+                self._sent = figures
+                self._send(figures)
+
+    def _figures(self) -> dict[str, Any]:
+        try:
+            info = self._chat.session.latest().info
+        except Exception as error:  # as where the model is not there
+            return {"shape": "?", "share": "", "title": to_plain(in_words(error)), "model": "chat", "level": ""}
+        return {
+            "shape": SHAPES[info.state],
+            "level": info.state,
+            "share": share_of(info),
+            "fill": round(min(1.0, info.fill), 3),
+            "guess": info.is_guess,
+            "model": to_plain(info.model.rpartition("/")[2]),
+            "title": gauge_line(info, self.name_of(self._chat)),
+            "undo": info.undo or "",
+            "redo": info.redo or "",
+            "writing": self._summary is not None,
+        }
+
+    def _send_panel(self) -> None:
+        """Send what the chip's panel shows: the gauge, what each button would do, the next request and its cells."""
+        try:
+            chat = self._chat
+            info, plans = read_gauge(chat)
+            going = "with the next prompt" if chat.config.cells == "on" else "for -a cells"
+            panel = {
+                "style": GAUGE_STYLE,
+                "gauge": live_html(info),
+                "details": details_html(info, plans, ButtonResult(), self.name_of(chat)),
+                "buttons": [(plan_line(name, plan), plan.possible) for name, plan in plans.items()],
+                "request": request_html(chat.preview()) + cells_html(self._prompts.offered(chat), going),
+            }
+        except Exception as error:
+            self._say(ButtonResult(in_words(error), "alert"))
+            return
+        self._send({"panel": panel})
+
+
+# the models in the menu of the chip
+
+
+def offered_models(chat: Chat) -> list[tuple[str, str, bool]]:
+    """Return about fifteen models: those in use, then what works here, then what needs a key.
+
+    Each is its full name, what the menu says of it, and whether it is in use.
+    """
+    names = islice(dict.fromkeys(_names(chat)), MOST_MODELS)
+    return [(name, _label(chat, name), name == chat.config.model) for name in names]
+
+
+def _names(chat: Chat) -> Iterator[str]:
+    yield chat.config.model
+    if "model" in chat.session.notebook.course.locked:
+        return
+    yield from (turn.model for turn in reversed(chat.turns) if "/" in turn.model)
+    with suppress(ChatError):  # a file of aliases that cannot be read
+        yield from load_aliases().values()
+    yield LOCAL
+    with_keys = [name for name, service in SERVICES.items() if service.keys and not _missing_key(chat, f"{name}/any")]
+    for provider in (*with_keys, *MAKERS[:3]):
+        yield from sorted(known_models(provider), key=_age)[:OF_A_PROVIDER]
+
+
+def _age(name: str) -> tuple[int, int, int, str]:
+    """Return what sorts the newest models first, by the number in their names, and of one number the shortest."""
+    version = MODEL_VERSION.search(name)
+    major, minor = (int(version[1]), int(version[2] or 0)) if version else (0, 0)
+    return -major, -minor, len(name), name
+
+
+def _label(chat: Chat, name: str) -> str:
+    """Return a model with its window and, where there is none, that it needs a key."""
+    given = chat.config.window if name == chat.config.model else None
+    window = resolve_window(name, window=given)
+    key = "needs a key" if _missing_key(chat, name) else ""
+    return visible(" · ".join(filter(None, (name, f"{'~' if window.is_guess else ''}{window.tokens:,}", key))))
+
+
+def _missing_key(chat: Chat, model: str) -> str:
+    """Return what to do where a model needs a key that is not here; nothing for other servers."""
+    base_url = chat.config.base_url if model == chat.config.model else None
+    with suppress(ChatError):
+        return chat.models.missing_key(chat.config.changed({"model": model, "base_url": base_url}))
+    return ""

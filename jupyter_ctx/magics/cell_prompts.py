@@ -39,6 +39,12 @@ NO_TEXTS = (
     "Markdown cells do not go along: they are read from the notebook's file once it is saved, where that is known."
 )
 NO_PRINTS = "What cells print and return does not go along: IPython keeps it from version 9 on."
+CELL_MARKS = {  # what a verb means for a cell
+    "pin": "each prompt sends it, unless the conversation has it as it is",
+    "exclude": "no -a sends it",
+    "unpin": "sent with the next -a cells only if it ran since the last prompt",
+    "include": "-a cells sends it again",
+}
 CELLS_WORD = re.compile(r"cells(:|\Z)|In\[\d+:")  # of -a
 Tell = Callable[..., None]
 
@@ -80,8 +86,8 @@ class CellPrompts:
         return filled
 
     def _prompt(self, chat: Chat, options: Namespace, text: str, attached: Sequence[Attached], place: Where) -> Prompt:
-        schema = None if options.schema is None else schema_named(options.schema, self._shell.user_ns)
-        tools = tools_named(chat, options, self._shell.user_ns)
+        names = self._shell.user_ns
+        schema, tools = schema_named(options.schema, names), tools_named(chat, options, names)
         return Prompt(
             text, settings_of(options), tuple(attached), cell=place.cell, run=place.run, execution=place.execution,
             source=place.source, append=options.append, new=options.new, record=not options.no_history,
@@ -89,10 +95,23 @@ class CellPrompts:
         )  # fmt: skip
 
     def mark_cells(self, verb: str, words: Sequence[str]) -> str:
-        """Pin, unpin, exclude or include cells of the notebook, and return what that means."""
-        from .ran_cells import mark_cells
+        """Pin, unpin, exclude or include cells, named as In[3], and return what that means.
 
-        return mark_cells(self._recorder, verb, words)
+        Raises InvalidRequestError.
+        """
+        recorder = self._recorder
+        cells = {f"In[{ran.number}]": ran.key for ran in recorder.executions}
+        for word in words:
+            if word not in cells:
+                raise InvalidRequestError(f"There is no {word}: no cell of this number has run in this kernel.")
+        keys = {cells[word] for word in words}
+        recorder.pinned -= keys
+        recorder.excluded -= keys
+        if verb == "pin":
+            recorder.pinned |= keys
+        if verb == "exclude":
+            recorder.excluded |= keys
+        return f"{', '.join(words)}: {CELL_MARKS[verb]}."
 
     def offered(self, chat: Chat) -> list[OfferedCell]:
         """Return the cells that go with the next prompt below all others, and those that are left out."""

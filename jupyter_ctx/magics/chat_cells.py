@@ -1,9 +1,10 @@
-"""Ask what stands in a chat cell, and show the answer."""
+"""Do what stands in a chat cell or on its line: send the prompt and show the answer, run a command, show the gauge."""
 
 from __future__ import annotations
 
+import re
 from argparse import Namespace
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -15,27 +16,36 @@ from .. import wording as words
 from ..chat import Chat
 from ..conversation.events import Added, Kept, Offered, TurnAdded
 from ..conversation.messages import ToolCall, ToolResult
-from ..conversation.places import TurnSlot
 from ..display.answer.stream import AnswerView, NotebookView, TerminalView
-from ..display.text import note_plain, to_plain, warning_bundle
+from ..display.text import note_plain, warning_bundle
 from ..errors import ChatError, ChatInterrupted, InvalidAnswerError, StoreError
 from ..library import Library
 from ..providers.base import Reply
 from ..runtime.frontend import Where, notebook_files, origin, where
 from ..runtime.interrupts import uninterrupted
+from ..session.actions import Change
 from ..session.complete import StreamListener
 from ..session.handout import HandedOut
 from ..session.preview import preview_of
 from ..session.prompt import Prompt
 from ..session.send import send_prompt, threshold_notice
 from ..session.session import NotebookState
-from .answer_parts import broken_below, ending, figures_below, shown_bundle
+from .answer_parts import (
+    along_bundle,
+    broken_below,
+    call_line,
+    call_shown,
+    ending,
+    figures_below,
+    parts_bundle,
+    shown_bundle,
+    steps_of,
+)
 from .cell_gauge import CellGauge
-from .cell_prompts import CellPrompts
-from .line_options import is_several
+from .cell_prompts import CELL_MARKS, CellPrompts
+from .line_options import A_PROMPT, given, is_several, parsed_line
 from .output_recorder import OutputRecorder
-from .questions import asked_first
-from .sent_parts import along_bundle, call_line, call_shown, parts_bundle, steps_of
+from .questions import asked_first, say
 from .variables import check_new_name
 
 if TYPE_CHECKING:
@@ -43,10 +53,12 @@ if TYPE_CHECKING:
     from ..experiments.run import Run
     from .answer_columns import SideBySideCell
     from .chip import Chip
+    from .command_table import Command
 
 EXPLAIN = "Explain this error and how to mend it."
 MOST_LIVE = 8  # cells with answers side by side that have buttons, and with next tokens; older ones are snapshots
 ADDS_TURNS = (TurnAdded, Offered, Kept, Added)
+ONE_CELL = re.compile(r"In\[\d+\]")
 RUN_AGAIN = "Run the cell again for another answer"
 
 
@@ -60,16 +72,10 @@ class ChatCells:
         self.shell, self.prompts = shell, CellPrompts(shell, recorder)
         self.gauge = CellGauge(shell, lambda: self.library, chip, self.prompts)
         self.maps: dict[str, Run] = {}  # by the fingerprint of their cell, the newest
-        self._side_by_side: dict[str, SideBySideCell] = {}  # by cell
-        self._live: list[NextTokens] = []
+        self._live: dict[str, NextTokens | SideBySideCell] = {}  # what has buttons, by cell
         self._notebook, self._additions = NotebookState(handout=HandedOut(partial(notebook_files, shell))), 0
         config = dict(shell.config.get("Chat", {}))
         self.library: Library = Library(origin(shell), config, notebook=self._notebook, confirm=asked_first)
-
-    @property
-    def places(self) -> Sequence[TurnSlot]:
-        """The turns of the current conversation; empty before the first conversation is opened."""
-        return self.library.current.conversation.places if self.library.is_open else ()
 
     def has_added(self) -> bool:
         """Return whether a conversation was added to since this was asked last."""
@@ -82,14 +88,10 @@ class ChatCells:
         lines, library.notes = tuple(library.notes), []
         return lines
 
-    def tell_notes(self) -> None:
-        """Print where the conversation comes from, before anything else about it."""
-        tell(self.notes())
-
     def now_in(self, chat: Chat) -> str:
         """Follow the conversation that is current now, and return which it is."""
         self.gauge.follow()
-        self.tell_notes()
+        say(*self.notes())
         return f"Talking in {chat.name!r}: {words.turns(len(chat.turns))}."
 
     def ask(self, chat: Chat, options: Namespace, cell: str) -> Reply | None:
@@ -99,10 +101,12 @@ class ChatCells:
             raise UsageError("The cell is empty: write a prompt below %%chat.")
         check_new_name("-o", options.out)
         place = where(self.shell)
-        columns = _columns(chat, options, place)
-        if columns is not None and options.tools:
-            raise UsageError("--tool goes with one answer, and several are asked for. Nothing was sent.")
-        options = options if columns is None else columns.first
+        columns: SideBySideCell | None = None
+        if is_several(options):
+            from .answer_columns import SideBySideCell
+
+            columns = SideBySideCell(chat, options, place)
+            options = columns.first
         memory = None if options.preview else chat.session.memory_notice()
         above = [*self.notes(), *filter(None, [memory])]
         reading = _view(place, options, ())
@@ -110,11 +114,9 @@ class ChatCells:
             asked = self.prompts.of(chat, options, cell.rstrip("\n"), place, reading.sent)
         finally:
             reading.close()
-        if columns is not None:
-            asked = asked._replace(prompt=replace(asked.prompt, tools=()))
         if options.preview:
             several = () if columns is None else (f"This is the first of {columns.count} requests.",)
-            tell((*above, *asked.lines, *several))
+            say(*above, *asked.lines, *several)
             display(parts_bundle(preview_of(chat.session, asked.prompt).shown()), raw=True)
             return None
         above += [*(asked.along.lines if place.kind == "terminal" else ()), *asked.lines]
@@ -126,7 +128,8 @@ class ChatCells:
                 reply = self._send(chat, _view(place, options, above), place, asked.prompt)
                 self._keep(reply, options.out)
             else:
-                self._ask_each(columns, asked.prompt, above, place)
+                self.keep_live(place, columns)
+                self._keep(columns.ask(asked.prompt, above), columns.first.out)
         except (ChatError, ChatInterrupted):
             raise
         except KeyboardInterrupt:  # between the end of the answer and that of the cell, or before it was asked for
@@ -138,21 +141,15 @@ class ChatCells:
             self.prompts.note_sent()
         return reply
 
-    def keep_live(self, shown: NextTokens) -> None:
-        """Keep a widget's controls until newer ones are too many."""
-        self._live.append(shown)
-        if len(self._live) > MOST_LIVE:
-            self._live.pop(0).close()
-
-    def _ask_each(self, answers: SideBySideCell, prompt: Prompt, above: Sequence[str], place: Where) -> None:
-        """Ask several at once, and show their answers side by side in place of those that the cell had."""
-        before = self._side_by_side.pop(place.cell or "", None)
-        if before is not None:
-            before.end()
-        self._side_by_side[place.cell or ""] = answers
-        while len(self._side_by_side) > MOST_LIVE:
-            self._side_by_side.pop(next(iter(self._side_by_side))).end()
-        self._keep(answers.ask(prompt, above), answers.first.out)
+    def keep_live(self, place: Where, shown: NextTokens | SideBySideCell) -> None:
+        """Keep the buttons of a cell, in place of those that it had, until newer ones are too many."""
+        before = self._live.pop(place.cell or "", None)
+        self._live[place.cell or ""] = shown
+        gone = [before] if before is not None else []
+        while len(self._live) > MOST_LIVE:
+            gone.append(self._live.pop(next(iter(self._live))))
+        for each in gone:
+            each.close()
 
     def _send(self, chat: Chat, view: AnswerView, place: Where, prompt: Prompt) -> Reply:
         """Send a prompt and show what comes."""
@@ -201,22 +198,11 @@ class ChatCells:
                 view.close()
             raise
         view.correct(reply.text, reply.thinking, shown_bundle(reply), steps_of(reply.rounds))
-        self._close(chat, view, place, reply, prompt.options)
-        return reply
-
-    def _close(
-        self, chat: Chat, view: AnswerView, place: Where, reply: Reply, options: Mapping[str, Any]
-    ) -> None:  # fmt: skip
-        """Show notices, figures and next steps below an answer."""
-        below = [*reply.notices, *ending(reply)]
-        footer = figures_below(chat, reply, place, options)
-        has_figure = place.kind == "notebook" and footer.fill is not None
-        notice = threshold_notice(chat.session, has_figure=has_figure) if place.kind != "headless" else None
-        if notice and has_figure:
-            footer, notice = replace(footer, notes=(*footer.notes, notice.removesuffix("."))), None
-        below += [*([notice] if notice else ()), *chat.session.notices()]
+        notice = threshold_notice(chat.session) if place.kind != "headless" else None
+        below = [*reply.notices, *ending(reply), *filter(None, [notice]), *chat.session.notices()]
         with uninterrupted():
-            view.close(below, footer)
+            view.close(below, figures_below(chat, reply, place, prompt.options))
+        return reply
 
     def _keep(self, reply: Reply | list[Reply | None], name: str | None) -> None:
         """Keep a reply, or several, in ``_`` and ``Out`` without showing it twice; values in a variable."""
@@ -225,10 +211,89 @@ class ChatCells:
             self.shell.user_ns[name] = _value(reply) if isinstance(reply, Reply) else list(map(_value, reply))
 
 
-def tell(lines: Iterable[object]) -> None:
-    """Print lines for the user."""
-    for line in lines:
-        print(to_plain(str(line)))
+# what a line asks for
+
+
+def run_line(cells: ChatCells, line: str, cell: str | None = None) -> None:
+    """Do what a line says: send the prompt in the cell, run a command, or show the gauge."""
+    options = parsed_line(line)
+    if options.words:
+        _run_command(cells, options, cell)
+        return
+    check_options(options, None, "A prompt")
+    if cell is not None or options.error:
+        text = cell or ""
+        begins = not options.preview and bool(text.strip() or options.error)
+        cells.ask(_chat_for(cells, options, begin=begins), options, text)
+    elif given(options) and not options.conversation:
+        asked = f"%%chat {line.strip()}"
+        raise UsageError(f"{asked[1:]} has no prompt: put {asked} on a cell's first line and the prompt below it.")
+    else:
+        chat = _chat_for(cells, options)
+        say(*cells.notes())
+        cells.gauge.show(chat)
+        say(*chat.session.notices())
+
+
+def _chat_for(cells: ChatCells, options: Namespace, *, begin: bool = False) -> Chat:
+    """Return the conversation that a line is about; ``begin`` one of an unknown name."""
+    library = cells.library
+    return library.get(options.conversation, begin=begin) if options.conversation else library.current
+
+
+def _run_command(cells: ChatCells, options: Namespace, cell: str | None) -> None:
+    from .command_table import Call
+    from .commands import COMMANDS
+
+    name, typed = options.words[0].lower(), options.words[1:]
+    command = COMMANDS.get(name)
+    if command is None:
+        head = "%chat" if cell is None else "%%chat"
+        hint = words.did_you_mean(name, COMMANDS, f"{head} {{}}")
+        raise UsageError(
+            f"Unknown command: {head} {options.words[0]}.{hint} %chat help lists the commands. To ask a model, put "
+            "%%chat alone on a cell's first line and the prompt below it; the value of an option that has spaces goes "
+            "in quotes."
+        )
+    check_options(options, command, f"{command.mark} {name}")
+    if name in CELL_MARKS and typed and all(map(ONE_CELL.fullmatch, typed)):
+        say(cells.prompts.mark_cells(name, typed))
+        return
+    if cell is not None and not command.heads_cell:
+        raise UsageError(f"%chat {name} takes no text below it: write %chat {name} on a line of its own.")
+    if command.needs_text and not (cell or "").strip():
+        raise UsageError(f"%%chat {name} heads a cell: write the text below it.")
+    chat = _chat_for(cells, options)
+    call = Call(cells, chat, name, typed, options, cell)
+    arguments = command.arguments(call)
+    if command.asks:  # which prints notes itself
+        _show(command.run(call, *arguments))
+        return
+    say(*cells.notes())
+    _show(command.run(call, *arguments))
+    shown = cells.library.current if command.every_conversation else chat
+    say(*cells.notes(), *shown.session.notices())
+
+
+def check_options(options: Namespace, command: Command | None, head: str) -> None:
+    """Refuse options that a command, or a prompt where it is ``None``, does not take. Raises UsageError."""
+    for option in given(options):
+        fits = command.knows(option) if command is not None else A_PROMPT in option.of
+        if not fits:
+            names = ", ".join(name for name in option.of if name.isalpha())
+            places = [f"a prompt, %%chat {option.usage}"] if A_PROMPT in option.of else []
+            whose = ", or with ".join([*places, *([f"%chat {names}"] if names else [])])
+            raise UsageError(f"{head} takes no {option.flag}: it goes with {whose}. Nothing was done.")
+
+
+def _show(result: object) -> None:
+    """Show what a command returned: a table, and what is drawn in several forms, as such, anything else as text."""
+    if isinstance(result, dict):
+        display(result, raw=True)
+    elif hasattr(result, "_repr_mimebundle_") and not isinstance(result, Change):
+        display(result)
+    elif result is not None:
+        say(result)
 
 
 def _has_whole(chat: Chat, before: int) -> bool:
@@ -248,15 +313,6 @@ def _warn(line: str, place: Where) -> None:
 def _value(reply: Reply | None) -> Any:
     """Return what a variable holds of a reply: the value of a structured answer, else the reply."""
     return reply if reply is None or reply.parsed is None else reply.parsed
-
-
-def _columns(chat: Chat, options: Namespace, place: Where) -> SideBySideCell | None:
-    """Return whom a line asks at once; ``None``: one. Raises UsageError."""
-    if not is_several(options):
-        return None
-    from .answer_columns import SideBySideCell
-
-    return SideBySideCell(chat, options, place)
 
 
 def _view(place: Where, options: Namespace, above: Sequence[str]) -> AnswerView:

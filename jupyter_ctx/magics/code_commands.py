@@ -5,80 +5,61 @@ from __future__ import annotations
 from IPython.display import display
 
 from ..conversation.code_blocks import CodeBlock, code_blocks, code_of, eligible_blocks
-from ..display.answer.markdown import folded_code
 from ..display.tables import first_words, table
 from ..display.text import to_plain, warning_bundle
 from ..errors import InvalidRequestError
 from ..providers.base import Reply
-from ..runtime.frontend import where
-from ..session.actions import turn_of
 from ..session.ask import CUT_SHORT
 from ..wording import counted
-from .command_table import ABOUT_ANSWERS, Call, command, say
+from .command_table import ABOUT_ANSWERS, Call, command
+from .questions import say
 
 BLOCK_COLUMNS = ("block", "language", "lines", "begins with", "into the next cell")
-NO_NEXT_CELL = "This notebook runs without a front end, where no cell can be added."
 FIX = (
     "Correct the cell that raised this error. Change only what is needed. Return that cell, whole and corrected, in "
     "one Python code block, then say in one sentence what was wrong."
 )
 
 
-@command(ABOUT_ANSWERS, "%chat code", "%chat code 2", "%chat code all", takes="[BLOCK | all] [TURN]")
-def _code(call: Call, block: str = "", turn: int | None = None) -> object:
-    """Put a code block of the last answer with code, or of a turn, into the next cell; alone: the only one, or a list;
-    all: all Python.
+@command(ABOUT_ANSWERS, "%chat code", "%chat code 2", "%chat code all", takes="[BLOCK | all]")
+def _code(call: Call, block: str = "") -> object:
+    """Put a code block of the last answer with code into the next cell; alone: the only one, or a list; all: all
+    Python.
     """
-    is_all = block.lower() == "all"
-    number = call.count(block, "a block's number or all") if block and not is_all else None
-    turn = _turn_meant(call) if turn is None else turn
-    blocks = code_blocks(turn_of(call.chat.session, turn).reply)
-    if not blocks:
-        raise InvalidRequestError(f"There is no code in turn {turn}.")
-    if number is not None and number not in range(1, len(blocks) + 1):
-        raise InvalidRequestError(
-            f"Turn {turn} has {counted(len(blocks), 'code block')}, and no block {number}: %chat code lists them."
-        )
-    eligible = eligible_blocks(blocks)
-    if not block and len(eligible) > 1:
-        return _list(turn, blocks)
-    code = code_of(blocks) if is_all else blocks[(number or eligible[0]) - 1].cell
-    return None if _into_next_cell(call, code) else f"{NO_NEXT_CELL}\n\n{code}"
-
-
-def _turn_meant(call: Call) -> int:
-    """Return the last turn with code, and say which it is where the newest answer has none."""
     turns = call.chat.turns
     turn = next((number for number in range(len(turns), 0, -1) if code_blocks(turns[number - 1].reply)), None)
     if turn is None:
         raise InvalidRequestError("There is no code in any answer.")
     if turn < len(turns):
         say(f"This is the code of turn {turn}: no later answer has any.")
-    return turn
-
-
-def _into_next_cell(call: Call, code: str) -> bool:
-    """Put code into the next cell; return ``False`` where a notebook is executed, which takes no new cells."""
-    is_executed = where(call.host.shell).kind == "headless"
-    if not is_executed:
-        call.host.shell.set_next_input(code)
-    return not is_executed
+    blocks = code_blocks(turns[turn - 1].reply)
+    eligible = eligible_blocks(blocks)
+    if not block and len(eligible) > 1:
+        return _list(turn, blocks)
+    if block.lower() == "all":
+        call.host.shell.set_next_input(code_of(blocks))
+        return None
+    number = call.count(block, "a block's number or all") if block else eligible[0]
+    if number not in range(1, len(blocks) + 1):
+        raise InvalidRequestError(
+            f"Turn {turn} has {counted(len(blocks), 'code block')}, and no block {number}: %chat code lists them."
+        )
+    call.host.shell.set_next_input(blocks[number - 1].cell)
+    return None
 
 
 def _list(turn: int, blocks: tuple[CodeBlock, ...]) -> dict[str, str]:
-    """Return the blocks of a turn, each with the command that puts it into the next cell, and on a page with its code.
+    """Return the blocks of a turn, each with the command that puts it into the next cell.
 
     No click can put code into a cell: front ends take it from a cell that runs (jupyterlab/jupyterlab#8893).
     """
-    rows, unfolded = [], ""
+    rows = list[tuple[str, ...]]()
     for number, block in enumerate(blocks, 1):
-        command = f"%chat code {number}"
-        lines = block.text.strip("\n").splitlines()
-        rows.append((str(number), block.language or "–", f"{len(lines):,}", first_words("".join(lines[:1])), command))
-        unfolded += folded_code(command, block.text, block.language or "python")
-    together = "; %chat code all joins the Python" if sum(block.is_python for block in blocks) > 1 else ""
-    forms = table(BLOCK_COLUMNS, rows, f"Turn {turn} has {len(blocks):,} code blocks{together}.")
-    return {**forms, "text/html": forms["text/html"] + unfolded}
+        first, *more = block.text.strip("\n").splitlines() or [""]
+        size = f"{1 + len(more):,}"
+        rows.append((str(number), block.language or "–", size, first_words(first), f"%chat code {number}"))
+    caption = f"Turn {turn} has {len(blocks):,} code blocks; %chat code all joins the Python."
+    return table(BLOCK_COLUMNS, rows, caption)
 
 
 @command(ABOUT_ANSWERS, "%chat fix", "%%chat fix\nUse pandas only.", heads_cell=True, asks=True)
@@ -94,14 +75,10 @@ def _fix(call: Call) -> None:
 
 def _put_correction(call: Call, cell: str, reply: Reply) -> str:
     """Put the longest block of Python that is not the failed cell into the next cell; return what was done."""
-    python = [block.cell for block in code_blocks(reply.text) if block.is_python]
-    new = [code for code in python if code.strip() != cell.strip()]
+    python = [block.cell for block in code_blocks(reply.text) if block.is_python and block.cell.strip() != cell.strip()]
     if reply.stop_reason in CUT_SHORT:
         return "The answer is not whole: nothing was put into a cell."
     if not python:
-        return "The answer has no Python code: nothing was put into a cell."
-    if not new:
-        return "The answer repeats the failed cell unchanged: nothing was put into a cell."
-    if not _into_next_cell(call, to_plain(max(new, key=len))):
-        return f"{NO_NEXT_CELL} The answer has it."
+        return "The answer has no Python code beside the failed cell: nothing was put into a cell."
+    call.host.shell.set_next_input(to_plain(max(python, key=len)))
     return "The next cell holds the failed cell as corrected, not run: read it first."

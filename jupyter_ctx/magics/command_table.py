@@ -24,12 +24,11 @@ from typing import TYPE_CHECKING, Any
 
 from IPython.core.error import UsageError
 
-from ..display.text import to_plain
+from ..chat import Chat
 from ..runtime.redaction import KeyRedactor, Redactor
 from .line_options import ONE_CONVERSATION, OPTIONS, Option
 
 if TYPE_CHECKING:
-    from ..chat import Chat
     from .chat_cells import ChatCells
 
 
@@ -127,23 +126,21 @@ class Command:
 
     def arguments(self, call: Call) -> list[object]:
         """Return what the function takes of the words of a line. Raises UsageError."""
-        values, left = list[object](), list(call.words)
-        for parameter in self.parameters:
-            takes_all = parameter.kind is parameter.VAR_POSITIONAL
-            is_optional = parameter.default is not parameter.empty or (takes_all and self.takes.startswith("["))
-            if not left and not is_optional:
-                raise self._misuse(call)
-            if parameter.name in TO_THE_END and parameter is self.parameters[-1]:
-                left = [" ".join(left)] if left else []
-            if takes_all and left == ["all"] and "all" in self.takes:
-                left = []
-            count = len(left) if takes_all else 1
-            is_number = str(parameter.annotation).startswith("int")
-            values += [call.count(word, self.takes) if is_number else word for word in left[:count]]
-            left = left[count:]
-        if left:
+        words, before = list(call.words), len(self.parameters) - 1
+        if words[before:] and self.parameters and self.parameters[-1].name in TO_THE_END:
+            words[before:] = [" ".join(words[before:])]
+        try:
+            inspect.Signature(self.parameters).bind(*words)
+        except TypeError:
+            raise self._misuse(call) from None
+        if not words and self.takes[:1] not in ("", "["):
             raise self._misuse(call)
-        return values
+        if words == ["all"] and "| all" in self.takes:
+            words = []
+        parameters = (*self.parameters, *self.parameters[-1:] * len(words))
+        are_numbers = (str(parameter.annotation).startswith("int") for parameter in parameters)
+        pairs = zip(words, are_numbers, strict=False)
+        return [call.count(word, self.takes) if is_number else word for word, is_number in pairs]
 
     def _misuse(self, call: Call) -> UsageError:
         """Return an error that says what the command takes, and where examples or a text stand."""
@@ -187,8 +184,9 @@ def command_of(
     is_librarys = method.__qualname__.startswith("Library.")
 
     def run(call: Call, *given: object) -> object:
-        result = methods[call.name](call.host.library if is_librarys else call.chat, *given)
-        return call.host.now_in(call.host.library.current) if is_librarys else result
+        library = call.host.library
+        result = methods[call.name](library if is_librarys else call.chat, *given)
+        return call.host.now_in(library.current) if isinstance(result, Chat) else result
 
     _declare(run, method, tuple(methods), takes, explanation, group, examples, every_conversation=is_librarys)
 
@@ -211,8 +209,3 @@ def _typed(parameter: inspect.Parameter) -> str:
     if parameter.kind is parameter.VAR_POSITIONAL:
         return f"{kind}…"
     return kind if parameter.default is parameter.empty else f"[{kind}]"
-
-
-def say(*parts: object, sep: str = " ") -> None:
-    """Print text that may come from others, without the escapes that a terminal would obey."""
-    print(to_plain(sep.join(map(str, parts))))

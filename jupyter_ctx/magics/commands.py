@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from getpass import getpass
 
-from IPython.core.error import UsageError
+from IPython.core.error import StdinNotImplementedError, UsageError
 
 from .. import wording as words_of
 from ..chat import Chat
@@ -13,7 +14,7 @@ from ..config.aliases import load_aliases, model_of, set_alias
 from ..config.settings import DEFAULT, DEFAULT_MODEL, KEYWORDS, SETTING_NAMES, check_kept
 from ..display.tables import first_words, table_text
 from ..display.widgets.gauge import gauge_line, status_bundle
-from ..errors import ChatError, ProviderConnectionError, StoreError
+from ..errors import ChatError, InvalidRequestError, ProviderConnectionError, StoreError
 from ..export.conversation_files import export
 from ..library import Library
 from ..models.pricing import price_of
@@ -29,7 +30,8 @@ from ..session.summarizer import Method
 from ..wording.budget_line import budget_line
 from ..wording.layout import line_width, wrapped
 from . import code_commands, handing_out, token_commands  # noqa: F401  # which declare commands, too
-from .command_table import ABOUT_ANSWERS, ABOUT_CONVERSATIONS, ABOUT_SETUP, ABOUT_WINDOW, Call, command, command_of, say
+from .answer_parts import replay_bundle
+from .command_table import ABOUT_ANSWERS, ABOUT_CONVERSATIONS, ABOUT_SETUP, ABOUT_WINDOW, Call, command, command_of
 from .command_table import COMMANDS as COMMANDS  # whole only with the declarations below
 from .help_pages import (
     TOPICS,
@@ -39,11 +41,10 @@ from .help_pages import (
     setting_lines,
     setting_text,
     topic_bundle,
-    unknown_topic,
 )
 from .line_options import KEY_IS_ASKED_FOR, given_settings
-from .questions import typed_answer, typed_key
-from .sent_parts import replay_bundle
+from .questions import say, typed_answer
+from .variables import missing_functions
 
 CONTINUE = "Continue exactly where you stopped."
 
@@ -52,7 +53,7 @@ CONTINUE = "Continue exactly where you stopped."
     ABOUT_SETUP,
     "%chat use openai/gpt-5.2",
     "%chat use mine --base-url http://localhost:8000/v1 --window 32k",
-    takes="MODEL",
+    takes="[MODEL]",
 )
 def _use(call: Call, model: str | None = None) -> object:
     """Use this model from now on."""
@@ -120,9 +121,6 @@ def _changed_settings(chat: Chat) -> list[tuple[str, list[str]]]:
         source = source_of(chat.session, name)
         if source != DEFAULT and name != "model":  # which the headline says
             by_source.setdefault(source, []).append(f"{name} {first_words(setting_text(chat, name))}")
-    file, text = chat.session.memory_file()
-    if file and text:
-        by_source.setdefault("a file", []).append(f"memory {file}")
     return list(by_source.items())
 
 
@@ -169,8 +167,7 @@ def _preview(call: Call) -> object:
         return call.host.ask(call.chat, call.options, call.text or "")
     place = where(call.host.shell)
     asked = call.host.prompts.of(call.chat, call.options, "", place, lambda *_, **__: None)
-    for line in asked.lines:
-        say(line)
+    say(*asked.lines)
     return preview_of(call.chat.session, replace(asked.prompt, cell=None, run=None))  # at the end of the conversation
 
 
@@ -237,36 +234,32 @@ command_of(Library.rename, ABOUT_CONVERSATIONS, "%chat rename plans")
 @command(ABOUT_CONVERSATIONS, "%chat delete plans", "%chat delete --answers", every_conversation=True)
 def _delete(call: Call, conversation: str = "") -> object:
     """Delete a conversation for good, or all stored answers of maps, after asking."""
-    library, answers = call.host.library, call.options.answers
-    if answers is bool(conversation):
+    library = call.host.library
+    if call.options.answers is bool(conversation):
         raise UsageError("%chat delete takes a conversation's name (%chat list shows them), or --answers.")
-    if answers:
-        asked = "This deletes what all maps have stored, for good; they would be paid again. Type answers to confirm: "
-        if _typed(asked) != "answers":
-            raise UsageError("Not confirmed: nothing was deleted.")
+    if call.options.answers:
+        _confirm("answers", "This deletes what all maps have stored, for good; they would be paid again.")
         return f"Deleted {words_of.counted(library.delete_answers(), 'answer')} of maps. That cannot be undone."
     row, before = library.find(conversation), library.current
-    asked = f"This deletes {conversation!r} with all its turns for good. Type its name to confirm: "
-    library.delete(conversation, confirm=_typed(asked))
+    _confirm(conversation, f"This deletes {conversation!r} with all its turns for good.")
+    library.delete(conversation, confirm=conversation)
     say(f"Deleted {conversation!r} with {words_of.turns(row.turns)}. That cannot be undone.")
     return None if library.current is before else call.host.now_in(library.current)
 
 
-def _typed(question: str) -> str:
-    """Return what the user types. Raises UsageError where nobody can be asked."""
-    answer = typed_answer(question)
+def _confirm(word: str, what: str) -> None:
+    """Let the user type a word before something is deleted. Raises UsageError."""
+    answer = typed_answer(f"{what} Type {word} to confirm: ")
     if answer is None:
         raise UsageError(
             "This kernel cannot ask for confirmation: use Library.delete(name, confirm=name), or delete_answers(), "
             "in a script."
         )
-    return answer
+    if answer != word:
+        raise UsageError("Not confirmed: nothing was deleted.")
 
 
-@command(ABOUT_CONVERSATIONS, "%chat resume other.ipynb", "%chat resume other.ipynb plans", every_conversation=True)
-def _resume(call: Call, notebook: str, name: str | None = None) -> object:
-    """Add the turns of another notebook's conversation."""
-    return call.host.library.resume(notebook, name)
+command_of(Library.resume, ABOUT_CONVERSATIONS, "%chat resume other.ipynb", "%chat resume other.ipynb plans")
 
 
 @command(ABOUT_SETUP, "%chat memory preferences.md", "%chat memory off", takes="[FILE | off]")
@@ -276,12 +269,11 @@ def _memory(call: Call, file: str | None = None) -> object:
     if file:
         return chat.session.act(actions.set_memory, None if file.lower() in ("off", "none") else file)
     path, text = chat.session.memory_file()
+    if text:
+        return f"{path}:\n{text}"
     if path is not None:
-        missing = f"Nothing of {path} is sent: the file is missing, empty, or not UTF-8 text."
-        return f"{path}:\n{text}" if text else missing
-    if chat.conversation.memory is not None:
-        return "The memory file is off: %chat memory PATH sets one."
-    return "No memory file is set: create preferences.md beside the notebook, or name a file with %chat memory PATH."
+        return f"Nothing of {path} is sent: the file is missing, empty, or not UTF-8 text."
+    return "No memory file is read: create preferences.md beside the notebook, or name a file with %chat memory PATH."
 
 
 @command(ABOUT_CONVERSATIONS, "%chat export talk.md", "%chat import talk.json", also="import")
@@ -323,6 +315,8 @@ def _config(call: Call, *words: str) -> object:
     if values:
         chat.configure(**{name: values if name == "parameters" else " ".join(values)})
     say(setting_lines(chat, name))
+    if name == "tools":
+        say(*missing_functions(chat.config.tools, call.host.shell.user_ns))
     return (name == "model" and chat.models.missing_key(chat.config)) or None
 
 
@@ -354,7 +348,15 @@ def _key(call: Call, *owners: str) -> object:
     if len(owners) > 1:
         raise UsageError(KEY_IS_ASKED_FOR)
     owner = key_holder(call.options.base_url or (owners[0] if owners else key_owner(call.chat.config)))
-    call.chat.models.set_key(owner, typed_key(owner))
+    try:
+        key = getpass(f"Key for {owner} (kept in memory only): ").strip()
+    except (StdinNotImplementedError, EOFError):
+        raise UsageError(
+            "A key cannot be typed here: set the provider's environment variable, such as OPENAI_API_KEY."
+        ) from None
+    if not key:
+        raise InvalidRequestError("No key was typed; nothing has changed.")
+    call.chat.models.set_key(owner, key)
     return f"The key for {owner} is kept until this kernel ends."
 
 
@@ -370,5 +372,7 @@ def _help(call: Call, topic: str = "") -> object:
         say(f"{name} is a setting: %chat config {name} shows its value and what it may be.")
         say(setting_lines(call.chat, name))
     if name not in (*COMMANDS, *SETTING_NAMES, *TOPICS):
-        raise UsageError(unknown_topic(name))
+        hint = words_of.did_you_mean(name, [*COMMANDS, *SETTING_NAMES, *TOPICS], "%chat help {}")
+        topics = f"Topics: {', '.join(TOPICS)}. %chat help lists the commands."
+        raise UsageError(f"%chat help knows no {name!r}.{hint} {topics}")
     return topic_bundle(name) if name in TOPICS else None

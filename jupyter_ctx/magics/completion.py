@@ -6,9 +6,9 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import lru_cache, partial
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from IPython.core.completer import CompletionContext, SimpleCompletion
 from IPython.core.getipython import get_ipython
@@ -31,17 +31,11 @@ from .variables import is_attachable, is_function, is_run, is_schema, is_scorer,
 if TYPE_CHECKING:
     from .chat_cells import ChatCells
 
+Words = Iterable[SimpleCompletion]
 LEAST_PART = 3  # characters that are looked for inside words
 BEGUN = re.compile(r"(?<![{$\\])\{\{ ([^{}\n]*)$")  # an expression up to the cursor
 TYPED_WORD = re.compile(r"""("[^"]*"?|'[^']*'?|\S)\S*""")  # a word that begins with a quote goes on to the next one
 OPTION_OF = {flag: option for option in OPTIONS for flag in option.flags}
-
-
-class Suggestion(NamedTuple):
-    """What may be typed, and what it is, such as ``column`` or ``DataFrame 12,000 × 5``."""
-
-    text: str
-    kind: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,22 +65,19 @@ class _Silence(tuple[SimpleCompletion, ...]):
         return 1
 
 
-def _nothing() -> Any:
-    """Offer neither words of ours nor names of Python."""
-    return {"completions": _Silence(), "suppress": True}
-
-
 def matches(context: CompletionContext, cells: Callable[[], ChatCells], *, below: bool) -> Any:
     """Return what may stand at the cursor in one of our cells, as IPython's matchers do; ``below``: in the prompt."""
     line, at = context.line_with_cursor, context.cursor_position
     head, *words = _words(context.full_text.partition("\n")[0] + " " if below else line[:at])
     *before, current = words
     typed = TypedLine(before, current.lstrip("\"'"), current, cells)
-    if below:
-        return _in_prompt(typed, line[:at])
-    fitting = _fitting(_possible(typed, in_cell=head.startswith("%%")), typed.current)
-    written = [Suggestion(_written(word.text, typed.quoted, line[at:]), word.kind) for word in fitting]
-    return _matches(typed.quoted, written) if written else _nothing()
+    if below and _is_filled_in(typed, line[:at]):
+        return {"completions": []}  # IPython offers the notebook's names
+    fitting = [] if below else _fitting(_possible(typed, in_cell=head.startswith("%%")), typed.current)
+    for word in fitting:
+        word.text = _quoted(word.text, current, line[at:])
+    completions = fitting or _Silence()  # neither words of ours nor names of Python
+    return {"completions": completions, "suppress": True, "ordered": True, "matched_fragment": current}
 
 
 def _words(text: str) -> list[str]:
@@ -96,21 +87,20 @@ def _words(text: str) -> list[str]:
     return [*(word[0].strip("\"'") for word in typed), current]
 
 
-def _matches(typed: str, words: Iterable[Suggestion]) -> Any:
-    """Return completions for IPython; JupyterLab would break what they say of themselves at its spaces."""
-    shown = [(word.text, (word.kind or "param").replace(" ", "\N{NO-BREAK SPACE}")) for word in words]
-    completions = [SimpleCompletion(text=text, type=kind) for text, kind in shown]
-    return {"completions": completions, "suppress": True, "ordered": True, "matched_fragment": typed}
+def _is_filled_in(typed: TypedLine, text: str) -> bool:
+    """Return whether a prompt ends within ``{{ }}``."""
+    command = next(iter(typed.plain), "")
+    return BEGUN.search(text) is not None and command in (*ASKING, "map") and "--raw" not in typed.before
 
 
-def _written(word: str, typed: str, after: str) -> str:
+def _quoted(word: str, typed: str, after: str) -> str:
     """Return a word as it is typed: in quotes where it has a space, unless a folder's path goes on."""
     quote = typed[:1] if typed[:1] in ("'", '"') else '"' if " " in word else ""
     closed = "" if word.endswith("/") or (quote and after.startswith(quote)) else quote
     return f"{quote}{word}{closed}"
 
 
-def _fitting(possible: Iterable[Suggestion], current: str) -> list[Suggestion]:
+def _fitting(possible: Words, current: str) -> list[SimpleCompletion]:
     """Return words that begin as typed; where there are none, those that contain it."""
     words = {word.text: word for word in possible}.values()
     begun = [word for word in words if word.text.startswith(current)]
@@ -119,7 +109,7 @@ def _fitting(possible: Iterable[Suggestion], current: str) -> list[Suggestion]:
     return [word for word in words if current.lower() in word.text.lower()]
 
 
-def _possible(typed: TypedLine, *, in_cell: bool) -> Iterator[Suggestion]:
+def _possible(typed: TypedLine, *, in_cell: bool) -> Iterator[SimpleCompletion]:
     """Yield what may stand after the words before the cursor."""
     option = OPTION_OF.get(typed.before[-1]) if typed.before else None
     if option is not None and option.takes:
@@ -127,51 +117,52 @@ def _possible(typed: TypedLine, *, in_cell: bool) -> Iterator[Suggestion]:
         return
     plain = typed.plain
     command = COMMANDS.get(plain[0]) if plain else None
-    if command is None and not plain and not typed.current.startswith("-"):
-        yield from (Suggestion(name, "command") for name, each in COMMANDS.items() if each.heads_cell or not in_cell)
+    if not plain and not typed.current.startswith("-"):
+        yield from _named("command", (name for name, each in COMMANDS.items() if each.heads_cell or not in_cell))
     if command is not None:
         at = len(plain) - 1
         places = [*command.places, *command.places[-1:] * at] if "…" in command.takes else command.places
         for kind in places[at] if at < len(places) else ():
-            word = [Suggestion(kind, "default value" if kind == "default" else "word")] if kind.islower() else ()
-            yield from COMPLETERS[kind](replace(typed, before=plain)) if kind in COMPLETERS else word
+            yield from COMPLETERS[kind](replace(typed, before=plain)) if kind in COMPLETERS else ()
+            yield from _named("word", [kind] if kind.islower() else [])
     for each in OF_A_PROMPT if command is None else command.options:
         if each.repeats or not set(each.flags) & set(typed.before):
-            yield Suggestion(each.flag, f"option {each.takes}".strip())
-
-
-def _in_prompt(line: TypedLine, text: str) -> Any:
-    """Let IPython offer the notebook's names inside of ``{{ }}``; offer nothing in prose."""
-    command = next(iter(line.plain), "")
-    is_filled_in = BEGUN.search(text) is not None and command in (*ASKING, "map") and "--raw" not in line.before
-    return {"completions": []} if is_filled_in else _nothing()
+            yield _word(each.flag, f"option {each.takes}".strip())
 
 
 # what may stand at a place
 
 
-def _models(typed: TypedLine) -> Iterator[Suggestion]:
+def _word(text: str, kind: str) -> SimpleCompletion:
+    """Return what may be typed, and what it is; JupyterLab would break that at its spaces."""
+    return SimpleCompletion(text=text, type=kind.replace(" ", "\N{NO-BREAK SPACE}"))
+
+
+def _named(kind: str, names: Iterable[str], _: object = None) -> Words:
+    return [_word(name, kind) for name in names]
+
+
+def _models(typed: TypedLine) -> Iterator[SimpleCompletion]:
     """Yield models of the provider that is named already, else short names, providers and the makers' models."""
     provider, slash, _ = typed.current.partition("/")
     if slash:
         provider = nearest_name(provider, provider_names()) or provider
-        names = [*known_models(provider), *(name for name in model_names() if name.startswith(typed.current))]
-        yield from map(_model, dict.fromkeys(names))
+        yield from map(_model, known_models(provider))
+        yield from (_model(name) for name in model_names() if name.startswith(typed.current))
         return
     with suppress(InvalidRequestError):  # a damaged file is told of when it is used
-        yield from (Suggestion(name, f"alias of {model}") for name, model in load_aliases().items())
+        yield from (_word(name, f"alias of {model}") for name, model in load_aliases().items())
     yield from map(_model, model_names())
-    yield from _words_of("provider", [f"{name}/" for name in provider_names()])
+    yield from _named("provider", [f"{name}/" for name in provider_names()])
     yield from map(_model, bare_names() if typed.current else ())
 
 
-@lru_cache(maxsize=2_000)
-def _model(name: str) -> Suggestion:
+def _model(name: str) -> SimpleCompletion:
     window = resolve_window(name)
-    return Suggestion(name, "model" if window.is_guess else f"window {window.tokens:,}")
+    return _word(name, "model" if window.is_guess else f"window {window.tokens:,}")
 
 
-def _files(typed: TypedLine, suffixes: tuple[str, ...] = ("",)) -> Iterator[Suggestion]:
+def _files(typed: TypedLine, suffixes: tuple[str, ...] = ("",)) -> Iterator[SimpleCompletion]:
     """Yield files and folders whose path begins so; of files only those that end in one of the ``suffixes``."""
     at = "@" if typed.current.startswith("@") else ""
     folder, slash, start = typed.current.removeprefix(at).rpartition("/")
@@ -179,74 +170,63 @@ def _files(typed: TypedLine, suffixes: tuple[str, ...] = ("",)) -> Iterator[Sugg
         for each in sorted(Path(f"{folder}{slash}" or ".").expanduser().iterdir()):
             is_folder, is_hidden = each.is_dir(), each.name.startswith(".") and not start.startswith(".")
             if not is_hidden and (is_folder or each.name.endswith(suffixes)):
-                yield Suggestion(f"{at}{folder}{slash}{each.name}{'/' * is_folder}", "folder" if is_folder else "file")
+                yield _word(f"{at}{folder}{slash}{each.name}{'/' * is_folder}", "folder" if is_folder else "file")
 
 
-def _functions(typed: TypedLine) -> Iterable[Suggestion]:
-    """Return functions of the notebook; behind a comma, for another one of a list."""
-    before, comma, _ = typed.current.rpartition(",")
-    return _words_of("function", (f"{before}{comma}{each}" for each in variables_of(_names(), is_function)))
-
-
-def _text_or_file(typed: TypedLine) -> Iterable[Suggestion]:
+def _text_or_file(typed: TypedLine) -> Words:
     return _files(typed) if typed.current.startswith("@") else ()
 
 
-def _names() -> dict[str, Any]:
-    """Return the notebook's variables."""
+def _variables(fits: Callable[[Any], bool], _: object = None) -> Iterator[SimpleCompletion]:
+    """Yield the notebook's variables that fit, each with its type and its size, such as ``DataFrame 12,000 × 5``."""
     shell: Any = get_ipython()
-    return shell.user_ns if shell is not None else {}
+    names = shell.user_ns if shell is not None else {}
+    for name in variables_of(names, fits):
+        sizes = " × ".join(f"{size:,}" for size in shape_of(names[name]) or ())
+        yield _word(name, f"{type(names[name]).__name__} {sizes}".strip())
 
 
-def _variables(fits: Callable[[Any], bool], _: object = None) -> Iterator[Suggestion]:
-    names = _names()
-    return (Suggestion(name, _described(names[name])) for name in variables_of(names, fits))
+def _functions(typed: TypedLine) -> Words:
+    """Return functions of the notebook; behind a comma, for another one of a list."""
+    before, comma, _ = typed.current.rpartition(",")
+    return _named("function", (f"{before}{comma}{each.text}" for each in _variables(is_function)))
 
 
-def _described(value: Any) -> str:
-    """Return a value's type with its size, such as ``DataFrame 12,000 × 5`` or ``list of 3``."""
-    name, shape = type(value).__name__, shape_of(value)
-    if shape:
-        return f"{name} {' × '.join(f'{size:,}' for size in shape)}"
-    return f"{name} of {len(value):,}" if isinstance(value, dict | list | tuple | set) else name
-
-
-def _turns(typed: TypedLine) -> Iterator[Suggestion]:
+def _turns(typed: TypedLine) -> Iterator[SimpleCompletion]:
     """Yield the numbers of turns that are not typed yet, newest first."""
-    for number, place in reversed([*enumerate(typed.cells().places, 1)]):
+    library = typed.cells().library
+    places = library.current.conversation.places if library.is_open else ()  # for Tab no conversation is opened
+    for number, place in reversed([*enumerate(places, 1)]):
         if str(number) not in typed.before:
-            yield Suggestion(str(number), first_words(place.turn.typed))
+            yield _word(str(number), first_words(place.turn.typed))
 
 
-def _of_a_setting(typed: TypedLine) -> Iterator[Suggestion]:
+def _of_a_setting(typed: TypedLine) -> Iterator[SimpleCompletion]:
     """Yield values of the setting that stands before: models, and the words it takes."""
     name = typed.before[-1]
     yield from _models(typed) if name in MODELS else ()
-    yield from _words_of("value", choices(name)) if name in SETTINGS else ()
+    yield from _named("value", choices(name)) if name in SETTINGS else ()
     yield from _text_or_file(typed) if name == "system" else ()
     yield from _functions(typed) if name == "tools" else ()
 
 
-def _words_of(kind: str, names: Iterable[str], _: object = None) -> Iterable[Suggestion]:
-    return [Suggestion(name, kind) for name in names]
-
-
-CELLS = Suggestion("cells", "what ran since the last prompt")
-COMPLETERS: dict[str, Callable[[TypedLine], Iterable[Suggestion]]] = {  # by what a place takes, or by the option
-    "MODEL": _models, "FILE": _files, "NOTEBOOK": _files, "TEXT": _text_or_file, "TURN": _turns, "N…": _turns,
-    "NAME_OR_FILE": lambda typed: (CELLS, *_variables(is_attachable), *_files(typed)),
+COMPLETERS: dict[str, Callable[[TypedLine], Words]] = {  # by what a place takes, or by the option
+    "MODEL": _models, "FILE": _files, "NOTEBOOK": _files, "TEXT": _text_or_file, "N…": _turns,
+    "NAME_OR_FILE": lambda typed: (
+        _word("cells", "what ran since the last prompt"), *_variables(is_attachable), *_files(typed),
+    ),
     "TABLE": lambda typed: (*_variables(is_table), *_files(typed, tuple(TABLE_FORMATS))),
+    "TURN": _turns,
     "RUN": partial(_variables, is_run),
     "--schema": partial(_variables, is_schema),
     "--score": partial(_variables, is_scorer),
     "--tool": _functions,
-    "N": lambda typed: _turns(typed) if typed.before[:1] == ["compare"] else (),
     "VALUE": _of_a_setting,
-    "CONVERSATION": lambda typed: _words_of("conversation", typed.cells().library.names),
-    "PROVIDER": lambda _: _words_of("provider", provider_names()),
-    "OWNER": lambda _: _words_of("provider", provider_names()[1:]),
-    "SETTING": partial(_words_of, "setting", SETTING_NAMES),
-    "TOPIC": partial(_words_of, "topic", TOPICS),
-    "COMMAND": lambda _: (*_words_of("command", COMMANDS), *_words_of("setting", SETTING_NAMES)),
-    "HOW": partial(_words_of, "value", choices("on_overflow")),
+    "CONVERSATION": lambda typed: _named("conversation", typed.cells().library.names),
+    "PROVIDER": lambda _: _named("provider", provider_names()),
+    "OWNER": lambda _: _named("provider", provider_names()[1:]),
+    "SETTING": partial(_named, "setting", SETTING_NAMES),
+    "TOPIC": partial(_named, "topic", TOPICS),
+    "COMMAND": lambda _: (*_named("command", COMMANDS), *_named("setting", SETTING_NAMES)),
+    "HOW": partial(_named, "value", choices("on_overflow")),
 }  # fmt: skip

@@ -7,12 +7,12 @@ from pathlib import Path
 from textwrap import indent
 
 from ..chat import Chat
-from ..config.settings import DEFAULT, HELP, SETTING_NAMES, SETTINGS, About, Settings, typed_value, wanted
+from ..config.settings import DEFAULT, HELP, SETTINGS, About, Settings, typed_value, wanted
 from ..display.answer.markdown import answer_html, to_html
 from ..display.tables import first_words, table_html, table_markdown
 from ..display.text import text_html
 from ..session.session import source_of
-from ..wording import did_you_mean, visible
+from ..wording import visible
 from ..wording.layout import cut, line_width, wrapped, wrapped_last
 from .command_table import COMMANDS, GROUPS, Command
 from .line_options import OF_A_PROMPT, Option
@@ -133,9 +133,3 @@ def topic_bundle(name: str) -> dict[str, str]:
     """Return a topic as a page shows it, and as a terminal does."""
     text = topic_text(name)
     return {"text/html": answer_html(to_html(text)), "text/markdown": text, "text/plain": text}
-
-
-def unknown_topic(name: str) -> str:
-    """Return what to say of a word that %chat help cannot explain."""
-    hint = did_you_mean(name, [*COMMANDS, *SETTING_NAMES, *TOPICS], "%chat help {}")
-    return f"%chat help knows no {name!r}.{hint} Topics: {', '.join(TOPICS)}. %chat help lists the commands."

@@ -7,8 +7,8 @@ sets it for the cell.
 from __future__ import annotations
 
 import shlex
-from argparse import Namespace
-from collections.abc import Callable, Iterable
+from argparse import ArgumentTypeError, Namespace
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -147,12 +147,23 @@ OPTIONS = (
     Option("--extractive", "keep lines of your own, and ask no model", ("summarise",)),
     Option("--clear", "leave the outputs out of the copy", ("handout",)),
 )  # fmt: skip
-NUMBERS: dict[str, tuple[Callable[[str], float], int, str]] = {  # by what an option takes: kind, least, in words
-    "N": (int, 1, "a whole number from 1"),
-    "DOLLARS": (float, 0, "US dollars, such as 0.50"),
-}
-OF_A_REQUEST = tuple(option.name for option in OPTIONS if option.is_setting)
 OF_A_PROMPT = tuple(option for option in OPTIONS if A_PROMPT in option.of)
+
+
+def _whole_number(typed: str) -> int:
+    if not typed.isdecimal() or int(typed) < 1:
+        raise ArgumentTypeError(f"takes a whole number from 1, not {typed!r}")
+    return int(typed)
+
+
+def _dollars(typed: str) -> float:
+    figure = typed.removeprefix("$")
+    if not figure.replace(".", "", 1).isdecimal():
+        raise ArgumentTypeError(f"takes US dollars, such as 0.50, not {typed!r}")
+    return float(figure)
+
+
+NUMBER_READERS = {"N": _whole_number, "DOLLARS": _dollars}  # by what an option takes that is no setting
 
 
 @cache
@@ -165,8 +176,9 @@ def line_parser() -> MagicArgumentParser:
     parser.add_argument("words", nargs="*")
     for option in OPTIONS:
         if option.takes:
+            read = str if option.is_setting else NUMBER_READERS.get(option.takes, str)
             action = "append" if option.repeats else "store"
-            parser.add_argument(*option.flags, dest=option.name, action=action, metavar=option.takes)
+            parser.add_argument(*option.flags, dest=option.name, action=action, metavar=option.takes, type=read)
         elif option.is_setting:
             parser.add_argument(*option.flags, dest=option.name, action="store_const", const="on")
         else:
@@ -183,11 +195,12 @@ def parsed_line(line: str) -> Namespace:
         raise UsageError(_what_is_wrong(str(error), words)) from None
     command = parsed.words[0].lower() if parsed.words else A_PROMPT
     for option in given(parsed):
-        value = getattr(parsed, option.name)
-        if option.takes in NUMBERS and not option.is_setting:
-            setattr(parsed, option.name, _number(option, value))
-        elif option.repeats and option.repeats != option.of:
-            setattr(parsed, option.name, _one_or_several(option, value, command))
+        if option.repeats and option.repeats != option.of:
+            values = getattr(parsed, option.name)
+            if len(values) > 1 and command not in option.repeats:
+                typed = f"{len(values)} times ({', '.join(values)})"
+                raise UsageError(f"{option.flag} is given {typed}, and %chat {command} takes one. Nothing was sent.")
+            setattr(parsed, option.name, values if len(values) > 1 else values[0])
     return parsed
 
 
@@ -212,31 +225,9 @@ def _what_is_wrong(message: str, words: list[str]) -> str:
     return f"{problem}.{hint} %%chat? and %chat help COMMAND show the options."
 
 
-def _number(option: Option, typed: str) -> float:
-    """Return the number that an option takes. Raises UsageError."""
-    kind, least, words = NUMBERS[option.takes]
-    try:
-        number = kind(typed.removeprefix("$"))
-    except ValueError:
-        number = -1
-    if not number >= least:  # nor for nan
-        raise UsageError(f"{option.flags[0]} takes {words}, not {typed!r}.")
-    return number
-
-
-def _one_or_several(option: Option, values: list[str], command: str) -> str | list[str]:
-    """Return the one value of an option, or several where a command takes them. Raises UsageError."""
-    if len(values) > 1 and command not in option.repeats:
-        raise UsageError(
-            f"{option.flag} is given {len(values)} times ({', '.join(values)}), and %chat {command} takes one. "
-            "Nothing was sent."
-        )
-    return values if len(values) > 1 else values[0]
-
-
 def given(options: Namespace) -> Iterable[Option]:
     """Return the options that a line has."""
-    return [option for option in OPTIONS if getattr(options, option.name) not in (None, False, [])]
+    return [option for option in OPTIONS if getattr(options, option.name) not in (None, False)]
 
 
 def each_of(value: Any) -> list[Any]:
@@ -247,12 +238,12 @@ def each_of(value: Any) -> list[Any]:
 def is_several(options: Namespace) -> bool:
     """Return whether a line asks for several answers at once."""
     each_asked = (options.model, options.temperature, options.effort)
-    return options.samples is not None or any(isinstance(values, list) for values in each_asked)
+    return (options.samples or 1) > 1 or any(isinstance(values, list) for values in each_asked)
 
 
 def settings_of(options: Namespace) -> dict[str, Any]:
     """Return the settings that a line gives for its request; ``None`` for those it does not."""
-    return {name: getattr(options, name) for name in OF_A_REQUEST}
+    return {option.name: getattr(options, option.name) for option in OPTIONS if option.is_setting}
 
 
 def given_settings(options: Namespace) -> dict[str, Any]:

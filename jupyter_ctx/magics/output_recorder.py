@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 import sys
-from binascii import a2b_base64
-from collections.abc import Iterable
+from binascii import b2a_base64
+from dataclasses import dataclass
 from time import time
 from traceback import walk_tb
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -13,28 +13,33 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from ..attachments.errors import Failure
 
-IMAGE_FORMS = ("image/png", "image/jpeg", "image/gif", "image/webp")
+IMAGE_FORMS = ("image/png", "image/jpeg")
 A_WIDGET = "application/vnd.jupyter.widget-view+json"
 REGISTRATION = f"{__package__}.registration"  # whose ChatMagics.chat every use of %%chat passes through
 OWN_HTML = "jctx-"  # in the HTML of answers, gauges and tables; their widgets have no text beside them
-MOST_DISPLAYS = 2_000
-MOST_KEPT_BYTES = 20_000_000  # of all of them
+MOST_KEPT_BYTES = 20_000_000  # of all displays
+DISPLAY_BYTES = 500  # that one takes beside its text
 MOST_TEXT = 20_000  # characters of a display without an image
+DROPPED = "(what was displayed here is not kept: later displays took its room)"
 
 
-class Display(NamedTuple):
-    """One display of a cell: an image, or a text."""
+@dataclass(slots=True)
+class Display:
+    """One display of a cell, an image in base64 or a text, as IPython keeps outputs.
+
+    number: of the cell
+    name: by which it may be brought up to date
+    """
 
     number: int
-    image: bytes | None = None
-    text: str = ""
-    display_id: str | None = None
-    after: tuple[int, int] = (0, 0)  # outputs of the cell before it, and pieces that the last of them printed by then
+    name: str | None
+    bundle: dict[str, str]
+    output_type: str = "display_data"
 
     @property
     def size(self) -> int:
-        """Bytes or characters that it takes."""
-        return len(self.image or self.text)
+        """Bytes that it takes."""
+        return DISPLAY_BYTES + sum(map(len, self.bundle.values()))
 
 
 class Execution(NamedTuple):
@@ -66,7 +71,6 @@ class OutputRecorder:
 
     failure: the last error that a cell showed
     number: of the cell that runs, where it is counted
-    dropped: the cells of which a display was forgotten, because there were too many
     executions: of cells, in order
     prompts: the numbers of those which sent a prompt
     pinned, excluded: the cells that go with each prompt of ``-a cells``, and with none, by their keys
@@ -75,7 +79,6 @@ class OutputRecorder:
     def __init__(self, shell: Any) -> None:
         self.failure: Failure | None = None
         self.number: int | None = None
-        self.dropped: set[int] = set()
         self.executions: list[Execution] = []
         self.prompts: set[int] = set()
         self.pinned: set[str] = set()
@@ -83,15 +86,27 @@ class OutputRecorder:
         self._shell = shell
         self._displays: list[Display] = []
         self._size = 0  # of all of them
+        self._outputs: dict[int, list[Any]] = {}
         self._error = id(getattr(sys, "last_value", None))  # of the last that IPython has shown, without holding it
         self._message: str | None = None  # which asked for the cell that runs
+
+    @property
+    def has_outputs(self) -> bool:
+        """Whether IPython keeps what cells print and return: from its version 9 on."""
+        return hasattr(self._shell.history_manager, "outputs")
+
+    @property
+    def outputs(self) -> dict[int, list[Any]]:
+        """What the cells showed, in order, by their numbers: what IPython keeps, and displays among it."""
+        outputs: dict[int, list[Any]] = getattr(self._shell.history_manager, "outputs", self._outputs)
+        return outputs
 
     def before_cell(self, info: Any = None) -> None:
         """Note which cell runs: IPython counts it before it runs since 9.8, and after that before."""
         is_counted = getattr(info, "store_history", True)
         self.number = self._shell.displayhook.prompt_count if is_counted else None
         if self.number is not None:
-            self.printed.pop(self.number, None)  # of another cell, before %reset
+            self.outputs.pop(self.number, None)  # of another cell, before %reset
         parent = self._shell.get_parent() if hasattr(self._shell, "kernel") else None
         self._message = ((parent or {}).get("header") or {}).get("msg_id")
 
@@ -115,72 +130,50 @@ class OutputRecorder:
         """Note what a cell displays; the message goes on as it is."""
         kind, content = message.get("msg_type"), message.get("content", {})
         is_of_the_cell = (message.get("parent_header") or {}).get("msg_id") == self._message
+        name = content.get("transient", {}).get("display_id")
         if kind == "update_display_data":
-            name = content.get("transient", {}).get("display_id")
-            if name and any(each.display_id == name for each in self._displays):
-                self._replace(
-                    (_display(content, each.number) or each) if each.display_id == name else each
-                    for each in self._displays
-                )
+            for display in [each for each in self._displays if name and each.name == name]:
+                display.bundle = _forms(content) or display.bundle
+            self._size = sum(each.size for each in self._displays)
         elif kind == "display_data" and is_of_the_cell and self.number is not None:
-            self._keep(_display(content, self.number), self.number)
-        elif kind == "clear_output" and is_of_the_cell:
-            self._replace(each for each in self._displays if each.number != self.number)
-            self.printed.pop(self.number or 0, None)
+            self._keep(Display(self.number, name, _forms(content)))
+        elif kind == "clear_output" and is_of_the_cell and self.number is not None:
+            self._displays = [each for each in self._displays if each.number != self.number]
+            self._size = sum(each.size for each in self._displays)
+            self.outputs.pop(self.number, None)
         return message
 
-    def _replace(self, displays: Iterable[Display]) -> None:
-        self._displays = list(displays)
-        self._size = sum(each.size for each in self._displays)
-
-    def _keep(self, display: Display | None, number: int) -> None:
-        """Keep a display, and forget the oldest where there are too many."""
-        if display is None:
+    def _keep(self, display: Display) -> None:
+        """Keep a display, and forget the oldest where they are too large."""
+        if not display.bundle:
             return
-        outputs = self.printed.get(number, ())
-        pieces = outputs[-1].bundle.get("stream", ()) if outputs else ()
-        self._displays.append(display._replace(after=(len(outputs), len(pieces))))
+        self.outputs.setdefault(display.number, []).append(display)
+        self._displays.append(display)
         self._size += display.size
-        while self._size > MOST_KEPT_BYTES or len(self._displays) > MOST_DISPLAYS:
+        while self._size > MOST_KEPT_BYTES:
             oldest = self._displays.pop(0)
             self._size -= oldest.size
-            self.dropped.add(oldest.number)
-
-    # what is read of it
-
-    @property
-    def printed(self) -> dict[int, list[Any]]:
-        """What IPython keeps of the cells' outputs, by their numbers: from its version 9 on also what is printed."""
-        outputs: dict[int, list[Any]] = getattr(self._shell.history_manager, "outputs", {})
-        return outputs
-
-    @property
-    def has_outputs(self) -> bool:
-        """Whether IPython keeps what cells print and return."""
-        return hasattr(self._shell.history_manager, "outputs")
-
-    def displays_of(self, number: int) -> list[Display]:
-        """Return what the cell of a number has displayed, as far as it is kept."""
-        return [display for display in self._displays if display.number == number]
+            oldest.bundle = {"text/plain": DROPPED}
 
 
-def _display(content: dict[str, Any], number: int) -> Display | None:
-    """Return what a message displays; ``None`` where that is nothing to send, as a progress bar or an answer."""
+def _forms(content: dict[str, Any]) -> dict[str, str]:
+    """Return what a message displays; nothing where that is nothing to send, as a progress bar or an answer."""
     data, name = content.get("data", {}), content.get("transient", {}).get("display_id")
-    image = next((data[kind] for kind in IMAGE_FORMS if isinstance(data.get(kind), str | bytes)), None)
-    if image is not None:
-        return Display(number, a2b_base64(image) if isinstance(image, str) else image, display_id=name)
+    for kind in IMAGE_FORMS:
+        image = data.get(kind)
+        if isinstance(image, str | bytes):
+            return {kind: image if isinstance(image, str) else b2a_base64(image, newline=False).decode()}
     if name is not None or OWN_HTML in str(data.get("text/html", "")):
-        return None
+        return {}
     from ..attachments.rich_text import text_in
 
     other = next((kind for kind in data if kind.startswith("application/vnd.")), "")  # a chart, or a widget
     text = data.get("text/plain", "") if other else text_in(data)
     if not text and other in ("", A_WIDGET):
-        return None
+        return {}
     more = len(text) - MOST_TEXT
     cut = f"{text[:MOST_TEXT]}\n… {more:,} characters left out …" if more > 0 else text
-    return Display(number, None, cut or f"({other})", name)
+    return {"text/plain": cut or f"({other})"}
 
 
 def failure_in(shell: Any, error: BaseException, result: Any = None) -> Failure | None:

@@ -1,15 +1,20 @@
-"""Questions that are put to the user while a cell runs."""
+"""What is told to the user and asked of them while a cell runs."""
 
 from __future__ import annotations
 
 import threading
-from getpass import getpass
 from typing import Any
 
-from IPython.core.error import StdinNotImplementedError, UsageError
+from IPython.core.error import StdinNotImplementedError
 from IPython.core.getipython import get_ipython
 
-from ..errors import InvalidRequestError
+from ..display.text import to_plain
+
+
+def say(*lines: object) -> None:
+    """Print lines that may come from others, without the escapes that a terminal would obey."""
+    for line in lines:
+        print(to_plain(str(line)))
 
 
 def typed_answer(question: str) -> str | None:
@@ -18,19 +23,6 @@ def typed_answer(question: str) -> str | None:
         return input(question).strip()
     except (StdinNotImplementedError, EOFError, OSError, RuntimeError):  # the last two: there is no standard input
         return None
-
-
-def typed_key(owner: str) -> str:
-    """Return a key that the user types without its being shown. Raises UsageError where nobody can be asked."""
-    try:
-        key = getpass(f"Key for {owner} (kept in memory only): ").strip()
-    except (StdinNotImplementedError, EOFError):
-        raise UsageError(
-            "A key cannot be typed here: set the provider's environment variable, such as OPENAI_API_KEY."
-        ) from None
-    if not key:
-        raise InvalidRequestError("No key was typed; nothing has changed.")
-    return key
 
 
 def asked_first(question: str) -> bool | None:

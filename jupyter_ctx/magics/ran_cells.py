@@ -11,43 +11,18 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ..attachments.notebook_cells import RanCell, cells_named
-from ..errors import InvalidRequestError
 from ..runtime.frontend import SavedCell, Where, fingerprint, notebook_files, saved_cells
-from .output_recorder import Display, Execution, OutputRecorder
+from .output_recorder import Execution, OutputRecorder
 
 OWN_CELL = re.compile(r"\s*%%(?:chat|ctx)\b|.*#\s*ctx:\s*skip\b", re.DOTALL)
 OWN_LINES = re.compile(r"^[ \t]*%(?:chat|ctx|(?:re)?load_ext jupyter_ctx)\b.*\n?", re.MULTILINE)
 NAME = re.compile(r"[^\W\d]\w*")
-DROPPED = "(what it displayed first is not kept: later displays were too many)"
-MARKS = {  # what a verb means for a cell
-    "pin": "each prompt sends it, unless the conversation has it as it is",
-    "exclude": "no -a sends it",
-    "unpin": "sent with the next -a cells only if it ran since the last prompt",
-    "include": "-a cells sends it again",
-}
 
 
 def is_context(ran: Execution) -> bool:
     """Return whether a cell can go with a prompt: neither is it one, nor does it only manage the conversation."""
     is_own = ran.adds_turns or OWN_CELL.match(ran.code) is not None
     return not is_own and bool(OWN_LINES.sub("", ran.code).strip())
-
-
-def mark_cells(recorder: OutputRecorder, verb: str, words: Sequence[str]) -> str:
-    """Pin, unpin, exclude or include cells, named as In[3], and return what that means. Raises InvalidRequestError."""
-    numbers = [int(word[3:-1]) for word in words]
-    by_number = {ran.number: ran.key for ran in recorder.executions}
-    for number in numbers:
-        if number not in by_number:
-            raise InvalidRequestError(f"There is no In[{number}]: no cell of this number has run in this kernel.")
-    keys = {by_number[number] for number in numbers}
-    recorder.pinned -= keys
-    recorder.excluded -= keys
-    if verb == "pin":
-        recorder.pinned |= keys
-    if verb == "exclude":
-        recorder.excluded |= keys
-    return f"{', '.join(words)}: {MARKS[verb]}."
 
 
 class Page(NamedTuple):
@@ -138,18 +113,30 @@ class CellsAbove:
         return cells_named(word, self.every, self.newest)
 
     def behind(self, code: str, transform: Callable[[str], str]) -> Sequence[Execution]:
-        """Return those on whose names the code of a cell depends; ``transform`` makes Python of one with magics."""
-        return _needed(code, self.every, transform)
+        """Return those that assign what the code of a cell uses, and what these use in turn, in the same order.
+
+        ``transform`` makes Python of a cell with magics, as IPython does.
+        """
+        _, wanted = _names(code, transform)
+        needed = list[Execution]()
+        for cell in reversed(self.every):
+            assigned, used = _names(cell.code, transform)
+            if assigned & wanted and cell.code != code:
+                needed.append(cell)
+                wanted = (wanted - assigned) | used
+        return needed[::-1]
 
     def as_ran(self, cells: Sequence[Execution], *, with_texts: bool) -> Sequence[RanCell]:
         """Return cells with what they showed, and ``with_texts``: the Markdown cells that the file has around them."""
-        ran, going = _as_ran(cells, self._recorder), {self._places[cell.number] for cell in cells}
-        if not with_texts or not going:
-            return ran
-        found = list[RanCell]()
-        for cell in ran:
-            found += [*self._texts_above(self._places[cell.number], going, cell.number), cell]
-        return [*found, *self._texts_above(self.page.own, going, 0)]
+        going = {self._places[cell.number] for cell in cells} if with_texts else set[float]()
+        ran = list[RanCell]()
+        for cell in cells:
+            code = OWN_LINES.sub("", cell.code)
+            # what %chat has printed is no context, and is other at each run
+            outputs = tuple(_outputs(cell, self._recorder)) if code == cell.code else ()
+            ran += self._texts_above(self._places[cell.number], going, cell.number) if going else []
+            ran.append(RanCell(cell.number, code, outputs))
+        return [*ran, *self._texts_above(self.page.own, going, 0)] if going else ran
 
     def _texts_above(self, place: float, going: set[float], number: int) -> list[RanCell]:
         """Return the Markdown cells above a place, up to a cell that goes or a prompt."""
@@ -160,21 +147,6 @@ class CellsAbove:
                 texts.append(RanCell(number, saved[at].source, is_text=True))
             at -= 1
         return texts[::-1]
-
-
-def _needed(code: str, above: Sequence[Execution], transform: Callable[[str], str]) -> list[Execution]:
-    """Return the cells that assign what the code of a cell uses, and what these use in turn, in the same order.
-
-    ``transform`` makes Python of a cell with magics, as IPython does.
-    """
-    _, wanted = _names(code, transform)
-    needed = list[Execution]()
-    for cell in reversed(above):
-        assigned, used = _names(cell.code, transform)
-        if assigned & wanted and cell.code != code:
-            needed.append(cell)
-            wanted = (wanted - assigned) | used
-    return needed[::-1]
 
 
 def _names(code: str, transform: Callable[[str], str]) -> tuple[set[str], set[str]]:
@@ -195,42 +167,13 @@ def _names(code: str, transform: Callable[[str], str]) -> tuple[set[str], set[st
     return assigned, used
 
 
-def _as_ran(cells: Sequence[Execution], recorder: OutputRecorder) -> list[RanCell]:
-    """Return cells with what they showed; what %chat has printed is no context, and is other at each run."""
-    ran = list[RanCell]()
-    for cell in cells:
-        code = OWN_LINES.sub("", cell.code)
-        outputs = _outputs(cell, recorder) if code == cell.code else ()
-        ran.append(RanCell(cell.number, code, tuple(outputs)))
-    return ran
-
-
 def _outputs(cell: Execution, recorder: OutputRecorder) -> Iterator[dict[str, Any]]:
     """Yield what a cell showed, in order, as nbformat 4 has it."""
-    waiting = recorder.displays_of(cell.number)
-    if cell.number in recorder.dropped:
-        yield _printed([f"{DROPPED}\n"])
-    for at, kept in enumerate(recorder.printed.get(cell.number, ())):
-        pieces = kept.bundle.get("stream")
-        printed = 0
-        while waiting and waiting[0].after < (at + 1, len(pieces or ()) + (pieces is not None)):
-            display = waiting.pop(0)
-            if pieces and display.after[0] > at:
-                yield _printed(pieces[printed : display.after[1]])
-                printed = display.after[1]
-            yield _displayed(display)
-        yield _printed(pieces[printed:]) if pieces is not None else _shown(kept.bundle)
-    yield from map(_displayed, waiting)
+    for output in recorder.outputs.get(cell.number, ()):
+        printed = output.bundle.get("stream")
+        yield _shown(output.bundle) if printed is None else {"output_type": "stream", "text": "".join(printed)}
     if cell.error:
         yield _shown({"text/plain": cell.error})
-
-
-def _printed(pieces: Sequence[str]) -> dict[str, Any]:
-    return {"output_type": "stream", "text": "".join(pieces)}
-
-
-def _displayed(display: Display) -> dict[str, Any]:
-    return _shown({"text/plain": display.text} if display.image is None else {"image/png": display.image})
 
 
 def _shown(forms: Mapping[str, Any]) -> dict[str, Any]:

@@ -44,7 +44,7 @@ class ChatMagics(Magics):
     def chat(self, line: str, cell: str | None = None) -> None:
         """Talk with a language model."""
         magic = self.magic
-        from .chat_line import run_line
+        from .chat_cells import run_line
 
         run_line(magic, line, cell)
 
@@ -56,10 +56,6 @@ class ChatMagics(Magics):
                 from .chat_cells import ChatCells
             self._magic = ChatCells(self.shell, self.recorder, self.chip)
         return self._magic
-
-    def cost_budget(self) -> Any:
-        """Return what pays for requests apart from conversations, as :meth:`Library.cost_budget`."""
-        return self.magic.library.cost_budget()
 
     def after_cell(self, result: object = None) -> None:
         """Note what a cell ended with, and let the gauge follow it."""
@@ -107,7 +103,7 @@ def register(shell: Any) -> None:
     for hooks, hook in _hooks(shell, magics):
         if hook not in hooks:
             hooks.append(hook)
-    pay_with(magics.cost_budget)
+    pay_with(lambda: magics.magic.library.cost_budget())
     if magics.chip is not None:
         magics.chip.open()
     magics.recorder.before_cell()  # the cell that loads the extension may plot as well
@@ -166,9 +162,9 @@ def chat_matcher(context: CompletionContext) -> Any:
 def owner_of(head: str) -> ChatMagics | None:
     """Return what has a magic such as ``%%chat``, or ``None`` where it is not ours: others own one so named."""
     shell: Any = get_ipython()
-    kind = "cell" if head.startswith("%%") else "line"
-    named = head in HEADS and shell is not None
-    function = shell.magics_manager.magics[kind].get(head.lstrip("%")) if named else None
+    if head not in HEADS or shell is None:
+        return None
+    function = shell.find_magic(head.lstrip("%"), "cell" if head.startswith("%%") else "line")
     owner = getattr(function, "__self__", None)
     return owner if type(owner).__module__ == __name__ else None  # of ChatMagics, also after a reload of this module
 
@@ -176,7 +172,7 @@ def owner_of(head: str) -> ChatMagics | None:
 def _package_of(shell: Any, name: str) -> str | None:
     """Return the package that owns a magic's name, or ``None`` where it is free or ours."""
     for kind, marks in (("cell", "%%"), ("line", "%")):
-        function = shell.magics_manager.magics[kind].get(name)
+        function = shell.find_magic(name, kind)
         if function is not None and owner_of(marks + name) is None:
             module = getattr(function, "__module__", None) or type(function).__module__
             return str(module).partition(".")[0]

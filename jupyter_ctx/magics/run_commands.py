@@ -18,9 +18,9 @@ from ..experiments.asking.progress import ending_figures, sentences_of
 from ..experiments.run import Run
 from ..runtime.frontend import where
 from ..wording import counted
-from .command_table import Call, say
+from .command_table import Call
 from .line_options import each_of, given_settings
-from .questions import asked_first
+from .questions import asked_first, say
 from .variables import check_new_name, is_run, named, schema_named, scorers_named, table_named
 
 USUAL = {"error": "", "cached": False, "truncated": False, "stop_reason": "stop"}  # what need not be shown
@@ -59,8 +59,10 @@ class MapCell:
             table, error = _ended(run)
         except ChatInterrupted:
             raise
-        except KeyboardInterrupt:
-            raise ChatInterrupted(self._stopped()) from None
+        except KeyboardInterrupt:  # while nothing waited for the run
+            if self._run is not None:
+                self._run.cancel()
+            raise ChatInterrupted("stopped before the run had ended.") from None
         names |= {self._options.out: table} if self._options.out else {}
         if isinstance(error, ChatInterrupted):
             raise error
@@ -84,7 +86,7 @@ class MapCell:
         return self._call.chat.sweep(
             (self._call.text or "").strip("\n"), self._table, grid,
             scorers=scorers_named(options.score or [], variables), names=variables,
-            schema=schema_named(options.schema, variables) if options.schema is not None else None,
+            schema=schema_named(options.schema, variables),
             repeat=options.repeat or 1, limit=options.limit, max_cost=options.cap,
             spent=before.options.spent + (before.cost or 0.0) if before is not None else 0.0,
             dry_run=options.dry_run, yes=options.yes, retry=options.retry,
@@ -94,7 +96,7 @@ class MapCell:
     def _tell(self, run: Run) -> None:
         """Show the price, and what to know of the table, before anything is sent."""
         self._run, self._told = run, run.notices
-        say(str(run.estimate), *run.notices, sep="\n")
+        say(run.estimate, *run.notices)
 
     def _agree(self, question: str) -> bool:
         """Return whether the user agrees; money is not spent without a yes. Raises UsageError where nobody is asked."""
@@ -121,28 +123,22 @@ class MapCell:
         if "figures" not in run.shown:
             lines.insert(0, ", ".join(ending_figures(run, seconds)))
         lines += [] if "sentences" in run.shown else sentences_of(run)
-        if lines:
-            say(*lines, sep="\n")
-
-    def _stopped(self) -> str:
-        """Return what Ctrl-C leaves, where nothing waited for the run."""
-        if self._run is None or not self._run.progress.done:
-            return "stopped; nothing was sent."
-        self._run.cancel()
-        return f"stopped; {self._run.progress}."
+        say(*lines)
 
 
 def _ended(run: Run) -> tuple[Any, BaseException | None]:
     """Wait for a run; return its table, and how it failed. Without pandas the table is that of the results."""
+    failed: BaseException | None = None
     try:
-        return run.result(), None
+        run.result()
     except MissingDependencyError:
-        return run.results, None
+        pass
     except (ChatError, ChatInterrupted) as error:
-        try:
-            return run.results.to_frame(), error
-        except MissingDependencyError:
-            return run.results, error
+        failed = error
+    try:
+        return run.results.to_frame(), failed
+    except MissingDependencyError:
+        return run.results, failed
 
 
 def _with_news(table: Any) -> Any:
@@ -172,11 +168,9 @@ def _remedies(run: Run) -> Iterable[str]:
 
 def _first_prompts(run: Run) -> str:
     """Return the first prompts of a run as they would be sent."""
-    rows, arms = len(run.plan.rows), run.plan.arms
+    rows = len(run.plan.rows)
     prompts = [_prompt(run, row) for row in range(min(PROMPTS_SHOWN, rows))]
-    each = f", each in {len(arms)} arms" if len(arms) > 1 else ""
-    times = f", {run.plan.repeat} times" if run.plan.repeat > 1 else ""
-    return "\n\n".join([*prompts, f"{counted(rows, 'row')}{each}{times}; nothing was sent."])
+    return "\n\n".join([*prompts, f"{counted(rows, 'row')}; nothing was sent."])
 
 
 def _prompt(run: Run, row: int) -> str:
@@ -186,8 +180,7 @@ def _prompt(run: Run, row: int) -> str:
         return f"--- row {row} ---\n{error}"
     system = f"[system] {ask.system}\n" if ask.system else ""
     text = f"{system}{ask.messages[-1].content}"
-    cut = f"\n… {len(text) - PROMPT_SHOWN:,} characters more" if len(text) > PROMPT_SHOWN else ""
-    return f"--- row {row} ---\n{text[:PROMPT_SHOWN]}{cut}"
+    return f"--- row {row} ---\n{text[:PROMPT_SHOWN]}{' …' if len(text) > PROMPT_SHOWN else ''}"
 
 
 def picture(call: Call, name: str | None) -> object:

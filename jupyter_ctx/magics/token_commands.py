@@ -61,9 +61,10 @@ def _next(call: Call) -> None:
     target = _target(call, call.options.model)
     temperature = target.settings.temperature
     shown = NextTokens(text, partial(_likely, call, target, text), 1.0 if temperature is None else temperature)
-    if where(call.host.shell).kind == "notebook":
+    place = where(call.host.shell)
+    if place.kind == "notebook":
         shown.show()
-        call.host.keep_live(shown)
+        call.host.keep_live(place, shown)
     else:
         display(shown.forms(), raw=True)
 

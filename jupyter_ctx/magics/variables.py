@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import builtins
-import os
 import re
 from argparse import Namespace
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from keyword import iskeyword
 from pathlib import Path
@@ -36,7 +34,6 @@ KEYS = re.compile(r"\[([^\[\]]+)\]")
 AS_IT_IS = re.compile(r"[-\d.: ]*|'.*'|\".*\"")  # a number, a slice, or a text in its quotes
 WHOLE = ":all"  # behind a name: as much as fits
 NOT_DATA = ("a module", "a class", "a function")
-SIMILARITY = 0.6  # of difflib, from 0 to 1
 
 
 def check_new_name(flag: str, name: str | None) -> None:
@@ -61,9 +58,10 @@ def named(what: str, name: str, variables: Mapping[str, Any], fits: Callable[[An
     return value
 
 
-def schema_named(name: str, variables: Mapping[str, Any]) -> Schema:
+def schema_named(name: str | None, variables: Mapping[str, Any]) -> Schema | None:
     """Return the schema in a variable. Raises UsageError and InvalidRequestError."""
-    return Schema.of(named("--schema", name, variables, is_schema, "Define a class or a dict of this name first."))
+    otherwise = "Define a class or a dict of this name first."
+    return None if name is None else Schema.of(named("--schema", name, variables, is_schema, otherwise))
 
 
 def table_named(name: str, variables: Mapping[str, Any]) -> Any:
@@ -71,10 +69,7 @@ def table_named(name: str, variables: Mapping[str, Any]) -> Any:
     if value_named(name, variables) is None and Path(name).suffix.lower() in TABLE_FORMATS:
         return Path(name)
     otherwise = f"Store a DataFrame or a list in one, or name a file ({', '.join(TABLE_FORMATS)})."
-    table = named("%%chat map", name, variables, is_table, otherwise)
-    if isinstance(table, Iterator):
-        raise UsageError(f"{name} can be read only once: make a list of it, {name} = list({name}). Nothing was sent.")
-    return table
+    return named("%%chat map", name, variables, is_table, otherwise)
 
 
 def scorers_named(names: list[str], variables: Mapping[str, Any]) -> Any:
@@ -82,14 +77,16 @@ def scorers_named(names: list[str], variables: Mapping[str, Any]) -> Any:
     scorers: dict[str, Any] = {}
     for name in names:
         value = named("--score", name, variables, is_scorer, "Store one first, such as exact('answer').")
-        is_many = isinstance(value, Mapping | list | tuple)
-        if not is_many and not is_scorer(value):
-            raise UsageError(f"--score {name}: {name} is a {type(value).__name__}, not a function, a list or a dict.")
-        if len(names) == 1 and (is_many or getattr(value, "__name__", "") == name):
+        if len(names) == 1 and (isinstance(value, Mapping | list | tuple) or getattr(value, "__name__", "") == name):
             return value
-        if isinstance(value, list | tuple):
-            value = {f"{name}_{number}": each for number, each in enumerate(value, 1)}
-        scorers |= value if isinstance(value, Mapping) else {name: value}
+        if isinstance(value, Mapping):
+            scorers |= value
+        elif isinstance(value, list | tuple):
+            scorers |= {f"{name}_{number}": each for number, each in enumerate(value, 1)}
+        elif is_scorer(value):
+            scorers[name] = value
+        else:
+            raise UsageError(f"--score {name}: {name} is a {type(value).__name__}, not a function, a list or a dict.")
     return scorers
 
 
@@ -98,31 +95,33 @@ def tools_named(chat: Chat, options: Namespace, variables: Mapping[str, Any]) ->
 
     Raises UsageError for a name that is no function, and InvalidRequestError for a function that no model can call.
     """
-    if not options.tools and not chat.config.tools:
+    names = [name for typed in options.tools or chat.config.tools for name in typed.replace(",", " ").split()]
+    if all(map(is_none, names)):
         return ()
     from ..tools.functions import as_tools
 
+    whose = "--tool" if options.tools else "%chat config tools"
+    found = {name: _function(whose, name, variables) for name in names}
+    tools = as_tools(found.values())
     if not options.tools:
-        found = {name: _function("%chat config tools", name, variables) for name in chat.config.tools}
-        tools = as_tools(found.values())
         chat.session.functions.update(zip(found, tools, strict=False))
-        return tools
-    names = [name for typed in options.tools for name in typed.replace(",", " ").split()]
-    if all(map(is_none, names)):
-        return ()
-    return as_tools(_function("--tool", name, variables) for name in names)
+    return tools
 
 
 def _function(whose: str, name: str, variables: Mapping[str, Any]) -> Any:
     """Return the user's own function of that name: none of IPython's, such as exit."""
     value = None if IPYTHONS.fullmatch(name) else value_named(name, variables)
-    if value is None:
-        hint = did_you_mean(name, variables_of(variables, is_function))
-        hint = hint or f" Run the cell that defines it first, or leave it out: {whose} none."
-        raise UsageError(f"{whose} {name}: there is no function {name!r}.{hint} Nothing was sent.")
-    if not is_function(value):
-        raise UsageError(f"{whose} {name}: {name} is a {type(value).__name__}, not a function. Nothing was sent.")
-    return value
+    if is_function(value):
+        return value
+    hint = did_you_mean(name, variables_of(variables, is_function))
+    hint = hint or f" Run the cell that defines it first, or leave it out: {whose} none."
+    raise UsageError(f"{whose} {name}: there is no function {name!r}.{hint} Nothing was sent.")
+
+
+def missing_functions(names: Iterable[str], variables: Mapping[str, Any]) -> list[str]:
+    """Return a line for each name of a setting that is no function so far."""
+    missing = [name for name in names if not is_function(value_named(name, variables))]
+    return [f"There is no function {name} yet: define it before the next prompt." for name in missing]
 
 
 def is_function(value: Any) -> bool:
@@ -177,15 +176,13 @@ def attached_named(
     """
     if is_address(word):
         return attach(word, Address(word, allow_local))
-    name = word.removesuffix(WHOLE)
-    is_whole = name != word and not _is_file(word)
-    word = name if is_whole else word
     if word not in variables and exists(word):
         return attach(word, Path(word))
-    part = attach(word, _value(word, variables), **({"attach_share": MOST_SHARE} if is_whole else {}))
-    more = f"-a {word}{WHOLE} sends more" if part.is_part and not is_whole else ""
-    also = [f"{word} is the variable; -a ./{word} sends the file of this name."] if _is_file(word) else []
-    return replace(part, more=more, notices=(*part.notices, *also))
+    name = word.removesuffix(WHOLE)
+    if name != word:
+        return attach(name, _value(name, variables), attach_share=MOST_SHARE)
+    part = attach(name, _value(name, variables))
+    return replace(part, more=f"-a {name}{WHOLE} sends more" if part.is_part else "")
 
 
 def _value(word: str, variables: Mapping[str, Any]) -> Any:
@@ -198,7 +195,13 @@ def _value(word: str, variables: Mapping[str, Any]) -> Any:
     readings = map(Expression.of, (word, KEYS.sub(_quoted, word)))
     fitting = [each for each in readings if each.names and each.source == each.text and not each.unknown(variables)]
     if not fitting:
-        raise InvalidRequestError(_no_such(word, variables))
+        first = VARIABLE_NAME.match(word)
+        names = [*variables_of(variables, is_attachable), "cells"]
+        hint = did_you_mean(first.group() if first else word, names)
+        raise InvalidRequestError(
+            f"-a {word}: there is no such variable, and no such file or directory (looked for from {Path.cwd()}).{hint}"
+            " Nothing was sent."
+        )
     try:
         with silent():
             return fitting[0].value(variables)
@@ -212,23 +215,6 @@ def _value(word: str, variables: Mapping[str, Any]) -> Any:
 def _quoted(keys: re.Match[str]) -> str:
     parts = [part.strip() for part in keys[1].split(",")]
     return f"[{', '.join(part if AS_IT_IS.fullmatch(part) else repr(part) for part in parts)}]"
-
-
-def _no_such(word: str, variables: Mapping[str, Any]) -> str:
-    """Return what is wrong with a word that names nothing, with the nearest variable."""
-    names = [*variables_of(variables, is_attachable), "cells"]
-    first = VARIABLE_NAME.match(word)
-    hint = did_you_mean(first.group() if first else word, names, similarity=SIMILARITY)
-    return (
-        f"-a {word}: there is no such variable, and no such file or directory (looked for from {Path.cwd()}).{hint} "
-        "Nothing was sent."
-    )
-
-
-def _is_file(word: str) -> bool:
-    with suppress(OSError, ValueError):
-        return os.path.isfile(word)
-    return False
 
 
 def is_attachable(value: Any) -> bool:

@@ -99,7 +99,7 @@ def history(now: NextRequest) -> History:
     """Return every turn since the last clear."""
     plan = now.plan
     past, stale, meter = plan.past, plan.past.stale(), plan.target.meter
-    is_refused = plan.decision.means == "refuse"  # then nothing is sent, and nothing is left out either
+    is_refused = plan.cut.means == "refuse"  # then nothing is sent, and nothing is left out either
     states = part_states(past, plan.scope, plan.first if is_refused else plan.cut.start)
     rows = History(
         _row(number, place, plan.scope.turn(past, place), state, meter, stale=place.id in stale)

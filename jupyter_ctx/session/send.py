@@ -189,11 +189,8 @@ def stopped(has_begun: object, *, record: bool) -> str:
     return "the text so far is kept." if record else "the text so far is shown, not kept."
 
 
-def threshold_notice(session: Session, *, has_figure: bool = False) -> str | None:
-    """Return one line where the conversation first passes half of its limit.
-
-    ``has_figure``: how full it is stands beside the line.
-    """
+def threshold_notice(session: Session) -> str | None:
+    """Return one line where the conversation first passes half of its limit."""
     try:
         info = session.latest().info
     except ChatError:  # the cell used another model, and the conversation's own is not available
@@ -203,7 +200,7 @@ def threshold_notice(session: Session, *, has_figure: bool = False) -> str | Non
     session.save()
     room = "%chat summarise, trim or clear makes room."
     figure = f"Context {fill_share(info.fill, about=not info.exact)} full: {info.used:,} of {info.limit:,} tokens."
-    return room if has_figure else f"{figure} {room}"
+    return f"{figure} {room}"
 
 
 def _is_first_above(session: Session, share: float, fill: float) -> bool:

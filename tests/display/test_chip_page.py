@@ -250,10 +250,10 @@ def test_the_chip_is_in_reach_at_every_width_and_axe_finds_nothing_wrong(open_pa
 def test_hostile_names_are_text_in_the_chip_the_menu_and_the_panel(open_page: Open) -> None:
     names = [re.sub(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]", " ", text)[:200] for text in ANSWERS.values()]
     show = f"""import json
-from jupyter_ctx.magics import chip_feed
+from jupyter_ctx.magics import cell_gauge
 names = json.loads({json.dumps(names)!r})
-chip_feed.load_aliases = lambda: {{n: "local/" + n for n in names}}
-chip_feed.MOST_MODELS = len(names)
+cell_gauge.load_aliases = lambda: {{n: "local/" + n for n in names}}
+cell_gauge.MOST_MODELS = len(names)
 get_chat().add_messages([m for n in names for m in (
     {{"role": "user", "content": n}}, {{"role": "assistant", "content": n}})])
 get_chat().configure(model="openai/<img src=x onerror=window.hacked=1>", window=1_000_000)"""

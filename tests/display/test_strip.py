@@ -28,8 +28,7 @@ from jupyter_ctx.display.answer.attachment_summary import (
     AttachmentSummary,
     summary_bundle,
 )
-from jupyter_ctx.magics.sent_parts import thumbnail
-from jupyter_ctx.magics.value_bundle import forms_of
+from jupyter_ctx.magics.answer_parts import forms_of, thumbnail
 from jupyter_ctx.testing import ScriptedProvider
 
 SENT = 'class="jctx-sent"'

@@ -35,7 +35,7 @@ def test_a_binary_file_replaces_no_memory_file(tmp_path: Path, monkeypatch: pyte
 
 def test_a_key_may_be_given_for_whoever_takes_one(cells: Cells, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
-    monkeypatch.setattr("jupyter_ctx.magics.questions.getpass", lambda text: asked.append(text) or "sk-typed-secret")
+    monkeypatch.setattr("jupyter_ctx.magics.commands.getpass", lambda text: asked.append(text) or "sk-typed-secret")
     assert "openai is kept" in cells.run("%chat key openai")
     assert "kept" in cells.run("%chat key anthropic/claude-sonnet-5")
     assert "http://box:8000/v1 is kept" in cells.run("%chat key http://box:8000/v1/")
@@ -48,7 +48,7 @@ def test_a_key_may_be_given_for_whoever_takes_one(cells: Cells, monkeypatch: pyt
 def test_a_key_that_an_address_refuses_names_the_address_and_how_to_give_another(
     cells: Cells, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("jupyter_ctx.magics.questions.getpass", lambda _: "sk-right")
+    monkeypatch.setattr("jupyter_ctx.magics.commands.getpass", lambda _: "sk-right")
 
     def answer(handler: Any, request: dict[str, Any]) -> None:
         if handler.headers["Authorization"] == "Bearer sk-right":

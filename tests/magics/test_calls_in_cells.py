@@ -25,8 +25,7 @@ from jupyter_ctx.conversation.messages import Attachment, ToolCall, ToolResult, 
 from jupyter_ctx.display.answer.attachment_summary import step_bundles
 from jupyter_ctx.display.answer.stream import NotebookView
 from jupyter_ctx.export.conversation_files import redacted, written
-from jupyter_ctx.magics.sent_parts import call_shown
-from jupyter_ctx.magics.value_bundle import forms_of
+from jupyter_ctx.magics.answer_parts import call_shown, forms_of
 from jupyter_ctx.runtime.redaction import Redactor
 from jupyter_ctx.session.handout import HandoutAnswer, gathered, with_answers
 
@@ -111,7 +110,8 @@ def test_history_preview_gauge_and_values_show_the_calls_with_their_turn(asking:
 def test_the_setting_holds_until_a_name_is_gone_and_a_cell_may_offer_others_or_none(asking: Any) -> None:
     cells, model, seen = asking
     model.calls = (Called("c1", "price", '{"name": "tea"}'),)
-    cells.run("%chat config tools rows,shop.price")
+    assert "no function nope" in cells.run("%chat config tools rows,nope")
+    assert "no function" not in cells.run("%chat config tools rows,shop.price")
     assert "price(name='tea') → 2.5, " in cells.run("%%chat\nWhat is tea?")
     assert offered(seen[-1]) == ["rows", "price"]
     cells.run("%%chat --tool none\nHello?")
@@ -132,7 +132,7 @@ def test_the_setting_holds_until_a_name_is_gone_and_a_cell_may_offer_others_or_n
     [
         ("--tool row", "Did you mean rows?"),
         ("--tool nothing", "Run the cell that defines it"),
-        ("--tool table", "is a list, not a function"),
+        ("--tool table", "there is no function 'table'"),
         ("--tool rows -n 2", "goes with one answer"),
     ],
 )

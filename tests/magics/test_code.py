@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import html
 import re
 from collections.abc import Iterator
 
 import pytest
 from answering_rows import answering_rows
 from cells import Cells
-from kernels import Kernel
+from kernels import Kernel, shown
 
 from jupyter_ctx.conversation.code_blocks import code_blocks, code_of, eligible_blocks
 
@@ -37,19 +36,16 @@ def test_the_only_block_that_a_cell_can_run_goes_into_the_next_cell(asking: Cell
         assert asking.shell.rl_next_input == code
 
 
-def test_a_block_of_the_last_answer_or_of_a_turn_is_chosen_by_its_number(asking: Cells) -> None:
-    for answer in ("two", "one", "none"):
-        asking.run(f"%%chat\nSay {answer}")
-    for words, code in {
-        "1": "x = 1",
-        "2": "# This is text, and no Python:\n# 1",
-        "1 1": "%%bash\npip install x",
-        "2 1": "import x\nx.run()",
-        "all": "x = 1",
-        "ALL 1": "import x\nx.run()\n\ny = f(2)",
-    }.items():
-        asking.run(f"%chat code {words}")
-        assert asking.shell.rl_next_input == code, words
+def test_a_block_of_the_last_answer_with_code_is_chosen_by_its_number(asking: Cells) -> None:
+    for answers, chosen in (
+        ("one none", {"1": "x = 1", "2": "# This is text, and no Python:\n# 1", "all": "x = 1"}),
+        ("two", {"1": "%%bash\npip install x", "2": "import x\nx.run()", "ALL": "import x\nx.run()\n\ny = f(2)"}),
+    ):
+        for answer in answers.split():
+            asking.run(f"%%chat\nSay {answer}")
+        for word, code in chosen.items():
+            asking.run(f"%chat code {word}")
+            assert asking.shell.rl_next_input == code, word
 
 
 @pytest.mark.parametrize(
@@ -75,16 +71,11 @@ def test_what_no_cell_can_run_becomes_comments_and_a_session_its_input(block: st
     assert both == (f"x = 1\n\n{cell}" if is_python else "x = 1")
 
 
-def test_a_notebook_unfolds_each_block(kernel: Kernel) -> None:
+def test_a_notebook_lists_the_blocks_and_takes_one_as_the_next_cell(kernel: Kernel) -> None:
     with answering_rows(said) as asked:
         kernel.run(f"%chat use m --base-url {asked.url}")
         kernel.run("%%chat\nSay two")
-    outputs = (output["content"].get("data", {}) for output in kernel.run("%chat code"))
-    listed = next(forms["text/html"] for forms in outputs if "text/html" in forms)
-    folded = re.findall(r"<details.*?<summary>(.*?)</summary>.*?<pre.*?>(.*?)</pre>", listed, re.S)
-    plain = [(command, html.unescape(re.sub("<.*?>", "", code)).strip()) for command, code in folded]
-    codes = ["pip install x", "import x\nx.run()", "y = f(2)"]
-    assert plain == [(f"%chat code {number}", code) for number, code in enumerate(codes, 1)]
+    assert re.findall(r"%chat code \d", shown(kernel.run("%chat code"))) == [f"%chat code {n}" for n in (1, 2, 3)]
     kernel.run("%chat code 2")
     assert kernel.reply["payload"][0]["text"] == "import x\nx.run()"
 

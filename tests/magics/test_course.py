@@ -12,7 +12,7 @@ from cells import Open
 from kernels import Kernel, error
 
 from jupyter_ctx import BudgetExceededError, Chat, InvalidRequestError, get_chat
-from jupyter_ctx.magics.chip_feed import offered_models
+from jupyter_ctx.magics.cell_gauge import offered_models
 from jupyter_ctx.session.session import source_of
 
 KEY = "sk-hub-0123456789abcdef"

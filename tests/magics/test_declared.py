@@ -12,7 +12,7 @@ from IPython.core.error import UsageError
 from IPython.utils.capture import capture_output
 
 from jupyter_ctx.config.settings import SETTINGS
-from jupyter_ctx.magics.chat_line import check_options
+from jupyter_ctx.magics.chat_cells import check_options
 from jupyter_ctx.magics.command_table import GROUPS, Command
 from jupyter_ctx.magics.commands import COMMANDS
 from jupyter_ctx.magics.help_pages import OF_SETTINGS, TOPICS, topic_text

@@ -134,7 +134,7 @@ def test_a_shell_that_nobody_else_holds_is_freed_with_its_conversation(cells: Ce
 
 
 def test_a_key_is_asked_for_and_shown_nowhere(cells: Cells, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("jupyter_ctx.magics.questions.getpass", lambda _: "sk-typed-secret")
+    monkeypatch.setattr("jupyter_ctx.magics.commands.getpass", lambda _: "sk-typed-secret")
     said = cells.run("%chat key openai") + cells.run("%chat config") + cells.run("%chat status")
     assert "sk-typed" not in said + repr(get_chat())
     assert isinstance(

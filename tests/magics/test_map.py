@@ -85,7 +85,7 @@ def test_a_dry_run_shows_the_price_and_the_first_prompts_and_sends_nothing(cells
     assert "--- row 0 ---\n[system] Brief.\nSay word 0\n" in said
     assert "Say word 2" in said
     assert "Say word 3" not in said
-    assert "9 rows, 2 times; nothing was sent." in said
+    assert "9 rows; nothing was sent." in said
 
 
 def test_rows_that_fail_are_marked_and_named_with_the_remedy(cells: Cells, asked: list[Any]) -> None:

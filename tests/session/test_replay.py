@@ -8,7 +8,7 @@ from cells import Cells
 
 from jupyter_ctx import Chat
 from jupyter_ctx.display.widgets.gauge import share_of
-from jupyter_ctx.magics.sent_parts import replay_bundle
+from jupyter_ctx.magics.answer_parts import replay_bundle
 from jupyter_ctx.session import actions
 from jupyter_ctx.session.complete import StreamListener
 from jupyter_ctx.session.preview import Replayed, replayed_turns

@@ -18,7 +18,7 @@ from markdown_it import MarkdownIt
 
 import jupyter_ctx
 from jupyter_ctx.config.settings import SETTING_NAMES
-from jupyter_ctx.magics.chat_line import check_options
+from jupyter_ctx.magics.chat_cells import check_options
 from jupyter_ctx.magics.commands import COMMANDS
 from jupyter_ctx.magics.help_pages import TOPICS
 from jupyter_ctx.magics.line_options import parsed_line

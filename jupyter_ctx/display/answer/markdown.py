@@ -94,12 +94,6 @@ def to_html(source: str, left: dict[str, float] | None = None) -> str:
         return f"<pre>{html.escape(source, quote=False)}</pre>"
 
 
-def folded_code(summary: str, code: str, language: str) -> str:
-    """Return a line of HTML that unfolds to a block of code."""
-    box = _code_box(highlighted(to_plain(code), language))
-    return f'<details class="jctx-code"><summary>{text_html(summary)}</summary>{box}</details>'
-
-
 def to_markdown(source: str) -> str:
     """Return Markdown with raw HTML escaped and images made links.
 
