@@ -1,4 +1,4 @@
-"""Figures and values of a real kernel: shown once, and stopped by Ctrl-C."""
+"""Figures, values and errors of a real kernel: shown once, told apart, and stopped by Ctrl-C."""
 
 from __future__ import annotations
 
@@ -25,6 +25,10 @@ fig, ax = plt.subplots()
 ax.plot([1, 3, 2]);
 """
 ASK = "%%chat -a fig\nWhat does it show?"
+SENT = (
+    "from jupyter_ctx.session.attaching import attachment_of_error as sent; "
+    "print(sent(get_chat().session, get_ipython()._jupyter_ctx.magic.prompts.last_error(), model='gpt-5.2').text)"
+)
 
 
 @pytest.fixture
@@ -75,3 +79,12 @@ def test_ctrl_c_stops_what_is_slow_to_read_and_the_cell_says_what_it_reads(
     assert len(failed["traceback"]) == 1
     assert seen == []
     assert kernel.value("40 + 2") == "42"
+
+
+def test_the_failing_cell_and_another_one_are_told_apart(kernel: Kernel) -> None:
+    kernel.run("def half(n):\n    return 1 / n")
+    kernel.run("x = 0\nhalf(x)")
+    sent = shown(kernel.run(SENT))
+    assert '  File "Cell", line 2\n    half(x)\n  File "Another cell", line 2, in half\n    return 1 / n\n' in sent
+    assert "The cell that failed:\n```\nx = 0\nhalf(x)\n```" in sent
+    assert "ipykernel" not in sent

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 import nbformat
 import pytest
-from column_pages import BAR, SETUP, SKY
-from gauge_pages import GAUGE, LOAD, USE, button, rich
+from filled_pages import BAR, COLUMNS, GAUGE, LOAD, SKY, USE, button, rich
 from jupyter_page import APPS, SCREENSHOTS, NotebookPage, Open, Server, open_lab
 from nbformat.sign import NotebookNotary
 from page_checks import OVERFLOWS
@@ -21,6 +20,21 @@ if TYPE_CHECKING:
     from browsing import Browsing  # pytest loads it as a plugin, and rewrites its assertions
 
 pytest_plugins = ("browsing",)
+
+USE_LOCAL = "%load_ext jupyter_ctx\n%chat use local/smollm2 --window 512 --max-tokens 20"
+# where each part of a panel stands, from its left upper corner, and how large it is, in CSS pixels
+BOXES = """panel => {
+    const from = panel.getBoundingClientRect();
+    const found = {panel: [from.width, from.height]};
+    const parts = '.jctx-bar, .jctx-line, .jctx-details, .jctx-toolbar, .jctx-do';
+    for (const part of panel.querySelectorAll(parts)) {
+        if (!part.checkVisibility()) continue;
+        const box = part.getBoundingClientRect();
+        const name = part.className.match(/jctx-(do-[a-z]+|bar|line|details|toolbar)/)[1];
+        found[name] = [box.x - from.x, box.y - from.y, box.width, box.height];
+    }
+    return found;
+}"""
 
 
 def expect_hint(place: Locator, verb: str, text: str | re.Pattern[str]) -> None:
@@ -77,7 +91,7 @@ def saved(server: Server, browsing: Browsing) -> nbformat.NotebookNode:
     with browsing.awake() as browser, serve(rich) as (url, _):
         cells = (
             LOAD, f"%chat use m --base-url {url} --window 2000\nfill(9)", "%%chat\nShow me all.", "%chat history",
-            f"{SETUP}\nview = stream([RICH, '{SKY}', FOREIGN], pause=0.001)\nview.close(chosen := 1)" + BAR, "%chat",
+            f"{COLUMNS}\nview = stream([RICH, '{SKY}', FOREIGN], pause=0.001)\nview.close(chosen := 1)" + BAR, "%chat",
         )  # fmt: skip
         browsing.lab = browsing.lab or open_lab(browser, server)
         notebook = NotebookPage(browser, server, cells, page=browsing.lab)
@@ -143,4 +157,44 @@ def test_a_saved_notebook_shows_the_answers_and_the_twins(
     notebook.page.locator(".jp-Notebook").screenshot(
         path=SCREENSHOTS / f"reopened-{'trusted' if trusted else 'untrusted'}-{'new' if kernel else 'no'}-kernel.png"
     )
+    assert notebook.errors == []
+
+
+@pytest.mark.parametrize("app", APPS)
+def test_restart_and_run_all_shows_stored_answers_and_asks_for_nothing(open_page: Open, app: str) -> None:
+    asking = "%%chat\nWhy is the sky blue?", "%%chat\nAnd at night?"
+    notebook = open_page(USE_LOCAL, *asking, "%chat history", "%chat", app=app)
+    notebook.run(0, 1, 2, 4)
+    answers = [notebook.answer(index).inner_text().split("\n")[0] for index in (1, 2)]
+    used = notebook.used
+    notebook.restart()
+    notebook.run(0)
+    expect(notebook.output(0)).to_contain_text("Going on with 2 turns")
+    notebook.run(1, 2, 3, 4)
+    for index, answer in zip((1, 2), answers, strict=True):
+        expect(notebook.output(index)).to_contain_text("stored answer; nothing was sent")
+        expect(notebook.answer(index)).to_contain_text(answer)
+    expect(notebook.output(3).locator(".jctx-table tbody tr")).to_have_count(2)
+    assert notebook.used == used
+    notebook.run(1)
+    expect(notebook.output(1)).not_to_contain_text("stored answer")
+    assert notebook.errors == []
+
+
+def test_nothing_moves_when_state_result_plan_or_name_change(open_page: Open) -> None:
+    notebook = open_page(f"{LOAD}{USE}fill(2)", GAUGE, "fill(3)", "fill(6)")
+    page, panel = notebook.page, notebook.output(1).locator(".jctx-panel")
+    notebook.run(0, 1)
+    page.mouse.move(0, 0)
+    first = panel.evaluate(BOXES)
+    for index in (2, 3):
+        notebook.run(index)
+        assert panel.evaluate(BOXES) == first, f"cell {index}"
+    for name in ("trim", "undo", "redo", "undo", "clear", "undo"):
+        pressed = panel.locator(f".jctx-do-{name}")
+        pressed.click()
+        expect(panel.locator(".jctx-said")).to_be_visible()
+        expect(pressed).to_be_focused()
+        assert panel.evaluate(BOXES) == first, name
+        page.mouse.move(0, 0)
     assert notebook.errors == []

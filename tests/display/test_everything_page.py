@@ -7,8 +7,7 @@ from http.server import BaseHTTPRequestHandler
 from typing import Any
 
 import pytest
-from column_pages import BAR, SETUP, SKY
-from gauge_pages import LOAD, button, ended
+from filled_pages import BAR, COLUMNS, LOAD, SKY, button, ended
 from jupyter_page import APPS, NotebookPage, Open
 from page_checks import FOREIGN, OVERFLOWS, RICH, THEMES, complaints
 from playwright.sync_api import Locator, expect
@@ -127,7 +126,7 @@ def test_everything_is_readable_in_every_theme_and_width_and_axe_finds_nothing(o
             "%%chat\nSome code?",
             "%chat code",
             "%%chat --no-history\nSome foreign text",
-            f"{SETUP}\nview = stream([RICH, FOREIGN, '{SKY}'], ['Along: df.'], 0.001)\nview.close(chosen := 0){BAR}",
+            f"{COLUMNS}\nview = stream([RICH, FOREIGN, '{SKY}'], ['Along: df.'], 0.001)\nview.close(chosen := 0){BAR}",
             "fill(9)",
             "%%chat\nShow me all.",
             "%chat plot",

@@ -1,4 +1,4 @@
-"""What the next send costs while the provider's prompt cache is warm, and once it is cold."""
+"""What a prompt costs before it is sent, also while the provider's prompt cache is warm, and once it is cold."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 from dialects import DIALECTS, answering
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from priced import CACHED, INPUT, Priced, cached
 
 from jupyter_ctx import Chat
@@ -84,3 +86,16 @@ def test_it_is_warm_as_long_as_its_server_says() -> None:
     assert "until 14:28" in sending_text(one._replace(cached_until=NOW + 60))
     assert "if still cached" in sending_text(one)
     assert " until" not in sending_text(one._replace(cached_tokens=0, low=one.input))
+
+
+@settings(max_examples=30, deadline=None)
+@given(prompts=st.lists(st.text("ab c", min_size=1, max_size=4_000).filter(str.strip), min_size=1, max_size=5))
+def test_the_cost_lies_in_the_range_that_was_told(prompts: list[str]) -> None:
+    chat = Chat(provider=Priced("Yes, indeed. " * 40), max_tokens=500, token_counting="provider")
+    for prompt in prompts:
+        price = chat.preview(prompt).price
+        cost = chat.send(prompt).cost
+        assert price.low is not None
+        assert price.high is not None
+        assert cost is not None
+        assert price.low <= cost <= price.high

@@ -30,10 +30,9 @@ class Page:
         self.pieces: dict[int, str] = {}
         self.replies: dict[int, Reply] = {}
         self.errors: dict[int, str] = {}
-        self.begun = False
 
     def begin(self) -> None:
-        self.begun = True
+        pass
 
     def feed(self, column: int, piece: str) -> None:
         self.pieces[column] = self.pieces.get(column, "") + piece

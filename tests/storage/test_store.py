@@ -29,13 +29,7 @@ import jupyter_ctx.storage.conversation_writer
 import jupyter_ctx.storage.database
 from jupyter_ctx import Chat
 from jupyter_ctx.config.settings import default_settings
-from jupyter_ctx.conversation.events import (
-    Cleared,
-    Event,
-    Redone,
-    TurnAdded,
-    Undone,
-)
+from jupyter_ctx.conversation.events import Cleared, Event, Redone, TurnAdded, Undone
 from jupyter_ctx.conversation.messages import Turn, TurnRecord
 from jupyter_ctx.errors import InvalidRequestError
 from jupyter_ctx.library import Library
