@@ -73,8 +73,8 @@ def served(request: pytest.FixtureRequest, local_model: str, servers: dict[str, 
     return servers[request.param]
 
 
-def asks(prompt: str = "Say hello.", system: str = "Be brief.", **more: int) -> Request:
-    return Request((Message("system", system), Message("user", prompt)), **{"max_tokens": 12, **more})  # type: ignore[arg-type]
+def asks(prompt: str = "Say hello.", **more: int) -> Request:
+    return Request((Message("system", "Be brief."), Message("user", prompt)), **{"max_tokens": 12, **more})  # type: ignore[arg-type]
 
 
 def last(adapter: Adapter, request: Request) -> Reply:

@@ -12,11 +12,12 @@ import pytest
 from dialects import DIALECTS, answering
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from priced import CACHED, INPUT, Priced, cached
+from priced import CACHED, INPUT, Priced
 
 from jupyter_ctx import Chat
 from jupyter_ctx.context.usage import Usage
 from jupyter_ctx.models.pricing import sending_text
+from jupyter_ctx.testing import Answer
 
 NOW = time.mktime((2026, 12, 3, 14, 27, 0, 0, 0, -1))
 LONG = "word " * 8_000
@@ -80,7 +81,7 @@ def test_what_changes_the_beginning_makes_the_cache_cold() -> None:
 
 
 def test_it_is_warm_as_long_as_its_server_says() -> None:
-    chat = Chat(provider=Priced(cached("Yes.", Usage(9_000, 3, cache_write_tokens=9_000))), max_tokens=500)
+    chat = Chat(provider=Priced(Answer("Yes.", usage=Usage(9_000, 3, cache_write_tokens=9_000))), max_tokens=500)
     chat.send(LONG)
     one = chat.preview("And now?").price
     assert "until 14:28" in sending_text(one._replace(cached_until=NOW + 60))

@@ -50,8 +50,8 @@ class Page:
         self.errors[column] = error
 
 
-def candidates(*temperatures: float | None, **more: Any) -> list[Candidate]:
-    return [Candidate(f"t {each}", {"temperature": each, **more}) for each in temperatures]
+def candidates(*temperatures: float | None) -> list[Candidate]:
+    return [Candidate(f"t {each}", {"temperature": each}) for each in temperatures]
 
 
 def asked(

@@ -48,8 +48,8 @@ def numbered(count: int) -> list[str]:
     return [f"turn {number}" for number in range(count)]
 
 
-def library(address: str | Path, notebook: str = "/n/a.ipynb", kernel: str = "k") -> Library:
-    return Library(Origin(notebook, kernel), {"model": MODEL}, store=address)
+def library(address: str | Path, notebook: str = "/n/a.ipynb") -> Library:
+    return Library(Origin(notebook, "k"), {"model": MODEL}, store=address)
 
 
 # what is stored is what there was
