@@ -54,7 +54,10 @@ df = pd.DataFrame({"day": range(12_000), "<b>sold</b>": ["<script>window.hacked=
 def rows(country: str) -> list:
     'Return the rows of a country.'
     return [{"city": f"{country} {n}", "people": 1000 * n} for n in range(12)]
+from jupyter_ctx import contains
+words, has = ["sun", "<img src=x onerror=window.hacked=1>"], contains(text="radius")
 """
+CALLS = "parts => parts.map(part => part.classList.contains('jctx-call'))"
 BACKSLASH = "\\"
 CODE = "First:\n\n```bash\npip install x\n```\n\nthen\n\n```python\nimport x\nx.run()\n```"
 
@@ -136,9 +139,10 @@ def test_everything_is_readable_in_every_theme_and_width_and_axe_finds_nothing(o
             PARTS,
             "%%chat --no-history -a fig -a df --tool rows\nHow many rows?",
             "%chat",
+            "%%chat map words --as formal --score has\nIn a word: {{ text }}",
             app=app,
         )
-        notebook.run(*range(17))
+        notebook.run(*range(18))
     structured, listed, foreign, columns, panel = map(notebook.output, (3, 5, 6, 7, 16))
     status = notebook.output(13)
     expect(notebook.answer(9).locator("mjx-container")).to_have_count(2)
@@ -150,6 +154,11 @@ def test_everything_is_readable_in_every_theme_and_width_and_axe_finds_nothing(o
     picture = notebook.output(15).locator(".jctx-sent img").first
     assert picture.evaluate("async img => { await img.decode(); return img.naturalWidth > 0; }")
     assert notebook.page.evaluate("typeof window.hacked") == "undefined"
+    order = notebook.output(15).locator(".jctx-answer, .jctx-call").evaluate_all(CALLS)
+    assert order == [False, True, True, False], "what was written, the calls, and the answer"
+    card = notebook.output(17).locator(".jctx-card")
+    expect(card.locator("p").first).to_contain_text('pass "has" (')
+    expect(notebook.output(17).locator(".progress-bar")).to_have_count(0)
     button(panel, "Trim").click()
     expect(panel.locator(".jctx-said")).to_contain_text("→")
     check_columns(notebook, columns)
