@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from filled_pages import BAR, COLUMNS, LOAD, SKY, button, ended
 from jupyter_page import APPS, NotebookPage, Open
-from page_checks import FOREIGN, OVERFLOWS, RICH, THEMES, complaints
+from page_checks import FOREIGN, LOOKED_AT, OVERFLOWS, RICH, THEMES, complaints
 from playwright.sync_api import Locator, expect
 from server import events, piece, send, serve
 from tool_calls import Called, completions
@@ -57,6 +57,9 @@ def rows(country: str) -> list:
 from jupyter_ctx import contains
 words, has = ["sun", "<img src=x onerror=window.hacked=1>"], contains(text="radius")
 """
+LIKELY = [{"token": "Oslo", "logprob": -0.5}, {"token": "<b>", "logprob": -1.5}]
+SURE = piece("Oslo")
+SURE["choices"][0]["logprobs"] = {"content": [{**LIKELY[0], "top_logprobs": LIKELY}]}
 CALLS = "parts => parts.map(part => part.classList.contains('jctx-call'))"
 BACKSLASH = "\\"
 CODE = "First:\n\n```bash\npip install x\n```\n\nthen\n\n```python\nimport x\nx.run()\n```"
@@ -84,6 +87,10 @@ def resize(notebook: NotebookPage, width: int, height: int = 900) -> None:
 
 def told(handler: BaseHTTPRequestHandler, request: dict[str, Any]) -> None:
     """Answer with an object, code, what reads from the right, or all that Markdown has, as it is asked for."""
+    if not handler.path.endswith("/chat/completions"):
+        return send(handler, 404, "{}")
+    if request.get("logprobs"):
+        return send(handler, 200, events(SURE, end="") + ended(request, "Oslo"), "text/event-stream")
     last = request["messages"][-1]
     prompt = json.dumps(last["content"])
     if "rows" in prompt and last["role"] == "user":
@@ -138,12 +145,18 @@ def test_everything_is_readable_in_every_theme_and_width_and_axe_finds_nothing(o
             "%chat status",
             PARTS,
             "%%chat --no-history -a fig -a df --tool rows\nHow many rows?",
+            "%%chat tokens -m gpt-4o -m claude-sonnet-4-5\nStraße\n",
+            "%%chat next\nWhat is the capital of Norway?",
+            "%%chat --no-history --certainty\nWhat is the capital of Norway?",
             "%chat",
             "%%chat map words --as formal --score has\nIn a word: {{ text }}",
             app=app,
         )
-        notebook.run(*range(18))
-    structured, listed, foreign, columns, panel = map(notebook.output, (3, 5, 6, 7, 16))
+        notebook.run(*range(21))
+        odds = notebook.output(17)
+        odds.get_by_role("button", name="Oslo").press("Enter")
+        expect(odds.locator(".jctx-live b").first).to_have_text("Oslo")
+    structured, listed, foreign, columns, panel = map(notebook.output, (3, 5, 6, 7, 19))
     status = notebook.output(13)
     expect(notebook.answer(9).locator("mjx-container")).to_have_count(2)
     expect(foreign.locator(".jctx-answer p").first).to_have_css("direction", "rtl")
@@ -156,9 +169,11 @@ def test_everything_is_readable_in_every_theme_and_width_and_axe_finds_nothing(o
     assert notebook.page.evaluate("typeof window.hacked") == "undefined"
     order = notebook.output(15).locator(".jctx-answer, .jctx-call").evaluate_all(CALLS)
     assert order == [False, True, True, False], "what was written, the calls, and the answer"
-    card = notebook.output(17).locator(".jctx-card")
+    expect(notebook.output(16).get_by_role("img")).to_have_count(1)
+    expect(notebook.output(18).locator(".jctx-unsure")).to_have_text("Oslo")
+    card = notebook.output(20).locator(".jctx-card")
     expect(card.locator("p").first).to_contain_text('pass "has" (')
-    expect(notebook.output(17).locator(".progress-bar")).to_have_count(0)
+    expect(notebook.output(20).locator(".progress-bar")).to_have_count(0)
     button(panel, "Trim").click()
     expect(panel.locator(".jctx-said")).to_contain_text("→")
     check_columns(notebook, columns)
@@ -169,7 +184,7 @@ def test_everything_is_readable_in_every_theme_and_width_and_axe_finds_nothing(o
     themes = THEMES if app == "notebook" else {name: THEMES[name] for name in ("dark", "light")}
     for name, theme in themes.items():
         notebook.use_theme(theme)
-        found[name] = complaints(notebook)
+        found[name] = complaints(notebook, (*LOOKED_AT, "label"))
     assert found == dict.fromkeys(themes, "")
     notebook.page.emulate_media(forced_colors="active")
     for output in (panel, status):
