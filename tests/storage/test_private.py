@@ -44,13 +44,12 @@ class Desk:
         self._config = {"model": "m", "base_url": url}
         self._runs = 0
 
-    def open(self, path: Path, kernel: str | None = None, *, others_live: bool = False) -> Library:
+    def open(self, path: Path, *, others_live: bool = False) -> Library:
         """The conversations of a notebook, in a new kernel."""
         if not others_live:
             close_stores()
         self._runs += 1
-        kernel = kernel or f"kernel-{self._runs}"
-        return Library(Origin(str(path), kernel), self._config, store=self.folder / "store.sqlite")
+        return Library(Origin(str(path), f"kernel-{self._runs}"), self._config, store=self.folder / "store.sqlite")
 
     def run(self, library: Library, cell: str, source: str) -> list[str]:
         """Run a cell; what its request carried of the user's."""

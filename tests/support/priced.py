@@ -15,5 +15,5 @@ class Priced(ScriptedProvider):
 
     catalogue = "anthropic"
 
-    def __init__(self, *answers: Any, model: str = CLAUDE) -> None:
-        super().__init__(*answers, model=model, sends_reserve=True)
+    def __init__(self, *answers: Any) -> None:
+        super().__init__(*answers, model=CLAUDE, sends_reserve=True)
