@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 import socket
 import time
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 from dialects import DIALECTS
-from jupyter_client import KernelManager
 from kernels import Kernel, error, shown
 from server import serve
 
@@ -32,16 +29,11 @@ SENT = (
 
 
 @pytest.fixture
-def asked(tmp_path: Path) -> Iterator[tuple[Kernel, list[dict[str, Any]]]]:
-    """A kernel that stores its conversation, and what its server was asked."""
-    manager = KernelManager(kernel_name="python3")
-    manager.start_kernel(env={**os.environ, "JPY_SESSION_NAME": str(tmp_path / "x.ipynb")})
-    kernel = Kernel(manager)
+def asked(kernel: Kernel) -> Iterator[tuple[Kernel, list[dict[str, Any]]]]:
+    """A kernel, and what its server was asked."""
     with serve(BODY) as (url, seen):
         kernel.run(LOAD.format(url=url))
         yield kernel, seen
-        kernel.client.stop_channels()
-    manager.shutdown_kernel(now=True)
 
 
 def pictures(outputs: list[dict[str, Any]]) -> int:

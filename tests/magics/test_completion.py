@@ -138,12 +138,9 @@ def test_nothing_is_offered_where_nothing_is_filled_in(data: Cells, typed: str) 
 @pytest.mark.parametrize(
     ("text", "wanted"),
     [
-        ("%%chat --ma", {"--max-tokens"}),
         ("%chat su", {"summarise"}),
         ("%%ctx --on-overflow st", {"stop"}),
-        ("%chat use local/smollm2 --w", {"--window"}),
         ("x = 1\n%chat hist", {"history"}),
-        ("%chat config on_overflow s", {"summarise", "stop"}),
         ("%chat config gauge ", {"auto", "on", "off", "default"}),
         ("%chat config summary_model openai/gpt-6-l", {"openai/gpt-6-luna"}),
         ("%chat use gpt-5.", {"gpt-5.2"}),
