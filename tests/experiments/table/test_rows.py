@@ -28,14 +28,9 @@ class Question:
     n: int
 
 
-class OfArrow:
+def of_arrow(frame: pl.DataFrame) -> Any:
     """A table of which nothing is known but Arrow's PyCapsule interface."""
-
-    def __init__(self, frame: pl.DataFrame) -> None:
-        self._frame = frame
-
-    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
-        return self._frame.__arrow_c_stream__(requested_schema)
+    return type("OfArrow", (), {"__arrow_c_stream__": lambda _, schema=None: frame.__arrow_c_stream__(schema)})()
 
 
 class Relation:
@@ -77,7 +72,7 @@ TWO = [{"text": "a", "n": 1}, {"text": "b", "n": 2}]
         {"text": np.array(["a", "b"]), "n": pd.Series([1, 2])},
         pd.DataFrame(TWO),
         pl.DataFrame(TWO),
-        OfArrow(pl.DataFrame(TWO)),
+        of_arrow(pl.DataFrame(TWO)),
         Relation([("a", 1), ("b", 2)]),
         DataSet(TWO),
         [Point("a", 1), Point("b", 2)],
