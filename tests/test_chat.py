@@ -6,11 +6,7 @@ import threading
 
 import pytest
 
-from jupyter_ctx import (
-    Chat,
-    ContextOverflowError,
-    InvalidRequestError,
-)
+from jupyter_ctx import Chat, ContextOverflowError, InvalidRequestError
 from jupyter_ctx.session import actions
 
 PADDING = "The ship sailed on through the night and nobody on board could sleep for the noise of the wind. "

@@ -36,14 +36,8 @@ def test_an_answer_that_is_missing_or_of_another_form_is_no_error(capsys: pytest
     assert said(capsys, "2.2", ...) == "Not"
     assert said(capsys, "4.3", 7) == "Not"
     assert said(capsys, "2.2") == "Not"
-    for exercise, *answer in (
-        ("1.3", "9"),
-        ("3.1", "10"),
-        ("3.2", 5),
-        ("5.2", object(), "5"),
-        ("6.1", "24"),
-        ("6.3", "2"),
-    ):
+    others = ("1.3", "9"), ("3.1", "10"), ("3.2", 5), ("5.2", object(), "5"), ("6.1", "24"), ("6.3", "2")
+    for exercise, *answer in others:
         check(exercise, *answer)
         assert f"{type(answer[-1]).__name__} was given" in capsys.readouterr().out
     with pytest.raises(ValueError, match=r"'9\.9'"):
@@ -114,14 +108,10 @@ def test_exercises_on_long_prompts_read_what_a_run_says(capsys: pytest.CaptureFi
 
 
 def test_the_exercise_on_pairs_counts_texts_whose_two_answers_ended(capsys: pytest.CaptureFixture[str]) -> None:
+    asked = (1, 1, 0, "stop"), (2, 1, 1, "stop"), (3, 1, 0, "max_tokens"), (4, 0, 1, "stop")
     rows = [
         {"code": code, "position": position, "found": found, "stop_reason": why}
-        for code, first, middle, why in (
-            (1, 1, 0, "stop"),
-            (2, 1, 1, "stop"),
-            (3, 1, 0, "max_tokens"),
-            (4, 0, 1, "stop"),
-        )
+        for code, first, middle, why in asked
         for position, found, why in (("first", bool(first), "stop"), ("middle", bool(middle), why))
     ]
     frame = pandas.DataFrame(rows)

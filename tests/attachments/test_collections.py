@@ -48,13 +48,6 @@ def test_pictures_alone_go_by_their_numbers_and_each_once() -> None:
     assert names(attached(pd.Series([axes, axes]))) == ["res[0]"]
 
 
-@pytest.mark.parametrize("make", [lambda: (figure(), 1.25), lambda: [1.25, figure()]])
-def test_a_list_sends_what_is_no_picture_as_text(make: Any) -> None:
-    found = attached(make())
-    assert len(found.files) == 1
-    assert "1.25" in found.text
-
-
 def test_a_script_names_what_it_attaches_by_keys() -> None:
     provider = ScriptedProvider("Yes.", window=40_000)
     provider.takes = frozenset({"image"})

@@ -40,10 +40,10 @@ def fails(cells: Cells, source: str) -> None:
     cells.shell.InteractiveTB.set_mode("Context")
 
 
-def error_text(cells: Cells, options: str = "") -> str:
+def error_text(cells: Cells) -> str:
     """What ``%%chat --error`` sends, prompt included."""
     with serve(ANSWER) as (url, seen):
-        cells.run(f"%%chat -m gpt-5.2 --base-url {url} --no-history --error {options}\nWhy?")
+        cells.run(f"%%chat -m gpt-5.2 --base-url {url} --no-history --error\nWhy?")
     return str(seen[0]["messages"][-1]["content"])
 
 

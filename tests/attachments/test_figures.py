@@ -40,8 +40,8 @@ def closed_figures() -> Iterator[None]:
     plt.close("all")
 
 
-def attached(value: Any, name: str = "fig") -> Attached:
-    return attached_value(name, value, TextRoom(2_000, count_characters), Redactor())
+def attached(value: Any) -> Attached:
+    return attached_value("fig", value, TextRoom(2_000, count_characters), Redactor())
 
 
 def pixels(data: bytes) -> tuple[int, int]:

@@ -1,18 +1,15 @@
-"""Figures and values of a real kernel: shown once, and stopped by Ctrl-C."""
+"""Figures, values and errors of a real kernel: shown once, told apart, and stopped by Ctrl-C."""
 
 from __future__ import annotations
 
 import json
-import os
 import socket
 import time
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 from dialects import DIALECTS
-from jupyter_client import KernelManager
 from kernels import Kernel, error, shown
 from server import serve
 
@@ -25,19 +22,18 @@ fig, ax = plt.subplots()
 ax.plot([1, 3, 2]);
 """
 ASK = "%%chat -a fig\nWhat does it show?"
+SENT = (
+    "from jupyter_ctx.session.attaching import attachment_of_error as sent; "
+    "print(sent(get_chat().session, get_ipython()._jupyter_ctx.magic.prompts.last_error(), model='gpt-5.2').text)"
+)
 
 
 @pytest.fixture
-def asked(tmp_path: Path) -> Iterator[tuple[Kernel, list[dict[str, Any]]]]:
-    """A kernel that stores its conversation, and what its server was asked."""
-    manager = KernelManager(kernel_name="python3")
-    manager.start_kernel(env={**os.environ, "JPY_SESSION_NAME": str(tmp_path / "x.ipynb")})
-    kernel = Kernel(manager)
+def asked(kernel: Kernel) -> Iterator[tuple[Kernel, list[dict[str, Any]]]]:
+    """A kernel, and what its server was asked."""
     with serve(BODY) as (url, seen):
         kernel.run(LOAD.format(url=url))
         yield kernel, seen
-        kernel.client.stop_channels()
-    manager.shutdown_kernel(now=True)
 
 
 def pictures(outputs: list[dict[str, Any]]) -> int:
@@ -75,3 +71,12 @@ def test_ctrl_c_stops_what_is_slow_to_read_and_the_cell_says_what_it_reads(
     assert len(failed["traceback"]) == 1
     assert seen == []
     assert kernel.value("40 + 2") == "42"
+
+
+def test_the_failing_cell_and_another_one_are_told_apart(kernel: Kernel) -> None:
+    kernel.run("def half(n):\n    return 1 / n")
+    kernel.run("x = 0\nhalf(x)")
+    sent = shown(kernel.run(SENT))
+    assert '  File "Cell", line 2\n    half(x)\n  File "Another cell", line 2, in half\n    return 1 / n\n' in sent
+    assert "The cell that failed:\n```\nx = 0\nhalf(x)\n```" in sent
+    assert "ipykernel" not in sent

@@ -12,7 +12,6 @@ import pytest
 from cells import Cells
 from dialects import DIALECTS
 from images import PIXEL
-from IPython.core.completer import provisionalcompleter
 from server import serve
 
 from jupyter_ctx import Chat, ChatInterrupted, InvalidRequestError
@@ -131,10 +130,7 @@ def test_an_expression_goes_as_its_value_and_what_acts_does_not(cells: Cells, as
 def test_tab_offers_variables_that_can_be_attached_and_files(cells: Cells, asked: Seen) -> None:
     Path("notes.txt").touch()
     cells.run(NOTEBOOK)
-    cells.shell.Completer.use_jedi = False
-    typed = "%%chat -a "
-    with provisionalcompleter():
-        found = {each.text for each in cells.shell.Completer.completions(typed, len(typed))}
+    found = {each.text for each in cells.completed("%%chat -a ")}
     assert {"text", "numbers", "results", "notes.txt"} <= found
     assert not found & {"function", "Kind", "types", "nothing", "get_ipython"}
 

@@ -25,8 +25,8 @@ from jupyter_ctx.testing import ScriptedProvider, count_characters
 KEY = "sk-proj-abcdefghijklmnopqrstuvwx0123456789"
 
 
-def attached(value: Any, tokens: int = 2_000, name: str = "x") -> Attached:
-    return attached_value(name, value, TextRoom(tokens, count_characters), Redactor())
+def attached(value: Any, tokens: int = 2_000) -> Attached:
+    return attached_value("x", value, TextRoom(tokens, count_characters), Redactor())
 
 
 def body(value: Any, tokens: int = 2_000) -> str:

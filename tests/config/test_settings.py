@@ -37,6 +37,7 @@ pytestmark = pytest.mark.core
         ("attach_share", "90 %", 0.9),
         ("max_turns", 5.0, 5),
         ("prices", "$2.50, 10", (2.5, 10)),
+        ("prices", "2.5 10 .25", (2.5, 10, 0.25)),
         ("parameters", ["top_p=0.9", "stop=[1]"], {"top_p": 0.9, "stop": [1]}),
         ("parameters", ["none"], {}),
     ],

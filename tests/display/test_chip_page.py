@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from gauge_pages import LOAD, USE
+from filled_pages import LOAD, USE
 from hostile import ANSWERS
 from jupyter_page import APPS, NotebookPage, Open, Server
 from page_checks import THEMES, WHOLE_PAGE

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 import nbformat
 import pytest
-from column_pages import BAR, SETUP, SKY
-from gauge_pages import GAUGE, LOAD, USE, button, rich
+from filled_pages import BAR, COLUMNS, GAUGE, LOAD, SKY, USE, button, rich
 from jupyter_page import APPS, SCREENSHOTS, NotebookPage, Open, Server, open_lab
 from nbformat.sign import NotebookNotary
 from page_checks import OVERFLOWS
@@ -22,6 +21,21 @@ if TYPE_CHECKING:
 
 pytest_plugins = ("browsing",)
 
+USE_LOCAL = "%load_ext jupyter_ctx\n%chat use local/smollm2 --window 512 --max-tokens 20"
+# where each part of a panel stands, from its left upper corner, and how large it is, in CSS pixels
+BOXES = """panel => {
+    const from = panel.getBoundingClientRect();
+    const found = {panel: [from.width, from.height]};
+    const parts = '.jctx-bar, .jctx-line, .jctx-details, .jctx-toolbar, .jctx-do';
+    for (const part of panel.querySelectorAll(parts)) {
+        if (!part.checkVisibility()) continue;
+        const box = part.getBoundingClientRect();
+        const name = part.className.match(/jctx-(do-[a-z]+|bar|line|details|toolbar)/)[1];
+        found[name] = [box.x - from.x, box.y - from.y, box.width, box.height];
+    }
+    return found;
+}"""
+
 
 def expect_hint(place: Locator, verb: str, text: str | re.Pattern[str]) -> None:
     hint = place.locator(f".jctx-of-{verb}")
@@ -31,12 +45,18 @@ def expect_hint(place: Locator, verb: str, text: str | re.Pattern[str]) -> None:
 
 
 @pytest.mark.parametrize("app", APPS)
-def test_everything_can_be_done_with_the_keyboard_alone(open_page: Open, app: str) -> None:
-    notebook = open_page(LOAD, USE + "fill(9)", GAUGE, app=app)
+def test_everything_can_be_done_with_the_keyboard_alone_and_nothing_moves(open_page: Open, app: str) -> None:
+    notebook = open_page(LOAD, USE + "fill(2)", GAUGE, "fill(3)", "fill(4)", app=app)
     notebook.run(0, 1, 2)
-    panel, press, full = notebook.output(2), notebook.page.keyboard.press, notebook.used
+    panel, press = notebook.output(2), notebook.page.keyboard.press
     notebook.page.bring_to_front()  # the browser may have other pages, and the keyboard is that of one
     notebook.page.mouse.move(0, 0)
+    place = panel.locator(".jctx-panel")
+    first = place.evaluate(BOXES)
+    for index in (3, 4):
+        notebook.run(index)
+        assert place.evaluate(BOXES) == first, f"cell {index}"
+    full = notebook.used
     button(panel, "Summarise").focus()
     press("Tab")
     expect(panel.locator(".jctx-toolbar :focus")).to_have_count(0)
@@ -68,6 +88,8 @@ def test_everything_can_be_done_with_the_keyboard_alone(open_page: Open, app: st
         if used is not None:
             expect(notebook.meter).to_have_attribute("aria-valuenow", str(used))
         expect(named).to_be_focused()
+        expect(panel.locator(".jctx-said")).to_be_visible()
+        assert place.evaluate(BOXES) == first, name
     assert notebook.errors == []
 
 
@@ -77,7 +99,7 @@ def saved(server: Server, browsing: Browsing) -> nbformat.NotebookNode:
     with browsing.awake() as browser, serve(rich) as (url, _):
         cells = (
             LOAD, f"%chat use m --base-url {url} --window 2000\nfill(9)", "%%chat\nShow me all.", "%chat history",
-            f"{SETUP}\nview = stream([RICH, '{SKY}', FOREIGN], pause=0.001)\nview.close(chosen := 1)" + BAR, "%chat",
+            f"{COLUMNS}\nview = stream([RICH, '{SKY}', FOREIGN], pause=0.001)\nview.close(chosen := 1)" + BAR, "%chat",
         )  # fmt: skip
         browsing.lab = browsing.lab or open_lab(browser, server)
         notebook = NotebookPage(browser, server, cells, page=browsing.lab)
@@ -143,4 +165,25 @@ def test_a_saved_notebook_shows_the_answers_and_the_twins(
     notebook.page.locator(".jp-Notebook").screenshot(
         path=SCREENSHOTS / f"reopened-{'trusted' if trusted else 'untrusted'}-{'new' if kernel else 'no'}-kernel.png"
     )
+    assert notebook.errors == []
+
+
+@pytest.mark.parametrize("app", APPS)
+def test_restart_and_run_all_shows_stored_answers_and_asks_for_nothing(open_page: Open, app: str) -> None:
+    asking = "%%chat\nWhy is the sky blue?", "%%chat\nAnd at night?"
+    notebook = open_page(USE_LOCAL, *asking, "%chat history", "%chat", app=app)
+    notebook.run(0, 1, 2, 4)
+    answers = [notebook.answer(index).inner_text().split("\n")[0] for index in (1, 2)]
+    used = notebook.used
+    notebook.restart()
+    notebook.run(0)
+    expect(notebook.output(0)).to_contain_text("Going on with 2 turns")
+    notebook.run(1, 2, 3, 4)
+    for index, answer in zip((1, 2), answers, strict=True):
+        expect(notebook.output(index)).to_contain_text("stored answer; nothing was sent")
+        expect(notebook.answer(index)).to_contain_text(answer)
+    expect(notebook.output(3).locator(".jctx-table tbody tr")).to_have_count(2)
+    assert notebook.used == used
+    notebook.run(1)
+    expect(notebook.output(1)).not_to_contain_text("stored answer")
     assert notebook.errors == []

@@ -7,10 +7,9 @@ from http.server import BaseHTTPRequestHandler
 from typing import Any
 
 import pytest
-from column_pages import BAR, SETUP, SKY
-from gauge_pages import LOAD, button, ended
+from filled_pages import BAR, COLUMNS, LOAD, SKY, button, ended
 from jupyter_page import APPS, NotebookPage, Open
-from page_checks import FOREIGN, OVERFLOWS, RICH, THEMES, complaints
+from page_checks import FOREIGN, LOOKED_AT, OVERFLOWS, RICH, THEMES, complaints
 from playwright.sync_api import Locator, expect
 from server import events, piece, send, serve
 from tool_calls import Called, completions
@@ -55,7 +54,13 @@ df = pd.DataFrame({"day": range(12_000), "<b>sold</b>": ["<script>window.hacked=
 def rows(country: str) -> list:
     'Return the rows of a country.'
     return [{"city": f"{country} {n}", "people": 1000 * n} for n in range(12)]
+from jupyter_ctx import contains
+words, has = ["sun", "<img src=x onerror=window.hacked=1>"], contains(text="radius")
 """
+LIKELY = [{"token": "Oslo", "logprob": -0.5}, {"token": "<b>", "logprob": -1.5}]
+SURE = piece("Oslo")
+SURE["choices"][0]["logprobs"] = {"content": [{**LIKELY[0], "top_logprobs": LIKELY}]}
+CALLS = "parts => parts.map(part => part.classList.contains('jctx-call'))"
 BACKSLASH = "\\"
 CODE = "First:\n\n```bash\npip install x\n```\n\nthen\n\n```python\nimport x\nx.run()\n```"
 
@@ -82,6 +87,10 @@ def resize(notebook: NotebookPage, width: int, height: int = 900) -> None:
 
 def told(handler: BaseHTTPRequestHandler, request: dict[str, Any]) -> None:
     """Answer with an object, code, what reads from the right, or all that Markdown has, as it is asked for."""
+    if not handler.path.endswith("/chat/completions"):
+        return send(handler, 404, "{}")
+    if request.get("logprobs"):
+        return send(handler, 200, events(SURE, end="") + ended(request, "Oslo"), "text/event-stream")
     last = request["messages"][-1]
     prompt = json.dumps(last["content"])
     if "rows" in prompt and last["role"] == "user":
@@ -127,7 +136,7 @@ def test_everything_is_readable_in_every_theme_and_width_and_axe_finds_nothing(o
             "%%chat\nSome code?",
             "%chat code",
             "%%chat --no-history\nSome foreign text",
-            f"{SETUP}\nview = stream([RICH, FOREIGN, '{SKY}'], ['Along: df.'], 0.001)\nview.close(chosen := 0){BAR}",
+            f"{COLUMNS}\nview = stream([RICH, FOREIGN, '{SKY}'], ['Along: df.'], 0.001)\nview.close(chosen := 0){BAR}",
             "fill(9)",
             "%%chat\nShow me all.",
             "%chat plot",
@@ -136,11 +145,18 @@ def test_everything_is_readable_in_every_theme_and_width_and_axe_finds_nothing(o
             "%chat status",
             PARTS,
             "%%chat --no-history -a fig -a df --tool rows\nHow many rows?",
+            "%%chat tokens -m gpt-4o -m claude-sonnet-4-5\nStraße\n",
+            "%%chat next\nWhat is the capital of Norway?",
+            "%%chat --no-history --certainty\nWhat is the capital of Norway?",
             "%chat",
+            "%%chat map words --as formal --score has\nIn a word: {{ text }}",
             app=app,
         )
-        notebook.run(*range(17))
-    structured, listed, foreign, columns, panel = map(notebook.output, (3, 5, 6, 7, 16))
+        notebook.run(*range(21))
+        odds = notebook.output(17)
+        odds.get_by_role("button", name="Oslo").press("Enter")
+        expect(odds.locator(".jctx-live b").first).to_have_text("Oslo")
+    structured, listed, foreign, columns, panel = map(notebook.output, (3, 5, 6, 7, 19))
     status = notebook.output(13)
     expect(notebook.answer(9).locator("mjx-container")).to_have_count(2)
     expect(foreign.locator(".jctx-answer p").first).to_have_css("direction", "rtl")
@@ -151,6 +167,13 @@ def test_everything_is_readable_in_every_theme_and_width_and_axe_finds_nothing(o
     picture = notebook.output(15).locator(".jctx-sent img").first
     assert picture.evaluate("async img => { await img.decode(); return img.naturalWidth > 0; }")
     assert notebook.page.evaluate("typeof window.hacked") == "undefined"
+    order = notebook.output(15).locator(".jctx-answer, .jctx-call").evaluate_all(CALLS)
+    assert order == [False, True, True, False], "what was written, the calls, and the answer"
+    expect(notebook.output(16).get_by_role("img")).to_have_count(1)
+    expect(notebook.output(18).locator(".jctx-unsure")).to_have_text("Oslo")
+    card = notebook.output(20).locator(".jctx-card")
+    expect(card.locator("p").first).to_contain_text('pass "has" (')
+    expect(notebook.output(20).locator(".progress-bar")).to_have_count(0)
     button(panel, "Trim").click()
     expect(panel.locator(".jctx-said")).to_contain_text("→")
     check_columns(notebook, columns)
@@ -161,7 +184,7 @@ def test_everything_is_readable_in_every_theme_and_width_and_axe_finds_nothing(o
     themes = THEMES if app == "notebook" else {name: THEMES[name] for name in ("dark", "light")}
     for name, theme in themes.items():
         notebook.use_theme(theme)
-        found[name] = complaints(notebook)
+        found[name] = complaints(notebook, (*LOOKED_AT, "label"))
     assert found == dict.fromkeys(themes, "")
     notebook.page.emulate_media(forced_colors="active")
     for output in (panel, status):

@@ -1,11 +1,12 @@
-"""The gauge: one number, drawn three ways."""
+"""The gauge: one number, drawn three ways; and the card of %chat status, with the tokens of its parts."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import pytest
-from gauge_readings import info
+from hostile import NAMES
 from html_pages import Seen
 from hypothesis import given
 from hypothesis import strategies as st
@@ -20,10 +21,19 @@ from jupyter_ctx.display.widgets.gauge import (
     gauge_static,
     gauge_text,
     live_html,
+    status_bundle,
 )
 
 STATES = [(100, "ok"), (600, "half"), (800, "high"), (950, "full"), (1_200, "over")]
 SIZES = st.tuples(*[st.floats(0, 50_000)] * 5)
+
+
+def info(
+    used: int, *, exact: bool = True, model: str = "local/smollm2", window: ContextWindow | None = None
+) -> ContextInfo:
+    budget = Budget(window or ContextWindow(1_200, source="server"), 200, used=used, exact=exact)
+    segments = segments_of([("system", used / 10), ("pinned", 0), ("summary", 0), ("earlier turns", 0.9 * used)])
+    return ContextInfo(model, budget, segments, in_view=3, left_out=0, turns=3, will_leave=2 if used > 1_000 else 0)
 
 
 def test_the_line_is_words_with_nouns() -> None:
@@ -124,3 +134,34 @@ def test_the_static_twin_survives_a_sanitiser() -> None:
     assert found.tags == {"div", "span"}
     assert {name for _, name, _ in found.attributes} == {"class", "style", "title"}
     assert "◐ Context 640 of 1,000 tokens (64 %, half)" in "".join(found.text)
+
+
+# the card of %chat status
+
+
+def test_every_form_of_the_status_has_the_tokens_of_each_part_and_what_is_free() -> None:
+    for form in status_bundle(info(640)).values():
+        shown = "".join(Seen(form).text) if form.startswith("<") else form
+        assert "640 of 1,000 tokens" in shown
+        for part in ("system 64", "earlier turns 576", "free 360", "kept for the reply 200"):
+            assert part in shown
+
+
+def test_the_status_of_a_terminal_is_the_bar_and_few_lines_more() -> None:
+    settings = (("set here", ("temperature 0.2", "on_overflow summarise")), ("at the start", ("max_tokens 16",)))
+    said = status_bundle(info(640), settings=settings, notes=("Price: $1.00 in, $2.00 out",))["text/plain"]
+    assert "temperature 0.2, on_overflow summarise (set here); max_tokens 16 (at the start)" in " ".join(said.split())
+    assert len(said.splitlines()) <= 8
+    assert max(map(len, said.splitlines())) <= 100
+    assert "Different" not in status_bundle(info(640))["text/plain"]
+
+
+def test_hostile_names_and_settings_become_no_markup() -> None:
+    for text in NAMES.values():
+        forms = status_bundle(info(640, model=text), text, [(text, [text])], [text])
+        page = Seen(forms["text/html"])
+        assert page.tags == {"div", "b", "span"}
+        assert not page.odd
+        assert {name for _, name, _ in page.attributes} == {"class", "style", "title"}
+        assert not re.search(r"<(?=[a-z/!])", forms["text/markdown"], re.I)
+        assert not re.search("[\x00-\x08\x1b\u202e]", "".join(forms.values()))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from gauge_pages import LOAD, button, rich
+from filled_pages import LOAD, button, rich
 from jupyter_page import SCREENSHOTS, NotebookPage, Open
 from playwright.sync_api import Locator, expect
 from server import serve

@@ -85,6 +85,15 @@ def test_a_stream_that_stalls_says_so_below_its_text_and_goes_on(screen: Screen,
     view.close()
 
 
+def test_while_a_function_runs_its_call_is_shown_with_its_seconds(screen: Screen, clock: Clock) -> None:
+    view = NotebookView(clock=clock)
+    view.sent(MODEL)
+    view.calling("rows(country='NO')")
+    clock.wait(2.1, view)
+    assert screen.text == "Calling rows(country='NO')… 2 s"
+    view.close()
+
+
 def test_the_seconds_tick_by_themselves_and_the_thread_ends_with_the_answer(screen: Screen) -> None:
     view, left = NotebookView(), NotebookView()
     for each in (view, left):

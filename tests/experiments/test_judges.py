@@ -19,7 +19,7 @@ TABLE = [{"country": "France", "answer": "Paris"}, {"country": "Italy", "answer"
 RIGHT = '{"verdict": "yes"}'
 
 
-def asked(verdict: Any, question: str = "Is {{ answer }} meant?", **options: Any) -> tuple[ScriptedProvider, Run]:
+def asked(verdict: Any, question: str = "Is {{ answer }} meant?") -> tuple[ScriptedProvider, Run]:
     """Ask for two capitals, of which the first one is right; ``verdict`` answers the judge's requests."""
 
     def answer(request: Request) -> str:
@@ -30,8 +30,8 @@ def asked(verdict: Any, question: str = "Is {{ answer }} meant?", **options: Any
 
     provider = ScriptedProvider(answer)
     scorers = {"ok": exact("answer"), "nice": judge(question, model="scripted/model")}
-    one_by_one = {"store": None, "concurrency": 1, **options}
-    run = sweep("Capital of {{ country }}?", TABLE, provider=provider, scorers=scorers, **one_by_one)
+    given = {"provider": provider, "scorers": scorers, "store": None, "concurrency": 1}
+    run = sweep("Capital of {{ country }}?", TABLE, **given)  # type: ignore[arg-type]
     run.wait(60)
     return provider, run
 

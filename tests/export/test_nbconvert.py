@@ -43,18 +43,19 @@ def executed(local_model: str, tmp_path: Path) -> Path:
     return path
 
 
-def converted(path: Path, to: str) -> str:
-    """What the command line of nbconvert makes of a notebook."""
+def converting(path: Path, to: str) -> subprocess.Popen[str]:
+    """The command line of nbconvert at work."""
     command = [sys.executable, "-m", "nbconvert", "--to", to, "--log-level", "ERROR", "--stdout", str(path)]
     environment = {**os.environ, "JUPYTER_CONFIG_PATH": str(SETTINGS)}
-    return subprocess.run(command, capture_output=True, text=True, check=True, env=environment).stdout
+    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
 
 
 def test_markdown_has_no_html_and_html_has_whole_prompts(executed: Path) -> None:
-    markdown = converted(executed, "markdown")
+    started = [converting(executed, form) for form in ("markdown", "html")]
+    markdown, page = (each.communicate()[0] for each in started)
+    assert [each.returncode for each in started] == [0, 0]
     assert not re.findall(r"<(?:div|span|style|table|details|p|b)\b", markdown)
     assert "```markdown\n%%chat\nWhy is the sky blue?" in markdown
     assert "| --: | --- |" in markdown, "the sum of %chat status"
-    page = converted(executed, "html")
     assert PROMPT.partition("\n")[2] in page, "no word of it is coloured as Python"
     assert WHOLE_PROMPTS in page

@@ -16,8 +16,8 @@ from jupyter_ctx.session import actions
 SAID = [{"role": "user", "content": "Hello."}, {"role": "assistant", "content": "Hi."}]
 
 
-def talked(**settings: Any) -> Chat:
-    chat = Chat("openai/gpt-4o", **settings)
+def talked() -> Chat:
+    chat = Chat("openai/gpt-4o")
     chat.add_messages(SAID * 2)
     return chat
 

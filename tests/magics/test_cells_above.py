@@ -139,23 +139,6 @@ def test_the_failing_cell_goes_once_with_its_error_and_where_nothing_is_new_a_li
     assert "no cell goes along" in shown(kernel.run("%%chat -a cells\nMore?", "chat-2"))
 
 
-def test_after_a_restart_run_all_asks_nothing(asked: Any) -> None:
-    kernel, _, url, seen = asked
-    book = [("hello", "%%chat\nHello"), ("one", "a = 1\nprint(a)"), ("chat-1", ASK), ("two", "b = 2"), ("chat-2", ASK)]
-    for cell, source in book:
-        kernel.run(source, cell)
-    requests = len(seen)
-    assert requests == 3
-    kernel.begin_anew()
-    kernel.run(LOAD.format(url=url))
-    for cell, source in book:
-        kernel.run(source, cell)
-    assert len(seen) == requests
-    kernel.run("print(99)", "one")
-    assert "tored answer" not in shown(kernel.run(ASK, "chat-1"))
-    assert codes(seen) == ["print(99)"]
-
-
 def test_the_preview_of_the_next_request_lists_the_cells_that_go_with_it(asked: Any) -> None:
     kernel, _, _, seen = asked
     kernel.run("value = 41 + 1", "one")

@@ -9,6 +9,7 @@ from pathlib import Path
 import pandas
 import pytest
 from cells import Cells
+from kernels import Kernel
 
 from jupyter_ctx.context.windows import ContextWindow
 from jupyter_ctx.magics.commands import COMMANDS
@@ -137,12 +138,9 @@ def test_nothing_is_offered_where_nothing_is_filled_in(data: Cells, typed: str) 
 @pytest.mark.parametrize(
     ("text", "wanted"),
     [
-        ("%%chat --ma", {"--max-tokens"}),
         ("%chat su", {"summarise"}),
         ("%%ctx --on-overflow st", {"stop"}),
-        ("%chat use local/smollm2 --w", {"--window"}),
         ("x = 1\n%chat hist", {"history"}),
-        ("%chat config on_overflow s", {"summarise", "stop"}),
         ("%chat config gauge ", {"auto", "on", "off", "default"}),
         ("%chat config summary_model openai/gpt-6-l", {"openai/gpt-6-luna"}),
         ("%chat use gpt-5.", {"gpt-5.2"}),
@@ -179,3 +177,15 @@ def test_tab_offers_the_list_that_a_provider_gave(cells: Cells) -> None:
     offered = cells.lines("%chat use groq/")
     assert "%chat use groq/llama-9" in offered
     assert all(line.startswith("%chat use groq/") for line in offered)
+
+
+def test_a_front_end_is_told_windows_and_the_names_inside_braces_alone(kernel: Kernel) -> None:
+    kernel.run("x_value = 3")
+
+    def told(code: str) -> list[tuple[str, str]]:
+        metadata = kernel.client.complete(code, reply=True, timeout=60)["content"]["metadata"]
+        return [(each["text"], each["type"]) for each in metadata["_jupyter_types_experimental"]]
+
+    assert ("openai/gpt-5.2", "window\N{NO-BREAK SPACE}400,000") in told("%chat use openai/gpt-5.")
+    assert [text for text, _ in told("%%chat\nTell me about {{ x_va")] == ["x_value"]
+    assert told("%%chat\nx_va") == []

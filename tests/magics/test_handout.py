@@ -238,6 +238,6 @@ def test_a_line_says_that_no_cell_sets_the_model_and_what_looks_like_a_key_can_b
     assert "put %chat use m above" in line
 
 
-def told(kernel: Kernel, source: str, **options: Any) -> str:
+def told(kernel: Kernel, source: str) -> str:
     """What one line says."""
-    return shown(kernel.run(source, "told", **options))
+    return shown(kernel.run(source, "told"))

@@ -45,6 +45,17 @@ def test_a_card_with_the_answers_stands_in_the_place_of_the_bar(kernel: Kernel) 
         assert kernel.value("get_ipython().user_ns['few']").startswith("Run(few: 5 of 5 answers")
 
 
+def test_a_run_that_code_begins_has_its_card_when_it_has_ended_though_no_cell_waits(kernel: Kernel) -> None:
+    with serve(slow) as (url, _):
+        kernel.run(load(url) + "\nfrom jupyter_ctx import get_chat")
+        begun = kernel.run("run = get_chat().map('Say {{ text }}', many, limit=5, name='behind')")
+        (bar,) = (each["content"] for each in begun if VIEW in each["content"].get("data", {}))
+        while (said := kernel.client.get_iopub_msg(timeout=60))["msg_type"] != "update_display_data":
+            pass
+    assert said["content"]["transient"] == bar["transient"]
+    assert said["content"]["data"]["text/plain"].startswith("behind: 5 rows, ")
+
+
 def test_a_cap_holds_for_all_runs_of_one_cell(kernel: Kernel) -> None:
     cell = "%%chat map many --limit 4 --prices 1000.0,10000 --max-tokens 100 --max-cost 1.2\nSay {{ text }}"
     with serve(slow) as (url, seen):

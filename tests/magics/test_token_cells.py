@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 from html import unescape
 from http.server import BaseHTTPRequestHandler
 
@@ -14,7 +15,9 @@ from IPython.utils.capture import capture_output
 from server import events, piece, send, serve, usage
 
 from jupyter_ctx import BudgetExceededError, ContextOverflowError, InvalidRequestError, get_chat
+from jupyter_ctx.context.logprobs import Token
 from jupyter_ctx.display.token_page import MOST_DRAWN
+from jupyter_ctx.display.widgets.next_tokens import NextTokens
 from jupyter_ctx.models.tokenizer import ranks_of
 
 TEXT = "Straße 😀 costs\n\n  <b>3</b> tokens"
@@ -108,6 +111,33 @@ def test_where_only_answers_are_told_next_tokens_begin_the_answer_and_are_paid(c
         assert len(seen) == asked
     assert re.search(r"m begins its answer.*\nGrey +50\.0 % *\nBlue +25\.0 %", shown, re.S)
     assert get_chat().info().cost == pytest.approx(0.012)
+
+
+def test_the_slider_asks_nobody_and_a_click_appends_a_token_that_can_be_taken_back() -> None:
+    after = {"": {" Paris": 0.5, " the": 0.25, "<b>": 0.25}, " Paris": {".": 0.75, ",": 0.25}}
+    asked = list[str]()
+
+    def ask(more: Sequence[Token]) -> tuple[list[Token], str]:
+        asked.append("".join(token.data.decode() for token in more))
+        return [Token(text.encode(), None, math.log(share)) for text, share in after[asked[-1]].items()], "by m"
+
+    shown = NextTokens("The capital is", ask, 1.0)
+    with capture_output():
+        shown.show()
+    _, controls, bars, _ = shown.widget.children
+    field, _, back = controls.children
+    tokens = bars.children[0]
+    assert (tokens.children[0].description, tokens.children[0].tooltip) == ("␣Paris", "append: 50.0 %")
+    field.value = 0.5
+    assert re.search(r"␣Paris +66\.7 %\n", shown.forms()["text/plain"])
+    tokens.children[0].click()
+    back.click()
+    tokens.children[0].click()
+    assert asked == ["", " Paris", " Paris"]
+    assert [each.description for each in tokens.children] == [".", ","]
+    assert "The capital is<b> Paris</b>" in shown.forms()["text/html"]
+    assert re.search(r"\. +90\.0 %\n", shown.forms()["text/plain"])
+    shown.close()
 
 
 def test_certainty_lists_the_least_certain_tokens_below_the_answer(cells: Cells) -> None:

@@ -14,8 +14,8 @@ from jupyter_ctx.testing import ScriptedProvider
 FORMS = {"text/html", "text/markdown", "text/plain"}
 
 
-def talked(*answers: str, **settings: Any) -> Chat:
-    chat = Chat(provider=ScriptedProvider(answers), window=4_000, **settings)
+def talked(*answers: str) -> Chat:
+    chat = Chat(provider=ScriptedProvider(answers), window=4_000)
     for number in range(len(answers)):
         chat.send(f"Question {number}?")
     return chat

@@ -30,8 +30,8 @@ TEXT = (Path(__file__).resolve().parents[2] / "models.json").read_text("utf-8")
 TABLE = read_table(TEXT, "models.json", "models.json")
 
 
-def fact(name: str, window: int, weight: float = 2.0) -> Fact:
-    return Fact(name, (window, None), None, weight)
+def fact(name: str, window: int) -> Fact:
+    return Fact(name, (window, None), None, 2.0)
 
 
 def known(*claims: Claim) -> dict[str, Fact]:

@@ -290,9 +290,9 @@ def test_what_anthropics_servers_report_twice_is_added_up_once(
 # the Responses API
 
 
-def response(*texts: str, **more: Any) -> dict[str, Any]:
+def response(*texts: str) -> dict[str, Any]:
     output = [{"type": "message", "content": [{"type": "output_text", "text": text}]} for text in texts]
-    return {"object": "response", "status": "completed", "model": "m", "output": output, "error": None, **more}
+    return {"object": "response", "status": "completed", "model": "m", "output": output, "error": None}
 
 
 def test_two_messages_of_one_response_are_two_paragraphs(told: Told) -> None:
@@ -305,8 +305,8 @@ def test_two_messages_of_one_response_are_two_paragraphs(told: Told) -> None:
 # thinking of which only the end is marked
 
 
-def tagged(text: str, size: int = 3, why: str = "stop") -> str:
-    return events(*(piece(text[at : at + size]) for at in range(0, len(text), size)), piece("", why), usage(9, 9))
+def tagged(text: str) -> str:
+    return events(*(piece(text[at : at + 3]) for at in range(0, len(text), 3)), piece("", "stop"), usage(9, 9))
 
 
 @pytest.mark.parametrize(

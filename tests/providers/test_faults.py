@@ -56,8 +56,8 @@ def says_nothing(handler: BaseHTTPRequestHandler, dialect: Dialect) -> None:
     handler.close_connection = True
 
 
-def error(message: str, **more: Any) -> dict[str, Any]:
-    return {"error": {"message": message, **more}}
+def error(message: str) -> dict[str, Any]:
+    return {"error": {"message": message}}
 
 
 NOTHING_CAME: dict[str, tuple[Handle, type[ChatError]]] = {

@@ -93,9 +93,9 @@ def test_a_window_that_is_only_believed_is_served_as_far_as_the_model_is_trained
 KEY = b"llama.context_length"
 
 
-def gguf(version: int = 3, keys: int = 1) -> bytes:
+def gguf(keys: int = 1) -> bytes:
     """The head of a file, with a trained window of 4,096."""
-    head = b"GGUF" + struct.pack("<IQQ", version, 0, keys)
+    head = b"GGUF" + struct.pack("<IQQ", 3, 0, keys)
     return head + struct.pack("<Q", len(KEY)) + KEY + struct.pack("<II", 4, 4_096)
 
 

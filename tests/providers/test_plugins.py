@@ -10,8 +10,6 @@ from typing import Any
 
 import pytest
 from cells import Cells
-from IPython.core.completer import provisionalcompleter
-from IPython.core.interactiveshell import InteractiveShell
 
 from jupyter_ctx import Chat, ChatError, InvalidRequestError, ProviderError, Reply
 from jupyter_ctx.providers.base import Request
@@ -217,27 +215,19 @@ def test_a_provider_may_be_called_as_models_are(install: Install, name: str) -> 
     ]  # fmt: skip
 
 
-def completed(shell: InteractiveShell, line: str) -> set[str]:
-    """What Tab makes of a line."""
-    with provisionalcompleter():
-        return {line[: found.start] + found.text for found in shell.Completer.completions(line, len(line))}
-
-
-def test_it_is_used_and_completed_in_a_notebook_as_others_are(install: Install, shell: InteractiveShell) -> None:
+def test_it_is_used_and_completed_in_a_notebook_as_others_are(install: Install, cells: Cells) -> None:
     install("echo = echo_llm:Echo")
-    cells = Cells(shell)
-    cells.run("%load_ext jupyter_ctx")
-    assert any(line.startswith("%chat use echo/") for line in completed(shell, "%chat use ec"))
+    assert any(line.startswith("%chat use echo/") for line in cells.lines("%chat use ec"))
     cells.run("%chat use echo/loud")
     cells.run("%%chat\nWhy?")
-    assert str(shell.user_ns["_"]) == "WHY?"
+    assert str(cells.shell.user_ns["_"]) == "WHY?"
     assert "echo/quiet" in cells.run("%chat models echo")
     import echo_llm
 
     assert [model for model, *_ in echo_llm.made] == ["loud", "any"]
-    assert "%%chat -m echo/loud" in completed(shell, "%%chat -m echo/")
-    assert "%chat models echo" in completed(shell, "%chat models ")
-    assert "%chat key echo" in completed(shell, "%chat key ")
+    assert "%%chat -m echo/loud" in cells.lines("%%chat -m echo/")
+    assert "%chat models echo" in cells.lines("%chat models ")
+    assert "%chat key echo" in cells.lines("%chat key ")
 
 
 @pytest.mark.parametrize(

@@ -43,9 +43,9 @@ def test_the_local_server_answers_nobody_without_its_key(local_model: str) -> No
     raised.value.close()
 
 
-def answer(*chunks: Any, end: str = "data: [DONE]\n\n") -> Any:
+def answer(*chunks: Any) -> Any:
     def handle(handler: BaseHTTPRequestHandler, request: dict[str, Any]) -> None:
-        send(handler, 200, events(*chunks, end=end), "text/event-stream")
+        send(handler, 200, events(*chunks), "text/event-stream")
 
     return handle
 

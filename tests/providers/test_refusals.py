@@ -45,10 +45,10 @@ class Steps:
     def answer(self, handler: BaseHTTPRequestHandler, request: dict[str, Any]) -> None:
         (self.steps.pop(0) if len(self.steps) > 1 else self.steps[0])(handler)
 
-    def does(self, dialect: Dialect, *steps: Step, **more: Any) -> Chat:
+    def does(self, dialect: Dialect, *steps: Step) -> Chat:
         self.steps = list(steps)
         self.seen.clear()
-        return dialect.chat(self.url, **more)
+        return dialect.chat(self.url)
 
 
 @pytest.fixture(scope="module")
@@ -63,8 +63,8 @@ def refuses(status: int, body: Any, kind: str = JSON, **headers: str) -> Step:
     return lambda handler: send(handler, status, text, kind, **headers)
 
 
-def answers(dialect: Dialect, text: str = "Hi") -> Step:
-    return lambda handler: send(handler, 200, dialect.answer(text), STREAM)
+def answers(dialect: Dialect) -> Step:
+    return lambda handler: send(handler, 200, dialect.answer("Hi"), STREAM)
 
 
 def error(message: str, **more: Any) -> dict[str, Any]:

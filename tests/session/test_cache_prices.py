@@ -1,4 +1,4 @@
-"""What the next send costs while the provider's prompt cache is warm, and once it is cold."""
+"""What a prompt costs before it is sent, also while the provider's prompt cache is warm, and once it is cold."""
 
 from __future__ import annotations
 
@@ -10,11 +10,14 @@ from typing import Any
 
 import pytest
 from dialects import DIALECTS, answering
-from priced import CACHED, INPUT, Priced, cached
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from priced import CACHED, INPUT, Priced
 
 from jupyter_ctx import Chat
 from jupyter_ctx.context.usage import Usage
 from jupyter_ctx.models.pricing import sending_text
+from jupyter_ctx.testing import Answer
 
 NOW = time.mktime((2026, 12, 3, 14, 27, 0, 0, 0, -1))
 LONG = "word " * 8_000
@@ -78,9 +81,22 @@ def test_what_changes_the_beginning_makes_the_cache_cold() -> None:
 
 
 def test_it_is_warm_as_long_as_its_server_says() -> None:
-    chat = Chat(provider=Priced(cached("Yes.", Usage(9_000, 3, cache_write_tokens=9_000))), max_tokens=500)
+    chat = Chat(provider=Priced(Answer("Yes.", usage=Usage(9_000, 3, cache_write_tokens=9_000))), max_tokens=500)
     chat.send(LONG)
     one = chat.preview("And now?").price
     assert "until 14:28" in sending_text(one._replace(cached_until=NOW + 60))
     assert "if still cached" in sending_text(one)
     assert " until" not in sending_text(one._replace(cached_tokens=0, low=one.input))
+
+
+@settings(max_examples=30, deadline=None)
+@given(prompts=st.lists(st.text("ab c", min_size=1, max_size=4_000).filter(str.strip), min_size=1, max_size=5))
+def test_the_cost_lies_in_the_range_that_was_told(prompts: list[str]) -> None:
+    chat = Chat(provider=Priced("Yes, indeed. " * 40), max_tokens=500, token_counting="provider")
+    for prompt in prompts:
+        price = chat.preview(prompt).price
+        cost = chat.send(prompt).cost
+        assert price.low is not None
+        assert price.high is not None
+        assert cost is not None
+        assert price.low <= cost <= price.high

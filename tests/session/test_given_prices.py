@@ -169,8 +169,3 @@ def test_prices_that_make_no_sense_are_refused_with_what_they_must_be(bad: Any) 
     with pytest.raises(InvalidRequestError, match=r"US dollars|first price 2 or 2\.") as raised:
         Chat(prices=bad)
     assert "\n" not in str(raised.value)
-
-
-@pytest.mark.parametrize("typed", ["2.50,10,0.25", "$2.50, $10, $0.25", "2.5 10 .25", [2.5, 10, 0.25]])
-def test_prices_may_be_typed_as_people_write_them(typed: Any) -> None:
-    assert Chat(prices=typed).config.prices == PRICES

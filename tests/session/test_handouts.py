@@ -33,13 +33,11 @@ class Telling(ScriptedProvider):
             yield replace(item, tokens=TOLD) if isinstance(item, Reply) else item
 
 
-def talker(
-    answers: Any = "Well.", window: int | None = None, endpoint: str = "the model", **settings: Any
-) -> tuple[Chat, ScriptedProvider]:
+def talker(answers: Any = "Well.") -> tuple[Chat, ScriptedProvider]:
     """A chat, and its provider, which is the same model for everybody."""
-    provider = ScriptedProvider(answers, window=window)
-    provider.endpoint = provider.tokenizer = endpoint
-    return Chat(provider=provider, **settings), provider
+    provider = ScriptedProvider(answers)
+    provider.endpoint = provider.tokenizer = "the model"
+    return Chat(provider=provider), provider
 
 
 def say(chat: Chat, prompt: str, *, handed: bool = False, run: str = "1", **options: Any) -> Any:

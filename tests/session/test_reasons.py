@@ -21,10 +21,10 @@ def is_cut(reply: Reply) -> bool:
     return any(line.startswith("Left out") for line in reply.notices)
 
 
-def refusal(chat: Chat, prompt: str, *, times: int = 30) -> ContextOverflowError:
+def refusal(chat: Chat, prompt: str) -> ContextOverflowError:
     """The first refusal of a prompt that is sent again and again."""
     with pytest.raises(ContextOverflowError) as raised:
-        for _ in range(times):
+        for _ in range(30):
             chat.send(prompt)
     return raised.value
 

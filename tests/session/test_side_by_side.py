@@ -30,10 +30,9 @@ class Page:
         self.pieces: dict[int, str] = {}
         self.replies: dict[int, Reply] = {}
         self.errors: dict[int, str] = {}
-        self.begun = False
 
     def begin(self) -> None:
-        self.begun = True
+        pass
 
     def feed(self, column: int, piece: str) -> None:
         self.pieces[column] = self.pieces.get(column, "") + piece
@@ -51,8 +50,8 @@ class Page:
         self.errors[column] = error
 
 
-def candidates(*temperatures: float | None, **more: Any) -> list[Candidate]:
-    return [Candidate(f"t {each}", {"temperature": each, **more}) for each in temperatures]
+def candidates(*temperatures: float | None) -> list[Candidate]:
+    return [Candidate(f"t {each}", {"temperature": each}) for each in temperatures]
 
 
 def asked(

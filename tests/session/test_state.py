@@ -29,10 +29,10 @@ KNOWN = st.fixed_dictionaries(
 )
 
 
-def restarted(session: Session, **given: Any) -> Session:
-    """The same session in another kernel, where some settings are given."""
+def restarted(session: Session) -> Session:
+    """The same session in another kernel."""
     again = Session(SETTINGS)
-    again.restore(OpenedConversation(Conversation(), state=stored_state(state_text(session.stored()))), given)
+    again.restore(OpenedConversation(Conversation(), state=stored_state(state_text(session.stored()))), {})
     return again
 
 
@@ -43,10 +43,3 @@ def test_a_restart_keeps_what_is_known(known: dict[str, Any]) -> None:
     session.change(**known)
     again = restarted(session)
     assert {name: getattr(again, name) for name in known} == known
-
-
-def test_a_setting_that_is_given_goes_before_a_stored_one() -> None:
-    session = Session(SETTINGS)
-    session.change(settings=replace(SETTINGS, min_turns=3))
-    assert restarted(session).settings.min_turns == 3
-    assert restarted(session, min_turns=5).settings.min_turns == 5

@@ -8,14 +8,25 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from crates import FACTS, PADDING, crates
+from priced import Priced
 
 from jupyter_ctx import Chat, ChatError, ContextOverflowError, Overflow, ProviderError
 from jupyter_ctx.providers.base import Request
 from jupyter_ctx.testing import Answer, ScriptedProvider
 
+PADDING = "The wind was steady and the sea was calm all through the day. " * 12
+FACTS = "\n".join(f"- Crate {number} weighs {100 + number} kilograms." for number in range(12))
 KEPT = f"Facts and figures\n{FACTS}"
 Writer = Callable[[str], str | Answer]
+
+
+def crates(turns: int = 12) -> list[dict[str, str]]:
+    """So many turns, each of a crate, in OpenAI's form."""
+    said = list[dict[str, str]]()
+    for number in range(turns):
+        said.append({"role": "user", "content": f"Crate {number} weighs {100 + number} kilograms. {PADDING}"})
+        said.append({"role": "assistant", "content": f"Noted. {PADDING}"})
+    return said
 
 
 def is_task(text: str) -> bool:
@@ -222,3 +233,29 @@ def test_what_is_too_new_to_be_summarised_is_no_failure_of_a_summary() -> None:
     for number in range(6):
         reply = chat.send(f"{number}: {LONG[:2_300]}")
     assert "Two summaries failed" not in " ".join(reply.notices)
+
+
+def test_a_summary_says_what_it_cost_also_where_it_is_dropped() -> None:
+    chat = Chat(provider=Priced(FACTS), max_tokens=1_000, window=16_000)
+    chat.add_messages(crates())
+    assert re.search(r"Summarised turns 1 to \d+; the model's text cost \$0.0\d+ \(", str(chat.summarize()))
+    chat = Chat(provider=Priced("talk, talk, talk.\n" * 2_000), max_tokens=1_000, window=4_000)
+    chat.add_messages(crates())
+    said = str(chat.summarize())
+    assert re.search(r"^Summary dropped: .*; the model's text cost \$0.\d+\. The conversation is as", said)
+    assert chat.conversation.summary is None
+
+
+@pytest.mark.parametrize("kept", [0, 3])
+def test_the_newest_turns_are_kept_word_for_word_by_their_number(kept: int) -> None:
+    chat = Chat(provider=ScriptedProvider("Yes."), max_tokens=1_000, window=16_000)
+    chat.add_messages(crates())
+    assert str(chat.summarize(turns=kept, method="extractive")).startswith(f"Summarised turns 1 to {12 - kept} ")
+    states = [row.states[0] for row in chat.history()]
+    assert states == ["summarised"] * (12 - kept) + ["sent"] * kept
+    view = [part.text for part in chat.preview("And now?").messages if part.state == "sent"]
+    assert view == [text for turn in chat.turns[12 - kept :] for text in (turn.prompt, turn.reply)]
+    assert chat.send("And now?").text == "Yes."
+    assert chat.undo().changed
+    assert chat.undo().changed
+    assert {row.states[0] for row in chat.history()} == {"sent"}

@@ -25,14 +25,14 @@ BEGIN = "%load_ext jupyter_ctx"
 CELLS = {"load": BEGIN, "a": "%%chat\nAlpha?", "b": "%%chat\nBeta?"}
 
 
-def write(path: Path, cells: dict[str, str], **more: Any) -> Path:
+def write(path: Path, cells: dict[str, str]) -> Path:
     """A notebook's file, as a front end saves it."""
     path.parent.mkdir(parents=True, exist_ok=True)
     listed = [
         {"cell_type": "code", "id": name, "source": source, "metadata": {}, "outputs": [], "execution_count": None}
         for name, source in cells.items()
     ]
-    path.write_text(json.dumps({"cells": listed, "metadata": {}, "nbformat": 4, "nbformat_minor": 5, **more}))
+    path.write_text(json.dumps({"cells": listed, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}))
     return path
 
 
@@ -44,13 +44,12 @@ class Desk:
         self._config = {"model": "m", "base_url": url}
         self._runs = 0
 
-    def open(self, path: Path, kernel: str | None = None, *, others_live: bool = False) -> Library:
+    def open(self, path: Path, *, others_live: bool = False) -> Library:
         """The conversations of a notebook, in a new kernel."""
         if not others_live:
             close_stores()
         self._runs += 1
-        kernel = kernel or f"kernel-{self._runs}"
-        return Library(Origin(str(path), kernel), self._config, store=self.folder / "store.sqlite")
+        return Library(Origin(str(path), f"kernel-{self._runs}"), self._config, store=self.folder / "store.sqlite")
 
     def run(self, library: Library, cell: str, source: str) -> list[str]:
         """Run a cell; what its request carried of the user's."""
@@ -59,17 +58,17 @@ class Desk:
         library.current.send(prompt, cell=cell, run=str(self._runs), source=fingerprint(source), api_key=None)
         return [message["content"] for message in self._seen[-1]["messages"] if message["role"] == "user"]
 
-    def talk(self, path: Path, cells: dict[str, str] | None = None, **options: Any) -> Library:
+    def talk(self, path: Path, cells: dict[str, str] | None = None) -> Library:
         """Run all chat cells of a notebook."""
-        library = self.open(path, **options)
+        library = self.open(path)
         for cell, source in (CELLS if cells is None else cells).items():
             if source.startswith("%%chat"):
                 self.run(library, cell, source)
         return library
 
-    def asked(self, path: Path, **options: Any) -> tuple[list[str], list[str]]:
+    def asked(self, path: Path) -> tuple[list[str], list[str]]:
         """What another notebook's first cell sends, and what was said above it."""
-        library = self.open(path, **options)
+        library = self.open(path)
         sent = self.run(library, "new", "%%chat\nNew?")
         return sent, library.notes
 

@@ -26,7 +26,6 @@ class Notebook:
 
     def __init__(self, manager: KernelManager, folder: Path) -> None:
         self._manager, self._folder = manager, folder
-        self._path = "x.ipynb"
         self._kernel: Kernel | None = None
 
     @property
@@ -35,10 +34,9 @@ class Notebook:
         assert self._kernel is not None
         return self._kernel
 
-    def start(self, path: str | None = None, **variables: str) -> str:
+    def start(self) -> str:
         """Start the kernel, killing the one before; what loading the extension said."""
-        self._path = path or self._path
-        variables = {**os.environ, "JPY_SESSION_NAME": str(self._folder / self._path), **variables}
+        variables = {**os.environ, "JPY_SESSION_NAME": str(self._folder / "x.ipynb")}
         self.leave()
         if self._manager.has_kernel:
             self._manager.restart_kernel(now=True, env=variables)
@@ -52,15 +50,15 @@ class Notebook:
         if self._kernel is not None:
             self._kernel.client.stop_channels()
 
-    def run(self, source: str, cell: str | None = None, **options: Any) -> str:
+    def run(self, source: str) -> str:
         """What a cell shows that must succeed."""
-        outputs = self.kernel.run(source, cell, **options)
+        outputs = self.kernel.run(source)
         assert self.kernel.reply["status"] == "ok", shown(outputs)
         return shown(outputs)
 
-    def fail(self, source: str, cell: str | None = None, **options: Any) -> str:
+    def fail(self, source: str) -> str:
         """The one line of a cell that must fail."""
-        outputs = self.kernel.run(source, cell, **options)
+        outputs = self.kernel.run(source)
         assert self.kernel.reply["status"] == "error", shown(outputs)
         assert len(shown(outputs).strip().splitlines()) == 1, shown(outputs)
         return f"{self.kernel.reply['ename']}: {self.kernel.reply['evalue']}"

@@ -74,9 +74,9 @@ def budget(address: str, cap: float | None = 1.0, notebook: str = "notebook") ->
     return CostBudget(cap, total=NotebookSum(lambda: store_at(address).database, notebook))
 
 
-def left(address: str, cap: float = 1.0) -> float | None:
+def left(address: str) -> float | None:
     """What is left, as another kernel reads it."""
-    return budget(address, cap).left
+    return budget(address).left
 
 
 def test_what_is_reserved_counts_for_all_and_what_it_did_cost_takes_its_place(address: str) -> None:

@@ -29,13 +29,7 @@ import jupyter_ctx.storage.conversation_writer
 import jupyter_ctx.storage.database
 from jupyter_ctx import Chat
 from jupyter_ctx.config.settings import default_settings
-from jupyter_ctx.conversation.events import (
-    Cleared,
-    Event,
-    Redone,
-    TurnAdded,
-    Undone,
-)
+from jupyter_ctx.conversation.events import Cleared, Event, Redone, TurnAdded, Undone
 from jupyter_ctx.conversation.messages import Turn, TurnRecord
 from jupyter_ctx.errors import InvalidRequestError
 from jupyter_ctx.library import Library
@@ -54,8 +48,8 @@ def numbered(count: int) -> list[str]:
     return [f"turn {number}" for number in range(count)]
 
 
-def library(address: str | Path, notebook: str = "/n/a.ipynb", kernel: str = "k") -> Library:
-    return Library(Origin(notebook, kernel), {"model": MODEL}, store=address)
+def library(address: str | Path, notebook: str = "/n/a.ipynb") -> Library:
+    return Library(Origin(notebook, "k"), {"model": MODEL}, store=address)
 
 
 # what is stored is what there was

@@ -220,7 +220,7 @@ FILM = {"title": "Up", "year": 7, "sequel": None}
 
 
 @contextmanager
-def heeding(dialect: Dialect, *, refuses: str = "", **more: Any) -> Iterator[tuple[Chat, list[dict[str, Any]]]]:
+def heeding(dialect: Dialect, *, refuses: str = "") -> Iterator[tuple[Chat, list[dict[str, Any]]]]:
     """A chat with a server that answers as the schema of a film says, and with prose where it is sent none.
 
     One that ``refuses`` schemas does so in these words.
@@ -235,4 +235,4 @@ def heeding(dialect: Dialect, *, refuses: str = "", **more: Any) -> Iterator[tup
         send(handler, 200, dialect.answer(text[:5], text[5:]), "text/event-stream")
 
     with serve(answer, path="") as (url, seen):
-        yield dialect.chat(url, **more), seen
+        yield dialect.chat(url), seen

@@ -8,13 +8,7 @@ from html.parser import HTMLParser
 from jupyter_ctx.display.answer.columns import COLUMN_STYLES
 from jupyter_ctx.display.answer.footer import FOOTER_STYLE, THOUGHT_STYLE
 from jupyter_ctx.display.answer.growing import WAITING_STYLE
-from jupyter_ctx.display.answer.markdown import (
-    ANSWER_STYLE,
-    CODE_STYLE,
-    HEADING_STYLES,
-    LINK,
-    WHOLE_PROMPTS,
-)
+from jupyter_ctx.display.answer.markdown import ANSWER_STYLE, CODE_STYLE, HEADING_STYLES, LINK, WHOLE_PROMPTS
 from jupyter_ctx.display.text import BADGE_STYLE, NOTE_STYLE
 
 ALLOWED = {

@@ -57,11 +57,11 @@ class Kernel:
         self.client.shell_channel.send(message)
         return str(message["header"]["msg_id"])
 
-    def outputs(self, message: str, seconds: float = 60) -> list[dict[str, Any]]:
+    def outputs(self, message: str) -> list[dict[str, Any]]:
         """What a cell has sent to the page, until it is done."""
-        found, end = [], time.monotonic() + seconds
+        found, end = [], time.monotonic() + 60
         while time.monotonic() < end:
-            said = self.client.get_iopub_msg(timeout=seconds)
+            said = self.client.get_iopub_msg(timeout=60)
             if said["parent_header"].get("msg_id") != message:
                 continue
             if said["msg_type"] == "status" and said["content"]["execution_state"] == "idle":

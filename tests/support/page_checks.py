@@ -50,14 +50,8 @@ FOREIGN = (
 OURS = ".jp-OutputArea-output:has([class*='jctx'])"
 # rules about a page as a whole, which is not ours: headings, too, follow upon the front end's title and the cells'
 WHOLE_PAGE = (
-    "region",
-    "bypass",
-    "document-title",
-    "heading-order",
-    "html-has-lang",
-    "page-has-heading-one",
-    "skip-link",
-)
+    "region", "bypass", "document-title", "heading-order", "html-has-lang", "page-has-heading-one", "skip-link",
+)  # fmt: skip
 OVERFLOWS = """() => {
     const found = [];
     for (const output of document.querySelectorAll('.jp-OutputArea-output')) {

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from jupyter_ctx.context.usage import Usage
-from jupyter_ctx.testing import Answer, ScriptedProvider
+from jupyter_ctx.testing import ScriptedProvider
 
 CLAUDE = "anthropic/claude-sonnet-4-6"
 INPUT, CACHED, WRITTEN, OUTPUT = 3e-6, 0.3e-6, 3.75e-6, 15e-6  # US dollars a token
@@ -16,10 +15,5 @@ class Priced(ScriptedProvider):
 
     catalogue = "anthropic"
 
-    def __init__(self, *answers: Any, model: str = CLAUDE, **more: Any) -> None:
-        super().__init__(*answers, model=model, sends_reserve=True, **more)
-
-
-def cached(text: str, usage: Usage) -> Answer:
-    """An answer whose report is this one."""
-    return Answer(text, usage=usage)
+    def __init__(self, *answers: Any) -> None:
+        super().__init__(*answers, model=CLAUDE, sends_reserve=True)

@@ -36,10 +36,10 @@ class Screen:
         page = next(iter(self.shown[-1].values()), "") if self.shown else ""
         return re.sub(r"<style>.*?</style>|<[^>]*>", "", page)
 
-    def wait_for(self, text: str, seconds: float = 10) -> float:
+    def wait_for(self, text: str) -> float:
         """How long it took until the last update had it."""
         begun = time.monotonic()
         while not self.shown or not any(text in form for form in self.shown[-1].values()):
-            assert time.monotonic() - begun < seconds, f"{text!r} was never shown"
+            assert time.monotonic() - begun < 10, f"{text!r} was never shown"
             time.sleep(0.005)
         return time.monotonic() - begun

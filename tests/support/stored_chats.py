@@ -15,10 +15,10 @@ def open_chat(address: str | Path, name: str = "c", **more: Any) -> Chat:
     return Chat(MODEL, store=address, name=name, **more)
 
 
-def reopen(address: str | Path, name: str = "c", **more: Any) -> Chat:
+def reopen(address: str | Path, name: str = "c") -> Chat:
     """The conversation as a new process would find it."""
     close_stores()
-    return open_chat(address, name, **more)
+    return open_chat(address, name)
 
 
 def say(chat: Chat, *prompts: str) -> None:

@@ -76,13 +76,9 @@ def responses(calls: Sequence[Called], before: str = "", thought: str = "", why:
         {"type": "function_call", "id": f"fc_{n}", "call_id": call.id, "name": call.name, "arguments": call.arguments}
         for n, call in enumerate(calls)
     ]
+    kind = "response.function_call_arguments.delta"
     deltas = [
-        {
-            "type": "response.function_call_arguments.delta",
-            "output_index": first + n,
-            "item_id": f"fc_{n}",
-            "delta": text,
-        }
+        {"type": kind, "output_index": first + n, "item_id": f"fc_{n}", "delta": text}
         for n, call in enumerate(calls)
         for text in _pieces(call.arguments)
     ]

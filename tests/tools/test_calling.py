@@ -29,7 +29,7 @@ from jupyter_ctx.tools.calling import run_call
 from jupyter_ctx.tools.functions import Tool, as_tool, tool
 
 KEY = "sk-proj-abcdefghijklmnopqrstuvwx0123456789"
-LONG = 10_000_000
+LONG = 1_000_000
 FRAME = pd.DataFrame({"a": range(12)})
 
 

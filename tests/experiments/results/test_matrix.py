@@ -105,14 +105,7 @@ def test_a_report_holds_no_secret_and_tells_what_was_not_asked(tmp_path: Path) -
         Result(1, f"x={KEY}", 0, rows[1], {}, "", Reply("y"), scores={"length": 300_000}),
     ]
     settings = {"model": "m", "base_url": "https://user:pass@host/v1?key=abcdefgh"}
-    record = RunRecord(
-        f"{KEY} {{{{ text }}}}",
-        rows,
-        said,
-        settings,
-        grid={"x": [KEY, "2"]},
-        name=f"$5 </title> {KEY}",
-    )
+    record = RunRecord(f"{KEY} {{{{ text }}}}", rows, said, settings, grid={"x": [KEY, "2"]}, name=f"$5 </title> {KEY}")
     page = export_run(record, tmp_path / "report.html", ["known-key"]).read_text("utf-8")
     for hidden in (KEY, "hunter2", "user:pass", "abcdefgh"):
         assert hidden not in page

@@ -21,9 +21,9 @@ def result(i: int, score: Any = None, *, arm: str = "", **changes: Any) -> Resul
     return Result(i, arm, 0, {"q": i}, {}, f"question {i}", **{"reply": reply, "scores": scores, **changes})
 
 
-def passing(hits: int, rows: int, **changes: Any) -> list[Result]:
+def passing(hits: int, rows: int) -> list[Result]:
     """Results of which the first ones are right."""
-    return [result(i, i < hits, **changes) for i in range(rows)]
+    return [result(i, i < hits) for i in range(rows)]
 
 
 def fails(a: Any, b: Any, *given: Any, **options: Any) -> str:

@@ -28,14 +28,9 @@ class Question:
     n: int
 
 
-class OfArrow:
+def of_arrow(frame: pl.DataFrame) -> Any:
     """A table of which nothing is known but Arrow's PyCapsule interface."""
-
-    def __init__(self, frame: pl.DataFrame) -> None:
-        self._frame = frame
-
-    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
-        return self._frame.__arrow_c_stream__(requested_schema)
+    return type("OfArrow", (), {"__arrow_c_stream__": lambda _, schema=None: frame.__arrow_c_stream__(schema)})()
 
 
 class Relation:
@@ -77,7 +72,7 @@ TWO = [{"text": "a", "n": 1}, {"text": "b", "n": 2}]
         {"text": np.array(["a", "b"]), "n": pd.Series([1, 2])},
         pd.DataFrame(TWO),
         pl.DataFrame(TWO),
-        OfArrow(pl.DataFrame(TWO)),
+        of_arrow(pl.DataFrame(TWO)),
         Relation([("a", 1), ("b", 2)]),
         DataSet(TWO),
         [Point("a", 1), Point("b", 2)],
@@ -273,14 +268,12 @@ def test_a_sheet_is_read_where_a_library_for_it_is_there_and_else_its_name_is_to
 @pytest.mark.parametrize(
     ("name", "content", "said"),
     [
-        ("t.csv", "a,b\n1\n", "t.csv, line 2: 1 field, and the header names 2"),
         ("t.csv", "a,b\n1,2\n\n1,2,3\n", "t.csv, line 4: 3 fields, and the header names 2"),
         ("t.csv", 'a,b\n1,"2\n', "t.csv, line 2: unexpected end of data"),
         ("t.csv", "a,b,a\n1,2,3\n", "Columns 1 and 3 are both named 'a'"),
         ("t.csv", b"a\nok\n\xe9t\xe9\n", r"t.csv: the byte 0xe9 is not UTF-8.*encoding='cp1252'"),
         ("t.csv", "", "has no rows"),
         ("t.jsonl", '{"a": 1}\n{"a": \n', "t.jsonl, line 2: this is not JSON"),
-        ("t.jsonl", '{"a": 1}\n[1]\n', r"Row 1 is \[1\]: it must be a mapping"),
         ("t.jsonl", "[" * 100_000, "t.jsonl, line 1: "),
         ("t.json", '{"a": 1}', "must be a list"),
         ("t.json", "[1,", "t.json: this is not JSON"),
