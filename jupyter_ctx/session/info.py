@@ -123,8 +123,8 @@ def notices_of(came: Completion, *, outdated: Sequence[int] = (), apart: bool = 
     if sent.scope.at < sent.past.trimmed_to:
         yield Notice(f"Turn {sent.scope.at + 1} stands before your trim: later requests leave it out.")
     if outdated:
-        later, are = counted(len(outdated), "later turn"), "are" if len(outdated) > 1 else "is"
-        yield Notice(f"{later} answered the older version: {named_turns(outdated)} {are} stale in %chat history.")
+        later, cells = named_turns(outdated).capitalize(), "their cells" if len(outdated) > 1 else "its cell"
+        yield Notice(f"{later} answered the earlier wording. Run {cells} again to update.")
 
 
 def _of_the_model(came: Completion, reply: Reply) -> Iterator[Notice]:
