@@ -13,6 +13,7 @@ from ..conversation.messages import TurnRecord
 from ..display.answer.footer import Footer
 from ..display.answer.markdown import MimeBundle, is_json_like, json_bundle, with_sources
 from ..display.token_page import certainty_bundle
+from ..display.widgets.gauge import share_or_next
 from ..errors import ChatError
 from ..models.registry import settings_with
 from ..providers.base import Reply
@@ -72,13 +73,13 @@ def figures_below(chat: Chat, reply: Reply, place: Where, options: Mapping[str, 
     notes = remarks_on(reply)
     if not _shows_figures(chat, place):
         return Footer(notes=notes)
-    fill, guess = _fill(chat, reply.model)
+    share = _share(chat, reply.model)
     if reply.stored:
-        return Footer(fill=fill, guess=guess, notes=notes)
+        return Footer(share=share, notes=notes)
     used = settings_with(chat.config, {name: value for name, value in options.items() if value is not None})
     given = {name: getattr(used, name) for name in SAMPLING if getattr(used, name) not in (None, {})}
     settings = ", ".join(f"{name} {typed_value(value)}" for name, value in given.items())
-    return replace(figures_of(reply.model, reply), settings=settings, fill=fill, guess=guess, notes=notes)
+    return replace(figures_of(reply.model, reply), settings=settings, share=share, notes=notes)
 
 
 def figures_of(model: str, of: Reply | TurnRecord) -> Footer:
@@ -97,11 +98,10 @@ def _shows_figures(chat: Chat, place: Where) -> bool:
     return chat.config.gauge == "on" or (chat.config.gauge == "auto" and place.kind != "headless")
 
 
-def _fill(chat: Chat, model: str) -> tuple[float | None, bool]:
-    """Return the used share of the limit, and whether it is a guess; ``None`` of another model than the usual."""
+def _share(chat: Chat, model: str) -> str:
+    """Return how much of the limit is used; nothing after an answer of another model than the usual."""
     try:
         now = chat.session.latest().info
     except ChatError:  # the usual one is not there
-        return None, False
-    share = now.fill if now.limit and now.model == model else None
-    return share, now.is_guess
+        return ""
+    return share_or_next(now) if now.limit and now.model == model else ""

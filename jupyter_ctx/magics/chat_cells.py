@@ -212,7 +212,7 @@ class ChatCells:
         """Show notices, figures and next steps below an answer."""
         below = [*reply.notices, *ending(reply)]
         footer = figures_below(chat, reply, place, options)
-        has_figure = place.kind == "notebook" and footer.fill is not None
+        has_figure = place.kind == "notebook" and bool(footer.share)
         notice = threshold_notice(chat.session, has_figure=has_figure) if place.kind != "headless" else None
         if notice and has_figure:
             footer, notice = replace(footer, notes=(*footer.notes, notice.removesuffix("."))), None
