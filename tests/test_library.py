@@ -53,7 +53,7 @@ def test_a_cell_may_talk_in_another_conversation(page: Cells, opened: Open, loca
 
 def test_conversations_are_listed_switched_forked_and_renamed(page: Cells) -> None:
     say("Say one.")
-    assert page.run("%chat new travel plans") == "Talking in 'travel plans': 0 turns.\n"
+    assert page.run("%chat new travel plans") == "Started conversation 'travel plans'.\n"
     say("Say two.")
     assert page.run("%chat fork") == "Talking in 'travel plans-2': 1 turn.\n"
     say("Say three.")
@@ -84,7 +84,7 @@ def test_deleting_the_conversation_one_talks_in_goes_back_to_the_one_before(
     )
     assert said() == ["Say one."]
     assert page.run("%chat delete main") == (
-        "Deleted 'main' with 1 turn. That cannot be undone.\nTalking in 'main': 0 turns.\n"
+        "Deleted 'main' with 1 turn. That cannot be undone.\nStarted conversation 'main'.\n"
     )
     assert get_chat().config.model == "gpt-4o"
     assert page.run("%chat undo") == "Nothing to undo.\n"

@@ -122,8 +122,7 @@ def _column_sides(head: TableRow, rows: TableRows) -> list[str]:
     """Return for each column where its cells stand: at the right where all that say something are figures."""
     cells = [row for row in rows if not isinstance(row, str)]
     columns = zip(*cells, strict=True) if cells else [()] * len(head)
-    return ["right" if _is_of_figures(column) else "left" for column in columns]
-
-
-def _is_of_figures(column: Sequence[str]) -> bool:
-    return any(column) and all(cell in NO_FIGURE or FIGURE.fullmatch(cell) for cell in column)
+    figures = (
+        any(column) and all(cell in NO_FIGURE or FIGURE.fullmatch(cell) for cell in column) for column in columns
+    )
+    return ["right" if is_of_figures else "left" for is_of_figures in figures]

@@ -62,7 +62,7 @@ class CutText(NamedTuple):
     def note(self) -> str:
         """What is not shown, and why; empty: everything is."""
         if self.tokens is None:
-            return f"{self.model} does not tell its tokens: the count is an estimate, and none is shown."
+            return f"The server of {self.model} does not show its tokens; the count is estimated."
         return f"The first {MOST_DRAWN:,} tokens are shown." if len(self.tokens) > MOST_DRAWN else ""
 
 

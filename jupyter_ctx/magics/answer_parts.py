@@ -30,7 +30,7 @@ from ..display.answer.markdown import MimeBundle, bundle, is_json_like, json_bun
 from ..display.tables import first_words, shortened, table
 from ..display.text import WRAPS, markdown_block, text_bundle, text_html
 from ..display.token_page import certainty_bundle
-from ..display.widgets.gauge import bar_static, gauge_bundle, share_of, text_bar
+from ..display.widgets.gauge import bar_static, gauge_bundle, share_of, share_or_next, text_bar
 from ..errors import ChatError
 from ..models.registry import settings_with
 from ..providers.base import Reply
@@ -202,12 +202,16 @@ def figures_below(chat: Chat, reply: Reply, place: Where, options: Mapping[str, 
     if not _shows_figures(chat, place):
         return Footer(notes=notes)
     figures = Footer() if reply.stored else replace(figures_of(reply.model, reply), settings=_sampling(chat, options))
+    return replace(figures, share=_share(chat, reply.model), notes=notes)
+
+
+def _share(chat: Chat, model: str) -> str:
+    """Return how much of the limit is used; nothing after an answer of another model than the usual."""
     try:
         now = chat.session.latest().info
-    except ChatError:  # the usual model is not there
-        return replace(figures, notes=notes)
-    fill = now.fill if now.limit and now.model == reply.model else None  # another model than the usual fills no window
-    return replace(figures, fill=fill, guess=now.is_guess, notes=notes)
+    except ChatError:  # the usual one is not there
+        return ""
+    return share_or_next(now) if now.limit and now.model == model else ""
 
 
 def _sampling(chat: Chat, options: Mapping[str, Any]) -> str:

@@ -92,6 +92,8 @@ class ChatCells:
         """Follow the conversation that is current now, and return which it is."""
         self.gauge.follow()
         say(*self.notes())
+        if not chat.turns:
+            return f"Started conversation {chat.name!r}."
         return f"Talking in {chat.name!r}: {words.turns(len(chat.turns))}."
 
     def ask(self, chat: Chat, options: Namespace, cell: str) -> Reply | None:

@@ -72,6 +72,8 @@ class LocalProvider(Provider):
         """Yield thoughts and text as they arrive, then exactly one Reply."""
         if request.temperature is None:
             request = replace(request, temperature=TEMPERATURE)
+        if request.top_logprobs:  # the probabilities that are told are those without a penalty
+            request = replace(request, parameters={"repeat_penalty": 1.0, **request.parameters})
         with _serving(self.spec) as server:
             yield from server.provider.stream(request)
 

@@ -138,7 +138,7 @@ def _cut_to(planned: RequestPlan, turns: int | None) -> tuple[Plan, int]:
     if not past.places:
         why = NOT_ONE_TURN
     elif cut is None:
-        why = "the view is within 60 % of the limit"
+        why = "the request is below 60 % of the limit"
     return Plan(why, possible=False), start
 
 

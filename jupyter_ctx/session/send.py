@@ -12,7 +12,7 @@ from ..conversation.messages import new_id
 from ..errors import ChatError, ChatInterrupted, InvalidAnswerError, InvalidRequestError, ProviderError
 from ..providers.base import Reply
 from ..runtime.interrupts import uninterrupted
-from ..wording import counted, fill_share, named_turns
+from ..wording import fill_share, named_turns
 from .actions import Change, keep_summary
 from .complete import Completion, StreamListener, complete, nothing
 from .info import notices_of
@@ -178,8 +178,8 @@ def _outdated(session: Session, sent: RequestPlan) -> list[str]:
     outdated = [number for number, place in enumerate(later, position + 2) if place.id in stale]
     if not outdated:
         return []
-    count, are = counted(len(outdated), "later turn"), "are" if len(outdated) > 1 else "is"
-    return [f"{count} answered the older version: {named_turns(outdated)} {are} stale in %chat history."]
+    later, cells = named_turns(outdated).capitalize(), "their cells" if len(outdated) > 1 else "its cell"
+    return [f"{later} answered the earlier wording. Run {cells} again to update."]
 
 
 def stopped(has_begun: object, *, record: bool) -> str:

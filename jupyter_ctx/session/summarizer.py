@@ -33,7 +33,7 @@ from .session import Session
 
 Method = Literal["extractive", "model"]
 LEAST_ROOM = 64  # tokens of transcript that are worth a request
-NOTHING_OLDER = "the newest turns stay as they are"
+NOTHING_OLDER = "the newest turns are always kept in full"
 NOT_ONE_TURN = "there are no turns"
 NO_MORE_TURNS = "no more turns than these are in view"
 

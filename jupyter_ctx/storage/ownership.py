@@ -176,11 +176,9 @@ def opened_note(claim: Claim) -> str:
 
 def offer_note(row: ConversationRow) -> str:
     """Return one line that names the conversation of another notebook with the same cells, and how to bring it in."""
-    turns, them = words.turns(row.turns), "it" if row.turns == 1 else "them"
-    belong = "belongs" if row.turns == 1 else "belong"
     return (
-        f"This notebook begins anew: {turns} of {row.name!r} {belong} to {row.notebook}, which shares cells. "
-        f"%chat resume {_typed(row.notebook)} {_typed(row.name)} brings {them} in."
+        f"This is a copy of {row.notebook}; its conversation starts empty. "
+        f"%chat resume {_typed(row.notebook)} {_typed(row.name)} brings in {words.turns(row.turns)} of {row.name!r}."
     )
 
 

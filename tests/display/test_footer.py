@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from gauge_readings import info
 from hostile import NAMES
 from html_pages import Seen
 
@@ -11,6 +12,7 @@ from jupyter_ctx.context.usage import Usage
 from jupyter_ctx.display.answer import footer as details
 from jupyter_ctx.display.answer.footer import Footer, footer_html, footer_line
 from jupyter_ctx.display.answer.markdown import bundle
+from jupyter_ctx.display.widgets.gauge import share_or_next
 from jupyter_ctx.wording import dollars
 
 USAGE = Usage(1_204, 312, cache_read_tokens=602, cache_write_tokens=40, reasoning_tokens=100)
@@ -21,10 +23,10 @@ def test_the_line_says_tokens_and_seconds() -> None:
     assert [footer_line(Footer("m", None, seconds)) for seconds in (75, 119.6)] == ["1 min 15 s", "2 min 00 s"]
 
 
-def test_the_share_stands_once_before_the_figures_and_never_above_all() -> None:
-    page = footer_html(Footer("m", USAGE, 2.0, fill=0.61))
-    assert "".join(Seen(page).text).startswith("61 % · 1,204 in")
-    assert "~100 % · " in footer_html(Footer("m", USAGE, 2.0, fill=1.3, guess=True))
+def test_the_share_stands_before_the_figures_and_above_the_limit_what_the_next_request_does() -> None:
+    page = footer_html(Footer("m", USAGE, 2.0, share=share_or_next(info(640))))
+    assert "".join(Seen(page).text).startswith("64 % · 1,204 in")
+    assert share_or_next(info(1_100)) == "the next request leaves out 2 turns"
 
 
 def test_a_routine_remark_stands_in_the_grey_line_and_as_a_sentence_where_there_is_none() -> None:

@@ -84,6 +84,17 @@ def test_a_window_beyond_what_the_model_is_trained_for_is_refused_before_anythin
     assert not _running
 
 
+def test_at_temperature_0_the_likeliest_token_is_written_where_probabilities_are_told() -> None:
+    text = "Repeat the words: the sea, the sea, the sea, the sea, the sea."
+    request = Request((Message("user", text),), max_tokens=12, temperature=0, top_logprobs=5)
+    *_, reply = get_provider("local/smollm2@512").stream(request)
+    assert isinstance(reply, Reply)
+    assert len(reply.tokens) == 12
+    for written in reply.tokens:
+        likeliest = max(token.probability for token in written.top_logprobs)
+        assert written.token.probability == pytest.approx(likeliest)
+
+
 def test_a_window_that_is_only_believed_is_served_as_far_as_the_model_is_trained() -> None:
     link = model_file()
     chat = Chat(f"local/{link}", n_ctx=131_072)

@@ -101,12 +101,12 @@ def test_a_notebook_at_a_new_path_begins_anew_and_one_line_names_what_brings_its
     sent, (note,) = desk.asked(new)
     assert sent == FRESH
     assert note == (
-        f"This notebook begins anew: 2 turns of 'main' belong to {old}, which shares cells. "
-        f'%chat resume "{old}" main brings them in.'
+        f"This is a copy of {old}; its conversation starts empty. "
+        f"%chat resume \"{old}\" main brings in 2 turns of 'main'."
     )
     library = desk.open(new)
     assert [turn.prompt for turn in library.current.turns] == FRESH
-    assert not any("begins anew" in note for note in library.notes), "it is said once"
+    assert not any("is a copy of" in note for note in library.notes), "it is said once"
     assert library.resume(str(old), "main").changed, "what it says can be done"
     assert [turn.prompt for turn in library.current.turns] == ["New?", "Alpha?", "Beta?"]
     assert [turn.prompt for turn in desk.open(old).current.turns] == ["Alpha?", "Beta?"]

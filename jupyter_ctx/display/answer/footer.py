@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ...context.usage import Usage
-from ...wording import dollars, fill_share
+from ...wording import dollars
 from ..text import QUIET, text_html
 
 FOOTER_STYLE = f"font-size:85%;margin:.4em 0;{QUIET}"
@@ -20,10 +20,10 @@ THOUGHT_STYLE = (
 class Footer:
     """The figures of one reply; ``cost`` in US dollars, ``seconds`` from sending to the last piece.
 
-    ``fill`` is the share of the context window's limit that is used after the reply, ``guess``: by an estimate.
-    ``notes`` are routine remarks, such as where the reply ended, as phrases without a period: they stay readable where
-    no figure is known. ``broken`` says of a reply that is not whole what ended it; where it is shown as text, the error
-    below it says the same. ``is_free``: nobody bills the model. ``settings`` are those that were sent.
+    ``share`` says how much of the context window's limit is used after the reply. ``notes`` are routine remarks, such
+    as where the reply ended, as phrases without a period: they stay readable where no figure is known. ``broken`` says
+    of a reply that is not whole what ended it; where it is shown as text, the error below it says the same.
+    ``is_free``: nobody bills the model. ``settings`` are those that were sent.
     """
 
     model: str = ""
@@ -31,8 +31,7 @@ class Footer:
     seconds: float | None = None
     cost: float | None = None
     stop_reason: str = ""
-    fill: float | None = None
-    guess: bool = False
+    share: str = ""
     notes: tuple[str, ...] = ()
     broken: str = ""
     is_free: bool = False
@@ -60,7 +59,7 @@ def footer_html(footer: Footer) -> str:
 def footer_line(footer: Footer) -> str:
     """Return the share and the figures of the line, as far as they are known."""
     usage = footer.usage
-    parts = [] if footer.fill is None else [fill_share(footer.fill, about=footer.guess)]
+    parts = [footer.share] if footer.share else []
     parts += [f"{usage.input_tokens:,} in", f"{usage.output_tokens:,} out"] if usage else []
     parts += [] if footer.seconds is None else [in_seconds(footer.seconds)]
     parts += [dollars(footer.cost)] if footer.cost is not None else []

@@ -39,15 +39,19 @@ class ChoiceBar:
         for part in (row, self._line, self.widget):
             part.layout.overflow = "visible"
         self.widget.add_class("jctx-choices").add_class(LIVE)
-        self._output = StaticFallback(self.widget, lambda: note_bundle(self._choice))
+        self._output = StaticFallback(self.widget, lambda: note_bundle(choice_line(self._chosen, len(heads))))
         self.show, self.close = self._output.show, self._output.freeze
-        self._draw()
+        self.update(None)
 
     def update(self, chosen: int | None) -> None:
         """Show which answer the conversation uses now."""
-        if chosen != self._chosen:
-            self._chosen = chosen
-            self._draw()
+        self._chosen = chosen
+        for number, pick in enumerate(self._picks):
+            is_used = number == chosen
+            with pick.hold_sync():
+                pick.description = f"✓ {number + 1} is used" if is_used else f"Use {number + 1}"
+                pick.button_style = "primary" if is_used else ""
+        self._say(choice_line(chosen, len(self._picks)), "status")
         self._output.update()
 
     def _press(self, number: int) -> None:
@@ -56,18 +60,6 @@ class ChoiceBar:
             self._say(text, role)
         else:
             self.update(number)
-
-    @property
-    def _choice(self) -> str:
-        return choice_line(self._chosen, len(self._picks))
-
-    def _draw(self) -> None:
-        for number, pick in enumerate(self._picks):
-            used = number == self._chosen
-            with pick.hold_sync():
-                pick.description = f"✓ {number + 1} is used" if used else f"Use {number + 1}"
-                pick.button_style = "primary" if used else ""
-        self._say(self._choice, "status")
 
     def _say(self, text: str, role: str) -> None:
         """Show a line below the buttons, and announce it to screen readers."""

@@ -174,6 +174,11 @@ def share_of(info: ContextInfo) -> str:
     return _share(info, info.is_guess and info.used > 0)
 
 
+def share_or_next(info: ContextInfo) -> str:
+    """Return the share of the limit that is used or, above the limit, what the next request does about that."""
+    return (_next_request(info) if info.state == "over" else "") or share_of(info)
+
+
 def _share(info: ContextInfo, about: bool) -> str:
     return words.fill_share(info.fill, about=about) if info.limit else "no room"
 
