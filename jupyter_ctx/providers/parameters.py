@@ -156,7 +156,7 @@ class RefusedParameters:
             self.names |= refused_levels(refusal.places, effort, forms)
         elif is_parameter and name is not None:
             self.names.add(name)
-        elif request.schema is not None and refuses_schema(refusal):
+        elif request.schema is not None and re.search(REFUSES_SCHEMA, refusal.text):
             self.schemas.add(schema_text(request.schema))
 
     def untold(self, lines: Iterable[str]) -> tuple[str, ...]:
@@ -223,11 +223,6 @@ def _pattern(name: str) -> str:
     if "_" in name or name in TELLING:
         return rf"(?i)\b{spelled}(?![a-z0-9_])"
     return rf"(?i)(?:['\"`.]|parameter:? |argument:? ){spelled}\b|\b{spelled}: "
-
-
-def refuses_schema(refusal: Refusal) -> bool:
-    """Return whether a refusal is about the schema, or about the parameter that holds it."""
-    return refusal.code in OF_A_PARAMETER and not refusal.overflow and bool(re.search(REFUSES_SCHEMA, refusal.text))
 
 
 def no_tools(model: str, words: str = "") -> InvalidRequestError:

@@ -37,7 +37,7 @@ class Endless(BaseHTTPRequestHandler):
         _, name, form, *_ = self.path.split("/")
         self.send_response(400 if form == "error" else 200)
         self.send_header("Content-Type", "text/event-stream")
-        if form in ("gzip", "br"):
+        if form == "gzip":
             self.send_header("Content-Encoding", form)
         self.end_headers()
         with suppress(OSError):  # the client has read enough
