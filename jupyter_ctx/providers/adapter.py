@@ -16,12 +16,7 @@ from urllib.request import getproxies, proxy_bypass
 from ..context.context_info import MoneyLeft
 from ..context.windows import ContextWindow, Fact
 from ..conversation.schema_forms import strict_form
-from ..errors import (
-    AuthenticationError,
-    ChatError,
-    ProviderConnectionError,
-    ProviderError,
-)
+from ..errors import AuthenticationError, ChatError, ProviderConnectionError, ProviderError
 from ..runtime.redaction import without_address_keys
 from ..wording.budget_line import budget_line
 from .base import BY_ENVIRONMENT, NO_KEY, Endpoint, ModelInfo, Piece, Provider, Reply, Request

@@ -21,12 +21,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..context.windows import ContextWindow, Fact
-from ..errors import (
-    InvalidRequestError,
-    MissingDependencyError,
-    ModelNotFoundError,
-    ProviderError,
-)
+from ..errors import InvalidRequestError, MissingDependencyError, ModelNotFoundError, ProviderError
 from .base import Endpoint, ModelInfo, Piece, Provider, Reply, Request
 from .model_files import FETCH, MODEL_PACKAGES, find_weights, trained_window
 from .openai_chat import ChatCompletions
