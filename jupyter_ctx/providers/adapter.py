@@ -122,8 +122,9 @@ class Adapter(Provider):
         asked |= request.parameters.keys()
         left_out = sorted([name for name in self._refused.names if name.partition(".")[0] in asked])
         lines = [f"{self.at.model} does not take {name}: sent without it." for name in left_out]
-        if request.effort is not None and (effort is None or not effort.is_as_asked(request.effort)):
-            instead = "sent without it" if effort is None else f"{effort.level} was sent"
+        sent = effort.level if effort is not None else None
+        if request.effort != sent and (request.effort, sent) != ("max", "xhigh"):  # the most that some models have
+            instead = "sent without it" if sent is None else f"{sent} was sent"
             lines.append(f"{self.at.model} does not take effort {request.effort}: {instead}.")
         return lines
 

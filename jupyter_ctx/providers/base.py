@@ -23,14 +23,10 @@ REPR_CHARACTERS = 60  # characters of a text in a terminal's one line
 
 
 class AnswerSchema(NamedTuple):
-    """What an answer must be: a JSON object.
+    """What an answer must be: a JSON object."""
 
-    ``name``: of letters, digits, ``_`` and ``-``.
-    ``json``: the JSON Schema of the object.
-    """
-
-    name: str
-    json: Mapping[str, Any]
+    name: str  # of letters, digits, ``_`` and ``-``
+    json: Mapping[str, Any]  # the JSON Schema of the object
 
 
 @dataclass(frozen=True, slots=True)

@@ -174,11 +174,6 @@ class Refusal(Exception):  # noqa: N818 (the word for it)
         lasts = self.retry_after is None or self.retry_after > LONG_WAIT
         return lasts and any(re.search(USE, each) for each in exhausted) and bool(re.search(LIFTED_BY, said))
 
-    @property
-    def is_page(self) -> bool:
-        """Whether a web page arrived as an answer."""
-        return self.status is None and isinstance(self.body, str) and bool(re.search(HTML_PAGE, self.body[:MAX_BODY]))
-
     def wait(self, delay: float, unnamed: float | None) -> float | None:
         """Return the seconds to wait before a retry, or ``None``: no retry.
 
@@ -218,7 +213,8 @@ class Refusal(Exception):  # noqa: N818 (the word for it)
         if self.code == 404:
             return ModelNotFoundError(f"{model} is not served at {where} ({said}).", model=model)
         again = " Try again later." if self.code in BUSY else ""
-        again = " Is that the address of its API?" if self.is_page else again
+        is_page = self.status is None and re.search(HTML_PAGE, str(self.body)[:MAX_BODY])
+        again = " Is that the address of its API?" if is_page else again
         return ProviderError(f"{where} refused ({self.status or 'in the stream'}): {said}.{again}", status=self.code)
 
     def _limited(self, where: str, said: str) -> ChatError:

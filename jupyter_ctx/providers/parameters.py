@@ -94,10 +94,6 @@ class Effort(NamedTuple):
     form: int  # its number
     fields: Mapping[str, Any]  # that say it
 
-    def is_as_asked(self, level: str) -> bool:
-        """Return whether this is the level that was asked for; ``xhigh`` is the most that some models have."""
-        return self.level == level or (self.level, level) == ("xhigh", "max")
-
     def is_meant(self, name: str | None, words: str) -> bool:
         """Return whether a refusal that names a field, or none, is about how much the model thinks."""
         if name is None:
