@@ -52,11 +52,11 @@ THINKING_SHOWN = frozenset({"summary", "display", "include_thoughts"})  # fields
 # One way to say how much to think: the fields of a request that say each of the levels it has.
 Form = Mapping[str, Mapping[str, Any]]
 
-OFF: Form = {"none": {"thinking": {"type": "disabled"}}}
+THINKING_OFF: Form = {"none": {"thinking": {"type": "disabled"}}}
 ADAPTIVE = {"type": "adaptive", "display": "summarized"}
 EFFORT_ALONE: Form = {level: {"reasoning_effort": level} for level in LEVELS}
 SWITCH: Form = {
-    **OFF,
+    **THINKING_OFF,
     **{level: {"thinking": {"type": "enabled"}, "reasoning_effort": level} for level in ("low", "high", "max")},
 }
 TEMPLATE: Form = {  # servers hand it to a model's template, which knows one of the names
@@ -70,8 +70,11 @@ RESPONSES_FORMS: tuple[Form, ...] = (
     {level: {"reasoning": {"effort": level, "summary": None if level == "none" else "auto"}} for level in LEVELS},
 )
 CLAUDE_FORMS: tuple[Form, ...] = (
-    {**OFF, **{level: {"thinking": ADAPTIVE, "output_config": {"effort": level}} for level in LEVELS[2:]}},
-    {**OFF, **{level: {"thinking": {"type": "enabled", "budget_tokens": n}} for level, n in CLAUDE_BUDGETS.items()}},
+    {**THINKING_OFF, **{level: {"thinking": ADAPTIVE, "output_config": {"effort": level}} for level in LEVELS[2:]}},
+    {
+        **THINKING_OFF,
+        **{level: {"thinking": {"type": "enabled", "budget_tokens": n}} for level, n in CLAUDE_BUDGETS.items()},
+    },
 )
 GEMINI_FORMS: tuple[Form, ...] = (
     {level: {"thinking_config": {"thinking_level": level, "include_thoughts": True}} for level in LEVELS[1:5]},
