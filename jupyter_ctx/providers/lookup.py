@@ -95,8 +95,12 @@ def split_model(model: str) -> tuple[str, str]:
     provider, slash, name = model.partition("/")
     if slash and name:
         return provider, name
-    lists = f" %chat models {provider} lists its models." if provider in provider_names() else ""
-    raise InvalidRequestError(f"No provider in {model!r}: write provider/model, such as local/smollm2.{lists}")
+    if provider in provider_names():
+        raise InvalidRequestError(
+            f"No model in {model!r}: write provider/model, such as local/smollm2. "
+            f"%chat models {provider} lists the models of a provider."
+        )
+    raise InvalidRequestError(f"No provider in {model!r}: write provider/model, such as local/smollm2.")
 
 
 def get_provider(
