@@ -100,7 +100,7 @@ def smollm2() -> Count:
     provider: Any = get_provider("local/smollm2")
     provider.served_window(ask=True)
     with _serving(provider.spec) as server:
-        endpoint = server.provider.at
+        endpoint = server.at
     line = http.client.HTTPConnection(str(endpoint.base_url).split("/")[2])
     headers = {"Authorization": f"Bearer {endpoint.api_key}", "Content-Type": "application/json"}
 

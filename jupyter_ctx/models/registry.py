@@ -289,7 +289,7 @@ class Models:
     def _takes(self, provider: Provider, names: tuple[str, ...]) -> frozenset[str]:
         """Return the kinds of files that a model takes: less than its provider where it is known to read text only."""
         reads = self._stated.says("images", provider, names, ask=False)
-        return provider.takes & provider.converts if reads is False else provider.takes
+        return frozenset() if reads is False else provider.takes
 
     def _names(self, settings: Settings, provider: Provider) -> tuple[str, ...]:
         """Return the names of a model: as asked for, and as its server calls it."""

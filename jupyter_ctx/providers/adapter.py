@@ -5,11 +5,10 @@ An adapter says what is sent to which path, and how the answers are read.
 
 from __future__ import annotations
 
-import re
 from abc import abstractmethod
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any, ClassVar
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
@@ -17,15 +16,10 @@ from urllib.request import getproxies, proxy_bypass
 from ..context.context_info import MoneyLeft
 from ..context.windows import ContextWindow, Fact
 from ..conversation.schema import strict_form
-from ..errors import (
-    AuthenticationError,
-    ChatError,
-    ProviderConnectionError,
-    ProviderError,
-)
+from ..errors import AuthenticationError, ChatError, ProviderConnectionError, ProviderError
 from ..runtime.redaction import without_address_keys
 from ..wording.budget_line import budget_line
-from .base import ModelInfo, Piece, Provider, Reply, Request
+from .base import BY_ENVIRONMENT, NO_KEY, Endpoint, ModelInfo, Piece, Provider, Reply, Request
 from .credit import allowance_in, gateway_of
 from .error_mapping import TOO_LATE, Refusal
 from .http_client import ANSWER, Client, ResponseError, body_bytes, failure, is_this_machine
@@ -35,46 +29,11 @@ from .reply_builder import ReplyBuilder
 from .request_body import encoded, in_prompt, prepared, schema_text, with_parameters
 from .stream_events import AnswerParts
 
-NO_KEY = "none"  # where a server needs none
-BY_ENVIRONMENT = "environment"  # Google's own package finds the way in
 SECRET_LENGTH = 6  # what is shorter is no key, and may be a word of the message
 DELAYS = (0.5, 2.0)  # seconds before a busy server is asked again, while no text has come
 ASK_SECONDS = 2.0  # for what a server says of its models, or of what is left to spend
 COUNTED = frozenset({"model", "messages", "input", "instructions", "system", "text", "output_config", "tools"})
 ASK_TIMES = 3  # some know a window only once the model is loaded
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Endpoint:
-    """Where a model is served, and the peculiarities of that server; without a model, a service."""
-
-    name: str  # what messages call the server
-    model: str = ""  # its name there
-    base_url: str | None = None  # ``None``: the API's own address
-    api_key: str = field(default="", repr=False)  # empty: there is none
-    keys: tuple[str, ...] = ()  # environment variables that may hold the key
-    adapter: type[Adapter] | None = None  # ``None``: that of Chat Completions
-    variable: str = ""  # an environment variable that may hold another address, with ``path`` appended
-    path: str = ""
-    example: str = ""  # such an address, where there is no other
-    self_hosted: bool = False  # whether it is the user's own: it needs no key and may report its window
-    loaded_at: str = ""  # the path of the list of loaded models, where that is not the usual list
-    truncates: str = ""  # how to end the server's silent truncation
-    prices: str | None = None  # its name in the table of prices
-    extra_body: Mapping[str, Any] = field(default_factory=dict)  # parameters sent with every request
-    converts: frozenset[str] = frozenset()  # kinds of files that it turns into text for models that read text only
-    timeout: float = 600.0  # seconds that the server may be silent
-
-    @property
-    def shown_name(self) -> str:
-        """The server's name in messages: its address for a server of the user's own, without what may be a key."""
-        shown = self.base_url if self.base_url and self.self_hosted else self.name
-        return re.sub(r"(?<=://)[^/@]*@", "", shown).partition("?")[0]
-
-    @property
-    def no_key(self) -> str:
-        """What to do where the key is needed and missing."""
-        return f"{self.name} needs a key: set {' or '.join(self.keys)}, or enter one with %chat key {self.name}."
 
 
 class Adapter(Provider):
@@ -94,11 +53,10 @@ class Adapter(Provider):
         self.address = at.base_url or self.own_address
         self.model = f"{at.name}/{at.model}"
         self.endpoint = self.tokenizer = without_address_keys(f"{at.base_url or at.name} {at.model}")
-        self.truncates, self.converts = at.truncates, at.converts
+        self.truncates = at.truncates
         self.catalogue = "" if at.self_hosted else (at.base_url or at.name)
         self._client = Client(self.address, at.timeout)
-        self._card: ModelInfo | None = None  # what a server of the user's own says of the model
-        self._asked = 0
+        self._card, self._asked = ModelInfo(at.model), 0  # what a server of the user's own says of the model
         self._gateway = gateway_of(at.name, {})  # which tells what is left to spend
         self._refused = refused_at(self.endpoint)
 
@@ -123,9 +81,9 @@ class Adapter(Provider):
         asked = {name: value for name, value in self.body(request).items() if name in COUNTED}
         return int(self._ask(self.count_path, asked)["input_tokens"])
 
-    def _served(self) -> ModelInfo | None:
-        """Return what a server of the user's own says of the model; ``None``: it does not say."""
-        return None
+    def _served(self) -> ModelInfo:
+        """Return what a server of the user's own says of the model."""
+        return ModelInfo(self.at.model)
 
     def _learn(self, refusal: Refusal, request: Request) -> None:
         """Learn from a refusal what the model does not take."""
@@ -164,33 +122,33 @@ class Adapter(Provider):
         asked |= request.parameters.keys()
         left_out = sorted([name for name in self._refused.names if name.partition(".")[0] in asked])
         lines = [f"{self.at.model} does not take {name}: sent without it." for name in left_out]
-        if request.effort is not None and (effort is None or not effort.is_as_asked(request.effort)):
-            instead = "sent without it" if effort is None else f"{effort.level} was sent"
+        sent = effort.level if effort is not None else None
+        if request.effort != sent and (request.effort, sent) != ("max", "xhigh"):  # the most that some models have
+            instead = "sent without it" if sent is None else f"{sent} was sent"
             lines.append(f"{self.at.model} does not take effort {request.effort}: {instead}.")
         return lines
 
     def served_window(self, *, ask: bool) -> ContextWindow | None:
         """Return the window that the server reports for the model it runs; hosted services report none."""
-        is_known = self._card is not None and self._card.served is not None
-        if ask and self.at.self_hosted and not is_known and self._asked < ASK_TIMES:
+        if ask and self.at.self_hosted and self._card.served is None and self._asked < ASK_TIMES:
             self._asked += 1
             with suppress(Exception):  # whatever it answers, the window stays unknown
                 self._card = self._served()
-        return self._card.served if self._card else None
+        return self._card.served
 
     def says(self, fact: Fact, *, ask: bool) -> bool | None:
         """Return whether a fact holds of the model, as a server of the user's own said."""
         self.served_window(ask=ask)
-        return self._card.facts.get(fact) if self._card else None
+        return self._card.facts[fact]
 
     def forget_window(self) -> None:
         """Ask the server for its window again the next time."""
-        self._card, self._asked = None, 0
+        self._card, self._asked = ModelInfo(self.at.model), 0
 
     def cards(self) -> tuple[ModelInfo, ...]:
         """Return the models there are, in one request."""
         with self._translating():
-            return self._listed()
+            return read_cards(self._ask(self.list_path))
 
     def count_tokens(self, request: Request) -> int | None:
         """Return the tokens of a request as the provider counts them; ``None`` where it does not, or fails."""
@@ -220,7 +178,7 @@ class Adapter(Provider):
     def _with_options(self, body: Mapping[str, Any], request: Request) -> dict[str, Any]:
         """Return a body with effort and the user's own parameters, without what is refused here."""
         effort = self._effort(request)
-        given = {name: value for name, value in body.items() if value is not None}
+        given = {name: value for name, value in body.items() if value not in (None, "", [])}
         body = with_parameters(given, effort.fields) if effort is not None else given
         body = with_parameters(body, {**self.at.extra_body, **request.parameters})
         return without(body, self._refused.names)
@@ -243,12 +201,8 @@ class Adapter(Provider):
 
     def _ask(self, path: str, body: Mapping[str, Any] | None = None, seconds: float = ASK_SECONDS) -> Any:
         """Return the JSON that the server answers at a path."""
-        given = None if body is None else encoded({name: each for name, each in body.items() if each is not None})
+        given = None if body is None else encoded({name: each for name, each in body.items() if each not in (None, [])})
         return self._client.json(path, self._with_key(), given, seconds=seconds)
-
-    def _listed(self) -> tuple[ModelInfo, ...]:
-        """Return the models in the provider's list."""
-        return read_cards(self._ask(self.list_path))
 
     def _wait(self, error: Exception, delays: list[float], request: Request, known: int) -> float | None:
         """Return the seconds to wait before a retry, or ``None``: no retry. ``delays`` are those left.
@@ -259,11 +213,10 @@ class Adapter(Provider):
         if refusal is not None and self._adapts(refusal, request, known):
             return 0.0
         is_of_tools = refusal is not None and request.tools and tools_error(refusal, self.at.model)
-        if is_of_tools or isinstance(error, ChatError) or not delays:
+        may_be_billed = request.once and (refusal is None or refusal.code in TOO_LATE)
+        if is_of_tools or may_be_billed or isinstance(error, ChatError) or not delays:
             return None
         first, delay = len(delays) == len(DELAYS), delays.pop(0)
-        if request.once and (refusal is None or refusal.code in TOO_LATE):
-            return None
         if refusal is None:
             return delay if failure(error) == "reset" else None
         return refusal.wait(delay, DELAYS[-1] if first else None)
@@ -303,22 +256,20 @@ class Adapter(Provider):
         """Return an error as a ChatError without the key in it."""
         if isinstance(error, Refusal):
             about_tools = tools_error(error, self.at.model) if request and request.tools else None
-            error = about_tools or self._refusal_error(error)
+            error = about_tools or error.error(self.at, self._left(error))
         elif not isinstance(error, ChatError):
             error = self._connection_error(error, begun=begun)
         if len(self.at.api_key) >= SECRET_LENGTH and self.at.api_key != BY_ENVIRONMENT:
             error.args = tuple(str(text).replace(self.at.api_key, "***") for text in error.args)
         return error
 
-    def _refusal_error(self, refusal: Refusal) -> ChatError:
-        at, left = self.at, ""
-        if refusal.is_unpaid:
-            self._gateway = gateway_of(at.name, refusal.headers, str(refusal.body)) or self._gateway
-            found = self.allowance()
-            left = budget_line(found) if found is not None else ""
-        return refusal.error(
-            at.shown_name, at.model, at.name, own=at.self_hosted, keyless=at.api_key == NO_KEY, left=left
-        )
+    def _left(self, refusal: Refusal) -> str:
+        """Return what is left with the key, in words, where money is the cause; empty: that is unknown."""
+        if not refusal.is_unpaid:
+            return ""
+        self._gateway = gateway_of(self.at.name, refusal.headers, str(refusal.body)) or self._gateway
+        found = self.allowance()
+        return budget_line(found) if found is not None else ""
 
     def _connection_error(self, error: Exception, *, begun: bool) -> ChatError:
         where, kind = self.at.shown_name, failure(error)

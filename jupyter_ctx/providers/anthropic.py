@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from itertools import chain
 from typing import Any
 
 from ..context.usage import Usage
@@ -58,11 +57,14 @@ class Anthropic(Adapter):
             "messages": messages,
             "model": self.at.model,
             "cache_control": whole,
-            "output_config": _output_config(form),
+            "output_config": form and {"format": {"schema": form, "type": "json_schema"}},
             "stream": True,
-            "system": system or None,
+            "system": system,
             "temperature": request.temperature,
-            "tools": _tools(request),
+            "tools": [
+                {"name": tool.name, "description": tool.description, "input_schema": tool.json}
+                for tool in request.tools
+            ],
         }
         return _within_length(self._with_options(body, request))
 
@@ -117,10 +119,6 @@ def _within_length(body: dict[str, Any]) -> dict[str, Any]:
     return {**body, "thinking": {**thinking, "budget_tokens": max(LEAST_BUDGET, body["max_tokens"] // 2)}}
 
 
-def _messages(request: Request) -> list[dict[str, Any]]:
-    return list(chain.from_iterable(map(_sent, request.said)))
-
-
 def _sent(message: Message) -> Parts:
     """Return a message; of calls, a second one of their results. Thoughts go back as they came, before the calls."""
     each = message.round
@@ -137,22 +135,13 @@ def _sent(message: Message) -> Parts:
     return [{"role": "assistant", "content": said}, {"role": "user", "content": results}]
 
 
-def _tools(request: Request) -> Parts | None:
-    tools = [{"name": tool.name, "description": tool.description, "input_schema": tool.json} for tool in request.tools]
-    return tools or None
-
-
-def _output_config(form: dict[str, Any] | None) -> dict[str, Any] | None:
-    return None if form is None else {"format": {"schema": form, "type": "json_schema"}}
-
-
 def _cached(request: Request) -> tuple[list[dict[str, Any]], Any, dict[str, Any] | None]:
     """Return the messages, the system prompt and what marks the whole request as one to be cached.
 
     Of requests that begin alike, the mark stands where they part: behind the shared text of the last message, else
     behind the messages before, else behind the system prompt.
     """
-    messages, system = _messages(request), request.system
+    messages, system = [each for message in request.said for each in _sent(message)], request.system
     if not request.cache_key or not request.cache_ttl:
         return messages, system, None
     mark: dict[str, Any] = {"type": "ephemeral", "ttl": request.cache_ttl}

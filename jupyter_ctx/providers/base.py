@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, Protocol
@@ -16,18 +17,16 @@ from ..conversation.messages import Message, StopReason, ToolCall, ToolRound, To
 from ..shown_as import mimebundle
 from ..wording import visible
 
+NO_KEY = "none"  # where a server needs none
+BY_ENVIRONMENT = "environment"  # Google's own package finds the way in
 REPR_CHARACTERS = 60  # characters of a text in a terminal's one line
 
 
 class AnswerSchema(NamedTuple):
-    """What an answer must be: a JSON object.
+    """What an answer must be: a JSON object."""
 
-    ``name``: of letters, digits, ``_`` and ``-``.
-    ``json``: the JSON Schema of the object.
-    """
-
-    name: str
-    json: Mapping[str, Any]
+    name: str  # of letters, digits, ``_`` and ``-``
+    json: Mapping[str, Any]  # the JSON Schema of the object
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,6 +176,38 @@ class ModelInfo(NamedTuple):
         return {"images": self.images, "thinking": self.thinks, "tools": self.tools}
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Endpoint:
+    """Where a model is served, and the peculiarities of that server; without a model, a service."""
+
+    name: str  # what messages call the server
+    model: str = ""  # its name there
+    base_url: str | None = None  # ``None``: the API's own address
+    api_key: str = field(default="", repr=False)  # empty: there is none
+    keys: tuple[str, ...] = ()  # environment variables that may hold the key
+    adapter: Callable[[Endpoint], Provider] | None = None  # ``None``: that of Chat Completions
+    variable: str = ""  # an environment variable that may hold another address, with ``path`` appended
+    path: str = ""
+    example: str = ""  # such an address, where there is no other
+    self_hosted: bool = False  # whether it is the user's own: it needs no key and may report its window
+    loaded_at: str = ""  # the path of the list of loaded models, where that is not the usual list
+    truncates: str = ""  # how to end the server's silent truncation
+    prices: str | None = None  # its name in the table of prices
+    extra_body: Mapping[str, Any] = field(default_factory=dict)  # parameters sent with every request
+    timeout: float = 600.0  # seconds that the server may be silent
+
+    @property
+    def shown_name(self) -> str:
+        """The server's name in messages: its address for a server of the user's own, without what may be a key."""
+        shown = self.base_url if self.base_url and self.self_hosted else self.name
+        return re.sub(r"(?<=://)[^/@]*@", "", shown).partition("?")[0]
+
+    @property
+    def no_key(self) -> str:
+        """What to do where the key is needed and missing."""
+        return f"{self.name} needs a key: set {' or '.join(self.keys)}, or enter one with %chat key {self.name}."
+
+
 class SupportsStream(Protocol):
     """What ``Chat(provider=…)`` takes: any object with the method ``stream`` of a :class:`Provider`."""
 
@@ -221,7 +252,6 @@ class Provider(ABC):
     ``tokenizer``: names who counts tokens; models with the same one share what replies teach of their counts.
     ``sends_reserve``: whether the API needs ``max_tokens``, so that the room kept for a reply is sent.
     ``takes``: the kinds of attachments that can be sent, of ``"image"`` and ``"pdf"``.
-    ``converts``: the kinds that it turns into text for models that read text only.
     ``takes_schema``: whether :meth:`stream` heeds ``Request.schema``; where not, the last message tells it.
     ``takes_tools``: whether :meth:`stream` heeds ``Request.tools`` and messages with a ``round``.
     ``reports_logprobs``: whether :meth:`stream` heeds ``Request.top_logprobs``.
@@ -234,7 +264,6 @@ class Provider(ABC):
     tokenizer: str = ""
     sends_reserve: bool = False
     takes: frozenset[str] = frozenset()
-    converts: frozenset[str] = frozenset()
     takes_schema: bool = False
     takes_tools: bool = False
     reports_logprobs: bool = False

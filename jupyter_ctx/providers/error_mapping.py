@@ -18,6 +18,7 @@ from ..errors import (
     ProviderError,
     RateLimitError,
 )
+from .base import NO_KEY, Endpoint
 
 WORDS_FOR = {  # an error inside a stream carries a word instead of a status, Gemini's bad key one beside a 400
     401: "apikeyinvalid unauthenticated authentication invalidapikey",
@@ -87,11 +88,10 @@ class Refusal(Exception):  # noqa: N818 (the word for it)
         """What the body says, in plain English."""
         return plain_text(self.parts)
 
-    @cached_property
-    def fields(self) -> list[BodyPart]:
-        """The fields that hold a text or a number, the innermost first."""
-        fields = (part for part in self.parts if part.name and type(part.value) in (str, int, float))
-        return sorted(fields, key=lambda part: -part.depth)
+    def _values(self, *names: str) -> list[Any]:
+        """Return the texts and numbers in fields of these names, the innermost first, there in the order of names."""
+        fields = [part for part in self.parts if part.name in names and type(part.value) in (str, int, float)]
+        return [part.value for part in sorted(fields, key=lambda part: (-part.depth, names.index(part.name)))]
 
     @cached_property
     def code(self) -> int | None:
@@ -104,21 +104,20 @@ class Refusal(Exception):  # noqa: N818 (the word for it)
     @cached_property
     def text(self) -> str:
         """What the provider says, in one line: its innermost message."""
-        messages = [part for part in self.fields if part.name in OWN_WORDS and isinstance(part.value, str)]
-        messages.sort(key=lambda part: (-part.depth, OWN_WORDS.index(part.name)))
+        messages = [value for value in self._values(*OWN_WORDS) if value and isinstance(value, str)]
         whole = self.parts[0].value
-        said = next((part.value for part in messages if part.value), whole if isinstance(whole, str) else self.body)
+        said = next(iter(messages), whole if isinstance(whole, str) else self.body)
         return " ".join(_without_page(str(said or "")[:MAX_BODY]).split())
 
     @cached_property
     def marks(self) -> list[Any]:
         """The codes and types of the error, the innermost first."""
-        return [part.value for part in self.fields if part.name in ("reason", "code", "type", "status", "status_code")]
+        return self._values("reason", "code", "type", "status", "status_code")
 
     @cached_property
     def parameter(self) -> str:
         """The name in the field that OpenAI's errors have for the parameter that is refused."""
-        return next((str(part.value) for part in self.fields if part.name == "param" and part.value), "")
+        return next((str(value) for value in self._values("param") if value), "")
 
     @cached_property
     def places(self) -> str:
@@ -143,8 +142,8 @@ class Refusal(Exception):  # noqa: N818 (the word for it)
     @cached_property
     def retry_after(self) -> float | None:
         """Seconds to wait, where the provider names them: in a header, in a field, or in words."""
-        fields = (part.value for part in self.fields if part.name in TIME_FIELDS)
-        times = (*map(_time_of, (self.headers.get("retry-after"), *fields)), _time_in_words(self.text))
+        named = map(_time_of, (self.headers.get("retry-after"), *self._values(*TIME_FIELDS)))
+        times = (*named, _time_in_words(self.text))
         return next((seconds for seconds in times if seconds is not None), None)
 
     @cached_property
@@ -174,11 +173,6 @@ class Refusal(Exception):  # noqa: N818 (the word for it)
         lasts = self.retry_after is None or self.retry_after > LONG_WAIT
         return lasts and any(re.search(USE, each) for each in exhausted) and bool(re.search(LIFTED_BY, said))
 
-    @property
-    def is_page(self) -> bool:
-        """Whether a web page arrived as an answer."""
-        return self.status is None and isinstance(self.body, str) and bool(re.search(HTML_PAGE, self.body[:MAX_BODY]))
-
     def wait(self, delay: float, unnamed: float | None) -> float | None:
         """Return the seconds to wait before a retry, or ``None``: no retry.
 
@@ -191,15 +185,9 @@ class Refusal(Exception):  # noqa: N818 (the word for it)
             return self.retry_after if self.retry_after <= MAX_RETRY_WAIT else None
         return unnamed if self.code == 429 else delay
 
-    def error(
-        self, where: str, model: str, key_for: str = "", *, own: bool = False, keyless: bool = False, left: str = ""
-    ) -> ChatError:
-        """Return the ChatError for this refusal.
-
-        ``key_for`` names the provider or address that the key was for; ``own``: whether the address was given by
-        the user, and may be wrong; ``keyless``: whether no key was sent; ``left``: what is left with the key, in words.
-        """
-        said = (self.words or "it said no more").rstrip(".")
+    def error(self, at: Endpoint, left: str = "") -> ChatError:
+        """Return the ChatError for this refusal; ``left``: what is left with the key, in words."""
+        where, model, said = at.shown_name, at.model, (self.words or "it said no more").rstrip(".")
         if self.overflow:
             return ContextOverflowError(
                 self.words, used=self.overflow.input_tokens, limit=self.overflow.context_window, overflow=self.overflow
@@ -214,17 +202,18 @@ class Refusal(Exception):  # noqa: N818 (the word for it)
         if self.exceeds_size:
             return ContextOverflowError(said, overflow=Overflow(), by_bytes=True)
         if self.code in (401, 403):
-            another = f"%chat key {key_for or where}".partition("?")[0]
-            if keyless:
+            another = f"%chat key {at.name or where}".partition("?")[0]
+            if at.api_key == NO_KEY:
                 return AuthenticationError(f"{where} wants a key, and none was given ({said}): {another} asks for it.")
             return AuthenticationError(f"{where} rejected the key ({said}): {another} asks for another.")
-        if self.code == 404 and own and not re.search(rf"(?i)\bmodels?\b|{re.escape(model)}", self.text):
+        if self.code == 404 and at.self_hosted and not re.search(rf"(?i)\bmodels?\b|{re.escape(model)}", self.text):
             text = f"Nothing answers at {where} ({said}): is the address right? Most end in /v1."
             return ModelNotFoundError(text, model=model)
         if self.code == 404:
             return ModelNotFoundError(f"{model} is not served at {where} ({said}).", model=model)
         again = " Try again later." if self.code in BUSY else ""
-        again = " Is that the address of its API?" if self.is_page else again
+        is_page = self.status is None and re.search(HTML_PAGE, str(self.body)[:MAX_BODY])
+        again = " Is that the address of its API?" if is_page else again
         return ProviderError(f"{where} refused ({self.status or 'in the stream'}): {said}.{again}", status=self.code)
 
     def _limited(self, where: str, said: str) -> ChatError:

@@ -7,14 +7,14 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
-from itertools import chain, groupby
+from itertools import groupby
 from typing import Any
 
 from ..context.usage import Usage
 from ..conversation.messages import Attachment, Message, ToolRound
 from ..errors import AuthenticationError, MissingDependencyError
-from .adapter import BY_ENVIRONMENT, Adapter
-from .base import Piece, Request, Thought
+from .adapter import Adapter
+from .base import BY_ENVIRONMENT, Piece, Request, Thought
 from .logprobs import reported_tokens
 from .parameters import GEMINI_FORMS
 from .reply_builder import ReplyBuilder
@@ -69,7 +69,7 @@ class Google(Adapter):
         named = {_in_json(name): value for name, value in self.body(request).items()}
         config = {name: value for name, value in named.items() if name not in BESIDE_CONFIG}
         beside = {name: value for name, value in named.items() if name in BESIDE_CONFIG}
-        body = {"contents": _all_contents(told.said), "generationConfig": config, **beside}
+        body = {"contents": _contents(told.said), "generationConfig": config, **beside}
         path = f"{self._address('streamGenerateContent')}?alt=sse"
         return self._client.open(path, self._with_key(), encoded(body))
 
@@ -78,7 +78,7 @@ class Google(Adapter):
         request, _ = self._structured(request)
         told = "\n".join([*filter(None, [request.system]), *map(json.dumps, _declarations(request))])
         system = (Message("user", told),) if told else ()
-        asked = {"contents": _all_contents((*system, *request.said))}
+        asked = {"contents": _contents((*system, *request.said))}
         return int(self._ask(self._address("countTokens"), asked)["totalTokens"])
 
     def _read(self, events: Iterator[dict[str, Any]], reply: ReplyBuilder) -> Iterator[Piece]:
@@ -132,16 +132,14 @@ def _credentials(default: Callable[..., Any]) -> Any:
     return default(scopes=["https://www.googleapis.com/auth/cloud-platform"])
 
 
-def _all_contents(messages: Iterable[Message]) -> Parts:
-    return [*chain.from_iterable(map(_contents, messages))]
-
-
-def _contents(message: Message) -> Parts:
-    if message.round is not None:
-        return _round(message, message.round)
-    parts = [_part(attachment) for attachment in message.attachments]
-    said = [{"text": message.content}] if message.content or not parts else []
-    return [{"parts": [*parts, *said], "role": GEMINI_ROLES[message.role]}]
+def _contents(messages: Iterable[Message]) -> Parts:
+    contents = Parts()
+    for message in messages:
+        parts = [_part(attachment) for attachment in message.attachments]
+        said = [{"text": message.content}] if message.content or not parts else []
+        plain = {"parts": [*parts, *said], "role": GEMINI_ROLES[message.role]}
+        contents += [plain] if message.round is None else _round(message, message.round)
+    return contents
 
 
 def _round(message: Message, each: ToolRound) -> Parts:

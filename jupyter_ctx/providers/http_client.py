@@ -100,7 +100,7 @@ class Client:
             raise Refusal(response.status_code, _beginning(response), response.headers)
 
     def json(self, path: str, headers: Mapping[str, str], body: bytes | None = None, *, seconds: float) -> Any:
-        """Return the JSON that the server answers. Raises Refusal, and ValueError for anything else."""
+        """Return the JSON that the server answers. Raises a Refusal, and ValueError for anything else."""
         try:
             response = self.open(path, headers, body, seconds=seconds)
         except Exception as error:
@@ -145,25 +145,17 @@ class Client:
 
 
 def body_bytes(response: Any, most: int = BODY) -> Iterator[bytes]:
-    """Yield the bytes of a response. Raises ResponseError for more than the bound."""
-    encoding = response.headers.get("content-encoding", "identity")
-    if encoding not in ("identity", "gzip"):
-        raise ResponseError(f"compressed its reply as {encoding[:20]!r}, which was not asked for.")
-    size, chunks = 0, response.iter_raw()
-    for chunk in _unpacked(chunks) if encoding == "gzip" else chunks:
-        size += len(chunk)
-        if size > most:
-            raise too_long("a reply", most)
-        yield chunk
-
-
-def _unpacked(chunks: Iterator[bytes]) -> Iterator[bytes]:
-    """Yield what some gateways pack unasked, a bounded part at a time."""
-    unpack = zlib.decompressobj(wbits=31)
-    for packed in chunks:
-        while packed:
-            yield unpack.decompress(packed, UNPACKED)
-            packed = unpack.unconsumed_tail
+    """Yield the bytes of a response, unpacked where a gateway packs them unasked. Raises ResponseError for too many."""
+    size, unpack = 0, zlib.decompressobj(wbits=31) if response.headers.get("content-encoding") == "gzip" else None
+    for packed in response.iter_raw():
+        chunk = packed
+        while chunk:
+            part = unpack.decompress(chunk, UNPACKED) if unpack else chunk
+            chunk = unpack.unconsumed_tail if unpack else b""
+            size += len(part)
+            if size > most:
+                raise too_long("a reply", most)
+            yield part
 
 
 def _beginning(response: Any) -> str:

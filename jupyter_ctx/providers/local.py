@@ -21,14 +21,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..context.windows import ContextWindow, Fact
-from ..errors import (
-    InvalidRequestError,
-    MissingDependencyError,
-    ModelNotFoundError,
-    ProviderError,
-)
-from .adapter import Endpoint
-from .base import ModelInfo, Piece, Provider, Reply, Request
+from ..errors import InvalidRequestError, MissingDependencyError, ModelNotFoundError, ProviderError
+from .base import Endpoint, ModelInfo, Piece, Provider, Reply, Request
 from .model_files import FETCH, MODEL_PACKAGES, find_weights, trained_window
 from .openai_chat import ChatCompletions
 
@@ -75,7 +69,7 @@ class LocalProvider(Provider):
         if request.top_logprobs:  # the probabilities that are told are those without a penalty
             request = replace(request, parameters={"repeat_penalty": 1.0, **request.parameters})
         with _serving(self.spec) as server:
-            yield from server.provider.stream(request)
+            yield from server.stream(request)
 
     def served_window(self, *, ask: bool) -> ContextWindow | None:
         """Return the window that the server is started with."""
@@ -89,7 +83,7 @@ class LocalProvider(Provider):
         if fact != "tools" or not ask:
             return None
         with _serving(self.spec) as server:
-            return server.provider.says(fact, ask=True)
+            return server.says(fact, ask=True)
 
     def cards(self) -> tuple[ModelInfo, ...]:
         """Return the installed models, each with the window that it is started with under that name."""
@@ -99,34 +93,31 @@ class LocalProvider(Provider):
     def count_tokens(self, request: Request) -> int | None:
         """Return the tokens of a request as the model's own server counts them."""
         with _serving(self.spec) as server:
-            return server.provider.count_tokens(request)
+            return server.count_tokens(request)
 
     def beside(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
         """Return what the model's own server answers at a path beside OpenAI's API."""
         with _serving(self.spec) as server:
-            return server.provider.beside(path, body)
+            return server.beside(path, body)
 
     def close(self) -> None:
         """End every open response."""
-        running = _running.get(self.spec)
-        if running:
-            running.provider.close()
+        if self.spec in _running:
+            _running[self.spec].close()
 
 
-class _Server:
-    """One running server, the adapter that talks to it with a key of its own, and how many answers are not ended."""
+class _Server(ChatCompletions):
+    """One running server, asked with a key of its own, and how many answers are not ended."""
 
     def __init__(self, spec: Spec) -> None:
         key = os.urandom(24).hex()
         self.open_answers = 0
         self._server: Any = _start(spec, key)
         address = f"{self._server.listening_address}/v1"
-        self.provider = ChatCompletions(
-            Endpoint("local", "local", address, key, self_hosted=True, extra_body={"repeat_penalty": 1.1})
-        )
+        super().__init__(Endpoint("local", "local", address, key, self_hosted=True, extra_body={"repeat_penalty": 1.1}))
 
-    def close(self) -> None:
-        self.provider.close()
+    def stop(self) -> None:
+        self.close()
         self._server = None
 
 
@@ -154,7 +145,7 @@ def _has_room() -> bool:
     """Let the server go that was used the longest ago and has no open answer, where there are too many."""
     idle = [spec for spec, server in _running.items() if not server.open_answers]
     if len(_running) >= MOST_SERVERS and idle:
-        _running.pop(idle[0]).close()
+        _running.pop(idle[0]).stop()
     return len(_running) < MOST_SERVERS
 
 
@@ -163,7 +154,7 @@ def stop_servers() -> None:
     """Stop all local models."""
     with _free:
         while _running:
-            _running.popitem()[1].close()
+            _running.popitem()[1].stop()
         _free.notify_all()
 
 

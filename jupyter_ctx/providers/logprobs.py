@@ -28,7 +28,9 @@ def reported_tokens(reported: Any) -> list[TokenLogprob]:
 def text_tokens(provider: Provider, text: str) -> Sequence[Token] | None:
     """Return the tokens that a model cuts a text into; ``None``: nobody there tells them. Raises a ChatError."""
     answer = provider.beside("/tokenize", {"content": text, "with_pieces": True})
-    return [Token(_piece_bytes(each.get("piece")), each.get("id")) for each in dicts_in(answer.get("tokens"))] or None
+    pieces = [(each["piece"], each.get("id")) for each in dicts_in(answer.get("tokens"))]
+    # the bytes are listed where they are a part of a character
+    return [Token(each.encode() if isinstance(each, str) else bytes(each), name) for each, name in pieces] or None
 
 
 def next_tokens(provider: Provider, text: str, more: Sequence[Token]) -> Sequence[Token] | None:
@@ -56,8 +58,3 @@ def _tokens(reported: Iterable[Mapping[str, Any]]) -> list[Token]:
         if isinstance(logprob, int | float) and isfinite(logprob):
             tokens.append(Token(data, each.get("id", each.get("tokenId")), float(logprob)))
     return tokens
-
-
-def _piece_bytes(piece: Any) -> bytes:
-    """Return the bytes of a token, which are listed where they are a part of a character."""
-    return piece.encode() if isinstance(piece, str) else bytes(piece)

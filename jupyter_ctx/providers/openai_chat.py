@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from itertools import groupby
 from typing import Any
 
 from ..context.usage import Usage
 from ..conversation.messages import Message, ToolRound
-from .adapter import ASK_SECONDS, Adapter, Endpoint
-from .base import ModelInfo, Piece, Request, Thought
+from .adapter import ASK_SECONDS, Adapter
+from .base import Endpoint, ModelInfo, Piece, Request, Thought
 from .error_mapping import Refusal
 from .logprobs import reported_tokens
 from .model_lists import find_row, model_info
@@ -20,14 +19,6 @@ from .reply_builder import ReplyBuilder
 from .request_body import Parts, as_message, as_part, content, in_prompt, sent_calls, sent_state, written_state
 from .stream_events import DONE, count, dict_at, dicts_in, text_at
 from .think_tags import Splitter, late_thought
-
-
-class OpenAIAdapter(Adapter):
-    """A model behind one of OpenAI's two APIs."""
-
-    own_address = "https://api.openai.com/v1"
-    list_path = "/models"
-    reports_logprobs = True
 
 
 def usage_of(reported: Mapping[str, Any]) -> Usage | None:
@@ -56,6 +47,7 @@ def usage_of(reported: Mapping[str, Any]) -> Usage | None:
     return Usage(sent, said, read, min(written, sent - read), thought)
 
 
+OPENAI = "https://api.openai.com/v1"
 LENGTH, NEWER_LENGTH = "max_tokens", "max_completion_tokens"
 _API = "completions"
 REASONING, DETAILS = "reasoning_content", "reasoning_details"  # which some servers want back with the calls
@@ -65,10 +57,11 @@ COUNT_PATH = "/v1/chat/completions/input_tokens"
 OF_RESULTS = "(The files in these results.)"
 
 
-class ChatCompletions(OpenAIAdapter):
+class ChatCompletions(Adapter):
     """A model behind an OpenAI-compatible endpoint."""
 
-    path = "/chat/completions"
+    own_address, list_path, path = OPENAI, "/models", "/chat/completions"
+    reports_logprobs = True
 
     def __init__(self, at: Endpoint) -> None:
         super().__init__(at)
@@ -94,11 +87,8 @@ class ChatCompletions(OpenAIAdapter):
 
     def _count(self, request: Request) -> int | None:
         """Return the count of a server of the user's own: llama.cpp has a path for it."""
-        if not self.at.self_hosted or COUNT_PATH in self._missing:
-            return None
         asked = {"model": self.at.model, "messages": self._messages(request), "tools": _tools(request)}
-        tokens = count(self._said_at(COUNT_PATH, asked), "input_tokens")
-        self._missing |= set() if tokens else {COUNT_PATH}
+        tokens = count(self._said_at(COUNT_PATH, asked), "input_tokens") if self.at.self_hosted else 0
         return tokens or None
 
     def beside(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
@@ -110,14 +100,17 @@ class ChatCompletions(OpenAIAdapter):
 
     def _said_at(self, path: str, body: dict[str, Any] | None = None, seconds: float = ASK_SECONDS) -> dict[str, Any]:
         """Return the object that the server answers at a path beside OpenAI's API; empty: it has none there."""
+        if path in self._missing:
+            return {}
         try:
             return dict_at({"said": self._ask(self._root + path, body, seconds)}, "said")
-        except (Refusal, ValueError):  # another answer than JSON
+        except (Refusal, ValueError) as error:  # another answer than JSON
+            self._missing |= {path} if getattr(error, "code", 404) == 404 else set()
             return {}
 
     def _read(self, events: Iterator[dict[str, Any]], reply: ReplyBuilder) -> Iterator[Piece]:
         splitter, reports, refused = Splitter(), list[dict[str, Any]](), ""
-        kept = defaultdict[str, list[Any]](list)
+        details, names = Parts(), set[str]()  # of the reasoning
         for event in events:
             choice = _choice(event)
             for place in (event, event.get("x_groq"), choice):  # Groq's, and Moonshot's
@@ -128,7 +121,8 @@ class ChatCompletions(OpenAIAdapter):
             delta = _delta(choice, is_first=not (reply.pieces or reply.calls)) if choice else {}
             refused += delta.get("refusal") or ""
             if reply.offers_tools:
-                _keep(delta, kept)
+                details += dicts_in(delta.get(DETAILS))
+                names |= {name for name in (REASONING, "reasoning") if text_at(delta, name)}
                 _take_calls(delta, reply)
             for piece in _pieces(delta):
                 yield from splitter.feed(piece) if isinstance(piece, str) else (piece,)
@@ -141,7 +135,7 @@ class ChatCompletions(OpenAIAdapter):
         if all(isinstance(piece, str) for piece in reply.pieces):
             reply.corrected = late_thought("".join(map(str, reply.pieces)))
         reply.refuse(refused)
-        reply.state = written_state(_API, _state(kept, reply)) if reply.calls else ""
+        reply.state = written_state(_API, _state(details, names, reply)) if reply.calls else ""
 
     def _learn(self, refusal: Refusal, request: Request) -> None:
         """Learn what the model does not take; where that is the usual name of the reply's length, a newer is sent."""
@@ -167,12 +161,7 @@ class ChatCompletions(OpenAIAdapter):
         """Return what Ollama says of a model by its name, and llama.cpp of its one model; empty: nothing."""
         if self.at.loaded_at == OLLAMA_LOADED:
             return self._said_at("/api/show", {"model": self.at.model})
-        if self.at.loaded_at or "/props" in self._missing:
-            return {}
-        said = self._said_at("/props")
-        if not said:
-            self._missing.add("/props")
-        return said
+        return {} if self.at.loaded_at else self._said_at("/props")
 
     def _messages(self, request: Request) -> Parts:
         """Return the messages; the last prompt tells the schema, since many servers constrain the answer only."""
@@ -218,11 +207,11 @@ def _response_format(request: Request, form: dict[str, Any] | None) -> dict[str,
     return {"type": "json_schema", "json_schema": {"name": request.schema.name, "schema": form, "strict": True}}
 
 
-def _tools(request: Request) -> Parts | None:
+def _tools(request: Request) -> Parts:
     return [
         {"type": "function", "function": {"name": tool.name, "description": tool.description, "parameters": tool.json}}
         for tool in request.tools
-    ] or None
+    ]
 
 
 def _take_calls(delta: dict[str, Any], reply: ReplyBuilder) -> None:
@@ -234,28 +223,22 @@ def _take_calls(delta: dict[str, Any], reply: ReplyBuilder) -> None:
         reply.call(at, text_at(part, "id"), text_at(called, "name"), called.get("arguments") or "", extra)
 
 
-def _keep(delta: dict[str, Any], kept: dict[str, list[Any]]) -> None:
-    """Keep the reasoning in a piece of the answer as it came."""
-    for name in (REASONING, "reasoning"):
-        kept[name] += filter(None, [text_at(delta, name)])
-    kept[DETAILS] += dicts_in(delta.get(DETAILS))
-
-
-def _state(kept: dict[str, list[Any]], reply: ReplyBuilder) -> dict[str, Any]:
-    """Return what goes back with the results: fields of the message, and under ``calls`` those of each call.
+def _state(details: Parts, names: set[str], reply: ReplyBuilder) -> dict[str, Any]:
+    """Return what goes back with the results: the reasoning as it came, and under ``calls`` fields of each call.
 
     OpenRouter's reasoning goes back in whole parts; its texts come in pieces.
     """
-    details = Parts()
-    for (kind, _), group in groupby(kept[DETAILS], lambda each: (each.get("type"), each.get("index"))):
+    whole = Parts()
+    for (kind, _), group in groupby(details, lambda each: (each.get("type"), each.get("index"))):
         pieces = list(group)
         if kind == "reasoning.text":
-            whole = {name: value for piece in pieces for name, value in piece.items() if value is not None}
-            pieces = [{**whole, "text": _texts(pieces)}]
-        details += pieces
-    fields = {DETAILS: details} if details else {name: "".join(kept[name]) for name in (REASONING, "reasoning")}
+            fields = {name: value for piece in pieces for name, value in piece.items() if value is not None}
+            pieces = [{**fields, "text": _texts(pieces)}]
+        whole += pieces
+    thinking = "".join([piece.text for piece in reply.pieces if isinstance(piece, Thought)])
     calls = [call.extra for call in reply.calls]
-    return {name: value for name, value in {**fields, "calls": any(calls) and calls}.items() if value}
+    reasoning = {DETAILS: whole} if whole else dict.fromkeys(names, thinking)
+    return {**reasoning, "calls": calls} if any(calls) else reasoning
 
 
 def _choice(event: dict[str, Any]) -> dict[str, Any]:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator
-from itertools import chain
 from typing import Any
 
 from ..conversation.messages import Attachment, Message
+from .adapter import Adapter
 from .base import Piece, Request, Thought
 from .error_mapping import Refusal
 from .logprobs import reported_tokens
-from .openai_chat import OpenAIAdapter, usage_of
+from .openai_chat import OPENAI, usage_of
 from .parameters import RESPONSES_FORMS
 from .reply_builder import ReplyBuilder
 from .request_body import Parts, as_message, content, data_url, is_call, sent_calls, sent_parts, written_state
@@ -20,7 +20,7 @@ from .stream_events import dict_at, dicts_in, text_at
 
 ENDS = frozenset({"response.completed", "response.incomplete", "response.failed", "response.cancelled"})
 _API = "responses"
-ENCRYPTED = "reasoning.encrypted_content"
+ENCRYPTED, LOGPROBS = "reasoning.encrypted_content", "message.output_text.logprobs"
 SENT_BACK = ("reasoning", "message", "function_call")
 BILLED = {"OpenAI-Organization": "OPENAI_ORG_ID", "OpenAI-Project": "OPENAI_PROJECT_ID"}
 FAILED = {"message": "the response failed, and no reason was given"}
@@ -30,11 +30,12 @@ THOUGHTS = {  # what comes as a thought, and what numbers its parts
 }
 
 
-class Responses(OpenAIAdapter):
+class Responses(Adapter):
     """A model behind the Responses API. Nothing of a conversation is kept there (``store`` is off)."""
 
-    path = "/responses"
+    own_address, list_path, path = OPENAI, "/models", "/responses"
     count_path = "/responses/input_tokens"
+    reports_logprobs = True
     efforts = RESPONSES_FORMS
 
     def _headers(self) -> dict[str, str]:
@@ -48,13 +49,13 @@ class Responses(OpenAIAdapter):
         body = {
             "model": self.at.model,
             "stream": True,
-            "input": _input(told),
-            "instructions": told.system or None,
+            "input": [item for message in told.said for item in _items(message)],
+            "instructions": told.system,
             "max_output_tokens": request.max_tokens,
             "prompt_cache_key": request.cache_key,
             "store": False,
             "temperature": request.temperature,
-            "include": _included(request),
+            "include": [LOGPROBS] * bool(request.top_logprobs) + [ENCRYPTED] * bool(request.tools),
             "top_logprobs": request.top_logprobs or None,
             "text": _text_format(request, form),
             "tools": _tools(request),
@@ -84,10 +85,6 @@ class Responses(OpenAIAdapter):
                 items = dict[object, dict[str, Any]](enumerate(dicts_in(response.get("output")))) or items
         _take_calls(items, reply)
         reply.refuse(refused)
-
-
-def _input(request: Request) -> list[dict[str, Any]]:
-    return list(chain.from_iterable(map(_items, request.said)))
 
 
 def _items(message: Message) -> Parts:
@@ -120,18 +117,13 @@ def _take_calls(items: dict[object, dict[str, Any]], reply: ReplyBuilder) -> Non
         reply.state = written_state(_API, kept)
 
 
-def _included(request: Request) -> list[str] | None:
-    logprobs = ["message.output_text.logprobs"] if request.top_logprobs else []
-    return [*logprobs, *([ENCRYPTED] if request.tools else [])] or None
-
-
-def _tools(request: Request) -> list[dict[str, Any]] | None:
+def _tools(request: Request) -> Parts:
     """Return the functions, with parameters that may be left out: a strict mode has none."""
     return [
         {"type": "function", "name": tool.name, "description": tool.description, "parameters": tool.json,
          "strict": False}
         for tool in request.tools
-    ] or None  # fmt: skip
+    ]  # fmt: skip
 
 
 def _text_format(request: Request, form: dict[str, Any] | None) -> dict[str, Any] | None:

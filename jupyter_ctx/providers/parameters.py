@@ -52,11 +52,11 @@ THINKING_SHOWN = frozenset({"summary", "display", "include_thoughts"})  # fields
 # One way to say how much to think: the fields of a request that say each of the levels it has.
 Form = Mapping[str, Mapping[str, Any]]
 
-OFF: Form = {"none": {"thinking": {"type": "disabled"}}}
+THINKING_OFF: Form = {"none": {"thinking": {"type": "disabled"}}}
 ADAPTIVE = {"type": "adaptive", "display": "summarized"}
 EFFORT_ALONE: Form = {level: {"reasoning_effort": level} for level in LEVELS}
 SWITCH: Form = {
-    **OFF,
+    **THINKING_OFF,
     **{level: {"thinking": {"type": "enabled"}, "reasoning_effort": level} for level in ("low", "high", "max")},
 }
 TEMPLATE: Form = {  # servers hand it to a model's template, which knows one of the names
@@ -70,8 +70,11 @@ RESPONSES_FORMS: tuple[Form, ...] = (
     {level: {"reasoning": {"effort": level, "summary": None if level == "none" else "auto"}} for level in LEVELS},
 )
 CLAUDE_FORMS: tuple[Form, ...] = (
-    {**OFF, **{level: {"thinking": ADAPTIVE, "output_config": {"effort": level}} for level in LEVELS[2:]}},
-    {**OFF, **{level: {"thinking": {"type": "enabled", "budget_tokens": n}} for level, n in CLAUDE_BUDGETS.items()}},
+    {**THINKING_OFF, **{level: {"thinking": ADAPTIVE, "output_config": {"effort": level}} for level in LEVELS[2:]}},
+    {
+        **THINKING_OFF,
+        **{level: {"thinking": {"type": "enabled", "budget_tokens": n}} for level, n in CLAUDE_BUDGETS.items()},
+    },
 )
 GEMINI_FORMS: tuple[Form, ...] = (
     {level: {"thinking_config": {"thinking_level": level, "include_thoughts": True}} for level in LEVELS[1:5]},
@@ -93,10 +96,6 @@ class Effort(NamedTuple):
     level: str
     form: int  # its number
     fields: Mapping[str, Any]  # that say it
-
-    def is_as_asked(self, level: str) -> bool:
-        """Return whether this is the level that was asked for; ``xhigh`` is the most that some models have."""
-        return self.level == level or (self.level, level) == ("xhigh", "max")
 
     def is_meant(self, name: str | None, words: str) -> bool:
         """Return whether a refusal that names a field, or none, is about how much the model thinks."""
@@ -156,7 +155,7 @@ class RefusedParameters:
             self.names |= refused_levels(refusal.places, effort, forms)
         elif is_parameter and name is not None:
             self.names.add(name)
-        elif request.schema is not None and refuses_schema(refusal):
+        elif request.schema is not None and re.search(REFUSES_SCHEMA, refusal.text):
             self.schemas.add(schema_text(request.schema))
 
     def untold(self, lines: Iterable[str]) -> tuple[str, ...]:
@@ -223,11 +222,6 @@ def _pattern(name: str) -> str:
     if "_" in name or name in TELLING:
         return rf"(?i)\b{spelled}(?![a-z0-9_])"
     return rf"(?i)(?:['\"`.]|parameter:? |argument:? ){spelled}\b|\b{spelled}: "
-
-
-def refuses_schema(refusal: Refusal) -> bool:
-    """Return whether a refusal is about the schema, or about the parameter that holds it."""
-    return refusal.code in OF_A_PARAMETER and not refusal.overflow and bool(re.search(REFUSES_SCHEMA, refusal.text))
 
 
 def no_tools(model: str, words: str = "") -> InvalidRequestError:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -89,10 +89,8 @@ class PluginProvider(Provider):
         with self._naming():
             return default if method is None else method(*args, **named)
 
-    @contextmanager
-    def _naming(self) -> Iterator[None]:
-        with _raising(f"{self._where} failed"):
-            yield
+    def _naming(self) -> AbstractContextManager[None]:
+        return _raising(f"{self._where} failed")
 
 
 @contextmanager

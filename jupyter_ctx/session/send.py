@@ -178,8 +178,8 @@ def _outdated(session: Session, sent: RequestPlan) -> list[str]:
     outdated = [number for number, place in enumerate(later, position + 2) if place.id in stale]
     if not outdated:
         return []
-    later, cells = named_turns(outdated).capitalize(), "their cells" if len(outdated) > 1 else "its cell"
-    return [f"{later} answered the earlier wording. Run {cells} again to update."]
+    cells = "their cells" if len(outdated) > 1 else "its cell"
+    return [f"{named_turns(outdated).capitalize()} answered the earlier wording. Run {cells} again to update."]
 
 
 def stopped(has_begun: object, *, record: bool) -> str:

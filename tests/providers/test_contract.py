@@ -25,9 +25,9 @@ from jupyter_ctx import (
     Reply,
 )
 from jupyter_ctx.conversation.messages import Message
-from jupyter_ctx.providers.adapter import Adapter, Endpoint
+from jupyter_ctx.providers.adapter import Adapter
 from jupyter_ctx.providers.anthropic import Anthropic
-from jupyter_ctx.providers.base import Provider, Request, Thought
+from jupyter_ctx.providers.base import Endpoint, Provider, Request, Thought
 from jupyter_ctx.providers.google import Google
 from jupyter_ctx.providers.local import LocalProvider, _serving
 from jupyter_ctx.providers.lookup import get_provider
@@ -154,7 +154,7 @@ def servers() -> Iterator[dict[str, Served]]:
     """The local model serves three of the formats itself; Gemini's is put before it."""
     local = LocalProvider(f"smollm2@{WINDOW}")
     with _serving(local.spec) as server:
-        key, address = server.provider.at.api_key, server._server.listening_address
+        key, address = server.at.api_key, server._server.listening_address
     with ExitStack() as stack:
         google = stack.enter_context(gemini(local, KEY, WINDOW))
         yield {

@@ -25,6 +25,7 @@ from jupyter_ctx import (
     RateLimitError,
 )
 from jupyter_ctx.providers import adapter
+from jupyter_ctx.providers.base import Endpoint
 from jupyter_ctx.providers.error_mapping import Refusal
 from jupyter_ctx.providers.lookup import get_provider
 
@@ -32,6 +33,7 @@ pytestmark = pytest.mark.usefixtures("at_once")
 STREAM, JSON, HTML = "text/event-stream", "application/json", "text/html"
 Step = Callable[[BaseHTTPRequestHandler], None]
 COMPLETIONS = DIALECTS["completions"]
+HERE = Endpoint("here", "m")
 
 
 class Steps:
@@ -97,7 +99,7 @@ TIMES: dict[str, tuple[Any, dict[str, str], float]] = {
 @pytest.mark.parametrize("form", TIMES)
 def test_how_long_a_limit_lasts_is_read_in_every_form(form: str) -> None:
     body, headers, seconds = TIMES[form]
-    failure = Refusal(429, body, headers).error("here", "m")
+    failure = Refusal(429, body, headers).error(HERE)
     assert isinstance(failure, RateLimitError)
     assert failure.retry_after == pytest.approx(seconds)
     assert f"{seconds:.0f} s" in str(failure) or seconds < 1 or "." in str(seconds)
@@ -180,12 +182,12 @@ def test_what_never_passes_is_not_asked_again_and_says_what_to_do(form: str, ser
 
 @pytest.mark.parametrize(("status", "text"), UNPAID)
 def test_money_that_is_out_is_known_by_the_class_of_its_words(status: int, text: str) -> None:
-    assert isinstance(Refusal(status, error(text)).error("here", "m"), BudgetExceededError)
+    assert isinstance(Refusal(status, error(text)).error(HERE), BudgetExceededError)
 
 
 @pytest.mark.parametrize(("status", "text"), PAID)
 def test_a_refusal_that_only_names_money_is_another(status: int, text: str) -> None:
-    assert not isinstance(Refusal(status, error(text)).error("here", "m"), BudgetExceededError)
+    assert not isinstance(Refusal(status, error(text)).error(HERE), BudgetExceededError)
 
 
 def test_a_request_above_the_limit_of_a_minute_names_a_setting_that_holds(server: Steps) -> None:
@@ -225,7 +227,7 @@ BY_STATUS: dict[type[ChatError], tuple[int, ...]] = {
 
 def test_each_status_has_its_error() -> None:
     for kind, statuses in BY_STATUS.items():
-        assert {type(Refusal(status, error("Not now.")).error("here", "m")) for status in statuses} == {kind}
+        assert {type(Refusal(status, error("Not now.")).error(HERE)) for status in statuses} == {kind}
 
 
 # servers that are busy

@@ -126,7 +126,7 @@ def test_what_no_strict_mode_can_say_is_told_in_the_prompt(dialect: Dialect) -> 
 
 
 def test_a_hosted_server_is_sent_the_strict_form() -> None:
-    from jupyter_ctx.providers.adapter import Endpoint
+    from jupyter_ctx.providers.base import Endpoint
     from jupyter_ctx.providers.openai_chat import ChatCompletions
 
     body = ChatCompletions(Endpoint("groq", "m", "https://127.0.0.1:9/v1", "key-123456")).body(ASKED)
@@ -176,8 +176,8 @@ MARK = {"type": "ephemeral", "ttl": "5m"}
 
 
 def sent(request: Request) -> dict[str, Any]:
-    from jupyter_ctx.providers.adapter import Endpoint
     from jupyter_ctx.providers.anthropic import Anthropic
+    from jupyter_ctx.providers.base import Endpoint
 
     return Anthropic(Endpoint("anthropic", "m", api_key="key-123456")).body(request)
 

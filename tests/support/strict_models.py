@@ -13,9 +13,9 @@ from typing import Any
 from dialects import DIALECTS, KEY
 from server import send, serve
 
-from jupyter_ctx.providers.adapter import Adapter, Endpoint
+from jupyter_ctx.providers.adapter import Adapter
 from jupyter_ctx.providers.anthropic import Anthropic
-from jupyter_ctx.providers.base import Provider
+from jupyter_ctx.providers.base import Endpoint, Provider
 from jupyter_ctx.providers.google import Google
 from jupyter_ctx.providers.openai_chat import ChatCompletions
 from jupyter_ctx.providers.openai_responses import Responses
