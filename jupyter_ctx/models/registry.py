@@ -276,7 +276,7 @@ class Models:
         cards = provider.cards()
         tables = (*load_tables(), self._stated.keep(provider, cards))
         windows = {prefix + card.id: choose_window(card.id, tables, served=card.served) for card in cards}
-        return ModelList(ModelRow(name, windows[name]) for name in sorted(windows))
+        return ModelList(ModelRow(name, each.tokens, each.origin) for name, each in sorted(windows.items()))
 
     def reads_images(self, settings: Settings) -> bool:
         """Return whether images can be sent to a model, as far as is known; its server may be asked."""
