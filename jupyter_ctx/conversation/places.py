@@ -187,7 +187,8 @@ class Places:
         elif older:
             self._replace(older, turn)
             return True
-        at, end = self.position(cell, run, append=append) if mine else len(self.places), len(self.places)
+        at, end = self.position(cell, run, append=append), len(self.places)
+        # views go on from a turn at the end, unless it had settings of its own
         cut = turn.record if at == end and not turn.record.apart else (self.places[at - 1] if at else None)
         place = TurnSlot.of(turn, cut.start if cut else None, self._now, fresh=new)
         place.shortened = cut.shortened if cut else None
