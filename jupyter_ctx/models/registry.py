@@ -82,8 +82,8 @@ class Models:
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """Return what is wrong with model files and installed providers, a line each."""
-        return tuple(self._stated.problems)
+        """What is wrong with model files, a line each."""
+        return tuple(table.problem for table in load_tables() if table.problem)
 
     def missing_key(self, settings: Settings) -> str:
         """Return what to do where a provider needs a key and there is none, else an empty string."""

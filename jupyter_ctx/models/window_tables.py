@@ -89,14 +89,10 @@ def kept_table(name: str, cards: Collection[ModelInfo]) -> WindowTable:
 
 
 class StatedWindows:
-    """The windows that the user, servers and tables state; a provider's own list is asked for once.
-
-    ``problems`` says, a line each, which files could not be used.
-    """
+    """The windows that the user, servers and tables state; a provider's own list is asked for once."""
 
     def __init__(self) -> None:
         self._lists: dict[str, WindowTable] = {}
-        self.problems: dict[str, None] = {}
 
     def forget_lists(self) -> None:
         """Ask for providers' lists anew: one may have been refused with another key."""
@@ -109,7 +105,6 @@ class StatedWindows:
         knows the model.
         """
         tables = load_tables()
-        self.problems |= {table.problem: None for table in tables if table.problem}
         served = provider.served_window(ask=ask)
         if served is not None and served.tokens < LEAST_WINDOW:
             served = None  # servers have printed what was left instead of the window
