@@ -44,13 +44,12 @@ class Ledger:
     is within turns.
     """
 
-    __slots__ = ("_calls", "_cells", "_counts", "_guesses", "_pinned", "_pinned_guesses", "_pins", "_sums")
+    __slots__ = ("_calls", "_cells", "_counts", "_guesses", "_pinned", "_pinned_guesses", "_sums")
 
     def __init__(self) -> None:
         self._sums, self._guesses = [0.0], [0.0]
         self._pinned, self._pinned_guesses = [0.0], [0.0]
-        self._counts, self._pins = [0], [0]
-        self._cells, self._calls = [0.0], [0.0]
+        self._cells, self._calls, self._counts = [0.0], [0.0], [0]
 
     def __len__(self) -> int:
         return len(self._sums) - 1
@@ -65,7 +64,6 @@ class Ledger:
         self._pinned.append(self._pinned[-1] + size * pinned)
         self._pinned_guesses.append(self._pinned_guesses[-1] + size * pinned * (not counted))
         self._counts.append(self._counts[-1] + (tokens is not None and loose))
-        self._pins.append(self._pins[-1] + (tokens is not None and pinned))
         self._cells.append(self._cells[-1] + within.cells * loose)
         self._calls.append(self._calls[-1] + within.calls * loose)
 
@@ -88,10 +86,6 @@ class Ledger:
     def pinned(self, end: int) -> float:
         """Return the tokens of the pinned turns before ``end``."""
         return self._pinned[end]
-
-    def pins(self, end: int) -> int:
-        """Return how many pinned turns there are before ``end``."""
-        return self._pins[end]
 
     def guessed(self, start: int, end: int) -> float:
         """Return how many of a view's tokens, pinned turns included, are estimated."""

@@ -210,8 +210,8 @@ class Calibration:
                 expected = sure + factor * (math.fsum(map(mul, ratios, text)) - sure)
                 weight = min(1.0, expected / SHORT_REPORT)
                 noise, weights = noise + weight * (tokens / max(expected, 1.0) - 1) ** 2, weights + weight
-            fits.append((noise / weights, factor, ratios))
-        return min(fits, key=itemgetter(0))
+            fits.append(((noise + (factor - 1) ** 2) / weights, noise / weights, factor, ratios))
+        return min(fits, key=itemgetter(0))[1:]  # ratios that need no factor are likelier
 
     def estimate(self, text: Vector) -> float:
         """Return the estimated tokens of a text."""

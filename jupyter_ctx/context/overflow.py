@@ -117,8 +117,6 @@ RATE_LIMIT = (
 OTHER_LIMIT = (
     r"(?:too many|max\w* number of) (?!(?:\w+ ){0,2}tokens|for\b|in\b)\w+"  # images, messages, tools
     r"|max\w* tokens (?:you requested|requested|value)"  # Bedrock: of the reply
-    r"|(?:string|array)~(?:too~long|above~max)"  # OpenAI: one field of the request
-    rf"|\A(?![\s\S]*\d\W?tokens)[\s\S]*\d ?{UNIT}"
 )
 OVERFLOW_CODE = (
     r"context~overflow|prompt~too~long|input~length~error|\b(?:no room|out of context)\b"

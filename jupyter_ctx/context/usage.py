@@ -57,10 +57,6 @@ class Usage:
         """The tokens that the next request carries on: reasoning is not sent back."""
         return self.input_tokens + self.output_tokens - self.reasoning_tokens
 
-    def with_reasoning(self, share: float) -> Usage:
-        """Return the usage with this share of the output as reasoning, for a provider that does not count reasoning."""
-        return replace(self, reasoning_tokens=round(share * self.output_tokens), guessed=True)
-
 
 MILLION = 1_000_000
 PRICES_WANTED = "US dollars per million tokens in, out and cached, such as 2.50,10,0.25 (2.50,10: cached as in)"

@@ -63,8 +63,6 @@ class ContextWindow:
             before = "{} {:,}, ".format(*self.instead_of) if self.instead_of else ""
             refused = f"server refused {self.refused:,}" if self.refused else "server stated it"
             return f"learned: {before}{refused}"
-        if self.source == "assumed" and self.matched:
-            return f"assumed from {self.matched}"
         row = f" ({self.matched})" if self.matched else ""
         return ORIGINS[self.source] + row
 
@@ -91,6 +89,7 @@ class WindowTable:
     prices: Mapping[str, Prices] = field(default_factory=dict)
     facts: Mapping[Fact, Mapping[str, bool | None]] = field(default_factory=dict)
 
+    @lru_cache(4_096)  # noqa: B019  # a turn asks for the same few names again and again
     def find(self, model: str) -> ContextWindow | None:
         """Return the window of a model's own row, else the assumed one of its family's row or of a relative's."""
         own, family = self._rows_for("windows", model)
@@ -100,17 +99,18 @@ class WindowTable:
             return None
         return ContextWindow(*self.rows[family], matched=family.rstrip("-"))
 
+    @lru_cache(4_096)  # noqa: B019
     def find_prices(self, model: str) -> Prices | None:
         """Return the prices of the row that answers for a model itself."""
         own, _ = self._rows_for(PRICES, model)
         return None if own is None else self.prices[own]
 
+    @lru_cache(4_096)  # noqa: B019
     def says(self, fact: Fact, model: str) -> bool | None:
         """Return whether a fact holds of a model, by its own row, else its family's; ``None``: the table is silent."""
         own, family = self._rows_for(fact, model)
         return self.facts.get(fact, {}).get(own or family or "")
 
-    @lru_cache(4_096)  # noqa: B019  # a turn asks for the same few names again and again
     def _rows_for(self, kind: str, model: str) -> tuple[str | None, str | None]:
         """Return the row of a kind that answers for a model itself, and its family's; of windows, or a relative's."""
         rows = self._spelled(kind)
@@ -167,7 +167,6 @@ _SIZES = (
     r"(?<![0-9.])(?:(?<![a-z0-9])(2048|4096|8192|16384|32768|65536|131072|262144|1048576)"
     r"|(2|4|8|16|32|64|65|96|100|128|131|160|192|200|256|262|384|400|512|524)k|(?<![a-z0-9])([124]|10)m)(?![a-z0-9])"
 )
-_ROUNDED = {65: 65_536, 131: 131_072, 262: 262_144, 524: 524_288}
 
 
 def candidates(model: str) -> Iterator[tuple[str, str]]:
@@ -233,7 +232,7 @@ def stated_size(model: str) -> ContextWindow | None:
         return None
     number, thousands, millions = (int(digits or 0) for digits in sizes[-1].groups())
     unit = 1_024 if thousands <= 64 else 1_000  # above 64k, where usage differs, the smaller reading
-    tokens = number or _ROUNDED.get(thousands, thousands * unit) or millions * 1_000_000
+    tokens = number or thousands * unit or millions * 1_000_000
     return ContextWindow(tokens, matched=f"-{sizes[-1].group()}")
 
 

@@ -96,11 +96,8 @@ class Conversation(Places):
 
     def has_other_answers(self, places: Iterable[TurnSlot]) -> bool:
         """Return whether the cell of one of these places, of an earlier time, has other answers now."""
-        for place in places:
-            now = self.of_cell(place.turn.record.cell)
-            if now and all(place.turn != other.turn for other in now):
-                return True
-        return False
+        current = ((place.turn, self.of_cell(place.turn.record.cell)) for place in places)
+        return any(now and all(turn != other.turn for other in now) for turn, now in current)
 
     def before(self, brought: str) -> Conversation | None:
         """Return the conversation as it was before it had this turn or summary; ``None``: it never had it."""

@@ -30,6 +30,7 @@ class TurnSlot:
     ``execution``: the number that its cell shows.
     ``fresh``: the conversation began anew with this turn.
     ``pinned``, ``excluded``: in every view, or in none.
+    ``has_text``: whether a view may hold the turn: Anthropic refuses a message without text.
     ``shortened``: id of the place before which the view cut results of functions down to a line, as ``start`` is.
     """
 
@@ -45,23 +46,21 @@ class TurnSlot:
     pinned: bool = False
     excluded: bool = False
     shortened: str | None = None
-
-    @property
-    def has_text(self) -> bool:
-        """Whether a view may hold the turn: Anthropic refuses a message without text."""
-        turn = self.turn
-        return bool((turn.prompt.strip() or turn.attachments) and (turn.reply.strip() or turn.rounds))
+    has_text: bool = False
 
     @classmethod
     def of(cls, turn: Turn, start: str | None, now: int, *, fresh: bool = False) -> TurnSlot:
         """Return the place that a turn takes when it is first said."""
         record = turn.record
-        own, shown = record.start if record.apart else start, [(now, record.id)]
-        return cls(record.id, [turn], start, turn, record.run, shown, record.execution, own, fresh)
+        own = record.start if record.apart else start
+        place = cls(record.id, [turn], start, turn, record.run, [], record.execution, own, fresh)
+        place.show(turn, now)
+        return place
 
     def show(self, turn: Turn, now: int) -> None:
         """Make this version the current one."""
         self.turn = turn
+        self.has_text = bool((turn.prompt.strip() or turn.attachments) and (turn.reply.strip() or turn.rounds))
         self.shown.append((now, turn.id))
 
 
@@ -188,7 +187,8 @@ class Places:
         elif older:
             self._replace(older, turn)
             return True
-        at, end = self.position(cell, run, append=append) if mine else len(self.places), len(self.places)
+        at, end = self.position(cell, run, append=append), len(self.places)
+        # views go on from a turn at the end, unless it had settings of its own
         cut = turn.record if at == end and not turn.record.apart else (self.places[at - 1] if at else None)
         place = TurnSlot.of(turn, cut.start if cut else None, self._now, fresh=new)
         place.shortened = cut.shortened if cut else None

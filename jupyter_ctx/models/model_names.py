@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping
 from difflib import get_close_matches
 from typing import Any, ClassVar, NamedTuple
 
-from ..context.windows import ContextWindow
 from ..display.tabular import Table
 from ..display.text import to_plain
 from ..providers.lookup import BARE, SERVICES
@@ -52,20 +51,11 @@ def near_models(name: str) -> list[str]:
 
 
 class ModelRow(NamedTuple):
-    """A model that a provider lists, and its context window."""
+    """A model that a provider lists, the tokens that it holds, and where that figure comes from, in words."""
 
     model: str
-    context_window: ContextWindow
-
-    @property
-    def window(self) -> int:
-        """Tokens that the model holds."""
-        return self.context_window.tokens
-
-    @property
-    def source(self) -> str:
-        """Where the window's size comes from, in words."""
-        return self.context_window.origin
+    window: int
+    source: str
 
 
 class ModelList(Table[ModelRow]):

@@ -90,8 +90,8 @@ class Models:
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """Return what is wrong with model files and installed providers, a line each."""
-        return tuple(self._stated.problems)
+        """What is wrong with model files, a line each."""
+        return tuple(table.problem for table in load_tables() if table.problem)
 
     def missing_key(self, settings: Settings) -> str:
         """Return what to do where a provider needs a key and there is none, else an empty string."""
@@ -277,7 +277,7 @@ class Models:
         cards = provider.cards()
         tables = (*load_tables(), self._stated.keep(provider, cards))
         windows = {prefix + card.id: choose_window(card.id, tables, served=card.served) for card in cards}
-        return ModelList(ModelRow(name, windows[name]) for name in sorted(windows))
+        return ModelList(ModelRow(name, each.tokens, each.origin) for name, each in sorted(windows.items()))
 
     def reads_images(self, settings: Settings) -> bool:
         """Return whether images can be sent to a model, as far as is known; its server may be asked."""

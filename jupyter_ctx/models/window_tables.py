@@ -7,7 +7,7 @@ import math
 import os
 import re
 import time
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from functools import cache, lru_cache
 from pathlib import Path
@@ -89,29 +89,23 @@ def kept_table(name: str, cards: Collection[ModelInfo]) -> WindowTable:
 
 
 class StatedWindows:
-    """The windows that the user, servers and tables state; a provider's own list is asked for once.
-
-    ``problems`` says, a line each, which files could not be used.
-    """
+    """The windows that the user, servers and tables state; a provider's own list is asked for once."""
 
     def __init__(self) -> None:
         self._lists: dict[str, WindowTable] = {}
         self._tables: Tables | None = None  # as they were when a window was last asked for
-        self.problems: dict[str, None] = {}
 
     def forget_lists(self) -> None:
         """Ask for providers' lists anew: one may have been refused with another key."""
         self._lists.clear()
 
-    def window(self, provider: Provider, names: Iterable[str], *, given: int | None, ask: bool) -> ContextWindow:
+    def window(self, provider: Provider, names: Sequence[str], *, given: int | None, ask: bool) -> ContextWindow:
         """Return the window of the first of the ``names`` that is known, else a guess.
 
         ``given`` is the user's own figure. ``ask``: the provider may be asked, for its list, too, where no table
         knows the model.
         """
-        tables, names = load_tables(), tuple(names)
-        self._tables = tables
-        self.problems |= {table.problem: None for table in tables if table.problem}
+        self._tables = tables = load_tables()
         served = provider.served_window(ask=ask)
         if served is not None and served.tokens < LEAST_WINDOW:
             served = None  # servers have printed what was left instead of the window
@@ -141,13 +135,14 @@ class StatedWindows:
         """Return what the provider's own list states: asked for once, and kept for a day."""
         name = provider.catalogue or provider.endpoint
         table = self._lists.get(name) or kept_list(provider.catalogue)
-        if table is None and ask:
+        if table is None and not ask:
+            return NO_LIST
+        if table is None:
+            table = NO_LIST
             with suppress(ChatError):  # the request itself will say what is wrong
                 table = kept_table(provider.catalogue, provider.cards())
-            table = table or NO_LIST
-        if table is not None:
-            self._lists[name] = table
-        return table or NO_LIST
+        self._lists[name] = table
+        return table
 
 
 def kept_list(name: str, seconds: float = KEEP_SECONDS) -> WindowTable | None:

@@ -167,7 +167,8 @@ class ReplyBuilder:
             thinking, text = map(clean, self.corrected)
         usage = self.usage
         if usage is not None and thinking and not usage.reasoning_tokens:
-            usage = usage.with_reasoning(len(thinking) / len(thinking + text))
+            thought = round(usage.output_tokens * len(thinking) / len(thinking + text))
+            usage = replace(usage, reasoning_tokens=thought, guessed=True)
         if usage is not None and (self._tool_events or self._titles):
             usage = replace(usage, includes_tools=True)
         reason = self.stop_reason or ("stop" if self.whole and (text or self.calls) else "cut")

@@ -49,7 +49,7 @@ def info_of(plan: RequestPlan, spent: Spending, counted_view: str, allowance: Mo
         budget,
         segments_within(target.meter, scope, ledger, (earlier, newest), within, beside),
         turns=len(past.places),
-        in_view=ledger.count(start, scope.at) + ledger.pins(scope.at),
+        in_view=ledger.count(start, scope.at) + len(past.pins),
         left_out=ledger.count(0, start),
         will_leave=0 if is_refused else plan.cut.left_out,
         will_stop=is_refused,

@@ -201,7 +201,7 @@ def test_a_registered_provider_answers_under_its_name(install: Install) -> None:
     assert echo_llm.made == [("loud", "sesame", 9.0)]
     assert chat.info().context_window == 5_000
     echoes = chat.models.available(chat.config.changed({"model": "echo/any"}))
-    assert [(name, window.tokens) for name, window in echoes] == [
+    assert [(name, window) for name, window, _ in echoes] == [
         ("echo/loud", 5_000), ("echo/quiet", 32_000),
     ]  # fmt: skip
 

@@ -311,8 +311,8 @@ def test_the_lists_of_all_services_are_read(who: str) -> None:
         assert (info.context_window, info.source) == (8_000, "server" if served else "provider")
         assert tuple(
             {
-                window.tokens
-                for name, window in chat.models.available(chat.config)
+                window
+                for name, window, _ in chat.models.available(chat.config)
                 if name == "a/m" or (served and "." in name)
             }
         ) == (8_000,)
