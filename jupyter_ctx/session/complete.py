@@ -298,8 +298,9 @@ def _all_thinking(plan: RequestPlan, reply: Reply) -> ProviderError | None:
     full, room = f"max_tokens {f'{most:,}' if most else 'not set'}", "a larger --max-tokens (max_tokens=N)"
     if reply.stop_reason == "context_window":
         full, room = "the window is full", "a shorter conversation (%chat trim N)"
-    lower = 'with --effort low (effort="low") it thinks less'
-    text = f"The answer was all thinking ({tokens:,} tokens, {full}): {lower}, with {room} it has more room."
+    is_low = plan.request.effort in ("none", "minimal", "low")
+    lower = "" if is_low else 'with --effort low (effort="low") it thinks less, '
+    text = f"The answer was all thinking ({tokens:,} tokens, {full}): {lower}with {room} it has more room."
     return ProviderError(text, reply=reply)
 
 

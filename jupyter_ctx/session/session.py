@@ -417,10 +417,9 @@ class Session:
 
     def once(self, *keys: str) -> tuple[str, ...]:
         """Return the keys that were not told before, and count them as told; most are the lines themselves."""
-        if self.warned.issuperset(keys):
-            return ()
         new = tuple(key for key in keys if key not in self.warned)
-        self.change(warned=self.warned.union(new))
+        if new:
+            self.change(warned=self.warned.union(new))
         return new
 
     def notices(self) -> tuple[str, ...]:
