@@ -9,7 +9,6 @@ from decimal import Decimal
 from itertools import islice
 from math import isfinite, prod
 from pprint import pformat
-from types import SimpleNamespace
 from typing import Any
 
 from ..conversation.text_safety import lasting
@@ -99,7 +98,7 @@ def attributes_of(value: Any) -> dict[str, Any]:
     """Return the attributes of an object whose class has no text of its own."""
     kind: Any = type(value)
     is_plain = kind.__repr__ is object.__repr__ and kind.__str__ is object.__str__
-    attributes = getattr(value, "__dict__", {}) if is_plain or kind is SimpleNamespace else {}
+    attributes = getattr(value, "__dict__", {}) if is_plain else {}
     return {name: part for name, part in attributes.items() if name[:1] != "_"}
 
 
@@ -140,11 +139,10 @@ def array_range(array: Any) -> str:
         return ""
     numpy: Any = sys.modules["numpy"]
     low, high = numpy.fmin.reduce(array, axis=None), numpy.fmax.reduce(array, axis=None)
-    if array.dtype.kind != "f":
-        return f", from {low} to {high}"
     missing = int((array != array).sum())  # NaN equals nothing
-    digits = digits_apart((float(low), float(high)))
-    low, high = (decimal_text(float(end), digits).removesuffix(".0") for end in (low, high))
+    if array.dtype.kind == "f":
+        digits = digits_apart((float(low), float(high)))
+        low, high = (decimal_text(float(end), digits).removesuffix(".0") for end in (low, high))
     return f", from {low} to {high}" + f", {missing:,} NaN" * bool(missing)
 
 

@@ -82,7 +82,7 @@ CIRCLE.append(CIRCLE)
         ({"a": 1}.keys(), "dict_keys(['a'])"),
         (Point(1, "b"), "Point(x=1, y='b')"),
         (Run("first", [0.5]), "Run(name='first', losses=[0.5])"),
-        (SimpleNamespace(a=1), "SimpleNamespace(a=1)"),
+        (SimpleNamespace(a=1), "namespace(a=1)"),
         (Plain(), "Plain(size=3)"),
         (Worded(), "digraph { a -> b }"),
         (Marked(), "**bold**"),
@@ -107,13 +107,6 @@ CIRCLE.append(CIRCLE)
 def test_a_value_is_written_as_python_writes_it(value: Any, text: str) -> None:
     assert body(value) == text
     assert attached(value).what.startswith("about ")
-
-
-def test_a_function_and_a_class_go_as_their_source() -> None:
-    found = attached(body)
-    assert "def body(value: Any, tokens: int = 2_000) -> str:" in found.text
-    assert found.what.startswith("its source, about ")
-    assert "class Plain:" in attached(Plain).text
 
 
 MANY: dict[str, Any] = {
