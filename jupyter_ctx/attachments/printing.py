@@ -17,7 +17,7 @@ from ..runtime.secret_texts import BLANKED
 from ..template.expressions import module_of, shape_of
 
 KEY_ROOM = 4_000  # characters beside a cut that are looked at for a key
-LEAST_TEXT, LINE, DEPTH = 16, 120, 12  # characters of a text and of a line in a collection; levels in it
+LEAST_TEXT, LINE, DEPTH = 24, 120, 12  # characters of a text and of a line in a collection; levels in it
 FEW = 32  # values of an array, or names of columns, that are told in a collection
 SHORT, DIGITS, DECIMALS = 12, 6, 3  # digits of a number that is written whole; of a longer one; behind its point
 MOST_DIGITS, COMPARED = 17, 500  # digits that tell any two numbers apart; values at each end of an array that they do
@@ -58,7 +58,8 @@ class CollectionPrinter:
         attributes = attributes_of(value)
         build = COLLECTIONS.get(type(value).__repr__)
         if not attributes and build is None:
-            return self._cut(own_text(value), str)
+            text = own_text(value)
+            return self._cut(text, str) if len(text) > self._size else Verbatim(text)
         is_set = isinstance(value, set | frozenset)
         members: Any = sorted(value, key=repr) if is_set else attributes or value
         is_named = hasattr(members, "items")
@@ -83,10 +84,11 @@ class CollectionPrinter:
     def _cut(self, text: str, write: Callable[[str], str]) -> Verbatim:
         """Return a text as it is written, without keys, which are found before line breaks are escaped."""
         part = self._redactor.masked(text[: self._size + KEY_ROOM])
-        if len(text) <= self._size:
-            return Verbatim(write(part))
+        written, more = write(part[: self._size])[: self._size + 2], len(text) - self._size  # escapes take room, too
+        if more <= 0 and written == write(part):
+            return Verbatim(written)
         self.is_whole = False
-        return Verbatim(f"{write(part[: self._size])}… ({len(text) - self._size:,} more)")
+        return Verbatim(f"{written}… ({more:,} more)" if more > 0 else f"{written}…")
 
 
 def is_collection(value: Any) -> bool:

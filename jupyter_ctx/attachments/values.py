@@ -24,7 +24,7 @@ from .rich_text import markup_text
 from .tables import FIRST_CELLS, TableWriter, library_table
 
 CHARACTERS_A_TOKEN = 12  # more than any tokenizer holds in one for long
-TRIES, FILLED = 12, 0.95  # of the search; of the room, which is enough
+TRIES, FILLED = 9, 0.95  # of the search; of the room, which is enough
 SIZES = re.compile(r"<\w+ of [\d,]+ ")  # of tables and arrays in a collection
 TOKENS_A_VALUE = 4  # of an array
 MOST_VALUES = 20_000_000  # of a tensor that is read as an array, and of an array whose range is looked for

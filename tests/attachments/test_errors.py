@@ -132,7 +132,6 @@ def test_files_of_the_user_count_as_theirs(numbered: Cells, tmp_path: Path, monk
 
 KINDS = {
     "x = (1,\n2\nprint(3)": ['  File "Cell", line 1\n    x = (1,\n        ^\nSyntaxError: \'(\' was never closed'],
-    "\n\nx = 1\n1/0": ['File "Cell", line 2\n    1/0'],
     "try:\n    1/0\nexcept ArithmeticError as e:\n    raise OSError('no') from e": [
         "ZeroDivisionError: division by zero\n\nThe above exception was the direct cause", "OSError: no"
     ],
@@ -140,8 +139,6 @@ KINDS = {
     "def a(n):\n    return b(n)\ndef b(n):\n    return a(n)\na(0)": ["in b\n    return a(n)\nRecursionError: "],
     "async def g():\n    1/0\nawait g()": ['File "Cell", line 3\n', 'File "Cell", line 2, in g\n', "ZeroDivisionError"],
     "%%time\nx = 1\n1/0": ['File "Cell", line 3\n    1/0\nZeroDivisionError'],
-    "e = ValueError('x')\ne.add_note('a note')\nraise e": ["ValueError: x\na note"],
-    "raise ValueError('word ' * 1_000_000)": ["ValueError: word word", " … left out … "],
     "raise ValueError('a\\0b \\x1b[31mred \\ud800')": ["ValueError: a�b �[31mred �\n"],
     "local = 'hid' + 'den'\ndef f(inner):\n    1/0\nf(local * 2)": ["in f\n    1/0\nZeroDivisionError"],
 }  # fmt: skip
@@ -175,7 +172,6 @@ def test_keys_are_blanked_and_that_is_said(numbered: Cells, monkeypatch: pytest.
 
 SECRETS = (
     "DB_PASSWORD=zebra",
-    "name,value\nPORT,80\napi_key,wombat77",
     "user;password;age\nada;wombat77;3",
     '[{"name": "DB_PASSWORD", "value": "zebra77"}]',
     "DB_PASSWORD=zebra" + " word" * 2_000_000,
