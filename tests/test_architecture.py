@@ -34,7 +34,6 @@ LIGHT = {
     "bdb",  # which IPython itself loads in a notebook
     "jupyter_ctx.wording",
     "jupyter_ctx.runtime",
-    "jupyter_ctx.runtime.importing",
     "jupyter_ctx.runtime.notebook_budget",
 }
 FOR_DEVELOPERS = {"test", "lint", "docs"}  # extras

@@ -7,13 +7,13 @@ from pathlib import Path
 from stat import S_ISREG
 
 from ..context.summary_facts import fenced
-from ..context.vision import Vision, image_size
+from ..context.vision import Vision
 from ..conversation.messages import Attachment
 from ..conversation.text_safety import clean
 from ..errors import InvalidRequestError
 from ..runtime.redaction import Redactor
 from .attached import Attached, TextRoom, blanked
-from .images import MOST_IMAGE_BYTES, ImageFile, as_attachment, guessed_tokens, media_type_of, modest
+from .images import MOST_IMAGE_BYTES, as_attachment, guessed_tokens, media_type_of, modest
 from .notebook_cells import notebook_text, with_images
 
 MOST_BYTES = 32_000_000  # what the largest requests may have
@@ -42,16 +42,13 @@ def attached_file(path: Path, redactor: Redactor, room: TextRoom) -> Attached:
             f"-a {path}: neither UTF-8 text, nor a PNG, JPEG, GIF or WebP image, nor a PDF. "
             "Read it in a cell, with its encoding if it is text, and attach the variable: -a NAME."
         )
-    is_notebook = path.suffix.lower() == ".ipynb"
-    return attached_text(path.name, text, f"File {path.name}", redactor, room, is_notebook=is_notebook)
+    return attached_text(path.name, text, f"File {path.name}", redactor, room)
 
 
-def attached_text(
-    name: str, text: str, head: str, redactor: Redactor, room: TextRoom, *, is_notebook: bool
-) -> Attached:
+def attached_text(name: str, text: str, head: str, redactor: Redactor, room: TextRoom) -> Attached:
     """Return a file's or a page's text below its ``head``, with secrets blanked; of a notebook its cells."""
     redactor.blanked, files, what = 0, tuple[Attachment, ...](), ""
-    cells = notebook_text(text) if is_notebook else None
+    cells = notebook_text(text) if '"nbformat"' in text else None
     if cells is not None:
         text, files, what = with_images(cells, name, room)
     return blanked(name, f"{redactor.masked(head)}:\n{fenced(redactor.masked(text))}", redactor, files, what)
@@ -65,11 +62,9 @@ def attached_data(name: str, media_type: str, data: bytes, vision: Vision) -> At
     if media_type == "application/pdf":
         file = Attachment(name, media_type, data, guessed_tokens(media_type, data))
         return Attached(name, f"{clean(name)}: a PDF.", (file,))
-    image = ImageFile(media_type, data, *image_size(data))
-    is_large = len(data) > MOST_IMAGE_BYTES or max(image.width, image.height) > vision.reads
-    image = modest(name, data, vision.drawn) if is_large else image
+    image = modest(name, data, vision.drawn, vision.reads, MOST_IMAGE_BYTES)
     text = f"{clean(name)}: {image.noun}."  # which tells the model which is which
-    return Attached(name, text, (as_attachment(name, image),), image.size if is_large else "")
+    return Attached(name, text, (as_attachment(name, image),), image.size if image.data is not data else "")
 
 
 def _read(path: Path) -> bytes:

@@ -5,11 +5,8 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable
-from contextlib import suppress
-from inspect import getsource
 from os import PathLike
 from pathlib import Path, PurePath
-from textwrap import dedent
 from typing import Any, cast
 
 from ..conversation.messages import Attachment, file_tokens
@@ -19,15 +16,15 @@ from ..runtime.redaction import Redactor
 from ..runtime.secret_texts import BLANKED
 from ..template.expressions import described
 from .attached import Attached, TextRoom, blanked
-from .attached_files import attached_data, attached_file, exists
+from .attached_files import attached_file, exists
 from .errors import attached_error, failure_of
-from .images import as_attachment, media_type_of, pictures_in
+from .images import as_attachment, pictures_in
 from .user_code import call_user_code
-from .values import about_tokens, fenced_block, fit_text, value_text
+from .values import about_tokens, fenced_block, value_text
 from .web_pages import Address, attached_address, is_address
 
 LONGEST_NAME = 80  # characters of a file's name in an error
-Sent = tuple[str, tuple[Attachment, ...], str]  # the text and the files of a value, and what was sent of what
+SentValue = tuple[str, tuple[Attachment, ...], str]  # the text and the files of a value, and what was sent of what
 
 
 def parts_given(given: Any, attach: Callable[[str, Any], Attached]) -> tuple[Attached, ...]:
@@ -76,21 +73,15 @@ def attached_value(name: str, value: Any, room: TextRoom, redactor: Redactor) ->
         return attached_file(Path(value), redactor, room)
     if issubclass(kind, BaseException):
         return attached_error(failure_of(value), room, redactor, name)
-    if kind is bytes and media_type_of(value) == "application/pdf":
-        return attached_data(name, "application/pdf", value, room.vision)
     redactor.blanked = 0
     text, files, what = call_user_code(name, lambda: _sent(name, value, room, redactor), redactor.masked)
     return blanked(name, text, redactor, files, what)
 
 
-def _sent(name: str, value: Any, room: TextRoom, redactor: Redactor) -> Sent:
+def _sent(name: str, value: Any, room: TextRoom, redactor: Redactor) -> SentValue:
     if isinstance(value, str | bytes) and redactor.is_secret(name, value):
         return fenced_block(name, BLANKED), (), "blanked"
     noun = "None" if value is None else described(value)
-    with suppress(OSError, TypeError):  # what is not written in Python, or not kept
-        if noun in ("a function", "a class"):
-            text, what = fit_text(name, dedent(getsource(value)).rstrip(), room, redactor)
-            return text, (), f"its source, {what}"
     if noun:
         raise InvalidRequestError(
             f"{name} is {noun}, and only data is sent: store what it gives in a variable, and name that. "

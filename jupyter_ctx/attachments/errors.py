@@ -22,9 +22,10 @@ from ..conversation.text_safety import lasting
 from ..runtime.redaction import Redactor
 from ..wording import counted, visible
 from .attached import Attached, TextRoom, blanked
+from .notebook_cells import shortened_lines
 
 DRAFT_SIZES = ((16_000, 400), (4_000, 20), (1_000, 0))  # characters of a traceback, lines of a cell
-MOST_PART, MOST_LINE, MOST_STATEMENT = 4_000, 600, 6  # characters; lines
+MOST_PART, MOST_STATEMENT = 4_000, 6  # characters; lines
 FAILED_CELL, OTHER_CELL = "Cell", "Another cell"  # without numbers, which a restart changes
 IN_A_CELL = frozenset({"<timed exec>", "<magic-timeit>", "<stdin>"})  # code that a magic compiles, without its own line
 _LIBRARY = re.compile(  # a library, or what made the code, behind what comes before its name
@@ -119,17 +120,16 @@ def attached_error(failure: Failure, room: TextRoom, redactor: Redactor, name: s
     """Return an error as it goes with a prompt, in twice the room of one text; 1,000 characters of it in any case."""
     redactor.blanked = 0
     traceback = "".join(_safe(part, redactor) for part in failure.parts).rstrip("\n")
-    cell = [_shortened(line, MOST_LINE) for line in redactor.masked(visible(failure.cell)).rstrip().splitlines()]
-    running = re.findall(rf'File "{FAILED_CELL}", line (\d+)', traceback) or [1]
+    cell = redactor.masked(visible(failure.cell)).rstrip()
 
     def draft(characters: int, lines: int) -> str:
         text = f"The error, without the values of variables:\n{fenced(_shortened(traceback, characters))}"
-        code = fenced(_excerpt(cell, int(running[-1]), lines)) if cell and lines else ""
+        code = fenced(shortened_lines(cell, lines)) if cell and lines else ""
         return f"{text}\n\nThe cell that failed:\n{code}" if code else text
 
     drafts = [draft(*size) for size in DRAFT_SIZES]
     text = next((text for text in drafts if room.count(text) <= 2 * room.tokens), drafts[-1])
-    is_whole = "\n".join(cell) in text and "left out …" not in text
+    is_whole = cell in text and "left out …" not in text
     what = f"{failure.kind}, {'' if is_whole else 'shortened, '}about {round(room.count(text)):,} tokens"
     text = f"{name}:\n{text}" if name else text
     name = name or ("error" if failure.number is None else f"error of cell [{failure.number}]")
@@ -142,14 +142,6 @@ def _safe(part: str, redactor: Redactor) -> str:
     end = start.end() if start else 0
     text = _shortened(part[end:], 10 * MOST_PART)  # a key that this cuts is in what is left out below
     return part[:end] + _shortened(redactor.masked(visible(lasting(text))), MOST_PART)
-
-
-def _excerpt(lines: list[str], line: int, most: int) -> str:
-    """Return the lines of a cell; where it has more than ``most``, those around one of them."""
-    start = max(0, min(line - 1 - most // 2, len(lines) - most))
-    end = min(start + most, len(lines))
-    above, below = (f"# … {counted(count, 'line')} left out …" * bool(count) for count in (start, len(lines) - end))
-    return "\n".join([above, *lines[start:end], below]).strip("\n")
 
 
 def _shortened(text: str, most: int) -> str:

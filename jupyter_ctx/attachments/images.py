@@ -73,13 +73,14 @@ def as_attachment(name: str, image: ImageFile) -> Attachment:
     return Attachment(name, image.media_type, image.data, guessed_tokens(image.media_type, image.data))
 
 
-def modest(name: str, data: bytes, edge: int) -> ImageFile:
-    """Return an image of a size that providers take, made smaller where its longer edge has more than ``edge`` pixels.
+def modest(name: str, data: bytes, edge: int, most_edge: int = 0, most_bytes: int = PLAIN_BYTES) -> ImageFile:
+    """Return an image of a size that providers take, with ``edge`` pixels at its longer edge where it has more.
 
-    Raises InvalidRequestError, and MissingDependencyError where it is too large and Pillow is not installed.
+    It stays as it is up to ``most_edge`` pixels. Raises InvalidRequestError, and MissingDependencyError where it is too
+    large and Pillow is not installed.
     """
     image = ImageFile(media_type_of(data) or "image/png", data, *image_size(data))
-    if max(image.width, image.height) <= edge and len(data) <= PLAIN_BYTES:
+    if max(image.width, image.height) <= max(edge, most_edge) and len(data) <= most_bytes:
         return image
     try:
         from PIL import Image

@@ -139,7 +139,8 @@ NAMED_CELLS = re.compile(r"cells(?::(all)|:(\d+)(?:-(\d+))?)?|In\[(\d+):(\d+)\]"
 CELLS_TITLE = "Cells of the notebook, in its order:\n\n"  # above the first, without numbers, which a restart changes
 IMAGE_NAME = "cells"
 MORE = "%chat config attach_share 0.3 sends more of cells"
-DRAFTS = ((60, 400), (20, 400), (6, 400), (2, 400), (2, 40), (2, 8))  # most lines of what a cell showed, of its code
+# most lines of what a cell showed, and of its code; its pictures go in the first alone
+DRAFTS = ((60, 400), (60, 400), (20, 400), (6, 400), (2, 40), (2, 8))
 Sent = tuple[str, Sequence[Attachment]]  # the text and the files of one thing that went with a prompt
 
 
@@ -220,9 +221,8 @@ def attached_cells(
 
     Those that were ``sent`` and have not changed do not go again.
 
-    Where they do not fit, outputs are shortened before code and those of older cells before newer ones; the oldest
-    cells stay out where that is not enough. Pictures take what room is left, the newest first; the newest of all goes
-    in any case.
+    Where they do not fit, pictures stay out, then outputs are shortened before code, and those of older cells before
+    newer ones; the oldest cells stay out where that is not enough. The newest of all, and one picture, go in any case.
     """
     known = {
         IMAGE_MARK.sub(NO_IMAGE, text).removeprefix(CELLS_TITLE): {file.data for file in files} for text, files in sent
@@ -231,7 +231,9 @@ def attached_cells(
     room = room.for_data()
     room = replace(room, tokens=max(0, room.tokens - math.ceil(room.count(CELLS_TITLE))))
     fitting, found = _fitted(drafts, room), list[Attached]()
-    for draft, most in zip(fitting, _images(fitting, room), strict=True):
+    drawn = [draft for draft in fitting if _PICTURE.search(draft.output)]
+    for draft in fitting:
+        most = int(draft in drawn[-1:]) if draft.level else MOST_OUTPUT_IMAGES
         before = sum(len(part.files) for part in found)
         found.append(_attached(draft, room, redactor, most, before))
     if not found:
@@ -262,25 +264,11 @@ def _fitted(drafts: Sequence[_Draft], room: TextRoom) -> Sequence[_Draft]:
             if level == 0 or sum(each.tokens for each in drafts) > room.tokens:
                 draft.level = level
                 draft.tokens = room.count(_PICTURE.sub(NO_IMAGE, draft.text))
+                for width, height, _ in () if level else map(_read_picture, _PICTURE.findall(draft.text)):
+                    draft.tokens += room.vision.tokens(width, height)
     while len(drafts) > 1 and sum(each.tokens for each in drafts) > room.tokens:
         drafts = drafts[1:]
     return drafts
-
-
-def _images(drafts: Sequence[_Draft], room: TextRoom) -> list[int]:
-    """Return how many pictures of each cell go as images."""
-    left = room.tokens - sum(draft.tokens for draft in drafts)
-    counts = list[int]()
-    for draft in reversed(drafts):
-        count = 0
-        for width, height, _ in map(_read_picture, _PICTURE.findall(draft.text)):
-            tokens = room.vision.tokens(width, height)
-            if tokens > left and any([*counts, count]):
-                break
-            left -= tokens
-            count += 1
-        counts.append(count)
-    return counts[::-1]
 
 
 def _attached(draft: _Draft, room: TextRoom, redactor: Redactor, images: int, before: int) -> Attached:

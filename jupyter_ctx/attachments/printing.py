@@ -9,7 +9,6 @@ from decimal import Decimal
 from itertools import islice
 from math import isfinite, prod
 from pprint import pformat
-from types import SimpleNamespace
 from typing import Any
 
 from ..conversation.text_safety import lasting
@@ -18,7 +17,7 @@ from ..runtime.secret_texts import BLANKED
 from ..template.expressions import module_of, shape_of
 
 KEY_ROOM = 4_000  # characters beside a cut that are looked at for a key
-LEAST_TEXT, LINE, DEPTH = 16, 120, 12  # characters of a text and of a line in a collection; levels in it
+LEAST_TEXT, LINE, DEPTH = 24, 120, 12  # characters of a text and of a line in a collection; levels in it
 FEW = 32  # values of an array, or names of columns, that are told in a collection
 SHORT, DIGITS, DECIMALS = 12, 6, 3  # digits of a number that is written whole; of a longer one; behind its point
 MOST_DIGITS, COMPARED = 17, 500  # digits that tell any two numbers apart; values at each end of an array that they do
@@ -59,7 +58,8 @@ class CollectionPrinter:
         attributes = attributes_of(value)
         build = COLLECTIONS.get(type(value).__repr__)
         if not attributes and build is None:
-            return self._cut(own_text(value), str)
+            text = own_text(value)
+            return self._cut(text, str) if len(text) > self._size else Verbatim(text)
         is_set = isinstance(value, set | frozenset)
         members: Any = sorted(value, key=repr) if is_set else attributes or value
         is_named = hasattr(members, "items")
@@ -84,10 +84,11 @@ class CollectionPrinter:
     def _cut(self, text: str, write: Callable[[str], str]) -> Verbatim:
         """Return a text as it is written, without keys, which are found before line breaks are escaped."""
         part = self._redactor.masked(text[: self._size + KEY_ROOM])
-        if len(text) <= self._size:
-            return Verbatim(write(part))
+        written, more = write(part[: self._size])[: self._size + 2], len(text) - self._size  # escapes take room, too
+        if more <= 0 and written == write(part):
+            return Verbatim(written)
         self.is_whole = False
-        return Verbatim(f"{write(part[: self._size])}… ({len(text) - self._size:,} more)")
+        return Verbatim(f"{written}… ({more:,} more)" if more > 0 else f"{written}…")
 
 
 def is_collection(value: Any) -> bool:
@@ -99,7 +100,7 @@ def attributes_of(value: Any) -> dict[str, Any]:
     """Return the attributes of an object whose class has no text of its own."""
     kind: Any = type(value)
     is_plain = kind.__repr__ is object.__repr__ and kind.__str__ is object.__str__
-    attributes = getattr(value, "__dict__", {}) if is_plain or kind is SimpleNamespace else {}
+    attributes = getattr(value, "__dict__", {}) if is_plain else {}
     return {name: part for name, part in attributes.items() if name[:1] != "_"}
 
 
@@ -140,11 +141,10 @@ def array_range(array: Any) -> str:
         return ""
     numpy: Any = sys.modules["numpy"]
     low, high = numpy.fmin.reduce(array, axis=None), numpy.fmax.reduce(array, axis=None)
-    if array.dtype.kind != "f":
-        return f", from {low} to {high}"
     missing = int((array != array).sum())  # NaN equals nothing
-    digits = digits_apart((float(low), float(high)))
-    low, high = (decimal_text(float(end), digits).removesuffix(".0") for end in (low, high))
+    if array.dtype.kind == "f":
+        digits = digits_apart((float(low), float(high)))
+        low, high = (decimal_text(float(end), digits).removesuffix(".0") for end in (low, high))
     return f", from {low} to {high}" + f", {missing:,} NaN" * bool(missing)
 
 

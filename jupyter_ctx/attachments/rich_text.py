@@ -52,7 +52,7 @@ def _text(tree: Any, unread: Sequence[str] = ()) -> str:
     return text.replace("\t\t", " | ").strip("\n")
 
 
-FORMS = {"text/markdown": "_repr_markdown_", "text/latex": "_repr_latex_", "text/html": "_repr_html_"}
+TEXT_FORMS = {"text/markdown": "_repr_markdown_", "text/latex": "_repr_latex_", "text/html": "_repr_html_"}
 
 
 def text_in(forms: Mapping[str, Any]) -> str:
@@ -61,7 +61,7 @@ def text_in(forms: Mapping[str, Any]) -> str:
     Markdown comes first, then plain text, unless that only names a class.
     """
     plain, markdown, latex, page = (
-        form if isinstance(form, str) else "" for form in map(forms.get, ("text/plain", *FORMS))
+        form if isinstance(form, str) else "" for form in map(forms.get, ("text/plain", *TEXT_FORMS))
     )
     if markdown.strip() or (plain and not NO_WORDS.fullmatch(plain)):
         return markdown if markdown.strip() else plain
@@ -73,7 +73,7 @@ def markup_text(value: Any) -> str:
     kind: Any = type(value)
     has_words = kind.__repr__ is not object.__repr__ and module_of(kind) != "IPython"
     forms = {}
-    for media_type, method in FORMS.items():
+    for media_type, method in TEXT_FORMS.items():
         offered = getattr(kind, method, None)
         if offered is not None and (media_type == "text/markdown" or not has_words):
             form = offered(value)

@@ -21,7 +21,7 @@ from .printing import DIGITS, KEY_ROOM, CollectionPrinter, decimal_text, digits_
 
 NOT_COUNTED = "not counted"
 READERS_OF_ARROW = ("polars", "pyarrow", "pandas")
-WIDTHS = (4_000, 1_000, 300, 100, 30)  # characters that a cell may have
+LEAST_WIDTH, WIDTH_A_TOKEN = 30, 3  # characters that a cell may have, more where the first rows fit with them
 NAME_CHARACTERS = 60
 ENOUGH_ROWS, FIRST_CELLS = 8, 64  # with fewer rows, columns are left out; cells that are tried first
 ESCAPED = str.maketrans({"\\": "\\\\", "|": "\\|", "\n": "\\n", "\r": "\\r"})
@@ -138,12 +138,10 @@ class TableWriter:
 
     def __init__(self, table: LibraryTable, room: TextRoom, redactor: Redactor) -> None:
         self._table, self._redactor, self._schema = table, redactor, cache(table.schema)
-        self._wide, self._width, self._is_cut = len(table.names) - table.labels, WIDTHS[0], False
+        self._wide, self._is_cut = len(table.names) - table.labels, False
         self.cells = self._wide * max(table.rows, 1)
-        first = self._numbers(min(self._wide, max(room.tokens // FIRST_CELLS, 1)))
-        texts = [text for column in self._cells(min(ENOUGH_ROWS, table.rows), 0, first) for text in column]
-        fitting = (width for width in WIDTHS if room.count(" ".join(t[:width] for t in texts)) <= 0.8 * room.tokens)
-        self._width = next(fitting, WIDTHS[-1])
+        first_cells = max(min(table.rows, ENOUGH_ROWS) * self._wide, 1)
+        self._width = max(LEAST_WIDTH, WIDTH_A_TOKEN * room.tokens // first_cells)
 
     def draft(self, size: int) -> tuple[str, str, bool]:
         """Return the table with ``size`` cells, what was sent of what, and whether it is whole.

@@ -13,7 +13,6 @@ from ..errors import ChatError, InvalidRequestError
 T = TypeVar("T")
 
 LONG_ERROR = 300  # characters
-LONGEST_READ = 100_000  # characters of a message that are looked through for keys
 ATTACH_INSTEAD = "Attach a part of it, or its text: store that in a variable first. Nothing was sent."
 
 
@@ -35,8 +34,8 @@ def format_error(error: BaseException, masked: Callable[[str], str] = str) -> st
     """Return an exception's class and the beginning of its message, on one line; ``masked`` blanks keys in it."""
     message = ""
     with suppress(Exception):  # its class may be as broken as the value's
-        message = " ".join(masked(str(error)[:LONGEST_READ]).split())
-    return f"{type(error).__name__}: {message[:LONG_ERROR]}{'…' * (len(message) > LONG_ERROR)}".rstrip(": .")
+        message = " ".join(masked(str(error)).split())
+    return f"{type(error).__name__}: {message[:LONG_ERROR]}".rstrip(": .")
 
 
 @contextmanager

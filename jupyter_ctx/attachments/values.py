@@ -24,7 +24,7 @@ from .rich_text import markup_text
 from .tables import FIRST_CELLS, TableWriter, library_table
 
 CHARACTERS_A_TOKEN = 12  # more than any tokenizer holds in one for long
-TRIES, FILLED = 12, 0.95  # of the search; of the room, which is enough
+TRIES, FILLED = 9, 0.95  # of the search; of the room, which is enough
 SIZES = re.compile(r"<\w+ of [\d,]+ ")  # of tables and arrays in a collection
 TOKENS_A_VALUE = 4  # of an array
 MOST_VALUES = 20_000_000  # of a tensor that is read as an array, and of an array whose range is looked for
@@ -69,34 +69,26 @@ def fit(
 
     ``first`` is the size that is tried first. Raises InvalidRequestError where not even the smallest draft fits.
     """
-
-    def measured(size: int) -> tuple[Draft, int, float]:
-        redactor.blanked = 0  # of this draft, not of all that are tried
-        made = draft(size)
-        return made, redactor.blanked, room.count(fenced_block(name, made.text))
-
-    best = measured(0)
-    if best[2] > room.tokens:
-        raise InvalidRequestError(
-            f"{name} needs at least {best[2]:,.0f} tokens, and one attachment may take {room.tokens:,}: "
-            "%chat config attach_share 0.5 gives it half of the limit. Nothing was sent."
-        )
-    low, high, size = 0, most, min(first, most)
+    low, high, size, is_found = 0, most, min(first, most), False
     for _ in range(TRIES):
-        if low >= high:
+        if low >= high or is_found:
             break
-        made, count, tokens = measured(size)
-        if tokens > room.tokens:
-            high = size - 1
-        else:
-            low, best = size, (made, count, tokens)
-            if made.is_whole or tokens >= FILLED * room.tokens:
-                break
+        made = draft(size)
+        tokens = room.count(fenced_block(name, made.text))
+        low, high = (low, size - 1) if tokens > room.tokens else (size, high)
+        is_found = low == size and (made.is_whole or tokens >= FILLED * room.tokens)
         share = min(int(size * room.tokens / max(tokens, 1.0) * 0.98), most)  # most values are even
         size = share if low < share <= high else (low + high + 1) // 2
-    made, redactor.blanked, _ = best
+    redactor.blanked = 0  # of this draft, not of all that were tried
+    made = draft(low)
     text = fenced_block(name, redactor.masked(made.text))
-    return text, ", ".join(filter(None, (made.what, about_tokens(room.count(text)))))
+    tokens = room.count(text)
+    if tokens > room.tokens:
+        raise InvalidRequestError(
+            f"{name} needs at least {tokens:,.0f} tokens, and one attachment may take {room.tokens:,}: "
+            "%chat config attach_share 0.5 gives it half of the limit. Nothing was sent."
+        )
+    return text, ", ".join(filter(None, (made.what, about_tokens(tokens))))
 
 
 def about_tokens(count: float) -> str:

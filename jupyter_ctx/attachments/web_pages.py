@@ -100,7 +100,7 @@ def attached_address(address: Address, redactor: Redactor, room: TextRoom) -> At
         head = f"Page {title} ({name})" if title else head
     if not text.strip():
         raise address.error(f"there is no text in it, as in pages that a script fills: {SAVE_IT}")
-    return attached_text(name, text, head, redactor, room, is_notebook=file.suffix == ".ipynb")
+    return attached_text(name, text, head, redactor, room)
 
 
 def fetched(address: Address) -> tuple[str, bytes]:

@@ -32,7 +32,6 @@ MODEL_SETTINGS = ("window", "n_ctx", "base_url", "prices")  # these go with the 
 MODELS = ("model", "summary_model")
 DEFAULT = "default"
 NONE = frozenset({"none", DEFAULT, "off"})
-SPELLINGS = {"summarize": "summarise"}
 _SENT = ("model", "messages", "input", "contents", "stream", "system", "instructions")
 NO_PARAMETERS = {  # names without underscores, and what to do instead; a cap on the cost or a lock would not see them
     **dict.fromkeys(_SENT, "%%chat sends its own"),
@@ -179,7 +178,7 @@ class Settings:
         is_same_model = values.get("model", self.model) == self.model
         if not is_same_model:
             values = dict.fromkeys(MODEL_SETTINGS) | values
-        stay = is_same_model and not _takes_all_away(changes.get("parameters"))
+        stay = is_same_model and values.get("parameters") != {}  # which takes all away
         parameters = {**(self.parameters if stay else {}), **values.get("parameters", {})}
         values["parameters"] = {name: value for name, value in parameters.items() if value is not None}
         return replace(self, **values)
@@ -313,7 +312,7 @@ def _plain_value(value: Any, declared: Setting) -> Any:
         if declared.kind is int and figure != int(figure):
             raise ValueError
         return declared.kind(figure)
-    word = SPELLINGS.get(value, value) if declared.words and isinstance(value, str) else value
+    word = "summarise" if declared.words and value == "summarize" else value
     if not isinstance(word, str) or (declared.words and word not in declared.words):
         raise ValueError
     return word
@@ -373,7 +372,7 @@ def _parameters(value: Any) -> Mapping[str, Any]:
     if isinstance(value, Mapping):
         return dict(value)
     texts = [value] if isinstance(value, str) else [*value]
-    return {} if _takes_all_away(value) else dict(map(_parameter, texts))
+    return {} if any(map(is_none, texts)) else dict(map(_parameter, texts))
 
 
 def _parameter(typed: str) -> tuple[str, Any]:
@@ -383,14 +382,7 @@ def _parameter(typed: str) -> tuple[str, Any]:
     try:
         return name.strip(), json.loads(text)
     except ValueError:
-        if text[:1] in ("{", "["):
-            raise InvalidRequestError(f"{text} is not JSON: put quotes around all of it, 'name={{…}}'.") from None
         return name.strip(), text
-
-
-def _takes_all_away(value: Any) -> bool:
-    """Return whether parameters, as a text or as a list of texts, are unset."""
-    return is_none(value[0] if isinstance(value, list) and len(value) == 1 else value)
 
 
 READERS: Mapping[str, Callable[[Any], Any]] = {

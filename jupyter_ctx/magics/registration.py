@@ -10,7 +10,6 @@ from IPython.core.getipython import get_ipython
 from IPython.core.magic import Magics, line_cell_magic, magics_class, no_var_expand
 
 from ..errors import InvalidRequestError
-from ..runtime.importing import quick_imports
 from ..runtime.notebook_budget import pay_with
 from .output_recorder import OutputRecorder
 
@@ -52,8 +51,8 @@ class ChatMagics(Magics):
     def magic(self) -> ChatCells:
         """The chat cells of this shell."""
         if self._magic is None:
-            with quick_imports():
-                from .chat_cells import ChatCells
+            from .chat_cells import ChatCells
+
             self._magic = ChatCells(self.shell, self.recorder, self.chip)
         return self._magic
 

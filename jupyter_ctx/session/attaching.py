@@ -133,7 +133,7 @@ def attachment_sizes(session: Session, parts: Sequence[Attached], **options: Any
     """
     if not parts:
         return Along()
-    target = session.target(options, ask=any(part.files for part in parts))
+    target = session.target(options, ask=any(part.files for part in parts))  # a server may say that it reads text only
     target.check_files(file for part in parts for file in part.files)
     sized = list[Attached]()
     for part in parts:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sized
 from functools import cache
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 from ..errors import InvalidRequestError
@@ -55,10 +55,8 @@ def _evaluated(typed: str, names: Mapping[str, Any], redactor: Redactor) -> str:
     text = without_key(typed, expression.written(value), redactor)
     if ONLY_A_CLASS.fullmatch(text):
         raise RefusedError(f"its text is only {text}, and -a on the first line sends what it shows")
-    typed_names = [(word, value) for word in NAMED_WORD.findall(typed)]
-    for name, part in (*typed_names, *_named_parts(value)):
-        members = _members(part) if classify_secret_name(name) else ()
-        if any(redactor.is_secret(name, each) and str(each)[:LEAST_SHOWN] in text for each in members):
+    for name, member in _named_members(typed, value):
+        if redactor.is_secret(name, member) and str(member)[:LEAST_SHOWN] in text:
             raise _key_found(typed, f"under {name}")
     return text
 
@@ -78,18 +76,14 @@ def _key_found(typed: str, where: str) -> InvalidRequestError:
     )
 
 
-def _named_parts(value: Any) -> Iterator[tuple[Any, Any]]:
-    """Yield what a mapping has by its keys, and a frame by its columns."""
-    has_columns = hasattr(type(value), "columns")
-    names = value if isinstance(value, Mapping) else value.columns if has_columns else ()
-    return ((name, value[name]) for name in islice(names, MOST_LOOKED_AT))
-
-
-def _members(part: Any) -> Iterable[Any]:
-    """Return the texts and numbers that a column or a list has; a text alone."""
-    if isinstance(part, str | bytes):
-        return (part,)
-    return islice(part, MOST_LOOKED_AT) if isinstance(part, Sized) and isinstance(part, Iterable) else ()
+def _named_members(typed: str, value: Any) -> Iterator[tuple[Any, Any]]:
+    """Yield what stands in a value under names of secrets: words of the expression, keys, and names of columns."""
+    names = value if isinstance(value, Mapping) else value.columns if hasattr(type(value), "columns") else ()
+    columns = ((name, value[name]) for name in islice(names, MOST_LOOKED_AT))
+    for name, part in chain(((word, value) for word in NAMED_WORD.findall(typed)), columns):
+        if classify_secret_name(name):
+            is_many = isinstance(part, Sized) and isinstance(part, Iterable) and not isinstance(part, str | bytes)
+            yield from ((name, member) for member in (islice(part, MOST_LOOKED_AT) if is_many else (part,)))
 
 
 def in_expression(typed: str, compute: Callable[[], str], redactor: Redactor, as_typed: str = HOW_AS_TYPED) -> str:

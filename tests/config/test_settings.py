@@ -50,7 +50,7 @@ NUMBERS = [name for name, setting in SETTINGS.items() if setting.number]
 
 
 @pytest.mark.parametrize("name", NUMBERS)
-@pytest.mark.parametrize("text", ["1,5", "8,50", "1_5", "0,5", "1,5k", "1,00,000", "80,5%"])
+@pytest.mark.parametrize("text", ["1,5", "1_5", "1,00,000"])
 def test_a_comma_is_never_deleted_from_a_number(name: str, text: str) -> None:
     with pytest.raises(InvalidRequestError, match=rf"{name} is '{text}': it must be"):
         Settings().changed({name: text})

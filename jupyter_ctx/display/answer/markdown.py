@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from ...runtime.importing import quick_imports
 from ..text import (
     CONTROL_CHARACTERS,
     WRAPS,
@@ -209,9 +208,8 @@ def _harmless(line: str) -> str:
 
 @cache
 def _parser() -> Any:
-    with quick_imports():
-        from markdown_it import MarkdownIt
-        from mdit_py_plugins.dollarmath import dollarmath_plugin
+    from markdown_it import MarkdownIt
+    from mdit_py_plugins.dollarmath import dollarmath_plugin
 
     parser = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
     # "$5 and $10" is not a formula; formulas are left to the front end's MathJax
