@@ -242,10 +242,5 @@ def is_several(options: Namespace) -> bool:
 
 
 def settings_of(options: Namespace) -> dict[str, Any]:
-    """Return the settings that a line gives for its request; ``None`` for those it does not."""
-    return {option.name: getattr(options, option.name) for option in OPTIONS if option.is_setting}
-
-
-def given_settings(options: Namespace) -> dict[str, Any]:
-    """Return the settings that a line gives."""
-    return {name: value for name, value in settings_of(options).items() if value is not None}
+    """Return the settings that a line gives for its request."""
+    return {option.name: getattr(options, option.name) for option in given(options) if option.is_setting}
