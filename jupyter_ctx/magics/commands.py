@@ -18,8 +18,7 @@ from ..export.conversation_files import export
 from ..library import Library
 from ..models.pricing import price_of
 from ..models.registry import full_name, key_owner
-from ..providers.catalog import SERVICES
-from ..providers.lookup import check_known, key_holder, split_model
+from ..providers.lookup import check_known, is_self_hosted, key_holder
 from ..runtime.files import path_of
 from ..runtime.frontend import where
 from ..runtime.redaction import blanked_line, without_address_keys
@@ -73,8 +72,7 @@ def _use(call: Call, model: str | None = None) -> object:
 def _missing_server(chat: Chat) -> str:
     """Ask a server of the user's own whether it is there; return what to do where it is not."""
     settings = chat.config
-    service = None if settings.base_url else SERVICES.get(split_model(settings.model)[0])
-    is_own = service.self_hosted if service is not None else settings.base_url is not None
+    is_own = settings.base_url is not None or is_self_hosted(settings.model)
     if not is_own or not chat.session.notebook.handout.is_empty:  # which shows answers without a server
         return ""
     try:
