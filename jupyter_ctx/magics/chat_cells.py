@@ -123,7 +123,8 @@ class ChatCells:
         before, reply = chat.conversation.length, None
         try:
             if asked.along.parts:  # in an output that no update of the answer repeats
-                display(along_bundle(asked.along, plain=options.plain), raw=True, display_id=True)
+                is_plain = options.plain or place.kind == "terminal"
+                display(along_bundle(asked.along, plain=is_plain), raw=True, display_id=True)
             if columns is None:
                 reply = self._send(chat, _view(place, options, above), place, asked.prompt)
                 self._keep(reply, options.out)
