@@ -5,6 +5,7 @@ from __future__ import annotations
 from argparse import Namespace
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import product
 
 from IPython.core.error import UsageError
@@ -110,13 +111,11 @@ class SideBySideCell:
         self._view.close(chosen, () if is_page else (FIRST_TAKEN,))
         if is_page:
             missing = [index for index, answer in enumerate(answers.answers) if answer.error]
-            self._bar = ChoiceBar(self._heads, self._choose, missing)
+            choose = partial(self._chat.session.act, actions.choose_answer)
+            self._bar = ChoiceBar(self._heads, lambda index: choose(index + 1, self._id), missing)
             self._bar.show()
             self._bar.update(chosen)
             self._chat.session.listeners.append(self._follow)
-
-    def _choose(self, index: int) -> object:
-        return self._chat.session.act(actions.choose_answer, index + 1, self._id)
 
     def close(self) -> None:
         """Follow the conversation no longer."""

@@ -27,8 +27,8 @@ from ..display.answer.attachment_summary import (
 )
 from ..display.answer.footer import Footer, footer_html, footer_line, in_seconds
 from ..display.answer.markdown import MimeBundle, bundle, is_json_like, json_bundle, with_sources
-from ..display.tables import first_words, shortened, table
-from ..display.text import WRAPS, markdown_block, text_bundle, text_html
+from ..display.tables import first_words, shortened
+from ..display.text import markdown_block, text_bundle
 from ..display.token_page import certainty_bundle
 from ..display.widgets.gauge import bar_static, gauge_bundle, share_of, share_or_next, text_bar
 from ..errors import ChatError
@@ -50,10 +50,9 @@ _MOST_CALL = 100  # characters of a call in its line
 _EDGE = 240  # pixels, so that they are sharp on a dense screen, too
 _MOST_BYTES = 11_000  # 15 kB as an address
 _MOST_PIXELS = 40_000_000  # that are read for a small picture
-_REPLAY_HEAD = ("turn", "context", "tokens", "share", "what happened")
-_BAR, _BAR_WIDTH = 1, "width:60px;width:clamp(60px,15vw,160px)"  # a sanitiser knows the first alone
+_REPLAY_HEAD = ("turn", "context", "what happened", "tokens", "share")
+_BAR_WIDTH = "width:60px;width:clamp(60px,15vw,160px)"  # a sanitiser knows the first alone
 _OMITTED = {"left out": "Left out:", "summarised": "A summary stands for", "excluded": "Excluded:"}
-_MOST_UNFOLDED = 60_000  # characters of all messages
 SAMPLING = ("temperature", "effort", "max_tokens", "parameters")  # with the model, what reproduces an answer
 REMARKS = {  # by the source of an answer
     "handout": "handed out with this notebook; nothing was sent: --ask asks the model",
@@ -72,7 +71,8 @@ def attachment_summary(name: str, text: str, files: Sequence[Attachment], more: 
 
 def along_bundle(along: Along, *, plain: bool) -> dict[str, str]:
     """Return what goes with a prompt, as it is shown above the answer; ``plain``: as plain text alone."""
-    parts = [attachment_summary(part.name, part.text, part.files, part.more) for part in along.parts]
+    shown = [(part, () if plain else part.files) for part in along.parts]
+    parts = [attachment_summary(part.name, part.text, files, part.more) for part, files in shown]
     return summary_bundle(along.line, parts, plain=plain)
 
 
@@ -132,17 +132,16 @@ def replay_bundle(steps: list[Replayed]) -> dict[str, str]:
     if not steps:
         return text_bundle("No turn since the last clear was sent from here.")
     rows = [
-        (f"{step.number}", text_bar(step.info), f"{step.info.used:,}", share_of(step.info), _happened(step))
+        (f"{step.number}", text_bar(step.info), _happened(step), f"{step.info.used:,}", share_of(step.info))
         for step in steps
     ]
-    drawn, left, happened = dict[tuple[int, int], str](), _MOST_UNFOLDED, len(_REPLAY_HEAD) - 1
-    for index, step in reversed(list(enumerate(steps))):
+    bars = {(index, 1): bar_static(step.info, _BAR_WIDTH) for index, step in enumerate(steps)}
+    parts = dict[int, AttachmentSummary]()
+    for index, step in enumerate(steps):
         sent = "\n\n".join(f"{message.role}: {message.content}" for message in step.messages)
-        left -= len(sent)
-        unfolds = f'<details style="white-space:pre-wrap;{WRAPS}"><summary>what was sent</summary>{text_html(sent)}'
-        drawn[index, _BAR] = bar_static(step.info, _BAR_WIDTH)
-        drawn[index, happened] = text_html(rows[index][-1]) + (f"{unfolds}</details>" if sent and left >= 0 else "")
-    return table(_REPLAY_HEAD, rows, "What was sent, turn by turn", drawn)
+        if sent:
+            parts[index] = AttachmentSummary(_happened(step) or "what was sent", sent)
+    return table_with_parts(_REPLAY_HEAD, rows, "What was sent, turn by turn", parts, bars)
 
 
 def _happened(step: Replayed) -> str:

@@ -28,7 +28,6 @@ from ..display.widgets.gauge import (
     details_html,
     gauge_bundle,
     gauge_line,
-    gauge_text,
     live_html,
     moment,
     plan_line,
@@ -47,7 +46,6 @@ from ..runtime.interrupts import Stopper
 from ..session import actions
 from ..session.session import Session
 from ..wording import visible
-from ..wording.layout import line_width, wrapped
 from .cell_prompts import CELL_MARKS, CellPrompts
 
 if TYPE_CHECKING:
@@ -89,13 +87,10 @@ class CellGauge:
         return self._library().current
 
     def show(self, chat: Chat) -> None:
-        """Show the live gauge; its text in a terminal, in headless runs, and for another conversation."""
-        kind = where(self._shell).kind
+        """Show the live gauge; a snapshot in a terminal, in headless runs, and for another conversation."""
         with suppress(ChatError):  # the gauge says it
             chat.info()  # as of now
-        if kind == "terminal":
-            print(wrapped(gauge_text(chat.info(), self.name_of(chat)), line_width(), "  "))
-        elif kind == "headless" or chat is not self._chat:
+        if where(self._shell).kind != "notebook" or chat is not self._chat:
             display(self._snapshot(chat), raw=True)
         else:
             self._freeze()
@@ -156,8 +151,9 @@ class CellGauge:
     # what buttons do
 
     def _act(self, act: Callable[[], object], button: str = "") -> None:
-        """Do what was clicked, and tell its result: no cell would show it."""
-        text, role = (WRITING, "status") if self._summary is not None else tried(act)
+        """Do what was clicked, and tell its result: no cell would show it. Buttons wait for a summary."""
+        is_writing = button and self._summary is not None
+        text, role = (WRITING, "status") if is_writing else tried(act)
         self._say(ButtonResult(text, role, button))
 
     def _begin_or_end_summary(self) -> None:

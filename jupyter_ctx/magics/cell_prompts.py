@@ -65,10 +65,13 @@ class CellPrompts:
 
     def of(self, chat: Chat, options: Namespace, text: str, place: Where, tell: Tell) -> CellPrompt:
         """Return the prompt of a cell, and ``tell`` what is read. Raises UsageError and what reading raises."""
-        notes: list[str] = []
+        notes, names = list[str](), self._shell.user_ns
         try:
             if not options.raw and "{{" in text:
-                text = self._filled(chat, options, text, tell, notes)
+                redactor = chat.session.redactor(on=not options.no_redact)
+                notes += dict.fromkeys(unspaced(text, names))
+                with silent():  # what is displayed while values are read is no part of the cell
+                    text = fill(text, names, redactor, partial(tell, verb="Reading"))
             attached = tuple(dict.fromkeys(self._attached(chat, options, place, tell, notes)))
         except KeyboardInterrupt:
             raise ChatInterrupted(stopped((), record=True)) from None
@@ -76,14 +79,6 @@ class CellPrompts:
         along = attachment_sizes(chat.session, attached, **settings_of(options))
         notices = (line for part in attached for line in part.notices)
         return CellPrompt(prompt, (*notes, *notices), along)
-
-    def _filled(self, chat: Chat, options: Namespace, text: str, tell: Tell, notes: list[str]) -> str:
-        """Return a prompt with its expressions filled in; ``notes`` takes lines. Raises InvalidRequestError."""
-        names, redactor = self._shell.user_ns, chat.session.redactor(on=not options.no_redact)
-        with silent():  # what is displayed while values are read is no part of the cell
-            filled = fill(text, names, redactor, partial(tell, verb="Reading"))
-        notes += dict.fromkeys(unspaced(text, names))
-        return filled
 
     def _prompt(self, chat: Chat, options: Namespace, text: str, attached: Sequence[Attached], place: Where) -> Prompt:
         names = self._shell.user_ns

@@ -17,7 +17,7 @@ from ..chat import Chat
 from ..conversation.events import Added, Kept, Offered, TurnAdded
 from ..conversation.messages import ToolCall, ToolResult
 from ..display.answer.stream import AnswerView, NotebookView, TerminalView
-from ..display.text import note_plain, warning_bundle
+from ..display.text import warning_bundle
 from ..errors import ChatError, ChatInterrupted, InvalidAnswerError, StoreError
 from ..library import Library
 from ..providers.base import Reply
@@ -121,11 +121,12 @@ class ChatCells:
             say(*above, *asked.lines, *several)
             display(parts_bundle(preview_of(chat.session, asked.prompt).shown()), raw=True)
             return None
-        above += [*(asked.along.lines if place.kind == "terminal" else ()), *asked.lines]
+        above += asked.lines
         before, reply = chat.conversation.length, None
         try:
-            if asked.along.parts and place.kind != "terminal":  # in an output that no update of the answer repeats
-                display(along_bundle(asked.along, plain=options.plain), raw=True, display_id=True)
+            if asked.along.parts:  # in an output that no update of the answer repeats
+                is_plain = options.plain or place.kind == "terminal"
+                display(along_bundle(asked.along, plain=is_plain), raw=True, display_id=True)
             if columns is None:
                 reply = self._send(chat, _view(place, options, above), place, asked.prompt)
                 self._keep(reply, options.out)
@@ -160,7 +161,7 @@ class ChatCells:
         def begin(warning: str | None = None) -> None:
             if warning is not None and place.kind != "headless":
                 view.sent("")  # the warning stands above the answer
-                _warn(warning, place)
+                display(warning_bundle(warning), raw=True)
             view.begin()
 
         def call(asked: ToolCall, result: ToolResult | None) -> None:
@@ -302,14 +303,6 @@ def _has_whole(chat: Chat, before: int) -> bool:
     """Return whether an answer came whole after so many events."""
     turns = (event.turn for event in chat.conversation.events[before:] if isinstance(event, TurnAdded))
     return any(turn.stop_reason not in ("interrupted", "cut") for turn in turns)
-
-
-def _warn(line: str, place: Where) -> None:
-    """Show, before the answer, that the context window is nearly full, and what to do."""
-    if place.kind == "terminal":
-        print(note_plain(line))
-    else:
-        display(warning_bundle(line), raw=True)
 
 
 def _value(reply: Reply | None) -> Any:

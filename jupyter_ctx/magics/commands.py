@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from getpass import getpass
 
@@ -19,7 +18,7 @@ from ..export.conversation_files import export
 from ..library import Library
 from ..models.pricing import price_of
 from ..models.registry import full_name, key_owner
-from ..providers.lookup import SERVICES, check_known, key_holder, split_model
+from ..providers.lookup import check_known, is_self_hosted, key_holder
 from ..runtime.files import path_of
 from ..runtime.frontend import where
 from ..runtime.redaction import blanked_line, without_address_keys
@@ -42,7 +41,7 @@ from .help_pages import (
     setting_text,
     topic_bundle,
 )
-from .line_options import KEY_IS_ASKED_FOR, given_settings
+from .line_options import KEY_IS_ASKED_FOR, settings_of
 from .questions import say, typed_answer
 from .variables import missing_functions
 
@@ -57,7 +56,7 @@ CONTINUE = "Continue exactly where you stopped."
 )
 def _use(call: Call, model: str | None = None) -> object:
     """Use this model from now on."""
-    given = given_settings(call.options)
+    given = settings_of(call.options)
     if model:
         given["model"] = model
     if not given:
@@ -74,8 +73,7 @@ def _use(call: Call, model: str | None = None) -> object:
 def _missing_server(chat: Chat) -> str:
     """Ask a server of the user's own whether it is there; return what to do where it is not."""
     settings = chat.config
-    service = None if settings.base_url else SERVICES.get(split_model(settings.model)[0])
-    is_own = service.self_hosted if service is not None else settings.base_url is not None
+    is_own = settings.base_url is not None or is_self_hosted(settings.model)
     if not is_own or not chat.session.notebook.handout.is_empty:  # which shows answers without a server
         return ""
     try:
@@ -98,20 +96,17 @@ def _history(call: Call) -> object:
 @command(ABOUT_WINDOW)
 def _status(call: Call) -> dict[str, str]:
     """Show what fills the context window, then the settings that differ from the default, and the cost."""
-    chat, name = call.chat, call.host.gauge.name_of(call.chat)
-    return status_bundle(chat.info(), name, _changed_settings(chat), [*filter(None, _notes(chat))])
-
-
-def _notes(chat: Chat) -> Iterator[str]:
-    """Yield what tokens cost, what is left with the key, and what can be undone."""
-    info, target = chat.info(), chat.models.target(chat.config, ask=False)
+    chat, info = call.chat, call.chat.info()
+    target = chat.models.target(chat.config, ask=False)
     price, left = price_of(chat.models, target), target.provider.allowance()
-    if price is not None:
-        yield f"Price: {price}"
-    elif not target.is_free:
-        yield "Price: unknown (%chat config prices gives it)"
-    yield "" if left is None else f"Key: {budget_line(left)}."
-    yield f"%chat undo takes back: {info.undo}" if info.undo else ""
+    notes = list[str]()
+    if price is not None or not target.is_free:
+        notes.append(f"Price: {price or 'unknown (%chat config prices gives it)'}")
+    if left is not None:
+        notes.append(f"Key: {budget_line(left)}.")
+    if info.undo:
+        notes.append(f"%chat undo takes back: {info.undo}")
+    return status_bundle(info, call.host.gauge.name_of(chat), _changed_settings(chat), notes)
 
 
 def _changed_settings(chat: Chat) -> list[tuple[str, list[str]]]:
@@ -154,8 +149,6 @@ def _compare(call: Call, n: int | None = None) -> object:
     """Show the answers side by side that came last, or all of turn N, with the words that differ."""
     from .answer_columns import show_versions
 
-    if n is None and not call.chat.turns and not call.chat.conversation.offers:
-        raise UsageError("There are no answers yet: %%chat -m A -m B asks several models at once.")
     return show_versions(call.chat, n)
 
 

@@ -40,11 +40,10 @@ OPTION_OF = {flag: option for option in OPTIONS for flag in option.flags}
 
 @dataclass(frozen=True, slots=True)
 class TypedLine:
-    """A line up to the cursor: its whole words, and the one at the cursor without and with its quote."""
+    """A line up to the cursor: its whole words, and the one at the cursor without its quote."""
 
     before: list[str]
     current: str
-    quoted: str
     cells: Callable[[], ChatCells]
 
     @property
@@ -70,7 +69,7 @@ def matches(context: CompletionContext, cells: Callable[[], ChatCells], *, below
     line, at = context.line_with_cursor, context.cursor_position
     head, *words = _words(context.full_text.partition("\n")[0] + " " if below else line[:at])
     *before, current = words
-    typed = TypedLine(before, current.lstrip("\"'"), current, cells)
+    typed = TypedLine(before, current.lstrip("\"'"), cells)
     if below and _is_filled_in(typed, line[:at]):
         return {"completions": []}  # IPython offers the notebook's names
     fitting = [] if below else _fitting(_possible(typed, in_cell=head.startswith("%%")), typed.current)

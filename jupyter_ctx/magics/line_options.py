@@ -147,6 +147,7 @@ OPTIONS = (
     Option("--extractive", "keep lines of your own, and ask no model", ("summarise",)),
     Option("--clear", "leave the outputs out of the copy", ("handout",)),
 )  # fmt: skip
+OF_A_REQUEST = tuple(option.name for option in OPTIONS if option.is_setting)
 OF_A_PROMPT = tuple(option for option in OPTIONS if A_PROMPT in option.of)
 
 
@@ -242,10 +243,6 @@ def is_several(options: Namespace) -> bool:
 
 
 def settings_of(options: Namespace) -> dict[str, Any]:
-    """Return the settings that a line gives for its request; ``None`` for those it does not."""
-    return {option.name: getattr(options, option.name) for option in OPTIONS if option.is_setting}
-
-
-def given_settings(options: Namespace) -> dict[str, Any]:
-    """Return the settings that a line gives."""
-    return {name: value for name, value in settings_of(options).items() if value is not None}
+    """Return the settings that a line gives for its request."""
+    values = {name: getattr(options, name) for name in OF_A_REQUEST}
+    return {name: value for name, value in values.items() if value is not None}

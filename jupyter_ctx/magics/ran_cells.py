@@ -38,10 +38,6 @@ class Page(NamedTuple):
     standing: Mapping[float, Execution]
     own: float
 
-    def is_prompt(self, at: int) -> bool:
-        """Return whether a cell of the file begins with ``%%chat``, or is left out for good."""
-        return self.saved[at].kind == "code" and OWN_CELL.match(self.saved[at].source) is not None
-
 
 def page_of(executions: Sequence[Execution], place: Where, file: str | None) -> Page:
     """Return where cells stand. Those that were deleted before the file was saved are not among them."""
@@ -142,9 +138,12 @@ class CellsAbove:
         """Return the Markdown cells above a place, up to a cell that goes or a prompt."""
         saved, texts = self.page.saved, list[RanCell]()
         at = math.ceil(place) - 1 if saved and place < math.inf else -1
-        while at >= 0 and at not in going and not self.page.is_prompt(at):
-            if saved[at].kind == "markdown" and saved[at].source.strip():
-                texts.append(RanCell(number, saved[at].source, is_text=True))
+        while at >= 0 and at not in going:
+            cell = saved[at]
+            if cell.kind == "code" and OWN_CELL.match(cell.source):
+                break
+            if cell.kind == "markdown" and cell.source.strip():
+                texts.append(RanCell(number, cell.source, is_text=True))
             at -= 1
         return texts[::-1]
 

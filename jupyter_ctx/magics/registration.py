@@ -79,10 +79,9 @@ def magics_of(shell: Any) -> ChatMagics:
 
     They are kept in the shell itself, so that nothing else holds either of them.
     """
-    magics: ChatMagics | None = getattr(shell, KEPT_AS, None)
-    if magics is None:
-        magics = ChatMagics(shell)
-        setattr(shell, KEPT_AS, magics)
+    if not hasattr(shell, KEPT_AS):
+        setattr(shell, KEPT_AS, ChatMagics(shell))
+    magics: ChatMagics = getattr(shell, KEPT_AS)
     return magics
 
 

@@ -19,7 +19,7 @@ from ..experiments.run import Run
 from ..runtime.frontend import where
 from ..wording import counted
 from .command_table import Call
-from .line_options import each_of, given_settings
+from .line_options import each_of, settings_of
 from .questions import asked_first, say
 from .variables import check_new_name, is_run, named, schema_named, scorers_named, table_named
 
@@ -76,7 +76,7 @@ class MapCell:
     def _begin(self) -> Run:
         options, variables = self._options, self._shell.user_ns
         models = each_of(options.model)
-        given = given_settings(options)
+        given = settings_of(options)
         grid: dict[str, list[Any]] = {}
         if len(models) > 1:  # what goes with a model is given for each
             own = [name for name in MODEL_SETTINGS if name in given]

@@ -42,8 +42,7 @@ def check_new_name(flag: str, name: str | None) -> None:
         return
     is_taken = iskeyword(name) or hasattr(builtins, name) or IPYTHONS.fullmatch(name)
     if is_taken or not name.isidentifier():
-        reason = "is used by Python or IPython: choose another name" if is_taken else "cannot be the name of a variable"
-        raise UsageError(f"{flag} {name}: {name!r} {reason}.")
+        raise UsageError(f"{flag} {name}: {name!r} cannot be the name of a variable of yours. Choose another one.")
 
 
 def named(what: str, name: str, variables: Mapping[str, Any], fits: Callable[[Any], bool], otherwise: str) -> Any:

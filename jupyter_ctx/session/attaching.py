@@ -43,11 +43,6 @@ class Along(NamedTuple):
         listed = " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
         return f"With {listed}." if names else ""
 
-    @property
-    def lines(self) -> tuple[str, ...]:
-        """The line, and how to send more of what is sent in part."""
-        return (" ".join([self.line, *(f"{part.more}." for part in self.parts if part.more)]),) if self.parts else ()
-
 
 def _in_one(cells: Sequence[Attached]) -> str:
     """Return cells of the notebook in words, with their tokens in all."""

@@ -90,9 +90,9 @@ def test_a_row_says_what_fell_out_and_unfolds_to_the_messages() -> None:
     chat.exclude(16)
     chat.send("Why?")
     forms = replay_bundle(replay(chat))
-    assert "  Left out: turns 1 to 6.\n" in forms["text/plain"]
-    assert "  A summary stands for turns 1 to 10.\n" in forms["text/plain"]
-    assert forms["text/plain"].endswith("  A summary stands for turns 1 to 10. Excluded: turn 16.")
+    assert "  Left out: turns 1 to 6. " in forms["text/plain"]
+    assert "  A summary stands for turns 1 to 10. " in forms["text/plain"]
+    assert "  A summary stands for turns 1 to 10. Excluded: turn 16." in forms["text/plain"].splitlines()[-1]
     assert "Summary of our conversation so far:" in forms["text/html"]
     assert "&lt;b&gt;weighs" in forms["text/html"]
     assert "<b>" not in forms["text/html"]

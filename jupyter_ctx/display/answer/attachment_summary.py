@@ -75,19 +75,20 @@ def _sent_html(part: AttachmentSummary, most: int) -> str:
 
 
 def table_with_parts(
-    head: TableRow, rows: TableRows, caption: str, parts: Mapping[int, AttachmentSummary]
+    head: TableRow, rows: TableRows, caption: str, parts: Mapping[int, AttachmentSummary],
+    drawn: Mapping[tuple[int, int], str] | None = None,
 ) -> dict[str, str]:  # fmt: skip
     """Return a table as HTML, as Markdown and as plain text; ``parts`` are what rows, by their index, unfold to.
 
-    As HTML they unfold; of very many characters, those of the last rows do.
+    As HTML they unfold; of very many characters, those of the last rows do. ``drawn`` are further cells as HTML.
     """
-    left, drawn = MOST_IN_TABLE, dict[tuple[int, int], str]()
+    left, cells = MOST_IN_TABLE, {**(drawn or {})}
     for index, part in reversed(list(parts.items())):
         page = summary_html(part.name, [part])
         left -= len(page)
         if left >= 0:
-            drawn[index, PART_COLUMN] = page
-    forms = table(head, rows, caption, drawn)
+            cells[index, PART_COLUMN] = page
+    forms = table(head, rows, caption, cells)
     return {**forms, "text/html": f'<div {SCROLLS}">{forms["text/html"]}</div>'}
 
 
