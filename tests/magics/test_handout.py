@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Mapping
-from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,7 @@ import pytest
 from jupyter_client import KernelManager
 from kernels import Kernel, shown
 from nbclient import NotebookClient
-from server import events, piece, running, send, usage
+from server import events, piece, send, serve, usage
 
 CHAT = "__import__('jupyter_ctx').get_chat()"
 KEY = "sk-proj-Zx81kfFq0aPq77Lw2mTn5bYc"
@@ -84,11 +83,6 @@ def moved(path: Path, folder: Path, name: str) -> Path:
     return path.rename(folder / name)
 
 
-def posted(seen: list[Any]) -> list[Any]:
-    """What was asked of the model."""
-    return [each for each in seen if not isinstance(each, str)]
-
-
 def body_of(path: Path) -> str:
     """What a notebook carries, as JSON."""
     return json.dumps(json.loads(path.read_text())["metadata"]["jupyter_ctx"]["handout"])
@@ -117,27 +111,10 @@ ASKING = ("early", "undone", "first", "file", "city", "both", "last")
 @pytest.fixture
 def lesson(tmp_path: Path) -> Iterator[tuple[Lesson, str, list[Any]]]:
     """A lesson that its teacher ran with a key, the server's address, and what the server was asked."""
-    seen = list[Any]()
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            seen.append(self.path)
-            send(self, 200, '{"data": []}')
-
-        def do_POST(self) -> None:
-            seen.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
-            answer(self, seen[-1])
-
-        def log_message(self, *_: Any) -> None:
-            pass
-
-    with running(Handler) as server:
-        url = f"{server}/v1"
-        folder = tmp_path / "teacher"
-        folder.mkdir()
-        made = Lesson(
-            folder, {cell: source.format(url=url) if cell == "use" else source for cell, source in CELLS.items()}
-        )
+    folder = tmp_path / "teacher"
+    folder.mkdir()
+    with serve(answer) as (url, seen):
+        made = Lesson(folder, CELLS | {"use": USE.format(url=url)})
         yield made, url, seen
         made.close()
 
@@ -149,7 +126,7 @@ def test_whoever_opens_a_handout_sees_the_answers_without_a_key_or_a_request(les
     line = shown(teacher.run("%chat handout out.ipynb --clear", "hand"))
     assert "with 10 answers." in line, line
     asked = len(seen)
-    assert len(posted(seen)) == 10
+    assert len(seen) == 10
     carried = body_of(made.folder / "out.ipynb")
     assert "m heard 2: Hello?" in carried
     for private in ("Water boils", str(made.folder), "Be brief"):
@@ -172,11 +149,10 @@ def test_whoever_opens_a_handout_sees_the_answers_without_a_key_or_a_request(les
     assert sum(HANDED in text for text in executed(copy, JUPYTER_CTX_STORE="memory")) == len(ASKING), (
         "a run without a reader"
     )
-    assert len(seen) == asked
     student.run(made.cells["use"], "use")
     assert HANDED not in shown(student.run("%%chat\nGo on, please.", "last"))
     assert HANDED not in shown(student.run("%%chat --ask\nHello?", "first"))
-    assert len(posted(seen)) == 12
+    assert len(seen) == 12
 
 
 def test_what_is_not_handed_out_is_told_and_no_key_leaves(lesson: Any, tmp_path: Path) -> None:
