@@ -150,6 +150,10 @@ def test_each_breach_of_the_contract_is_named(provider: object, says: str) -> No
         check_provider(provider, HELLO, too_long=LONG)
 
 
+async def in_an_event_loop(request: Request) -> Reply:
+    return Reply("Hello.")
+
+
 def broken(*_: object, **__: object) -> Any:
     raise KeyError("choices")
 
@@ -158,6 +162,9 @@ def broken(*_: object, **__: object) -> Any:
     ("members", "says"),
     [
         ({"stream": broken}, "raises a ChatError where something goes wrong; KeyError: 'choices'"),
+        ({"stream": lambda request: None}, r"stream\(\) returned NoneType, but must be a generator"),
+        ({"stream": lambda request: "Hello."}, r"stream\(\) returned str, but must be a generator"),
+        ({"stream": in_an_event_loop}, r"stream\(\) is async, but must be a generator"),
         ({"served_window": broken}, "KeyError"),
         ({"cards": broken}, "KeyError"),
         ({"cards": lambda: None}, "TypeError"),
