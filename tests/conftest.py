@@ -62,12 +62,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.fixture(autouse=True)
 def own_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No test reads or writes the user's own settings or keys."""
+    """No test reads or writes the user's own settings or keys, and what it sets of them is put back."""
     for name in ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR"):
         monkeypatch.setenv(name, str(tmp_path / name.lower()))
     addresses = (service.variable for service in SERVICES.values() if service.variable)
     for name in (*key_variables(), *addresses, *OURS):
-        monkeypatch.delenv(name, raising=False)
+        monkeypatch.setenv(name, "")
+        monkeypatch.delenv(name)
 
 
 @pytest.fixture(autouse=True)
@@ -91,9 +92,8 @@ def dialect(request: pytest.FixtureRequest) -> Dialect:
 
 @pytest.fixture
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A busy server is asked again at once; addresses that tests set are put back."""
+    """A busy server is asked again at once."""
     monkeypatch.setattr(adapter, "DELAYS", (0.0, 0.0))
-    monkeypatch.setenv("AZURE_OPENAI_ENDPOINT", "")
 
 
 @pytest.fixture(scope="session")

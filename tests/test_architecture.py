@@ -1,8 +1,9 @@
-"""The shape of the house, and what loading costs."""
+"""The shape of the house, what loading costs, and what an installation puts beside the package."""
 
 from __future__ import annotations
 
 import ast
+import json
 import re
 import subprocess
 import sys
@@ -16,6 +17,7 @@ from pathlib import Path
 import jupyter_ctx
 
 PACKAGE = Path(jupyter_ctx.__file__).parent
+ROOT = PACKAGE.parent
 HEAVY = (
     "openai", "anthropic", "google", "jupyter_core", "tiktoken", "httpx", "httpx2", "genai_prices",
     "IPython", "PIL", "imagesize", "jsonschema",
@@ -80,16 +82,14 @@ def test_a_public_name_means_one_thing() -> None:
 
 def listed_rooms() -> list[list[str]]:
     """The rooms in each line of CONTRIBUTING's table."""
-    guide = (PACKAGE.parent / "CONTRIBUTING.md").read_text("utf-8")
+    guide = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
     table = guide.partition("\n## The rooms\n")[2].partition("\n## ")[0]
     heads = re.findall(r"^\| (`.*?) \|", table, re.MULTILINE)
     return [re.findall(r"`([\w/]+)`", head) for head in heads]
 
 
 def test_contributing_lists_every_room_and_in_the_order_of_imports() -> None:
-    contracts = tomllib.loads((PACKAGE.parent / "pyproject.toml").read_text("utf-8"))["tool"]["importlinter"][
-        "contracts"
-    ]
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["importlinter"]["contracts"]
     layers = [name for layer in contracts[0]["layers"] for name in layer.split(" | ")]
     listed = [name for line in listed_rooms() for name in line]
     folders = {str(path.parent.relative_to(PACKAGE)) for path in PACKAGE.rglob("*/__init__.py")}
@@ -133,7 +133,7 @@ def test_of_other_packages_only_heavy_ones_are_imported_inside_functions() -> No
 
 def declared_dependencies() -> set[str]:
     """The distributions that an installation of the package, with all extras for users, asks for."""
-    project = tomllib.loads((PACKAGE.parent / "pyproject.toml").read_text("utf-8"))["project"]
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     extras = (lines for name, lines in project["optional-dependencies"].items() if name not in FOR_DEVELOPERS)
     requirements = [*project["dependencies"], *(line for lines in extras for line in lines)]
     return {normal_name(re.split(r"[^\w.-]", requirement)[0]) for requirement in requirements}
@@ -210,3 +210,20 @@ def test_the_first_cell_imports_only_what_it_needs() -> None:
     support = str(Path(__file__).parent / "support")
     run = subprocess.run([sys.executable, "-c", FIRST, support, *unneeded], capture_output=True, text=True, check=True)
     assert run.stdout.splitlines()[-1] == "1 []", run.stdout
+
+
+def test_every_script_of_the_labextension_goes_where_jupyter_looks_and_outside_static() -> None:
+    files = ROOT / "labextension"
+    build = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["hatch"]["build"]["targets"]
+    assert build["wheel"]["shared-data"] == {
+        "labextension": "share/jupyter/labextensions/jupyter-ctx",
+        "notebooks": "share/jupyter/labextensions/jupyter-ctx/lessons",
+        "etc": "etc/jupyter",
+    }
+    assert {"labextension", "notebooks", "etc"} <= set(build["sdist"]["include"])
+    package = json.loads((files / "package.json").read_text("utf-8"))
+    assert package["name"] == "jupyter-ctx"
+    assert (files / package["jupyterlab"]["_build"]["load"]).is_file()
+    assert not (files / "static").exists()  # browsers keep what is there for a year
+    schemas = files / package["jupyterlab"]["schemaDir"] / package["name"]
+    assert [path.stem for path in schemas.iterdir()] == ["chip"]

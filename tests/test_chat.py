@@ -12,16 +12,6 @@ from jupyter_ctx.session import actions
 PADDING = "The ship sailed on through the night and nobody on board could sleep for the noise of the wind. "
 
 
-def long_prompt(number: int) -> str:
-    return f"Entry {number}. {PADDING * 3}How far is it?"
-
-
-def filled(chat: Chat, turns: int) -> Chat:
-    for number in range(turns):
-        chat.send(long_prompt(number))
-    return chat
-
-
 def test_what_is_used_is_what_the_provider_reports(chat: Chat) -> None:
     assert chat.info().used == 0
     for prompt in ("Say hello.", "And again?", "Once more, in other words."):
@@ -95,7 +85,8 @@ def test_pins_that_exceed_the_limit_fail_the_cell_and_name_the_largest(chat: Cha
 
 
 def test_actions_from_another_thread_wait_for_the_turn_and_its_own_are_refused(chat: Chat) -> None:
-    filled(chat, 3)
+    for number in range(3):
+        chat.send(f"Entry {number}. {PADDING * 3}How far is it?")
     threads, refused = list[threading.Thread](), list[InvalidRequestError]()
 
     def click(_: str) -> None:

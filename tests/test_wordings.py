@@ -7,13 +7,10 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 from answering_rows import Asked, answering_rows
 from cells import Cells, Open
-
-from jupyter_ctx.conversation.conversation import Conversation
 
 TABLE = Path(__file__).with_name("wordings.json")
 WORDINGS: dict[str, dict[str, str]] = json.loads(TABLE.read_text("utf-8"))
@@ -118,28 +115,20 @@ SETUPS = {
 }
 
 
-class Notebook:
-    """Cells run one after the other, and what each of them says."""
+def said(cell: str, cells: Cells, asked: Asked, folder: Path) -> str:
+    """Return the error of a cell, or else what it prints, where addresses and folders have one name each."""
 
-    def __init__(self, cells: Cells, asked: Asked, folder: Path) -> None:
-        self.cells, self.asked, self.folder = cells, asked, folder
+    def state() -> tuple[int, int]:
+        return cells.shell.user_ns["chat"].conversation.length, len(asked.requests)
 
-    def said(self, cell: str) -> str:
-        """Return the error of a cell, or else what it prints, where addresses and folders have one name each."""
-        before, requests = self.conversation.length, len(self.asked.requests)
-        result, shown = self.cells.outcome(cell)
-        if isinstance(result, BaseException):
-            text = str(result)
-            assert "\n" not in text, text
-            shown = f"{type(result).__name__}: {text}"
-            sent = len(self.asked.requests) - requests
-            assert sent or self.conversation.length == before, f"{cell} failed, and has changed something"
-        return shown.strip().replace(self.asked.url, "URL").replace(str(self.folder), "FOLDER")
-
-    @property
-    def conversation(self) -> Conversation:
-        chat: Any = self.cells.shell.user_ns["chat"]
-        return chat.conversation
+    before = state()
+    error, shown = cells.outcome(cell)
+    if error is not None:
+        shown = f"{type(error).__name__}: {error}"
+        assert "\n" not in str(error), shown
+        after = state()
+        assert after[1] > before[1] or after[0] == before[0], f"{cell} failed, and has changed something"
+    return shown.strip().replace(asked.url, "URL").replace(str(folder), "FOLDER")
 
 
 @pytest.mark.parametrize("group", WORDINGS)
@@ -151,8 +140,7 @@ def test_what_is_said(
         cells = opened()
         cells.shell.user_ns["url"] = asked.url
         cells.run(BEGIN + SETUPS.get(group, ""))
-        notebook = Notebook(cells, asked, tmp_path)
-        now = {cell: notebook.said(cell) for cell in WORDINGS[group]}
+        now = {cell: said(cell, cells, asked, tmp_path) for cell in WORDINGS[group]}
     if request.config.getoption("rewrite"):
         table = json.loads(TABLE.read_text("utf-8"))
         text = json.dumps({**table, group: now}, ensure_ascii=False, indent=1)

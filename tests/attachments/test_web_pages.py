@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from cells import Cells
 from images import PIXEL
-from server import running
+from server import Quiet, running
 
 from jupyter_ctx import Chat, InvalidRequestError
 from jupyter_ctx.attachments import web_pages
@@ -45,7 +45,7 @@ PAGES: dict[str, tuple[str, bytes]] = {
 }
 
 
-class Handler(BaseHTTPRequestHandler):
+class Handler(Quiet):
     """Pages, redirects, a bomb, and a page that never ends."""
 
     seen: list[str]
@@ -72,9 +72,6 @@ class Handler(BaseHTTPRequestHandler):
             self.send_header(name.replace("_", "-"), value)
         self.end_headers()
         self.wfile.write(body)
-
-    def log_message(self, *_: Any) -> None:
-        pass
 
 
 @pytest.fixture

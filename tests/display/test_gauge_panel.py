@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -24,21 +25,11 @@ TALK = [
 SECONDS = 20
 
 
-class Notebook:
-    """A library with one conversation."""
-
-    is_open = True
-    names = ("main",)
-
-    def __init__(self, chat: Chat) -> None:
-        self.current = chat
-
-
 class Seen:
     """The gauge of a conversation in a cell, as a user finds it."""
 
     def __init__(self, chat: Chat, monkeypatch: pytest.MonkeyPatch) -> None:
-        notebook: Any = Notebook(chat)
+        notebook: Any = SimpleNamespace(is_open=True, names=("main",), current=chat)
         shell = type("Shell", (), {"kernel": None})()
         monkeypatch.setattr(cell_gauge, "where", lambda _: type("Where", (), {"kind": "notebook"}))
         prompts: Any = None  # of the chip alone

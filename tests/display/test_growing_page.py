@@ -75,8 +75,7 @@ def asking(open_page: Open, app: str) -> Iterator[tuple[Teller, NotebookPage]]:
         notebook = open_page(f"%load_ext jupyter_ctx\n%chat use gpt-5.2 --base-url {url}", "%%chat\nhello", app=app)
         notebook.run(0)
         notebook.page.evaluate(WATCH, 1)
-        notebook.page.evaluate("() => { window.jupyterapp.shell.currentWidget.content.activeCellIndex = 1; }")
-        notebook.command("notebook:run-cell")
+        notebook.begin(1)
         yield teller, notebook
 
 

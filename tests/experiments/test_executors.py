@@ -7,9 +7,8 @@ import signal
 import threading
 import time
 from collections.abc import Iterator
-from concurrent.futures import Executor, Future, ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
-from typing import Any
 
 import pytest
 from answering_rows import answering_rows, shout
@@ -38,13 +37,12 @@ def test_an_address_without_a_key_is_asked_from_other_processes(processes: Proce
         assert replies(run) == [word.upper() for word in WORDS for _ in range(2)]
 
 
-def test_no_key_and_no_provider_is_sent_to_another_process() -> None:
-    executor, guest = Endless(), ScriptedProvider()
+def test_no_key_and_no_provider_is_sent_to_another_process(processes: ProcessPoolExecutor) -> None:
     with answering_rows() as asked, pytest.raises(InvalidRequestError, match="no key is sent"):
-        sweep("{{ text }}", WORDS, executor=executor, **asked.model)
+        sweep("{{ text }}", WORDS, executor=processes, **asked.model)
     with pytest.raises(InvalidRequestError, match="no provider"):
-        sweep("{{ text }}", WORDS, provider=guest, executor=executor)
-    assert not executor.taken
+        sweep("{{ text }}", WORDS, provider=ScriptedProvider(), executor=processes)
+    assert not asked.prompts
 
 
 def test_a_pool_that_dies_ends_the_run_and_what_came_is_kept() -> None:
@@ -66,14 +64,3 @@ def test_a_pool_that_dies_ends_the_run_and_what_came_is_kept() -> None:
         asked.prompts.clear()
         assert replies(sweep("{{ text }}", WORDS, **asked.open_model)) == [word.upper() for word in WORDS]
     assert len([p for p in asked.prompts if int(p.split()[1]) < 10]) == 0
-
-
-class Endless(Executor):
-    """An executor that takes whatever it is given, as one of thousands of workers would."""
-
-    def __init__(self) -> None:
-        self.taken = list[Future[Any]]()
-
-    def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
-        self.taken.append(Future())
-        return self.taken[-1]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import random
 import re
 from collections.abc import Iterator
@@ -13,7 +12,6 @@ from typing import Any
 import nbformat
 import pytest
 from dialects import DIALECTS
-from jupyter_client import KernelManager
 from kernels import Kernel, error, shown
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, output_from_msg
 from server import serve
@@ -33,28 +31,17 @@ OUTPUTS = ("stream", "display_data", "execute_result")
 ASK = "%%chat -a cells\nWhat came of it?"
 
 
-@pytest.fixture(scope="module")
-def started(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Kernel, Path, str, list[dict[str, Any]]]]:
-    """A kernel of a notebook's file, the address of a server, and what the server was asked."""
-    path = tmp_path_factory.mktemp("cells") / "x.ipynb"
-    manager = KernelManager(kernel_name="python3")
-    manager.start_kernel(env={**os.environ, "JPY_SESSION_NAME": str(path)})
-    with serve(BODY) as (url, seen):
-        kernel = Kernel(manager)
-        yield kernel, path, url, seen
-        kernel.client.stop_channels()
-    manager.shutdown_kernel(now=True)
-
-
 @pytest.fixture
-def asked(started: Any) -> tuple[Kernel, Path, str, list[dict[str, Any]]]:
-    kernel, path, url, seen = started
-    path.unlink(missing_ok=True)
-    kernel.begin_anew()
-    kernel.run(LOAD.format(url=url))
-    kernel.run("%chat new")
-    seen.clear()
-    return kernel, path, url, seen
+def asked(kernel: Kernel, tmp_path: Path) -> Iterator[tuple[Kernel, Path, str, list[dict[str, Any]]]]:
+    """A kernel of a notebook's file, the address of a server, and what the server was asked."""
+    path = tmp_path / "x.ipynb"
+    own = {"JPY_SESSION_NAME": str(path), "JUPYTER_CTX_STORE": str(tmp_path / "store.sqlite")}
+    kernel.run(f"import os; os.environ.update({own})")
+    with serve(BODY) as (url, seen):
+        kernel.run(LOAD.format(url=url))
+        kernel.run("%chat new")
+        yield kernel, path, url, seen
+    kernel.run("import os; os.environ.pop('JPY_SESSION_NAME'); os.environ['JUPYTER_CTX_STORE'] = 'memory'")
 
 
 def prompt(seen: list[dict[str, Any]]) -> str:

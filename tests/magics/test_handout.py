@@ -5,19 +5,18 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Mapping
-from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
 import nbformat
 import pytest
-from jupyter_client import KernelManager
 from kernels import Kernel, shown
 from nbclient import NotebookClient
-from server import events, piece, running, send, usage
+from server import events, piece, send, serve, usage
 
 CHAT = "__import__('jupyter_ctx').get_chat()"
 KEY = "sk-proj-Zx81kfFq0aPq77Lw2mTn5bYc"
+SAME = ("judged.result()['reply'].tolist()", f"[(t.prompt, t.reply) for t in {CHAT}.turns]", f"{CHAT}.system")
 HANDED = "anded out with this notebook"
 USE = "%load_ext jupyter_ctx\n%chat use m --base-url {url} --window 4000"
 
@@ -31,12 +30,11 @@ def answer(handler: Any, body: Any) -> None:
 
 
 class Lesson:
-    """A notebook's file, and kernels in which it is opened."""
+    """A notebook's file, and the kernel in which it is opened."""
 
-    def __init__(self, folder: Path, cells: Mapping[str, str]) -> None:
-        self.folder, self.cells = folder, cells
+    def __init__(self, folder: Path, cells: Mapping[str, str], kernel: Kernel) -> None:
+        self.folder, self.cells, self.kernel = folder, cells, kernel
         self.path = self.write("lesson.ipynb", cells)
-        self._kernels: list[tuple[KernelManager, Kernel]] = []
 
     def write(self, name: str, cells: Mapping[str, str]) -> Path:
         """Save a notebook."""
@@ -44,19 +42,12 @@ class Lesson:
         nbformat.write(nbformat.v4.new_notebook(cells=made), self.folder / name)
         return self.folder / name
 
-    def opened(self, path: Path, **variables: str) -> Kernel:
-        """Start a kernel for a notebook, as a front end does."""
-        manager = KernelManager(kernel_name="python3")
-        manager.start_kernel(env={**os.environ, "JPY_SESSION_NAME": str(path), **variables}, cwd=str(path.parent))
-        kernel = Kernel(manager)
-        self._kernels.append((manager, kernel))
-        return kernel
-
-    def close(self) -> None:
-        """End every kernel."""
-        for manager, kernel in self._kernels:
-            kernel.client.stop_channels()
-            manager.shutdown_kernel(now=True)
+    def opened(self, path: Path, store: object = "memory") -> Kernel:
+        """Begin anew in the kernel of a notebook, with a store of its own."""
+        own = {"JPY_SESSION_NAME": str(path), "JUPYTER_CTX_STORE": str(store)}
+        self.kernel.begin_anew()
+        self.kernel.run(f"import os; os.environ.update({own}); os.chdir({str(path.parent)!r})")
+        return self.kernel
 
 
 def run_all(kernel: Kernel, cells: Mapping[str, str]) -> dict[str, str]:
@@ -69,12 +60,12 @@ def run_all(kernel: Kernel, cells: Mapping[str, str]) -> dict[str, str]:
     return said
 
 
-def executed(path: Path, **variables: str) -> list[str]:
+def executed(path: Path) -> list[str]:
     """What each cell shows in a run without a reader."""
     notebook = nbformat.read(path, 4)
     there = {"metadata": {"path": str(path.parent)}}
     client = NotebookClient(notebook, timeout=120, startup_timeout=120, kernel_name="python3", resources=there)
-    client.execute(env={**os.environ, **variables})
+    client.execute(env={**os.environ, "JUPYTER_CTX_STORE": "memory"})
     return ["".join(each.get("text") or str(each.get("data")) for each in cell.outputs) for cell in notebook.cells]
 
 
@@ -82,11 +73,6 @@ def moved(path: Path, folder: Path, name: str) -> Path:
     """Put a file into a folder of a student, under another name."""
     folder.mkdir()
     return path.rename(folder / name)
-
-
-def posted(seen: list[Any]) -> list[Any]:
-    """What was asked of the model."""
-    return [each for each in seen if not isinstance(each, str)]
 
 
 def body_of(path: Path) -> str:
@@ -115,68 +101,48 @@ ASKING = ("early", "undone", "first", "file", "city", "both", "last")
 
 
 @pytest.fixture
-def lesson(tmp_path: Path) -> Iterator[tuple[Lesson, str, list[Any]]]:
+def lesson(kernel: Kernel, tmp_path: Path) -> Iterator[tuple[Lesson, str, list[Any]]]:
     """A lesson that its teacher ran with a key, the server's address, and what the server was asked."""
-    seen = list[Any]()
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            seen.append(self.path)
-            send(self, 200, '{"data": []}')
-
-        def do_POST(self) -> None:
-            seen.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
-            answer(self, seen[-1])
-
-        def log_message(self, *_: Any) -> None:
-            pass
-
-    with running(Handler) as server:
-        url = f"{server}/v1"
-        folder = tmp_path / "teacher"
-        folder.mkdir()
-        made = Lesson(
-            folder, {cell: source.format(url=url) if cell == "use" else source for cell, source in CELLS.items()}
-        )
-        yield made, url, seen
-        made.close()
+    folder = tmp_path / "teacher"
+    folder.mkdir()
+    with serve(answer) as (url, seen):
+        yield Lesson(folder, CELLS | {"use": USE.format(url=url)}, kernel), url, seen
+    kernel.run(
+        "import os; del os.environ['JPY_SESSION_NAME']; os.environ['JUPYTER_CTX_STORE'] = 'memory'; os.chdir('/')"
+    )
 
 
 def test_whoever_opens_a_handout_sees_the_answers_without_a_key_or_a_request(lesson: Any, tmp_path: Path) -> None:
     made, _, seen = lesson
-    teacher = made.opened(made.path, JUPYTER_CTX_STORE=str(tmp_path / "teacher.sqlite"))
+    teacher = made.opened(made.path, tmp_path / "teacher.sqlite")
     told = run_all(teacher, made.cells)
     line = shown(teacher.run("%chat handout out.ipynb --clear", "hand"))
     assert "with 10 answers." in line, line
     asked = len(seen)
-    assert len(posted(seen)) == 10
+    assert len(seen) == 10
     carried = body_of(made.folder / "out.ipynb")
     assert "m heard 2: Hello?" in carried
     for private in ("Water boils", str(made.folder), "Be brief"):
         assert private not in carried
+    had = [teacher.value(value) for value in SAME]
     copy = moved(made.folder / "out.ipynb", tmp_path / "student", "my homework.ipynb")
-    student = made.opened(copy, JUPYTER_CTX_STORE=str(tmp_path / "student.sqlite"))
+    student = made.opened(copy, tmp_path / "student.sqlite")
     again = run_all(student, {**made.cells, "use": USE.format(url="http://127.0.0.1:9/v1")})  # nobody is there
     assert len(seen) == asked, "nothing was sent"
     assert [HANDED in again[cell] for cell in ASKING] == [True] * len(ASKING)
     assert "m heard 2: Hello?" in told["first"]
     assert "m heard 2: Hello?" in again["first"]
     assert student.value("city") == "City(name='Paris')"
-    assert student.value("judged.result()['reply'].tolist()") == teacher.value("judged.result()['reply'].tolist()")
-    for value in (f"[(t.prompt, t.reply) for t in {CHAT}.turns]", f"{CHAT}.system"):
-        assert student.value(value) == teacher.value(value)
+    assert [student.value(value) for value in SAME] == had
     assert student.value(f"{CHAT}.info().cost") in ("None", "0.0")
     assert HANDED in shown(student.run(made.cells["first"], "first")), "the cell again"
     assert student.value(f"len({CHAT}.conversation.places[0].versions)") == "1"
     assert len(seen) == asked
-    assert sum(HANDED in text for text in executed(copy, JUPYTER_CTX_STORE="memory")) == len(ASKING), (
-        "a run without a reader"
-    )
-    assert len(seen) == asked
+    assert sum(HANDED in text for text in executed(copy)) == len(ASKING), "a run without a reader"
     student.run(made.cells["use"], "use")
     assert HANDED not in shown(student.run("%%chat\nGo on, please.", "last"))
     assert HANDED not in shown(student.run("%%chat --ask\nHello?", "first"))
-    assert len(posted(seen)) == 12
+    assert len(seen) == 12
 
 
 def test_what_is_not_handed_out_is_told_and_no_key_leaves(lesson: Any, tmp_path: Path) -> None:
@@ -188,7 +154,7 @@ def test_what_is_not_handed_out_is_told_and_no_key_leaves(lesson: Any, tmp_path:
         "both": "%%chat -m m -m n\nCompare.", "hand": "%chat handout h.ipynb",
     }  # fmt: skip
     path = made.write("keys.ipynb", cells)
-    kernel = made.opened(path, JUPYTER_CTX_STORE="memory")
+    kernel = made.opened(path)
     run_all(kernel, {cell: source for cell, source in cells.items() if cell not in ("key", "hand")})
     refused = told(kernel, "%chat handout out.ipynb")
     assert "Cell 5 of the copy (" in refused
@@ -227,7 +193,7 @@ def test_a_line_says_that_no_cell_sets_the_model_and_what_looks_like_a_key_can_b
     cells = {"load": "%load_ext jupyter_ctx", "a": "%%chat\nHello?", "pass": "password = 'Kite77zebra'"}
     path = made.write("large.ipynb", cells)
     (made.folder / "jupyter_ctx.toml").write_text("temperature = 0.5")
-    kernel = made.opened(path, JUPYTER_CTX_STORE="memory")
+    kernel = made.opened(path)
     run_all(kernel, {"load": cells["load"], "use": f"%chat use m --base-url {url}", "a": cells["a"]})
     notebook = json.loads(path.read_text())
     notebook["cells"][0]["outputs"] = [{"output_type": "stream", "name": "stdout", "text": "x " * 300_000}]

@@ -8,12 +8,11 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from http.server import BaseHTTPRequestHandler
 from itertools import chain
 from typing import Any
 
 import pytest
-from server import running, send
+from server import Quiet, running, send
 
 from jupyter_ctx import (
     AuthenticationError,
@@ -77,10 +76,10 @@ def chunks(model: Provider, request: Request) -> Iterator[dict[str, Any]]:
 
 
 @contextmanager
-def gemini(model: Provider, key: str, window: int) -> Iterator[str]:  # noqa: C901  # a server has many answers
+def gemini(model: Provider, key: str, window: int) -> Iterator[str]:  # a server has many answers
     """The address of a server that answers from ``model``."""
 
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(Quiet):
         protocol_version = "HTTP/1.1"
 
         def do_GET(self) -> None:
@@ -120,9 +119,6 @@ def gemini(model: Provider, key: str, window: int) -> Iterator[str]:  # noqa: C9
             data = text.encode()
             self.wfile.write(f"{len(data):x}\r\n".encode() + data + b"\r\n")
             self.wfile.flush()
-
-        def log_message(self, *_: Any) -> None:
-            pass
 
     with running(Handler) as url:
         yield url

@@ -7,11 +7,10 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
-from http.server import BaseHTTPRequestHandler
 from typing import Any
 
 import pytest
-from server import events, hang_up, piece, running, send, usage
+from server import Quiet, events, hang_up, piece, running, send, usage
 
 from jupyter_ctx import BudgetExceededError, Chat, ProviderConnectionError, ProviderError
 from jupyter_ctx.context.context_info import MoneyLeft
@@ -39,7 +38,7 @@ class Gateway:
     def running(self) -> Iterator[Gateway]:
         gateway = self
 
-        class Handler(BaseHTTPRequestHandler):
+        class Handler(Quiet):
             def do_GET(self) -> None:
                 gateway.gets.append(self.path)
                 gateway.keys.add(self.headers["Authorization"])
@@ -63,9 +62,6 @@ class Gateway:
                     return
                 answer = events(piece("So.", "stop"), usage(10, 2))
                 send(self, 200, answer, "text/event-stream", **gateway.headers)
-
-            def log_message(self, *_: object) -> None:
-                pass
 
         with running(Handler) as self.url:
             yield self

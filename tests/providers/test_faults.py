@@ -13,7 +13,7 @@ import pytest
 from dialects import DIALECTS, KEY, Dialect
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from server import begin_stream, hang_up, running, send, serve
+from server import Quiet, begin_stream, hang_up, running, send, serve
 
 from jupyter_ctx import (
     AuthenticationError,
@@ -148,7 +148,7 @@ def test_a_line_of_ten_megabytes_is_an_answer_like_any_other() -> None:
 def test_a_list_of_models_is_asked_for_again_where_the_server_had_closed_a_kept_connection() -> None:
     asked = []
 
-    class Closes(BaseHTTPRequestHandler):
+    class Closes(Quiet):
         protocol_version = "HTTP/1.1"  # which keeps connections
 
         def do_GET(self) -> None:
@@ -157,9 +157,6 @@ def test_a_list_of_models_is_asked_for_again_where_the_server_had_closed_a_kept_
                 self.close_connection = True
                 return
             send(self, 200, json.dumps({"data": [{"id": "m"}]}))
-
-        def log_message(self, *_: Any) -> None:
-            pass
 
     with running(Closes) as address, closing(get_provider("m", base_url=f"{address}/v1")) as provider:
         assert [card.id for _ in range(2) for card in provider.cards()] == ["m", "m"]

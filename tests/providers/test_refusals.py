@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from dialects import DIALECTS, KEY, Dialect
 from refusal_wordings import PAID, UNPAID
-from server import hang_up, running, send, serve
+from server import Quiet, hang_up, running, send, serve
 
 from jupyter_ctx import (
     AuthenticationError,
@@ -293,7 +293,7 @@ def test_a_key_of_other_characters_is_said(server: Steps) -> None:
     assert "ключ" not in str(raised.value)
 
 
-class OneAddress(BaseHTTPRequestHandler):
+class OneAddress(Quiet):
     """A server that has one path only."""
 
     path_served = "/v1/chat/completions"
@@ -308,9 +308,6 @@ class OneAddress(BaseHTTPRequestHandler):
             send(self, 200, COMPLETIONS.answer("Hi"), STREAM)
         else:
             type(self).missing(self)
-
-    def log_message(self, *_: Any) -> None:
-        pass
 
 
 TYPED = (

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 from dialects import DIALECTS, KEY
-from server import events, piece, running, serve
+from server import Quiet, events, piece, running, serve
 
 from jupyter_ctx import Chat, ProviderError
 from jupyter_ctx.providers.lookup import get_provider
@@ -63,7 +63,7 @@ def packed() -> Iterator[bytes]:
     yield squeeze.flush()
 
 
-class Endless(BaseHTTPRequestHandler):
+class Endless(Quiet):
     """Answers /DIALECT/FORM/... with 700 MB."""
 
     def do_POST(self) -> None:
@@ -93,9 +93,6 @@ class Endless(BaseHTTPRequestHandler):
         else:
             yield b'{"error": {"message": "' if form == "error" else dialect.pieces(["Some text"]).encode()
             yield from repeat(FILL, MEGABYTES)
-
-    def log_message(self, *_: object) -> None:
-        pass
 
 
 def asked(*forms: str) -> list[Any]:

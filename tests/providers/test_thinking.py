@@ -54,11 +54,6 @@ def test_thinking_is_told_from_text_however_a_reply_is_cut(said: str, places: li
     assert split(cut(whole, places)) == split(list(whole)) == wanted
 
 
-@pytest.fixture(autouse=True)
-def _addresses_are_put_back(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("AZURE_OPENAI_ENDPOINT", "")
-
-
 def test_thoughts_are_shown_apart_from_the_text_and_kept_with_it(dialect: Dialect) -> None:
     shown: list[tuple[str, str]] = []
     answer = dialect.answer("The sky", " is blue.", thoughts=THOUGHTS, sent=100, said=40, thought=30)

@@ -24,11 +24,6 @@ pytestmark = pytest.mark.wire
 PDF = b"%PDF-1.4 /Type /Page /Type /Page /Type /Pages"
 
 
-@pytest.fixture(autouse=True)
-def _addresses_are_put_back(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("AZURE_OPENAI_ENDPOINT", "")
-
-
 def hello(handler: BaseHTTPRequestHandler, request: dict[str, Any]) -> None:
     send(handler, 200, DIALECTS["completions"].answer("Hi"), "text/event-stream")
 

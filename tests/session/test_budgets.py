@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import Any
 
 import pytest
 from priced import OUTPUT, Priced
+from screens import Unshown
 
 from jupyter_ctx import (
     BudgetExceededError,
@@ -35,13 +35,6 @@ from jupyter_ctx.wording.budget_line import budget_line
 
 LONG = "word " * 4_000  # 5,000 tokens as the provider counts them
 WORST = 1_000 * OUTPUT  # of the answer to a short prompt
-
-
-class Unshown:
-    """A watcher of answers side by side that shows nothing."""
-
-    def __getattr__(self, name: str) -> Callable[..., None]:
-        return lambda *_: None
 
 
 def capped(cap: float | None, *answers: Any, **given: Any) -> tuple[Chat, Priced]:

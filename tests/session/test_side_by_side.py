@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pytest
+from screens import Unshown
 
 from jupyter_ctx import Chat, ChatError, ChatInterrupted, ProviderError, Reply
 from jupyter_ctx.conversation.messages import Alternatives, ToolCall
@@ -23,7 +24,7 @@ from jupyter_ctx.session.stored import chosen_answer
 from jupyter_ctx.testing import Answer, ScriptedProvider
 
 
-class Page:
+class Page(Unshown):
     """What a watcher is told, by column."""
 
     def __init__(self) -> None:
@@ -31,17 +32,8 @@ class Page:
         self.replies: dict[int, Reply] = {}
         self.errors: dict[int, str] = {}
 
-    def begin(self) -> None:
-        pass
-
     def feed(self, column: int, piece: str) -> None:
         self.pieces[column] = self.pieces.get(column, "") + piece
-
-    def sent(self, column: int, model: str, why: str) -> None:
-        pass
-
-    def think(self, column: int, piece: str) -> None:
-        pass
 
     def done(self, column: int, reply: Reply) -> None:
         self.replies[column] = reply

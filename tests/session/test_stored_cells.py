@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from dialects import DIALECTS
+from screens import Unshown
 from server import serve
 
 from jupyter_ctx import Chat
@@ -21,13 +22,6 @@ from jupyter_ctx.storage.conversation_writer import close_stores
 
 Line = Callable[[Library], object]
 Cell = tuple[str, dict[str, Any]] | Line
-
-
-class Watcher:
-    """Who sees answers side by side, and looks at none."""
-
-    def __getattr__(self, name: str) -> Callable[..., None]:
-        return lambda *told: None
 
 
 class Notebook:
@@ -61,7 +55,7 @@ class Notebook:
             chat.send(text, **options)
         else:
             among = [Candidate(str(number), {}) for number in range(several)]
-            ask_each(chat.session, Prompt.of(text, None, options), among, Watcher())
+            ask_each(chat.session, Prompt.of(text, None, options), among, Unshown())
 
 
 @pytest.fixture(scope="module")

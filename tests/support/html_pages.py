@@ -66,10 +66,6 @@ class Seen(HTMLParser):
 
     handle_decl = handle_pi = unknown_decl = handle_comment
 
-    def attributes_of(self, tag: str) -> dict[str, str]:
-        """The attributes of the elements of that name."""
-        return {name: value for owner, name, value in self.attributes if owner == tag}
-
     def check(self, *, columns: bool = False) -> None:
         """Only what we make ourselves, with the values that we give; ``columns`` are answers side by side."""
         assert self.tags <= ALLOWED | ({"mark"} if columns else set())

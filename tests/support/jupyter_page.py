@@ -41,16 +41,10 @@ SETTINGS = {
     "@jupyterlab/notebook-extension/tracker": {"windowingMode": "none"},
 }
 OPTIONS = (
-    "--no-browser",
-    "--allow-root",
-    "--ip=127.0.0.1",
-    "--ServerApp.port_retries=0",
-    "--LabApp.news_url=",
-    "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
-    "--LabApp.extension_manager=readonly",
-    "--LabApp.expose_app_in_browser=True",
-    "--JupyterNotebookApp.expose_app_in_browser=True",
-)
+    "--no-browser", "--allow-root", "--ip=127.0.0.1", "--ServerApp.port_retries=0", "--LabApp.news_url=",
+    "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate", "--LabApp.extension_manager=readonly",
+    "--LabApp.expose_app_in_browser=True", "--JupyterNotebookApp.expose_app_in_browser=True",
+)  # fmt: skip
 ADDRESSES = {"lab": "lab/workspaces/{name}/tree/{name}.ipynb?reset&", "notebook": "notebooks/{name}.ipynb?"}
 
 # a key press or a command is lost before all of these are done, however ready the page looks

@@ -91,10 +91,6 @@ class Kernel:
         self.client.shell_channel.send(message)
         return str(message["header"]["msg_id"])
 
-    def click(self, expression: str) -> None:
-        """Click a button whose model's id is the value of an expression, and wait for what it does."""
-        self.outputs(self.click_on(self.value(expression)))
-
     def value(self, expression: str) -> str:
         """What an expression prints."""
         return text(self.run(f"print({expression})")).strip()

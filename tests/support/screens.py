@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+from collections.abc import Callable
 from typing import Any
 
 PARAGRAPH = (
@@ -43,3 +44,10 @@ class Screen:
             assert time.monotonic() - begun < 10, f"{text!r} was never shown"
             time.sleep(0.005)
         return time.monotonic() - begun
+
+
+class Unshown:
+    """A watcher of answers side by side that shows nothing."""
+
+    def __getattr__(self, name: str) -> Callable[..., None]:
+        return lambda *_: None

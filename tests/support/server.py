@@ -16,6 +16,13 @@ KEY = "key-0123456789abcdef-secret"  # of every server here
 Answer = Callable[[BaseHTTPRequestHandler, dict[str, Any]], None]
 
 
+class Quiet(BaseHTTPRequestHandler):
+    """A handler that keeps no log."""
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
 def send(
     handler: BaseHTTPRequestHandler, status: int, body: str, kind: str = "application/json", **headers: str
 ) -> None:
@@ -72,7 +79,7 @@ def serve(
     """
     seen: list[dict[str, Any]] = []
 
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(Quiet):
         def do_GET(self) -> None:
             found = (lists or {}).get(self.path.partition("?")[0], models)
             send(self, 200, json.dumps({"data": []} if found is None else found))
@@ -84,9 +91,6 @@ def serve(
                 send(self, 200, answer, "text/event-stream")
             else:
                 answer(self, request)
-
-        def log_message(self, *_: Any) -> None:
-            pass
 
     with running(Handler) as url:
         yield url + path, seen

@@ -1,4 +1,4 @@
-"""The answers of a run side by side, in a page to read."""
+"""The answers of a run side by side, in a page to read, and the card of a run."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ import pytest
 from answering_rows import Refusal, answering_rows
 
 from jupyter_ctx import InvalidRequestError, Reply, exact, sweep
-from jupyter_ctx.display.run_page import AnswerTable, CardFigures, answers_html, card_html
+from jupyter_ctx.display.run_page import AnswerTable, CardFigures, ScoreLine, answers_html, card_bundle, card_html
 from jupyter_ctx.experiments.results.differences import answers_of
 from jupyter_ctx.experiments.results.export import RunRecord, export_run
 from jupyter_ctx.experiments.table.results import Result
 
 ROW = '<tr><th scope="row"'
 KEY = "sk-proj-" + "a1B2c3D4" * 5
+HOSTILE = "<script>$\\&\U0001d4b3" * 5_000
 
 
 def result(row: int, arm: str = "a", text: str | None = "Yes.", stop: str = "stop", **more: Any) -> Result:
@@ -112,3 +113,20 @@ def test_a_report_holds_no_secret_and_tells_what_was_not_asked(tmp_path: Path) -
     assert page.count(ROW) == 2
     assert "<title>$5 &lt;/title&gt; ***</title>" in page
     assert "Of 4 answers: 1 failed, 1 not asked." in page
+
+
+@pytest.mark.parametrize("text", [HOSTILE, "$" * 50_000, "\U0001d4b3" * 50_000])
+def test_a_card_stays_small_whatever_its_texts_hold(text: str) -> None:
+    score = ScoreLine("100 %", text, "99 to 100 %, 20,000 rows", (0.99, 1.0, 1.0))
+    page = card_bundle(CardFigures(text, [text] * 6, [score] * 6, [text] * 13))["text/html"]
+    assert len(page.encode()) <= 100_000
+    assert "<script>" not in page
+
+
+def test_a_card_says_the_same_as_text() -> None:
+    score = ScoreLine("50 %", "right", "10 to 90 %, 4 rows", (0.1, 0.5, 0.9))
+    forms = card_bundle(CardFigures("formal", ["4 rows", "1 failed"], [score], ["All is well."]))
+    assert forms["text/plain"].splitlines() == [
+        "All is well.", "formal: 4 rows, 1 failed", "right: 50 % (10 to 90 %, 4 rows)",
+    ]  # fmt: skip
+    assert "left:10.0%;width:80.0%" in forms["text/html"]
