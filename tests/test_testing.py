@@ -150,10 +150,6 @@ def test_each_breach_of_the_contract_is_named(provider: object, says: str) -> No
         check_provider(provider, HELLO, too_long=LONG)
 
 
-async def in_an_event_loop(request: Request) -> Reply:
-    return Reply("Hello.")
-
-
 def broken(*_: object, **__: object) -> Any:
     raise KeyError("choices")
 

@@ -52,8 +52,10 @@ class Course:
         own = [name for name in sorted(self.named) if getattr(now, name) != getattr(self.begun, name)]
         parts = [f"{name} {_typed(name, self.begun)}" for name in sorted(self.named.difference(own))]
         kept = ", ".join(f"{name} {_typed(name, now)}" for name in own)
-        line = f"{COURSE_FILE} beside this notebook sets: {'; '.join(parts) or 'nothing here'}."
-        line += f" It locks {', '.join(sorted(self.locked))}." if self.locked else ""
+        locks = f"locks {', '.join(sorted(self.locked))}" if self.locked else ""
+        says = f"sets: {'; '.join(parts)}" if parts else locks or "sets nothing here"
+        line = f"{COURSE_FILE} beside this notebook {says}."
+        line += f" It {locks}." if parts and locks else ""
         line += f" This conversation keeps its own {kept}." if own else ""
         return line if parts or own or self.locked else ""
 

@@ -195,7 +195,7 @@ def test_a_real_kernel_reads_it_and_loading_the_extension_does_not(kernel: Kerne
     assert kernel.run("%load_ext jupyter_ctx") == [] or "toml" not in str(kernel.run("%reload_ext jupyter_ctx"))
     said = str(kernel.run("%chat config gauge"))
     assert "jupyter_ctx.toml: temperature" in said
-    assert "sets: max_tokens 100; locked max_tokens." in said
+    assert "sets: max_tokens 100. It locks max_tokens." in said
     assert "max_tokens is locked" in str(error(kernel.run("%chat config max_tokens 200")))
     kernel.run("os.chdir('/')")
 
