@@ -91,14 +91,9 @@ def ago(seconds: float) -> str:
     return "just now"
 
 
-def share(of_all: float, *, about: bool = False) -> str:
-    """Return a share as a percentage, such as ``61 %``; ``about``: with ``~``."""
-    return f"{'~' if about else ''}{100 * of_all:,.0f} %"
-
-
 def fill_share(fill: float, *, about: bool = False) -> str:
-    """Return how full a limit is as a percentage; what exceeds it is said in words."""
-    return share(min(fill, 1), about=about)
+    """Return how full a limit is, such as ``61 %``; what exceeds it is said in words. ``about``: with ``~``."""
+    return f"{'~' if about else ''}{100 * min(fill, 1):,.0f} %"
 
 
 def dollars(cost: float) -> str:

@@ -230,7 +230,7 @@ def test_a_growing_answer_carries_little_of_a_result_and_the_whole_one_more(monk
     view.calling("f()")
     view.called(call_shown(ToolCall("c1", "f"), ToolResult("x" * 9_000, brief="text", seconds=0.2)))
     view.feed("Done.")
-    view._output.tick()
+    pages.append(view.html())
     view.close()
     assert [page.count("x" * 1_000) for page in pages] == [0, 9]
     assert [page.index("jctx-call") < page.index("Done.") for page in pages] == [True, True]
