@@ -11,11 +11,11 @@ from ..context.budget import MARGIN
 from ..context.compaction import keep_verbatim, summary_cap
 from ..context.context_info import Plan
 from ..context.summary_facts import (
+    MUST_KEEP,
     SMALL_WINDOW,
     SUMMARY_ANSWER,
     clipped,
     fenced,
-    keeps_enough,
     missing_facts,
     pick_lines,
     summary_message,
@@ -213,7 +213,7 @@ def _problem(text: str, older: SummaryInput, target: Target, system: str) -> str
     wanted, lost = missing_facts(older.prompts, text)
     if not text:
         return "it is empty"
-    if not keeps_enough(wanted, lost):
+    if len(wanted) - len(lost) < MUST_KEEP * len(wanted):
         return f"it kept {len(wanted) - len(lost)} of {len(wanted)} numbers and names"
     fixed = _fixed_with(text, target, system)
     if older.covers and (fixed >= older.instead_of or fixed + older.beside > target.limit):
