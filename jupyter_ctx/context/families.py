@@ -243,4 +243,6 @@ class Calibration:
 
     def after(self, reports: tuple[Report, ...]) -> Calibration:
         """Return the calibration of the same tokenizer after these reports."""
-        return Calibration(self._options, reports, doubt=self._doubt, is_exact=self._is_exact)
+        is_settled = len(self.reports) == MOST_REPORTS  # which ratios fit is known by now
+        options = (self.ratios[:-1],) if is_settled else self._options
+        return Calibration(options, reports, doubt=self._doubt, is_exact=self._is_exact)
