@@ -235,7 +235,7 @@ class Calibration:
         if len(self.reports) > 1:  # an odd one does not outweigh a conversation
             most = OUTLIER * math.sqrt(max(self.noise, LEAST_NOISE**2) * expected**2 + expected)
             tokens = min(max(tokens, expected - most, 1.0), expected + most)
-        report, earlier = Report(text, tokens), self.reports
+        report, earlier = Report(tuple(map(float, text)), float(tokens)), self.reports  # as JSON has them
         if last and last[0].tokens < SHORT_REPORT:
             report = Report(tuple(map(add, text, last[0].text)), tokens + last[0].tokens)
             earlier = self.reports[:-1]
@@ -243,4 +243,6 @@ class Calibration:
 
     def after(self, reports: tuple[Report, ...]) -> Calibration:
         """Return the calibration of the same tokenizer after these reports."""
-        return Calibration(self._options, reports, doubt=self._doubt, is_exact=self._is_exact)
+        is_settled = len(self.reports) == MOST_REPORTS  # which ratios fit is known by now
+        options = (self.ratios[:-1],) if is_settled else self._options
+        return Calibration(options, reports, doubt=self._doubt, is_exact=self._is_exact)

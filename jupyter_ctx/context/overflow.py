@@ -50,7 +50,7 @@ WORDS = {
     "other": (  # that has a limit of its own
         rf"# ?{UNIT}"
         r"|(?:prompt|message|conversation|chat|history|context|input|session|token|tool~call)(?:~|')?s?~?"
-        r"(?:ids?(?! len)|names?|titles?|key|template|index|role|logprobs|cach[a-z]*|param[a-z]*)\b"
+        r"(?:ids?(?! len)|names?|titles?|key|template|index|role|logprobs|caching|cache[a-z]*|param[a-z]*)\b"
         r"|(?:api|access|auth[a-z]*|bearer|refresh|session|reset|id|security) tokens?\b|(?:logit|stop|tool)[a-z]*"
         r"|images?|pictures?|photos?|files?(?! *[\"'/])|attachments?|documents?|pdfs?|pages?|audio|videos?|uploads?"
         r"|schemas?|headers?|ur[il]s?|strings?|arrays?|names?|conversations|titles?|items?|lists?|metadata|users?"

@@ -34,6 +34,7 @@ class Conversation(Places):
         self._events: list[Event] = []
         self._done = [Step((), "")]  # the first holds what came before any step
         self._undone: list[Step] = []
+        self._past: Conversation | None = None  # as it was before an earlier event
         for event in events:
             self.append(event)
 
@@ -102,7 +103,13 @@ class Conversation(Places):
     def before(self, brought: str) -> Conversation | None:
         """Return the conversation as it was before it had this turn or summary; ``None``: it never had it."""
         end = next((number for number, event in enumerate(self._events) if brought in _ids_of(event)), None)
-        return None if end is None else Conversation(self._events[:end])
+        if end is None:
+            return None
+        if self._past is None or self._past.length > end:
+            self._past = Conversation()
+        for event in self._events[self._past.length : end]:
+            self._past.append(event)
+        return self._past
 
     def chosen_of(self, offered: Alternatives) -> str:
         """Return the id of the answer that was taken last of several; empty: none was."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..config.settings import Settings
 from ..context.budget import whole
@@ -36,11 +36,6 @@ GIVE_PRICES = (
     "Give it in dollars per million tokens in, out and cached: prices=(2.50, 10, 0.25), %chat config prices "
     "2.50,10,0.25 or a row of your models.json."
 )
-
-
-def has_listed_price(parameters: Mapping[str, Any]) -> bool:
-    """Return whether requests with these parameters cost what tables say: a faster service costs more."""
-    return all(parameters.get(name, usual[0]) in usual for name, usual in LISTED_VALUES.items())
 
 
 def given_prices(settings: Settings, served: str = "") -> tuple[Prices, str] | None:

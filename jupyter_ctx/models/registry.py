@@ -36,7 +36,7 @@ from ..providers.parameters import refused_at
 from ..providers.plugins import PluginProvider
 from ..storage.serialization import EndpointState, MeterState, Sizes, StoredState
 from .model_names import ModelList, ModelRow, near_models
-from .pricing import CACHE_WRITES, given_prices, has_listed_price, price
+from .pricing import CACHE_WRITES, LISTED_VALUES, given_prices, price
 from .target import NO_LIMIT, Target
 from .tokenizer import counter, load_soon
 from .window_tables import StatedWindows, load_tables
@@ -265,8 +265,8 @@ class Models:
             return given[0].cost(usage, writes)
         if address is None and not target.provider.catalogue:
             return None  # nobody knows what a server of one's own costs
-        if settings.parameters and not has_listed_price(settings.parameters):
-            return None
+        if any(settings.parameters.get(name, usual[0]) not in usual for name, usual in LISTED_VALUES.items()):
+            return None  # a faster service costs more than tables say
         provider, name = split_model(settings.model) if address is None else ("", settings.model)
         names = [*filter(None, (name, "" if address is None else name.partition("/")[2], served))]
         return price(bills(provider, address), names, usage, cache_ttl=settings.cache_ttl)
