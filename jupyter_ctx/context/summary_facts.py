@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 Measure = Callable[[str], float]
@@ -35,11 +35,6 @@ def missing_facts(said: Sequence[str], summary: str) -> tuple[frozenset[str], fr
     wanted = frozenset().union(*map(facts, said))
     shorter = summary.lower()
     return wanted, frozenset(fact for fact in wanted if fact not in shorter)
-
-
-def keeps_enough(wanted: Collection[str], lost: Collection[str]) -> bool:
-    """Return whether a summary that has lost so many of the wanted facts may stand for the turns."""
-    return len(wanted) - len(lost) >= MUST_KEEP * len(wanted)
 
 
 class _Line(NamedTuple):

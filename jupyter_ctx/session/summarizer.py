@@ -11,11 +11,11 @@ from ..context.budget import MARGIN
 from ..context.compaction import keep_verbatim, summary_cap
 from ..context.context_info import Plan
 from ..context.summary_facts import (
+    MUST_KEEP,
     SMALL_WINDOW,
     SUMMARY_ANSWER,
     clipped,
     fenced,
-    keeps_enough,
     missing_facts,
     pick_lines,
     summary_message,
@@ -33,7 +33,7 @@ from .session import Session
 
 Method = Literal["extractive", "model"]
 LEAST_ROOM = 64  # tokens of transcript that are worth a request
-NOTHING_OLDER = "the newest turns stay as they are"
+NOTHING_OLDER = "the newest turns are always kept in full"
 NOT_ONE_TURN = "there are no turns"
 NO_MORE_TURNS = "no more turns than these are in view"
 
@@ -190,8 +190,9 @@ def with_own_lines(text: str, older: SummaryInput, target: Target, cap: int) -> 
 def _problem(text: str, older: SummaryInput, planned: RequestPlan) -> str:
     """Return why a text may not stand for the turns; empty: it may."""
     wanted, lost = missing_facts(older.prompts, text)
-    if not text or not keeps_enough(wanted, lost):
-        return f"it kept {len(wanted) - len(lost)} of {len(wanted)} numbers and names"
+    kept = len(wanted) - len(lost)
+    if not text or kept < MUST_KEEP * len(wanted):
+        return f"it kept {kept} of {len(wanted)} numbers and names"
     fixed = _fixed_with(text, planned)
     if fixed >= older.instead_of or fixed + older.beside > planned.target.limit:
         return "it is no smaller than what it stands for, or leaves no room"
