@@ -229,21 +229,21 @@ class Chat:
 
     def pin(self, *numbers: int) -> Change:
         """Keep these turns, by their numbers from 1, in every request."""
-        return self.session.act(actions.pin, numbers, on=True)
+        return self.session.act(actions.mark, numbers, pinned=True, on=True)
 
     def unpin(self, *numbers: int) -> Change:
         """Unpin these turns."""
-        return self.session.act(actions.pin, numbers, on=False)
+        return self.session.act(actions.mark, numbers, pinned=True, on=False)
 
     def exclude(self, *numbers: int) -> Change:
         """Leave these turns out of every request."""
-        return self.session.act(actions.exclude, numbers, on=True)
+        return self.session.act(actions.mark, numbers, pinned=False, on=True)
 
     def include(self, *numbers: int) -> Change:
         """Bring excluded turns back; without numbers, everything that was trimmed, left out or excluded."""
         if not numbers:
             return self.session.act(actions.include_all)
-        return self.session.act(actions.exclude, numbers, on=False)
+        return self.session.act(actions.mark, numbers, pinned=False, on=False)
 
     def add_messages(self, messages: Iterable[Mapping[str, object]]) -> Change:
         """Append a conversation in OpenAI's format; a system message at its beginning becomes the system prompt."""

@@ -78,8 +78,6 @@ class Library:
         notebook: NotebookState | None = None,
         confirm: Callable[[str], bool | None] | None = None,
     ) -> None:
-        if not isinstance(origin, Origin | None):
-            raise InvalidRequestError(f"origin is {origin!r}: it must be an Origin; store= says where the store is.")
         self.origin, self.notes = origin or Origin(), list[str]()
         self._notebook = notebook or NotebookState()
         self._address, self._is_named = store_address(store), store != "default"
@@ -87,7 +85,7 @@ class Library:
         self._folder = self.origin.folder or Path.cwd()
         self._usual = default_settings(self._config, {})  # without a course's file
         self._course = course_in(self._folder, self._usual, self._config.keys())
-        self._models = Models(check=lambda model: self._course.check_model(model))
+        self._models = Models(check=lambda model: self._course.check_unlocked((), model))
         self.notes += self._course.problems
         self._told, self._troubles = set[str](), set[str]()  # lines, and troubles of the store, that a notice has named
         self._chats: dict[str, Chat] = {}
@@ -232,11 +230,9 @@ class Library:
 
     def resume(self, notebook: str, name: str | None = None) -> Change:
         """Append another notebook's conversation to the current one."""
-        from .export.conversation_files import carried, load, renewed
+        from .export.conversation_files import carried, renewed
 
         row = self._elsewhere(notebook, name)
-        if row is None:
-            return self.current.session.act(actions.add, load(self._path(notebook)))
         added = renewed(carried(self._journal().read(row).conversation))
         if self.current.system:  # the current system prompt stays
             added = replace(added, system=None)
@@ -325,21 +321,22 @@ class Library:
         if name in self.names:
             raise InvalidRequestError(f"There is a conversation {name!r} here already: %chat switch {name}.")
 
-    def _elsewhere(self, notebook: str, name: str | None) -> ConversationRow | None:
+    def _elsewhere(self, notebook: str, name: str | None) -> ConversationRow:
         """Return the row of another notebook's conversation, found by the notebook's path or the end of it."""
-        path, here = str(self._path(notebook)), journal_of(self.current).row.id
+        path = str((self._folder / path_of(notebook)).absolute())
+        here = journal_of(self.current).row.id
         rows = [row for row in self.rows(everywhere=True) if row.turns and row.id != here and name in (None, row.name)]
         exact = [row for row in rows if row.notebook in (path, notebook)]
         near = [row for row in rows if row.notebook.endswith(f"{os.sep}{notebook}")]
         notebooks = {row.notebook for row in near}
         if not exact and len(notebooks) > 1:
             raise InvalidRequestError(f"{notebook!r} may be {' or '.join(sorted(notebooks))}: give the whole path.")
-        if not exact and not near and not self._path(notebook).is_file():
-            raise InvalidRequestError(f"No conversation of {notebook!r} is known here: %chat list all shows those.")
-        return next(iter(exact or near), None)
-
-    def _path(self, notebook: str) -> Path:
-        return ((self.origin.folder or Path.cwd()) / path_of(notebook)).absolute()
+        for row in exact or near:
+            return row
+        raise InvalidRequestError(
+            f"No conversation of {notebook!r} is known here: %chat list all shows those, and %chat import FILE reads "
+            "what a saved notebook shows."
+        )
 
 
 def journal_of(chat: Chat) -> ConversationWriter:

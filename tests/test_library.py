@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from contextlib import suppress
 from pathlib import Path
@@ -238,14 +237,6 @@ def test_another_notebooks_conversation_can_be_brought_in(opened: Open, tmp_path
     page = opened("new.ipynb")
     assert "path" in str(page.fail("%chat resume old.ipynb"))
     assert page.run(f"%chat resume {tmp_path / 'other' / 'old.ipynb'}").startswith("Added 1 turn (")
-
-
-def test_a_saved_notebook_that_the_store_does_not_know_is_resumed_from_its_file(page: Cells, tmp_path: Path) -> None:
-    output = {"output_type": "display_data", "data": {"text/plain": "One."}, "metadata": {}}
-    cell = {"cell_type": "code", "source": "%%chat\nSay one.", "outputs": [output], "metadata": {}}
-    (tmp_path / "mailed.ipynb").write_text(json.dumps({"cells": [cell], "nbformat": 4, "nbformat_minor": 5}))
-    assert page.run("%chat resume mailed.ipynb").startswith("Added 1 turn (")
-    assert [(turn.prompt, turn.reply) for turn in get_chat().turns] == [("Say one.", "One.")]
 
 
 def test_a_notebook_is_not_brought_into_itself(page: Cells) -> None:

@@ -338,14 +338,12 @@ class Alternatives:
     asked: the turn without its answer
     answers: in the order in which they were asked for
     append, new: how the turn joins the conversation; see :class:`~jupyter_ctx.conversation.events.TurnAdded`
-    digest: fingerprint of all requests
     """
 
     asked: Turn
     answers: tuple[Alternative, ...]
     append: bool = False
     new: bool = False
-    digest: str = ""
     id: str = field(default_factory=new_id)
 
     @property

@@ -52,6 +52,7 @@ from .summarizer import (
 )
 
 MAX_NAMED = 40  # characters of a prompt that names its turn
+MARKS_DONE = {(True, True): "pinned", (True, False): "unpinned", (False, True): "excluded", (False, False): "included"}
 
 
 class Change(NamedTuple):
@@ -134,7 +135,7 @@ def _cut_to(planned: RequestPlan, turns: int | None) -> tuple[Plan, int]:
         gone = words.named_turns(planned.scope.loose(past, start, cut))
         before, after = round(now.tokens_from(start)), round(now.tokens_from(cut))
         return Plan(f"leave out {gone}", before=before, after=after), cut
-    why = NO_MORE_TURNS if turns is not None else "the view is as near to 60 % of the limit as whole turns can be"
+    why = NO_MORE_TURNS if turns is not None else "the request is as near to 60 % of the limit as whole turns can be"
     if not past.places:
         why = NOT_ONE_TURN
     elif cut is None:
@@ -208,25 +209,14 @@ def include_all(session: Session) -> Change:
     return _apply(session, IncludedAll(), "Included all turns")
 
 
-def pin(session: Session, numbers: Sequence[int], *, on: bool) -> Change:
-    """Keep these turns in every view, or no longer."""
+def mark(session: Session, numbers: Sequence[int], *, pinned: bool, on: bool) -> Change:
+    """Keep these turns in every view (``pinned``), or leave them out of every view, or no longer."""
     places = _places(session, numbers)
-    changed = tuple(place.id for place in places if place.pinned != on)
-    return _mark(session, Pinned(changed, on), places, "pinned" if on else "unpinned")
-
-
-def exclude(session: Session, numbers: Sequence[int], *, on: bool) -> Change:
-    """Leave these turns out of every view, or no longer."""
-    places = _places(session, numbers)
-    changed = tuple(place.id for place in places if place.excluded != on)
-    return _mark(session, Excluded(changed, on), places, "excluded" if on else "included")
-
-
-def _mark(session: Session, event: Pinned | Excluded, places: Sequence[TurnSlot], done: str) -> Change:
-    """Record a mark of turns."""
-    named = _named(session, places)
-    if not event.places:
+    changed = tuple(place.id for place in places if (place.pinned if pinned else place.excluded) != on)
+    done, named = MARKS_DONE[pinned, on], _named(session, places)
+    if not changed:
         return _unchanged(f"Nothing to do: {named} {'are' if len(places) > 1 else 'is'} {done} already")
+    event = Pinned(changed, on) if pinned else Excluded(changed, on)
     return _apply(session, event, f"{done.capitalize()} {named}")
 
 

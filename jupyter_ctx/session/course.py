@@ -69,22 +69,17 @@ class Course:
         has_key = not missing_key(provider)  # typing one chooses
         return provider if has_key and not is_chosen and not given_address(provider) else ""
 
-    def check_model(self, model: str) -> None:
-        """Raise InvalidRequestError for another model, where the file locks one."""
-        if "model" in self.locked and model != self.begun.model:
-            raise self._refusal("model")
-
-    def check_unlocked(self, names: Collection[str]) -> None:
-        """Raise InvalidRequestError for the first of these settings that is locked; ``check_model`` looks at models."""
-        for name in sorted(self.locked.intersection(names) - {"model"}):
-            raise self._refusal(name)
-
-    def _refusal(self, name: str) -> InvalidRequestError:
-        value = shortened(_typed(name, self.begun), MOST_TOLD)
-        return InvalidRequestError(
-            f"{name} is locked at {value}: to change that, remove {COURSE_FILE} beside this notebook and "
-            "restart the kernel. Nothing has changed."
-        )
+    def check_unlocked(self, names: Collection[str], model: str | None = None) -> None:
+        """Raise InvalidRequestError for one of these settings that is locked, and for a model beside a locked one."""
+        locked = sorted(self.locked.intersection(names) - {"model"})
+        if "model" in self.locked and model not in (None, self.begun.model):
+            locked = ["model"]
+        if locked:
+            value = shortened(_typed(locked[0], self.begun), MOST_TOLD)
+            raise InvalidRequestError(
+                f"{locked[0]} is locked at {value}: to change that, remove {COURSE_FILE} beside this notebook and "
+                "restart the kernel. Nothing has changed."
+            )
 
     def priced(self, settings: Settings) -> Settings:
         """Return settings with the file's prices, where they are for the model of the file and there are no others."""
@@ -93,8 +88,8 @@ class Course:
 
     def unforbidden(self, kept: Mapping[str, Any]) -> dict[str, Any]:
         """Return those settings of an earlier day that the file leaves as they were; the address is one."""
-        is_asked = kept.get("model", self.begun.model) == self.begun.model or "model" not in self.locked
-        forbidden = self.locked - {"model"} if is_asked else self.locked.union(OF_A_MODEL)
+        is_other = "model" in self.locked and kept.get("model", self.begun.model) != self.begun.model
+        forbidden = self.locked.union(OF_A_MODEL) if is_other else self.locked - {"model"}
         return {name: value for name, value in kept.items() if name not in forbidden}
 
 

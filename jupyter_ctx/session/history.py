@@ -73,9 +73,7 @@ class History(Table[HistoryRow]):
     def caption(self) -> str:
         """How many turns these are, and how many are left out since a clear."""
         counted = words.turns(len(self)) if self else "No turns yet"
-        is_ = "is" if self.cleared == 1 else "are"
-        kept_out = f" since the last clear; {self.cleared:,} before it {is_} left out" if self.cleared else ""
-        return f"{counted}{kept_out}{'' if self else '.'}"
+        return f"{counted} since the last clear, {self.cleared:,} before it" if self.cleared else counted
 
     def shown(self) -> TableWithParts:
         """Return the table as it is shown, with the parts of each prompt and its reply, which make up its tokens."""

@@ -9,7 +9,6 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import islice
 from typing import Any, Protocol
 
 from ..conversation.conversation import Conversation
@@ -26,7 +25,6 @@ from .prompt import Prompt
 from .send import asking, broke_off
 from .session import Session
 from .stored import answers_as_then, record_of, stored_reply
-from .view import digested, request_digest
 
 NOT_BEGUN = "It was stopped before any text came."
 MOST_AT_A_TIME = 12  # answers at once: more do not fit a page
@@ -120,19 +118,19 @@ class _SideBySide:
 
     def answers(self) -> Alternatives:
         """Return the answers, one for each column, and record them."""
-        session, said, stored = self._session, self._said, self._prompt.stored if self._prompt.record else None
+        said, stored = self._said, self._prompt.stored if self._prompt.record else None
         past, known = self._of_cell() if stored in ("cell", "all") else (None, None)
         if stored is not None and known is None:
             known = self._handed()
-        digest = self._planned() if known is None else ""
-        if known is None and stored == "all" and session.journal is not None:
-            known = _copied(session.journal.alternatives_to(digest), said)
-        self._watcher.begin()
         if known is not None:
+            self._watcher.begin()
             return self._shown(known, past)
+        for column in self._columns:
+            self._plan(column)
+        self._watcher.begin()
         is_interrupted = self._ask()
         answers = tuple(column.alternative(said.turn.record) for column in self._columns)
-        alternatives = Alternatives(said.turn, answers, said.append, said.new, digest)
+        alternatives = Alternatives(said.turn, answers, said.append, said.new)
         is_kept = bool(alternatives.turns) and self._prompt.record
         if is_kept:
             self._keep(alternatives)
@@ -140,20 +138,14 @@ class _SideBySide:
             raise ChatInterrupted(f"stopped; {'the answers so far are kept' if is_kept else 'nothing was recorded'}.")
         return self._checked(alternatives)
 
-    def _planned(self) -> str:
-        """Plan the requests, keep the errors of those that cannot be sent, and return the fingerprint of them all."""
-        session, digests = self._session, list[str | None]()
-        for column in self._columns:
-            options = column.asked.options
-            try:
-                target = session.target(options, ask=True, prompt=self._prompt)
-                system, record = session.system_for(options), self._prompt.record
-                column.planned = session.plan(self._said, target, system, record=record)
-                digests.append(request_digest(target, column.planned.request))
-            except ChatError as error:
-                column.error = error
-                digests.append(None)
-        return digested(digests, ())
+    def _plan(self, column: _Column) -> None:
+        """Plan the request of a column, or keep its error where it cannot be sent."""
+        session, options = self._session, column.asked.options
+        try:
+            target = session.target(options, ask=True, prompt=self._prompt)
+            column.planned = session.plan(self._said, target, session.system_for(options), record=self._prompt.record)
+        except ChatError as error:
+            column.error = error
 
     def _keep(self, alternatives: Alternatives, chosen: str = "") -> None:
         """Record answers: the ``chosen`` one is the turn, else the first whole one, else the first that there is."""
@@ -197,23 +189,22 @@ class _SideBySide:
             return False
 
     def _handed(self) -> Alternatives | None:
-        """Return the answers that were handed out for these prompts; ``None``: not all were."""
+        """Return the answers that were handed out, of each model in their order; ``None``: there are fewer."""
         answers, session, said = list[Alternative](), self._session, self._said
-        asked = [column.asked for column in self._columns]
-        for number, candidate in enumerate(asked):
-            model = session.model_of(candidate.options)
-            found = session.notebook.handout.turns(said, model, session.conversation)
-            same = sum(candidate.options == earlier.options for earlier in asked[:number])
-            turn, _ = next(islice(found, same, None), (None, None))
+        models = [session.model_of(column.asked.options) for column in self._columns]
+        found = {model: session.notebook.handout.turns(said, model, session.conversation) for model in models}
+        for column, model in zip(self._columns, models, strict=True):
+            turn, _ = next(found[model], (None, None))
             if turn is None or stored_reply(turn, self._prompt.schema) is None:
                 return None
-            answers.append(Alternative(candidate.label, turn.reply, turn.thinking, turn.record, rounds=turn.rounds))
+            label = column.asked.label
+            answers.append(Alternative(label, turn.reply, turn.thinking, turn.record, rounds=turn.rounds))
         return Alternatives(said.turn, tuple(answers), said.append, said.new)
 
     def _shown(self, known: Alternatives, past: Conversation | None) -> Alternatives:
         """Show answers that are there already, and count the cell as run; see also ``_show_again`` of a turn."""
         session, asked = self._session, self._said.turn.record
-        source: ReplySource = "store" if known.digest else "handout"
+        source: ReplySource = "handout" if past is None else "store"
         for number, answer in enumerate(known.answers):
             if answer.error:
                 self._watcher.failed(number, answer.error)
@@ -317,16 +308,3 @@ class _SideBySide:
 def _is_whole(offered: Alternatives) -> bool:
     """Return whether an answer came, and none was broken off; a request that failed says so again."""
     return bool(offered.turns) and all(turn.stop_reason not in INCOMPLETE for turn in offered.turns)
-
-
-def _copied(offered: Alternatives | None, said: TurnAdded) -> Alternatives | None:
-    """Return stored answers of another conversation, where none was broken off, as answers to this cell."""
-    if offered is None or not _is_whole(offered):
-        return None
-    asked = said.turn.record
-    as_here: dict[str, Any] = {
-        "start": None, "summary": None, "cost": None, "stored": True, "at": time.time(),
-        "cell": asked.cell, "run": asked.run, "execution": asked.execution, "source": asked.source,
-    }  # fmt: skip
-    answers = [replace(answer, record=replace(answer.record, id=new_id(), **as_here)) for answer in offered.answers]
-    return replace(offered, asked=said.turn, answers=tuple(answers), id=new_id())

@@ -190,8 +190,9 @@ def with_own_lines(text: str, older: SummaryInput, target: Target, cap: int) -> 
 def _problem(text: str, older: SummaryInput, planned: RequestPlan) -> str:
     """Return why a text may not stand for the turns; empty: it may."""
     wanted, lost = missing_facts(older.prompts, text)
-    if not text or len(wanted) - len(lost) < MUST_KEEP * len(wanted):
-        return f"it kept {len(wanted) - len(lost)} of {len(wanted)} numbers and names"
+    kept = len(wanted) - len(lost)
+    if not text or kept < MUST_KEEP * len(wanted):
+        return f"it kept {kept} of {len(wanted)} numbers and names"
     fixed = _fixed_with(text, planned)
     if fixed >= older.instead_of or fixed + older.beside > planned.target.limit:
         return "it is no smaller than what it stands for, or leaves no room"

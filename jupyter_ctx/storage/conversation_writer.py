@@ -17,8 +17,8 @@ from typing import NamedTuple
 from weakref import WeakSet
 
 from ..conversation.conversation import Conversation
-from ..conversation.events import Event, Offered, TurnAdded
-from ..conversation.messages import Alternatives, Turn, new_id
+from ..conversation.events import Event, TurnAdded
+from ..conversation.messages import Turn, new_id
 from ..errors import StoreError
 from ..runtime.frontend import Origin, cells_of
 from ..runtime.interrupts import uninterrupted
@@ -257,7 +257,13 @@ class ConversationWriter:
 
         A run without a reader also finds the turns of such runs in the same folder.
         """
-        event = self._event_of(digest)
+        try:
+            places = filter(None, (self.row.notebook, self.origin.run_of))
+            row = self.store.answered(digest, places, runs=self.origin.runs)
+        except StoreError as error:
+            self._failed(error)
+            return None
+        event = read_event(row) if row is not None else None
         return event.turn if isinstance(event, TurnAdded) else None
 
     def others_of(self, cell: str, known: dict[str, Conversation]) -> list[Conversation]:
@@ -274,20 +280,6 @@ class ConversationWriter:
         except StoreError as error:
             self._failed(error)
             return []
-
-    def alternatives_to(self, digest: str) -> Alternatives | None:
-        """Return the newest answers of this notebook to just these requests at once, as :meth:`answer_to`."""
-        event = self._event_of(digest)
-        return event.alternatives if isinstance(event, Offered) else None
-
-    def _event_of(self, digest: str) -> Event | None:
-        try:
-            places = filter(None, (self.row.notebook, self.origin.run_of))
-            row = self.store.answered(digest, places, runs=self.origin.runs)
-            return read_event(row) if row is not None else None
-        except StoreError as error:
-            self._failed(error)
-            return None
 
     def forget(self) -> None:
         """Write nothing more: the conversation is deleted, and the waiting events with it."""

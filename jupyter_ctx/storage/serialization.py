@@ -121,7 +121,7 @@ def to_row(event: Event, sizes: list[Sizes]) -> EventRow:
         return row._replace(digest=record.digest or None, cell=record.cell, source=record.source)
     if isinstance(event, Offered):
         record = event.alternatives.asked.record
-        return row._replace(digest=event.alternatives.digest or None, cell=record.cell, source=record.source)
+        return row._replace(cell=record.cell, source=record.source)
     if isinstance(event, Summarized):
         return row._replace(cell=event.summary.by.rpartition(" ")[0] or None)
     if isinstance(event, Added) and event.turns:

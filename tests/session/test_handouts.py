@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import nbformat
 import pytest
@@ -17,12 +17,21 @@ from jupyter_ctx.context.logprobs import Token, TokenLogprob
 from jupyter_ctx.providers.base import Request, Thought
 from jupyter_ctx.runtime.frontend import fingerprint
 from jupyter_ctx.session.handout import HandedOut, HandoutAnswer, gathered, notebook_in, with_answers
+from jupyter_ctx.session.prompt import Prompt
 from jupyter_ctx.session.session import NotebookState
+from jupyter_ctx.session.side_by_side import Candidate, ask_each
 from jupyter_ctx.session.stored import AFTER_OTHERS
 from jupyter_ctx.testing import Answer, ScriptedProvider
 
 PROMPTS = ("Hello?", "And then?", "Go on.")
 TOLD = (TokenLogprob(Token(b"Well", 5, -0.5), (Token(b"No", 6, -0.25),)), TokenLogprob(Token(b".", 7, -0.125)))
+
+
+class Unwatched:
+    """Who is shown answers side by side, and looks at none."""
+
+    def __getattr__(self, name: str) -> Callable[..., None]:
+        return lambda *told: None
 
 
 class Telling(ScriptedProvider):
@@ -148,6 +157,22 @@ def test_one_prompt_in_two_cells_has_the_answer_of_its_own_cell(tmp_path: Path) 
         for cell, (prompt, new) in asked.items()
     ]
     assert replies == ["First.", "Second.", "Third."]
+    assert provider.requests == []
+
+
+def test_columns_that_differ_in_temperature_have_each_its_own_answer(tmp_path: Path) -> None:
+    columns = [Candidate(f"t {each}", {"temperature": each}) for each in (0.0, 1.0)]
+    source = fingerprint("%%chat\nHello?")
+
+    def ask(chat: Chat, stored: Literal["handed"] | None = None) -> list[str]:
+        prompt = Prompt("Hello?", cell="a", run="1", source=source, stored=stored)
+        return [answer.reply for answer in ask_each(chat.session, prompt, columns, Unwatched()).answers]
+
+    teacher, _ = talker(lambda request: f"At {request.temperature}")
+    told = ask(teacher)
+    path = saved(tmp_path, handout_of(teacher, "Hello?"), "Hello?")
+    student, provider = talker("No.")
+    assert ask(opened(student, path), "handed") == told == ["At 0.0", "At 1.0"]
     assert provider.requests == []
 
 

@@ -64,4 +64,4 @@ def test_a_reply_alone_is_read_whole_with_its_figures() -> None:
 
 def test_history_counts_the_turns_since_the_last_clear_and_those_before_it(chat: Chat) -> None:
     chat.clear()
-    assert repr(chat.history()) == "No turns yet since the last clear; 2 before it are left out."
+    assert repr(chat.history()) == "No turns yet since the last clear, 2 before it"

@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import pytest
 from screens import Unshown
@@ -240,9 +240,8 @@ def test_what_is_broken_off_or_refused_is_a_problem_and_where_nothing_else_came_
     assert replies(chat) == ["I will not."]
 
 
-@pytest.mark.parametrize("stored", ["cell", "all"])
 def test_stored_answers_of_which_none_is_whole_are_the_same_error_and_are_not_asked_again(
-    tmp_path: Path, stored: Literal["cell", "all"], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("jupyter_ctx.chat.Origin", lambda: Origin(notebook=str(tmp_path / "x.ipynb")))
     provider = ScriptedProvider(Answer("I will not.", stop_reason="refusal"))
@@ -250,7 +249,7 @@ def test_stored_answers_of_which_none_is_whole_are_the_same_error_and_are_not_as
     for run in ("1", "2"):
         chat = Chat(provider=provider, store=tmp_path / "chats.sqlite", name="one")
         with pytest.raises(ChatError, match="3"):
-            asked(chat, cell="a", run=run, stored=stored)
+            asked(chat, cell="a", run=run, stored="cell")
         sent.append(len(provider.requests))
         chat.close()
     assert sent == [3, 3]

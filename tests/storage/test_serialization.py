@@ -67,7 +67,7 @@ OFFER = (
     '"problem":"Half.","rounds":[]},'
     '{"label":"two","reply":"","thinking":"","record":' + ASKED_RECORD + ',"error":"It failed.",'
     '"problem":"","rounds":[]}],'
-    '"append":true,"new":false,"digest":"d1d1","id":"0f0f"}'
+    '"append":true,"new":false,"id":"0f0f"}'
 )
 BOTH = Alternatives(
     Turn("Why?", record=TurnRecord(id="77aa")),
@@ -75,7 +75,7 @@ BOTH = Alternatives(
         Alternative("one", "So.", "Hm.", RECORD, problem="Half."),
         Alternative("two", "", "", TurnRecord(id="77aa"), "It failed."),
     ),
-    append=True, digest="d1d1", id="0f0f",
+    append=True, id="0f0f",
 )  # fmt: skip
 
 # kind and body as they are stored, and the event
