@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from jupyter_ctx.context.budget import Budget
 from jupyter_ctx.context.context_info import ContextInfo, segments_of
 from jupyter_ctx.context.windows import ContextWindow
+from jupyter_ctx.display.widgets import gauge
 from jupyter_ctx.display.widgets.gauge import (
     SHAPES,
     bar_parts,
@@ -21,7 +22,6 @@ from jupyter_ctx.display.widgets.gauge import (
     gauge_static,
     gauge_text,
     live_html,
-    status_bundle,
 )
 
 STATES = [(100, "ok"), (600, "half"), (800, "high"), (950, "full"), (1_200, "over")]
@@ -140,7 +140,7 @@ def test_the_static_twin_survives_a_sanitiser() -> None:
 
 
 def test_every_form_of_the_status_has_the_tokens_of_each_part_and_what_is_free() -> None:
-    for form in status_bundle(info(640)).values():
+    for form in gauge.status_bundle(info(640)).values():
         shown = "".join(Seen(form).text) if form.startswith("<") else form
         assert "640 of 1,000 tokens" in shown
         for part in ("system 64", "earlier turns 576", "free 360", "kept for the reply 200"):
@@ -149,16 +149,16 @@ def test_every_form_of_the_status_has_the_tokens_of_each_part_and_what_is_free()
 
 def test_the_status_of_a_terminal_is_the_bar_and_few_lines_more() -> None:
     settings = (("set here", ("temperature 0.2", "on_overflow summarise")), ("at the start", ("max_tokens 16",)))
-    said = status_bundle(info(640), settings=settings, notes=("Price: $1.00 in, $2.00 out",))["text/plain"]
+    said = gauge.status_bundle(info(640), settings=settings, notes=("Price: $1.00 in, $2.00 out",))["text/plain"]
     assert "temperature 0.2, on_overflow summarise (set here); max_tokens 16 (at the start)" in " ".join(said.split())
     assert len(said.splitlines()) <= 8
     assert max(map(len, said.splitlines())) <= 100
-    assert "Different" not in status_bundle(info(640))["text/plain"]
+    assert "Different" not in gauge.status_bundle(info(640))["text/plain"]
 
 
 def test_hostile_names_and_settings_become_no_markup() -> None:
     for text in NAMES.values():
-        forms = status_bundle(info(640, model=text), text, [(text, [text])], [text])
+        forms = gauge.status_bundle(info(640, model=text), text, [(text, [text])], [text])
         page = Seen(forms["text/html"])
         assert page.tags == {"div", "b", "span"}
         assert not page.odd

@@ -14,13 +14,11 @@ import polars as pl
 import pytest
 from answering_rows import KEY, Refusal, answering_rows, shout
 
-from jupyter_ctx import BudgetExceededError, ChatError, InvalidRequestError, compare, sweep
-from jupyter_ctx.experiments.asking import engine, rate_limiter
+from jupyter_ctx import BudgetExceededError, ChatError, InvalidRequestError, Reply, compare, sweep
+from jupyter_ctx.experiments.asking import rate_limiter
 from jupyter_ctx.experiments.judges import judge
 from jupyter_ctx.experiments.run import Run
 from jupyter_ctx.providers.base import Request
-from jupyter_ctx.session.ask import Ask, Asker
-from jupyter_ctx.storage.stored_answers import Outcome
 from jupyter_ctx.testing import Answer, ScriptedProvider
 
 WORDS = [f"word {number}" for number in range(12)]
@@ -256,17 +254,15 @@ def test_an_answer_that_its_schema_does_not_allow_is_asked_for_once_more() -> No
     assert again.progress.cached == 3
 
 
-def test_local_models_go_one_after_the_other(small_model: Path, local_model: str, tmp_path: Path) -> None:
-    order, answered = list[str](), engine.answered
+def test_local_models_go_one_after_the_other(local_model: str) -> None:
+    order = list[str]()
 
-    def noted(asker: Asker, ask: Ask, *more: Any) -> Outcome:
-        order.append(ask.model)
-        return answered(asker, ask, *more)
+    def noted(_row: Any, reply: Reply) -> bool:
+        order.append(reply.model)
+        return True
 
     models = ["local/smollm2@512", "local/smollm2@1024", "local/smollm2@2048"]
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("jupyter_ctx.experiments.asking.engine.answered", noted)
-        run = ended(sweep("{{ text }}", WORDS[:4], {"model": models}, max_tokens=4), 60)
+    run = ended(sweep("{{ text }}", WORDS[:4], {"model": models}, max_tokens=60, scorers=noted), 60)
     assert not run.results.failed, run.results.failed[0].error
     assert order == [model for model in models for _ in range(4)]
 

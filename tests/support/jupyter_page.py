@@ -84,12 +84,10 @@ RUN = """async ([index, seconds]) => {
     }
 }"""
 
-BEGIN = """index => {
-    const app = window.jupyterapp;
-    const notebook = app.shell.currentWidget.content;
+CHOOSE = """index => {
+    const notebook = window.jupyterapp.shell.currentWidget.content;
     notebook.deselectAll();
     notebook.activeCellIndex = index;
-    app.commands.execute('notebook:run-cell');
 }"""
 
 
@@ -178,7 +176,8 @@ class NotebookPage:
 
     def begin(self, index: int) -> None:
         """Run a cell, and do not wait for its end."""
-        self.page.evaluate(BEGIN, index)
+        self.page.evaluate(CHOOSE, index)
+        self.command("notebook:run-cell")
 
     def command(self, name: str, **arguments: str) -> None:
         """Give a command of the application, and do not wait for what it does."""

@@ -42,14 +42,12 @@ WORDINGS = {
     "context length limit reached (8192)": says(8192),
     "Context window exhausted; cannot generate further.": says(),
     "Input is 1,200 tokens too long for the model.": says(excess=1200),
-    "Model maximum input length is 8192 tokens, received 9000": says(cap=8192, sent=9000),
     "cannot fit prompt: 4200 tokens into 4096 context": says(4096, 4200),
     "Input tokens (9000) and requested output tokens (1000) are above the model's limit of 8192": says(
         8192, 9000, 1000
     ),
     "max input tokens: 8192; actual: 8300": says(cap=8192, sent=8300),
     "the prompt leaves no room for completion: 8192 of 8192 tokens are used": says(8192, 8192),
-    "Request too large: 9000 tokens in, model allows 8192": says(8192, 9000),
     "Prompt plus completion would be 17004 tokens, but the window is 16384 tokens": says(16384),
     "This model can take in 16384 tokens; yours were 17004": says(16384, 17004),
     "Number of tokens (5213) exceeded maximum context length (4096).": says(4096, 5213),
@@ -93,21 +91,17 @@ LOOK_ALIKES = (
     "num_ctx: value 600000 is greater than the maximum of 131072 for this model",
     "Trial accounts: prompt limit exceeded, upgrade to continue",
     "Request was larger than the proxy's buffer",
-    "context menu overflow",
-    "Prompt tokens this month: 9000, allowed: 8000",
     "Overloaded: prompt of 9000 tokens is larger than the 8000 we can take now",
     "Team 'lab' has reached its token limit of 90000",
     "The maximum tokens you requested exceeds the limit of 4096; choose a value that is lower than 4096.",
     "unsupported parameter: max_context",
     "refresh token limit reached",
     "Video in the prompt exceeds 1 hour",
-    "The generated text exceeded the limit",
     "The URL in the message is too long",
     "超出速率限制，请稍后再试",
     "并发请求数超过限制",
     "最大输出长度超过限制",
     "Invalid schema for response_format 'x': In context=(), the number of properties (5001) exceeds the limit of 5000.",
-    "Invalid schema: In context=('properties', 'a'), 1001 enum values are more than the maximum of 1000",
 )
 
 

@@ -14,7 +14,7 @@ from pydantic import BaseModel
 
 from jupyter_ctx import Reply, Usage
 from jupyter_ctx.experiments.table.results import Result, Results
-from jupyter_ctx.experiments.table.rows import Row, read_rows
+from jupyter_ctx.experiments.table.rows import read_rows
 
 TABLE = pd.DataFrame(
     {"text": ["a", None, "c"], "n": pd.array([1, None, 3], dtype="Int64"), "kind": pd.Categorical(["u", "v", "u"])},
@@ -25,18 +25,14 @@ LAST = ["input_tokens", "output_tokens", "cost", "seconds", "stop_reason", "erro
 
 def answered(table: Any, arms: Sequence[Mapping[str, Any]] = ({},), repeat: int = 1, **given: Any) -> Results:
     """Answers to every row but the second, which failed."""
-    rows = read_rows(table)
+    rows, said = read_rows(table), (None, "Server down.")
     reply = Reply("fine", Usage(30, 4), cost=0.25, seconds=1.5, parsed=given.pop("parsed", None))
     return Results(
-        Result(row.number, "", number, row, arm, "prompt", None if row.number == 1 else reply, **_error(row), **given)
+        Result(row.number, "", number, row, arm, "prompt", *(said if row.number == 1 else (reply,)), **given)
         for row in rows
         for arm in arms
         for number in range(repeat)
     )
-
-
-def _error(row: Row) -> dict[str, str]:
-    return {"error": "Server down."} if row.number == 1 else {}
 
 
 def test_the_columns_stand_in_the_order_in_which_a_run_goes() -> None:
