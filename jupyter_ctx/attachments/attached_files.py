@@ -48,7 +48,7 @@ def attached_file(path: Path, redactor: Redactor, room: TextRoom) -> Attached:
 def attached_text(name: str, text: str, head: str, redactor: Redactor, room: TextRoom) -> Attached:
     """Return a file's or a page's text below its ``head``, with secrets blanked; of a notebook its cells."""
     redactor.blanked, files, what = 0, tuple[Attachment, ...](), ""
-    cells = notebook_text(text) if '"nbformat"' in text else None
+    cells = notebook_text(text) if '"cells"' in text else None
     if cells is not None:
         text, files, what = with_images(cells, name, room)
     return attached_redacted(name, f"{redactor.masked(head)}:\n{fenced(redactor.masked(text))}", redactor, files, what)
