@@ -65,7 +65,9 @@ def with_attached(prompt: str, attached: Iterable[Attached]) -> tuple[str, tuple
     return "\n\n".join(texts), tuple(file for part in parts for file in part.files)
 
 
-def blanked(name: str, text: str, redactor: Redactor, files: tuple[Attachment, ...] = (), what: str = "") -> Attached:
+def attached_redacted(
+    name: str, text: str, redactor: Redactor, files: tuple[Attachment, ...] = (), what: str = ""
+) -> Attached:
     """Return a thing with a line about the secrets that a redactor has blanked in its ``text``, if there were any."""
     notice = blanked_line(name, redactor.blanked)
     return Attached(name, clean(text), files, what, notices=(notice,) if notice else ())

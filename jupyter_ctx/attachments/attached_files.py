@@ -12,7 +12,7 @@ from ..conversation.messages import Attachment
 from ..conversation.text_safety import clean
 from ..errors import InvalidRequestError
 from ..runtime.redaction import Redactor
-from .attached import Attached, TextRoom, blanked
+from .attached import Attached, TextRoom, attached_redacted
 from .images import MOST_IMAGE_BYTES, as_attachment, guessed_tokens, media_type_of, modest
 from .notebook_cells import notebook_text, with_images
 
@@ -48,10 +48,10 @@ def attached_file(path: Path, redactor: Redactor, room: TextRoom) -> Attached:
 def attached_text(name: str, text: str, head: str, redactor: Redactor, room: TextRoom) -> Attached:
     """Return a file's or a page's text below its ``head``, with secrets blanked; of a notebook its cells."""
     redactor.blanked, files, what = 0, tuple[Attachment, ...](), ""
-    cells = notebook_text(text) if '"nbformat"' in text else None
+    cells = notebook_text(text) if '"cells"' in text else None
     if cells is not None:
         text, files, what = with_images(cells, name, room)
-    return blanked(name, f"{redactor.masked(head)}:\n{fenced(redactor.masked(text))}", redactor, files, what)
+    return attached_redacted(name, f"{redactor.masked(head)}:\n{fenced(redactor.masked(text))}", redactor, files, what)
 
 
 def attached_data(name: str, media_type: str, data: bytes, vision: Vision) -> Attached:

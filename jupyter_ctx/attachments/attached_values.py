@@ -15,7 +15,7 @@ from ..runtime.files import path_of
 from ..runtime.redaction import Redactor
 from ..runtime.secret_texts import BLANKED
 from ..template.expressions import described
-from .attached import Attached, TextRoom, blanked
+from .attached import Attached, TextRoom, attached_redacted
 from .attached_files import attached_file, exists
 from .errors import attached_error, failure_of
 from .images import as_attachment, pictures_in
@@ -75,7 +75,7 @@ def attached_value(name: str, value: Any, room: TextRoom, redactor: Redactor) ->
         return attached_error(failure_of(value), room, redactor, name)
     redactor.blanked = 0
     text, files, what = call_user_code(name, lambda: _sent(name, value, room, redactor), redactor.masked)
-    return blanked(name, text, redactor, files, what)
+    return attached_redacted(name, text, redactor, files, what)
 
 
 def _sent(name: str, value: Any, room: TextRoom, redactor: Redactor) -> SentValue:

@@ -21,7 +21,7 @@ from ..context.summary_facts import fenced
 from ..conversation.text_safety import lasting
 from ..runtime.redaction import Redactor
 from ..wording import counted, visible
-from .attached import Attached, TextRoom, blanked
+from .attached import Attached, TextRoom, attached_redacted
 from .notebook_cells import shortened_lines
 
 DRAFT_SIZES = ((16_000, 400), (4_000, 20), (1_000, 0))  # characters of a traceback, lines of a cell
@@ -133,7 +133,7 @@ def attached_error(failure: Failure, room: TextRoom, redactor: Redactor, name: s
     what = f"{failure.kind}, {'' if is_whole else 'shortened, '}about {round(room.count(text)):,} tokens"
     text = f"{name}:\n{text}" if name else text
     name = name or ("error" if failure.number is None else f"error of cell [{failure.number}]")
-    return blanked(name, text, redactor, what=what)
+    return attached_redacted(name, text, redactor, what=what)
 
 
 def _safe(part: str, redactor: Redactor) -> str:

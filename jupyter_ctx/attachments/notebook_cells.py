@@ -18,7 +18,7 @@ from ..conversation.text_safety import clean
 from ..errors import ChatError, InvalidRequestError
 from ..runtime.redaction import Redactor
 from ..wording import counted
-from .attached import Attached, TextRoom, blanked
+from .attached import Attached, TextRoom, attached_redacted
 from .images import as_attachment, modest
 from .rich_text import text_in
 from .values import about_tokens
@@ -279,4 +279,4 @@ def _attached(draft: _Draft, room: TextRoom, redactor: Redactor, images: int, be
     unsent = len(_PICTURE.findall(draft.text)) - len(files)
     parts += [f"without {counted(unsent, 'picture')}"] if unsent else []
     what = ", ".join([*parts, about_tokens(draft.tokens)])
-    return blanked(draft.cell.name, redactor.masked(text), redactor, files, what)
+    return attached_redacted(draft.cell.name, redactor.masked(text), redactor, files, what)
