@@ -54,7 +54,7 @@ class CollectionPrinter:
         if isinstance(value, str):
             return value if isinstance(value, Verbatim) else self._cut(value, repr)
         if isinstance(value, bytes):
-            return self._cut(repr(value), str)
+            return self._cut(value.decode("latin-1"), lambda part: repr(part.encode("latin-1", "replace")))
         attributes = attributes_of(value)
         build = COLLECTIONS.get(type(value).__repr__)
         if not attributes and build is None:

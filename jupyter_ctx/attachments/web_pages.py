@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from ipaddress import ip_address
@@ -33,6 +34,7 @@ HEADERS = {
     "Accept-Encoding": "gzip",
     "User-Agent": "Mozilla/5.0 (compatible; jupyter_ctx)",
 }
+CHARSET = re.compile(r"charset\s*=\s*[\"']?([\w.:-]+)", re.IGNORECASE)
 SAVE_IT = "save it in a browser, and attach the file."
 
 
@@ -92,7 +94,7 @@ def attached_address(address: Address, redactor: Redactor, room: TextRoom) -> At
         suffix = media_type.rpartition("/")[2]
         file_name = (file.name or address.host).removesuffix(f".{suffix}")
         return replace(attached_data(f"{file_name}.{suffix}", media_type, body, room.vision), name=name)
-    text, head = body.decode("utf-8-sig", "replace"), f"Page {name}"
+    text, head = _decoded(content_type, body), f"Page {name}"
     if "\0" in text:
         raise address.error("it is neither text, nor a PNG, JPEG, GIF or WebP image, nor a PDF.")
     if "html" in content_type:
@@ -101,6 +103,15 @@ def attached_address(address: Address, redactor: Redactor, room: TextRoom) -> At
     if not text.strip():
         raise address.error(f"there is no text in it, as in pages that a script fills: {SAVE_IT}")
     return attached_text(name, text, head, redactor, room)
+
+
+def _decoded(content_type: str, body: bytes) -> str:
+    """Return the text of a page: in UTF-8, as most are, whatever is said; else in the encoding that is stated."""
+    stated = CHARSET.search(content_type) or CHARSET.search(body[:2_000].decode("latin-1"))
+    for encoding in ("utf-8-sig", stated[1] if stated else "cp1252"):
+        with suppress(UnicodeDecodeError, LookupError):
+            return body.decode(encoding)
+    return body.decode("cp1252", "replace")
 
 
 def fetched(address: Address) -> tuple[str, bytes]:

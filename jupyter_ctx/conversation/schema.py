@@ -17,7 +17,19 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from types import UnionType
+from typing import (
+    Annotated,
+    Any,
+    Literal,
+    NotRequired,
+    Required,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+    is_typeddict,
+)
 
 from ..errors import InvalidAnswerError, InvalidRequestError
 from .text_safety import clean
@@ -83,7 +95,7 @@ class Schema:
         from pydantic import TypeAdapter
 
         try:
-            adapter: Any = TypeAdapter(kind)
+            adapter: Any = TypeAdapter(for_pydantic(kind))
             given = adapter.json_schema()
         except Exception as error:  # of types that JSON does not have, and of names that are not defined
             raise InvalidRequestError(f"{kind.__name__} has no JSON schema: {_short(str(error))}") from None
@@ -141,6 +153,24 @@ def _short(problem: str) -> str:
 def _name(title: object) -> str:
     """Return a name that providers take."""
     return re.sub(r"[^A-Za-z0-9_-]+", "_", title if isinstance(title, str) else "").strip("_")[:MOST_NAME] or "answer"
+
+
+def for_pydantic(kind: Any) -> Any:
+    """Return a type whose TypedDicts are those of typing_extensions: before Python 3.12, pydantic takes no others."""
+    import typing_extensions
+
+    if is_typeddict(kind):
+        hints = {}
+        for name, hint in get_type_hints(kind, include_extras=True).items():
+            is_needed = name in kind.__required_keys__ and get_origin(hint) is not NotRequired
+            inner = get_args(hint)[0] if get_origin(hint) in (Required, NotRequired) else hint
+            hints[name] = (Required if is_needed else NotRequired)[for_pydantic(inner)]
+        return typing_extensions.TypedDict(kind.__name__, hints)  # type: ignore[operator]
+    origin, args = get_origin(kind), get_args(kind)
+    if not args or origin in (Literal, Annotated):
+        return kind
+    inner = tuple(map(for_pydantic, args))
+    return Union[inner] if origin in (Union, UnionType) else origin[inner]  # noqa: UP007
 
 
 def _checked_json(given: Mapping[str, Any]) -> dict[str, Any]:

@@ -38,7 +38,10 @@ def fill(
     @cache
     def value(typed: str) -> str:
         tell(typed)
-        return in_expression(typed, lambda: _evaluated(typed, names, redactor), redactor)
+        try:
+            return _evaluated(typed, names, redactor)
+        except Exception as error:
+            raise expression_error(typed, error, redactor) from None
 
     return EXPRESSION.sub(lambda match: value(match[1]), text)
 
@@ -52,57 +55,60 @@ def _evaluated(typed: str, names: Mapping[str, Any], redactor: Redactor) -> str:
         problem = f"nothing in this notebook is named {unknown[0]}.{near}"
         raise InvalidRequestError(f"{{{{ {typed} }}}}: {problem} {HOW_AS_TYPED}")
     value = expression.value(names)
-    text = without_key(typed, expression.written(value), redactor)
+    text = expression.written(value)
+    if redactor.contains_secret(text):
+        raise key_error(typed, text, redactor)
     if ONLY_A_CLASS.fullmatch(text):
         raise RefusedError(f"its text is only {text}, and -a on the first line sends what it shows")
-    for name, member in _named_members(typed, value):
+    read = [value, *(names[name] for name in expression.names if name in names)]
+    for name, member in (*_members(NAMED_WORD.findall(typed), value), *chain(*map(_members_of, read))):
         if redactor.is_secret(name, member) and str(member)[:LEAST_SHOWN] in text:
             raise _key_found(typed, f"under {name}")
     return text
 
 
-def without_key(typed: str, text: str, redactor: Redactor) -> str:
-    """Return the text of an expression's value. Raises InvalidRequestError where it holds a key."""
-    if redactor.contains_secret(text):
-        line = next((each for each in redactor.masked(text).splitlines() if BLANKED in each), BLANKED)
-        raise _key_found(typed, f"in {line.strip()[:MOST_REPEATED]}")
-    return text
+def key_error(typed: str, text: str, redactor: Redactor) -> InvalidRequestError:
+    """Return the error for an expression whose text holds a key."""
+    line = next((each for each in redactor.masked(text).splitlines() if BLANKED in each), BLANKED)
+    return _key_found(typed, f"in {line.strip()[:MOST_REPEATED]}")
 
 
 def _key_found(typed: str, where: str) -> InvalidRequestError:
+    there = "" if where == f"in {BLANKED}" else f" ({where})"
     return InvalidRequestError(
-        f"{{{{ {typed} }}}} holds a key or a password ({where}): fill in a value without it; in a chat cell, "
+        f"{{{{ {typed} }}}} holds a key or a password{there}: fill in a value without it; in a chat cell, "
         "--no-redact sends it. Nothing was sent."
     )
 
 
-def _named_members(typed: str, value: Any) -> Iterator[tuple[Any, Any]]:
-    """Yield what stands in a value under names of secrets: words of the expression, keys, and names of columns."""
+def _members_of(value: Any) -> Iterator[tuple[Any, Any]]:
+    """Yield what a mapping has under keys that are named like secrets, and a frame in such columns."""
     names = value if isinstance(value, Mapping) else value.columns if hasattr(type(value), "columns") else ()
-    columns = ((name, value[name]) for name in islice(names, MOST_LOOKED_AT))
-    for name, part in chain(((word, value) for word in NAMED_WORD.findall(typed)), columns):
-        if classify_secret_name(name):
-            is_many = isinstance(part, Sized) and isinstance(part, Iterable) and not isinstance(part, str | bytes)
-            yield from ((name, member) for member in (islice(part, MOST_LOOKED_AT) if is_many else (part,)))
+    for name in filter(classify_secret_name, islice(names, MOST_LOOKED_AT)):
+        yield from _members([name], value[name])
 
 
-def in_expression(typed: str, compute: Callable[[], str], redactor: Redactor, as_typed: str = HOW_AS_TYPED) -> str:
-    """Return the text that a function computes for an expression.
+def _members(names: Iterable[Any], part: Any) -> Iterator[tuple[Any, Any]]:
+    """Yield the members of a part, or the part alone, under each of these names that is one of a secret."""
+    is_many = isinstance(part, Sized) and isinstance(part, Iterable) and not isinstance(part, str | bytes)
+    for name in filter(classify_secret_name, names):
+        yield from ((name, member) for member in (islice(part, MOST_LOOKED_AT) if is_many else (part,)))
 
-    Raises InvalidRequestError that names the expression; ``as_typed`` says how it is sent as typed.
-    """
-    try:
-        return compute()
-    except InvalidRequestError as error:
+
+def expression_error(
+    typed: str, error: Exception, redactor: Redactor, as_typed: str = HOW_AS_TYPED
+) -> InvalidRequestError:
+    """Return an error of an expression as one that names it; ``as_typed`` says how it is sent as typed."""
+    if isinstance(error, InvalidRequestError):
         problem = str(error)
-    except RefusedError as error:
+    elif isinstance(error, RefusedError):
         reason = str(error) if str(error).endswith("?") else f"{error}."
         problem = f"{{{{ {typed} }}}} cannot be filled in: {reason}{_remedy(typed)} {as_typed}"
-    except Exception as error:
+    else:
         message = " ".join(str(error).split())[:MOST_REPEATED]
         failure = ": ".join(filter(None, (type(error).__name__, message)))
         problem = f"{{{{ {typed} }}}} failed: {failure}. {as_typed}"
-    raise InvalidRequestError(visible(redactor.masked(problem)))
+    return InvalidRequestError(visible(redactor.masked(problem)))
 
 
 def _remedy(typed: str) -> str:

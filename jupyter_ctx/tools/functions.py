@@ -17,7 +17,7 @@ from warnings import catch_warnings
 
 from ..attachments.user_code import format_error
 from ..conversation.messages import ToolSpec
-from ..conversation.schema import Schema
+from ..conversation.schema import Schema, for_pydantic
 from ..errors import InvalidRequestError
 from ..runtime.redaction import Redactor
 from ..template.expressions import described
@@ -160,7 +160,7 @@ def _field(parameter: inspect.Parameter, text: str | None) -> Any:
     """Return a parameter as a TypedDict declares it."""
     from pydantic import Field
 
-    kind: Any = parameter.annotation
+    kind: Any = for_pydantic(parameter.annotation)
     is_many = parameter.kind is parameter.VAR_POSITIONAL
     is_needed = parameter.default is parameter.empty and not is_many
     if is_many or parameter.default is None:

@@ -8,7 +8,7 @@ import pickle
 from dataclasses import asdict, dataclass, field
 from datetime import date
 from threading import Thread
-from typing import Annotated, Any, Literal, NotRequired, Required
+from typing import Annotated, Any, Literal, NotRequired, Required, TypedDict
 
 import jsonschema
 import pydantic
@@ -16,7 +16,6 @@ import pydantic.dataclasses
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from typing_extensions import TypedDict
 
 from jupyter_ctx import InvalidAnswerError, InvalidRequestError
 from jupyter_ctx.conversation.schema import Schema, strict_form

@@ -22,7 +22,7 @@ SETUP = """
 %chat use one --base-url {url} --window 60000
 import matplotlib.pyplot as plt, pandas as pd, threading
 from jupyter_ctx import get_chat
-from typing_extensions import TypedDict
+from typing import TypedDict
 class City(TypedDict):
     name: str
 class Thing: pass

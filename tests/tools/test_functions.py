@@ -8,14 +8,13 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from inspect import cleandoc
-from typing import Any, Literal
+from typing import Any, Literal, TypedDict
 
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from typing_extensions import TypedDict
 
 import jupyter_ctx
 from jupyter_ctx import InvalidRequestError

@@ -27,7 +27,7 @@ from ...session.ask import Ask, beside_messages
 from ...session.complete import as_answer
 from ...session.view import digested
 from ...template.expressions import Expression
-from ...template.filling import EXPRESSION, expressions_in, in_expression, without_key
+from ...template.filling import EXPRESSION, expression_error, expressions_in, key_error
 from ...tools.functions import Tool
 from ...wording import SLIP_SIMILARITY, nearest_name
 from ...wording.layout import cut
@@ -156,12 +156,14 @@ class Template:
         """Return an expression's value as text; ``missing`` stands for a cell without a value."""
         typed = slot.expression.text
 
-        def text() -> str:
+        try:
             value = slot.expression.value(names)
-            written = missing if value is None and missing is not None else slot.expression.written(value)
-            return without_key(typed, written, self._redactor)
-
-        return in_expression(typed, text, self._redactor, _AS_TYPED.format(typed))
+            text = missing if value is None and missing is not None else slot.expression.written(value)
+            if self._redactor.contains_secret(text):
+                raise key_error(typed, text, self._redactor)
+            return text
+        except Exception as error:
+            raise expression_error(typed, error, self._redactor, _AS_TYPED.format(typed)) from None
 
     def _check(self, slot: Slot, columns: Collection[str], grid: Collection[str], known: Mapping[str, None]) -> None:
         """Raise InvalidRequestError for an expression that cannot be filled in."""
