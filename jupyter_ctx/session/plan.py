@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from ..context.budget import MARGIN, whole
-from ..context.compaction import GO_BACK, TRIM_TO, Cut, Ledger, RequestSize, decide, goal_after_refusal
+from ..context.compaction import GO_BACK, Cut, Ledger, RequestSize, decide, goal_after_refusal
 from ..context.learned_limit import Refused
 from ..context.overflow import Overflow
 from ..context.tokens import Guess, SentRequest
@@ -231,26 +231,18 @@ def _basis(
 def _fitted(basis: RequestPlan, start: int, goal: float | None = None) -> RequestPlan:
     """Return the request in a view that begins at ``start`` or later, by the policy of compaction.
 
-    Results of functions in the oldest turns are shortened before a turn is left out: an answer says more than the
-    table that it was drawn from. Where the prompt fits in no other way, the summary is left out.
+    Results of functions are shortened before a turn is left out, because an answer says more than the table that it
+    was drawn from: those of all turns but the newest, then its own. Where the prompt fits in no other way, the summary
+    is left out.
     """
-    planned = _decided(basis, start, goal)
-    is_kept_whole = planned.cut.start == start and planned.cut.fits
-    if not is_kept_whole and basis.past.has_calls and basis.target.settings.on_overflow != "stop":
-        planned = _decided(_with_short_results(basis, goal or TRIM_TO * basis.target.limit), start, goal)
+    planned, scope, first = _decided(basis, start, goal), basis.scope, max(basis.scope.shortened, basis.first)
+    may_shorten = basis.past.has_calls and basis.target.settings.on_overflow != "stop"
+    for shortened in (max(0, scope.at - 1), scope.at) if may_shorten else ():
+        if planned.cut.start == start and planned.cut.fits:
+            break
+        if any(place.turn.rounds for place in basis.past.places[first:shortened]):
+            planned = _decided(replace(basis, scope=replace(scope, shortened=shortened)), start, goal)
     return planned if planned.cut.fits else _without_summary(planned, start, goal)
-
-
-def _with_short_results(basis: RequestPlan, goal: float) -> RequestPlan:
-    """Return the basis with results of the oldest turns shortened until about the goal is met, or all of them."""
-    scope, first = basis.scope, max(basis.scope.shortened, basis.first)
-    for position in range(first, scope.at):
-        if basis.past.places[position].turn.rounds:
-            basis = replace(basis, scope=replace(scope, shortened=position + 1))
-            uncut = _decided(basis, basis.first)
-            if uncut.cut.start == basis.first and uncut.tokens <= goal:  # no turn is left out
-                break
-    return basis
 
 
 def _decided(basis: RequestPlan, start: int, goal: float | None = None) -> RequestPlan:
