@@ -9,11 +9,13 @@ from ..display.tables import first_words, table
 from ..display.text import to_plain, warning_bundle
 from ..errors import InvalidRequestError
 from ..providers.base import Reply
+from ..runtime.frontend import where
 from ..session.ask import CUT_SHORT
 from ..wording import counted
 from .command_table import ABOUT_ANSWERS, Call, command
 from .questions import say
 
+NO_NEXT_CELL = "This notebook runs without a front end, where no cell can be added."
 BLOCK_COLUMNS = ("block", "language", "lines", "begins with", "into the next cell")
 FIX = (
     "Correct the cell that raised this error. Change only what is needed. Return that cell, whole and corrected, in "
@@ -37,14 +39,20 @@ def _code(call: Call, block: str = "") -> object:
     if not block and len(eligible) > 1:
         return _list(turn, blocks)
     if block.lower() == "all":
-        call.host.shell.set_next_input(code_of(blocks))
-        return None
+        return _into_next_cell(call, code_of(blocks))
     number = call.count(block, "a block's number or all") if block else eligible[0]
     if number not in range(1, len(blocks) + 1):
         raise InvalidRequestError(
             f"Turn {turn} has {counted(len(blocks), 'code block')}, and no block {number}: %chat code lists them."
         )
-    call.host.shell.set_next_input(blocks[number - 1].cell)
+    return _into_next_cell(call, blocks[number - 1].cell)
+
+
+def _into_next_cell(call: Call, code: str) -> str | None:
+    """Put code into the next cell; return it with a line where a notebook is executed, which takes no new cells."""
+    if where(call.host.shell).kind == "headless":
+        return f"{NO_NEXT_CELL}\n\n{code}"
+    call.host.shell.set_next_input(code)
     return None
 
 
@@ -80,5 +88,6 @@ def _put_correction(call: Call, cell: str, reply: Reply) -> str:
         return "The answer is not whole: nothing was put into a cell."
     if not python:
         return "The answer has no Python code beside the failed cell: nothing was put into a cell."
-    call.host.shell.set_next_input(to_plain(max(python, key=len)))
+    if _into_next_cell(call, to_plain(max(python, key=len))):
+        return f"{NO_NEXT_CELL} The answer has it."
     return "The next cell holds the failed cell as corrected, not run: read it first."

@@ -274,6 +274,8 @@ def choose_answer(session: Session, number: int, alternatives: str | None = None
     """Make one of several answers, by its number from 1, the turn; ``None``: of those that came last."""
     past = session.conversation
     offered = past.offers.get(alternatives) if alternatives else next(reversed(past.offers.values()), None)
+    if offered is None and session.is_behind and any(each.id in session.notebook.seen for each in past.all_offers):
+        return _unchanged("The answers above are stored, with the one that was taken")
     if offered is None:
         raise InvalidRequestError("No answers stand side by side: %%chat -m A -m B asks several models at once.")
     answer = _answer_at(offered.answers, number, "What stands side by side")

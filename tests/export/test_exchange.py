@@ -309,12 +309,12 @@ MESSAGES = "[{}]".format
 @pytest.mark.parametrize(
     ("text", "suffix", "match"),
     [
-        ("", ".txt", r"not read from a '\.txt' file: use one of \.json, \.ipynb"),
-        ("# Conversation\n", ".md", r"not read from a '\.md' file"),
+        ("", ".txt", r"imported from \.json or \.ipynb, not \.txt"),
+        ("# Conversation\n", ".md", r"not \.md"),
         ("{", ".json", "This is not valid JSON"),
         ("[" * 100_000, ".json", "too many brackets"),
         ('{"messages": {}}', ".json", "There are no messages in it"),
-        (MESSAGES('{"role": "robot", "content": "x"}'), ".json", "'robot' with str is not a message with a text"),
+        (MESSAGES('{"role": "robot", "content": "x"}'), ".json", "'role': 'robot'} is no message"),
         (MESSAGES('{"role": "user", "content": "x"}, {"role": "system", "content": "x"}'), ".json", "role 'system'"),
         (MESSAGES('{"role": "user", "content": [{"type": "audio"}]}'), ".json", "neither text nor"),
         (MESSAGES(r'{"role": "user", "content": "a\ud800"}'), ".json", r"a lone surrogate \(U\+D800\)"),
