@@ -47,7 +47,7 @@ class Chat:
     """A conversation with a model that never gets stuck on a full context window.
     Settings, see help(jupyter_ctx.Settings), are keywords here, of configure, and for one request of send and preview.
 
-    model, api_key: a full name such as local/smollm2 or openai/gpt-5.2; its provider's key, held in memory only
+    model, api_key: a full name such as local/smollm2 or openai/gpt-6.2-sol; its provider's key, held in memory only
     provider: a Provider, or any object with its method stream, which answers in place of the model's own
     store: a database URL, a file, or "default"; without it nothing is stored
     name: the conversation of this name in the store, which is continued or begun
@@ -210,7 +210,7 @@ class Chat:
         return self.session.act(actions.summarize, instructions, method, turns=turns)
 
     def clear(self) -> Change:
-        """Begin the conversation anew; system prompt, model and settings stay."""
+        """Leave out all turns, which are kept; system prompt, model and settings stay."""
         return self.session.act(actions.clear)
 
     def undo(self) -> Change:
@@ -222,7 +222,7 @@ class Chat:
         return self.session.act(actions.redo)
 
     def pick(self, number: int, version: int | None = None) -> Change:
-        """Make this one of the answers that came last side by side the turn; with a version, that answer of a turn."""
+        """Take answer N of those that came last side by side; with a version, that answer of turn N."""
         if version is None:
             return self.session.act(actions.choose_answer, number)
         return self.session.act(actions.pick, number, version)

@@ -145,7 +145,7 @@ class Library:
         """
         current = self.current
         if not begin:
-            self._check_known(name, f"A prompt would begin it: %%chat -i {shlex.quote(name)}.")
+            self._check_known(name, f"A prompt with %%chat -i {shlex.quote(name)} would begin it.")
         if name not in self._chats:
             chat = self._open(name, current.config)
             if chat.name == name:
@@ -334,7 +334,7 @@ class Library:
         for row in exact or near:
             return row
         raise InvalidRequestError(
-            f"No conversation of {notebook!r} is known here: %chat list all shows those, and %chat import FILE reads "
+            f"No conversation of {notebook!r} is known here: %chat list all shows what is, and %chat import FILE reads "
             "what a saved notebook shows."
         )
 

@@ -44,7 +44,7 @@ def parts_given(given: Any, attach: Callable[[str, Any], Attached]) -> tuple[Att
         if issubclass(type(thing), str):
             shown = Redactor().masked(thing)[:LONGEST_NAME]  # what was meant as a text may hold a key
             raise InvalidRequestError(
-                f"attachments: there is no file {shown!r} (looked for from {os.getcwd()}). A text belongs into the "
+                f"attachments: there is no file {shown!r} (looked for from {os.getcwd()}). A text belongs in the "
                 "prompt; attachments={'note': text} sends it under a name. Nothing was sent."
             )
         name = type(thing).__name__
@@ -83,10 +83,7 @@ def _sent(name: str, value: Any, room: TextRoom, redactor: Redactor) -> SentValu
         return fenced_block(name, BLANKED), (), "blanked"
     noun = "None" if value is None else described(value)
     if noun:
-        raise InvalidRequestError(
-            f"{name} is {noun}, and only data is sent: store what it gives in a variable, and name that. "
-            "Nothing was sent."
-        )
+        raise InvalidRequestError(f"{name} is {noun}: name a variable that holds data. Nothing was sent.")
     pictures, rest = pictures_in(name, value, room.vision.drawn)
     files = tuple(as_attachment(each, picture) for each, picture in pictures)
     texts = [f"{each}: {picture.noun}." for each, picture in pictures]

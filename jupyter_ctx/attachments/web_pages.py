@@ -26,7 +26,7 @@ from .user_code import format_error
 SIGNED = r"(?i)(?:.*[-_])?(?:app_?id|auth|code|credential|hmac|key|policy|sas|sig|signature|token)"
 # Hosts without a public name, or by number
 PRIVATE_HOST = r":|(?:^[^.]+|\.(?:arpa|home|internal|intranet|lan|local|localdomain|localhost)|\.\w*\d\w*)\.?$"
-PRIVATE = "it is in a private network, or at http://, which only --allow-local reads."
+PRIVATE = "http:// and addresses of a private network need --allow-local."
 SECONDS = 20  # in all
 MOST_PAGE = 2_000_000  # bytes of a page; images and PDFs may have as many as files
 HEADERS = {

@@ -1,4 +1,4 @@
-"""Short names for models: ``%chat alias quick openai/gpt-5.2``."""
+"""Short names for models: ``%chat alias quick openai/gpt-6.2-sol``."""
 
 from __future__ import annotations
 

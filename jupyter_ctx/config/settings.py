@@ -67,7 +67,7 @@ WANTED = {  # of what a number or a text must be, where its type does not say it
     "compact_at": f"a share of the limit from 0.1 to 1, or a number of tokens from {LEAST_TOKENS}",
     "parameters": "NAME=VALUE, one or several, or none",
     "tools": "names of functions, such as rows,lookup, or none",
-    "prices": f"{PRICES_WANTED}, with decimal points (2.0,5.0), at least 0 and cached at most as in",
+    "prices": f"{PRICES_WANTED}; write 2.0,5.0, not 2,5; cached costs no more than in",
 }
 
 
@@ -95,13 +95,13 @@ request, room, display, keyword = (partial(setting, about) for about in typing.g
 class Settings:
     """How a conversation is held: keywords of :class:`~jupyter_ctx.Chat`, and of its methods for one request."""
 
-    model: str = request(DEFAULT_MODEL, "provider/model, such as openai/gpt-5.2; %chat use sets it too")
+    model: str = request(DEFAULT_MODEL, "provider/model, such as openai/gpt-6.2-sol; %chat use sets it too")
     system: str | None = request(None, "the system prompt; %%chat system sets it to a cell's text, @FILE reads a file")
     temperature: Annotated[float, Number(0, 2)] | None = request(
         None, "how random answers are; none: the provider's default"
     )
     effort: Literal["none", "minimal", "low", "medium", "high", "max"] | None = request(
-        None, "how much the model thinks before it answers; off: as its provider has it"
+        None, "how much the model thinks before it answers; none: not at all; off: the provider's default"
     )
     certainty: Literal["on", "off"] = keyword(
         "off", "whether an answer tells how likely each of its tokens was; in a cell, --certainty"
@@ -114,7 +114,7 @@ class Settings:
     )
     base_url: str | None = request(None, "address of an OpenAI-compatible server; none: the provider's own")
     prices: tuple[float, ...] | None = request(
-        None, "what the model costs where no table says it, as at a gateway; 0,0: nothing; none: looked up"
+        None, "IN,OUT,CACHED in US dollars per million tokens; 0,0: nothing is billed; none: looked up"
     )
     parameters: Mapping[str, Any] = request(
         {}, "further parameters of a request, passed on as given; NAME=null drops one"
@@ -131,15 +131,17 @@ class Settings:
     )
     min_turns: Annotated[int, Number()] = room(1, "turns to keep when room is made, as long as they fit")
     max_turns: Annotated[int, Number(1)] | None = room(
-        None, "most turns to send; more are left out, down to 0.6 of this number; none: no such limit"
+        None, "most turns to send; above it, only the newest 0.6 of it are sent; none: no such limit"
     )
     budget_share: Annotated[float, SHARE] = room(1.0, "the share of the window's limit that a prompt may take")
     attach_share: Annotated[float, Number(0, 1, "%")] | None = room(
-        None, "the share of the limit that each thing attached may take; none: a tenth, and 8,000 tokens of data"
+        None, "the share of the limit that each thing attached may take; none: a tenth, at most 8,000 tokens of data"
     )
-    tools: tuple[str, ...] = request((), "names of functions that the model may call, such as rows,lookup; none: none")
+    tools: tuple[str, ...] = request(
+        (), "names of functions that the model may call, such as rows,lookup; none: no functions"
+    )
     tool_rounds: Annotated[int, Number(1, 100)] = request(10, "most rounds of calls of functions for one prompt")
-    cells: Literal["off", "on"] = room("off", "whether the cells that ran since the last prompt go with each one")
+    cells: Literal["off", "on"] = room("off", "whether each prompt sends along the cells that ran since the last one")
     summary_model: str | None = room(
         None, "the model that writes summaries; none: the chat's own, or your own lines for local models"
     )
@@ -153,10 +155,10 @@ class Settings:
         1.0, "dollars above which a run asks first, as it does above 20 requests of unknown price; none: it never asks"
     )
     max_cost: Dollars | None = request(
-        None, "dollars that the notebook may cost with all its conversations and runs, never passed; none: any amount"
+        None, "most US dollars that the notebook may cost with all its conversations and runs; none: any amount"
     )
     gauge: Literal["auto", "on", "off"] = display(
-        "auto", "whether figures stand below answers; auto: where somebody reads them"
+        "auto", "whether figures stand below answers; auto: not in runs without a reader"
     )
 
     def __post_init__(self) -> None:
@@ -282,7 +284,7 @@ def check_kept(name: str) -> None:
     """Raise InvalidRequestError for what is no setting, with the nearest name or what to do instead."""
     check_setting(name)
     if name not in SETTINGS:
-        raise InvalidRequestError(f"{name} is no setting, but a keyword of Chat and its methods: {HELP[name]}.")
+        raise InvalidRequestError(f"{name} is not a setting, but a keyword of Chat and its methods: {HELP[name]}.")
 
 
 def is_none(value: Any) -> bool:

@@ -275,9 +275,10 @@ class Run(ReadSide):
     def repeat(self, **changes: Any) -> Run:
         """Ask the same of another model, or with other settings, and return the new run, which has begun.
 
-        ``run.repeat(model="openai/gpt-5.2")`` takes the template, the rows, the grid, the scorers and the options of
-        this run; ``changes`` are settings and options in their place. Its price is told, and asked about, like that of
-        any run. ``compare(run, again)`` calls the two by their names, else by their models. Raises InvalidRequestError
+        ``run.repeat(model="openai/gpt-6.2-sol")`` takes the template, the rows, the grid, the scorers and the options
+        of this run; ``changes`` are settings and options in their place. Its price is told, and asked about, like
+        that of any run. ``compare(run, again)`` calls the two by their names, else by their models. Raises
+        InvalidRequestError
         for a setting that is in the grid.
         """
         return self._again(self, changes)

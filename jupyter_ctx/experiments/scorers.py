@@ -263,7 +263,9 @@ def _check_scorer(name: str, scorer: Any) -> None:
     if not callable(scorer):
         raise InvalidRequestError(f"The scorer {name} is {scorer!r:.{_SHOWN}}: it must be a function (row, reply).")
     if any(scorer is make for make in (exact, contains, regex, json_equal)):
-        raise InvalidRequestError(f'The scorer {name} is {name} itself: call it, such as {name}("answer").')
+        raise InvalidRequestError(
+            f'The scorer {name} was not called: store {name}("answer") in a variable, and name that.'
+        )
     try:
         inspect.signature(scorer).bind(None, None)
     except TypeError as error:

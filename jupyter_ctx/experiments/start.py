@@ -109,7 +109,7 @@ def start(
             run = prepared(settings.changed({"max_tokens": longest}))
     if run.estimate.worst and not options.dry_run:
         raise BudgetExceededError(
-            f"{dollars(cost_budget.cap or 0.0)} is left of max_cost. {run.estimate.lack} Nothing was sent."
+            f"{dollars(cost_budget.cap or 0.0)} is left of the limit. {run.estimate.lack} Nothing was sent."
         )
     if options.tell is not None:
         options.tell(run)
@@ -219,8 +219,8 @@ def check_agreed(estimate: Estimate, settings: Settings, options: Options) -> No
         return
     if options.agree is None:
         raise InvalidRequestError(
-            f"{estimate} That is above confirm_cost, and nobody can be asked here: "
-            "yes=True (--yes in a cell) begins it; nothing was sent."
+            f"{estimate} That is above confirm_cost ({dollars(settings.confirm_cost or 0.0)}), and nobody can be "
+            "asked here: yes=True (--yes in a cell) begins the run. Nothing was sent."
         )
     if not options.agree(f"{estimate} Begin?"):
         raise InvalidRequestError("Not begun: nothing was sent.")

@@ -265,7 +265,7 @@ def _run_command(cells: ChatCells, options: Namespace, cell: str | None) -> None
     if cell is not None and not command.heads_cell:
         raise UsageError(f"%chat {name} takes no text below it: write %chat {name} on a line of its own.")
     if command.needs_text and not (cell or "").strip():
-        raise UsageError(f"%%chat {name} heads a cell: write the text below it.")
+        raise UsageError(f"%%chat {name} needs a text on the lines below it.")
     chat = _chat_for(cells, options)
     call = Call(cells, chat, name, typed, options, cell)
     arguments = command.arguments(call)

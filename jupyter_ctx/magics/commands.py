@@ -50,7 +50,7 @@ CONTINUE = "Continue exactly where you stopped."
 
 @command(
     ABOUT_SETUP,
-    "%chat use openai/gpt-5.2",
+    "%chat use openai/gpt-6.2-sol",
     "%chat use mine --base-url http://localhost:8000/v1 --window 32k",
     takes="[MODEL]",
 )
@@ -60,7 +60,7 @@ def _use(call: Call, model: str | None = None) -> object:
     if model:
         given["model"] = model
     if not given:
-        raise UsageError("%chat use MODEL, with --window N, --base-url URL, --max-tokens N or -t where wanted.")
+        raise UsageError("%chat use needs a model, such as openai/gpt-6.2-sol: %chat help use lists its options.")
     before = call.chat.config
     now = call.chat.configure(**given)
     missing = _missing_server(call.chat)
@@ -324,7 +324,7 @@ def _models(call: Call, provider: str | None = None) -> object:
     return models or "The provider lists no models."
 
 
-@command(ABOUT_SETUP, "%chat alias", "%chat alias quick openai/gpt-5.2", takes="[NAME MODEL]")
+@command(ABOUT_SETUP, "%chat alias", "%chat alias quick openai/gpt-6.2-sol", takes="[NAME MODEL]")
 def _alias(_call: Call, name: str = "", model: str = "") -> object:
     """List or define short names for models, in every notebook; MODEL none removes one."""
     if name and not model:

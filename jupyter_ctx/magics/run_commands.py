@@ -32,9 +32,7 @@ def ask_rows(call: Call, name: str) -> None:
     for flag, new in (("-o", call.options.out), ("--as", call.options.named)):
         check_new_name(flag, new)
         if new == name.partition(".")[0]:
-            raise UsageError(
-                f"{flag} {new} would replace the table, which the next run of the cell asks. Choose another."
-            )
+            raise UsageError(f"{flag} {new} would replace the table that this cell reads. Choose another name.")
     MapCell(call, table_named(name, call.host.shell.user_ns)).ask()
 
 

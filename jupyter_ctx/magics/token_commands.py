@@ -31,7 +31,7 @@ BETWEEN_TEXTS = re.compile(r"^---[ \t]*(?:\n|\Z)", re.M)
 
 
 @command(
-    ABOUT_WINDOW, "%%chat tokens\nStraße", "%%chat tokens -m local/smollm2 -m openai/gpt-5.2\nstreet\n---\nStraße",
+    ABOUT_WINDOW, "%%chat tokens\nStraße", "%%chat tokens -m local/smollm2 -m openai/gpt-6.2-sol\nstreet\n---\nStraße",
     heads_cell=True, needs_text=True,
 )  # fmt: skip
 def _tokens(call: Call) -> None:

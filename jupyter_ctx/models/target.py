@@ -172,8 +172,8 @@ class Target:
         """Raise InvalidRequestError where nobody there tells how likely tokens are."""
         if not self.provider.reports_logprobs:
             raise InvalidRequestError(
-                f"{self.model} does not tell how likely its tokens are: local models do, OpenAI's that do not reason, "
-                "Gemini, and most OpenAI-compatible servers (-m). Nothing was sent."
+                f"{self.model} does not tell how likely its tokens are. Local models, OpenAI's without reasoning, "
+                "Gemini and most OpenAI-compatible servers do (-m). Nothing was sent."
             )
 
     def check_tools(self) -> None:

@@ -36,7 +36,7 @@ def resolve_window(model: str, *, window: int | None = None, models_file: str | 
     with the first prompt of a Chat. Raises InvalidRequestError for arguments of another type or value.
     """
     if not isinstance(model, str):
-        raise InvalidRequestError(f"model is {model!r}: it must be a name, such as openai/gpt-5.2.")
+        raise InvalidRequestError(f"model is {model!r}: it must be a name, such as openai/gpt-6.2-sol.")
     if window is not None:
         check_whole_number("window", window, least=1)
     return choose_window(model, load_tables(models_file), given=window)

@@ -97,10 +97,9 @@ def split_model(model: str) -> tuple[str, str]:
         return provider, name
     if provider in provider_names():
         raise InvalidRequestError(
-            f"No model in {model!r}: write provider/model, such as local/smollm2. "
-            f"%chat models {provider} lists the models of a provider."
+            f"No model in {model!r}: write {provider}/NAME. %chat models {provider} lists its models."
         )
-    raise InvalidRequestError(f"No provider in {model!r}: write provider/model, such as local/smollm2.")
+    raise InvalidRequestError(f"No provider in {model!r}: write provider/model, such as openai/gpt-6.2-sol.")
 
 
 def get_provider(

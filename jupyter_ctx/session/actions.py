@@ -159,7 +159,9 @@ def summarize(
     if not isinstance(instructions, str | None):
         raise InvalidRequestError(f"instructions is {instructions!r}: it must be text.")
     if instructions and method == "extractive":
-        raise InvalidRequestError("instructions are for a model: an extractive summary consists of your own lines.")
+        raise InvalidRequestError(
+            "An extractive summary consists of your own lines and takes no instructions: leave one of them out."
+        )
     stored = _stored_summary(session, by)
     if stored is not None:
         session.notebook.seen.add(stored.id)
@@ -402,6 +404,6 @@ def _places(session: Session, numbers: Sequence[int]) -> list[TurnSlot]:
         raise InvalidRequestError("Which turn? Give its number.")
     for number in numbers:
         if not words.is_whole(number, 1, len(places)):
-            there = f"there are 1 to {len(places)}" if places else "there are none yet"
-            raise InvalidRequestError(f"There is no turn {number!r}: {there}.")
+            none = f"There is no turn {number!r}: turns are 1 to {len(places)}."
+            raise InvalidRequestError(none if places else "There are no turns yet.")
     return [places[number - 1] for number in dict.fromkeys(numbers)]

@@ -197,7 +197,7 @@ def ask_of(request: str | Iterable[object], settings: Settings, attachments: Ite
     else:
         messages = list(joined(request))
     if not messages or messages[-1].role != "user":
-        raise InvalidRequestError("The last message must be the user's: there is none at the end.")
+        raise InvalidRequestError("The last message must be the user's.")
     if not messages[-1].content.strip() and not messages[-1].attachments:
         raise InvalidRequestError("The prompt is empty.")
     if settings.system and messages[0].role != "system":

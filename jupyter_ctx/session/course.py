@@ -153,7 +153,7 @@ def _table_in(text: str) -> tuple[dict[str, Any], list[str]]:
     try:
         return tomllib.loads(f"{text}\n"), []  # with an end that its last line can be named by
     except (ValueError, RecursionError) as error:
-        problem = f"what is no TOML is ignored: {error}."
+        problem = f"lines that are not TOML are ignored: {error}."
     lines, table, start, end = text.split("\n"), dict[str, Any](), 0, 1
     for _ in range(MOST_TRIES):
         try:
@@ -174,7 +174,7 @@ def _with(settings: Settings, name: str, value: Any) -> Settings:
     if name == "model" and not (isinstance(value, str) and MODEL_NAME.fullmatch(value)):
         raise InvalidRequestError(f"{value} is no name of a model, such as local/smollm2.")
     if name == "system" and (str(value).lstrip().startswith("@") or "\0" in str(value)):
-        raise InvalidRequestError("a system prompt is text that stands in the file itself: it names no other file.")
+        raise InvalidRequestError("write the system prompt itself in this file: @FILE is not read.")
     changed = settings.changed({name: value})
     if name == "model" and settings.base_url is None:
         check_known(split_model(changed.model)[0])

@@ -376,7 +376,7 @@ def _figures(plan: RequestPlan, overflow: Overflow | None, used: int) -> str:
             return f"the provider refused about {used:,} tokens as too many and gave no limit"
         return f"{'' if overflow.input_tokens else 'about '}{used:,} tokens {holds}"
     if cut.reasons and not cut.too_large:
-        return f"about {used:,} tokens are more than allowed by {' and '.join(cut.reasons)}"
+        return f"the request, with about {used:,} tokens, is more than {' and '.join(cut.reasons)} allows"
     margin = f" and a margin of {100 * MARGIN:.0f} % for estimates" if used <= limit else ""
     return f"about {used:,} tokens{margin} {holds}"
 

@@ -39,7 +39,7 @@ def send_prompt(session: Session, prompt: Prompt, coming: StreamListener) -> Rep
         planned, before = _planned(session, said, prompt, coming)
         fill = planned.tokens / max(1, planned.target.limit)
         is_nearly_full = prompt.record and fill <= 1 and _is_first_above(session, NEARLY_FULL, fill)
-        share = f"With this prompt, {fill_share(fill)} of the limit are used"
+        share = f"With this prompt, {fill_share(fill)} of the limit is used"
         warning = f"{share}: %chat summarise, trim or clear makes room." if is_nearly_full else None
         coming.on_begin(warning)
         came = _recorded(session, said, prompt, planned, coming)

@@ -23,7 +23,7 @@ def lack_line(cap: float, charged: float, worst: float | None) -> str:
     """Return why a cap has no room for a request that may cost so much; ``None``: any amount."""
     next_one = "any amount" if worst is None else dollars(worst)
     return (
-        f"max_cost is {exact_dollars(cap)}: {dollars(charged)} of it are spent or reserved, and the next request may "
+        f"max_cost is {exact_dollars(cap)}: {dollars(charged)} of it is spent or reserved, and the next request may "
         f"cost up to {next_one}. Raise max_cost, lower max_tokens, or ask another model (%chat help budget)."
     )
 

@@ -63,7 +63,7 @@ def assert_not_worse(
     pairs = {(pair.first.name, pair.second.name): pair for pair in compared.pairs}
     lost = [_lost(pairs[row.first, row.second], row) for row in compared]
     if not any(scored for _, scored in lost):
-        raise InvalidRequestError(f"Nothing can be compared: {compared.sentences[0]} Give both runs rows and scorers=.")
+        raise InvalidRequestError(f"Nothing can be compared: {compared.sentences[0]} Both runs need rows and scorers=.")
     failures = list[str]()
     sentences = list(compared.sentences)
     for i, (row, each) in enumerate(zip(compared, lost, strict=True)):
