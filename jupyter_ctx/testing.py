@@ -26,8 +26,8 @@ from .context.usage import Usage
 from .context.windows import ContextWindow
 from .conversation.messages import Message, StopReason, ToolCall, ToolResult, ToolRound, ToolSpec
 from .errors import ChatError, ContextOverflowError, InvalidRequestError, ProviderConnectionError, in_words
-from .providers.base import ModelInfo, Provider, Reply, Request, Thought, streaming
-from .providers.plugins import PluginProvider
+from .providers.base import ModelInfo, Provider, Reply, Request, Thought
+from .providers.plugins import PluginProvider, streaming
 
 MESSAGE_TOKENS = 4  # that every message takes beside its text
 CHARACTERS = 4  # of a token

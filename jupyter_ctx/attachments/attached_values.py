@@ -12,8 +12,7 @@ from typing import Any, cast
 from ..conversation.messages import Attachment, file_tokens
 from ..errors import InvalidRequestError
 from ..runtime.files import path_of
-from ..runtime.redaction import Redactor
-from ..runtime.secret_texts import BLANKED
+from ..runtime.redaction import BLANKED, Redactor
 from ..template.expressions import described
 from .attached import Attached, TextRoom, attached_redacted
 from .attached_files import attached_file, exists

@@ -12,8 +12,7 @@ from pprint import pformat
 from typing import Any
 
 from ..conversation.text_safety import lasting
-from ..runtime.redaction import Redactor
-from ..runtime.secret_texts import BLANKED
+from ..runtime.redaction import BLANKED, Redactor
 from ..template.expressions import module_of, shape_of
 
 KEY_ROOM = 4_000  # characters beside a cut that are looked at for a key

@@ -12,8 +12,7 @@ from functools import cache
 from importlib.util import find_spec
 from typing import Any
 
-from ..runtime.redaction import Redactor
-from ..runtime.secret_texts import BLANKED, classify_secret_name
+from ..runtime.redaction import BLANKED, Redactor, classify_secret_name
 from ..template.expressions import module_of
 from ..wording import counted
 from .attached import TextRoom

@@ -14,8 +14,7 @@ from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 from ..errors import ChatError, InvalidRequestError
-from ..runtime.redaction import Redactor
-from ..runtime.secret_texts import classify_secret_name
+from ..runtime.redaction import Redactor, classify_secret_name
 from .attached import Attached, TextRoom
 from .attached_files import MOST_BYTES, attached_data, attached_text
 from .images import media_type_of

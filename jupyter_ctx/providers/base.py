@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, Protocol
 
@@ -313,19 +312,3 @@ class Provider(ABC):
     def close(self) -> None:
         """End every open response and close the connections; safe from any thread, and more than once."""
         return  # as above
-
-
-@contextmanager
-def streaming(provider: SupportsStream, request: Request) -> Iterator[Iterable[Piece | Reply]]:
-    """Open a provider's stream and close it at the end, whatever iterable it is. Raises TypeError for others."""
-    stream = provider.stream(request)
-    try:
-        if isinstance(stream, str | bytes) or not isinstance(stream, Iterable):
-            kind = type(stream).__name__
-            raise TypeError(
-                f"stream() returned {kind}, but must be a generator (def and yield) that ends with one Reply"
-            )
-        yield stream
-    finally:
-        if hasattr(stream, "close"):
-            stream.close()

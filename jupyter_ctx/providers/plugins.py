@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -11,7 +11,7 @@ from ..context.windows import ContextWindow, Fact
 from ..conversation.messages import ToolCall
 from ..conversation.text_safety import clean
 from ..errors import ChatError, InvalidRequestError, ProviderError, in_words
-from .base import ModelInfo, Piece, Provider, Reply, Request, Thought, streaming
+from .base import ModelInfo, Piece, Provider, Reply, Request, SupportsStream, Thought
 from .request_body import in_prompt, prepared
 
 if TYPE_CHECKING:
@@ -91,6 +91,22 @@ class PluginProvider(Provider):
 
     def _naming(self) -> AbstractContextManager[None]:
         return _raising(f"{self._where} failed")
+
+
+@contextmanager
+def streaming(provider: SupportsStream, request: Request) -> Iterator[Iterable[Piece | Reply]]:
+    """Open a provider's stream and close it at the end, whatever iterable it is. Raises TypeError for others."""
+    stream = provider.stream(request)
+    try:
+        if isinstance(stream, str | bytes) or not isinstance(stream, Iterable):
+            kind = type(stream).__name__
+            raise TypeError(
+                f"stream() returned {kind}, but must be a generator (def and yield) that ends with one Reply"
+            )
+        yield stream
+    finally:
+        if hasattr(stream, "close"):
+            stream.close()
 
 
 @contextmanager

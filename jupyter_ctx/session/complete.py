@@ -33,7 +33,7 @@ from ..errors import (
 from ..models.pricing import with_unknown_price, worst_case
 from ..models.registry import Models
 from ..models.target import Target
-from ..providers.base import AnswerSchema, Reply, Request, Thought, streaming
+from ..providers.base import AnswerSchema, Reply, Request, Thought
 from ..providers.error_mapping import TOO_LATE
 from ..runtime.interrupts import interruptible, uninterrupted
 from .plan import RequestPlan, continued, given_up, overflow_error, smaller
@@ -342,8 +342,9 @@ def paid_stream(
             raise with_unknown_price([target.model])
         raise BudgetExceededError(f"{cost_budget.said(worst)} The request was not sent.")
     try:
-        with streaming(target.provider, request) as stream:
-            for item in stream:
+        coming: Any = target.provider.stream(request)  # a generator: plug-ins are wrapped
+        with closing(coming):
+            for item in coming:
                 has_begun = True
                 if isinstance(item, Reply):
                     cost, is_reported = models.cost(target, item.usage, item.model), item.usage is not None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from ..context.budget import LEAST_MARGIN, Budget
@@ -11,6 +12,7 @@ from ..context.context_info import ContextInfo, MoneyLeft, Segment, segments_of
 from ..context.overflow import Overflow
 from ..context.tokens import Meter
 from ..context.usage import Spending
+from ..context.windows import ContextWindow
 from ..errors import ContextOverflowError
 from ..models.target import KINDS_OF_FILES
 from ..providers.base import Reply
@@ -123,10 +125,7 @@ def _of_the_model(came: Completion, reply: Reply) -> Iterator[Notice]:
     """Yield what the user should know of the model."""
     target, lines = came.sent.target, list[str]()
     if target.window.source == "assumed":
-        lines.append(
-            f"The window of {target.model} is not known: {target.window.tokens:,} tokens are {target.window.origin}. "
-            f"Set it with %chat use {target.model} --window N, or in models.json."
-        )
+        lines.append(_about_window(target.model, target.window))
     if target.thinks is False:
         lines += target.differences()
     unsent = [KINDS_OF_FILES[file.kind] for file in came.sent.past.files.values() if target.unsendable(file)]
@@ -136,6 +135,15 @@ def _of_the_model(came: Completion, reply: Reply) -> Iterator[Notice]:
     yield from (Notice(line, once=line) for line in lines)
     if came.sent.request.top_logprobs and not reply.tokens:
         yield Notice(f"{target.model} told no probabilities of its tokens.")
+
+
+@lru_cache
+def _about_window(model: str, window: ContextWindow) -> str:
+    """Return what is said of an assumed window: many rows are told the same."""
+    return (
+        f"The window of {model} is not known: {window.tokens:,} tokens are {window.origin}. "
+        f"Set it with %chat use {model} --window N, or in models.json."
+    )
 
 
 def _of_the_fit(came: Completion, *, apart: bool) -> Iterator[Notice]:

@@ -9,8 +9,7 @@ from itertools import chain, islice
 from typing import Any
 
 from ..errors import InvalidRequestError
-from ..runtime.redaction import Redactor
-from ..runtime.secret_texts import BLANKED, classify_secret_name
+from ..runtime.redaction import BLANKED, Redactor, classify_secret_name
 from ..wording import SLIP_SIMILARITY, did_you_mean, visible
 from .expressions import NO_PYTHON, Expression, RefusedError
 

@@ -6,6 +6,7 @@ import re
 from dataclasses import replace
 
 import pytest
+from gauge_readings import info
 from hostile import NAMES
 from html_pages import Seen
 from hypothesis import given
@@ -26,14 +27,6 @@ from jupyter_ctx.display.widgets.gauge import (
 
 STATES = [(100, "ok"), (600, "half"), (800, "high"), (950, "full"), (1_200, "over")]
 SIZES = st.tuples(*[st.floats(0, 50_000)] * 5)
-
-
-def info(
-    used: int, *, exact: bool = True, model: str = "local/smollm2", window: ContextWindow | None = None
-) -> ContextInfo:
-    budget = Budget(window or ContextWindow(1_200, source="server"), 200, used=used, exact=exact)
-    segments = segments_of([("system", used / 10), ("pinned", 0), ("summary", 0), ("earlier turns", 0.9 * used)])
-    return ContextInfo(model, budget, segments, in_view=3, left_out=0, turns=3, will_leave=2 if used > 1_000 else 0)
 
 
 def test_the_line_is_words_with_nouns() -> None:

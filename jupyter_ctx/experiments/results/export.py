@@ -19,8 +19,7 @@ from ...display.run_page import CARD_STYLE, CardFigures, answers_html, card_html
 from ...display.text import text_html, to_plain
 from ...errors import InvalidRequestError
 from ...runtime.files import path_of, reason_of, write_export
-from ...runtime.redaction import Redactor, without_address_keys
-from ...runtime.secret_texts import BLANKED, classify_secret_name
+from ...runtime.redaction import BLANKED, Redactor, classify_secret_name, without_address_keys
 from ...wording import counted, dollars
 from ..statistics.tally import NOT_ASKED, by_arm, counts_text, tally
 from ..table.results import Result, Results, Score, json_value
