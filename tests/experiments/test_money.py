@@ -64,7 +64,7 @@ def test_a_price_above_the_worst_case_raises_what_is_reserved_for_all_others() -
     assert budget.left == pytest.approx(1 - 0.2 - 2 * 0.1 * 2 * 1.1)
     assert budget.reserve(0.1)
     assert not budget.reserve(0.1)
-    assert "$0.86 of it are spent or reserved, and the next request may cost up to $0.22" in budget.said(0.1)
+    assert "$0.86 of it is spent or reserved, and the next request may cost up to $0.22" in budget.said(0.1)
 
 
 def test_a_thousand_small_sums_add_up_exactly() -> None:

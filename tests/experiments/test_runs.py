@@ -293,7 +293,7 @@ def test_a_few_rows_begin_though_nothing_limits_their_answers_and_many_ask_first
     with answering_rows() as asked:
         given: dict[str, Any] = {**asked.model, "prices": (1.75, 14), "yes": False, "confirm_cost": 1}
         assert not ended(sweep("{{ text }}", WORDS, **given)).results.failed
-        with pytest.raises(InvalidRequestError, match=r"Expected about \$7\.02.*above confirm_cost.*nothing was sent"):
+        with pytest.raises(InvalidRequestError, match=r"Expected about \$7\.02.*above confirm_cost.*Nothing was sent"):
             sweep("{{ n }}", [{"n": n} for n in range(1_000)], **given)
 
 

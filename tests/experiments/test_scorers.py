@@ -152,7 +152,7 @@ def test_a_scorer_that_fails_marks_its_row_and_the_others_score(scorer: Any, sai
     ("given", "said"),
     [
         ("answer", r"it must be functions, such as exact\('answer'\)"),
-        (exact, r"call it, such as exact\(\"answer\"\)"),
+        (exact, r"store exact\(\"answer\"\) in a variable"),
         (5, "must be a function"),
         ({"a": "b"}, "The scorer a is 'b'"),
         (lambda reply: True, r"cannot be called with \(row, reply\)"),
