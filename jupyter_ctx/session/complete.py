@@ -36,6 +36,7 @@ from ..models.target import Target
 from ..providers.base import AnswerSchema, Reply, Request, Thought
 from ..providers.error_mapping import TOO_LATE
 from ..runtime.interrupts import interruptible, uninterrupted
+from ..runtime.redaction import KeyRedactor
 from .plan import RequestPlan, continued, given_up, overflow_error, smaller
 from .tool_rounds import OnCall, ToolCaller
 
@@ -255,6 +256,8 @@ def _learned(models: Models, came: Completion, turn_id: str | None) -> Completio
     reply = replace(reply, model=plan.target.model)
     if came.is_counted and reply.usage is not None:
         models.counted(plan.target, plan.sent, reply, reply.usage, turn_id=turn_id)
+    masked = KeyRedactor(models.secrets).masked  # a gateway may repeat the key that it was sent
+    reply = replace(reply, text=masked(reply.text), thinking=masked(reply.thinking))
     return came._replace(reply=reply, replies=(reply,))
 
 

@@ -192,6 +192,13 @@ def test_what_is_named_like_a_secret_and_looks_like_one_is_blanked(value: Any) -
         fill("{{ v }}", {"v": value}, Redactor())
 
 
+def test_a_key_in_use_that_a_model_repeats_is_kept_nowhere() -> None:
+    chat = Chat(provider=ScriptedProvider("Your key is q1w2e3r4t5y6."))
+    chat.models.set_key("openai", "q1w2e3r4t5y6")
+    assert chat.send("Which key is it?").text == "Your key is ***."
+    assert chat.turns[0].reply == "Your key is ***."
+
+
 @pytest.mark.parametrize("value", LOOK_ALIKES, ids=lambda value: type(value).__name__)
 def test_numbers_words_and_flags_are_left_whatever_their_name(value: Any) -> None:
     assert attached(value).notices == ()
@@ -204,6 +211,10 @@ def test_no_step_reads_a_column_of_secrets(step: str) -> None:
     with pytest.raises(InvalidRequestError, match="key"):
         fill(f"{{{{ df{step} }}}}", names, Redactor())
     assert fill("{{ df.age[0] }} {{ list(df) }}", names, Redactor()) == "41 ['password', 'age']"
+    login = {"login": {"password": "hunter2!", "age": 41}}
+    with pytest.raises(InvalidRequestError, match="under password"):
+        fill("{{ list(login.values()) }}", login, Redactor())
+    assert fill("{{ login['age'] }}", login, Redactor()) == "41"
 
 
 def test_keys_of_the_environment_are_found_in_every_form(monkeypatch: pytest.MonkeyPatch) -> None:
