@@ -31,7 +31,7 @@ def markdown_line(text: str) -> str:
     """Return text as one line of Markdown in which nothing is markup."""
     line = " ".join("".join(c if c.isprintable() else " " for c in to_plain(text)).split())
     # some viewers take the backslash behind an address for a part of the address
-    return _MARKUP.sub(r"\\\1", html.escape(line, quote=False))
+    return _MARKUP.sub(r"\\\1", escaped(line))
 
 
 def sources_line(citations: Iterable[tuple[str, str]]) -> str:
@@ -49,15 +49,19 @@ def markdown_block(text: str, language: str = "text") -> str:
     return f"{marks}{language}\n{text}\n{marks}"
 
 
+def escaped(text: str, *, quote: bool = False) -> str:
+    """Return text as HTML: every text that enters a page passes here. ``quote``: it may stand in an attribute."""
+    return html.escape(text, quote=quote)
+
+
 def attribute_html(text: str) -> str:
     """Return text for an attribute of HTML, or for a place where MathJax does not look."""
-    return html.escape(to_plain(text))
+    return escaped(to_plain(text), quote=True)
 
 
 def text_html(text: str) -> str:
     """Return text as HTML in which MathJax finds no formulas."""
-    escaped = html.escape(to_plain(text), quote=False)
-    return re.sub(r"[$\\]", r"<span>\g<0></span>", escaped)
+    return re.sub(r"[$\\]", r"<span>\g<0></span>", escaped(to_plain(text)))
 
 
 def note_html(text: str) -> str:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import html
 import re
 from typing import Any
+
+from ..text import escaped
 
 MAX_FORMULA = 4_000
 DELIMITED = re.compile(  # models write \( \) and \[ \]; the first group skips code
@@ -55,7 +56,7 @@ def block(renderer: Any, tokens: Any, i: int, _: Any, left: dict[str, float]) ->
 def _rendered(renderer: Any, token: Any, left: dict[str, float], mark: str, tag: str, as_code: str) -> str:
     tex = token.content
     left["formulas"] -= 1
-    shown = html.escape(f"{mark}{tex}{mark}", quote=False)
+    shown = escaped(f"{mark}{tex}{mark}")
     is_safe = len(tex) <= MAX_FORMULA and not UNSAFE.search(tex) and not TOO_DEEP.search(tex)
     tag = tag if is_safe and left["formulas"] >= 0 else as_code  # MathJax skips code
     return f"<{tag}{renderer.renderAttrs(token)}>{shown}</{tag}>"

@@ -6,7 +6,6 @@ seconds. So only lexers are used that are known to be quick with each token, and
 
 from __future__ import annotations
 
-import html
 import re
 from contextlib import suppress
 from functools import lru_cache
@@ -14,6 +13,8 @@ from itertools import groupby
 from operator import itemgetter
 from time import thread_time
 from typing import Any
+
+from ..text import escaped
 
 BLOCK_HIGHLIGHT_SECONDS = 0.12  # of the processor, for one block: lexing, and writing its HTML
 LONGEST_BLOCK = 8_000  # characters: the time of the slowest tokens grows with the square of the length
@@ -36,7 +37,7 @@ def highlighted(code: str, language: str) -> str:
     if lexer is not None and len(code) <= LONGEST_BLOCK and not WORDS_ON_END.search(code):
         with suppress(Exception):  # out of time, or an error of the lexer: the answer must be shown anyway
             return _coloured(code, lexer)
-    return html.escape(code, quote=False)
+    return escaped(code)
 
 
 def _coloured(code: str, lexer: Any) -> str:
@@ -49,7 +50,7 @@ def _coloured(code: str, lexer: Any) -> str:
         if thread_time() > end:
             raise TimeoutError
         kind = STANDARD_TYPES.get(token, "")
-        parts.append(("" if kind in UNCOLOURED else kind, html.escape(text, quote=False)))
+        parts.append(("" if kind in UNCOLOURED else kind, escaped(text)))
     runs = ((kind, "".join(text for _, text in run)) for kind, run in groupby(parts, key=itemgetter(0)))
     return "".join(f'<span class="{kind}">{text}</span>' if kind and text.strip() else text for kind, text in runs)
 

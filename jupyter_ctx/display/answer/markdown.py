@@ -19,6 +19,7 @@ from typing import Any
 from ..text import (
     CONTROL_CHARACTERS,
     WRAPS,
+    escaped,
     markdown_block,
     note_html,
     note_markdown,
@@ -90,7 +91,7 @@ def to_html(source: str, left: dict[str, float] | None = None) -> str:
     try:
         return str(_parser().render(formulas.to_dollars(source), left))
     except Exception:  # the answer must be shown even where it cannot be rendered
-        return f"<pre>{html.escape(source, quote=False)}</pre>"
+        return f"<pre>{escaped(source)}</pre>"
 
 
 def to_markdown(source: str) -> str:
@@ -279,7 +280,7 @@ def _code(renderer: Any, tokens: Any, i: int, options: Any, env: Any) -> str:
     language = (token.info.split() or ["text"])[0]
     env["coloured"] -= len(token.content)
     is_coloured = env["coloured"] >= 0
-    body = highlighted(token.content, language) if is_coloured else html.escape(token.content, quote=False)
+    body = highlighted(token.content, language) if is_coloured else escaped(token.content)
     return _code_box(body, renderer.renderAttrs(token))
 
 
@@ -294,7 +295,7 @@ def _text(renderer: Any, tokens: Any, i: int, options: Any, env: Any) -> str:
 def _image(renderer: Any, tokens: Any, i: int, options: Any, env: Any) -> str:
     """Render an image as a link, because loading an image tells its server who reads the answer, and when."""
     address = str(tokens[i].attrs.get("src", ""))
-    attributes = "".join(f' {name}="{html.escape(value)}"' for name, value in {"href": address, **LINK}.items())
+    attributes = "".join(f' {name}="{escaped(value, quote=True)}"' for name, value in {"href": address, **LINK}.items())
     return f"<a{attributes}>{text_html(tokens[i].content or address)}</a>"
 
 

@@ -5,7 +5,6 @@ A .json file has all that is needed to repeat it, an .html file is a page to rea
 
 from __future__ import annotations
 
-import html
 import json
 import math
 import platform
@@ -16,7 +15,7 @@ from pathlib import Path
 from typing import Any, get_type_hints
 
 from ...display.run_page import CARD_STYLE, CardFigures, answers_html, card_html
-from ...display.text import text_html, to_plain
+from ...display.text import escaped, text_html, to_plain
 from ...errors import InvalidRequestError
 from ...runtime.files import path_of, reason_of, write_export
 from ...runtime.redaction import BLANKED, Redactor, classify_secret_name, without_address_keys
@@ -317,7 +316,7 @@ def _page(title: str, missing: str, card: CardFigures, settings: Mapping[str, st
     """Return the page; all texts are escaped, and ``answers`` is HTML."""
     first = f'<p class="missing">{text_html(missing)}</p>' if missing else ""
     asked = "".join(f'<dt>{text_html(key)}</dt><dd dir="auto">{text_html(text)}</dd>' for key, text in settings.items())
-    name = html.escape(to_plain(title), quote=False)  # a title has text, and no elements
+    name = escaped(to_plain(title))  # a title has text, and no elements
     return (
         f'{REPORT_MARK}<meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
         f'<meta name="viewport" content="width=device-width"><title>{name}</title>{CARD_STYLE}{_SHEET}</head>'
