@@ -52,6 +52,7 @@ def test_everything_can_be_done_with_the_keyboard_alone_and_nothing_moves(open_p
     notebook.page.bring_to_front()  # the browser may have other pages, and the keyboard is that of one
     notebook.page.mouse.move(0, 0)
     place = panel.locator(".jctx-panel")
+    notebook.page.evaluate("document.fonts.ready.then(() => true)")  # icons have their width then
     first = place.evaluate(BOXES)
     for index in (3, 4):
         notebook.run(index)

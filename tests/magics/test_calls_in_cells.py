@@ -111,7 +111,7 @@ def test_the_setting_holds_until_a_name_is_gone_and_a_cell_may_offer_others_or_n
     cells, model, seen = asking
     model.calls = (Called("c1", "price", '{"name": "tea"}'),)
     assert "no function nope" in cells.run("%chat config tools rows,nope")
-    assert "no function" not in cells.run("%chat config tools rows,shop.price")
+    assert "no function nope" not in cells.run("%chat config tools rows,shop.price")
     assert "price(name='tea') → 2.5, " in cells.run("%%chat\nWhat is tea?")
     assert offered(seen[-1]) == ["rows", "price"]
     cells.run("%%chat --tool none\nHello?")

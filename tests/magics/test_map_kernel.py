@@ -65,7 +65,7 @@ def test_a_cap_holds_for_all_runs_of_one_cell(kernel: Kernel) -> None:
         failed = error(kernel.run(cell))
         assert failed is not None
         assert failed["ename"] == "BudgetExceededError"
-        assert "$1.04 is left of max_cost" in failed["evalue"]
+        assert "$1.04 is left of the limit" in failed["evalue"]
         assert len(seen) == 4
 
 

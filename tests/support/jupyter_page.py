@@ -187,6 +187,8 @@ class NotebookPage:
         """Restart the kernel, as the menu does once it is confirmed."""
         self.page.evaluate("() => window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.restart()")
         self.wait_idle()
+        # what JupyterLab still asked of the old kernel
+        self.errors = [error for error in self.errors if "Canceled future" not in error]
 
     def shut_down(self) -> None:
         """End the kernel, and leave the notebook open."""
