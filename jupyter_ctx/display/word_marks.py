@@ -24,14 +24,17 @@ _FORMULA = r"(?<=>)\$[^<>]+\$(?=<)"  # one word, for MathJax finds no formula wi
 _PARTS = re.compile(rf"<[^>]*>|{_FORMULA}|&[#\w]+;|{_WORD}")
 
 
-def marked_on_a_page(pages: Sequence[str]) -> list[str]:
+def marked_on_a_page(pages: Sequence[str], *, most: float = 1.0) -> list[str]:
     """Return each page with those words marked that most of the other pages do not have at that place.
 
     So of two each shows what the other has not, and of many an odd one out is marked and not the others.
-    An empty page, such as that of a failed request, is not compared.
+    An empty page, such as that of a failed request, is not compared. Where the marks would be more than the share
+    ``most`` of all words, there are none: such answers have little in common.
     """
     parts = [_PARTS.findall(page) for page in pages]
     marks = differing_words([list(filter(_is_word, page)) for page in parts])
+    if sum(map(sum, marks)) > most * sum(map(len, marks)):
+        return list(pages)
     return [_with_marks(page, iter(found)) for page, found in zip(parts, marks, strict=True)]
 
 

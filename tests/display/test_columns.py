@@ -98,6 +98,15 @@ def test_compared_answers_have_their_differences_marked() -> None:
     assert "The sky is red." in forms["text/plain"]
 
 
+def test_words_that_differ_are_marked_unasked_where_answers_have_most_of_them_in_common() -> None:
+    def marks(*texts: str) -> int:
+        columns = [Column("m", text) for text in texts]
+        return columns_bundle(columns, Frame())["text/html"].count('class="jctx-differs"')
+
+    assert marks("The sea is calm and blue today.", "The sea is rough and blue today.") == 2
+    assert marks("The sea is calm.", "Whales sing below the ice, and nobody hears them.") == 0
+
+
 def test_a_run_without_a_reader_keeps_one_output_with_headings(screen: Screen) -> None:
     view = AnswerColumns(["a", "b"], ["above"], streaming=False)
     view.begin()

@@ -28,6 +28,8 @@ _USED_BORDER = _COLUMN.format(width=3, padding=6, variable="var(--jp-ui-font-col
 _SIGN = f"display:inline-block;line-height:1.3;{BADGE_STYLE}"
 _HEAD = f"font-weight:600;{WRAPS};margin:0 0 .3em"
 _BODY = "flex:1 1 auto;min-width:0"
+ALIKE = 0.5  # share of words that may differ in answers whose differing words are marked unasked
+MOST_COMPARED = 20_000  # characters of all answers that are compared unasked, which takes a quarter of a second
 COLUMN_STYLES = (GRID_STYLE, _PLAIN_BORDER, _USED_BORDER, _SIGN, _HEAD, _BODY, MARK_STYLE)
 
 
@@ -153,16 +155,19 @@ class AnswerColumns:
 
 
 def columns_bundle(columns: Sequence[Column], frame: Frame, *, compared: bool = False) -> dict[str, str]:
-    """Return finished answers as HTML, Markdown and plain text; ``compared``: with the words marked that differ.
+    """Return finished answers as HTML, Markdown and plain text, with the words marked that differ in alike answers.
 
-    The figures are in the HTML only, because saved notebooks are compared by the other forms.
+    ``compared``: with all words marked that differ. The figures are in the HTML only, because saved notebooks are
+    compared by the other forms.
     """
     pages, drawn = [column.answer.html if column.answer else "" for column in columns], frame
-    if compared:
-        pages = marked_on_a_page(pages)
+    marked = pages
+    if compared or sum(map(len, pages)) <= MOST_COMPARED:
+        marked = marked_on_a_page(pages, most=1.0 if compared else ALIKE)
+    if marked != pages:
         drawn = replace(frame, below=(MARKS_MEANING, *frame.below))
     bodies = [
-        _thought(column) + (answer_html(page) if page else "") for column, page in zip(columns, pages, strict=True)
+        _thought(column) + (answer_html(page) if page else "") for column, page in zip(columns, marked, strict=True)
     ]
     plain = _plain(columns, frame)
     return {"text/html": _html(columns, drawn, bodies), "text/markdown": _markdown(columns, frame), **plain}
