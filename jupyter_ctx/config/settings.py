@@ -67,7 +67,7 @@ WANTED = {  # of what a number or a text must be, where its type does not say it
     "compact_at": f"a share of the limit from 0.1 to 1, or a number of tokens from {LEAST_TOKENS}",
     "parameters": "NAME=VALUE, one or several, or none",
     "tools": "names of functions, such as rows,lookup, or none",
-    "prices": f"{PRICES_WANTED}; write 2.0,5.0, not 2,5; cached costs no more than in",
+    "prices": f"{PRICES_WANTED}, with decimal points (2.0,5.0, not 2,5)",
 }
 
 

@@ -59,7 +59,7 @@ class Usage:
 
 
 MILLION = 1_000_000
-PRICES_WANTED = "US dollars per million tokens in, out and cached, such as 2.50,10,0.25 (2.50,10: cached as in)"
+PRICES_WANTED = "US dollars per million tokens in, out and, if not the same as in, cached, such as 2.50,10,0.25"
 
 
 class Prices(NamedTuple):

@@ -30,6 +30,7 @@ from ..providers.lookup import (
     key_holder,
     key_variables,
     missing_key,
+    provider_names,
     split_model,
 )
 from ..providers.parameters import refused_at
@@ -338,7 +339,7 @@ def full_name(model: str) -> str:
     try:
         return "/".join(split_model(model))
     except InvalidRequestError as error:
-        near = near_models(model)
+        near = [] if model.strip("/") in provider_names() else near_models(model)
         hint = f" Did you mean {' or '.join(near)}?" if near else ""
         raise InvalidRequestError(f"{error}{hint}") from None
 
