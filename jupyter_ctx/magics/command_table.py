@@ -135,8 +135,8 @@ class Command:
             raise self._misuse(call) from None
         if not words and self.takes[:1] not in ("", "["):
             raise self._misuse(call)
-        if words == ["all"] and "| all" in self.takes:
-            words = []
+        if words == ["all"] and "| all" in self.takes and str(self.parameters[-1].annotation).startswith("int"):
+            words = []  # of numbers, none means all
         parameters = (*self.parameters, *self.parameters[-1:] * len(words))
         are_numbers = (str(parameter.annotation).startswith("int") for parameter in parameters)
         pairs = zip(words, are_numbers, strict=False)

@@ -36,7 +36,7 @@ BETWEEN_TEXTS = re.compile(r"^---[ \t]*(?:\n|\Z)", re.M)
 )  # fmt: skip
 def _tokens(call: Call) -> None:
     """Show the tokens of the text in the cell; several -m, or texts between lines of ---, side by side."""
-    texts = [text.removesuffix("\n") for text in BETWEEN_TEXTS.split(checked(call.text or ""))]
+    texts = [text.rstrip("\n") for text in BETWEEN_TEXTS.split(checked(call.text or ""))]
     targets = [_target(call, model) for model in each_of(call.options.model)]
     display(tokens_bundle([_cut(target, text) for text in texts if text for target in targets]), raw=True)
 
@@ -57,7 +57,7 @@ def _cut(target: Target, text: str) -> CutText:
 @command(ABOUT_ANSWERS, "%%chat next\nThe capital of France is", heads_cell=True, needs_text=True)
 def _next(call: Call) -> None:
     """Show the likeliest next tokens of the text in the cell, at any temperature; a click appends one."""
-    text = checked(call.text or "").removesuffix("\n")
+    text = checked(call.text or "").rstrip("\n")  # a terminal sends the line that ended it, too
     target = _target(call, call.options.model)
     temperature = target.settings.temperature
     shown = NextTokens(text, partial(_likely, call, target, text), 1.0 if temperature is None else temperature)

@@ -20,6 +20,7 @@ from ..runtime.files import reason_of
 COURSE_FILE = "jupyter_ctx.toml"
 MOST_COURSE_BYTES, MOST_TRIES = 65_536, 3_000  # of the file that is read, and to read runs of its lines
 MOST_TOLD = 450  # characters of a line about it
+MOST_WRONG, MOST_LINE = 3, 60  # lines of it that are named as wrong, and characters of each
 GIVEN = (
     "model", "system", "temperature", "effort", "max_tokens", "window", "n_ctx", "on_overflow", "compact_at",
     "min_turns", "max_turns", "budget_share", "attach_share", "gauge", "prices", "confirm_cost", "max_cost",
@@ -153,20 +154,22 @@ def _table_in(text: str) -> tuple[dict[str, Any], list[str]]:
     try:
         return tomllib.loads(f"{text}\n"), []  # with an end that its last line can be named by
     except (ValueError, RecursionError) as error:
-        problem = f"lines that are not TOML are ignored: {error}."
-    lines, table, start, end = text.split("\n"), dict[str, Any](), 0, 1
+        problem = str(error)
+    lines, table, start, end, wrong = text.split("\n"), dict[str, Any](), 0, 1, list[str]()
     for _ in range(MOST_TRIES):
         try:
             table |= tomllib.loads("\n".join([*lines[start:end], ""]))
             start = end
         except (ValueError, RecursionError):
             if end >= len(lines):  # however many lines follow, this one begins nothing
+                wrong.append(f"line {start + 1} ({shortened(lines[start], MOST_LINE)})")
                 start += 1
                 end = start
         end += 1
         if start >= len(lines):
             break
-    return table, [problem]
+    named = ", ".join(wrong[:MOST_WRONG]) + (" and more" if len(wrong) > MOST_WRONG else "")
+    return table, [f"ignored because it is not TOML ({problem}): {named}."]
 
 
 def _with(settings: Settings, name: str, value: Any) -> Settings:

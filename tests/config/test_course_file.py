@@ -72,11 +72,11 @@ def test_a_value_that_cannot_be_is_told_in_one_line_and_the_rest_is_used(text: s
         (b"\xef\xbb\xbfmax_cost = 0.5\n", ""),
         (b"[settings]\nmax_cost = 0.5\nlock = 'system'", ""),
         (b"max_cost = 0.5\nlock = 5", "ignored 5."),
-        (b"max_cost = 0.5\nmodel = ", "not TOML"),
-        (b"max_cost = 0.5\nsystem = '''\nYou are\na tutor.", "not TOML"),
-        (b"lock = ['model',\nsystem = '''\n[settings]\nmax_cost = 0.5\r\nmodel ==\n", "not TOML"),
-        (b"model =\nlock = [\n  'system',\n]\nmax_cost = 0.5\n", "not TOML"),
-        (b"max_tokens 5\n[settings]\nmodel ==\nmax_cost = \n[settings]\nmax_cost = 0.5", "not TOML"),
+        (b"max_cost = 0.5\nmodel = ", "it is not TOML"),
+        (b"max_cost = 0.5\nsystem = '''\nYou are\na tutor.", "it is not TOML"),
+        (b"lock = ['model',\nsystem = '''\n[settings]\nmax_cost = 0.5\r\nmodel ==\n", "it is not TOML"),
+        (b"model =\nlock = [\n  'system',\n]\nmax_cost = 0.5\n", "it is not TOML"),
+        (b"max_tokens 5\n[settings]\nmodel ==\nmax_cost = \n[settings]\nmax_cost = 0.5", "it is not TOML"),
     ],
 )
 def test_what_is_valid_holds_though_another_line_is_not(tmp_path: Path, content: bytes, told: str) -> None:

@@ -39,7 +39,7 @@ def test_the_only_block_that_a_cell_can_run_goes_into_the_next_cell(asking: Cell
 def test_a_block_of_the_last_answer_with_code_is_chosen_by_its_number(asking: Cells) -> None:
     for answers, chosen in (
         ("one none", {"1": "x = 1", "2": "# This is text, and no Python:\n# 1", "all": "x = 1"}),
-        ("two", {"1": "%%bash\npip install x", "2": "import x\nx.run()", "ALL": "import x\nx.run()\n\ny = f(2)"}),
+        ("two", {"1": "%%bash\npip install x", "2": "import x\nx.run()", "all": "import x\nx.run()\n\ny = f(2)"}),
     ):
         for answer in answers.split():
             asking.run(f"%%chat\nSay {answer}")
