@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ..context.tokens import Meter
+from ..context.budget import MARGIN
+from ..context.tokens import OVERHEAD_AT_MOST, Meter
 from ..context.usage import Usage
 from ..models.pricing import GIVE_PRICES, price_of, worst_case
 from ..models.registry import Models
@@ -197,8 +198,10 @@ def _costs(models: Models, part: Part) -> tuple[float, float | None] | None:
     dearest = (models.cost(target, Usage(longest, 0)) or 0.0) / longest  # long requests may cost more a token
     written = price.written if target.cache_key is not None else price.input
     answers = part.rows * target.max_tokens
+    template = OVERHEAD_AT_MOST if target.meter.learned.overhead is None else 0.0
+    sent = tokens / (1 - MARGIN) + part.rows * template  # as estimates are kept apart from the limit
     again = (part.tries - 1) * answers * max(dearest, written)  # the first answer goes with the second request
-    return expected, part.tries * (tokens * max(dearest, written) + answers * price.output) + again
+    return expected, part.tries * (sent * max(dearest, written) + answers * price.output) + again
 
 
 def _fitting(models: Models, part: Part, room: float) -> int:

@@ -118,7 +118,7 @@ def test_a_cap_with_an_unknown_price_is_refused_with_the_model_s_name() -> None:
 def test_an_estimate_says_what_is_expected_and_at_most() -> None:
     part = Part(target("openai/gpt-5.2", max_tokens=256), 200, 61_400)
     assert str(Estimate.of(MODELS, [part])) == (
-        "200 requests to openai/gpt-5.2: 61,400 tokens in. Expected about $0.82, at most $0.82."
+        "200 requests to openai/gpt-5.2: 61,400 tokens in. Expected about $0.82, at most $0.86."
     )
     open_part = Part(target("openai/gpt-5.2"), 200, 61_400)
     estimate = Estimate.of(MODELS, [open_part])
