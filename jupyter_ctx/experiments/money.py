@@ -101,7 +101,7 @@ class Estimate:
     most: US dollars that they cannot pass: the cap, or what all answers cost at ``max_tokens``; ``None``: unbounded
     unpriced: the models whose price is unknown
     is_free: whether nobody bills any of it
-    cap: US dollars that are never passed, where that is below what the answers could cost
+    cap: most US dollars that may be spent, where that is below what the answers could cost
     worst: US dollars that the shortest request to the dearest model may cost, where the cap has no room for it; else 0
     bounded: the ``max_tokens`` with which it has room for one; 0: there is none
     """

@@ -45,7 +45,7 @@ class Options:
     tools: functions that the model may call, which change nothing: their calls are the column "calls"
     scorers: functions of a row and its reply, alone, in a list or by name
     group: the column whose equal values belong together, such as questions about one document
-    max_cost: US dollars that are never passed; ``None``: no such cap
+    max_cost: most US dollars that the run may cost; ``None``: no such cap
     spent: US dollars of max_cost that are spent already, as by an earlier run of the same cell
     limit: rows to ask, the first ones; ``None``: all
     retry: whether rows that failed are asked again

@@ -32,7 +32,6 @@ from ..display.text import markdown_block, text_bundle
 from ..display.token_page import certainty_bundle
 from ..display.widgets.gauge import bar_static, gauge_bundle, share_of, share_or_next, text_bar
 from ..errors import ChatError
-from ..models.registry import settings_with
 from ..providers.base import Reply
 from ..providers.lookup import is_self_hosted
 from ..runtime.frontend import Where
@@ -215,9 +214,9 @@ def _share(chat: Chat, model: str) -> str:
 
 def _sampling(chat: Chat, options: Mapping[str, Any]) -> str:
     """Return the settings that, with the model, reproduce an answer."""
-    used = settings_with(chat.config, {name: value for name, value in options.items() if value is not None})
+    used = chat.session.settings_for(options)
     given = {name: getattr(used, name) for name in SAMPLING if getattr(used, name) not in (None, {})}
-    return ", ".join(f"{name} {typed_value(value)}" for name, value in given.items())
+    return chat.session.redactor().masked(", ".join(f"{name} {typed_value(value)}" for name, value in given.items()))
 
 
 def figures_of(model: str, of: Reply | TurnRecord) -> Footer:

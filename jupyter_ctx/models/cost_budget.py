@@ -1,4 +1,4 @@
-"""Money that is reserved before it is spent, and caps that are never passed."""
+"""Money that is reserved before it is spent, and caps that hold."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class CostBudget:
     Several threads may pay of it. Where a request costs more than its worst case, which a server that ignores
     ``max_tokens`` brings about, as much more is reserved for all others.
 
-    cap: US dollars that are never passed; ``None``: there is no cap
+    cap: most US dollars that may be spent; ``None``: there is no cap
     within: the budget that pays too, so that its cap holds as well; ``None``: none does
     total: where the money is added up
     """

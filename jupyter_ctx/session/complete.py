@@ -345,9 +345,9 @@ def paid_stream(
             raise with_unknown_price([target.model])
         raise BudgetExceededError(f"{cost_budget.said(worst)} The request was not sent.")
     try:
-        coming: Any = target.provider.stream(request)  # a generator: plug-ins are wrapped
-        with closing(coming):
-            for item in coming:
+        stream: Any = target.provider.stream(request)  # a generator: plug-ins are wrapped
+        with closing(stream):
+            for item in stream:
                 has_begun = True
                 if isinstance(item, Reply):
                     cost, is_reported = models.cost(target, item.usage, item.model), item.usage is not None
