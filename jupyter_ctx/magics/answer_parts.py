@@ -30,16 +30,16 @@ from ..display.answer.markdown import MimeBundle, bundle, is_json_like, json_bun
 from ..display.tables import first_words, shortened
 from ..display.text import markdown_block, text_bundle
 from ..display.token_page import certainty_bundle
-from ..display.widgets.gauge import bar_static, gauge_bundle, share_of, share_or_next, text_bar
+from ..display.widgets.gauge import gauge_bundle, share_or_next
 from ..errors import ChatError
 from ..providers.base import Reply
 from ..providers.lookup import is_self_hosted
 from ..runtime.frontend import Where
 from ..session.attaching import Along
 from ..session.complete import StreamListener
-from ..session.preview import Replayed, TableWithParts
+from ..session.preview import TableWithParts
 from ..session.view import PART_MARK
-from ..wording import counted, named_turns
+from ..wording import counted
 
 if TYPE_CHECKING:
     from ..experiments.run import Run
@@ -49,9 +49,6 @@ _MOST_CALL = 100  # characters of a call in its line
 _EDGE = 240  # pixels, so that they are sharp on a dense screen, too
 _MOST_BYTES = 11_000  # 15 kB as an address
 _MOST_PIXELS = 40_000_000  # that are read for a small picture
-_REPLAY_HEAD = ("turn", "context", "what happened", "tokens", "share")
-_BAR_WIDTH = "width:60px;width:clamp(60px,15vw,160px)"  # a sanitiser knows the first alone
-_OMITTED = {"left out": "Left out:", "summarised": "A summary stands for", "excluded": "Excluded:"}
 SAMPLING = ("temperature", "effort", "max_tokens", "parameters")  # with the model, what reproduces an answer
 REMARKS = {  # by the source of an answer
     "handout": "handed out with this notebook; nothing was sent: --ask asks the model",
@@ -124,29 +121,6 @@ def parts_bundle(shown: TableWithParts) -> dict[str, str]:
         for index, part in shown.parts.items()
     }
     return table_with_parts(shown.head, shown.rows, shown.caption, parts)
-
-
-def replay_bundle(steps: list[Replayed]) -> dict[str, str]:
-    """Return the rows as HTML, where the messages of the newest turns unfold, as Markdown and as plain text."""
-    if not steps:
-        return text_bundle("No turn since the last clear was sent from here.")
-    rows = [
-        (f"{step.number}", text_bar(step.info), _happened(step), f"{step.info.used:,}", share_of(step.info))
-        for step in steps
-    ]
-    bars = {(index, 1): bar_static(step.info, _BAR_WIDTH) for index, step in enumerate(steps)}
-    parts = dict[int, AttachmentSummary]()
-    for index, step in enumerate(steps):
-        sent = "\n\n".join(f"{message.role}: {message.content}" for message in step.messages)
-        if sent:
-            parts[index] = AttachmentSummary(_happened(step) or "what was sent", sent)
-    return table_with_parts(_REPLAY_HEAD, rows, "What was sent, turn by turn", parts, bars)
-
-
-def _happened(step: Replayed) -> str:
-    """Return what a request lacks, and what stands in its place."""
-    omitted = {name: [at for at, state in enumerate(step.states, 1) if state == name] for name in _OMITTED}
-    return " ".join(f"{_OMITTED[name]} {named_turns(turns)}." for name, turns in omitted.items() if turns)
 
 
 # answers

@@ -23,13 +23,12 @@ from ..runtime.files import path_of
 from ..runtime.frontend import where
 from ..runtime.redaction import blanked_line, without_address_keys
 from ..session import actions
-from ..session.preview import preview_of, replayed_turns
+from ..session.preview import preview_of
 from ..session.session import source_of
 from ..session.summarizer import Method
 from ..wording.budget_line import budget_line
 from ..wording.layout import line_width, wrapped
 from . import code_commands, handing_out, token_commands  # noqa: F401  # which declare commands, too
-from .answer_parts import replay_bundle
 from .command_table import ABOUT_ANSWERS, ABOUT_CONVERSATIONS, ABOUT_SETUP, ABOUT_WINDOW, Call, command, command_of
 from .command_table import COMMANDS as COMMANDS  # whole only with the declarations below
 from .help_pages import (
@@ -85,12 +84,10 @@ def _missing_server(chat: Chat) -> str:
     return ""
 
 
-@command(ABOUT_WINDOW, "%chat history", "%chat history --replay")
+@command(ABOUT_WINDOW)
 def _history(call: Call) -> object:
-    """List every turn with its number, tokens and state; --replay: turn by turn, how full the window was, what fell
-    out, and what was sent.
-    """
-    return replay_bundle(replayed_turns(call.chat.session)) if call.options.replay else call.chat.history()
+    """List every turn with its number, tokens and state."""
+    return call.chat.history()
 
 
 @command(ABOUT_WINDOW)

@@ -142,7 +142,6 @@ OPTIONS = (
     Option("--max-cost", "never spend more US dollars than this", MAP, "DOLLARS", into="cap"),
     Option("--retry", "ask rows again that failed", MAP),
     Option("--yes", "begin without asking, whatever it may cost", MAP),
-    Option("--replay", "show what was sent for each turn, and how full the window was", ("history",)),
     Option("--answers", "delete all answers that maps have stored", ("delete",)),
     Option("--extractive", "keep lines of your own, and ask no model", ("summarise",)),
     Option("--clear", "leave the outputs out of the copy", ("handout",)),

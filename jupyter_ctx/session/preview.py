@@ -2,28 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from .. import wording as words
-from ..context.budget import Budget
-from ..context.context_info import ContextInfo
 from ..context.tokens import Meter
-from ..context.windows import ContextWindow
 from ..conversation.conversation import Conversation
-from ..conversation.events import Offered, TurnAdded
-from ..conversation.messages import Message, Role, Summary, Turn
+from ..conversation.messages import Role, Summary, Turn
 from ..display.tables import TableRow, first_words, table_text
 from ..display.tabular import data_frame
-from ..errors import ChatError
 from ..models.pricing import RequestPrice, request_price, sending_text, worst_case
-from ..models.target import Target
 from ..providers.base import Request
 from ..shown_as import mimebundle
 from ..wording.layout import line_width
-from .info import segments_within
 from .plan import RequestPlan
 from .prompt import Prompt
 from .session import Session
@@ -32,15 +23,8 @@ from .view import (
     PromptPart,
     answer_parts,
     asked_and_answered,
-    ledger_of,
     part_states,
     prompt_parts,
-    request_digest,
-    request_in,
-    same_messages,
-    scope_then,
-    tokens_within,
-    turn_tokens,
 )
 
 
@@ -251,56 +235,3 @@ def _price(price: RequestPrice) -> str:
     bound = "up to" if price.is_limited else "about"
     most = f"{bound} {words.dollars(price.high)} with {price.output_tokens:,} tokens of reply"
     return f"; {sending_text(price)}, {most}{f' ({price.rates})' if price.rates else ''}"
-
-
-# requests of then
-
-
-class Replayed(NamedTuple):
-    """A turn: how full the window was with it, what became of those before it, and what was sent, if that is known."""
-
-    number: int
-    info: ContextInfo
-    states: Sequence[PartStatus]
-    messages: Sequence[Message]
-
-
-def replayed_turns(session: Session) -> list[Replayed]:
-    """Return the requests of the turns since the last clear; turns for which nothing was sent have none."""
-    number_of = {place.turn.id: number for number, place in enumerate(session.conversation.places, 1)}
-    past, sent, usual = Conversation(), dict[int, Replayed](), session.target({}, ask=False)
-    for event in session.conversation.events:
-        came = event.alternatives if isinstance(event, Offered) else event if isinstance(event, TurnAdded) else None
-        if came is not None:
-            asked, turns = (came.turn, (came.turn,)) if isinstance(came, TurnAdded) else (came.asked, came.turns)
-            cell, run = asked.record.cell, asked.record.run
-            before = Conversation() if past.begins_anew(cell, new=came.new) else past
-            at, system = before.position(cell, run, append=came.append), session.system_of(past.system, past.memory)
-            for turn in turns:
-                number = number_of.get(turn.id)
-                if number is not None and turn.record.digest and not turn.record.stored:
-                    target = usual
-                    with suppress(ChatError):  # a model that is not known any more: the usual one counts
-                        is_usual = turn.model in ("", usual.model)
-                        target = usual if is_usual else session.target({"model": turn.model}, ask=False)
-                    sent[number] = _replayed(target, number, turn, before, at, system)
-        past.append(event)
-    return [step for _, step in sorted(sent.items())]
-
-
-def _replayed(target: Target, number: int, turn: Turn, before: Conversation, at: int, system: str) -> Replayed:
-    record, meter = turn.record, target.meter
-    is_of_one = turn.usage is not None and not turn.usage.includes_tools and not turn.rounds
-    usage = turn.usage if is_of_one else None
-    scope, start = scope_then(before, at, system, turn)
-    ledger = ledger_of(before, meter, scope)
-    others = meter.fixed(scope.fixed) + ledger.in_view(start, at)
-    own = turn_tokens(turn, meter) if usage is None else max(0, usage.carried - others)
-    window = ContextWindow(record.window, source=target.window.source)
-    budget = Budget(window, record.window - record.limit, 0, round(others + own), usage is not None)
-    within = ledger.within(start, at), tokens_within(turn, meter)
-    segments = segments_within(meter, scope, ledger, (ledger.between(start, at), own), within)
-    request = request_in(target, before, scope, start, turn.messages[0])
-    is_rebuilt = same_messages(request_digest(target, request), record.digest)
-    info = ContextInfo(turn.model, budget, segments, 0, 0)
-    return Replayed(number, info, part_states(before, scope, start)[:at], request.messages if is_rebuilt else ())

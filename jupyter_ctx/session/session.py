@@ -269,13 +269,11 @@ class Session:
         below may have set it since.
         """
         now = self.conversation if past is None or self.has_set_system else past
-        return self.system_of(now.system, now.memory, options.get("system"))
-
-    def system_of(self, own: str | None, memory: str | None, given: str | None = None) -> str:
-        """Return the text of a conversation's own system prompt, or one that is given for it, and its memory file."""
+        own = now.system
         if own is None or "system" in self.notebook.course.locked:
             own = self.settings.system
-        return joined_system((own if given is None else given) or "", memory_path(self.notebook.folder, memory))
+        given = options.get("system")
+        return joined_system((own if given is None else given) or "", memory_path(self.notebook.folder, now.memory))
 
     def memory_file(self) -> tuple[Path | None, str]:
         """Return the memory file and its text; an empty one where it cannot be read."""

@@ -26,7 +26,6 @@ PartStatus = Literal[
     "system", "pinned", "summary", "sent", "prompt", "left out", "excluded", "summarised", "empty",
     "summary of older answers",
 ]  # fmt: skip
-SETTINGS_DIGEST = 8  # bytes of a digest that are of the settings
 PART_MARK = "↳ "  # begins the line of a part
 ASIDES = re.compile(r" \(about [\d,]+ tokens?\)|, about [\d,]+ tokens?|; -a .* sends more")  # of a source
 MOST_PART_LINE = 200  # characters of a name
@@ -307,10 +306,5 @@ def digested(settings: object, messages: Iterable[Message]) -> str:
         parts.append(f"\0{message.role}\0{message.text}".encode())
         if message.files:
             parts += [b"\0" + attachment.data for attachment in message.files]
-    of_settings = hashlib.blake2b(text.encode(), digest_size=SETTINGS_DIGEST)
+    of_settings = hashlib.blake2b(text.encode(), digest_size=8)
     return of_settings.hexdigest() + hashlib.blake2b(b"".join(parts), digest_size=16).hexdigest()
-
-
-def same_messages(digest: str, other: str) -> bool:
-    """Return whether two digests are of the same messages, whatever settings they were sent with."""
-    return digest[2 * SETTINGS_DIGEST :] == other[2 * SETTINGS_DIGEST :]

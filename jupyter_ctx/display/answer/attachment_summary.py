@@ -75,14 +75,13 @@ def _sent_html(part: AttachmentSummary, most: int) -> str:
 
 
 def table_with_parts(
-    head: TableRow, rows: TableRows, caption: str, parts: Mapping[int, AttachmentSummary],
-    drawn: Mapping[tuple[int, int], str] | None = None,
-) -> dict[str, str]:  # fmt: skip
+    head: TableRow, rows: TableRows, caption: str, parts: Mapping[int, AttachmentSummary]
+) -> dict[str, str]:
     """Return a table as HTML, as Markdown and as plain text; ``parts`` are what rows, by their index, unfold to.
 
-    As HTML they unfold; of very many characters, those of the last rows do. ``drawn`` are further cells as HTML.
+    As HTML they unfold; of very many characters, those of the last rows do.
     """
-    left, cells = MOST_IN_TABLE, {**(drawn or {})}
+    left, cells = MOST_IN_TABLE, dict[tuple[int, int], str]()
     for index, part in reversed(list(parts.items())):
         page = summary_html(part.name, [part])
         left -= len(page)

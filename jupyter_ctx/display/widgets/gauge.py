@@ -128,14 +128,16 @@ def text_bar(info: ContextInfo) -> str:
     return f"{bar[:limit]}|{bar[limit:]}"
 
 
-def bar_static(info: ContextInfo, width: str = "width:100%") -> str:
+def bar_static(info: ContextInfo) -> str:
     """Return the bar alone, with a line where the next request makes room."""
     parts = "".join(
         f'<div title="{attribute_html(part.tip)}" style="width:{100 * part.share:.2f}%;{_painted(part)}'
         f'{";border-left:2px solid currentColor" if part.act else ""}"></div>'
         for part in bar_parts(info)
     )
-    return f'<div style="display:flex;{width};height:8px;margin:4px 0;border-radius:4px;overflow:hidden">{parts}</div>'
+    return (
+        f'<div style="display:flex;width:100%;height:8px;margin:4px 0;border-radius:4px;overflow:hidden">{parts}</div>'
+    )
 
 
 def _legend_html(info: ContextInfo) -> str:
