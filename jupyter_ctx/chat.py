@@ -31,10 +31,10 @@ from .session.send import send_prompt
 from .session.session import Session
 from .session.stored import settings_of_run
 from .session.summarizer import Method
-from .session.tool_rounds import known_tools
 from .shown_as import mimebundle
 from .storage.conversation_writer import ConversationWriter
 from .storage.store import store_address
+from .tools.rounds import known_tools
 
 if TYPE_CHECKING:
     from .experiments.run import Run

@@ -15,6 +15,7 @@ from ..context.vision import Vision, image_size
 SHORT_RESULT = 200  # characters of a result that is cut down to its first line
 Role = Literal["system", "user", "assistant"]
 StopReason = Literal["stop", "max_tokens", "context_window", "refusal", "interrupted", "cut", "tool_calls"]
+INCOMPLETE = ("interrupted", "cut")  # replies that broke off
 
 
 def new_id() -> str:

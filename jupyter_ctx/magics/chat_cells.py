@@ -19,13 +19,13 @@ from ..conversation.messages import ToolCall, ToolResult
 from ..display.answer.stream import AnswerView, NotebookView, TerminalView
 from ..display.text import warning_bundle
 from ..errors import ChatError, ChatInterrupted, InvalidAnswerError, StoreError
+from ..export.handout import HandedOut
 from ..library import Library
 from ..providers.base import Reply
 from ..runtime.frontend import Where, notebook_files, origin, where
 from ..runtime.interrupts import uninterrupted
 from ..session.actions import Change
 from ..session.complete import StreamListener
-from ..session.handout import HandedOut
 from ..session.preview import preview_of
 from ..session.prompt import Prompt
 from ..session.send import send_prompt, threshold_notice

@@ -9,12 +9,12 @@ from typing import Any
 
 from ..display.tables import first_words
 from ..errors import InvalidRequestError
+from ..export.handout import HandoutAnswer, gathered, is_handout, notebook_in, with_answers
 from ..export.notebook_file import CHAT_MAGICS, whole_text
 from ..export.openai_messages import find
 from ..runtime.files import path_of, write_export
 from ..runtime.frontend import fingerprint, notebook_files
 from ..runtime.redaction import Redactor
-from ..session.handout import HandoutAnswer, gathered, is_handout, notebook_in, with_answers
 from ..wording import counted
 from .command_table import ABOUT_CONVERSATIONS, Call, command
 

@@ -25,14 +25,13 @@ from ..providers.lookup import given_address
 from ..providers.plugins import plugin
 from ..runtime.notebook_budget import notebook_budget
 from ..runtime.redaction import Redactor, without_address_keys
-from ..storage.stored_answers import Outcome
+from ..storage.stored_answers import Outcome, digested
 from ..tools.functions import Tool, as_tools
+from ..tools.rounds import ToolCaller
 from .complete import Completion, StreamListener, as_answer, complete, listener_of
 from .info import notices_of
 from .plan import RequestPlan, plan
 from .prompt import attached_parts, text_room
-from .tool_rounds import ToolCaller
-from .view import digested
 
 CUT_SHORT = ("max_tokens", "context_window", "cut", "interrupted")
 NO_PAST = Conversation()

@@ -19,7 +19,7 @@ from typing import Any, Literal, NamedTuple
 from ..context.overflow import Overflow
 from ..context.tokens import READ_WHOLE, estimate_tokens
 from ..context.usage import Usage
-from ..conversation.messages import Message, StopReason, ToolRound, Turn
+from ..conversation.messages import INCOMPLETE, Message, StopReason, ToolRound, Turn
 from ..conversation.schema import Schema
 from ..errors import (
     REFUSED,
@@ -37,11 +37,10 @@ from ..providers.base import AnswerSchema, Reply, Request, Thought
 from ..providers.error_mapping import TOO_LATE
 from ..runtime.interrupts import interruptible, uninterrupted
 from ..runtime.redaction import KeyRedactor
+from ..tools.rounds import OnCall, ToolCaller
 from .plan import RequestPlan, continued, given_up, overflow_error, smaller
-from .tool_rounds import OnCall, ToolCaller
 
 RETRIES = 2  # requests that are sent after refusals
-INCOMPLETE = ("interrupted", "cut")
 NO_ROOM_LEFT = ("max_tokens", "context_window")
 NEAR_THE_EDGE = 0.5  # of the window: a shorter prompt without a token of reply was not ended by the window
 UNSAID = 3  # tokens that a reply without text may be reported with

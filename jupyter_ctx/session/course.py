@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from ..providers.lookup import check_known, given_address, is_self_hosted, missi
 from ..runtime.files import reason_of
 
 COURSE_FILE = "jupyter_ctx.toml"
-MOST_COURSE_BYTES, MOST_TRIES = 65_536, 3_000  # of the file that is read, and to read runs of its lines
+MOST_COURSE_BYTES, MOST_RUN = 65_536, 40  # of the file that is read; lines of one value in a file that is no TOML
 MOST_TOLD = 450  # characters of a line about it
 MOST_WRONG, MOST_LINE = 3, 60  # lines of it that are named as wrong, and characters of each
 GIVEN = (
@@ -46,19 +47,17 @@ class Course:
     problems: tuple[str, ...] = ()
 
     def line(self, now: Settings) -> str:
-        """Return one line, whole, of what the file sets in a conversation with these settings.
-
-        What the conversation has of its own is named apart. Empty: the file says nothing.
-        """
+        """Return one line, whole, of what the file decides in a conversation with these settings; empty: nothing."""
         own = [name for name in sorted(self.named) if getattr(now, name) != getattr(self.begun, name)]
-        parts = [f"{name} {_typed(name, self.begun)}" for name in sorted(self.named.difference(own))]
+        sets = "; ".join(f"{name} {_typed(name, self.begun)}" for name in sorted(self.named.difference(own)))
         kept = ", ".join(f"{name} {_typed(name, now)}" for name in own)
-        locks = f"locks {', '.join(sorted(self.locked))}" if self.locked else ""
-        says = f"sets: {'; '.join(parts)}" if parts else locks or "sets nothing here"
-        line = f"{COURSE_FILE} beside this notebook {says}."
-        line += f" It {locks}." if parts and locks else ""
-        line += f" This conversation keeps its own {kept}." if own else ""
-        return line if parts or own or self.locked else ""
+        says = [
+            f"sets: {sets}" if sets else "",
+            f"locks {', '.join(sorted(self.locked))}" if self.locked else "",
+            f"leaves this conversation its own {kept}" if kept else "",
+        ]
+        told = ". It ".join(filter(None, says))
+        return f"{COURSE_FILE} beside this notebook {told}." if told else ""
 
     def unchosen_provider(self, before: Settings) -> str:
         """Return the provider of the file's model, if the user's key would go to one that the user has not chosen."""
@@ -155,21 +154,19 @@ def _table_in(text: str) -> tuple[dict[str, Any], list[str]]:
         return tomllib.loads(f"{text}\n"), []  # with an end that its last line can be named by
     except (ValueError, RecursionError) as error:
         problem = str(error)
-    lines, table, start, end, wrong = text.split("\n"), dict[str, Any](), 0, 1, list[str]()
-    for _ in range(MOST_TRIES):
-        try:
-            table |= tomllib.loads("\n".join([*lines[start:end], ""]))
-            start = end
-        except (ValueError, RecursionError):
-            if end >= len(lines):  # however many lines follow, this one begins nothing
-                wrong.append(f"line {start + 1} ({shortened(lines[start], MOST_LINE)})")
-                start += 1
-                end = start
-        end += 1
-        if start >= len(lines):
-            break
+    lines, table, wrong = text.split("\n"), dict[str, Any](), list[str]()
+    start = 0
+    while start < len(lines):
+        for end in range(start + 1, min(start + MOST_RUN, len(lines)) + 1):
+            with suppress(ValueError, RecursionError):
+                table |= tomllib.loads("\n".join([*lines[start:end], ""]))
+                start = end
+                break
+        else:
+            wrong.append(f"line {start + 1} ({shortened(lines[start], MOST_LINE)})")
+            start += 1
     named = ", ".join(wrong[:MOST_WRONG]) + (" and more" if len(wrong) > MOST_WRONG else "")
-    return table, [f"ignored because it is not TOML ({problem}): {named}."]
+    return table, [f"not all of it is TOML ({problem}), so these lines are ignored: {named or 'none'}."]
 
 
 def _with(settings: Settings, name: str, value: Any) -> Settings:

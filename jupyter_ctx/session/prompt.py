@@ -45,7 +45,7 @@ class Prompt:
     schema: what the answer must be; ``None``: text.
     tools: functions that the model may call; ``None``: those of the settings.
     confirm, ask_always: who is asked about a call, and whether before each one; see
-        :class:`~jupyter_ctx.session.tool_rounds.ToolCaller`.
+        :class:`~jupyter_ctx.tools.rounds.ToolCaller`.
     """
 
     text: str

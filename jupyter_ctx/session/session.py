@@ -18,6 +18,7 @@ from ..conversation.conversation import Conversation
 from ..conversation.events import Event, MemorySet, Offered, Summarized, SystemSet, TurnAdded
 from ..conversation.messages import Summary, Turn, new_id
 from ..errors import ChatInterrupted, InvalidRequestError
+from ..export.handout import HandedOut
 from ..models.cost_budget import CostBudget
 from ..models.registry import Models, asked_model, settings_with
 from ..models.target import Target
@@ -28,13 +29,12 @@ from ..runtime.redaction import Redactor, Unredacted
 from ..storage.conversation_writer import ConversationWriter, OpenedConversation
 from ..storage.serialization import StoredState
 from ..storage.spending import Sum
+from ..tools.rounds import ToolCaller, known_by_name, known_tools
 from .complete import as_answer
 from .course import Course
-from .handout import HandedOut
 from .info import NextRequest, info_of
 from .plan import RequestPlan, next_plan, plan
 from .prompt import Prompt, joined_system, memory_path, memory_text, text_room
-from .tool_rounds import ToolCaller, known_by_name, known_tools
 
 if TYPE_CHECKING:
     from ..tools.functions import Tool

@@ -13,13 +13,13 @@ from typing import Any, Protocol
 
 from ..conversation.conversation import Conversation
 from ..conversation.events import Chosen, Kept, Offered, TurnAdded
-from ..conversation.messages import Alternative, Alternatives, TurnRecord, new_id
+from ..conversation.messages import INCOMPLETE, Alternative, Alternatives, TurnRecord, new_id
 from ..errors import ChatError, ChatInterrupted, InvalidRequestError, ProviderError, in_words
 from ..providers.base import Reply, ReplySource
 from ..runtime.interrupts import GRACE_SECONDS, POLL_SECONDS, uninterrupted
 from ..runtime.redaction import Redactor
 from .ask import with_notices
-from .complete import INCOMPLETE, Completion, StreamListener, complete
+from .complete import Completion, StreamListener, complete
 from .plan import RequestPlan
 from .prompt import Prompt
 from .send import asking, broke_off

@@ -11,14 +11,14 @@ from ..attachments.attached import TextRoom
 from ..config.settings import MODEL_SETTINGS, Settings, kept_settings, restored_settings
 from ..conversation.conversation import Conversation
 from ..conversation.events import Kept, TurnAdded
-from ..conversation.messages import Turn, TurnRecord, new_id
+from ..conversation.messages import INCOMPLETE, Turn, TurnRecord, new_id
 from ..conversation.places import TurnSlot
 from ..conversation.schema import Schema
 from ..errors import InvalidAnswerError, InvalidRequestError
 from ..models.registry import settings_with
 from ..providers.base import Reply, ReplySource
 from ..runtime.frontend import here
-from .complete import INCOMPLETE, NO_ROOM_LEFT, parsed_reply
+from .complete import NO_ROOM_LEFT, parsed_reply
 from .plan import RequestPlan
 from .prompt import Prompt, text_room
 from .session import FITS_BY, Session

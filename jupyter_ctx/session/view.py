@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import re
 import threading
 from collections.abc import Iterable, Iterator, Sequence
@@ -21,6 +19,7 @@ from ..conversation.places import TurnSlot
 from ..display.tables import shortened
 from ..models.target import Target
 from ..providers.base import Request
+from ..storage.stored_answers import digested
 
 PartStatus = Literal[
     "system", "pinned", "summary", "sent", "prompt", "left out", "excluded", "summarised", "empty",
@@ -297,14 +296,3 @@ def request_digest(target: Target, request: Request) -> str:
     asked = target.provider.endpoint, settings.max_tokens, settings.temperature, dict(request.parameters)
     more = (each for each in (settings.effort, schema, request.top_logprobs, request.tools) if each)
     return digested((*asked, *more), request.messages)
-
-
-def digested(settings: object, messages: Iterable[Message]) -> str:
-    """Return a digest of the settings, as JSON, and after it one of the messages that are sent, files included."""
-    text, parts = json.dumps(settings, sort_keys=True, default=str), list[bytes]()
-    for message in messages:
-        parts.append(f"\0{message.role}\0{message.text}".encode())
-        if message.files:
-            parts += [b"\0" + attachment.data for attachment in message.files]
-    of_settings = hashlib.blake2b(text.encode(), digest_size=8)
-    return of_settings.hexdigest() + hashlib.blake2b(b"".join(parts), digest_size=16).hexdigest()

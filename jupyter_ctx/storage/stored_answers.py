@@ -7,6 +7,7 @@ method is one transaction, unless it says otherwise.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import time
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,6 +16,7 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Literal, TypedDict
 
+from ..conversation.messages import Message
 from ..errors import ChatError, StoreError
 from ..providers.base import Reply
 from .database import Database
@@ -184,3 +186,14 @@ def _answer(body: bytes) -> Outcome:
     outcome = decoded(_Body, body)
     reply = replace(decoded(Reply, body), source="store") if outcome.get("answered", True) else None
     return Outcome(reply, outcome.get("truncated", False), outcome.get("error", ""))
+
+
+def digested(settings: object, messages: Iterable[Message]) -> str:
+    """Return a digest of the settings, as JSON, and after it one of the messages that are sent, files included."""
+    text, parts = json.dumps(settings, sort_keys=True, default=str), list[bytes]()
+    for message in messages:
+        parts.append(f"\0{message.role}\0{message.text}".encode())
+        if message.files:
+            parts += [b"\0" + attachment.data for attachment in message.files]
+    of_settings = hashlib.blake2b(text.encode(), digest_size=8)
+    return of_settings.hexdigest() + hashlib.blake2b(b"".join(parts), digest_size=16).hexdigest()

@@ -25,9 +25,9 @@ from jupyter_ctx.conversation.messages import Attachment, ToolCall, ToolResult, 
 from jupyter_ctx.display.answer.attachment_summary import step_bundles
 from jupyter_ctx.display.answer.stream import NotebookView
 from jupyter_ctx.export.conversation_files import redacted, written
+from jupyter_ctx.export.handout import HandoutAnswer, gathered, with_answers
 from jupyter_ctx.magics.answer_parts import call_shown, forms_of
 from jupyter_ctx.runtime.redaction import Redactor
-from jupyter_ctx.session.handout import HandoutAnswer, gathered, with_answers
 
 MAKE = '''
 def rows(country: str) -> list:

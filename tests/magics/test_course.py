@@ -107,7 +107,7 @@ def test_the_file_is_read_at_the_first_use_told_once_and_named_as_the_source(
     assert get_chat().config.max_tokens == 200, "what the conversation has of its own comes first"
     course(tmp_path, "max_tokens = 50\nbudget_share = 0.5\n")
     said = opened().run("%chat config gauge")
-    assert "sets: budget_share 0.5. This conversation keeps its own max_tokens 200." in said
+    assert "sets: budget_share 0.5. It leaves this conversation its own max_tokens 200." in said
 
 
 def test_a_course_caps_what_a_conversation_costs_and_only_without_its_file_is_that_raised(

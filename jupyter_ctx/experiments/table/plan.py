@@ -25,7 +25,7 @@ from ...models.registry import settings_with
 from ...runtime.redaction import Redactor
 from ...session.ask import Ask, beside_messages
 from ...session.complete import as_answer
-from ...session.view import digested
+from ...storage.stored_answers import digested
 from ...template.expressions import Expression
 from ...template.filling import EXPRESSION, expression_error, expressions_in, key_error
 from ...tools.functions import Tool

@@ -15,7 +15,7 @@ from ..runtime.interrupts import interruptible
 from ..runtime.redaction import Redactor
 
 if TYPE_CHECKING:
-    from ..tools.functions import Tool
+    from .functions import Tool
 
 OnCall = Callable[[ToolCall, ToolResult | None], object]
 NOT_CALLED = ToolResult("Not called: the user stopped it.", brief="stopped", failed=True)
@@ -23,7 +23,7 @@ NOT_CALLED = ToolResult("Not called: the user stopped it.", brief="stopped", fai
 
 def known_tools(given: Iterable[Any], known: Mapping[str, Tool]) -> tuple[Tool, ...]:
     """Return functions as tools; a name is one of those that are ``known``. Raises InvalidRequestError."""
-    from ..tools.functions import as_tools
+    from .functions import as_tools
 
     if isinstance(given, str) or not isinstance(given, Iterable):
         given = [given]
@@ -85,7 +85,7 @@ class ToolCaller:
         return ToolRound(reply.calls, tuple(results), reply.text, reply.thinking, reply.state), error
 
     def _call(self, call: ToolCall, among: int) -> ToolResult:
-        from ..tools.calling import run_call
+        from .calling import run_call
 
         room = self.room(among)
         return run_call(self.tools, call, room, self.redactor, confirm=self.confirm, ask_always=self.ask_always)

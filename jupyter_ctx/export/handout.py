@@ -18,15 +18,13 @@ from typing import Any
 from ..context.logprobs import TokenLogprob
 from ..conversation.conversation import Conversation
 from ..conversation.events import Offered, TurnAdded
-from ..conversation.messages import StopReason, ToolRound, Turn, new_id
+from ..conversation.messages import INCOMPLETE, StopReason, ToolRound, Turn, new_id
 from ..conversation.places import Places
 from ..conversation.text_safety import clean
 from ..errors import InvalidRequestError
-from ..export.openai_messages import EXPORT_KEY, cleaned_rounds, dumped, find, found_in
 from ..providers.base import Reply
-from ..storage.stored_answers import AnswerKey, Outcome
-from .complete import INCOMPLETE
-from .view import digested
+from ..storage.stored_answers import AnswerKey, Outcome, digested
+from .openai_messages import EXPORT_KEY, cleaned_rounds, dumped, find, found_in
 
 HANDOUT = "handout"
 

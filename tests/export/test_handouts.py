@@ -14,9 +14,9 @@ import pytest
 
 from jupyter_ctx import Chat, ChatError, Reply
 from jupyter_ctx.context.logprobs import Token, TokenLogprob
+from jupyter_ctx.export.handout import HandedOut, HandoutAnswer, gathered, notebook_in, with_answers
 from jupyter_ctx.providers.base import Request, Thought
 from jupyter_ctx.runtime.frontend import fingerprint
-from jupyter_ctx.session.handout import HandedOut, HandoutAnswer, gathered, notebook_in, with_answers
 from jupyter_ctx.session.prompt import Prompt
 from jupyter_ctx.session.session import NotebookState
 from jupyter_ctx.session.side_by_side import Candidate, ask_each
