@@ -77,15 +77,14 @@ def run_cell(kernel: Kernel, source: str) -> None:
     assert failed is None, "\n".join(failed["traceback"])
 
 
-def median_ms(work: Callable[[], object], runs: int, *, repeat: int = 1, clock: Any = time.perf_counter) -> float:
+def median_ms(work: Callable[[], object], runs: int, *, clock: Any = time.perf_counter) -> float:
     """Return the median time of a call, in milliseconds, after one call that warms up."""
     work()
     times = []
     for _ in range(runs):
         begun = clock()
-        for _ in range(repeat):
-            work()
-        times.append(1_000 * (clock() - begun) / repeat)
+        work()
+        times.append(1_000 * (clock() - begun))
     return statistics.median(times)
 
 

@@ -26,7 +26,7 @@ from ..session import actions
 from ..session.preview import preview_of
 from ..session.session import source_of
 from ..session.summarizer import Method
-from ..wording.budget_line import budget_line
+from ..wording import budget_line
 from ..wording.layout import line_width, wrapped
 from . import code_commands, handing_out, token_commands  # noqa: F401  # which declare commands, too
 from .command_table import ABOUT_ANSWERS, ABOUT_CONVERSATIONS, ABOUT_SETUP, ABOUT_WINDOW, Call, command, command_of

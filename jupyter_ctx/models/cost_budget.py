@@ -7,7 +7,7 @@ import threading
 
 from ..context.context_info import MoneyLeft
 from ..storage.spending import PARTS_OF_A_DOLLAR, Sum, parts_of
-from ..wording.budget_line import lack_line
+from ..wording import lack_line
 
 SURPRISE = 1.1  # by how much more than the last surprise a worst case is reserved from then on
 

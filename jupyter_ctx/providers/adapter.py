@@ -18,7 +18,7 @@ from ..context.windows import ContextWindow, Fact
 from ..conversation.schema import strict_form
 from ..errors import AuthenticationError, ChatError, ProviderConnectionError, ProviderError
 from ..runtime.redaction import without_address_keys
-from ..wording.budget_line import budget_line
+from ..wording import budget_line
 from .base import BY_ENVIRONMENT, NO_KEY, Endpoint, ModelInfo, Piece, Provider, Reply, Request
 from .credit import allowance_in, gateway_of
 from .error_mapping import TOO_LATE, Refusal

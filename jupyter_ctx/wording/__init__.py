@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Sequence
+from datetime import datetime
 from typing import SupportsIndex
 
 # left-to-right and right-to-left marks stay: they reverse no text, and some names need them
@@ -12,6 +13,7 @@ CONTROL_CHARACTERS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066
 
 SLIP_SIMILARITY = 0.75  # of difflib, from 0 to 1: what was most likely meant
 MAX_RUNS = 4  # of consecutive turns that a line names
+TINY = 1e-6  # dollars, against errors of floating point
 
 
 def visible(text: str) -> str:
@@ -110,3 +112,27 @@ def exact_dollars(amount: float) -> str:
 def price_digits(cost: float) -> int:
     """Return how many digits after the point a price in US dollars is told with."""
     return 2 if cost >= 1 or cost <= 0 else max(2, 1 - math.floor(math.log10(cost)))
+
+
+def budget_line(left: tuple[float, float | None, float | None]) -> str:
+    """Return what is left to spend, of how much, and until when (local time), such as ``$1.20 of $5 left``."""
+    amount, limit, until = left
+    of = "" if limit is None else f" of {exact_dollars(limit)}"
+    end = "" if until is None else f", until {datetime.fromtimestamp(until):%Y-%m-%d %H:%M}"
+    told = amount if amount == limit else _rounded_down(amount)
+    return f"{exact_dollars(told)}{of} left{end}"
+
+
+def lack_line(cap: float, charged: float, worst: float | None) -> str:
+    """Return why a cap has no room for a request that may cost so much; ``None``: any amount."""
+    next_one = "any amount" if worst is None else dollars(worst)
+    return (
+        f"max_cost is {exact_dollars(cap)}: {dollars(charged)} of it is spent or reserved, and the next request may "
+        f"cost up to {next_one}. Raise max_cost, lower max_tokens, or ask another model (%chat help budget)."
+    )
+
+
+def _rounded_down(amount: float) -> float:
+    """Return what is left in as many digits as a price has, and never more than there is."""
+    unit = 10.0 ** -price_digits(amount)
+    return math.floor(amount / unit + TINY) * unit

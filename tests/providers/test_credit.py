@@ -15,7 +15,7 @@ from server import Quiet, events, hang_up, piece, running, send, usage
 from jupyter_ctx import BudgetExceededError, Chat, ProviderConnectionError, ProviderError
 from jupyter_ctx.context.context_info import MoneyLeft
 from jupyter_ctx.providers.credit import GATEWAYS, allowance_in
-from jupyter_ctx.wording.budget_line import budget_line
+from jupyter_ctx.wording import budget_line
 
 KEY = "sk-of-this-class-0001"
 SPENT = {

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from ... import wording as words
 from ...context.context_info import ContextInfo, Plan
-from ...wording.budget_line import budget_line
+from ...wording import budget_line
 from ...wording.layout import line_width, wrapped
 from ..text import QUIET, WRAPS, attribute_html, markdown_block, markdown_line, text_html, to_plain
 
