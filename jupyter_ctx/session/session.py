@@ -246,13 +246,8 @@ class Session:
 
     @property
     def own_system(self) -> str:
-        """The conversation's own system prompt, else that of the settings."""
-        return (self.conversation.system if self.has_own_system else self.settings.system) or ""
-
-    @property
-    def has_own_system(self) -> bool:
-        """Whether the conversation has a system prompt of its own, and no course's file locks another."""
-        return self.conversation.system is not None and "system" not in self.notebook.course.locked
+        """The conversation's own system prompt, else that of the settings, as where a course's file locks it."""
+        return self._own_system(self.conversation)
 
     @property
     def system(self) -> str:
@@ -269,11 +264,13 @@ class Session:
         below may have set it since.
         """
         now = self.conversation if past is None or self.has_set_system else past
-        own = now.system
-        if own is None or "system" in self.notebook.course.locked:
-            own = self.settings.system
         given = options.get("system")
-        return joined_system((own if given is None else given) or "", memory_path(self.notebook.folder, now.memory))
+        system = self._own_system(now) if given is None else given
+        return joined_system(system, memory_path(self.notebook.folder, now.memory))
+
+    def _own_system(self, past: Conversation) -> str:
+        own = None if "system" in self.notebook.course.locked else past.system
+        return (self.settings.system if own is None else own) or ""
 
     def memory_file(self) -> tuple[Path | None, str]:
         """Return the memory file and its text; an empty one where it cannot be read."""
@@ -482,8 +479,8 @@ def source_of(session: Session, name: str) -> Literal["default", "at the start",
     """
     check_setting(name)
     begun = getattr(session.defaults, name)
-    is_own_system = name == "system" and session.has_own_system
-    if getattr(session.settings, name) != begun or is_own_system:
+    now = session.own_system or None if name == "system" else getattr(session.settings, name)
+    if now != begun:
         return "set here"
     if name in session.notebook.course.named:
         return "jupyter_ctx.toml"

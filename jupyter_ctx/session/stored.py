@@ -21,8 +21,8 @@ from ..runtime.frontend import here
 from .complete import NO_ROOM_LEFT, parsed_reply
 from .plan import RequestPlan
 from .prompt import Prompt, text_room
-from .session import FITS_BY, Session
-from .view import Scope, request_digest, request_in, scope_then
+from .session import Session
+from .view import Scope, messages_before, request_digest
 
 ALWAYS_OF_NOW = {"parameters", "max_cost", "confirm_cost"}  # settings that are not kept, or that bound what is paid
 AFTER_OTHERS = "It was asked after other turns than those that stand before it here."
@@ -195,19 +195,21 @@ def answers_as_then(session: Session, past: Conversation, turn: Turn, said: Turn
     system, usual = session.system_for(prompt.options, before), settings_then(session, turn.record.settings)
     target = session.target(prompt.options, ask=False, prompt=prompt, usual=usual)
     before = Conversation() if said.begins_anew(before) else before
-    scope, start, view = _view_then(past, before, turn, system, append=said.append)
-    request = request_in(target, before, scope, start, said.turn.messages[0])
+    scope, view = _view_then(past, before, turn, system, append=said.append)
+    messages = messages_before(target, before, scope, view)
+    request = target.request((*messages, target.sendable(said.turn.messages[0])))
     is_same = request_digest(target, request) == turn.record.digest
-    return is_same and not session.conversation.has_other_answers(view)
+    return is_same and not session.conversation.has_other_answers([*view[0], *view[1]])
 
 
 def _view_then(
     past: Conversation, before: Conversation, turn: Turn, system: str, *, append: bool
-) -> tuple[Scope, int, list[TurnSlot]]:
-    """Return the view that a turn of ``past`` was sent with: its scope, where it begins, and the turns in it."""
-    at = before.position(turn.record.cell, past.run_of(turn.id), append=append)
-    scope, start = scope_then(before, at, system, turn)
-    return scope, start, [place for places in scope.in_view(before, start) for place in places]
+) -> tuple[Scope, tuple[list[TurnSlot], list[TurnSlot]]]:
+    """Return the view that a turn of ``past`` was sent with, as it would be now."""
+    at, record = before.position(turn.record.cell, past.run_of(turn.id), append=append), turn.record
+    start, shortened = (at if place == turn.id else before.index(place) for place in (record.start, record.shortened))
+    scope = Scope(at, 0, system, before.summaries.get(record.summary or ""), shortened)
+    return scope, scope.in_view(before, start)
 
 
 def turns_before(session: Session, asked: Prompt) -> list[Turn]:
@@ -220,14 +222,12 @@ def turns_before(session: Session, asked: Prompt) -> list[Turn]:
     for past, turn in earlier_answers(session, asked.cell, asked.run) if asked.stored is not None else ():
         then = past.before(turn.id)
         if then is not None:
-            return [place.turn for place in _view_then(past, then, turn, "", append=asked.append)[2]]
+            passed, rest = _view_then(past, then, turn, "", append=asked.append)[1]
+            return [place.turn for place in (*passed, *rest)]
         break
-    planned = session.latest().plan
-    if asked.options.keys() & FITS_BY:
-        planned = session.plan(asked.said(), session.target(asked.options, ask=False), session.system, record=True)
-    at = session.conversation.position(asked.cell, asked.run, append=asked.append)
-    above = {place.id for place in session.conversation.places[:at]}
-    return [place.turn for place in planned.places if place.id in above]
+    target = session.target(asked.options, ask=False)
+    planned = session.plan(asked.said(), target, session.system_for(asked.options), record=True)
+    return [place.turn for place in planned.places]
 
 
 def turn_so_far(session: Session, asked: Prompt) -> Turn | None:

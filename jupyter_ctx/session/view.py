@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, NamedTuple
 from weakref import WeakKeyDictionary
@@ -107,15 +107,6 @@ def scope_at(past: Conversation, at: int, system: str) -> Scope:
     return Scope(at, floor, system, summary)
 
 
-def scope_then(past: Conversation, at: int, system: str, turn: Turn) -> tuple[Scope, int]:
-    """Return the scope of the view that a turn was sent with, as it would be now, and where the view begins."""
-    scope = Scope(at, 0, system, past.summaries.get(turn.record.summary or ""))
-    if turn.record.shortened is not None:
-        shortened = at if turn.record.shortened == turn.id else past.index(turn.record.shortened)
-        scope = replace(scope, shortened=shortened)
-    return scope, at if turn.record.start == turn.id else past.index(turn.record.start)
-
-
 def turn_tokens(turn: Turn, meter: Meter) -> float:
     """Return the tokens of a turn as one model counts them."""
     turn_id, files = turn.record.id, 0.0
@@ -184,12 +175,6 @@ def messages_before(
     for place in view[1]:
         messages += scope.turn(past, place).messages
     return [target.sendable(message) for message in messages] if past.files else messages
-
-
-def request_in(target: Target, past: Conversation, scope: Scope, start: int, message: Message) -> Request:
-    """Return the request for a message in a view that begins at ``start``."""
-    before = messages_before(target, past, scope, scope.in_view(past, start))
-    return target.request((*before, target.sendable(message)))
 
 
 # parts

@@ -30,8 +30,7 @@ from jupyter_ctx.providers.base import Request
 from jupyter_ctx.session.prompt import Prompt
 from jupyter_ctx.session.side_by_side import Candidate, ask_each
 from jupyter_ctx.testing import Answer, ScriptedProvider
-from jupyter_ctx.wording import dollars
-from jupyter_ctx.wording.budget_line import budget_line
+from jupyter_ctx.wording import budget_line, dollars
 
 LONG = "word " * 4_000  # 5,000 tokens as the provider counts them
 WORST = 1_000 * OUTPUT  # of the answer to a short prompt
