@@ -178,24 +178,15 @@ class Handle:
     file: Thread
 
 
-@dataclass
-class Nothing:
-    pass
-
-
 @pytest.mark.parametrize(
     ("kind", "said"),
     [
-        (int, "<class 'int'>: it must be a pydantic model, a dataclass, a TypedDict or a JSON schema"),
-        (Movie("Up", 2009), "it must be a pydantic model"),
-        (Nothing, "Nothing has no fields"),
+        (Movie("Up", 2009), "a pydantic model, a dataclass, a TypedDict or a JSON schema"),
+        (int, "root of int is no object"),
         (Handle, "Handle has no JSON schema"),
-        (pydantic.RootModel[list[int]], "of type 'array'"),
-        ({"type": "array", "items": {"type": "string"}}, "of type 'array'.*put it into a field"),
-        ({}, "no object"),
+        ({"type": "array", "items": {"type": "string"}}, "no object.*put it into a field"),
         ({"type": "objekt"}, r"invalid at \$.type"),
         ({"type": "object", "properties": {"a": object}}, "written as JSON"),
-        ({"type": "object", "properties": {"a": {"$ref": "https://example.org/a"}}}, "'https://example.org/a'"),
     ],
 )
 def test_what_cannot_be_asked_for_is_refused_by_its_name(kind: Any, said: str) -> None:
