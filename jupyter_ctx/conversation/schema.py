@@ -38,6 +38,7 @@ SCHEMA_KINDS = "a pydantic model, a dataclass, a TypedDict or a JSON schema (a d
 MOST_NAME = 64  # characters of a schema's name that providers take
 MOST_PROBLEMS = 5  # that an error lists
 MOST_SHOWN = 200  # characters of one problem
+FOREIGN_REFERENCE = re.compile(r'"\$(?:ref|dynamicRef|recursiveRef)": "([^#"][^"]*)"')
 
 
 def read_object(text: str) -> dict[str, Any]:
@@ -168,7 +169,7 @@ def for_pydantic(kind: Any) -> Any:
 
 
 def _checked_json(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a copy of a JSON schema. Raises InvalidRequestError where it is none."""
+    """Return a copy of a JSON schema. Raises InvalidRequestError where it is none, or refers to another one."""
     import jsonschema
 
     try:
@@ -179,6 +180,11 @@ def _checked_json(given: Mapping[str, Any]) -> dict[str, Any]:
     except jsonschema.SchemaError as error:
         problem = f"The JSON schema is invalid at {error.json_path}: {_short(error.message)}."
         raise InvalidRequestError(problem) from None
+    foreign = FOREIGN_REFERENCE.search(json.dumps(copy))
+    if foreign:  # which would be fetched
+        raise InvalidRequestError(
+            f"The JSON schema refers to {foreign[1]!r}: only parts of itself (#/$defs/…) will do."
+        )
     return copy
 
 
@@ -197,11 +203,9 @@ def _rooted(given: dict[str, Any], whose: str) -> dict[str, Any]:
 def _problems(value: dict[str, Any], schema: Mapping[str, Any]) -> list[str]:
     """Return what a JSON schema does not allow of a value, a line each."""
     import jsonschema
-    import referencing
 
     chosen = jsonschema.validators.validator_for(schema, jsonschema.Draft202012Validator)
-    nothing_else = referencing.Registry()  # a reference to another schema is not fetched
-    validator = chosen(schema, format_checker=chosen.FORMAT_CHECKER, registry=nothing_else)
+    validator = chosen(schema, format_checker=chosen.FORMAT_CHECKER)
     try:
         errors = sorted(validator.iter_errors(value), key=lambda error: (len(error.absolute_path), error.json_path))
     except Exception as error:  # a pattern or a reference that only the check of a value finds broken

@@ -187,6 +187,7 @@ class Handle:
         ({"type": "array", "items": {"type": "string"}}, "no object.*put it into a field"),
         ({"type": "objekt"}, r"invalid at \$.type"),
         ({"type": "object", "properties": {"a": object}}, "written as JSON"),
+        ({"type": "object", "properties": {"a": {"$ref": "https://example.org/a"}}}, "'https://example.org/a'"),
     ],
 )
 def test_what_cannot_be_asked_for_is_refused_by_its_name(kind: Any, said: str) -> None:
