@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import TypeVar
 
 from . import events
 from .events import Added, Event, TurnAdded
-from .messages import Alternatives, Summary, Turn
+from .messages import Turn
 from .places import Places, TurnSlot, next_revision
 
+E = TypeVar("E", bound=Event)
 BETWEEN_STEPS = (events.Kept, events.Offered)  # undo takes neither back
 
 
@@ -86,15 +88,9 @@ class Conversation(Places):
         turns = [turn for turn, record in records if record.cell == cell and record.run != run]
         return [turn for turn in turns if turn.record.run == turns[-1].record.run]
 
-    def summary_by(self, by: str) -> Summary | None:
-        """Return the newest summary that a cell asked for, also where it was taken back."""
-        summaries = (event.summary for event in reversed(self._events) if isinstance(event, events.Summarized))
-        return next((summary for summary in summaries if summary.by == by), None)
-
-    @property
-    def all_offers(self) -> Iterator[Alternatives]:
-        """Several answers to one prompt, cleared or not, oldest first."""
-        return (event.alternatives for event in self._events if isinstance(event, events.Offered))
+    def newest(self, kind: type[E]) -> Iterator[E]:
+        """Yield the events of a kind, the newest first, also those that were taken back or cleared."""
+        return (event for event in reversed(self._events) if isinstance(event, kind))
 
     def has_other_answers(self, places: Iterable[TurnSlot]) -> bool:
         """Return whether the cell of one of these places, of an earlier time, has other answers now."""
@@ -111,11 +107,6 @@ class Conversation(Places):
         for event in self._events[self._past.length : end]:
             self._past.append(event)
         return self._past
-
-    def chosen_of(self, offered: Alternatives) -> str:
-        """Return the id of the answer that was taken last of several; empty: none was."""
-        chosen = (event for event in reversed(self._events) if isinstance(event, events.Chosen))
-        return next((event.turn for event in chosen if event.alternatives == offered.id), "")
 
     def run_of(self, brought: str) -> str | None:
         """Return the execution of its cell in which a turn was answered, and not only shown again."""
@@ -171,8 +162,10 @@ class Conversation(Places):
                 return len(self.add_turn(event).versions) > 1
             case events.Chosen():
                 return self.choose(event.alternatives, event.turn)
+            case events.Picked():
+                self.pick(event.turn)
             case events.Pinned() | events.Excluded():
-                self.mark(event.places, pinned=isinstance(event, events.Pinned), on=event.on)
+                self.mark(self.named(event.places), pinned=isinstance(event, events.Pinned), on=event.on)
                 return not event.on
             case events.Cleared():
                 self.clear()
@@ -181,19 +174,21 @@ class Conversation(Places):
             case events.Summarized():
                 self.set_summary(event.summary)
             case events.IncludedAll():
-                self.include_all()
+                self.trimmed_to = 0
+                for place in self.places:
+                    place.start = place.own_start = place.shortened = None
+                    place.excluded = False
             case events.SystemSet():
                 self.system = event.text
             case events.MemorySet():
                 self.memory = event.path
             case Added():
                 self._add_all(event)
-            case events.Picked():
-                self.pick(event.turn)
             case events.Offered():
                 self.offer(event.alternatives)
             case events.Kept():
-                self.ran(event.place, event.run, event.execution)
+                for place in self.named((event.place,)):
+                    place.run, place.execution = event.run, event.execution
             case events.Unreadable():
                 self._lost = len(self.places) if event.kind in ("", TurnAdded.stored_as) else self._lost
         return False
@@ -204,7 +199,7 @@ class Conversation(Places):
             self.add_turn(TurnAdded(turn))
         for ids, pinned in ((event.pinned, True), (event.excluded, False)):
             if ids:
-                self.mark(tuple(place.id for place in self.places if place.turn.id in ids), pinned=pinned)
+                self.mark([place for place in self.places if place.turn.id in ids], pinned=pinned, on=True)
         if event.summary is not None:
             self.set_summary(event.summary)
 

@@ -5,6 +5,7 @@ Each exchange has a *place*; a re-run of its cell puts a newer version there.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from copy import copy
 from dataclasses import dataclass, field
 from itertools import count
@@ -30,7 +31,7 @@ class TurnSlot:
     and so is one for a request's own settings: then it is where the view before it began.
     ``own_start``: the same, with a cut for the request's own settings, for later requests that have some, too.
     ``shortened``: id of the place before which the view cut results of functions down to a line, as ``start`` is.
-    ``shown``: when which version became the current one.
+    ``shown``: when a version became the current one.
     ``pinned``, ``excluded``: in every view, or in none.
     ``has_text``: whether a view may hold the turn: Anthropic refuses a message without text.
     ``taken_in``: ids of places that went into this one.
@@ -45,7 +46,7 @@ class TurnSlot:
     start: str | None = None
     own_start: str | None = None
     shortened: str | None = None
-    shown: list[tuple[int, str]] = field(default_factory=list)
+    shown: list[int] = field(default_factory=list)
     pinned: bool = False
     excluded: bool = False
     has_text: bool = False
@@ -55,7 +56,7 @@ class TurnSlot:
         """Make this version the current one."""
         self.turn = turn
         self.has_text = bool((turn.prompt.strip() or turn.attachments) and (turn.reply.strip() or turn.rounds))
-        self.shown.append((now, turn.id))
+        self.shown.append(now)
 
 
 class Places:
@@ -133,6 +134,10 @@ class Places:
         places = self.of_cell(offered.asked.record.cell) or self.places
         return next((place for place in reversed(places) if any(turn.id in ids for turn in place.versions)), None)
 
+    def named(self, ids: Iterable[str]) -> list[TurnSlot]:
+        """Return the places with these ids, as far as they are there."""
+        return [self.places[self._index[place]] for place in ids if place in self._index]
+
     def covered_to(self, covers: frozenset[str]) -> int:
         """Return the position after the last turn whose current version is in ``covers`` and may be sent, else 0."""
         for end in range(len(self.places), 0, -1):
@@ -142,23 +147,16 @@ class Places:
         return 0
 
     def stale(self) -> frozenset[str]:
-        """Return the ids of the places whose answer was written after an answer that was replaced since."""
-        stale, changed, latest = set(), list[TurnSlot](), 0
-        for place in self.places:
-            written = self._written[place.turn.id]
-            if latest > written and any(self._differs(other, place, written) for other in changed):
+        """Return the ids of the places whose answer was written before an answer in its view was replaced."""
+        stale, replaced, latest = set(), list[tuple[int, int]](), 0  # replaced: which place, and when
+        for at, place in enumerate(self.places):
+            written, start = self._written[place.turn.id], self.index(place.turn.record.start)
+            if latest > written and any(when > written and other >= start for other, when in replaced):
                 stale.add(place.id)
             if len(place.shown) > 1:
-                changed.append(place)
-                latest = max(latest, place.shown[-1][0])
+                latest = max(latest, place.shown[-1])
+                replaced.append((at, place.shown[-1]))
         return frozenset(stale)
-
-    def _differs(self, other: TurnSlot, place: TurnSlot, written: int) -> bool:
-        """Return whether an earlier place had another answer when this one was written, and was in view."""
-        if other.shown[-1][0] < written or self._index[other.id] < self.index(place.turn.record.start):
-            return False
-        before = next((turn for since, turn in reversed(other.shown) if since < written), None)
-        return before not in (None, other.turn.id)
 
     def summarized(self, summary: Summary) -> Self:
         """Return the same with this summary standing for the turns that it covers."""
@@ -207,18 +205,11 @@ class Places:
         """Let a summary stand for the turns that it covers."""
         self.summary = self.summaries[summary.id] = summary
 
-    def mark(self, places: tuple[str, ...], *, pinned: bool, on: bool = True) -> None:
+    def mark(self, places: Iterable[TurnSlot], *, pinned: bool, on: bool) -> None:
         """Pin places (else exclude them), or take that back; no place is both."""
-        for place in self._chosen(places):
+        for place in places:
             place.pinned = on if pinned else place.pinned and not on
             place.excluded = place.excluded and not on if pinned else on
-
-    def include_all(self) -> None:
-        """Forget trims, automatic cuts and exclusions."""
-        self.trimmed_to = 0
-        for place in self.places:
-            place.start = place.own_start = place.shortened = None
-            place.excluded = False
 
     def pick(self, turn: str) -> None:
         """Make an older version of a place its current one again."""
@@ -246,14 +237,6 @@ class Places:
         if place.turn is not turns[chosen]:
             place.show(turns[chosen], self._now)
         return before is not None
-
-    def ran(self, place: str, run: str, execution: int | None) -> None:
-        """Record that a place's cell ran again and showed the same answer."""
-        for there in self._chosen((place,)):
-            there.run, there.execution = run, execution
-
-    def _chosen(self, places: tuple[str, ...]) -> list[TurnSlot]:
-        return [self.places[self._index[place]] for place in places if place in self._index]
 
     def _replace(self, older: list[TurnSlot], turn: Turn) -> TurnSlot:
         """Put a newer version in the first place of the cell, which takes in the cell's other places."""

@@ -51,9 +51,7 @@ def read_object(text: str) -> dict[str, Any]:
         value, end = json.JSONDecoder().raw_decode(whole, begin)
         found: dict[str, Any] = json.loads(clean(json.dumps(value, ensure_ascii=False, allow_nan=False)))
     except json.JSONDecodeError as error:
-        unfinished = error.pos >= len(whole) or error.msg.startswith("Unterminated")
-        where = "it breaks off" if unfinished else f"character {error.pos + 1:,}"
-        raise ValueError(f"it is no valid JSON ({error.msg}: {where})") from None
+        raise ValueError(f"it is no valid JSON ({error})") from None
     except RecursionError:
         raise ValueError("its JSON is nested too deeply") from None
     before, after = whole[:begin].rstrip(), whole[end:].lstrip()
@@ -175,11 +173,9 @@ def _checked_json(given: Mapping[str, Any]) -> dict[str, Any]:
     try:
         copy: dict[str, Any] = json.loads(json.dumps(dict(given), allow_nan=False))
         jsonschema.validators.validator_for(copy, jsonschema.Draft202012Validator).check_schema(copy)
-    except (TypeError, ValueError, RecursionError) as error:
-        raise InvalidRequestError(f"schema cannot be written as JSON: {_short(str(error))}.") from None
-    except jsonschema.SchemaError as error:
-        problem = f"The JSON schema is invalid at {error.json_path}: {_short(error.message)}."
-        raise InvalidRequestError(problem) from None
+    except (TypeError, ValueError, RecursionError, jsonschema.SchemaError) as error:
+        problem = _short(str(error).partition("\n")[0])
+        raise InvalidRequestError(f"The JSON schema is invalid: {problem}.") from None
     foreign = FOREIGN_REFERENCE.search(json.dumps(copy))
     if foreign:  # which would be fetched
         raise InvalidRequestError(
@@ -207,18 +203,15 @@ def _problems(value: dict[str, Any], schema: Mapping[str, Any]) -> list[str]:
     chosen = jsonschema.validators.validator_for(schema, jsonschema.Draft202012Validator)
     validator = chosen(schema, format_checker=chosen.FORMAT_CHECKER)
     try:
-        errors = sorted(validator.iter_errors(value), key=lambda error: (len(error.absolute_path), error.json_path))
+        return [_at(error.absolute_path, error.message) for error in validator.iter_errors(value)]
     except Exception as error:  # a pattern or a reference that only the check of a value finds broken
         return [f"the schema cannot be applied ({error})"]
-    return [_at(error.absolute_path, error.message) for error in errors]
 
 
 # the form of a schema that strict modes take
 
 DEFINITIONS = ("$defs", "definitions")
-TOLD_AS_THEY_ARE = frozenset({"description", "title", "format"})  # beside those that shape a value: all know them
-STRING_FORMATS = frozenset(["date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"])
-SILENT = frozenset({"$schema", "$id", "$comment", "$anchor", "examples", "deprecated", "readOnly", "writeOnly"})
+TEXTS = ("title", "description")
 SHAPING = frozenset({"allOf", "patternProperties", "prefixItems", "$dynamicRef", "unevaluatedProperties"})
 LITERAL_TYPES = {str: "string", int: "integer", float: "number"}  # of listed values, of which Gemini knows no others
 
@@ -248,10 +241,10 @@ def _strict(node: Any, schema: Mapping[str, Any]) -> dict[str, Any]:
     """Return one part of a schema as strict modes take it. Raises ValueError where they cannot say it."""
     if not isinstance(node, Mapping) or node.keys() & SHAPING:
         raise ValueError("this has no strict form")
-    rest = {name: value for name, value in node.items() if name not in SILENT and value is not None}
-    if "$ref" in rest:
-        meant = resolved(rest.pop("$ref"), schema)
-        return _strict({**meant, **rest}, schema)
+    if "$ref" in node:
+        more = {name: value for name, value in node.items() if name != "$ref"}
+        return _strict({**resolved(node["$ref"], schema), **more}, schema)
+    rest = {name: value for name, value in node.items() if not name.startswith("$") and value is not None}
     branches = rest.pop("anyOf", None) or rest.pop("oneOf", None)
     if branches and "properties" in rest:
         raise ValueError("one of these beside fields has no strict form")
@@ -297,13 +290,8 @@ def _allows_null(strict: Mapping[str, Any]) -> bool:
 
 
 def _described(found: dict[str, Any], rest: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a part with the other keywords that all strict modes know, and a description that tells the rest."""
-    left_out = []
-    for name, value in rest.items():
-        if name in TOLD_AS_THEY_ARE and (name != "format" or value in STRING_FORMATS):
-            found[name] = value
-        else:
-            left_out.append(f"{name}: {json.dumps(value, ensure_ascii=False)}")
-    if left_out:
-        found["description"] = " ".join(filter(None, (found.get("description"), f"({'; '.join(left_out)})")))
-    return found
+    """Return a part with a description, which tells the keywords that not all strict modes know."""
+    more = [f"{name}: {json.dumps(value, ensure_ascii=False)}" for name, value in rest.items() if name not in TEXTS]
+    told = f"({'; '.join(more)})" if more else ""
+    description = " ".join(filter(None, (rest.get("description"), told)))
+    return {**found, "description": description} if description else found

@@ -131,8 +131,7 @@ def test_an_object_is_found_alone_in_a_fence_and_with_words_around_it(text: str)
     ("text", "said"),
     [
         ("", "no JSON object"),
-        ('{"title": "Up", "year": 2009', "breaks off"),
-        ("{'title': 'Up'}", "no valid JSON"),
+        ('{"title": "Up", "year": 2009', "no valid JSON"),
         ('{"title": "Up", "year": 2009} or {"title": "Us", "year": 2019}', "more than one"),
         ('[{"title": "Up", "year": 2009}]', "no JSON object"),
         ('So: [{"title": "Up", "year": 2009}]', "brackets"),
@@ -185,8 +184,8 @@ class Handle:
         (int, "root of int is no object"),
         (Handle, "Handle has no JSON schema"),
         ({"type": "array", "items": {"type": "string"}}, "no object.*put it into a field"),
-        ({"type": "objekt"}, r"invalid at \$.type"),
-        ({"type": "object", "properties": {"a": object}}, "written as JSON"),
+        ({"type": "objekt"}, "invalid: 'objekt'"),
+        ({"type": "object", "properties": {"a": object}}, "invalid: .* not JSON serializable"),
         ({"type": "object", "properties": {"a": {"$ref": "https://example.org/a"}}}, "'https://example.org/a'"),
     ],
 )
