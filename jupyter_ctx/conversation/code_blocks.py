@@ -17,16 +17,16 @@ class CodeBlock(NamedTuple):
     """One fenced block of an answer.
 
     language: in small letters; empty where it names none
+    cell: the code as a cell runs it, below its magic, without prompts and output; as comments where none can
     is_python: it says so, or can only be code
     runs: whether a cell can run it
-    cell: the code below its magic, without prompts and output; as comments where a cell cannot run it
     """
 
     language: str
     text: str
+    cell: str
     is_python: bool
     runs: bool
-    cell: str
 
 
 def code_blocks(text: str) -> tuple[CodeBlock, ...]:
@@ -42,14 +42,14 @@ def code_blocks(text: str) -> tuple[CodeBlock, ...]:
 
 
 def _block(language: str, text: str, *, is_alone: bool) -> CodeBlock:
-    is_python = language in PYTHON or (not language and _is_code(text, is_alone=is_alone))
-    if is_python or (not language and _is_code(text, is_alone=True)):
-        return CodeBlock(language, text, is_python, is_python, _without_prompts(text))
+    code = _without_prompts(text)
+    if language in PYTHON or (not language and _is_code(code, is_alone=is_alone)):
+        return CodeBlock(language, text, code, is_python=True, runs=True)
     if language in MAGICS:
-        return CodeBlock(language, text, False, True, f"{MAGICS[language]}\n{text}")
+        return CodeBlock(language, text, f"{MAGICS[language]}\n{text}", is_python=False, runs=True)
     what = f"This is {language}, and" if language else "This does not say what it is, and is"
     comments = [f"# {line}".rstrip() for line in (f"{what} no Python:", *text.splitlines())]
-    return CodeBlock(language, text, False, False, "\n".join(comments))
+    return CodeBlock(language, text, "\n".join(comments), is_python=False, runs=False)
 
 
 def _without_prompts(text: str) -> str:
@@ -58,9 +58,9 @@ def _without_prompts(text: str) -> str:
     return "\n".join(_PYTHON_LINE.findall(text)).rstrip() if is_session else text
 
 
-def _is_code(text: str, *, is_alone: bool) -> bool:
+def _is_code(code: str, *, is_alone: bool) -> bool:
     """Return whether a text is Python that acts; a name with a value counts where no block says what it is."""
-    source = re.sub(r"(?m)^(\s*)[%!].*", r"\1pass", _without_prompts(text))  # magics are code, too
+    source = re.sub(r"(?m)^(\s*)[%!].*", r"\1pass", code)  # magics are code, too
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of the syntax of the answer

@@ -8,20 +8,23 @@ view) is computed from the fold elsewhere; values here know nothing of storage.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import TypeVar
 
 from . import events
 from .events import Added, Event, TurnAdded
-from .messages import Alternatives, Summary, Turn
+from .messages import Turn
 from .places import Places, TurnSlot, next_revision
 
+E = TypeVar("E", bound=Event)
 BETWEEN_STEPS = (events.Kept, events.Offered)  # undo takes neither back
 
 
-class Step(NamedTuple):
+@dataclass(slots=True)
+class Step:
     """The events that one undo takes back, and their name."""
 
-    events: tuple[Event, ...]
+    events: list[Event]
     label: str
 
 
@@ -32,7 +35,7 @@ class Conversation(Places):
         super().__init__()
         self.length = 0
         self._events: list[Event] = []
-        self._done = [Step((), "")]  # the first holds what came before any step
+        self._done = [Step([], "")]  # the first holds what came before any step
         self._undone: list[Step] = []
         self._past: Conversation | None = None  # as it was before an earlier event
         for event in events:
@@ -51,7 +54,7 @@ class Conversation(Places):
     @property
     def undo_events(self) -> tuple[Event, ...]:
         """The events that undo would take back."""
-        return self._done[-1].events if self.undo_label else ()
+        return tuple(self._done[-1].events) if self.undo_label else ()
 
     @property
     def redo_label(self) -> str | None:
@@ -64,8 +67,8 @@ class Conversation(Places):
             self._undo()
         elif isinstance(event, events.Redone):
             self._redo()
-        elif isinstance(event, BETWEEN_STEPS):
-            self._join(event)
+        elif isinstance(event, BETWEEN_STEPS) or (isinstance(event, events.Summarized) and event.automatic == "after"):
+            self._done[-1].events.append(event)
             self._fold(event)
         else:
             if not isinstance(event, events.Unreadable):  # which may have been an undo
@@ -85,15 +88,9 @@ class Conversation(Places):
         turns = [turn for turn, record in records if record.cell == cell and record.run != run]
         return [turn for turn in turns if turn.record.run == turns[-1].record.run]
 
-    def summary_by(self, by: str) -> Summary | None:
-        """Return the newest summary that a cell asked for, also where it was taken back."""
-        summaries = (event.summary for event in reversed(self._events) if isinstance(event, events.Summarized))
-        return next((summary for summary in summaries if summary.by == by), None)
-
-    @property
-    def all_offers(self) -> Iterator[Alternatives]:
-        """Several answers to one prompt, cleared or not, oldest first."""
-        return (event.alternatives for event in self._events if isinstance(event, events.Offered))
+    def newest(self, kind: type[E]) -> Iterator[E]:
+        """Yield the events of a kind, the newest first, also those that were taken back or cleared."""
+        return (event for event in reversed(self._events) if isinstance(event, kind))
 
     def has_other_answers(self, places: Iterable[TurnSlot]) -> bool:
         """Return whether the cell of one of these places, of an earlier time, has other answers now."""
@@ -111,23 +108,19 @@ class Conversation(Places):
             self._past.append(event)
         return self._past
 
-    def chosen_of(self, offered: Alternatives) -> str:
-        """Return the id of the answer that was taken last of several; empty: none was."""
-        chosen = (event for event in reversed(self._events) if isinstance(event, events.Chosen))
-        return next((event.turn for event in chosen if event.alternatives == offered.id), "")
-
     def run_of(self, brought: str) -> str | None:
         """Return the execution of its cell in which a turn was answered, and not only shown again."""
         turns = (turn for event in self._events for turn in _turns_of(event))
         return next(turn.record.run for turn in turns if turn.id == brought)
 
+    # steps
+
     def _undo(self) -> None:
         if not self.undo_label:  # what it took back is lost
             return
         self._undone.append(self._done.pop())
-        for event in self._undone[-1].events:
-            if isinstance(event, BETWEEN_STEPS):  # its cell has run all the same
-                self._join(event)
+        between = (event for event in self._undone[-1].events if isinstance(event, BETWEEN_STEPS))
+        self._done[-1].events += between  # their cells have run all the same
         self._fold_again()
 
     def _redo(self) -> None:
@@ -135,21 +128,16 @@ class Conversation(Places):
             self._done.append(self._undone.pop())
             self._fold_again()
 
-    def _join(self, event: Event) -> None:
-        """Make what is no step of its own a part of the last one."""
-        last = self._done.pop()
-        self._done.append(Step((*last.events, event), last.label))
-
     def _add_step(self, event: Event, label: str) -> None:
-        """Add a step; a summary that nobody asked for is a part of its turn's."""
+        """Add a step; a turn is one with the summary that was written for it."""
         last = self._done[-1]
-        newest = last.events[-1] if self.undo_label else None
-        after = newest is not None and isinstance(event, events.Summarized) and event.automatic == "after"
-        before = isinstance(newest, events.Summarized) and newest.automatic == "before"
-        if after or (before and isinstance(event, TurnAdded | events.Unreadable)):
-            self._done[-1] = Step((*last.events, event), last.label if after else label)
+        newest = last.events[-1] if last.events else None
+        is_for_it = isinstance(newest, events.Summarized) and newest.automatic == "before"
+        if is_for_it and isinstance(event, TurnAdded | events.Unreadable):
+            last.events.append(event)
+            last.label = label
         else:
-            self._done.append(Step((event,), label))
+            self._done.append(Step([event], label))
 
     def _fold_again(self) -> None:
         self._reset()
@@ -171,11 +159,13 @@ class Conversation(Places):
         """Change the places as an event says; return whether that took something back: an answer or a mark."""
         match event:
             case TurnAdded():
-                return self.add_turn(event.turn, append=event.append, new=event.begins_anew(self))
+                return len(self.add_turn(event).versions) > 1
             case events.Chosen():
                 return self.choose(event.alternatives, event.turn)
+            case events.Picked():
+                self.pick(event.turn)
             case events.Pinned() | events.Excluded():
-                self.mark(event.places, pinned=isinstance(event, events.Pinned), on=event.on)
+                self.mark(self.named(event.places), pinned=isinstance(event, events.Pinned), on=event.on)
                 return not event.on
             case events.Cleared():
                 self.clear()
@@ -184,19 +174,21 @@ class Conversation(Places):
             case events.Summarized():
                 self.set_summary(event.summary)
             case events.IncludedAll():
-                self.include_all()
+                self.trimmed_to = 0
+                for place in self.places:
+                    place.start = place.own_start = place.shortened = None
+                    place.excluded = False
             case events.SystemSet():
                 self.system = event.text
             case events.MemorySet():
                 self.memory = event.path
             case Added():
                 self._add_all(event)
-            case events.Picked():
-                self.pick(event.place, event.turn)
             case events.Offered():
                 self.offer(event.alternatives)
             case events.Kept():
-                self.ran(event.place, event.run, event.execution)
+                for place in self.named((event.place,)):
+                    place.run, place.execution = event.run, event.execution
             case events.Unreadable():
                 self._lost = len(self.places) if event.kind in ("", TurnAdded.stored_as) else self._lost
         return False
@@ -204,10 +196,10 @@ class Conversation(Places):
     def _add_all(self, event: Added) -> None:
         self.system = self.system if event.system is None else event.system
         for turn in event.turns:
-            self.add_turn(turn, append=False, new=False)
+            self.add_turn(TurnAdded(turn))
         for ids, pinned in ((event.pinned, True), (event.excluded, False)):
             if ids:
-                self.mark(tuple(place.id for place in self.places if place.turn.id in ids), pinned=pinned)
+                self.mark([place for place in self.places if place.turn.id in ids], pinned=pinned, on=True)
         if event.summary is not None:
             self.set_summary(event.summary)
 

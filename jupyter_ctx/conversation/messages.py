@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple
 
@@ -74,13 +75,10 @@ class ToolCall:
     arguments: str = "{}"
 
     def __str__(self) -> str:
-        try:
-            given = json.loads(self.arguments)
-        except (ValueError, RecursionError):
-            return f"{self.name}({self.arguments})"
-        if not isinstance(given, dict):
-            return f"{self.name}({given!r})"
-        return f"{self.name}({', '.join(f'{name}={value!r}' for name, value in given.items())})"
+        given = self.arguments
+        with suppress(ValueError, RecursionError, AttributeError):  # it may be no JSON, or no object
+            given = ", ".join(f"{name}={value!r}" for name, value in json.loads(self.arguments).items())
+        return f"{self.name}({given})"
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,63 +5,58 @@ Each exchange has a *place*; a re-run of its cell puts a newer version there.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import count
 from typing import Self
 
+from .events import TurnAdded
 from .messages import Alternatives, Attachment, Summary, Turn
 
 next_revision = count().__next__
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class TurnSlot:
     """Where a turn stands, with every version of it.
 
     ``id``: id of the turn that was said here first.
     ``versions``: every answer, as they were written.
+    ``turn``: the current version.
+    ``run``: id of the execution that the place stands for.
+    ``execution``: the number that its cell shows.
+    ``fresh``: the conversation began anew with this turn.
     ``start``: id of the place at which the view of the first version began; a re-run's cut is that request's alone,
     and so is one for a request's own settings: then it is where the view before it began.
     ``own_start``: the same, with a cut for the request's own settings, for later requests that have some, too.
-    ``turn``: the current version.
-    ``run``: id of the execution that the place stands for.
-    ``shown``: when which version became the current one.
-    ``execution``: the number that its cell shows.
-    ``fresh``: the conversation began anew with this turn.
+    ``shortened``: id of the place before which the view cut results of functions down to a line, as ``start`` is.
+    ``shown``: when a version became the current one.
     ``pinned``, ``excluded``: in every view, or in none.
     ``has_text``: whether a view may hold the turn: Anthropic refuses a message without text.
-    ``shortened``: id of the place before which the view cut results of functions down to a line, as ``start`` is.
+    ``taken_in``: ids of places that went into this one.
     """
 
     id: str
     versions: list[Turn]
-    start: str | None
     turn: Turn
     run: str | None
-    shown: list[tuple[int, str]]
-    execution: int | None = None
+    execution: int | None
+    fresh: bool
+    start: str | None = None
     own_start: str | None = None
-    fresh: bool = False
+    shortened: str | None = None
+    shown: list[int] = field(default_factory=list)
     pinned: bool = False
     excluded: bool = False
-    shortened: str | None = None
     has_text: bool = False
-
-    @classmethod
-    def of(cls, turn: Turn, start: str | None, now: int, *, fresh: bool = False) -> TurnSlot:
-        """Return the place that a turn takes when it is first said."""
-        record = turn.record
-        own = record.start if record.apart else start
-        place = cls(record.id, [turn], start, turn, record.run, [], record.execution, own, fresh)
-        place.show(turn, now)
-        return place
+    taken_in: list[str] = field(default_factory=list)
 
     def show(self, turn: Turn, now: int) -> None:
         """Make this version the current one."""
         self.turn = turn
         self.has_text = bool((turn.prompt.strip() or turn.attachments) and (turn.reply.strip() or turn.rounds))
-        self.shown.append((now, turn.id))
+        self.shown.append(now)
 
 
 class Places:
@@ -73,7 +68,6 @@ class Places:
     ``system``, ``memory``: the system prompt and the memory file's path, once they were set.
     ``offers``: answers since the last clear of which at most one is a turn, by the id of them all, as they came.
     ``files``: one attachment of each kind with which a turn came.
-    ``has_calls``: whether a function was called in any turn.
     ``revision``: another number after each change of the places but a turn that was added at their end.
     """
 
@@ -82,22 +76,23 @@ class Places:
 
     def _reset(self) -> None:
         self.revision = next_revision()
-        self.places: list[TurnSlot] = []
         self.cleared: list[TurnSlot] = []
-        self.trimmed_to = 0
-        self.summary: Summary | None = None
         self.system: str | None = None
         self.memory: str | None = None
         self.files: dict[str, Attachment] = {}
-        self.has_calls = False
         self.summaries: dict[str, Summary] = {}
-        self.offers: dict[str, Alternatives] = {}
-        self._index: dict[str, int] = {}
-        self._cells: dict[str, list[TurnSlot]] = {}
-        self._moved: dict[str, str] = {}  # places that went into another one
-        self._lost = 0  # where the last turn stood that cannot be read
         self._now = 0  # how many events were folded in
         self._written: dict[str, int] = {}  # when each version was
+        self._begin()
+
+    def _begin(self) -> None:
+        self.places: list[TurnSlot] = []
+        self.offers: dict[str, Alternatives] = {}
+        self.trimmed_to = 0
+        self.summary: Summary | None = None
+        self._index: dict[str, int] = {}
+        self._cells: dict[str, list[TurnSlot]] = {}
+        self._lost = 0  # where the last turn stood that cannot be read
 
     # reading
 
@@ -111,17 +106,15 @@ class Places:
 
         A turn that cannot be read any more stood where the last one was lost, as far as anybody knows.
         """
-        while place in self._moved:
-            place = self._moved[place]
         return self._index.get(place, min(self._lost, len(self.places))) if place is not None else 0
-
-    def older(self, cell: str | None, run: str | None) -> list[TurnSlot]:
-        """Return the places that this cell's other executions have filled: a turn of this one takes the first."""
-        return [place for place in self.of_cell(cell) if place.run != run]
 
     def of_cell(self, cell: str | None) -> list[TurnSlot]:
         """Return the places that a cell has filled."""
         return self._cells.get(cell, []) if cell is not None else []
+
+    def older(self, cell: str | None, run: str | None) -> list[TurnSlot]:
+        """Return the places that this cell's other executions have filled: a turn of this one takes the first."""
+        return [place for place in self.of_cell(cell) if place.run != run]
 
     def position(self, cell: str | None, run: str | None, *, append: bool = False) -> int:
         """Return where a turn sent now by this cell's execution will stand.
@@ -129,11 +122,21 @@ class Places:
         After the turns of the same execution (a loop), else in the place of the cell's older execution, else at the
         end.
         """
-        mine = [] if append or cell is None else self._cells.get(cell, [])
+        mine = [] if append else self.of_cell(cell)
         if not mine:
             return len(self.places)
         same = [place for place in mine if place.run == run]
         return self.index(same[-1].id) + 1 if same else self.index(mine[0].id)
+
+    def place_of(self, offered: Alternatives) -> TurnSlot | None:
+        """Return the place of which one of these answers is a version; ``None``: none is."""
+        ids = {turn.id for turn in offered.turns}
+        places = self.of_cell(offered.asked.record.cell) or self.places
+        return next((place for place in reversed(places) if any(turn.id in ids for turn in place.versions)), None)
+
+    def named(self, ids: Iterable[str]) -> list[TurnSlot]:
+        """Return the places with these ids, as far as they are there."""
+        return [self.places[self._index[place]] for place in ids if place in self._index]
 
     def covered_to(self, covers: frozenset[str]) -> int:
         """Return the position after the last turn whose current version is in ``covers`` and may be sent, else 0."""
@@ -144,23 +147,16 @@ class Places:
         return 0
 
     def stale(self) -> frozenset[str]:
-        """Return the ids of the places whose answer was written after an answer that was replaced since."""
-        stale, changed, latest = set(), list[TurnSlot](), 0
-        for place in self.places:
-            written = self._written[place.turn.id]
-            if latest > written and any(self._differs(other, place, written) for other in changed):
+        """Return the ids of the places whose answer was written before an answer in its view was replaced."""
+        stale, replaced, latest = set(), list[tuple[int, int]](), 0  # replaced: which place, and when
+        for at, place in enumerate(self.places):
+            written, start = self._written[place.turn.id], self.index(place.turn.record.start)
+            if latest > written and any(when > written and other >= start for other, when in replaced):
                 stale.add(place.id)
             if len(place.shown) > 1:
-                changed.append(place)
-                latest = max(latest, place.shown[-1][0])
+                latest = max(latest, place.shown[-1])
+                replaced.append((at, place.shown[-1]))
         return frozenset(stale)
-
-    def _differs(self, other: TurnSlot, place: TurnSlot, written: int) -> bool:
-        """Return whether an earlier place had another answer when this one was written, and was in view."""
-        if other.shown[-1][0] < written or self._index[other.id] < self.index(place.turn.record.start):
-            return False
-        before = next((turn for since, turn in reversed(other.shown) if since < written), None)
-        return before not in (None, other.turn.id)
 
     def summarized(self, summary: Summary) -> Self:
         """Return the same with this summary standing for the turns that it covers."""
@@ -171,67 +167,56 @@ class Places:
 
     # changing: what events do
 
-    def add_turn(self, turn: Turn, *, append: bool, new: bool) -> bool:
-        """Put a turn in its place, after a clear where it is ``new``; return whether it replaced an older answer."""
-        self._written[turn.record.id] = self._now
-        for file in turn.files:
-            self.files[file.kind] = file
-        self.has_calls = self.has_calls or bool(turn.rounds)
-        if new:
+    def add_turn(self, said: TurnAdded) -> TurnSlot:
+        """Put a turn in its place, after a clear where it begins anew; return the place."""
+        turn, record = said.turn, said.turn.record
+        self._written[turn.id] = self._now
+        self.files.update({file.kind: file for file in turn.files})
+        is_fresh = said.begins_anew(self)
+        if is_fresh:
             self.clear()
-        cell, run = turn.record.cell, turn.record.run
-        mine = self._cells.setdefault(cell, []) if cell is not None else []
-        older = [place for place in mine if place.run != run]
-        if append and older:  # the cell now stands for what it added last
-            mine[:] = [place for place in mine if place not in older]
-        elif older:
-            self._replace(older, turn)
-            return True
-        at, end = self.position(cell, run, append=append), len(self.places)
+        older = self.older(record.cell, record.run)
+        if older and not said.append:
+            return self._replace(older, turn)
+        at, end = self.position(record.cell, record.run, append=said.append), len(self.places)
+        place = TurnSlot(record.id, [turn], turn, record.run, record.execution, is_fresh)
         # views go on from a turn at the end, unless it had settings of its own
-        cut = turn.record if at == end and not turn.record.apart else (self.places[at - 1] if at else None)
-        place = TurnSlot.of(turn, cut.start if cut else None, self._now, fresh=new)
-        place.shortened = cut.shortened if cut else None
+        cut = record if at == end and not record.apart else self.places[at - 1] if at else None
+        place.start, place.shortened = (cut.start, cut.shortened) if cut is not None else (None, None)
+        place.own_start = record.start if record.apart else place.start
+        place.show(turn, self._now)
         self.places.insert(at, place)
-        mine.append(place)
         if at == end:
             self._index[place.id] = at
         else:
             self.trimmed_to += at <= self.trimmed_to
             self._reindex()
-        return False
+        if record.cell is not None:  # which stands for what it added last
+            same = [each for each in self.of_cell(record.cell) if each.run == record.run]
+            self._cells[record.cell] = [*same, place]
+        return place
 
     def clear(self) -> None:
         """Begin anew, and unbind the cells."""
         self.cleared += self.places
-        self.places, self.offers = [], {}
-        self._index, self._cells, self._moved = {}, {}, {}
-        self.trimmed_to, self.summary, self._lost = 0, None, 0
+        self._begin()
 
     def set_summary(self, summary: Summary) -> None:
         """Let a summary stand for the turns that it covers."""
         self.summary = self.summaries[summary.id] = summary
 
-    def mark(self, places: tuple[str, ...], *, pinned: bool, on: bool = True) -> None:
+    def mark(self, places: Iterable[TurnSlot], *, pinned: bool, on: bool) -> None:
         """Pin places (else exclude them), or take that back; no place is both."""
-        for place in self._chosen(places):
+        for place in places:
             place.pinned = on if pinned else place.pinned and not on
             place.excluded = place.excluded and not on if pinned else on
 
-    def include_all(self) -> None:
-        """Forget trims, automatic cuts and exclusions."""
-        self.trimmed_to = 0
-        for place in self.places:
-            place.start = place.own_start = place.shortened = None
-            place.excluded = False
-
-    def pick(self, place: str, turn: str) -> None:
+    def pick(self, turn: str) -> None:
         """Make an older version of a place its current one again."""
-        at = self.index(place)
-        for there in self.places[at : at + 1]:
-            for version in there.versions:
+        for place in self.places:
+            for version in place.versions:
                 if version.id == turn:
-                    there.show(version, self._now)
+                    place.show(version, self._now)
 
     def offer(self, alternatives: Alternatives) -> None:
         """Keep several answers, of which one becomes the turn."""
@@ -245,51 +230,29 @@ class Places:
         turns = {turn.id: turn for turn in offered.turns} if offered is not None else {}
         if offered is None or chosen not in turns:  # the row that held them is lost
             return False
-        is_there = self.place_of(offered) is not None
-        if not is_there:
-            new = self.begins_anew(offered.asked.record.cell, new=offered.new)
-            self.add_turn(turns[chosen], append=offered.append, new=new)
-            self.offers[alternatives] = offered  # which a clear has taken out
-        there = self.place_of(offered)
-        assert there is not None
-        there.versions = [*(each for each in there.versions if each.id not in turns), *offered.turns]
-        if there.turn is not turns[chosen]:
-            there.show(turns[chosen], self._now)
-        return is_there
+        before = self.place_of(offered)
+        place = before or self.add_turn(TurnAdded(turns[chosen], offered.append, offered.new))
+        self.offers[alternatives] = offered  # which a clear has taken out
+        place.versions = [*(each for each in place.versions if each.id not in turns), *offered.turns]
+        if place.turn is not turns[chosen]:
+            place.show(turns[chosen], self._now)
+        return before is not None
 
-    def place_of(self, offered: Alternatives) -> TurnSlot | None:
-        """Return the place of which one of these answers is a version; ``None``: none is."""
-        ids = {turn.id for turn in offered.turns}
-        places = self.of_cell(offered.asked.record.cell) or self.places
-        return next((place for place in reversed(places) if any(turn.id in ids for turn in place.versions)), None)
-
-    def begins_anew(self, cell: str | None, *, new: bool) -> bool:
-        """Return whether a ``new`` turn of a cell clears first: a re-run of a cell that did so already does not."""
-        mine = self.of_cell(cell)
-        return new and not (mine and mine[0].fresh)
-
-    def ran(self, place: str, run: str, execution: int | None) -> None:
-        """Record that a place's cell ran again and showed the same answer."""
-        for there in self._chosen((place,)):
-            there.run, there.execution = run, execution
-
-    def _chosen(self, places: tuple[str, ...]) -> list[TurnSlot]:
-        return [self.places[self._index[place]] for place in places if place in self._index]
-
-    def _replace(self, older: list[TurnSlot], turn: Turn) -> None:
-        """Put a newer version in the first place of the cell; the cell's other places go."""
+    def _replace(self, older: list[TurnSlot], turn: Turn) -> TurnSlot:
+        """Put a newer version in the first place of the cell, which takes in the cell's other places."""
         first, rest = older[0], older[1:]
-        first.versions = [v for place in older for v in place.versions] + [turn]
+        first.versions = [version for place in older for version in place.versions] + [turn]
         first.show(turn, self._now)
         first.run, first.execution = turn.record.run, turn.record.execution
-        if rest:
-            gone = {place.id for place in rest}
-            self.trimmed_to -= sum(self._index[place] < self.trimmed_to for place in gone)
-            self.places = [place for place in self.places if place.id not in gone]
-            self._moved.update(dict.fromkeys(gone, first.id))
-            self._reindex()
         if turn.record.cell is not None:
             self._cells[turn.record.cell] = [first]
+        if rest:
+            self.trimmed_to -= sum(self._index[place.id] < self.trimmed_to for place in rest)
+            self.places = [place for place in self.places if place not in rest]
+            first.taken_in += [gone for place in rest for gone in (place.id, *place.taken_in)]
+            self._reindex()
+        return first
 
     def _reindex(self) -> None:
-        self._index = {place.id: i for i, place in enumerate(self.places)}
+        numbered = enumerate(self.places)
+        self._index = {name: at for at, place in numbered for name in (place.id, *place.taken_in)}

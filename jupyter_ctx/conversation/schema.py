@@ -34,6 +34,12 @@ from typing import (
 from ..errors import InvalidAnswerError, InvalidRequestError
 from .text_safety import clean
 
+SCHEMA_KINDS = "a pydantic model, a dataclass, a TypedDict or a JSON schema (a dict)"
+MOST_NAME = 64  # characters of a schema's name that providers take
+MOST_PROBLEMS = 5  # that an error lists
+MOST_SHOWN = 200  # characters of one problem
+FOREIGN_REFERENCE = re.compile(r'"\$(?:ref|dynamicRef|recursiveRef)": "([^#"][^"]*)"')
+
 
 def read_object(text: str) -> dict[str, Any]:
     """Return the JSON object in an answer. Raises ValueError, in words for the model, where it is not clear which."""
@@ -45,22 +51,13 @@ def read_object(text: str) -> dict[str, Any]:
         value, end = json.JSONDecoder().raw_decode(whole, begin)
         found: dict[str, Any] = json.loads(clean(json.dumps(value, ensure_ascii=False, allow_nan=False)))
     except json.JSONDecodeError as error:
-        unfinished = error.pos >= len(whole) or error.msg.startswith("Unterminated")
-        where = "it breaks off" if unfinished else f"character {error.pos + 1:,}"
-        raise ValueError(f"it is no valid JSON ({error.msg}: {where})") from None
+        raise ValueError(f"it is no valid JSON ({error})") from None
     except RecursionError:
         raise ValueError("its JSON is nested too deeply") from None
     before, after = whole[:begin].rstrip(), whole[end:].lstrip()
     if "}" in before or "{" in after or "}" in after or before.endswith("[") or after.startswith("]"):
         raise ValueError("there is more than one JSON object in it, or braces or brackets beside it")
     return found
-
-
-SCHEMA_KINDS = "a pydantic model, a dataclass, a TypedDict or a JSON schema (a dict)"
-MOST_NAME = 64  # characters of a schema's name that providers take
-MOST_PROBLEMS = 5  # that an error lists
-MOST_SHOWN = 200  # characters of one problem
-FOREIGN_REFERENCE = re.compile(r'"\$(?:ref|dynamicRef|recursiveRef)": "([^#"][^"]*)"')
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -89,8 +86,7 @@ class Schema:
         if isinstance(kind, Mapping):
             given = _checked_json(kind)
             return cls(given, _name(given.get("title")), _rooted(given, "the JSON schema"))
-        marks = ("model_json_schema", "__dataclass_fields__", "__required_keys__")
-        if not isinstance(kind, type) or not any(hasattr(kind, mark) for mark in marks):
+        if not isinstance(kind, type):
             raise InvalidRequestError(f"schema is {_short(repr(kind))}: it must be {SCHEMA_KINDS}.")
         from pydantic import TypeAdapter
 
@@ -98,28 +94,23 @@ class Schema:
             adapter: Any = TypeAdapter(for_pydantic(kind))
             given = adapter.json_schema()
         except Exception as error:  # of types that JSON does not have, and of names that are not defined
-            raise InvalidRequestError(f"{kind.__name__} has no JSON schema: {_short(str(error))}") from None
-        root = _rooted(given, kind.__name__)
-        if not root.get("properties"):
-            raise InvalidRequestError(f"{kind.__name__} has no fields, so there is nothing to ask for.")
-        return cls(kind, _name(kind.__name__), root, adapter)
+            raise InvalidRequestError(f"{kind.__name__} has no JSON schema: {_short(str(error))}.") from None
+        return cls(kind, _name(kind.__name__), _rooted(given, kind.__name__), adapter)
 
     def parse(self, text: str) -> Any:
         """Return the value of an answer: an instance of the class, or a dict. Raises InvalidAnswerError."""
         try:
             value = read_object(text)
             found, problems = self._converted(value)
-            less = _without_nulls(value) if problems else value
-            if less != value:  # a strict mode has null for what may be missing
-                found, problems = self._converted(less)
+            if problems:  # a strict mode has null for what may be missing
+                found, problems = self._converted(_without_nulls(value))
         except ValueError as error:
             problems = [str(error)]
         if not problems:
             return found
-        more = len(problems) - MOST_PROBLEMS
-        lines = (*map(_short, problems[:MOST_PROBLEMS]), *([f"and {more:,} more"] if more > 0 else ()))
-        listed = "; ".join(problem.rstrip(".") for problem in lines)
-        raise InvalidAnswerError(f"The answer is not a valid {self.name}: {listed}.", text=text, problems=lines)
+        lines = tuple(map(_short, problems[:MOST_PROBLEMS]))
+        message = f"The answer is not a valid {self.name}: {'; '.join(lines)}."
+        raise InvalidAnswerError(message, text=text, problems=lines)
 
     def _converted(self, value: dict[str, Any]) -> tuple[Any, list[str]]:
         """Return the value as its kind, and what is wrong with it, a line each."""
@@ -146,7 +137,7 @@ def _without_nulls(value: Any) -> Any:
 
 
 def _short(problem: str) -> str:
-    line = " ".join(problem.split())
+    line = " ".join(problem.split()).rstrip(".")
     return line if len(line) <= MOST_SHOWN else f"{line[: MOST_SHOWN - 1]}…"
 
 
@@ -159,18 +150,20 @@ def for_pydantic(kind: Any) -> Any:
     """Return a type whose TypedDicts are those of typing_extensions: before Python 3.12, pydantic takes no others."""
     import typing_extensions
 
-    if is_typeddict(kind):
-        hints = {}
-        for name, hint in get_type_hints(kind, include_extras=True).items():
-            is_needed = name in kind.__required_keys__ and get_origin(hint) is not NotRequired
-            inner = get_args(hint)[0] if get_origin(hint) in (Required, NotRequired) else hint
-            hints[name] = (Required if is_needed else NotRequired)[for_pydantic(inner)]
-        return typing_extensions.TypedDict(kind.__name__, hints)  # type: ignore[operator]
     origin, args = get_origin(kind), get_args(kind)
+    if is_typeddict(kind):
+        hints = get_type_hints(kind, include_extras=True)
+        for name, hint in hints.items():
+            is_marked = get_origin(hint) in (Required, NotRequired)
+            presence = Required if name in kind.__required_keys__ else NotRequired
+            hints[name] = for_pydantic(hint if is_marked else presence[hint])
+        return typing_extensions.TypedDict(kind.__name__, hints)  # type: ignore[operator]
     if not args or origin in (Literal, Annotated):
         return kind
     inner = tuple(map(for_pydantic, args))
-    return Union[inner] if origin in (Union, UnionType) else origin[inner]  # noqa: UP007
+    if origin in (Union, UnionType):
+        return Union[inner]  # noqa: UP007
+    return origin[inner if len(inner) > 1 else inner[0]]
 
 
 def _checked_json(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -180,11 +173,9 @@ def _checked_json(given: Mapping[str, Any]) -> dict[str, Any]:
     try:
         copy: dict[str, Any] = json.loads(json.dumps(dict(given), allow_nan=False))
         jsonschema.validators.validator_for(copy, jsonschema.Draft202012Validator).check_schema(copy)
-    except (TypeError, ValueError, RecursionError) as error:
-        raise InvalidRequestError(f"schema cannot be written as JSON: {_short(str(error))}.") from None
-    except jsonschema.SchemaError as error:
-        problem = f"The JSON schema is invalid at {error.json_path}: {_short(error.message)}."
-        raise InvalidRequestError(problem) from None
+    except (TypeError, ValueError, RecursionError, jsonschema.SchemaError) as error:
+        problem = _short(str(error).partition("\n")[0])
+        raise InvalidRequestError(f"The JSON schema is invalid: {problem}.") from None
     foreign = FOREIGN_REFERENCE.search(json.dumps(copy))
     if foreign:  # which would be fetched
         raise InvalidRequestError(
@@ -195,15 +186,14 @@ def _checked_json(given: Mapping[str, Any]) -> dict[str, Any]:
 
 def _rooted(given: dict[str, Any], whose: str) -> dict[str, Any]:
     """Return a schema whose root is an object, not a reference to one. Raises InvalidRequestError where it is none."""
-    found = (resolved(given["$ref"], given) or {}) if "$ref" in given else given
-    kind = found.get("type", "object" if "properties" in found else None)
-    if kind not in ("object", ["object"]):
+    root = resolved(given["$ref"], given) if "$ref" in given else given
+    if root.get("type", "object" if "properties" in root else None) not in ("object", ["object"]):
         raise InvalidRequestError(
-            f"The root of {whose} is {'no object' if kind is None else f'of type {kind!r}'}, and an answer must be an "
-            'object: put it into a field, such as {"type": "object", "properties": {"items": …}}.'
+            f"The root of {whose} is no object, and an answer must be one: put it into a field, such as "
+            '{"type": "object", "properties": {"items": …}}.'
         )
-    groups: dict[str, Any] = {name: given[name] for name in ("$defs", "definitions") if name in given}
-    return {**found, "type": "object", **groups}
+    groups = {name: given[name] for name in DEFINITIONS if name in given}
+    return {**root, "type": "object", **groups}
 
 
 def _problems(value: dict[str, Any], schema: Mapping[str, Any]) -> list[str]:
@@ -211,24 +201,19 @@ def _problems(value: dict[str, Any], schema: Mapping[str, Any]) -> list[str]:
     import jsonschema
 
     chosen = jsonschema.validators.validator_for(schema, jsonschema.Draft202012Validator)
+    validator = chosen(schema, format_checker=chosen.FORMAT_CHECKER)
     try:
-        errors = list(chosen(schema, format_checker=chosen.FORMAT_CHECKER).iter_errors(value))
+        return [_at(error.absolute_path, error.message) for error in validator.iter_errors(value)]
     except Exception as error:  # a pattern or a reference that only the check of a value finds broken
         return [f"the schema cannot be applied ({error})"]
-    errors.sort(key=lambda error: (len(error.absolute_path), error.json_path))
-    return [_at(error.absolute_path, error.message) for error in errors]
 
 
-KNOWN_KEYWORDS = frozenset({"description", "title", "format"})  # beside those that shape a value: all know them
-STRING_FORMATS = frozenset(["date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"])
-SILENT = frozenset({"$schema", "$id", "$comment", "$anchor", "examples", "deprecated", "readOnly", "writeOnly"})
-SHAPING = frozenset({"allOf", "patternProperties", "prefixItems", "$dynamicRef", "unevaluatedProperties"})
+# the form of a schema that strict modes take
+
 DEFINITIONS = ("$defs", "definitions")
+TEXTS = ("title", "description")
+SHAPING = frozenset({"allOf", "patternProperties", "prefixItems", "$dynamicRef", "unevaluatedProperties"})
 LITERAL_TYPES = {str: "string", int: "integer", float: "number"}  # of listed values, of which Gemini knows no others
-
-
-class _NotStrict(Exception):  # noqa: N818  # found on the way, and never raised to a caller
-    """A strict mode cannot say this."""
 
 
 def strict_form(schema: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -239,93 +224,74 @@ def strict_form(schema: Mapping[str, Any]) -> dict[str, Any] | None:
     root = {name: value for name, value in schema.items() if name not in DEFINITIONS}
     try:
         return _strict(root, schema)
-    except (_NotStrict, RecursionError):
+    except (ValueError, RecursionError):
         return None
 
 
-def resolved(reference: str, root: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return the part of a schema that a reference such as ``#/$defs/Name`` means; ``None``: there is none."""
+def resolved(reference: str, root: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the part of a schema that a reference such as ``#/$defs/Name`` means; nothing where there is none."""
     found: Any = root
     for part in reference.removeprefix("#").split("/")[1:]:
-        part = part.replace("~1", "/").replace("~0", "~")
-        if isinstance(found, list) and part.isdecimal() and int(part) < len(found):
-            found = found[int(part)]
-        elif isinstance(found, Mapping) and part in found:
-            found = found[part]
-        else:
-            return None
-    return dict(found) if isinstance(found, Mapping) else None
+        name = part.replace("~1", "/").replace("~0", "~")
+        found = found.get(name) if isinstance(found, Mapping) else None
+    return found if isinstance(found, Mapping) else {}
 
 
 def _strict(node: Any, schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Return one part of a schema as strict modes take it. Raises _NotStrict."""
+    """Return one part of a schema as strict modes take it. Raises ValueError where they cannot say it."""
     if not isinstance(node, Mapping) or node.keys() & SHAPING:
-        raise _NotStrict
-    rest = {name: value for name, value in node.items() if name not in SILENT and value is not None}
-    if "$ref" in rest:
-        meant = resolved(rest.pop("$ref"), schema)
-        if meant is None:
-            raise _NotStrict
-        return _strict({**meant, **rest}, schema)
+        raise ValueError("this has no strict form")
+    if "$ref" in node:
+        more = {name: value for name, value in node.items() if name != "$ref"}
+        return _strict({**resolved(node["$ref"], schema), **more}, schema)
+    rest = {name: value for name, value in node.items() if not name.startswith("$") and value is not None}
     branches = rest.pop("anyOf", None) or rest.pop("oneOf", None)
+    if branches and "properties" in rest:
+        raise ValueError("one of these beside fields has no strict form")
+    kind = rest.pop("type", "object" if "properties" in rest else None)
     if branches:
-        if "properties" in rest:
-            raise _NotStrict
-        rest.pop("type", None)
         found: dict[str, Any] = {"anyOf": [_strict(branch, schema) for branch in branches]}
+    elif "const" in rest or "enum" in rest:
+        found = _literal([rest.pop("const")] if "const" in rest else rest.pop("enum"))
     else:
-        is_listed = "const" in rest or "enum" in rest
-        found = _literal(rest) if is_listed else _typed(rest, schema)
-    return _with_keywords(found, rest)
+        found = _typed(kind, rest, schema)
+    return _described(found, rest)
 
 
-def _typed(rest: dict[str, Any], schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a part of a type, and take the keywords that say so out of ``rest``."""
-    found: dict[str, Any] = {"type": rest.pop("type", "object" if "properties" in rest else None)}
-    kinds = found["type"] if isinstance(found["type"], list) else [found["type"]]
+def _literal(values: list[Any]) -> dict[str, Any]:
+    """Return a part that lists its values."""
+    kinds = {LITERAL_TYPES.get(type(value)) for value in values}
+    if len(kinds) != 1 or None in kinds:
+        raise ValueError("values of several types have no strict form")
+    return {"type": kinds.pop(), "enum": values}
+
+
+def _typed(kind: Any, rest: dict[str, Any], schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a part of a type, and take the keywords that shape it out of ``rest``."""
+    found, kinds = {"type": kind}, kind if isinstance(kind, list) else [kind]
     if None in kinds:
-        raise _NotStrict  # anything may stand here
+        raise ValueError("what may be anything has no strict form")
     if "object" in kinds:
         properties, required = rest.pop("properties", None), rest.pop("required", ())
         if not properties or rest.pop("additionalProperties", False):
-            raise _NotStrict  # its properties may have any name
+            raise ValueError("an object with fields of any name has no strict form")
         parts = {name: _strict(part, schema) for name, part in properties.items()}
         for name in parts.keys() - required:
-            parts[name] = _or_null(properties[name], parts[name])
+            if properties[name].get("default") is None and not _allows_null(parts[name]):
+                parts[name] = {"anyOf": [parts[name], {"type": "null"}]}
         found |= {"properties": parts, "required": list(properties), "additionalProperties": False}
     if "array" in kinds:
         found["items"] = _strict(rest.pop("items", None), schema)
     return found
 
 
-def _with_keywords(found: dict[str, Any], rest: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a part with the other keywords that all strict modes know, and a description that tells the rest."""
-    left_out = []
-    for name, value in rest.items():
-        if name in KNOWN_KEYWORDS and (name != "format" or value in STRING_FORMATS):
-            found[name] = value
-        else:
-            left_out.append(f"{name}: {json.dumps(value, ensure_ascii=False)}")
-    if left_out:
-        found["description"] = " ".join(filter(None, (found.get("description"), f"({'; '.join(left_out)})")))
-    return found
-
-
-def _literal(rest: dict[str, Any]) -> dict[str, Any]:
-    """Return a part that lists its values."""
-    values = [rest.pop("const")] if "const" in rest else rest.pop("enum")
-    kinds = {LITERAL_TYPES.get(type(value)) for value in values}
-    rest.pop("type", None)
-    if len(kinds) != 1 or None in kinds:
-        raise _NotStrict
-    return {"type": kinds.pop(), "enum": values}
-
-
-def _or_null(given: Mapping[str, Any], strict: dict[str, Any]) -> dict[str, Any]:
-    """Return a property that may be missing: it may be null, unless it has a default, or allows null itself."""
-    is_settled = given.get("default") is not None or _allows_null(strict)
-    return strict if is_settled else {"anyOf": [strict, {"type": "null"}]}
-
-
 def _allows_null(strict: Mapping[str, Any]) -> bool:
-    return "null" in strict.get("type", ()) or any(map(_allows_null, strict.get("anyOf", ())))
+    return "null" in strict.get("type", ()) or {"type": "null"} in strict.get("anyOf", ())
+
+
+def _described(found: dict[str, Any], rest: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a part with a description, which tells the keywords that not all strict modes know."""
+    more = [f"{name}: {json.dumps(value, ensure_ascii=False)}" for name, value in rest.items() if name not in TEXTS]
+    told = f"({'; '.join(more)})" if more else ""
+    description = " ".join(filter(None, (rest.get("description"), told)))
+    return {**found, "description": description} if description else found

@@ -22,6 +22,7 @@ from ..conversation.events import (
     IncludedAll,
     Kept,
     MemorySet,
+    Offered,
     Picked,
     Pinned,
     Redone,
@@ -176,7 +177,7 @@ def _stored_summary(session: Session, by: str) -> Summary | None:
     """Return the summary that a cell asked for before this kernel, where its turns have no other answers now."""
     cell = by.rpartition(" ")[0]
     for past in session.pasts_of(cell) if cell else ():
-        summary = past.summary_by(by)
+        summary = next((event.summary for event in past.newest(Summarized) if event.summary.by == by), None)
         if summary is not None:
             before = past.before(summary.id)
             covered = [place for place in before.places if place.turn.id in summary.covers] if before else []
@@ -276,7 +277,8 @@ def choose_answer(session: Session, number: int, alternatives: str | None = None
     """Make one of several answers, by its number from 1, the turn; ``None``: of those that came last."""
     past = session.conversation
     offered = past.offers.get(alternatives) if alternatives else next(reversed(past.offers.values()), None)
-    if offered is None and session.is_behind and any(each.id in session.notebook.seen for each in past.all_offers):
+    seen = session.notebook.seen
+    if offered is None and session.is_behind and any(each.alternatives.id in seen for each in past.newest(Offered)):
         return _unchanged("The answers above are stored, with the one that was taken")
     if offered is None:
         raise InvalidRequestError("No answers stand side by side: %%chat -m A -m B asks several models at once.")

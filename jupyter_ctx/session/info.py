@@ -153,7 +153,7 @@ def _of_the_fit(came: Completion, *, apart: bool) -> Iterator[Notice]:
         yield Notice(_recovered(refusal, sent) + ("." if apart else _kept(sent.gone)))
     elif sent.lacks:
         yield Notice(_left_out(sent))
-    if sent.scope.shortened > sent.first_whole and sent.past.has_calls:
+    if sent.scope.shortened > sent.first_whole:
         yield from _of_results(sent)
 
 

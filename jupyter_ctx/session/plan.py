@@ -236,7 +236,7 @@ def _fitted(basis: RequestPlan, start: int, goal: float | None = None) -> Reques
     is left out.
     """
     planned, scope, first = _decided(basis, start, goal), basis.scope, max(basis.scope.shortened, basis.first)
-    may_shorten = basis.past.has_calls and basis.target.settings.on_overflow != "stop"
+    may_shorten = basis.target.settings.on_overflow != "stop"
     for shortened in (max(0, scope.at - 1), scope.at) if may_shorten else ():
         if planned.cut.start == start and planned.cut.fits:
             break

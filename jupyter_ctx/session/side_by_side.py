@@ -169,11 +169,12 @@ class _SideBySide:
         """Return what the cell was answered to the same requests, with its conversation, before this kernel."""
         session, cell = self._session, self._said.turn.record.cell
         for past in session.pasts_of(cell) if cell else ():
-            offers = [offer for offer in past.all_offers if offer.asked.record.cell == cell]
-            if offers:
-                is_new = offers[-1].id not in session.notebook.seen
-                session.notebook.seen.add(offers[-1].id)
-                return (past, offers[-1]) if is_new and self._is_same(offers[-1], past) else (None, None)
+            offers = (event.alternatives for event in past.newest(Offered))
+            offer = next((offer for offer in offers if offer.asked.record.cell == cell), None)
+            if offer is not None:
+                is_new = offer.id not in session.notebook.seen
+                session.notebook.seen.add(offer.id)
+                return (past, offer) if is_new and self._is_same(offer, past) else (None, None)
         return None, None
 
     def _is_same(self, offered: Alternatives, past: Conversation) -> bool:
@@ -217,7 +218,8 @@ class _SideBySide:
         place = session.conversation.place_of(known)
         is_out = past is not None and place is None and session.is_behind
         if place is None and not is_out:
-            self._keep(known, past.chosen_of(known) if past is not None else "")
+            choices = past.newest(Chosen) if past is not None else ()
+            self._keep(known, next((event.turn for event in choices if event.alternatives == known.id), ""))
         elif place is not None and place.run != asked.run:
             session.record(Kept(place.id, asked.run or "", asked.execution))
         return self._checked(known)

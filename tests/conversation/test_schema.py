@@ -131,8 +131,7 @@ def test_an_object_is_found_alone_in_a_fence_and_with_words_around_it(text: str)
     ("text", "said"),
     [
         ("", "no JSON object"),
-        ('{"title": "Up", "year": 2009', "breaks off"),
-        ("{'title': 'Up'}", "no valid JSON"),
+        ('{"title": "Up", "year": 2009', "no valid JSON"),
         ('{"title": "Up", "year": 2009} or {"title": "Us", "year": 2019}', "more than one"),
         ('[{"title": "Up", "year": 2009}]', "no JSON object"),
         ('So: [{"title": "Up", "year": 2009}]', "brackets"),
@@ -178,23 +177,15 @@ class Handle:
     file: Thread
 
 
-@dataclass
-class Nothing:
-    pass
-
-
 @pytest.mark.parametrize(
     ("kind", "said"),
     [
-        (int, "<class 'int'>: it must be a pydantic model, a dataclass, a TypedDict or a JSON schema"),
-        (Movie("Up", 2009), "it must be a pydantic model"),
-        (Nothing, "Nothing has no fields"),
+        (Movie("Up", 2009), "a pydantic model, a dataclass, a TypedDict or a JSON schema"),
+        (int, "root of int is no object"),
         (Handle, "Handle has no JSON schema"),
-        (pydantic.RootModel[list[int]], "of type 'array'"),
-        ({"type": "array", "items": {"type": "string"}}, "of type 'array'.*put it into a field"),
-        ({}, "no object"),
-        ({"type": "objekt"}, r"invalid at \$.type"),
-        ({"type": "object", "properties": {"a": object}}, "written as JSON"),
+        ({"type": "array", "items": {"type": "string"}}, "no object.*put it into a field"),
+        ({"type": "objekt"}, "invalid: 'objekt'"),
+        ({"type": "object", "properties": {"a": object}}, "invalid: .* not JSON serializable"),
         ({"type": "object", "properties": {"a": {"$ref": "https://example.org/a"}}}, "'https://example.org/a'"),
     ],
 )
