@@ -160,7 +160,6 @@ def test_an_output_a_stored_answer_and_plain_text_say_it_too(asked: Kernel) -> N
 PLOT = file(image(900, 600), name="fig")
 FRAME = Attached("df", "df:\n```\na  b\n1  2\n```", what="40 of 12,000 rows, about 3,100 tokens")
 FIGURE = Attached("fig", "fig: an image.", (PLOT,), "300 × 200, about 410 tokens")
-AGAIN = Attached("plot", "plot: an image.", (file(PLOT.data, name="plot"),), "300 × 200")
 NOTES = Attached("notes.txt", "File notes.txt:\n```\n\n\nThe sea.\n```")
 
 
