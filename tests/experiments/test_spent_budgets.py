@@ -72,7 +72,7 @@ def thinking_where(is_all_thinking: Callable[[dict[str, Any]], bool]) -> Iterato
 
     def answer(handler: BaseHTTPRequestHandler, request: dict[str, Any]) -> None:
         thinks = is_all_thinking(request)
-        time.sleep(0 if thinks else 0.05)
+        time.sleep(0 if thinks else 0.02)
         send(handler, 200, THINKING if thinks else TEXT, "text/event-stream")
 
     with serve(answer) as (url, seen):
