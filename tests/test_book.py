@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -30,8 +31,6 @@ def test_a_page_names_what_exists_and_its_code_parses(path: Path) -> None:
         ("```ipython\n%%chat --atach df\nWhy?\n```", "2: Unknown option: --atach"),
         ("A line\nand `%chat config windows 3`.", "2: %chat config knows no 'windows'"),
         ("```console\njupyter ctx models\n```", "2: jupyter ctx has no command 'models'"),
-        ("[x](nowhere.md)", "1: there is no nowhere.md"),
-        ("[x](reference/commands.md#command-trimm)", "1: commands.md has no 'command-trimm'"),
     ],
 )
 def test_a_page_that_is_wrong_is_told_of_with_its_line(text: str, said: str) -> None:
@@ -43,7 +42,15 @@ def test_a_page_that_is_wrong_is_told_of_with_its_line(text: str, said: str) -> 
 def test_what_is_right_is_not_told_of() -> None:
     text = "`%chat help TOPIC`, `%chat history --conversation NAME`, `%chat config [SETTING VALUE | default]`, "
     text += "`--to`, `nbconvert --to`"
-    assert list(problems(PAGE, f"{text}\n\n[x](reference/commands.md#command-trim)")) == []
+    assert list(problems(PAGE, text)) == []
+
+
+def test_links_of_the_readme_lead_to_files() -> None:
+    """The book's are checked where it is built."""
+    text = (ROOT / "README.md").read_text("utf-8")
+    names = re.findall(r"\]\((?![a-z]+:|#)([^)#]+)|(?:src|srcset)=\"(?!http)([^\"]+)", text)
+    assert len(names) > 20
+    assert [name for pair in names for name in pair if name and not (ROOT / name).exists()] == []
 
 
 def test_every_generated_part_stands_on_one_page() -> None:

@@ -39,11 +39,6 @@ def test_a_refused_prompt_leaves_the_number_as_it_was(local_model: str) -> None:
 def test_a_local_window_is_what_the_server_will_serve() -> None:
     assert Chat("local/smollm2@700").info().context_window == 768
     assert Chat("local/smollm2", window=100_000).models.target(Chat().config, ask=False).window.tokens == 2_048
-
-
-def test_the_server_is_asked_for_its_window(local_model: str) -> None:
-    info = Chat(local_model).info()
-    assert (info.context_window, info.source) == (512, "server")
     assert Chat("local/smollm2", window=1_024).info().source == "given"
 
 

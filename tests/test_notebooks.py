@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any
 
 import nbformat
 import pytest
@@ -15,36 +14,23 @@ NOTEBOOKS = sorted((Path(__file__).resolve().parents[1] / "notebooks").glob("*.i
 LONG = "The ship sailed on through the night and nobody could sleep for the noise of the wind. " * 4
 
 
-def execute(*cells: str) -> list[Any]:
-    """The outputs of each cell; no widget and no line of the chip is left in the notebook."""
-    made = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
-    NotebookClient(made, timeout=120, kernel_name="python3").execute()
-    assert "widgets" not in made.metadata
-    assert "jupyter_ctx.chip" not in nbformat.writes(made)
-    return [cell.outputs for cell in made.cells]
-
-
-def test_a_headless_turn_is_one_final_output_without_widget_or_threshold(local_model: str) -> None:
-    _, _, *turns = execute(
-        "%load_ext jupyter_ctx", f"%chat use {local_model} --max-tokens 16", *[f"%%chat\n{n}. {LONG}" for n in range(4)]
-    )
-    for outputs in turns:
-        (output,) = outputs
+def test_a_headless_run_has_final_outputs_alone_and_stops_at_an_error(local_model: str) -> None:
+    said = [{"role": "user", "content": "Code?"}, {"role": "assistant", "content": "```python\nx = 21\n```"}]
+    turns = [f"%%chat\n{n}. {LONG}" for n in range(4)]
+    begin = f"%load_ext jupyter_ctx\n%chat use {local_model} --max-tokens 16\nfrom jupyter_ctx import get_chat"
+    code = f"_ = get_chat().add_messages({said})\n%chat code"
+    made = nbformat.v4.new_notebook()
+    made.cells = [*map(nbformat.v4.new_code_cell, (begin, *turns, code, f"%%chat\n{LONG * 40}", "print('ran')"))]
+    with pytest.raises(CellExecutionError, match="ContextOverflowError"):
+        NotebookClient(made, timeout=120, kernel_name="python3").execute()
+    _, *answers, (shown,), _, never = (cell.outputs for cell in made.cells)
+    for (output,) in answers:  # no widget, and no line that says how full it is
         assert set(output.data) == {"text/html", "text/markdown", "text/plain"}
         assert "full:" not in output.data["text/plain"]
-
-
-def test_an_error_stops_a_headless_run(local_model: str) -> None:
-    with pytest.raises(CellExecutionError, match="ContextOverflowError"):
-        execute("%load_ext jupyter_ctx", f"%chat use {local_model}", "%%chat\n" + LONG * 40, "print('ran')")
-
-
-def test_an_executed_notebook_takes_no_new_cell_and_shows_the_code() -> None:
-    said = [{"role": "user", "content": "Code?"}, {"role": "assistant", "content": "```python\nx = 21\n```"}]
-    _, _, (output,) = execute(
-        "%load_ext jupyter_ctx", f"from jupyter_ctx import get_chat\nget_chat().add_messages({said})", "%chat code"
-    )
-    assert "\nx = 21\n" in output.text
+    assert "\nx = 21\n" in shown.text, "it takes no new cell, so the code is shown"
+    assert never == []
+    assert "widgets" not in made.metadata
+    assert "jupyter_ctx.chip" not in nbformat.writes(made)
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)

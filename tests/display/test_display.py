@@ -175,8 +175,10 @@ def test_restart_and_run_all_shows_stored_answers_and_asks_for_nothing(open_page
     notebook = open_page(USE_LOCAL, *asking, "%chat history", "%chat", app=app)
     notebook.run(0, 1, 2, 4)
     answers = [notebook.answer(index).inner_text().split("\n")[0] for index in (1, 2)]
-    used = notebook.used
+    used, picture = notebook.used, notebook.output(4).locator(".jctx-twin")
+    expect(picture).to_be_hidden()
     notebook.restart()
+    expect(picture).to_be_visible()
     notebook.run(0)
     expect(notebook.output(0)).to_contain_text("Going on with 2 turns")
     notebook.run(1, 2, 3, 4)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from http.server import BaseHTTPRequestHandler
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -18,32 +19,18 @@ pytest_plugins = ("browsing",)
 
 LONG_NAME = "openai/" + "-".join(f"a-very-long-name-of-a-model-{n}" for n in range(12))
 TYPES = """
-import datetime, enum, typing
 import pydantic
-class Genre(enum.Enum):
-    drama = "drama"
-    comedy = "comedy"
-class Person(pydantic.BaseModel):
-    name: str
-    born: typing.Optional[datetime.date] = None
-    roles: list[str] = []
 class Film(pydantic.BaseModel):
     title: str
-    genre: Genre
     plot: str
     money: dict[str, int]
-    cast: list[Person]
+    cast: list[dict[str, str]]
 """
 FILM = {
     "title": "<b onmouseover=hacked=1>Up</b> *and* $x$ \\(y\\) away",
-    "genre": "comedy",
     "plot": "Seventy-eight year old Carl travels to Paradise Falls in his house equipped with balloons. " * 5,
     "money": {"budget": 175_000_000, "gross": 735_100_000},
-    "cast": [
-        {"name": "Ed Asner", "born": "1929-11-15", "roles": ["Carl"]},
-        {"name": "كريستوفر بلامر", "roles": ["Charles Muntz", "the narrator of the newsreel, at first"]},
-        *({"name": f"Dog {number}"} for number in range(50)),
-    ],
+    "cast": [{"name": "كريستوفر بلامر"}, *({"name": f"Dog {number}"} for number in range(50))],
 }
 PARTS = """
 import matplotlib.pyplot as plt, pandas as pd
@@ -70,14 +57,6 @@ def boxes(place: Locator) -> list[dict[str, Any]]:
     found = [column.bounding_box() for column in place.locator(".jctx-column").all()]
     assert all(found)
     return found  # type: ignore[return-value]
-
-
-def is_beside(one: dict[str, Any], other: dict[str, Any]) -> bool:
-    return bool(one["x"] + one["width"] <= other["x"] and abs(one["y"] - other["y"]) < 2)
-
-
-def is_below(one: dict[str, Any], other: dict[str, Any]) -> bool:
-    return bool(one["y"] + one["height"] <= other["y"] and abs(one["x"] - other["x"]) < 2)
 
 
 def resize(notebook: NotebookPage, width: int, height: int = 900) -> None:
@@ -111,11 +90,11 @@ def check_structured(answer: Locator, listed: Locator) -> None:
 
 def check_columns(notebook: NotebookPage, output: Locator) -> None:
     """Side by side where there is room, else below each other; nothing leaves its box."""
-    for width, is_placed in ((1400, is_beside), (500, is_below)):
+    for width, along, size, across in ((1400, "x", "width", "y"), (500, "y", "height", "x")):
         resize(notebook, width)
-        first, second, third = boxes(output)
-        assert is_placed(first, second)
-        assert is_placed(second, third)
+        for one, other in pairwise(boxes(output)):
+            assert one[along] + one[size] <= other[along]
+            assert abs(one[across] - other[across]) < 2
         assert notebook.page.evaluate(OVERFLOWS) == []
     scrolling = output.locator(".jctx-column pre").first
     assert scrolling.evaluate("part => part.scrollWidth > part.clientWidth")

@@ -60,8 +60,9 @@ def test_a_hostile_name_in_a_line_of_ours_is_only_text() -> None:
     for name in NAMES.values():
         note = f"Sent to {name}."
         Seen(note_html(note)).check()
-        forms = bundle("yes", [note])
-        assert MarkdownIt("commonmark").render(forms["text/markdown"]).count("<strong>[ctx]</strong>") == 1
+        forms = bundle("yes", [note, "```\n<script>1</script>\n```\n<b>"])
+        assert re.findall("<[a-z/]", forms["text/markdown"]) == []
+        assert MarkdownIt("commonmark").render(forms["text/markdown"]).count("<strong>[ctx]</strong>") == 2
 
 
 @pytest.mark.parametrize("name", ANSWERS)
@@ -102,12 +103,8 @@ def test_plain_text_obeys_no_escape() -> None:
 
 
 def test_maths_is_left_to_the_front_end_and_money_is_not_maths() -> None:
-    assert "$x^2$" in to_html(r"so \(x^2\) it is")
-    assert "$" not in to_html("from $5 to $10").replace("<span>$</span>", "")
-
-
-def test_money_in_a_table_or_a_line_of_ours_is_not_maths() -> None:
-    for drawn in (table_html(("price",), [("$5 or $10",)], ""), note_html("$5 or $10")):
+    assert "$x^2$" in to_html(r"so \(x^2\) it is, and \(a\)")
+    for drawn in (to_html("$5 or $10"), table_html(("price",), [("$5 or $10",)], ""), note_html("$5 or $10")):
         assert "$" not in drawn.replace("<span>$</span>", "")
 
 
@@ -165,8 +162,6 @@ def test_words_between_the_signs_of_formulas_and_brackets_in_code_stay_as_they_a
     ):
         shown = "".join(Seen(to_html(text)).text).strip()
         assert shown == text.replace("**", "")
-    assert "$x^2$" in to_html(r"Both \(x^2\) and \(a\)")
-    assert "seen[ctx] = 1" in to_html("```text\nseen[ctx] = 1\n```")
 
 
 def test_wide_code_and_tables_scroll_by_the_keyboard_too() -> None:
@@ -198,8 +193,3 @@ def test_what_can_not_be_rendered_is_shown_as_text(monkeypatch: pytest.MonkeyPat
 )
 def test_the_language_of_code_is_a_word_and_nothing_more(info: str, kept: str) -> None:
     assert to_markdown(f"````{info}\n1\n````") == f"````{kept}\n1\n````"
-
-
-def test_a_notice_with_a_fence_in_it_gives_no_raw_html() -> None:
-    markdown = bundle("yes", ["```\n<script>1</script>\n```\n<b>"])["text/markdown"]
-    assert re.findall("<[a-z/]", markdown) == []

@@ -142,11 +142,6 @@ def test_a_send_that_nearly_fills_the_context_is_told_before_it_is_sent_and_once
     assert [line is not None for line in told] == [False, False, True, False]
     assert threshold_notice(chat.session) is None, "one line covers both"
     chat.clear()
-    for words in (150, 150, 60):
-        send_prompt(chat.session, Prompt("word " * words), StreamListener(told.append))
-    assert [line is not None for line in told[4:]] == [False, False, True]
-
-
-def test_a_script_reads_it_among_the_notices(chat: Chat) -> None:
+    # a script reads it among the notices
     said = [chat.send("word " * words).notices for words in (150, 150, 60, 5)]
     assert [any("summarise, trim or clear" in line for line in lines) for lines in said] == [False, False, True, False]

@@ -126,30 +126,20 @@ def lines(outputs: list[dict[str, Any]]) -> list[str]:
     return [pages[index] for index in found]
 
 
-@pytest.mark.parametrize(
-    ("options", "named", "pictures", "folds"),
-    [
-        ("-a fig -a df", ["With fig (640 × 480, ~360 tokens) and df (", "of 12,000 rows, ~"], 1, 1),
-        ("-a fig -n 2", ["With fig (640 × 480, ~360 tokens)."], 1, 0),
-        ("--error", ["error of cell ["], 0, 1),
-        ("-a 'notes &amp; <b>.txt'", ["notes &amp;amp; &lt;b&gt;.txt"], 0, 1),
-    ],
-)
-def test_the_line_is_sent_once_and_before_the_answer(
-    asked: Kernel, tmp_path: Path, options: str, named: list[str], pictures: int, folds: int
-) -> None:
+def test_the_line_is_sent_once_and_before_new_and_stored_answers(asked: Kernel, tmp_path: Path) -> None:
     asked.run(f"import os; os.chdir({str(tmp_path)!r})")
     asked.run("open('notes &amp; <b>.txt', 'w').write('The sea is blue.')\n1 / 0")
-    (page,) = lines(asked.run(f"%%chat {options}\nWhat is it?"))
-    assert all(name in page for name in named)
-    assert (page.count("<img "), page.count("<details")) == (pictures, folds)
-    assert len(page) < 15_000 * pictures + 2 * MOST_SENT_TEXT
-
-
-def test_an_output_a_stored_answer_and_plain_text_say_it_too(asked: Kernel) -> None:
-    for _ in range(2):
-        (page,) = lines(asked.run("%%chat -a fig\nSee.", "c"))
-        assert "With fig (640 × 480, " in page
+    for options, named, pictures, folds in (
+        ("-a fig -a df", "With fig (640 × 480, ~360 tokens) and df (", 1, 1),
+        ("-a fig -n 2", "With fig (640 × 480, ~360 tokens).", 1, 0),
+        ("--error", "error of cell [", 0, 1),
+        ("-a 'notes &amp; <b>.txt'", "notes &amp;amp; &lt;b&gt;.txt", 0, 1),
+    ):
+        for _ in range(2):
+            (page,) = lines(asked.run(f"%%chat {options}\nWhat is it?", f"c{folds}"))
+            assert named in page
+            assert (page.count("<img "), page.count("<details")) == (pictures, folds)
+            assert len(page) < 15_000 * pictures + 2 * MOST_SENT_TEXT
     assert lines(asked.run("%%chat\nAlone?")) == []
     plain = [message["content"].get("data", {}) for message in asked.run("%%chat --plain -a fig\nLook.")]
     assert [list(forms) for forms in plain if "With fig" in str(forms)] == [["text/plain"]]
@@ -160,7 +150,6 @@ def test_an_output_a_stored_answer_and_plain_text_say_it_too(asked: Kernel) -> N
 PLOT = file(image(900, 600), name="fig")
 FRAME = Attached("df", "df:\n```\na  b\n1  2\n```", what="40 of 12,000 rows, about 3,100 tokens")
 FIGURE = Attached("fig", "fig: an image.", (PLOT,), "300 × 200, about 410 tokens")
-AGAIN = Attached("plot", "plot: an image.", (file(PLOT.data, name="plot"),), "300 × 200")
 NOTES = Attached("notes.txt", "File notes.txt:\n```\n\n\nThe sea.\n```")
 
 

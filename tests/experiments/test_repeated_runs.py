@@ -43,15 +43,11 @@ def test_settings_and_options_can_be_given_and_names_come_first() -> None:
         run = first(asked, name="old")
         again = ended(run.repeat(temperature=0.5, name="new", repeat=1))
         same = ended(run.repeat())
+        other = run.repeat(model="openai/gpt-6-luna", dry_run=True)
     assert (len(again.results), again.settings["temperature"]) == (12, 0.5)
     assert compare(run, again)[0][:2] == ("old (tone=, please)", "new (tone=, please)")
     assert same.progress.cached == len(same.results), "answers that are stored are not asked for again"
-
-
-def test_a_model_with_a_provider_of_its_own_is_asked_there() -> None:
-    with answering_rows() as asked:
-        run = first(asked)
-        assert run.repeat(model="openai/gpt-6-luna", dry_run=True).settings.get("base_url") is None
+    assert other.settings.get("base_url") is None, "a model with a provider of its own is asked there"
 
 
 def test_a_yes_to_one_price_is_none_to_the_next_and_a_dry_run_s_repeat_begins() -> None:

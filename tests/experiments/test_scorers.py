@@ -54,8 +54,6 @@ def problem(scorer: Any, text: str = "x", parsed: Any = None, **row: Any) -> str
         (exact("answer"), "true", True, True),
         (exact("answer"), "1", True, False),
         (contains("answer"), "It is Paris.", "Paris", True),
-        (contains("answer", ignore_case=True), "it is PARIS", "Paris", True),
-        (contains("answer"), "It is 42.", 42, True),
         (contains("answer"), "14", 4, False),
         (contains("answer"), "There are 4.0 of them", "4", True),
         (contains("answer"), "concatenate", "cat", False),
@@ -65,7 +63,6 @@ def problem(scorer: Any, text: str = "x", parsed: Any = None, **row: Any) -> str
         (json_equal("answer"), '{"b": [1.0, true], "a": null}', '{"a": null, "b": [1, true]}', True),
         (json_equal("answer"), '{"a": true}', '{"a": 1}', False),
         (json_equal("answer"), "```json\n[1, 2]\n```", [1, 2], True),
-        (json_equal("answer"), 'Here it is: {"a": 1}', {"a": 1}, True),
         (json_equal("answer"), "[" * 100_000, [1, 2], False),
     ],
 )

@@ -17,38 +17,47 @@ from answering_rows import Refusal, answering_rows
 from dialects import delta_piece
 from server import events, piece, send, serve, usage
 
-from jupyter_ctx import BudgetExceededError, Chat, ChatError, sweep
+from jupyter_ctx import AuthenticationError, BudgetExceededError, Chat, ChatError, sweep
 from jupyter_ctx.experiments.asking.rate_limiter import START_AT_ONCE
 
 LEFT = 20  # requests that the budget pays for
 FILLED = (datetime.now(UTC) + timedelta(days=2)).replace(microsecond=0)
 INFO = {"info": {"spend": 5.0, "max_budget": 5.0, "budget_reset_at": FILLED.isoformat()}}
 LITELLM = {"message": "Budget has been exceeded! Current cost: 5.0, Max budget: 5.0", "type": "budget_exceeded"}
+QUOTA = {"message": "You exceeded your current quota.", "type": "q", "code": "insufficient_quota"}
 FORMS = {
-    "LiteLLM's": (429, LITELLM),
-    "OpenRouter's": (403, {"message": "Key limit exceeded (weekly limit).", "code": 403}),
+    "LiteLLM's": (429, LITELLM, BudgetExceededError),
+    "OpenRouter's": (403, {"message": "Key limit exceeded (weekly limit).", "code": 403}, BudgetExceededError),
+    "a quota": (429, QUOTA, BudgetExceededError),
+    "a bad key": (401, {"message": "Incorrect API key provided"}, AuthenticationError),
 }
+KEY_OF_A_CLASS = "key-of-a-class"
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_a_run_ends_at_once_and_keeps_what_came(form: str) -> None:
-    status, error = FORMS[form]
+def test_a_run_ends_at_once_and_keeps_what_came(form: str, tmp_path: Path) -> None:
+    status, error, kind = FORMS[form]
     paid = iter(range(LEFT))
 
     def says(prompt: str) -> str | Refusal:
         return Refusal(status, json.dumps({"error": error})) if next(paid, None) is None else "So."
 
     with answering_rows(says, seconds=0.03, lists={"/key/info": INFO}) as gateway:
-        chat = Chat("m", base_url=gateway.url, api_key="key-of-a-class", window=4_000)
-        run = chat.map("Say {{ text }}.", [f"word {i}" for i in range(300)], store=None, progress=False, yes=True)
-        with pytest.raises(BudgetExceededError, match=f"{LEFT} of 300 answers are kept") as raised:
+        chat = Chat("m", base_url=gateway.url, api_key=KEY_OF_A_CLASS, window=4_000)
+        ask = partial(chat.map, "Say {{ text }}.", [f"word {i}" for i in range(300)], progress=False, yes=True)
+        run = ask(store=tmp_path / "answers.sqlite")
+        with pytest.raises(kind, match=f"{LEFT} of 300 answers are kept") as raised:
             run.result()
+        assert KEY_OF_A_CLASS not in str(raised.value)
         assert run.progress.failed == 0
         assert sum(result.asked for result in run.results) == LEFT
         refused = len(gateway.prompts) - LEFT
         assert 1 <= refused <= 2 * START_AT_ONCE  # those that were on their way: more with each answer
         filled = datetime.fromtimestamp(FILLED.timestamp())
         assert (f"$0 of $5 left, until {filled:%Y-%m-%d}" in str(raised.value)) == (error is LITELLM)
+        paid = iter(range(300))
+        assert (ask(store=tmp_path / "answers.sqlite").result()["reply"] == "So.").all()
+        assert len(gateway.prompts) == refused + 300
 
 
 THINKING = events(delta_piece({"reasoning_content": "Hm. " * 9}), piece("", "length"), usage(10, 50))
@@ -63,7 +72,7 @@ def thinking_where(is_all_thinking: Callable[[dict[str, Any]], bool]) -> Iterato
 
     def answer(handler: BaseHTTPRequestHandler, request: dict[str, Any]) -> None:
         thinks = is_all_thinking(request)
-        time.sleep(0 if thinks else 0.05)
+        time.sleep(0 if thinks else 0.02)
         send(handler, 200, THINKING if thinks else TEXT, "text/event-stream")
 
     with serve(answer) as (url, seen):

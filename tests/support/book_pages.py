@@ -1,4 +1,4 @@
-"""What is wrong with a page of the book: code that does not parse, names that do not exist, links that lead nowhere."""
+"""What is wrong with a page of the book: code that does not parse, names that do not exist; links are Sphinx's."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import importlib
 import re
 import shlex
 from collections.abc import Callable, Iterator, Mapping
-from functools import cache
 from inspect import signature
 from pathlib import Path
 from typing import NamedTuple
@@ -22,14 +21,12 @@ from jupyter_ctx.magics.chat_cells import check_options
 from jupyter_ctx.magics.commands import COMMANDS
 from jupyter_ctx.magics.help_pages import TOPICS
 from jupyter_ctx.magics.line_options import parsed_line
-from scripts.reference import filled, shell_commands, shell_help
+from scripts.reference import shell_commands, shell_help
 
 ROOT = Path(__file__).resolve().parents[2]
-LESSONS = ROOT / "docs" / "lessons"  # the build copies the notebooks there
 FRONT_MATTER = re.compile(r"\A---\n.*?\n---\n", re.S)
 CELL_OPTION = re.compile(r"^:[\w-]+:.*$", re.M)
 PLACEHOLDER = re.compile(r"[A-Z_]{2,}|N|…|\.\.\.")
-PICTURE = re.compile(r'(?:src|srcset)="([^"]+)"')
 KNOWN_WORDS = {"config": (*SETTING_NAMES, "1"), "help": (*COMMANDS, *SETTING_NAMES, *TOPICS, "1")}  # behind a command
 
 
@@ -53,10 +50,7 @@ def problems(path: Path, text: str) -> Iterator[str]:
     """Yield what is wrong with a page, each with its line."""
     for part in _parts(text):
         try:
-            if part.kind in ("link", "picture"):
-                _check_target(path, part.text)
-            elif part.kind in CHECKS:
-                CHECKS[part.kind](part.text)
+            CHECKS.get(part.kind, str)(part.text)
         except Problem as problem:
             yield f"{path.relative_to(ROOT)}:{part.line + problem.line}: {problem}"
 
@@ -67,21 +61,13 @@ def _parts(text: str) -> Iterator[Part]:
     for token in MarkdownIt("commonmark").enable("table").parse(text):
         line = token.map[0] if token.map else line
         if token.type == "fence":
-            kind, *more = token.info.split() or ["ipython" if token.content.startswith("%") else "console"]
-            is_image = kind == "{image}"
-            yield Part("picture" if is_image else kind, more[0] if is_image else token.content, line + 2)
-        elif token.type.startswith("html"):
-            yield from (Part("picture", name, line + 1) for name in PICTURE.findall(token.content))
+            kind, *_ = token.info.split() or ["ipython" if token.content.startswith("%") else "console"]
+            yield Part(kind, token.content, line + 2)
         breaks = 0
         for child in token.children or ():
             breaks += child.type in ("softbreak", "hardbreak")
-            at = line + breaks + 1
             if child.type == "code_inline":
-                yield Part("span", child.content, at)
-            elif child.type == "link_open":
-                yield Part("link", str(child.attrs["href"]), at)
-            elif child.type == "image":
-                yield Part("picture", str(child.attrs["src"]), at)
+                yield Part("span", child.content, line + breaks + 1)
 
 
 def _check_cells(text: str) -> None:
@@ -156,30 +142,7 @@ def _check_span(text: str) -> None:
         _check_shell(text)
 
 
-def _check_target(page: Path, address: str) -> None:
-    """Check that the file and the heading exist that a link or a picture leads to."""
-    if re.match(r"[a-z]+:", address):
-        return
-    name, _, anchor = address.partition("#")
-    target = (page.parent / name).resolve() if name else page
-    if target.is_relative_to(LESSONS) and target.suffix == ".ipynb":
-        target = ROOT / "notebooks" / target.name
-    if not target.exists():
-        raise Problem(f"there is no {name}")
-    if anchor and target.suffix == ".md" and anchor not in _anchors(target):
-        raise Problem(f"{target.name} has no {anchor!r}")
-
-
-@cache
-def _anchors(page: Path) -> set[str]:
-    """Return the labels of a page, and its headings as addresses have them."""
-    text = filled(page.read_text("utf-8"))
-    headings = re.findall(r"^#+ (.*)$", text, re.M)
-    slugs = {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
-    return slugs | set(re.findall(r"^\((.+)\)=$", text, re.M))
-
-
-CHECKS: Mapping[str, Callable[[str], None]] = {
+CHECKS: Mapping[str, Callable[[str], object]] = {
     "{code-cell}": _check_cells, "ipython": _check_cells, "python": _check_python, "span": _check_span,
     "console": _check_shell, "bash": _check_shell, "sh": _check_shell,
 }  # fmt: skip

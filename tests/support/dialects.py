@@ -57,7 +57,7 @@ def _completions_end(
     report = usage(sent, said)
     report["usage"]["prompt_tokens_details"] = {"cached_tokens": cached, "cache_write_tokens": written}
     report["usage"]["completion_tokens_details"] = {"reasoning_tokens": thought}
-    finish = {"stop": "stop", "max_tokens": "length", "refusal": "content_filter"}[why]
+    finish = {"max_tokens": "length", "refusal": "content_filter"}.get(why, why)
     return events(piece("", finish), report)
 
 
@@ -126,7 +126,7 @@ def _anthropic_end(
         "cache_read_input_tokens": cached, "cache_creation_input_tokens": written,
         "output_tokens_details": {"thinking_tokens": thought},
     }  # fmt: skip
-    reason = {"stop": "end_turn"}.get(why, why)
+    reason = {"stop": "end_turn", "tool_calls": "tool_use"}.get(why, why)
     details = {"type": "refusal", "category": "bio", "explanation": "of the rules"} if why == "refusal" else None
     delta = {"stop_reason": reason, "stop_details": details}
     return _named({"type": "message_delta", "delta": delta, "usage": report}, {"type": "message_stop"})
@@ -151,7 +151,7 @@ def _google_end(
         "promptTokenCount": sent, "candidatesTokenCount": said - thought, "thoughtsTokenCount": thought,
         "cachedContentTokenCount": cached, "totalTokenCount": sent + said,
     }  # fmt: skip
-    reason = {"stop": "STOP", "max_tokens": "MAX_TOKENS", "refusal": "SAFETY"}[why]
+    reason = {"max_tokens": "MAX_TOKENS", "refusal": "SAFETY"}.get(why, "STOP")
     last = {"candidates": [{"finishReason": reason, "index": 0}], "usageMetadata": report, "modelVersion": "m"}
     return events(last, end="")
 

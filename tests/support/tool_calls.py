@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
-from dialects import _block, _delta, _named, delta_piece
-from server import events, piece, usage
+from dialects import DIALECTS, _block, _delta, _named, delta_piece
+from server import events
 
 from jupyter_ctx.conversation.messages import ToolSpec
 
@@ -20,7 +21,8 @@ ROWS = ToolSpec(
         "required": ["country"],
     },
 )
-SIGNATURE, REDACTED, ENCRYPTED = "c2lnbmF0dXJl", "cmVkYWN0ZWQ=", "ZW5jcnlwdGVk"
+SIGNATURE, REDACTED, ENCRYPTED = "c2ln", "c2VjcmV0", "ZW5jcnlwdGVk"  # the first two as dialects.py has them
+SENT, SAID = 60, 20  # tokens
 
 
 class Called(NamedTuple):
@@ -46,25 +48,42 @@ def _pieces(text: str) -> list[str]:
     return [text[start : start + size] for start in range(0, len(text), size)]
 
 
-def completions(calls: Sequence[Called], before: str = "", thought: str = "", why: str = "tool_calls") -> str:
-    """Chat Completions, of parallel calls in turns."""
-    deltas: list[dict[str, Any]] = [{"reasoning_content": text} for text in _pieces(thought)]
-    deltas += [{"content": text} for text in _pieces(before)]
-    for number, call in enumerate(calls):
-        head = {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": ""}}
-        deltas.append({"tool_calls": [{"index": number, **head}]})
+def _completions(calls: Sequence[Called]) -> str:
+    """Parallel calls in turns."""
+    heads = [
+        {"index": number, "id": call.id, "type": "function", "function": {"name": call.name, "arguments": ""}}
+        for number, call in enumerate(calls)
+    ]
     parts = [(n, number, text) for number, call in enumerate(calls) for n, text in enumerate(_pieces(call.arguments))]
-    for _, number, text in sorted(parts):
-        deltas.append({"tool_calls": [{"index": number, "function": {"arguments": text}}]})
-    finish = {"max_tokens": "length"}.get(why, why)
-    return events(*map(delta_piece, deltas), piece("", finish), usage(60, 20))
+    more = [{"index": number, "function": {"arguments": text}} for _, number, text in sorted(parts)]
+    return events(*(delta_piece({"tool_calls": [call]}) for call in (*heads, *more)), end="")
 
 
-def responses(calls: Sequence[Called], before: str = "", thought: str = "", why: str = "tool_calls") -> str:
-    """The Responses API: reasoning, a message, and function_call items."""
-    summary = [{"type": "summary_text", "text": thought}]
+def _anthropic(calls: Sequence[Called]) -> str:
+    """``tool_use`` blocks."""
+    blocks = []
+    for number, call in enumerate(calls, 3):
+        blocks += [_block(number, {"type": "tool_use", "id": call.id, "name": call.name, "input": {}})]
+        pieces = ["", *_pieces(call.arguments)]
+        blocks += [_delta(number, {"type": "input_json_delta", "partial_json": text}) for text in pieces]
+    return _named(*blocks)
+
+
+def _google(calls: Sequence[Called], *, signed: bool) -> str:
+    """Whole calls, of which Gemini signs the first where it has thought."""
+    parts: list[dict[str, Any]] = []
+    for number, call in enumerate(calls):
+        made: dict[str, Any] = {"name": call.name, "args": json.loads(call.arguments)}
+        made |= {"id": call.id} if call.id else {}
+        parts.append({"functionCall": made} | ({"thoughtSignature": SIGNATURE} if signed and not number else {}))
+    return events(*({"candidates": [{"content": {"role": "model", "parts": [part]}}]} for part in parts), end="")
+
+
+def _responses(calls: Sequence[Called], before: str, thought: str, *, cut: bool) -> str:
+    """``function_call`` items, and at the end all items once more: reasoning, a message, and the calls."""
     output: list[dict[str, Any]] = []
     if thought:
+        summary = [{"type": "summary_text", "text": thought}]
         output.append({"type": "reasoning", "id": "rs_1", "summary": summary, "encrypted_content": ENCRYPTED})
     if before:
         content = [{"type": "output_text", "text": before, "annotations": []}]
@@ -82,63 +101,29 @@ def responses(calls: Sequence[Called], before: str = "", thought: str = "", why:
         for n, call in enumerate(calls)
         for text in _pieces(call.arguments)
     ]
-    place = {"item_id": "1", "content_index": 0, "sequence_number": 1}
-    shown = [
-        *({**place, "type": "response.reasoning_summary_text.delta", "output_index": 0, "summary_index": 0, "delta": t}
-          for t in _pieces(thought)),
-        *({**place, "type": "response.output_text.delta", "output_index": first - 1, "delta": each}
-          for each in _pieces(before)),
-    ]  # fmt: skip
     done = [{"type": "response.output_item.done", "output_index": n, "item": item} for n, item in enumerate(output)]
-    report = {"input_tokens": 60, "output_tokens": 20, "total_tokens": 80}
-    cut = why == "max_tokens"
-    whole = {"id": "r", "object": "response", "model": "m", "usage": report, "output": [] if cut else output,
+    whole = {"id": "r", "object": "response", "model": "m", "output": [] if cut else output,
+             "usage": {"input_tokens": SENT, "output_tokens": SAID, "total_tokens": SENT + SAID},
              "incomplete_details": {"reason": "max_output_tokens"} if cut else None,
              "tools": [{"type": "function", "name": "rows", "parameters": dict(ROWS.json)}]}  # fmt: skip
     end = {"type": "response.incomplete" if cut else "response.completed", "response": whole}
-    return _named(*shown, *deltas, *done, end)
+    return _named(*deltas, *done, end)
 
 
-def anthropic(calls: Sequence[Called], before: str = "", thought: str = "", why: str = "tool_calls") -> str:
-    """The Messages API: signed thoughts, text, and tool_use blocks."""
-    begun = {"id": "m", "type": "message", "role": "assistant", "model": "m", "content": []}
-    blocks = [{"type": "message_start", "message": {**begun, "usage": {"input_tokens": 60, "output_tokens": 0}}}]
-    if thought:
-        blocks += [
-            _block(0, {"type": "thinking", "thinking": "", "signature": ""}),
-            *(_delta(0, {"type": "thinking_delta", "thinking": text}) for text in _pieces(thought)),
-            _delta(0, {"type": "signature_delta", "signature": SIGNATURE}),
-            _block(1, {"type": "redacted_thinking", "data": REDACTED}),
-        ]
-    blocks += [_block(2, {"type": "text", "text": ""})]
-    blocks += [_delta(2, {"type": "text_delta", "text": text}) for text in _pieces(before)]
-    for number, call in enumerate(calls, 3):
-        blocks += [_block(number, {"type": "tool_use", "id": call.id, "name": call.name, "input": {}})]
-        pieces = ["", *_pieces(call.arguments)]
-        blocks += [_delta(number, {"type": "input_json_delta", "partial_json": text}) for text in pieces]
-    report, reason = {"input_tokens": 60, "output_tokens": 20}, {"tool_calls": "tool_use"}.get(why, why)
-    end = {"type": "message_delta", "delta": {"stop_reason": reason}, "usage": report}
-    return _named(*blocks, end, {"type": "message_stop"})
+def calling(name: str, calls: Sequence[Called], before: str = "", thought: str = "", why: str = "tool_calls") -> str:
+    """A whole answer of this API with calls, behind a thought and text."""
+    dialect = DIALECTS[name]
+    begun = dialect.pieces(_pieces(before), _pieces(thought))
+    if name == "responses":
+        return begun + _responses(calls, before, thought, cut=why == "max_tokens")
+    made = {
+        "completions": _completions, "anthropic": _anthropic, "google": partial(_google, signed=bool(thought)),
+    }[name](calls)  # fmt: skip
+    return begun + made + dialect.end(why=why, sent=SENT, said=SAID)
 
 
-def google(calls: Sequence[Called], before: str = "", thought: str = "", why: str = "tool_calls") -> str:
-    """Gemini, which signs the first of parallel calls and writes whole calls."""
-    parts: list[dict[str, Any]] = [{"text": text, "thought": True} for text in _pieces(thought)]
-    parts += [{"text": text} for text in _pieces(before)]
-    for number, call in enumerate(calls):
-        made: dict[str, Any] = {"name": call.name, "args": json.loads(call.arguments)}
-        made |= {"id": call.id} if call.id else {}
-        parts.append({"functionCall": made} | ({"thoughtSignature": SIGNATURE} if thought and not number else {}))
-    chunks = [{"candidates": [{"content": {"role": "model", "parts": [part]}, "index": 0}]} for part in parts]
-    reason = "MAX_TOKENS" if why == "max_tokens" else "STOP"
-    counts = {"promptTokenCount": 60, "candidatesTokenCount": 20, "totalTokenCount": 80}
-    end = {"candidates": [{"finishReason": reason, "index": 0}], "usageMetadata": counts, "modelVersion": "m"}
-    return events(*chunks, end, end="")
-
-
-CALLING: dict[str, Callable[..., str]] = {
-    "completions": completions, "responses": responses, "anthropic": anthropic, "google": google,
-}  # fmt: skip
+CALLING: dict[str, Callable[..., str]] = {name: partial(calling, name) for name in DIALECTS}
+completions = CALLING["completions"]
 
 
 def carried(name: str, body: dict[str, Any]) -> Carried:

@@ -219,10 +219,7 @@ def test_files_of_text_are_read_in_utf_8(tmp_path: Path, name: str, encoding: st
 def test_a_path_may_begin_at_the_home_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     written(tmp_path, "good.csv", "text\na\n")
-    written(tmp_path, "bad.csv", "text\ncafé\n".encode("cp1252"))
     assert texts_of(read_rows("~/good.csv")) == [{"text": "a"}]
-    with pytest.raises(InvalidRequestError, match=r"bad\.csv: the byte 0xe9"):
-        read_rows("~/bad.csv")
     with pytest.raises(InvalidRequestError, match=r"Did you mean good\.csv"):
         read_rows("~/god.csv")
 
