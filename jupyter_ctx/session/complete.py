@@ -14,7 +14,7 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 from ..context.overflow import Overflow
 from ..context.tokens import READ_WHOLE, estimate_tokens
@@ -38,7 +38,7 @@ from ..providers.error_mapping import TOO_LATE
 from ..runtime.interrupts import interruptible, uninterrupted
 from ..runtime.redaction import KeyRedactor
 from ..tools.rounds import OnCall, ToolCaller
-from .plan import RequestPlan, continued, given_up, overflow_error, smaller
+from .plan import RequestPlan, continued, learned, overflow_error, smaller
 
 RETRIES = 2  # requests that are sent after refusals
 NO_ROOM_LEFT = ("max_tokens", "context_window")
@@ -113,9 +113,10 @@ class StreamListener:
         """Return the seconds since the request was sent."""
         return time.monotonic() - self.asked
 
-    def broken(self, why: Literal["interrupted", "cut"]) -> Reply:
-        """Return the reply as far as it came, where nothing more will."""
-        return Reply("".join(self.pieces), None, why, thinking="".join(self.thoughts), seconds=self.seconds)
+    def broken(self, error: BaseException) -> Reply:
+        """Return the reply as far as it came before an error."""
+        thinking = "".join(self.thoughts)
+        return Reply("".join(self.pieces), None, _ended_by(error), thinking=thinking, seconds=self.seconds)
 
 
 def listener_of(on_piece: Any, on_thought: Any) -> StreamListener:
@@ -133,7 +134,6 @@ class Completion(NamedTuple):
     reply: the checked answer, whole or as far as it came; ``None``: nothing came
     replies: what is to be kept and paid, with its model and cost: nothing, one, or all of several requests
     is_truncated: whether the server has read only a part of the prompt
-    is_counted: whether the report counts the whole request and the whole reply
     refusal: the first refusal; ``None`` where the first request was answered
     error: what ended it early, or is wrong with the answer; to be raised once the replies are recorded
     """
@@ -142,7 +142,6 @@ class Completion(NamedTuple):
     reply: Reply | None = None
     replies: tuple[Reply, ...] = ()
     is_truncated: bool = False
-    is_counted: bool = False
     refusal: ContextOverflowError | None = None
     error: BaseException | None = None
 
@@ -152,6 +151,16 @@ class Completion(NamedTuple):
             raise self.error
         assert self.reply is not None
         return self.reply
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether the report counts the whole request and the whole reply, and nothing else."""
+        reply, request = self.reply, self.sent.request
+        if reply is None or reply.usage is None or reply.stop_reason in INCOMPLETE or self.is_truncated:
+            return False
+        is_silent = reply.text and not reply.usage.output_tokens
+        beside = request.schema is not None or request.tools  # which each provider counts its way
+        return not (is_silent or beside or self.sent.again or reply.usage.includes_tools)
 
 
 def complete(
@@ -166,27 +175,65 @@ def complete(
 ) -> Completion:
     """Send the planned request, or after refusals smaller ones, and return what came: whole, cut or interrupted.
 
-    After a refusal less is sent: at most twice, never once text or a thought was shown. With a ``schema`` the answer
-    is parsed, and asked for once more where it does not match: then the tokens, cost and seconds are those of both.
+    After a refusal less is sent: at most twice, never once text or a thought was shown. Functions that the model asks
+    for are called by the ``caller``, and what they return is sent, until it answers. With a ``schema`` the answer is
+    parsed, and asked for once more where it does not match. Tokens, cost and seconds are those of all these requests.
     Whoever records the answer calls this within :func:`uninterrupted`: Ctrl-C ends the wait for the answer, and
     nothing behind it.
 
     ``turn_id`` is the id under which the answer's size is stored, where the answer becomes a turn. ``previous`` is
     the last turn where the request is that turn's with its reply and a new prompt added: then the two reports can be
-    compared. ``caller`` calls the functions that the model asks for, and what they return is sent, until it answers.
+    compared.
     """
-    came = _completed(models, planned, coming, turn_id, previous)
-    if caller is not None:
-        came = _with_calls(models, came, coming, caller)
-    reply = came.reply
-    if schema is None or reply is None or came.error is not None or reply.stop_reason in INCOMPLETE:
-        return came
-    try:
-        return came._replace(reply=parsed_reply(reply, schema))
-    except InvalidAnswerError as error:
-        if reply.stop_reason != "stop":  # asking again does not mend that
-            return came._replace(error=error)
-        return _corrected(models, came, reply, error, coming, schema)
+    came, again = _completed(models, planned, coming, turn_id, previous), list[Message]()
+    rounds, wrong = 0, None
+    while came.error is None and came.reply is not None:
+        reply, stopped, before = came.reply, None, ""
+        if caller is not None and reply.calls and rounds <= caller.rounds:
+            called, stopped = caller.answer(reply, coming.on_call, rounds)
+            again.append(Message("assistant", called.text, round=called))
+            rounds += 1
+        elif schema is None or reply.stop_reason in INCOMPLETE:
+            break
+        else:
+            try:
+                came = came._replace(reply=parsed_reply(reply, schema, is_second=wrong is not None))
+                break
+            except InvalidAnswerError as error:
+                if wrong is not None or reply.stop_reason != "stop":  # asking again does not mend that
+                    return came._replace(error=error)
+                wrong, before = error, BETWEEN
+                again += asked_again(reply.text, wrong)
+        after = Completion(came.sent, error=stopped)
+        if stopped is None:
+            after = _completed(models, continued(came.sent, again), coming.again(before))
+        came = _joined(came, after, again)
+    if wrong is not None and isinstance(came.error, ChatError):
+        wrong.args = (f"{wrong} Asking once more failed: {came.error}",)
+        return came._replace(error=wrong)
+    if caller is not None and came.error is None and came.reply is not None and came.reply.calls:
+        notice = f"The model asked for calls after {caller.rounds} rounds (tool_rounds), which were not made."
+        return came._replace(reply=replace(came.reply, notices=(*came.reply.notices, notice)))
+    return came
+
+
+def _joined(came: Completion, after: Completion, again: Sequence[Message]) -> Completion:
+    """Return what came of requests and of one after them, with what went ``again`` behind its prompt.
+
+    Where nothing came of the last one, the rounds of calls are kept, or the answer that does not match its schema.
+    """
+    reply, error = came.reply, after.error
+    assert reply is not None
+    if after.replies or again[-1].round is not None:
+        reply = billed(reply, after.reply or Reply("", None, _ended_by(error), reply.model))
+    elif error is None:
+        error = ProviderError("the reply broke off")
+    rounds = tuple(replace(each.round, state="") for each in again if each.round is not None)
+    notices = reply.notices if after.sent.again == tuple(again) else (*reply.notices, EARLIER_RESULTS)
+    return Completion(
+        after.sent, replace(reply, rounds=rounds, notices=notices), (*came.replies, *after.replies),
+        after.is_truncated, came.refusal or after.refusal, error,
+    )  # fmt: skip
 
 
 def _completed(
@@ -198,36 +245,31 @@ def _completed(
     try:
         with interruptible():
             coming.on_sent(planned.target.model, "")
-            for retry in range(RETRIES + 1):
+            while came.reply is None:
                 try:
                     came = _streamed(models, came, coming, previous)
-                    break
                 except ContextOverflowError as error:
-                    came = came._replace(refusal=came.refusal or error)
-                    if coming.pieces:
-                        raise
-                    if retry == RETRIES or coming.thoughts:
-                        raise given_up(models, came.sent, error) from None
-                    came = came._replace(sent=smaller(models, came.sent, error))
-                    coming.on_sent(planned.target.model, _sent_again(came, error))
-        came = _learned(models, came, turn_id)
+                    came = came._replace(sent=_less(models, came.sent, coming, error), refusal=came.refusal or error)
+                    lacks = f"without {came.sent.lacks}" if came.sent.lacks else "less"
+                    long = "large" if error.by_bytes else "long"
+                    coming.on_sent(planned.target.model, f"Too {long}; sending again {lacks}")
+        came = _accepted(models, came, turn_id)
         return came._replace(error=_all_thinking(came.sent, came.whole()))
     except BaseException as error:  # whatever it is, the text that came is returned
-        came = came._replace(error=error)
-        if not coming.pieces:
-            return came._replace(reply=None)
-        broken = coming.broken("interrupted" if isinstance(error, KeyboardInterrupt) else "cut")
+        came = came._replace(reply=coming.broken(error) if coming.pieces else None, error=error)
         with uninterrupted():
-            came = _learned(models, came._replace(reply=broken, is_counted=False), turn_id)
-            if isinstance(error, ContextOverflowError):
-                return came._replace(error=given_up(models, came.sent, error, kept=True))
-            return came
+            return _accepted(models, came, turn_id)
 
 
-def _sent_again(came: Completion, refusal: ContextOverflowError) -> str:
-    """Return what a request lacks that is sent after a refusal, while its answer is waited for."""
-    lacks = came.sent.lacks or "as much room for the reply"
-    return f"Too {'large' if refusal.by_bytes else 'long'}; sending again without {lacks}"
+def _less(
+    models: Models, refused: RequestPlan, coming: StreamListener, error: ContextOverflowError
+) -> RequestPlan:  # fmt: skip
+    """Learn from a refusal, and return a smaller request. Raises ContextOverflowError where none is to be sent."""
+    target = learned(models, refused, error)  # for the next cell, too
+    is_last = refused.retry == RETRIES or target.settings.on_overflow == "stop"
+    if is_last or coming.pieces or coming.thoughts:
+        raise overflow_error(replace(refused, target=target), error, kept=bool(coming.pieces)) from None
+    return smaller(refused, target, error)
 
 
 def _streamed(models: Models, came: Completion, coming: StreamListener, previous: Turn | None) -> Completion:
@@ -237,16 +279,16 @@ def _streamed(models: Models, came: Completion, coming: StreamListener, previous
     with closing(paid_stream(models, plan.target, plan.request, plan.tokens)) as stream:
         for item in stream:
             if isinstance(item, Reply):
-                came = _checked(came, replace(item, seconds=coming.seconds), previous if came.refusal is None else None)
-                text = came.whole().text
-                if text.strip() and not "".join(coming.pieces).strip():
-                    coming.take(text)  # it came as thinking
-                return came
+                reply = _checked(plan, replace(item, seconds=coming.seconds))
+                if reply.text.strip() and not "".join(coming.pieces).strip():
+                    coming.take(reply.text)  # it came as thinking
+                is_truncated = _is_truncated(plan, reply.usage, None if came.refusal else previous)
+                return came._replace(reply=reply, is_truncated=is_truncated)
             coming.take(item)
     raise ProviderError("The provider sent no reply.")
 
 
-def _learned(models: Models, came: Completion, turn_id: str | None) -> Completion:
+def _accepted(models: Models, came: Completion, turn_id: str | None) -> Completion:
     """Learn from an answer what it tells of sizes and limits, and return it with its model, to be kept and paid."""
     plan, reply = came.sent, came.reply
     if reply is None or (reply.stop_reason == "cut" and not reply.text):
@@ -260,18 +302,22 @@ def _learned(models: Models, came: Completion, turn_id: str | None) -> Completio
     return came._replace(reply=reply, replies=(reply,))
 
 
+def _ended_by(error: BaseException | None) -> StopReason:
+    return "interrupted" if isinstance(error, KeyboardInterrupt) else "cut"
+
+
 # what a reply really shows
 
 
-def _checked(came: Completion, reply: Reply, previous: Turn | None) -> Completion:
-    """Return what came with a reply, and why that really ended; and whether the server has read the whole prompt.
+def _checked(plan: RequestPlan, reply: Reply) -> Reply:
+    """Return a reply with why it really ended.
 
-    Raises ContextOverflowError where the window ended the reply before its first token: that is a refusal which came
-    as a success.
+    Raises ContextOverflowError where the window ended it before its first token: that is a refusal which came as a
+    success.
     """
-    plan, usage = came.sent, reply.usage
+    usage, window = reply.usage, plan.target.window.tokens
     if reply.stop_reason == "max_tokens" and usage is not None:  # servers say "length", too, where the window ended it
-        window, is_empty = plan.target.window.tokens, not usage.output_tokens and not reply.text
+        is_empty = not usage.output_tokens and not reply.text
         is_full = abs(usage.input_tokens + usage.output_tokens - window) <= 1
         if is_full or (is_empty and usage.input_tokens >= NEAR_THE_EDGE * window):
             reply = replace(reply, stop_reason="context_window")
@@ -282,13 +328,7 @@ def _checked(came: Completion, reply: Reply, previous: Turn | None) -> Completio
     if reply.stop_reason == "stop" and not reply.detail and reply.thinking.strip() and not reply.text.strip():
         usage = usage and replace(usage, reasoning_tokens=0, guessed=False)
         reply = replace(reply, text=reply.thinking, thinking="", usage=usage, notices=(*reply.notices, AS_THINKING))
-    if usage is None:
-        return came._replace(reply=reply)
-    is_truncated = _is_truncated(plan, usage, previous)
-    is_whole = reply.stop_reason not in INCOMPLETE and (usage.output_tokens > 0 or not reply.text)
-    beside = plan.request.schema is not None or plan.request.tools  # which each provider counts its way
-    is_other = beside or plan.again or usage.includes_tools or is_truncated
-    return came._replace(reply=reply, is_truncated=is_truncated, is_counted=is_whole and not is_other)
+    return reply
 
 
 def _all_thinking(plan: RequestPlan, reply: Reply) -> ProviderError | None:
@@ -297,17 +337,15 @@ def _all_thinking(plan: RequestPlan, reply: Reply) -> ProviderError | None:
     tokens = usage.reasoning_tokens or usage.output_tokens if usage is not None else 0
     if reply.text.strip() or reply.stop_reason not in NO_ROOM_LEFT or not (reply.thinking or tokens > UNSAID):
         return None
-    full, room = f"max_tokens {f'{most:,}' if most else 'not set'}", "a larger --max-tokens (max_tokens=N)"
-    if reply.stop_reason == "context_window":
-        full, room = "the window is full", "a shorter conversation (%chat trim N)"
-    is_low = plan.request.effort in ("none", "minimal", "low")
-    lower = "" if is_low else 'with --effort low (effort="low") it thinks less, '
-    text = f"The answer was all thinking ({tokens:,} tokens, {full}): {lower}with {room} it has more room."
-    return ProviderError(text, reply=reply)
+    limit = f"max_tokens {f'{most:,}' if most else 'not set'}"
+    room = "A larger --max-tokens (max_tokens=N), a lower --effort or a shorter conversation leaves more room."
+    return ProviderError(f"The answer was all thinking ({tokens:,} tokens, {limit}). {room}", reply=reply)
 
 
-def _is_truncated(plan: RequestPlan, usage: Usage, previous: Turn | None) -> bool:
-    """Return whether much less was read than was sent."""
+def _is_truncated(plan: RequestPlan, usage: Usage | None, previous: Turn | None) -> bool:
+    """Return whether much less was read than was sent, or hardly more than for the turn before."""
+    if usage is None:
+        return False
     read, meter = usage.input_tokens, plan.target.meter
     if read < READ_WHOLE * plan.tokens:  # else all of it need not be estimated anew
         raw = sum(estimate_tokens(message.text) for message in plan.request.messages)
@@ -391,18 +429,19 @@ def as_answer(schema: Schema | None) -> AnswerSchema | None:
     return None if schema is None else AnswerSchema(schema.name, schema.json)
 
 
-def parsed_reply(reply: Reply, schema: Schema, *more: str) -> Reply:
-    """Return a reply with its parsed value.
+def parsed_reply(reply: Reply, schema: Schema, *, is_second: bool = False) -> Reply:
+    """Return a reply with its parsed value; a second one says so.
 
-    Raises InvalidAnswerError, with the reply, where it does not match; ``more`` is added to the message.
+    Raises InvalidAnswerError, with the reply, where it does not match.
     """
     try:
-        return replace(reply, parsed=schema.parse(reply.text))
+        parsed = replace(reply, parsed=schema.parse(reply.text))
     except InvalidAnswerError as error:
         is_whole = reply.stop_reason == "stop"
-        early = () if is_whole else (f"The answer ended early ({reply.stop_reason}), so its JSON may not be whole.",)
-        message = " ".join((str(error), *early, *more))
-        raise InvalidAnswerError(message, text=error.text, problems=error.problems, reply=reply) from None
+        early = "" if is_whole else f" The answer ended early ({reply.stop_reason}), so its JSON may not be whole."
+        raise InvalidAnswerError(f"{error}{early}", text=error.text, problems=error.problems, reply=reply) from None
+    notice = f"The first answer was not a valid {schema.name}, so it was asked for once more."
+    return replace(parsed, notices=(*parsed.notices, notice)) if is_second else parsed
 
 
 def asked_again(answer: str, wrong: InvalidAnswerError) -> tuple[Message, Message]:
@@ -410,78 +449,3 @@ def asked_again(answer: str, wrong: InvalidAnswerError) -> tuple[Message, Messag
     problems = "\n".join(f"- {problem}" for problem in wrong.problems) or f"- {wrong}"
     request = f"That answer is not valid:\n{problems}\nAnswer again with the whole corrected JSON object alone."
     return Message("assistant", answer.strip() or "{}"), Message("user", request)  # providers refuse empty messages
-
-
-def _corrected(
-    models: Models, first: Completion, invalid: Reply, wrong: InvalidAnswerError, coming: StreamListener, schema: Schema
-) -> Completion:
-    """Ask once more for an answer that does not match its schema, and return what came of both tries."""
-    again = continued(first.sent, (*first.sent.again, *asked_again(invalid.text, wrong)))
-    second = _completed(models, again, coming.again(BETWEEN))
-    error, reply = second.error, invalid
-    if second.replies:
-        reply = replace(billed(invalid, second.replies[-1]), rounds=invalid.rounds)
-    elif error is None:
-        error = ProviderError("the reply broke off")
-    both = first._replace(reply=reply, replies=(*first.replies, *second.replies), error=error)
-    if error is None and reply.stop_reason in INCOMPLETE:
-        return both
-    try:
-        if isinstance(error, ChatError):
-            parsed_reply(invalid, schema, f"Asking once more failed: {error}")  # raises
-        if error is not None:
-            return both
-        notice = f"The first answer was not a valid {schema.name}, so it was asked for once more."
-        reply = parsed_reply(reply, schema, "It was asked for twice.")
-        return both._replace(reply=replace(reply, notices=(*reply.notices, notice)))
-    except InvalidAnswerError as still_wrong:
-        return both._replace(error=still_wrong)
-
-
-# functions that the model calls
-
-
-def _with_calls(models: Models, first: Completion, coming: StreamListener, caller: ToolCaller) -> Completion:
-    """Call the functions that a reply asks for, and send what they return, until the model answers.
-
-    Where something ends that early, the rounds that there were are kept with what came of the last one.
-    """
-    came, rounds, replies, notices = first, list[ToolRound](), [*first.replies], list[str]()
-    while came.error is None and came.reply is not None and came.reply.calls and len(rounds) <= caller.rounds:
-        called, error = caller.answer(came.reply, coming.on_call, len(rounds))
-        rounds.append(called)
-        if error is not None:
-            came = came._replace(reply=None, error=error)
-            break
-        before = came.sent
-        whole, is_too_long = continued(before, _as_messages(rounds)), False
-        if whole.cut.fits or len(rounds) == 1:
-            came = _completed(models, whole, coming.again())
-            is_too_long = isinstance(came.error, ContextOverflowError) and not came.replies
-        if len(rounds) > 1 and (is_too_long or not whole.cut.fits):
-            shorter = continued(before, _as_messages([*(each.shortened() for each in rounds[:-1]), called]))
-            came, notices = _completed(models, shorter, coming.again()), [EARLIER_RESULTS]
-        replies += came.replies
-        if first.refusal is None:
-            first = first._replace(refusal=came.refusal)
-    if not rounds:
-        return first
-    error = came.error
-    why: StopReason = "interrupted" if isinstance(error, KeyboardInterrupt) else "cut"
-    reply = came.reply or Reply("", None, why, replies[-1].model)
-    if reply.calls and error is None:
-        notices.append(f"The model asked for calls after {caller.rounds} rounds (tool_rounds), which were not made.")
-    all_rounds = tuple(replace(each, state="") for each in rounds)
-    earlier = replies[:-1] if came.reply is not None and came.replies else replies
-    reply = replace(billed(*earlier, reply), rounds=all_rounds, notices=(*reply.notices, *notices))
-    if isinstance(error, ContextOverflowError) and not error.by_bytes:
-        error = overflow_error(came.sent, error, kept=True)
-    return first._replace(
-        sent=came.sent, reply=reply, replies=tuple(replies), is_truncated=came.is_truncated, error=error,
-        is_counted=False,
-    )  # fmt: skip
-
-
-def _as_messages(rounds: Sequence[ToolRound]) -> list[Message]:
-    """Return rounds as they follow the prompt."""
-    return [Message("assistant", each.text, round=each) for each in rounds]

@@ -1,12 +1,13 @@
 """From a prompt to a request that fits, and after a refusal to a smaller one.
 
-:func:`plan` decides by what is known. :func:`smaller` lets the models learn from a refusal before.
+:func:`plan` decides by what is known. :func:`learned` lets the models learn from a refusal, and :func:`smaller` plans
+anew by that.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -23,17 +24,12 @@ from ..models.registry import Models
 from ..models.target import Target
 from ..providers.base import Request
 from ..wording import named_turns
-from .view import (
-    Scope,
-    ledger_of,
-    messages_before,
-    scope_at,
-    turn_tokens,
-)
+from .view import Scope, ledger_of, messages_before, scope_at, turn_tokens
 
 OF_BYTES = 0.5  # of the usual goal, after a refusal for bytes, characters or memory
 NOT_MEASURED = RequestSize(Ledger(), 0, 0, 0)
 NOT_DECIDED = Cut()
+PROMPT, SYSTEM_PROMPT = "this prompt", "the system prompt"  # as parts of a request are named
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,34 +39,32 @@ class RequestPlan:
     message: the new message
     target: where it goes
     past: the conversation that it continues
-    scope: what of that may stand before it
+    allowed: what of that may stand before it
+    scope: the same, less what was shortened or left out of it to make room
     first: the position of the turn at which the view begins if nothing more is left out
     lasting: whether later requests go on from this one: not for one cell's own model, nor where nothing is recorded
     apart: whether the request has settings of its own that decide what fits
     size: what it takes if nothing more is left out, with the sizes of all turns
     cut: what is left out, by what means room was made, and where the view begins
-    lacks_summary: whether there was no room for the summary
     again: what follows the new message: rounds of calls, an answer that does not match its schema, and what is wrong
     with that
     retry: how many refusals came before
     counted: tokens of the whole request as the provider counted them, where it was asked
-    first_whole: the position before which results of functions were shortened already
     """
 
     message: Message
     target: Target
     past: Conversation
+    allowed: Scope
     scope: Scope
     first: int
     lasting: bool = False
     apart: bool = False
     size: RequestSize = NOT_MEASURED
     cut: Cut = NOT_DECIDED
-    lacks_summary: bool = False
     again: tuple[Message, ...] = ()
     retry: int = 0
     counted: int | None = None
-    first_whole: int = 0
 
     @cached_property
     def tokens(self) -> float:
@@ -85,8 +79,8 @@ class RequestPlan:
     @property
     def lacks(self) -> str:
         """What is left out, in words; empty: nothing."""
-        parts = [named_turns(self.gone)] if self.gone else []
-        return " and ".join([*parts, *(["the summary"] if self.lacks_summary else [])])
+        turns = [named_turns(self.gone)] if self.gone else []
+        return " and ".join([*turns, *(["the summary"] if self.scope.summary is not self.allowed.summary else [])])
 
     @cached_property
     def view(self) -> tuple[list[TurnSlot], list[TurnSlot]]:
@@ -101,8 +95,6 @@ class RequestPlan:
     @cached_property
     def turns(self) -> list[Turn]:
         """The turns that it carries, as it carries them."""
-        if not self.scope.shortened:
-            return [place.turn for place in self.places]
         return [self.scope.turn(self.past, place) for place in self.places]
 
     @cached_property
@@ -133,10 +125,10 @@ class RequestPlan:
         for turn in self.turns if guessed else ():
             if not meter.counted(turn.id):
                 guesses[turn.id] = Guess(turn_tokens(turn, meter), turn.prompt, turn.answered)
-        files = file_tokens(self.message.attachments, meter.vision) if self.message.attachments else 0.0
         return SentRequest(
             self.scope.fixed, self.message.content, size.fixed + turns, turns - guessed, guesses,
-            lambda: {turn.id: turn_tokens(turn, meter) for turn in self.turns}, files,
+            lambda: {turn.id: turn_tokens(turn, meter) for turn in self.turns},
+            file_tokens(self.message.attachments, meter.vision),
         )  # fmt: skip
 
     def uncut(self) -> RequestPlan:
@@ -180,28 +172,35 @@ def continued(planned: RequestPlan, following: Sequence[Message]) -> RequestPlan
     return _fitted(replace(planned, again=tuple(following), retry=0), planned.cut.start)
 
 
-def smaller(models: Models, refused: RequestPlan, error: ContextOverflowError) -> RequestPlan:
-    """Return a request that is strictly smaller than the refused one.
+def learned(models: Models, refused: RequestPlan, error: ContextOverflowError) -> Target:
+    """Return the target with what a refusal shows of its limit: one for bytes shows nothing."""
+    if error.by_bytes:
+        return refused.target
+    output, overflow = refused.request.max_tokens or 0, error.overflow or Overflow()
+    return models.refused(refused.target, Refused(overflow, whole(refused.tokens), output, refused.retry))
 
-    Raises ContextOverflowError where there is none, and where ``on_overflow`` is "stop".
+
+def smaller(refused: RequestPlan, target: Target, error: ContextOverflowError) -> RequestPlan:
+    """Return a request that is strictly smaller than the refused one, for a target that knows what that taught.
+
+    Where only the room for the reply was too large, that alone shrinks. Raises ContextOverflowError where nothing is
+    smaller.
     """
-    if refused.target.settings.on_overflow == "stop":
-        raise given_up(models, refused, error)
-    shorter = _shorter(refused, _learned(models, refused, error), error)
-    if not _sends_less(shorter, refused):
-        raise overflow_error(shorter, error)
-    return replace(shorter, retry=refused.retry + 1)
-
-
-def given_up(
-    models: Models, refused: RequestPlan, error: ContextOverflowError, *, kept: bool = False
-) -> ContextOverflowError:
-    """Learn from a refusal after which nothing more is sent, and return the error that says so.
-
-    ``kept``: text had come, and was recorded.
-    """
-    target = _learned(models, refused, error)  # for the next cell, too
-    return overflow_error(replace(refused, target=target), error, kept=kept)
+    old, size = refused.target, _size_of(refused, error.overflow or Overflow(), target)
+    if size is not None and refused.request.schema is None:
+        old.meter.record_count(refused.sent, size)
+    tokens = size or refused.tokens
+    goal = goal_after_refusal(tokens, target.limit, retry=refused.retry)
+    if error.by_bytes:
+        goal *= OF_BYTES
+    elif target.limit_is_stated and _shorter_reply(old, target) and tokens <= target.limit:
+        goal = float(target.limit)
+    elif refused.retry and not target.limit_is_stated:
+        goal = 1.0  # nobody has said how much fits: the last try sends the least that may be sent
+    for shorter in _shorter(replace(refused, target=target), goal):
+        if _length(shorter) < _length(refused) or _shorter_reply(old, target):
+            return replace(shorter, retry=refused.retry + 1)
+    raise overflow_error(shorter, error)
 
 
 def _basis(
@@ -225,15 +224,14 @@ def _basis(
             if target.meter.fixed(scope.fixed) + turns <= GO_BACK * target.limit:
                 start, shortened = scope.floor, 0
         scope = replace(scope, shortened=shortened)
-    return RequestPlan(message, target, past, scope, start, lasting, apart, first_whole=scope.shortened)
+    return RequestPlan(message, target, past, scope, scope, start, lasting, apart)
 
 
 def _fitted(basis: RequestPlan, start: int, goal: float | None = None) -> RequestPlan:
     """Return the request in a view that begins at ``start`` or later, by the policy of compaction.
 
     Results of functions are shortened before a turn is left out, because an answer says more than the table that it
-    was drawn from: those of all turns but the newest, then its own. Where the prompt fits in no other way, the summary
-    is left out.
+    was drawn from: those of all turns but the newest, then its own.
     """
     planned, scope, first = _decided(basis, start, goal), basis.scope, max(basis.scope.shortened, basis.first)
     may_shorten = basis.target.settings.on_overflow != "stop"
@@ -242,16 +240,14 @@ def _fitted(basis: RequestPlan, start: int, goal: float | None = None) -> Reques
             break
         if any(place.turn.rounds for place in basis.past.places[first:shortened]):
             planned = _decided(replace(basis, scope=replace(scope, shortened=shortened)), start, goal)
-    return planned if planned.cut.fits else _without_summary(planned, start, goal)
+    return planned if planned.cut.fits else _lighter(planned, start, goal)
 
 
 def _decided(basis: RequestPlan, start: int, goal: float | None = None) -> RequestPlan:
     """Return the request with what is left out of it, in a view that begins at ``start`` or later."""
     message, target, scope = basis.message, basis.target, basis.scope
     meter, ledger = target.meter, ledger_of(basis.past, target.meter, scope)
-    asked = meter.message(message.content) + target.beside_tokens
-    if message.attachments:
-        asked += file_tokens(message.attachments, meter.vision)
+    asked = target.message_tokens(message) + target.beside_tokens
     for each in basis.again:
         asked += meter.message(each.text) + file_tokens(each.files, meter.vision)
     fixed = meter.fixed(scope.fixed)
@@ -265,16 +261,32 @@ def _decided(basis: RequestPlan, start: int, goal: float | None = None) -> Reque
     return replace(basis, size=size, cut=cut, counted=None)
 
 
-def _without_summary(full: RequestPlan, start: int, goal: float | None) -> RequestPlan:
-    """Return the request without the summary and the turns it stands for: the prompt goes first."""
+def _lighter(full: RequestPlan, start: int, goal: float | None) -> RequestPlan:
+    """Return the request with less beside its prompt, which goes first; the same where there is nothing to spare.
+
+    The results of its own earlier rounds are shortened. Else the summary is left out, with the turns it stands for.
+    """
     scope, past = full.scope, full.past
+    short = tuple(each if each.round is None else replace(each, round=each.round.shortened()) for each in full.again)
+    again = (*short[:-1], *full.again[-1:])  # the newest results are why it is sent
+    if again != full.again:
+        return _fitted(replace(full, again=again), start, goal)
     if scope.summary is None or full.target.settings.on_overflow == "stop":
         return full
     covered = past.covered_to(scope.covers)
-    basis = replace(full, scope=replace(scope, summary=None), first=max(full.first, covered), lacks_summary=True)
-    shorter = _fitted(basis, max(start, covered), goal)
-    cut = shorter.cut._replace(before=full.cut.before)
-    return replace(shorter, cut=cut)
+    basis = replace(full, scope=replace(scope, summary=None), first=max(full.first, covered))
+    return _fitted(basis, max(start, covered), goal)
+
+
+def _shorter(basis: RequestPlan, goal: float) -> Iterator[RequestPlan]:
+    """Yield requests of about a goal's tokens, each with less than the one before: first that with the most turns."""
+    start, end = basis.cut.start, basis.scope.at
+    shorter = _fitted(basis, start, goal)
+    yield shorter
+    ledger = shorter.size.ledger
+    shorter = _fitted(basis, ledger.last(ledger.count(start, end) - 1, start, end), goal)
+    yield shorter
+    yield _lighter(shorter, start, goal)
 
 
 def _counted(planned: RequestPlan) -> RequestPlan:
@@ -288,45 +300,10 @@ def _counted(planned: RequestPlan) -> RequestPlan:
     return replace(planned, counted=tokens) if shorter.cut.start == planned.cut.start else shorter
 
 
-def _learned(models: Models, refused: RequestPlan, error: ContextOverflowError) -> Target:
-    """Return the target with what a refusal shows of its limit: one for bytes shows nothing."""
-    if error.by_bytes:
-        return refused.target
-    refusal = Refused(
-        error.overflow or Overflow(), whole(refused.tokens), refused.request.max_tokens or 0, refused.retry
-    )
-    return models.refused(refused.target, refusal)
-
-
-def _shorter(refused: RequestPlan, target: Target, error: ContextOverflowError) -> RequestPlan:
-    """Return a request of fewer tokens for ``target``, which knows what the refusal taught; the least if none is.
-
-    Where only the room for the reply was too large, that alone shrinks. Else about the goal's tokens are sent, and at
-    least one turn less, where there is one.
-    """
-    old, size = refused.target, _size_of(refused, error.overflow or Overflow(), target)
-    if size is not None and refused.request.schema is None:
-        old.meter.record_count(refused.sent, size)
-    tokens = size or refused.tokens
-    goal = goal_after_refusal(tokens, target.limit, retry=refused.retry)
-    if error.by_bytes:
-        goal *= OF_BYTES
-    elif target.limit_is_stated and _shorter_reply(old, target) and tokens <= target.limit:
-        goal = float(target.limit)
-    elif refused.retry and not target.limit_is_stated:
-        goal = 1.0  # nobody has said how much fits: the last try sends the least that may be sent
-    basis, start, end = replace(refused, target=target), refused.cut.start, refused.scope.at
-    shorter = _fitted(basis, start, goal)
-    if not _sends_less(shorter, refused):
-        ledger = shorter.size.ledger
-        shorter = _fitted(basis, ledger.last(ledger.count(start, end) - 1, start, end), goal)
-    return shorter if _sends_less(shorter, refused) else _without_summary(shorter, start, goal)
-
-
-def _sends_less(shorter: RequestPlan, refused: RequestPlan) -> bool:
-    """Return whether a request is smaller than the one that was refused, or asks for a shorter reply."""
-    fewer = shorter.scope is not refused.scope or shorter.cut.left_out > refused.cut.left_out
-    return fewer or _shorter_reply(refused.target, shorter.target)
+def _length(planned: RequestPlan) -> int:
+    """Return the characters of a request, and the bytes of its files."""
+    messages = planned.request.messages
+    return sum(len(each.text) + sum(len(file.data) for file in each.files) for each in messages)
 
 
 def _size_of(refused: RequestPlan, overflow: Overflow, target: Target) -> int | None:
@@ -343,63 +320,46 @@ def _shorter_reply(old: Target, new: Target) -> bool:
     return old.max_tokens is not None and new.max_tokens is not None and new.max_tokens < old.max_tokens
 
 
-# the errors where none fits
+# the error where none fits
 
 
 def overflow_error(
     plan: RequestPlan, refusal: ContextOverflowError | None = None, *, kept: bool = False
 ) -> ContextOverflowError:
     """Return the error for a request that does not fit, with figures and remedy; ``kept``: text was recorded."""
-    overflow, by_bytes = (refusal.overflow or Overflow(), refusal.by_bytes) if refusal is not None else (None, False)
-    stated = overflow.input_tokens if overflow else None
+    target, limit, largest = plan.target, plan.target.limit, _largest(plan)
+    overflow = refusal.overflow or Overflow() if refusal is not None else None
+    stated = overflow.input_tokens if overflow is not None else None
     used = whole(plan.tokens) if stated is None else stated
-    largest = _largest(plan)
-    what, remedy = _figures(plan, overflow, used), _remedy(plan, used, largest)
-    if by_bytes:
-        what, remedy = f"{plan.target.model}: {str(refusal).rstrip('.')}", "Send a smaller file, or less text."
-    parts = ", ".join(f"{name} ({tokens:,})" for name, tokens in largest)
-    recorded = "What came is kept, marked as cut" if kept else "Nothing was recorded"
-    return ContextOverflowError(
-        f"{what}. Largest parts: {parts}. {recorded}. {remedy}",
-        used=used, limit=plan.target.limit, largest=largest, prompt=plan.message.content, overflow=overflow,
-        by_bytes=by_bytes,
-    )  # fmt: skip
-
-
-def _figures(plan: RequestPlan, overflow: Overflow | None, used: int) -> str:
-    """Return what does not fit: because of a setting, of the margin for estimates alone, or as it is."""
-    target, cut, limit = plan.target, plan.cut, plan.target.limit
-    window = f"window {target.window.tokens:,} {target.window.origin}"
-    holds = f"do not fit: {target.model} takes {limit:,} ({window}, {target.reserve:,} kept for the reply)"
-    if overflow is not None:
-        if overflow.input_tokens is None and (target.window.refused or used <= limit):
-            return f"the provider refused about {used:,} tokens as too many and gave no limit"
-        return f"{'' if overflow.input_tokens else 'about '}{used:,} tokens {holds}"
-    if cut.reasons and not cut.too_large:
-        return f"the request, with about {used:,} tokens, is more than {' and '.join(cut.reasons)} allows"
+    size, window = f"{'about ' if stated is None else ''}{used:,} tokens", target.window
     margin = f" and a margin of {100 * MARGIN:.0f} % for estimates" if used <= limit else ""
-    return f"about {used:,} tokens{margin} {holds}"
+    room = f"window {window.tokens:,} {window.origin}, {target.reserve:,} kept for the reply"
+    what = f"{size}{margin} do not fit: {target.model} takes {limit:,} ({room})"
+    if overflow is None and plan.cut.reasons and not plan.cut.too_large:
+        what = f"{size} are more than {' and '.join(plan.cut.reasons)} allows"
+    name = largest[0][0] if largest else ""
+    make_room = "Make room with %chat summarise, trim N or clear, or shorten"
+    shorten = make_room if plan.places and target.settings.on_overflow == "stop" else "Shorten"
+    remedy = f"{shorten} {name if name == SYSTEM_PROMPT else PROMPT}, or ask a model with a larger window (-m)."
+    if name.startswith("pinned"):
+        remedy = f"Take a pin off with %chat unpin {name.split()[-1]}."
+    if refusal is not None and refusal.by_bytes:
+        what, remedy = f"{target.model}: {str(refusal).rstrip('.')}", "Send a smaller file, or less text."
+    parts = ", ".join(f"{part} ({tokens:,})" for part, tokens in largest)
+    recorded = "What came is kept, marked as cut" if kept or plan.again else "Nothing was recorded"
+    return ContextOverflowError(
+        f"{what}. Largest parts: {parts}. {recorded}. {remedy}", used=used, limit=limit, largest=largest,
+        prompt=plan.message.content, overflow=overflow, by_bytes=refusal is not None and refusal.by_bytes,
+    )  # fmt: skip
 
 
 def _largest(plan: RequestPlan) -> tuple[tuple[str, int], ...]:
     """Return the three largest parts with their tokens."""
     meter, fixed = plan.target.meter, plan.scope.fixed
-    parts = [("this prompt", plan.size.prompt)]
-    parts += [("the system prompt", meter.message(fixed.system)), ("the summary", meter.message(fixed.summary))]
+    parts = [(PROMPT, plan.size.prompt), (SYSTEM_PROMPT, meter.message(fixed.system))]
+    parts += [("the summary", meter.message(fixed.summary))]
     for place, turn in zip(plan.places, plan.turns, strict=True):
         kind = "pinned turn" if place.pinned else "turn"
         parts.append((f"{kind} {plan.past.index(place.id) + 1}", turn_tokens(turn, meter)))
     ordered = sorted(parts, key=lambda part: -part[1])
     return tuple((name, round(tokens)) for name, tokens in ordered[:3] if tokens)
-
-
-def _remedy(plan: RequestPlan, used: int, largest: tuple[tuple[str, int], ...]) -> str:
-    """Return what the user can do so that the request is sent."""
-    settings, name = plan.target.settings, largest[0][0] if largest else ""
-    without_turns = used - plan.size.ledger.between(plan.cut.start, plan.scope.at)
-    if settings.on_overflow == "stop" and without_turns <= plan.target.limit:
-        return "Make room with %chat summarise, trim N or clear; on_overflow=stop leaves that to you."
-    if name.startswith("pinned"):
-        return f"Take a pin off with %chat unpin {name.split()[-1]}."
-    longest = name if name.startswith("the system") else "this prompt"
-    return f"Shorten {longest}, or ask a model with a larger window (-m)."

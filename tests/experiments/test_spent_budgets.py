@@ -84,7 +84,7 @@ def test_a_run_whose_answers_are_all_thinking_ends_after_three_and_counts_them(t
     with thinking_where(lambda request: request["max_tokens"] == 50) as (url, seen):
         ask = partial(PRICED, ROWS, base_url=url, store=store, concurrency=1)
         run = ask(max_tokens=50)
-        with pytest.raises(ChatError, match=r"50 tokens, max_tokens 50.*--effort low.*asks only the other 37"):
+        with pytest.raises(ChatError, match=r"50 tokens, max_tokens 50.*--effort.*asks only the other 37"):
             run.result(30)
         assert 3 <= len(seen) <= 4
         assert run.cost == pytest.approx(len(seen) * (10 + 500) / 1e6)

@@ -251,15 +251,10 @@ def test_a_judge_whose_temperature_is_refused_judges_all_the_same() -> None:
     assert "verdict" in result.problems[0]  # the model says neither yes nor no, but it was asked
 
 
-def test_the_remedy_for_an_answer_that_is_all_thinking_names_what_would_help() -> None:
+def test_the_error_of_an_answer_that_is_all_thinking_names_what_would_help() -> None:
     thought = events(*(piece("", reasoning_content="Hm.") for _ in range(2)), piece("", "length"), usage(9, 50))
-    with serve(thought) as (url, _):
-        for effort, remedy in (("high", True), ("low", False)):
-            chat = Chat("deepseek-v4-pro", base_url=url, effort=effort, max_tokens=50)
-            with pytest.raises(ProviderError, match="all thinking") as caught:
-                chat.send("x")
-            assert ("--effort low" in str(caught.value)) is remedy
-            assert "--max-tokens" in str(caught.value)
+    with serve(thought) as (url, _), pytest.raises(ProviderError, match=r"all thinking.*--max-tokens.*--effort"):
+        Chat("deepseek-v4-pro", base_url=url, effort="high", max_tokens=50).send("x")
 
 
 def test_a_level_that_is_off_is_told_from_the_level_none() -> None:
