@@ -141,7 +141,7 @@ class Chat:
         coming = listener_of(on_piece, on_thought)
         asked = self._prompt(prompt, attachments, schema, tools, options)
         reply = send_prompt(self.session, asked, coming)
-        lines = left_out(self.session, asked.attachments, asked.options)
+        lines = left_out(asked.attachments)
         return replace(reply, notices=(*reply.notices, *lines, *self.session.notices()))
 
     def preview(

@@ -62,7 +62,7 @@ def request_html(view: View) -> str:
 
 def _row(part: ViewPart) -> str:
     """Return a message with its turn, its size and, beside a prompt, what can be done to the turn."""
-    beginning = first_words(part.text[: part.typed])
+    beginning = part.beginning
     with_it = f" · with {part.attached}" if part.attached and not part.parts else ""
     head = text_html(beginning + with_it)
     if beginning != part.text:

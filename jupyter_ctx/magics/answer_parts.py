@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from IPython.lib.pretty import pretty
 
+from ..attachments.attached import Attached
 from ..chat import Chat
 from ..config.settings import typed_value
 from ..context.vision import image_size
@@ -35,7 +36,7 @@ from ..errors import ChatError
 from ..providers.base import Reply
 from ..providers.lookup import is_self_hosted
 from ..runtime.frontend import Where
-from ..session.attaching import Along
+from ..session.attaching import along_line
 from ..session.complete import StreamListener
 from ..session.preview import TableWithParts
 from ..session.view import PART_MARK
@@ -65,11 +66,11 @@ def attachment_summary(name: str, text: str, files: Sequence[Attachment], more: 
     return AttachmentSummary(name, "" if only_names else text, tuple(filter(None, map(thumbnail, files))), more)
 
 
-def along_bundle(along: Along, *, plain: bool) -> dict[str, str]:
+def along_bundle(along: Sequence[Attached], *, plain: bool) -> dict[str, str]:
     """Return what goes with a prompt, as it is shown above the answer; ``plain``: as plain text alone."""
-    shown = [(part, () if plain else part.files) for part in along.parts]
+    shown = [(part, () if plain else part.files) for part in along]
     parts = [attachment_summary(part.name, part.text, files, part.more) for part, files in shown]
-    return summary_bundle(along.line, parts, plain=plain)
+    return summary_bundle(along_line(along), parts, plain=plain)
 
 
 def call_line(call: ToolCall) -> str:

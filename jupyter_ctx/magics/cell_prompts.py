@@ -16,14 +16,13 @@ from ..errors import ChatInterrupted, InvalidRequestError
 from ..runtime.frontend import Where, is_replay
 from ..session.attaching import (
     ABOUT_TOKENS,
-    Along,
     attachment_of,
     attachment_of_error,
-    attachment_sizes,
     attachments_of_cells,
+    with_tokens,
 )
 from ..session.prompt import FromStore, Prompt
-from ..session.send import stopped
+from ..session.send import STOPPED_EARLY
 from ..template.filling import fill, unspaced
 from .line_options import settings_of
 from .output_recorder import OutputRecorder, last_failure
@@ -50,11 +49,11 @@ Tell = Callable[..., None]
 
 
 class CellPrompt(NamedTuple):
-    """A prompt, the lines that say what was filled in and left out, and what goes with it."""
+    """A prompt, the lines that say what was filled in and left out, and what goes with it, with its tokens."""
 
     prompt: Prompt
     lines: tuple[str, ...]
-    along: Along
+    along: Sequence[Attached]
 
 
 class CellPrompts:
@@ -74,9 +73,9 @@ class CellPrompts:
                     text = fill(text, names, redactor, partial(tell, verb="Reading"))
             attached = tuple(dict.fromkeys(self._attached(chat, options, place, tell, notes)))
         except KeyboardInterrupt:
-            raise ChatInterrupted(stopped((), record=True)) from None
+            raise ChatInterrupted(STOPPED_EARLY) from None
         prompt = self._prompt(chat, options, text, attached, place)
-        along = attachment_sizes(chat.session, attached, **settings_of(options))
+        along = with_tokens(chat.session, attached, prompt.options)
         notices = (line for part in attached for line in part.notices)
         return CellPrompt(prompt, (*notes, *notices), along)
 

@@ -124,7 +124,7 @@ class ChatCells:
         above += asked.lines
         before, reply = chat.conversation.length, None
         try:
-            if asked.along.parts:  # in an output that no update of the answer repeats
+            if asked.along:  # in an output that no update of the answer repeats
                 is_plain = options.plain or place.kind == "terminal"
                 display(along_bundle(asked.along, plain=is_plain), raw=True, display_id=True)
             if columns is None:

@@ -8,30 +8,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 from .. import wording as words
 from ..context.compaction import trim as trim_by_size
 from ..context.context_info import Plan
-from ..conversation.events import (
-    Added,
-    Chosen,
-    Cleared,
-    Event,
-    Excluded,
-    IncludedAll,
-    Kept,
-    MemorySet,
-    Offered,
-    Picked,
-    Pinned,
-    Redone,
-    Summarized,
-    SystemSet,
-    Trimmed,
-    TurnAdded,
-    Undone,
-)
+from ..conversation import events
+from ..conversation.events import Added, Event, TurnAdded
 from ..conversation.messages import Alternative, Summary, Turn
 from ..conversation.places import TurnSlot
 from ..conversation.text_safety import checked
@@ -43,27 +26,20 @@ from ..shown_as import mimebundle
 from .plan import RequestPlan
 from .prompt import memory_path, memory_text, prompt_text
 from .session import Session
-from .summarizer import (
-    NO_MORE_TURNS,
-    NOT_ONE_TURN,
-    Method,
-    SummaryDraft,
-    draft_summary,
-    summary_plan,
-)
+from .summarizer import NO_MORE_TURNS, NOT_ONE_TURN, Method, SummaryDraft, draft_summary, summary_plan
 
+LEAVE_OUT = "leave out "
 MAX_NAMED = 40  # characters of a prompt that names its turn
 MARKS_DONE = {(True, True): "pinned", (True, False): "unpinned", (False, True): "excluded", (False, False): "included"}
 
 
 class Change(NamedTuple):
-    """What an action did: ``before`` and ``after`` are tokens of the next request; ``note`` is a further sentence."""
+    """What an action did; ``before`` and ``after`` are tokens of the next request."""
 
     text: str
     changed: bool = True
     before: int = 0
     after: int = 0
-    note: str = ""
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
         return mimebundle(self, include, exclude)
@@ -74,20 +50,19 @@ class Change(NamedTuple):
     def __str__(self) -> str:
         moved = self.changed and self.before != self.after
         text = self.text.rstrip(".")
-        line = f"{text} ({self.before:,} → {self.after:,} tokens)." if moved else f"{text}."
-        return f"{line} {self.note}".rstrip()
+        return f"{text} ({self.before:,} → {self.after:,} tokens)." if moved else f"{text}."
 
 
 def _unchanged(text: str) -> Change:
     return Change(text, changed=False)
 
 
-def _apply(session: Session, event: Event, text: str, note: str = "") -> Change:
+def _apply(session: Session, event: Event, text: str) -> Change:
     """Record an event, and return what it did to the size of the next request."""
     before = _used(session)
     with uninterrupted():
         session.record(event)
-    return Change(text, True, before, _used(session), note)
+    return Change(text, True, before, _used(session))
 
 
 def _used(session: Session) -> int:
@@ -105,7 +80,7 @@ def plans(session: Session) -> dict[str, Plan]:
     clears = Plan(f"begin anew without {words.turns(info.turns)}", before=info.used, after=clear_to)
     return {
         "summarise": summary_plan(now.plan, info.used),
-        "trim": _cut_to(now.plan, None)[0],
+        "trim": _cut_to(now.plan)[0],
         "clear": clears if info.turns else nothing,
         "undo": Plan(f"take back {_last(session)}") if info.undo else Plan("nothing was done yet", possible=False),
         "redo": Plan(f"repeat the {info.redo}") if info.redo else Plan("nothing was undone", possible=False),
@@ -123,25 +98,21 @@ def trim_turns(session: Session, turns: int | None) -> Change:
     plan, cut = _cut_to(planned, turns)
     if not plan.possible:
         return _unchanged(f"Nothing to trim: {plan.text}")
-    places, gone = planned.past.places, planned.scope.loose(planned.past, planned.first, cut)
+    places = planned.past.places
     first = places[cut].id if cut < len(places) else None  # ``None``: no turn stays in view
-    return _apply(session, Trimmed(first), f"Left out {words.named_turns(gone)}")
+    return _apply(session, events.Trimmed(first), f"Left out {plan.text.removeprefix(LEAVE_OUT)}")
 
 
-def _cut_to(planned: RequestPlan, turns: int | None) -> tuple[Plan, int]:
+def _cut_to(planned: RequestPlan, turns: int | None = None) -> tuple[Plan, int]:
     """Return what a trim would do now, and the position of the first turn that stays in view."""
-    past, start, end, now = planned.past, planned.first, planned.scope.at, planned.size
+    start, end, now = planned.first, planned.scope.at, planned.size
     cut = now.ledger.last(turns, start, end) if turns is not None else trim_by_size(now, planned.target.settings)
     if cut is not None and now.ledger.count(start, cut):
-        gone = words.named_turns(planned.scope.loose(past, start, cut))
+        gone = words.named_turns(planned.scope.loose(planned.past, start, cut))
         before, after = round(now.tokens_from(start)), round(now.tokens_from(cut))
-        return Plan(f"leave out {gone}", before=before, after=after), cut
-    why = NO_MORE_TURNS if turns is not None else "the request is as near to 60 % of the limit as whole turns can be"
-    if not past.places:
-        why = NOT_ONE_TURN
-    elif cut is None:
-        why = "the request is below 60 % of the limit"
-    return Plan(why, possible=False), start
+        return Plan(f"{LEAVE_OUT}{gone}", before=before, after=after), cut
+    why = NO_MORE_TURNS if turns is not None else "the request is below 60 % of the limit, or as near as turns can be"
+    return Plan(why if planned.past.places else NOT_ONE_TURN, possible=False), start
 
 
 def summarize(
@@ -157,8 +128,6 @@ def summarize(
         check_whole_number("turns", turns)
     if method not in (None, *get_args(Method)):
         raise InvalidRequestError(f"method is {method!r}: it must be 'extractive', 'model' or None.")
-    if not isinstance(instructions, str | None):
-        raise InvalidRequestError(f"instructions is {instructions!r}: it must be text.")
     if instructions and method == "extractive":
         raise InvalidRequestError(
             "An extractive summary consists of your own lines and takes no instructions: leave one of them out."
@@ -168,7 +137,9 @@ def summarize(
         session.notebook.seen.add(stored.id)
         text, now = "The summary is stored; nothing was sent", session.conversation
         is_out = now.summary is None and stored.covers <= {place.turn.id for place in now.places}
-        return _apply(session, Summarized(stored), text) if is_out and not session.is_behind else _unchanged(text)
+        return (
+            _apply(session, events.Summarized(stored), text) if is_out and not session.is_behind else _unchanged(text)
+        )
     draft = draft_summary(session, method, instructions, stopper, turns)
     return keep_summary(session, draft._replace(summary=draft.summary and replace(draft.summary, by=by)))
 
@@ -177,7 +148,7 @@ def _stored_summary(session: Session, by: str) -> Summary | None:
     """Return the summary that a cell asked for before this kernel, where its turns have no other answers now."""
     cell = by.rpartition(" ")[0]
     for past in session.pasts_of(cell) if cell else ():
-        summary = next((event.summary for event in past.newest(Summarized) if event.summary.by == by), None)
+        summary = next((event.summary for event in past.newest(events.Summarized) if event.summary.by == by), None)
         if summary is not None:
             before = past.before(summary.id)
             covered = [place for place in before.places if place.turn.id in summary.covers] if before else []
@@ -190,8 +161,8 @@ def keep_summary(session: Session, draft: SummaryDraft, automatic: Literal["afte
     """Record a summary that was drafted, where there is one."""
     if draft.summary is None:
         unchanged = draft.failed and automatic is None  # what was sent may lack turns all the same
-        return _unchanged(draft.text)._replace(note="The conversation is as it was." if unchanged else "")
-    return _apply(session, Summarized(draft.summary, automatic), draft.text)
+        return _unchanged(f"{draft.text}. The conversation is as it was" if unchanged else draft.text)
+    return _apply(session, events.Summarized(draft.summary, automatic), draft.text)
 
 
 def clear(session: Session) -> Change:
@@ -200,7 +171,7 @@ def clear(session: Session) -> Change:
     count = len(session.conversation.places)
     if not count:
         return _unchanged(f"Nothing to clear: {NOT_ONE_TURN}")
-    return _apply(session, Cleared(), f"Cleared {words.turns(count)}")
+    return _apply(session, events.Cleared(), f"Cleared {words.turns(count)}")
 
 
 def include_all(session: Session) -> Change:
@@ -209,7 +180,7 @@ def include_all(session: Session) -> Change:
     excluded = any(place.excluded or place.shortened for place in past.places)
     if not past.trimmed_to and not excluded and not session.snapshot().info.left_out:
         return _unchanged("Nothing to include: no turn is left out")
-    return _apply(session, IncludedAll(), "Included all turns")
+    return _apply(session, events.IncludedAll(), "Included all turns")
 
 
 def mark(session: Session, numbers: Sequence[int], *, pinned: bool, on: bool) -> Change:
@@ -219,7 +190,7 @@ def mark(session: Session, numbers: Sequence[int], *, pinned: bool, on: bool) ->
     done, named = MARKS_DONE[pinned, on], _named(session, places)
     if not changed:
         return _unchanged(f"Nothing to do: {named} {'are' if len(places) > 1 else 'is'} {done} already")
-    event = Pinned(changed, on) if pinned else Excluded(changed, on)
+    event = events.Pinned(changed, on) if pinned else events.Excluded(changed, on)
     return _apply(session, event, f"{done.capitalize()} {named}")
 
 
@@ -234,31 +205,24 @@ def undo(session: Session) -> Change:
     """Undo the last action, whole."""
     if not session.conversation.undo_label:
         return _unchanged("Nothing to undo")
-    last, turn = _last(session), _last_turn(session)
-    is_other = turn is not None and turn.model not in ("", session.model_of({}))
-    note = f"The model stays {session.model_of({})}: undo does not change models." if is_other else ""
-    return _apply(session, Undone(), f"Undid {last}", note)
+    return _apply(session, events.Undone(), f"Undid {_last(session)}")
 
 
 def redo(session: Session) -> Change:
     """Redo the action that was last undone."""
     label = session.conversation.redo_label
-    return _apply(session, Redone(), f"Redid the {label}") if label else _unchanged("Nothing to redo")
+    return _apply(session, events.Redone(), f"Redid the {label}") if label else _unchanged("Nothing to redo")
 
 
 def _last(session: Session) -> str:
-    """Return what undo takes back now, in words; a turn is named."""
-    label, turn = f"the {session.conversation.undo_label}", _last_turn(session)
-    position = next((at for at, each in enumerate(session.conversation.places) if each.turn is turn), None)
-    if turn is None or position is None:
-        return label
-    named = f"turn {position + 1} ({shortened(turn.typed, MAX_NAMED)!r})"
-    return named if label == "the turn" else f"{label} of {named}"
-
-
-def _last_turn(session: Session) -> Turn | None:
-    """Return the turn that undo takes back, or whose earlier answer it restores."""
-    return next((event.turn for event in session.conversation.undo_events if isinstance(event, TurnAdded)), None)
+    """Return what undo takes back now, in words; a turn is named, and one whose earlier answer it restores."""
+    past = session.conversation
+    turn = next((event.turn for event in past.undo_events if isinstance(event, TurnAdded)), None)
+    number = next((number for number, place in enumerate(past.places, 1) if place.turn is turn), None)
+    if turn is None or number is None:
+        return f"the {past.undo_label}"
+    named = f"turn {number} ({shortened(turn.typed, MAX_NAMED)!r})"
+    return named if past.undo_label == "turn" else f"the {past.undo_label} of {named}"
 
 
 # answers
@@ -270,23 +234,23 @@ def pick(session: Session, number: int, version: int) -> Change:
     answer = _answer_at(versions_of(session, number), version, named)
     if answer.record.id == place.turn.id:
         return _unchanged(f"{named} has answer {version} already")
-    return _apply(session, Picked(place.id, answer.record.id), f"{named} has answer {version} again")
+    return _apply(session, events.Picked(place.id, answer.record.id), f"{named} has answer {version} again")
 
 
 def choose_answer(session: Session, number: int, alternatives: str | None = None) -> Change:
     """Make one of several answers, by its number from 1, the turn; ``None``: of those that came last."""
     past = session.conversation
     offered = past.offers.get(alternatives) if alternatives else next(reversed(past.offers.values()), None)
-    seen = session.notebook.seen
-    if offered is None and session.is_behind and any(each.alternatives.id in seen for each in past.newest(Offered)):
-        return _unchanged("The answers above are stored, with the one that was taken")
     if offered is None:
+        seen = session.notebook.seen
+        if session.is_behind and any(each.alternatives.id in seen for each in past.newest(events.Offered)):
+            return _unchanged("The answers above are stored, with the one that was taken")
         raise InvalidRequestError("No answers stand side by side: %%chat -m A -m B asks several models at once.")
     answer = _answer_at(offered.answers, number, "What stands side by side")
     place = past.place_of(offered)
     if place is not None and place.turn.id == answer.record.id:
         return _unchanged(f"Answer {number} is turn {past.index(place.id) + 1} already")
-    change = _apply(session, Chosen(offered.id, answer.record.id), f"Answer {number} ({answer.label}) is taken")
+    change = _apply(session, events.Chosen(offered.id, answer.record.id), f"Answer {number} ({answer.label}) is taken")
     place = past.place_of(offered)
     return change if place is None else change._replace(text=f"{change.text}: turn {past.index(place.id) + 1}")
 
@@ -313,7 +277,9 @@ def set_memory(session: Session, path: str | Path | None) -> Change:
     file = memory_path(folder, path)
     if file is not None:
         memory_text(file)  # raises where it is no text
-    return _apply(session, MemorySet(path), f"{file} joins the system prompt" if file else "No memory file is read")
+    return _apply(
+        session, events.MemorySet(path), f"{file} joins the system prompt" if file else "No memory file is read"
+    )
 
 
 def set_system(session: Session, text: str) -> Change:
@@ -324,7 +290,7 @@ def set_system(session: Session, text: str) -> Change:
     prompt_text(text)  # raises for a file that cannot be read
     if checked(text) == session.own_system:
         return _unchanged("The system prompt is that already")
-    return _apply(session, SystemSet(text), "System prompt set" if text else "System prompt taken away")
+    return _apply(session, events.SystemSet(text), "System prompt set" if text else "System prompt taken away")
 
 
 # turns from elsewhere
@@ -338,24 +304,20 @@ def add(session: Session, added: Added) -> Change:
     if not added.turns and added.system is None:
         return _unchanged("Nothing to add: there are no messages")
     cell, past, seen = here(), session.conversation, session.notebook.seen
-    older, same = past.older(cell.cell, cell.run), _same(session, added, cell)
-    ids = {turn.id for turn in same}
-    there = [place for place in past.of_cell(cell.cell) if place.turn.id in ids]
+    older, same = past.older(cell.cell, cell.run), [turn.id for turn in _same(session, added, cell)]
+    there = [place for place in past.of_cell(cell.cell) if place.turn.id in same]
     if there or (same and session.is_behind):
-        seen.update(ids)
-        session.record(*(Kept(place.id, cell.run or "", cell.execution) for place in there))
-        if added.system is not None and added.system != past.system:
-            return _apply(session, SystemSet(added.system), "System prompt set; this cell's messages are there already")
-        return _unchanged("Nothing to add: this cell added the same before")
-    added = replace(added, turns=tuple(_of_cell(turn, cell) for turn in added.turns))
-    seen.update(turn.id for turn in added.turns)
-    note = f"They replace what this cell added before: {_named(session, older)}." if older else ""
-    return _apply(session, added, f"Added {words.turns(len(added.turns))}", note)
-
-
-def _of_cell(turn: Turn, cell: Where) -> Turn:
-    record = replace(turn.record, cell=cell.cell, run=cell.run, execution=cell.execution, source=cell.source)
-    return replace(turn, record=record)
+        seen.update(same)
+        session.record(*(events.Kept(place.id, cell.run or "", cell.execution) for place in there))
+        if added.system is None or added.system == past.system:
+            return _unchanged("Nothing to add: this cell added the same before")
+        done = "System prompt set; this cell's messages are there already"
+        return _apply(session, events.SystemSet(added.system), done)
+    by: dict[str, Any] = {name: getattr(cell, name) for name in ("cell", "run", "execution", "source")}
+    turns = tuple(replace(turn, record=replace(turn.record, **by)) for turn in added.turns)
+    seen.update(turn.id for turn in turns)
+    replaced = f" in place of {_named(session, older)}, which this cell added before" if older else ""
+    return _apply(session, replace(added, turns=turns), f"Added {words.turns(len(turns))}{replaced}")
 
 
 def _same(session: Session, added: Added, cell: Where) -> Sequence[Turn]:
@@ -363,17 +325,14 @@ def _same(session: Session, added: Added, cell: Where) -> Sequence[Turn]:
 
     What a clear or an undo took out counts as well.
     """
-    seen = session.notebook.seen
-    runs = [[place.turn for place in session.conversation.older(cell.cell, cell.run)]]
-    runs += (
-        [turn for turn in past.last_run(cell.cell, cell.run) if turn.id not in seen]
-        for past in session.pasts_of(cell.cell)
-    )
-    older = next(filter(None, runs), [])
-    if not older or older[0].record.source != cell.source:
-        return ()
+    by, seen = (cell.cell, cell.run), session.notebook.seen
+    older = [place.turn for place in session.conversation.older(*by)]
+    for past in session.pasts_of(cell.cell):
+        if older:
+            break
+        older = [turn for turn in past.last_run(*by) if turn.id not in seen]
     same = older[: len(added.turns)]
-    return same if tuple(same) == added.turns else ()
+    return same if same and same[0].record.source == cell.source and tuple(same) == added.turns else ()
 
 
 # turns by their numbers

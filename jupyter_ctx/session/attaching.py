@@ -7,13 +7,13 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from ..attachments.attached import Attached
 from ..conversation.messages import file_tokens
 from ..errors import ChatInterrupted, InvalidRequestError
 from .prompt import Prompt, attached_parts
-from .send import stopped
+from .send import STOPPED_EARLY
 from .session import Session
 from .stored import room_for, turn_so_far, turns_before
 from .view import CELL_SOURCE, divided
@@ -27,30 +27,16 @@ TOLD_TOKENS = re.compile(r"\babout ([\d,]+) tokens?")
 ABOUT_TOKENS = re.compile(r"\babout (?=[\d,]+ tokens?)")
 
 
-class Along(NamedTuple):
-    """What goes with a prompt: each thing with what is sent of it and its tokens."""
-
-    parts: tuple[Attached, ...] = ()
-
-    @property
-    def line(self) -> str:
-        """All of it in one line; empty: nothing goes along."""
-        cells = [part for part in self.parts if CELL_SOURCE.fullmatch(part.name)]
-        names = [
-            ABOUT_TOKENS.sub("~", part.said) for part in self.parts if len(cells) < MANY_CELLS or part not in cells
-        ]
-        names += [_in_one(cells)] if len(cells) >= MANY_CELLS else []
-        listed = " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
-        return f"With {listed}." if names else ""
-
-
-def _in_one(cells: Sequence[Attached]) -> str:
-    """Return cells of the notebook in words, with their tokens in all."""
-    tokens = sum(int(size.replace(",", "")) for cell in cells for size in TOLD_TOKENS.findall(cell.what))
-    changed = sum(cell.is_changed for cell in cells)
-    shortened = f", {changed} of them shortened" if changed else ""
-    names = [cell.name for cell in cells if cell.name.startswith("In[")] or [cell.name for cell in cells]
-    return f"{len(cells)} cells, {names[0]} to {names[-1]} (~{tokens:,} tokens{shortened})"
+def along_line(parts: Sequence[Attached]) -> str:
+    """Return what goes with a prompt in one line; many cells of the notebook are told together."""
+    cells = [part for part in parts if CELL_SOURCE.fullmatch(part.name)]
+    together = cells if len(cells) >= MANY_CELLS else []
+    names = [ABOUT_TOKENS.sub("~", part.said) for part in parts if part not in together]
+    if together:
+        tokens = sum(int(size.replace(",", "")) for cell in cells for size in TOLD_TOKENS.findall(cell.what))
+        names.append(f"{len(cells)} cells, {cells[0].name} to {cells[-1].name} (~{tokens:,} tokens)")
+    listed = " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
+    return f"With {listed}."
 
 
 def attachment_of(
@@ -114,23 +100,23 @@ def attachments_given(session: Session, given: Any, options: Mapping[str, Any]) 
     """Return paths and values as attached things, files read. Raises InvalidRequestError, and ChatInterrupted."""
     try:
         parts = attached_parts(given, partial(room_for, session, options), session.redactor())
-        attachment_sizes(session, parts, **options)
+        with_tokens(session, parts, options)
         return parts
     except KeyboardInterrupt:
-        raise ChatInterrupted(stopped((), record=True)) from None
+        raise ChatInterrupted(STOPPED_EARLY) from None
 
 
-def attachment_sizes(session: Session, parts: Sequence[Attached], **options: Any) -> Along:
+def with_tokens(session: Session, parts: Sequence[Attached], options: Mapping[str, Any]) -> list[Attached]:
     """Return what goes with a prompt, each with its tokens.
 
     ``options`` are settings for the request. Raises InvalidRequestError where one text alone takes more than the limit,
     and for a file that cannot be sent.
     """
     if not parts:
-        return Along()
+        return []
     target = session.target(options, ask=any(part.files for part in parts))  # a server may say that it reads text only
     target.check_files(file for part in parts for file in part.files)
-    sized = list[Attached]()
+    named = list[Attached]()
     for part in parts:
         tokens = math.ceil(target.meter.tokens(part.text)) if part.text else 0
         if tokens > target.limit:
@@ -139,13 +125,11 @@ def attachment_sizes(session: Session, parts: Sequence[Attached], **options: Any
                 f"{target.limit:,}: attach a part of it; of a DataFrame (-a df), an extract is sent. Nothing was sent."
             )
         whole = f"about {tokens + file_tokens(part.files, target.meter.vision):,} tokens"
-        sized.append(replace(part, what=part.what or whole))
-    return Along(tuple(sized))
+        named.append(replace(part, what=part.what or whole))
+    return named
 
 
-def left_out(session: Session, parts: Sequence[Attached], options: Mapping[str, Any]) -> tuple[str, ...]:
+def left_out(parts: Sequence[Attached]) -> tuple[str, ...]:
     """Return lines about what was left out of attachments, or blanked in them."""
-    blanked = tuple(line for part in parts for line in part.notices)
-    if not any(part.is_changed for part in parts):
-        return blanked
-    return (attachment_sizes(session, parts, **options).line, *blanked)
+    lines = [along_line(parts)] if any(part.is_changed for part in parts) else []
+    return (*lines, *(line for part in parts for line in part.notices))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -37,7 +38,6 @@ class ViewPart(NamedTuple):
     ``stale``: whether its answer was written after an older answer than the one that stands before it now.
     ``share``: its share of the request, 0 where it is left out.
     ``attached``: what goes with it, such as ``df (40 of 12,000 rows), plot.png``; ``tokens`` has that, too.
-    ``typed``: how many characters of ``text`` were typed, where texts that go with it follow; ``None``: all.
     ``parts``: what was typed and each thing that goes with it, or each call of a function and the reply, whose tokens
     sum to its own; none where nothing does.
     """
@@ -51,14 +51,16 @@ class ViewPart(NamedTuple):
     stale: bool = False
     share: float = 0.0
     attached: str = ""
-    typed: int | None = None
     parts: tuple[PromptPart, ...] = ()
 
+    @property
+    def beginning(self) -> str:
+        """The beginning of what was typed or answered, in one line."""
+        return first_words(self.parts[0].text if self.parts and self.role == "user" else self.text)
 
-PART_COLUMNS = ("turn", "role", "text", "tokens", "exact", "stale", "share", "state", "attached")
+
 MAY_BE_CACHED = 600.0  # seconds after which no cache is hoped for whose provider does not say how long it lasts
 OMITTED = 20  # messages that a preview lists of those that are not sent
-VIEW_COLUMNS = ("turn", "role", "text", "tokens", "share", "state")
 
 
 @dataclass(slots=True)
@@ -109,29 +111,26 @@ class View:
 
     def shown(self) -> TableWithParts:
         """Return what is shown: the newest messages that stay out, then all that adds up to the whole."""
-        shown = TableWithParts(VIEW_COLUMNS, self.caption())
-        more, listed = self.omitted[:-OMITTED], self.omitted[-OMITTED:]
-        if more:
-            tokens = f"~{sum(part.tokens for part in more):,}"
-            shown.add(("…", "", f"{len(more):,} messages before these", tokens, "–", "not sent"))
-        for part in listed:
+        shown = TableWithParts(("turn", "role", "text", "tokens", "share", "state"), self.caption())
+        if len(self.omitted) > OMITTED:
+            shown.add(f"{len(self.omitted) - OMITTED:,} messages before these are not sent")
+        for part in self.omitted[-OMITTED:]:
             self._add(shown, part, "–")
-        if listed:
+        if self.omitted:
             shown.add("the request begins here")
         for part in self.messages:
             self._add(shown, part, self._percent(part.tokens))
-        if self.tools:
-            names = first_words(", ".join(tool.name for tool in self.request.tools))
-            shown.add(("", "", f"functions: {names}", f"~{self.tools:,}", self._percent(self.tools), "tools"))
-        if self.template:
-            added = "what the model's server adds to the messages"
-            shown.add(("", "", added, f"~{self.template:,}", self._percent(self.template), "template"))
+        functions = first_words(f"functions: {', '.join(tool.name for tool in self.request.tools)}")
+        beside = ("tools", functions, self.tools), ("template", "what the model's server adds", self.template)
+        for state, text, tokens in beside:
+            if tokens:
+                shown.add(("", "", text, f"~{tokens:,}", self._percent(tokens), state))
         return shown
 
     def _add(self, shown: TableWithParts, part: ViewPart, share: str) -> None:
         """Add a message to what is shown, with its parts."""
         tokens, state = f"{'' if part.exact else '~'}{part.tokens:,}", f"{part.state}{', stale' if part.stale else ''}"
-        shown.add((str(part.turn or ""), part.role, first_words(part.text[: part.typed]), tokens, share, state))
+        shown.add((str(part.turn or ""), part.role, part.beginning, tokens, share, state))
         for each in part.parts:
             shown.add(("", "", each.line, f"~{each.tokens:,}", self._percent(each.tokens), ""), each)
 
@@ -146,7 +145,7 @@ class View:
 
     def to_dataframe(self) -> Any:
         """Return a DataFrame with a row for each message, those that stay out last. Raises MissingDependencyError."""
-        return data_frame((*self.messages, *self.omitted), PART_COLUMNS).astype({"turn": "Int64"})
+        return data_frame((*self.messages, *self.omitted), ViewPart._fields[:-1]).astype({"turn": "Int64"})
 
 
 def preview_of(session: Session, prompt: Prompt) -> View:
@@ -154,39 +153,73 @@ def preview_of(session: Session, prompt: Prompt) -> View:
     said = prompt.said()
     target = session.target(prompt.options, ask=False, prompt=prompt)
     plan = session.plan(said, target, session.system_for(prompt.options), record=prompt.record)
-    price = request_price(
-        session.models, target, plan.tokens, plan.counted or plan.size.with_margin(plan.cut.start),
-        _cached(session, plan),
-        tries=1 if prompt.schema is None else 2,
-    )  # fmt: skip
-    if target.cost_budget is not None and target.is_capped and price.high is not None:
-        worst = worst_case(session.models, target, plan.tokens, plan.request.messages)
-        price = price._replace(high=max(price.high, target.cost_budget.needed(worst or 0.0)))
-    past, scope, meter, text = plan.past, plan.scope, target.meter, plan.message.content
-    total, exact, stale = round(plan.tokens), plan.counted is not None, past.stale()
-    tools = round(target.beside_tokens) if target.tools else 0
-    states, (passed, rest) = part_states(past, scope, plan.cut.start), plan.view
-    before = zip(past.places[: scope.at], states, strict=False)  # a rerun lacks nothing of what comes after its turn
-    turns = {
-        place.id: _both(scope.turn(past, place), number, state, meter, stale=place.id in stale)
-        for number, (place, state) in enumerate(before, 1)
-    }
+    scope, meter, total = plan.scope, target.meter, round(plan.tokens)
     template, system, summary = meter.fixed_parts(scope.fixed)
+    tools, is_counted = round(target.beside_tokens) if target.tools else 0, plan.counted is not None
+    before = (place.id for place in plan.past.places[: scope.at])  # a rerun lacks nothing of what comes after its turn
+    turns = dict(zip(before, turn_messages(plan, plan.cut.start), strict=False))
+    passed, rest = ([part for place in places for part in turns.pop(place.id)] for places in plan.view)
     parts: list[ViewPart] = []
     if scope.fixed.system:
         alone = meter.counted(scope.fixed) and not scope.fixed.summary
         parts.append(ViewPart("system", scope.fixed.system, round(system), "system", exact=alone))
-    parts += [part for place in passed for part in turns.pop(place.id)]
+    parts += passed
     if scope.summary is not None:
-        parts.append(ViewPart("user", scope.summary.text, round(summary), _summary_state(scope.summary, past)))
-    parts += [part for place in rest for part in turns.pop(place.id)]
-    if text:
-        parts.append(_asked(said.turn, plan.size.prompt - tools, "prompt", meter)._replace(exact=exact))
-    messages = tuple(part._replace(share=part.tokens / max(total, 1)) for part in parts)
-    omitted = tuple(part for both in turns.values() for part in both)
+        parts.append(ViewPart("user", scope.summary.text, round(summary), _summary_state(scope.summary, plan.past)))
+    parts += rest
+    if plan.message.content:
+        parts.append(_asked(said.turn, plan.size.prompt - tools, "prompt", meter)._replace(exact=is_counted))
     added = max(0, total - tools - sum(part.tokens for part in parts)) if round(template) else 0
-    exact = exact or (not text and plan.key() == session.counted)
-    return View(messages, omitted, total, exact, plan.request, price, added, tools)
+    return View(
+        messages=tuple(part._replace(share=part.tokens / max(total, 1)) for part in parts),
+        omitted=tuple(part for messages in turns.values() for part in messages),
+        input_tokens=total,
+        exact=is_counted or (not plan.message.content and plan.key() == session.counted),
+        request=plan.request,
+        price=_price_of(session, plan, tries=1 if prompt.schema is None else 2),
+        template=added,
+        tools=tools,
+    )
+
+
+def turn_messages(plan: RequestPlan, start: int) -> Iterator[tuple[ViewPart, ViewPart]]:
+    """Yield every turn's prompt and what answers it, with what becomes of them in a view that begins at ``start``."""
+    past, scope, meter, stale = plan.past, plan.scope, plan.target.meter, plan.past.stale()
+    for number, (place, state) in enumerate(zip(past.places, part_states(past, scope, start), strict=True), 1):
+        turn, is_stale = scope.turn(past, place), place.id in stale
+        asked, said, is_reported = asked_and_answered(turn, meter)
+        calls = answer_parts(turn, said, meter)
+        yield (
+            _asked(turn, asked, state, meter)._replace(turn=number, exact=is_reported, stale=is_stale),
+            ViewPart("assistant", turn.reply, round(said), state, number, is_reported, is_stale, parts=calls),
+        )
+
+
+def _asked(turn: Turn, tokens: float, state: PartStatus, meter: Meter) -> ViewPart:
+    """Return the prompt of a turn."""
+    size = round(tokens)
+    attached, parts = ", ".join(turn.sources), prompt_parts(turn, size, meter)
+    return ViewPart("user", turn.prompt, size, state, attached=attached, parts=parts)
+
+
+def _summary_state(summary: Summary, conversation: Conversation) -> PartStatus:
+    """Return whether a turn that the summary covers has a newer answer by now."""
+    old = any(
+        place.turn.id not in summary.covers and any(version.id in summary.covers for version in place.versions)
+        for place in conversation.places
+    )
+    return "summary of older answers" if old else "summary"
+
+
+def _price_of(session: Session, plan: RequestPlan, tries: int) -> RequestPrice:
+    """Return what a request may cost; where a cap holds, at least what it must have left."""
+    models, target = session.models, plan.target
+    counted = plan.counted or plan.size.with_margin(plan.cut.start)
+    price = request_price(models, target, plan.tokens, counted, _cached(session, plan), tries=tries)
+    if target.cost_budget is not None and target.is_capped and price.high is not None:
+        worst = worst_case(models, target, plan.tokens, plan.request.messages)
+        price = price._replace(high=max(price.high, target.cost_budget.needed(worst or 0.0)))
+    return price
 
 
 def _cached(session: Session, planned: RequestPlan) -> tuple[int, float | None]:
@@ -198,32 +231,6 @@ def _cached(session: Session, planned: RequestPlan) -> tuple[int, float | None]:
     if not usage.cache_read_tokens + usage.cache_write_tokens or session.clock() >= until:
         return 0, None
     return usage.input_tokens, until if documented else None
-
-
-def _asked(turn: Turn, tokens: float, state: PartStatus, meter: Meter) -> ViewPart:
-    """Return the prompt of a turn."""
-    attached, size = ", ".join(turn.sources), round(tokens)
-    parts = prompt_parts(turn, size, meter)
-    return ViewPart("user", turn.prompt, size, state, attached=attached, typed=turn.record.typed, parts=parts)
-
-
-def _both(turn: Turn, number: int, state: PartStatus, meter: Meter, *, stale: bool) -> tuple[ViewPart, ViewPart]:
-    """Return a turn's prompt, and what answers it: calls of functions as parts of the reply."""
-    asked, said, is_reported = asked_and_answered(turn, meter)
-    parts = answer_parts(turn, said, meter)
-    return (
-        _asked(turn, asked, state, meter)._replace(turn=number, exact=is_reported, stale=stale),
-        ViewPart("assistant", turn.reply, round(said), state, number, is_reported, stale, parts=parts),
-    )
-
-
-def _summary_state(summary: Summary, conversation: Conversation) -> PartStatus:
-    """Return whether a turn that the summary covers has a newer answer by now."""
-    old = any(
-        place.turn.id not in summary.covers and any(version.id in summary.covers for version in place.versions)
-        for place in conversation.places
-    )
-    return "summary of older answers" if old else "summary"
 
 
 def _price(price: RequestPrice) -> str:

@@ -22,6 +22,8 @@ from .session import ABOVE, Session
 from .stored import record_of, stored_answer
 from .summarizer import SummaryDraft, draft_summary, writer
 
+STOPPED_EARLY = "stopped before any text came; nothing was recorded."
+MAKE_ROOM = "%chat summarise, trim or clear makes room."
 SUMMARY_FAILURES = 2
 NEARLY_FULL = 0.85  # of the limit: above this, a line says so before the answer
 
@@ -29,27 +31,24 @@ NEARLY_FULL = 0.85  # of the limit: above this, a line says so before the answer
 def send_prompt(session: Session, prompt: Prompt, coming: StreamListener) -> Reply:
     """Send a prompt and record the turn; the reply lacks the notices of the memory file and the store."""
     with asking(session, prompt) as said:
-        is_anew = prompt.new and said.begins_anew(session.conversation)
         reply = stored_answer(session, said, prompt) if prompt.stored and prompt.record else None
         if reply is not None:
             coming.show(reply)
             return reply
-        if is_anew:
+        if said.begins_anew(session.conversation):
             session.begin_anew()
         planned, before = _planned(session, said, prompt, coming)
         fill = planned.tokens / max(1, planned.target.limit)
+        warning = f"With this prompt, {fill_share(fill)} of the limit is used: {MAKE_ROOM}"
         is_nearly_full = prompt.record and fill <= 1 and _is_first_above(session, NEARLY_FULL, fill)
-        share = f"With this prompt, {fill_share(fill)} of the limit is used"
-        warning = f"{share}: %chat summarise, trim or clear makes room." if is_nearly_full else None
-        coming.on_begin(warning)
+        coming.on_begin(warning if is_nearly_full else None)
+        if is_nearly_full and coming.on_begin is nothing:
+            before = [warning, *before]  # a script hears of it only so
         came = _recorded(session, said, prompt, planned, coming)
         try:
-            reply = _with_notices(session, came, coming, before, record=prompt.record)
+            return _with_notices(session, came, coming, before, record=prompt.record)
         except KeyboardInterrupt:
             raise ChatInterrupted("stopped after the answer, which is kept.") from None
-        if warning is None or coming.on_begin is not nothing:
-            return reply
-        return replace(reply, notices=(warning, *reply.notices))  # a script hears of it only so
 
 
 @contextmanager
@@ -64,32 +63,33 @@ def asking(session: Session, prompt: Prompt) -> Iterator[TurnAdded]:
     except ChatInterrupted:
         raise
     except KeyboardInterrupt:  # while a file was read, a model loaded or a summary written
-        raise ChatInterrupted(stopped((), record=prompt.record)) from None
+        raise ChatInterrupted(STOPPED_EARLY) from None
     finally:
         session.notify()
 
 
-def _planned(session: Session, said: TurnAdded, prompt: Prompt, coming: StreamListener) -> tuple[RequestPlan, str]:
+def _planned(
+    session: Session, said: TurnAdded, prompt: Prompt, coming: StreamListener
+) -> tuple[RequestPlan, list[str]]:  # fmt: skip
     """Return the request for a turn, and what to say of a summary that was written for it.
 
     Before anything is left out, a server that reports its window is asked for it anew.
     """
-    options = prompt.options
+    options, record = prompt.options, prompt.record
     coming.on_sent(str(options.get("model") or session.settings.model), "")
     system, target = session.system_for(options), session.target(options, ask=True, prompt=prompt)
-    planned = session.plan(said, target, system, record=prompt.record)
+    planned = session.plan(said, target, system, record=record)
     if planned.cut.start > planned.first:
         session.models.ask_again(target.provider)
-        now = session.target(options, ask=True, prompt=prompt)
-        if now.window != target.window:
-            planned = session.plan(said, now, system, record=prompt.record)
+        target = session.target(options, ask=True, prompt=prompt)
+        planned = session.plan(said, target, system, record=record)
     if planned.cut.means != "summarise before":
-        return planned, ""
+        return planned, []
     draft = _drafted(session, coming)
     if draft.summary is None:
-        return planned, str(Change(draft.text))
-    shorter = session.plan(said, planned.target, system, record=True, summary=draft.summary)
-    return shorter, str(Change(draft.text, before=round(planned.cut.before), after=round(shorter.cut.tokens)))
+        return planned, [str(Change(draft.text))]
+    shorter = session.plan(said, target, system, record=True, summary=draft.summary)
+    return shorter, [str(Change(draft.text, before=round(planned.cut.before), after=round(shorter.cut.tokens)))]
 
 
 def _drafted(session: Session, coming: StreamListener) -> SummaryDraft:
@@ -111,7 +111,7 @@ def _recorded(
     session: Session, said: TurnAdded, prompt: Prompt, planned: RequestPlan, coming: StreamListener
 ) -> Completion:
     """Complete the planned request, and record the turn: whole, or with a flag what came of it. Raises a ChatError."""
-    turn_id, record, came = new_id(), prompt.record, None
+    turn_id, record, came = new_id(), prompt.record, Completion(planned)
     try:
         with uninterrupted():
             came = complete(
@@ -128,8 +128,8 @@ def _recorded(
         error.args = (f"{error} The answer is {'kept' if record else 'not kept'}.",)
         raise
     except KeyboardInterrupt:
-        has_begun = bool(coming.pieces or (came is not None and came.replies))
-        raise ChatInterrupted(stopped(has_begun, record=record)) from None
+        kept = f"the text so far is {'kept' if record else 'shown, not kept'}."
+        raise ChatInterrupted(kept if coming.pieces or came.replies else STOPPED_EARLY) from None
     if reply.stop_reason == "cut":
         is_kept = reply.text or reply.rounds
         left = "What came is kept, marked as cut." if is_kept else "No text had come; nothing was recorded."
@@ -153,40 +153,34 @@ def broke_off(reply: Reply) -> str:
     return f"The reply broke off{f' ({reply.detail})' if reply.detail else ''}."
 
 
-def _with_notices(session: Session, came: Completion, coming: StreamListener, before: str, *, record: bool) -> Reply:
+def _with_notices(
+    session: Session, came: Completion, coming: StreamListener, before: list[str], *, record: bool
+) -> Reply:  # fmt: skip
     """Do what an answer calls for once its turn is recorded, and return it with what is to be said of it.
 
     A server that truncated the prompt is asked for its window anew. What the request left out is summarised as a
     part of the turn, where the policy says so.
     """
-    sent, reply, after = came.sent, came.whole(), ""
+    sent, reply = came.sent, came.whole()
     if came.is_truncated:
         session.models.ask_again(sent.target.provider)
-    if sent.cut.means == "summarise after":
-        after = str(keep_summary(session, _drafted(session, coming), "after"))
+    is_summed_up = sent.cut.means == "summarise after"
+    after = [str(keep_summary(session, _drafted(session, coming), "after"))] if is_summed_up else []
     problems = session.once(*session.models.problems)
     new = [line.text for line in notices_of(came) if not line.once or session.once(line.once)]
-    new += _outdated(session, sent) if record else []
-    return replace(reply, notices=(*reply.notices, *problems, *filter(None, (before, *new, after))))
+    outdated = _outdated(session, sent.scope.at) if record else []
+    return replace(reply, notices=(*reply.notices, *problems, *before, *new, *outdated, *after))
 
 
-def _outdated(session: Session, sent: RequestPlan) -> list[str]:
+def _outdated(session: Session, position: int) -> list[str]:
     """Return a line where later turns answered another version of the turn that was just recorded."""
-    past, position = session.conversation, sent.scope.at
+    past = session.conversation
     later = past.places[position + 1 :]
     stale = past.stale() if later and len(past.places[position].shown) > 1 else ()
     outdated = [number for number, place in enumerate(later, position + 2) if place.id in stale]
     if not outdated:
         return []
-    cells = "their cells" if len(outdated) > 1 else "its cell"
-    return [f"{named_turns(outdated).capitalize()} answered the earlier wording. Run {cells} again to update."]
-
-
-def stopped(has_begun: object, *, record: bool) -> str:
-    """Return what an interrupt has left."""
-    if not has_begun:
-        return "stopped before any text came; nothing was recorded."
-    return "the text so far is kept." if record else "the text so far is shown, not kept."
+    return [f"{named_turns(outdated).capitalize()} answered the earlier wording. Run again to update."]
 
 
 def threshold_notice(session: Session) -> str | None:
@@ -198,9 +192,8 @@ def threshold_notice(session: Session) -> str | None:
     if not _is_first_above(session, HALF, info.fill):
         return None
     session.save()
-    room = "%chat summarise, trim or clear makes room."
-    figure = f"Context {fill_share(info.fill, about=not info.exact)} full: {info.used:,} of {info.limit:,} tokens."
-    return f"{figure} {room}"
+    share = fill_share(info.fill, about=not info.exact)
+    return f"Context {share} full: {info.used:,} of {info.limit:,} tokens. {MAKE_ROOM}"
 
 
 def _is_first_above(session: Session, share: float, fill: float) -> bool:

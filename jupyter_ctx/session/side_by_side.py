@@ -7,14 +7,14 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Protocol
 
 from ..conversation.conversation import Conversation
 from ..conversation.events import Chosen, Kept, Offered, TurnAdded
-from ..conversation.messages import INCOMPLETE, Alternative, Alternatives, TurnRecord, new_id
-from ..errors import ChatError, ChatInterrupted, InvalidRequestError, ProviderError, in_words
+from ..conversation.messages import INCOMPLETE, Alternative, Alternatives, new_id
+from ..errors import ChatError, ChatInterrupted, ProviderError, in_words
 from ..providers.base import Reply, ReplySource
 from ..runtime.interrupts import GRACE_SECONDS, POLL_SECONDS, uninterrupted
 from ..runtime.redaction import Redactor
@@ -24,9 +24,10 @@ from .plan import RequestPlan
 from .prompt import Prompt
 from .send import asking, broke_off
 from .session import Session
-from .stored import answers_as_then, record_of, stored_reply
+from .stored import answers_as_then, earlier_answers, record_of, stored_reply
 
 NOT_BEGUN = "It was stopped before any text came."
+EMPTY = "The reply was empty."
 MOST_AT_A_TIME = 12  # answers at once: more do not fit a page
 
 
@@ -43,7 +44,7 @@ class Candidate:
 
 
 class _Watcher(Protocol):
-    """Who is shown the answers while they come, by column; every call comes from the thread that asks."""
+    """Who is shown the answers while they come, by column from 0; every call comes from the thread that asks."""
 
     def begin(self) -> object: ...
     def sent(self, column: int, model: str, why: str) -> object: ...
@@ -53,47 +54,7 @@ class _Watcher(Protocol):
     def failed(self, column: int, error: str) -> object: ...
 
 
-@dataclass(slots=True, eq=False)
-class _Column:
-    """One column: its number from 0, whom it asks, with which request, and what became of that."""
-
-    number: int
-    asked: Candidate
-    planned: RequestPlan | None = None
-    came: Completion | None = None
-    reply: Reply | None = None
-    error: BaseException | None = None
-    turn_id: str = field(default_factory=new_id)
-
-    @property
-    def answer(self) -> Reply | None:
-        """The answer that is kept, whole or as far as it came."""
-        came = self.came
-        return came.reply if came is not None and came.replies else None
-
-    @property
-    def problem(self) -> str:
-        """What is wrong with the answer, or why there is none, in words and without keys; empty: nothing is."""
-        answer, error = self.answer, self.error
-        if isinstance(error, KeyboardInterrupt):
-            return "Interrupted: the text so far is kept." if answer is not None and answer.text else NOT_BEGUN
-        if error is not None:
-            return in_words(error, Redactor().masked) if isinstance(error, Exception) else type(error).__name__
-        if answer is not None and answer.stop_reason == "refusal":
-            return f"The model refused to answer{f': {answer.detail}' if answer.detail else '.'}"
-        return ""
-
-    def alternative(self, asked: TurnRecord) -> Alternative:
-        """Return what is kept of it."""
-        label, came, answer = self.asked.label, self.came, self.answer
-        if came is None or answer is None or not answer.text.strip():
-            nothing = NOT_BEGUN if answer is None else "The reply was empty."
-            return Alternative(label, error=self.problem or nothing)
-        record = record_of(asked, came.sent, answer, self.turn_id)
-        return Alternative(label, answer.text, answer.thinking, record, problem=self.problem, rounds=answer.rounds)
-
-
-def ask_each(session: Session, prompt: Prompt, columns: Sequence[Candidate], watcher: _Watcher) -> Alternatives:
+def ask_each(session: Session, prompt: Prompt, candidates: Sequence[Candidate], watcher: _Watcher) -> Alternatives:
     """Ask several models, or one several times, at once; the first whole answer is the turn, the others are versions.
 
     A request that fails says so in its column. Where answers are there already, stored for the same requests or handed
@@ -101,142 +62,129 @@ def ask_each(session: Session, prompt: Prompt, columns: Sequence[Candidate], wat
     and ChatInterrupted, which keeps what came.
     """
     with asking(session, prompt) as said:
-        return _SideBySide(session, watcher, prompt, said, columns).answers()
+        watcher.begin()
+        return _SideBySide(session, prompt, said, candidates, watcher).answers()
 
 
 class _SideBySide:
-    """Asks one prompt of several models for a session."""
+    """Asks one prompt of several models for a session; a request and its answer are known by their column."""
 
     def __init__(
-        self, session: Session, watcher: _Watcher, prompt: Prompt, said: TurnAdded, columns: Sequence[Candidate]
+        self, session: Session, prompt: Prompt, said: TurnAdded, candidates: Sequence[Candidate], watcher: _Watcher
     ) -> None:
-        self._session, self._watcher, self._prompt, self._said = session, watcher, prompt, said
-        self._columns = [_Column(number, column) for number, column in enumerate(columns)]
-        self._left = list[_Column]()  # those whose answers still come
+        self._session, self._prompt, self._said = session, prompt, said
+        self._candidates, self._watcher = candidates, watcher
+        self._answers = [Alternative(each.label, error=NOT_BEGUN) for each in candidates]
+        self._ids = [new_id() for _ in candidates]
+        self._errors = list[BaseException]()
+        self._left = dict[int, RequestPlan]()  # requests whose answers still come
         self._news = queue.SimpleQueue[Callable[[], object]]()  # what threads let the one that asks do
         self._is_stopped = False
 
     def answers(self) -> Alternatives:
         """Return the answers, one for each column, and record them."""
-        said, stored = self._said, self._prompt.stored if self._prompt.record else None
-        past, known = self._of_cell() if stored in ("cell", "all") else (None, None)
-        if stored is not None and known is None:
-            known = self._handed()
+        known, past = self._known() if self._prompt.record and self._prompt.stored else (None, None)
         if known is not None:
-            self._watcher.begin()
-            return self._shown(known, past)
-        for column in self._columns:
-            self._plan(column)
-        self._watcher.begin()
+            self._show_again(known, past)
+            return self._checked(known)
         is_interrupted = self._ask()
-        answers = tuple(column.alternative(said.turn.record) for column in self._columns)
-        alternatives = Alternatives(said.turn, answers, said.append, said.new)
-        is_kept = bool(alternatives.turns) and self._prompt.record
+        came = Alternatives(self._said.turn, tuple(self._answers), self._said.append, self._said.new)
+        is_kept = bool(came.turns) and self._prompt.record
         if is_kept:
-            self._keep(alternatives)
+            self._keep(came)
         if is_interrupted:
             raise ChatInterrupted(f"stopped; {'the answers so far are kept' if is_kept else 'nothing was recorded'}.")
-        return self._checked(alternatives)
+        return self._checked(came)
 
-    def _plan(self, column: _Column) -> None:
-        """Plan the request of a column, or keep its error where it cannot be sent."""
-        session, options = self._session, column.asked.options
-        try:
-            target = session.target(options, ask=True, prompt=self._prompt)
-            column.planned = session.plan(self._said, target, session.system_for(options), record=self._prompt.record)
-        except ChatError as error:
-            column.error = error
-
-    def _keep(self, alternatives: Alternatives, chosen: str = "") -> None:
+    def _keep(self, answers: Alternatives, chosen: str = "") -> None:
         """Record answers: the ``chosen`` one is the turn, else the first whole one, else the first that there is."""
-        there = [answer for answer in alternatives.answers if not answer.error]
+        there = [answer for answer in answers.answers if not answer.error]
         first = next((answer for answer in there if not answer.problem), there[0])
-        self._session.record(Offered(alternatives), Chosen(alternatives.id, chosen or first.record.id))
+        self._session.record(Offered(answers), Chosen(answers.id, chosen or first.record.id))
 
-    def _checked(self, offered: Alternatives) -> Alternatives:
+    def _checked(self, answers: Alternatives) -> Alternatives:
         """Return the answers. Raises ChatError where none is whole: the only error there is, or all in words."""
-        problems = list(dict.fromkeys(answer.error or answer.problem for answer in offered.answers))
+        problems = list(dict.fromkeys(answer.error or answer.problem for answer in answers.answers))
         if "" in problems:
-            return offered
-        errors = [column.error for column in self._columns if column.error is not None]
-        if len(problems) == 1 and errors and isinstance(errors[0], ChatError):
-            raise errors[0]
-        raise ChatError(f"None of the {len(offered.answers)} gave a whole answer. {' '.join(problems)}")
+            return answers
+        if len(problems) == 1 and self._errors and isinstance(self._errors[0], ChatError):
+            raise self._errors[0]
+        raise ChatError(f"None of the {len(answers.answers)} gave a whole answer. {' '.join(problems)}")
 
     # answers that are there already
 
-    def _of_cell(self) -> tuple[Conversation | None, Alternatives | None]:
-        """Return what the cell was answered to the same requests, with its conversation, before this kernel."""
-        session, cell = self._session, self._said.turn.record.cell
-        for past in session.pasts_of(cell) if cell else ():
+    def _known(self) -> tuple[Alternatives | None, Conversation | None]:
+        """Return answers to the same requests, and the conversation that has them.
+
+        They are the cell's own from before this kernel, else those that were handed out.
+        """
+        asked, is_of_cell = self._said.turn.record, self._prompt.stored != "handed"
+        for past, turn in earlier_answers(self._session, asked.cell, asked.run) if is_of_cell else ():
             offers = (event.alternatives for event in past.newest(Offered))
-            offer = next((offer for offer in offers if offer.asked.record.cell == cell), None)
-            if offer is not None:
-                is_new = offer.id not in session.notebook.seen
-                session.notebook.seen.add(offer.id)
-                return (past, offer) if is_new and self._is_same(offer, past) else (None, None)
-        return None, None
+            offered = next((offer for offer in offers if turn.id in [each.id for each in offer.turns]), None)
+            if offered is not None and self._is_same(offered, past):
+                return offered, past
+        return self._handed(), None
 
     def _is_same(self, offered: Alternatives, past: Conversation) -> bool:
         """Return whether stored answers were not broken off, and are to just these requests, as they were then."""
-        if len(offered.answers) != len(self._columns) or not _is_whole(offered):
+        is_whole = offered.turns and all(turn.stop_reason not in INCOMPLETE for turn in offered.turns)
+        if len(offered.answers) != len(self._candidates) or not is_whole:
             return False
-        prompts = [replace(self._prompt, options=column.asked.options) for column in self._columns]
+        prompts = [replace(self._prompt, options=candidate.options) for candidate in self._candidates]
         pairs = zip(offered.answers, prompts, strict=True)
         came = [(offered.turn(answer), prompt) for answer, prompt in pairs if not answer.error]
         try:
-            return all(answers_as_then(self._session, past, turn, self._said, prompt) for turn, prompt in came)
+            return all(
+                stored_reply(turn, prompt.schema) is not None
+                and answers_as_then(self._session, past, turn, self._said, prompt)
+                for turn, prompt in came
+            )
         except ChatError:  # a model is not there: its column will say so
             return False
 
     def _handed(self) -> Alternatives | None:
         """Return the answers that were handed out, of each model in their order; ``None``: there are fewer."""
         answers, session, said = list[Alternative](), self._session, self._said
-        models = [session.model_of(column.asked.options) for column in self._columns]
+        models = [session.model_of(candidate.options) for candidate in self._candidates]
         found = {model: session.notebook.handout.turns(said, model, session.conversation) for model in models}
-        for column, model in zip(self._columns, models, strict=True):
+        for candidate, model in zip(self._candidates, models, strict=True):
             turn, _ = next(found[model], (None, None))
             if turn is None or stored_reply(turn, self._prompt.schema) is None:
                 return None
-            label = column.asked.label
-            answers.append(Alternative(label, turn.reply, turn.thinking, turn.record, rounds=turn.rounds))
+            answers.append(Alternative(candidate.label, turn.reply, turn.thinking, turn.record, rounds=turn.rounds))
         return Alternatives(said.turn, tuple(answers), said.append, said.new)
 
-    def _shown(self, known: Alternatives, past: Conversation | None) -> Alternatives:
+    def _show_again(self, known: Alternatives, past: Conversation | None) -> None:
         """Show answers that are there already, and count the cell as run; see also ``_show_again`` of a turn."""
         session, asked = self._session, self._said.turn.record
         source: ReplySource = "handout" if past is None else "store"
-        for number, answer in enumerate(known.answers):
-            if answer.error:
-                self._watcher.failed(number, answer.error)
-                continue
-            reply = stored_reply(known.turn(answer), self._prompt.schema, source)
-            if reply is None:  # the schema has changed in a way that the request does not show
-                raise InvalidRequestError("A stored answer does not match the schema: --ask asks again.")
-            self._watcher.done(number, reply)
+        for column, answer in enumerate(known.answers):
+            reply = None if answer.error else stored_reply(known.turn(answer), self._prompt.schema, source)
+            if reply is None:
+                self._watcher.failed(column, answer.error)
+            else:
+                self._watcher.done(column, reply)
         session.notebook.seen.update((known.id, *(turn.id for turn in known.turns)))
         place = session.conversation.place_of(known)
-        is_out = past is not None and place is None and session.is_behind
-        if place is None and not is_out:
+        if place is not None:
+            session.record(Kept(place.id, asked.run or "", asked.execution))
+        elif past is None or not session.is_behind:  # else a clear or an undo has taken it out
             choices = past.newest(Chosen) if past is not None else ()
             self._keep(known, next((event.turn for event in choices if event.alternatives == known.id), ""))
-        elif place is not None and place.run != asked.run:
-            session.record(Kept(place.id, asked.run or "", asked.execution))
-        return self._checked(known)
 
     # asking
 
     def _ask(self) -> bool:
         """Send the requests at once, and tell the watcher what comes; return whether Ctrl-C stopped it."""
-        for column in self._columns:
-            if column.error is None:
-                self._left.append(column)
-            else:
-                self._watcher.failed(column.number, column.problem)
+        for column, candidate in enumerate(self._candidates):
+            try:
+                self._left[column] = self._planned(candidate.options)
+            except ChatError as error:
+                self._failed(column, error, str(error))
         try:
             for column in list(self._left):  # daemons: a server that is silent does not keep Python from ending
-                name = "jupyter_ctx side by side"
-                threading.Thread(target=self._answer, args=(column,), name=name, daemon=True).start()
+                threading.Thread(target=self._complete, args=(column,), daemon=True).start()
             while self._left:
                 self._hear()
         except BaseException as error:
@@ -247,6 +195,11 @@ class _SideBySide:
             return True
         return False
 
+    def _planned(self, options: Mapping[str, Any]) -> RequestPlan:
+        session, prompt = self._session, self._prompt
+        target = session.target(options, ask=True, prompt=prompt)
+        return session.plan(self._said, target, session.system_for(options), record=prompt.record)
+
     def _hear(self) -> None:
         """Do what a thread asks for next."""
         with suppress(queue.Empty):
@@ -255,58 +208,67 @@ class _SideBySide:
     def _stop(self) -> None:
         """End the requests that are on their way, and keep what has come of them."""
         self._is_stopped = True
-        for column in self._left:
-            if column.planned is not None:
-                column.planned.target.provider.close()
+        for planned in self._left.values():
+            planned.target.provider.close()
         until = time.monotonic() + 2 * GRACE_SECONDS
         while self._left and (time.monotonic() < until or not self._news.empty()):
             self._hear()
 
-    def _answer(self, column: _Column) -> None:
-        """Send one request, in a thread of its own."""
-        watcher = self._watcher
-        piece, thought, sent = (
-            partial(self._tell, partial(tell, column.number)) for tell in (watcher.feed, watcher.think, watcher.sent)
-        )
+    def _complete(self, column: int) -> None:
+        """Complete one request, in a thread of its own."""
+        session, watcher, planned = self._session, self._watcher, self._left[column]
+        tells = (partial(self._tell, each, column) for each in (watcher.feed, watcher.think, watcher.sent))
+        piece, thought, sent = tells
         listener = StreamListener(on_piece=piece, on_thought=thought, on_sent=sent)
+        prompt, came = replace(self._prompt, confirm=None), Completion(planned)  # no thread can ask
         try:
-            assert column.planned is not None
-            prompt, planned = replace(self._prompt, confirm=None), column.planned  # no thread can ask
-            came = column.came = complete(
-                self._session.models, planned, listener, prompt.schema, turn_id=column.turn_id,
-                caller=self._session.caller(prompt, planned.target),
-            )  # fmt: skip
-            if self._is_stopped and came.reply is not None and came.reply.stop_reason == "cut":  # its connection closed
-                column.came = came._replace(reply=replace(came.reply, stop_reason="interrupted"))
-            column.reply = reply = with_notices(came)
-            if reply.stop_reason == "cut":
-                raise ProviderError(broke_off(reply))
+            caller, turn_id = session.caller(prompt, planned.target), self._ids[column]
+            came = complete(session.models, planned, listener, prompt.schema, turn_id=turn_id, caller=caller)
         except BaseException as error:  # of this column alone
-            column.error = KeyboardInterrupt() if self._is_stopped else error
-        finally:
-            self._news.put(partial(self._ended, column))
+            came = came._replace(error=error)
+        self._news.put(partial(self._ended, column, came))
 
-    def _tell(self, tell: Callable[..., object], text: str, *more: str) -> None:
-        """Let the main thread tell the watcher of a text that is not empty; end this thread where all is stopped."""
+    def _tell(self, tell: Callable[..., object], *news: Any) -> None:
+        """Let the main thread tell the watcher what comes; end this thread where all is stopped."""
         if self._is_stopped:
             raise KeyboardInterrupt
-        if text:
-            self._news.put(partial(tell, text, *more))
+        self._news.put(partial(tell, *news))
 
-    def _ended(self, column: _Column) -> None:
-        """Count what a column's answers cost, and say how it ended."""
+    def _ended(self, column: int, came: Completion) -> None:
+        """Keep what came of a column, count what it cost, and show how it ended."""
+        answer, error = came.reply if came.replies else None, came.error
+        if answer is not None and answer.stop_reason == "cut":
+            error = error or ProviderError(broke_off(answer))
+            answer = replace(answer, stop_reason="interrupted") if self._is_stopped else answer
+        error = KeyboardInterrupt() if self._is_stopped and error is not None else error
+        problem = _problem(answer, error)
         with uninterrupted():
-            self._left.remove(column)
-            if column.came is not None:
-                for reply in column.came.replies:
-                    self._session.spend(column.came.sent.target, reply)
-            shown = column.reply or column.answer  # interrupted, broken off, or not as its schema says
-            if shown is not None and (shown.text or column.error is None):
-                self._watcher.done(column.number, shown)
-            if column.error is not None:
-                self._watcher.failed(column.number, column.problem)
+            del self._left[column]
+            for reply in came.replies:
+                self._session.spend(came.sent.target, reply)
+            if answer is not None and (answer.text or error is None):
+                self._watcher.done(column, with_notices(came) if error is None else answer)
+            if error is not None:
+                self._failed(column, error, problem)
+            if answer is not None and (answer.text.strip() or error is None):
+                label, why_none = self._candidates[column].label, "" if answer.text.strip() else problem or EMPTY
+                record = record_of(self._said.turn.record, came.sent, answer, self._ids[column])
+                kept = Alternative(label, answer.text, answer.thinking, record, why_none, problem, answer.rounds)
+                self._answers[column] = kept
+
+    def _failed(self, column: int, error: BaseException, problem: str) -> None:
+        """Show why a column has no whole answer."""
+        self._errors.append(error)
+        self._answers[column] = Alternative(self._candidates[column].label, error=problem)
+        self._watcher.failed(column, problem)
 
 
-def _is_whole(offered: Alternatives) -> bool:
-    """Return whether an answer came, and none was broken off; a request that failed says so again."""
-    return bool(offered.turns) and all(turn.stop_reason not in INCOMPLETE for turn in offered.turns)
+def _problem(answer: Reply | None, error: BaseException | None) -> str:
+    """Return what is wrong with an answer, or why there is none, in words and without keys; empty: nothing is."""
+    if isinstance(error, KeyboardInterrupt):
+        return "Interrupted: the text so far is kept." if answer is not None and answer.text else NOT_BEGUN
+    if error is not None:
+        return in_words(error, Redactor().masked)
+    if answer is not None and answer.stop_reason == "refusal":
+        return f"The model refused to answer{f': {answer.detail}' if answer.detail else '.'}"
+    return ""

@@ -139,14 +139,14 @@ def test_a_new_version_tells_which_later_turns_answered_the_older_one() -> None:
     for name in "abcd":
         assert not chat.send(f"prompt {name}", cell=name, run=f"1{name}").notices
     (notice,) = chat.send("another b", cell="b", run="2b").notices
-    assert notice == "Turns 3 and 4 answered the earlier wording. Run their cells again to update."
+    assert notice == "Turns 3 and 4 answered the earlier wording. Run again to update."
     assert [row.turn for row in chat.history() if "stale" in row.state] == [3, 4]
     assert not chat.send("another d", cell="d", run="2d").notices
     (notice,) = chat.send("a third b", cell="b", run="3b").notices
-    assert notice == "Turns 3 and 4 answered the earlier wording. Run their cells again to update."
+    assert notice == "Turns 3 and 4 answered the earlier wording. Run again to update."
     chat.trim(1)
     (notice,) = chat.send("a third c", cell="c", run="3c").notices[-1:]
-    assert notice == "Turn 4 answered the earlier wording. Run its cell again to update."
+    assert notice == "Turn 4 answered the earlier wording. Run again to update."
 
 
 @pytest.mark.parametrize(
