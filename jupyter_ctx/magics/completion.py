@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from IPython.core.completer import CompletionContext, SimpleCompletion
 from IPython.core.getipython import get_ipython
 
+from ..attachments.printing import shape_of
 from ..config.aliases import load_aliases
 from ..config.settings import MODELS, SETTING_NAMES, SETTINGS, choices
 from ..display.tables import first_words
@@ -21,7 +22,6 @@ from ..experiments.table.table_files import TABLE_FORMATS
 from ..models.model_names import bare_names, known_models, model_names
 from ..models.window_tables import resolve_window
 from ..providers.lookup import provider_names
-from ..template.expressions import shape_of
 from ..wording import nearest_name
 from .commands import COMMANDS
 from .help_pages import TOPICS
