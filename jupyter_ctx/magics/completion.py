@@ -15,7 +15,7 @@ from IPython.core.getipython import get_ipython
 
 from ..attachments.printing import shape_of
 from ..config.aliases import load_aliases
-from ..config.settings import MODELS, SETTING_NAMES, SETTINGS, choices
+from ..config.settings import MODELS, SETTING_NAMES, choices
 from ..display.tables import first_words
 from ..errors import InvalidRequestError
 from ..experiments.table.table_files import TABLE_FORMATS
@@ -204,7 +204,7 @@ def _of_a_setting(typed: TypedLine) -> Iterator[SimpleCompletion]:
     """Yield values of the setting that stands before: models, and the words it takes."""
     name = typed.before[-1]
     yield from _models(typed) if name in MODELS else ()
-    yield from _named("value", choices(name)) if name in SETTINGS else ()
+    yield from _named("value", choices(name)) if name in SETTING_NAMES else ()
     yield from _text_or_file(typed) if name == "system" else ()
     yield from _functions(typed) if name == "tools" else ()
 
