@@ -276,7 +276,7 @@ class Library:
         session.restore(opened)
         environment = _told_of_environment(course.begun, self._config.keys() | course.named)
         is_new = session.once(course.line(course.begun))
-        now = replace(session.settings, system=session.own_system or None)
+        now = session.settings.model_copy(update={"system": session.own_system or None})
         lines = [*session.once(environment), *([course.line(now)] if is_new else [])]
         self.notes += [line for line in lines if line and line not in self._told]
         self._told.update(lines)
@@ -307,7 +307,7 @@ class Library:
         """Return a conversation with the cap of the notebook, which is that of the current one."""
         cap = chat.config.max_cost if self._current is None else self._current.config.max_cost
         if cap != chat.config.max_cost:
-            chat.session.change(settings=replace(chat.config, max_cost=cap))
+            chat.session.change(settings=chat.config.model_copy(update={"max_cost": cap}))
             chat.session.save()
         return chat
 

@@ -17,7 +17,7 @@ from unittest.mock import patch
 import jupyter_ctx
 from jupyter_ctx import errors
 from jupyter_ctx.__main__ import main
-from jupyter_ctx.config.settings import KEYWORDS, About, Settings, choices, typed_value, wanted
+from jupyter_ctx.config.settings import ABOUT, HELP, About, Settings, choices, typed_value, wanted
 from jupyter_ctx.magics.command_table import GROUPS, Command
 from jupyter_ctx.magics.commands import COMMANDS
 from jupyter_ctx.magics.help_pages import OF_SETTINGS, TOPICS, topic_text
@@ -104,10 +104,10 @@ def _settings() -> Iterator[str]:
 
 def _rows(about: About) -> Iterator[tuple[str, ...]]:
     default = Settings()
-    for name, each in KEYWORDS.items():
-        if each.about == about:
+    for name, of in ABOUT.items():
+        if of == about:
             values = ", ".join(f"`{word}`" for word in choices(name)) or wanted(name)
-            yield f"`{name}`", each.help, f"`{typed_value(getattr(default, name))}`", values
+            yield f"`{name}`", HELP[name], f"`{typed_value(getattr(default, name))}`", values
 
 
 def _providers() -> Iterator[str]:

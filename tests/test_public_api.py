@@ -8,7 +8,6 @@ import pickle
 import pydoc
 import re
 from collections.abc import Iterator
-from dataclasses import fields
 
 import pytest
 
@@ -63,10 +62,10 @@ def test_help_of_a_chat_fits_two_screens() -> None:
 
 def test_help_of_the_settings_tells_each_with_its_default() -> None:
     lines = (Settings.__doc__ or "").splitlines()
-    for setting in fields(Settings):
-        default = f"(default: {getattr(Settings(), setting.name)!r})"
-        (line,) = (line for line in lines if line.startswith(f"{setting.name}: ") and line.endswith(default))
-        assert len(line) > len(f"{setting.name}: (default: )") + 15, f"{line}: what the setting does is missing"
+    for name in Settings.model_fields:
+        default = f"(default: {getattr(Settings(), name)!r})"
+        (line,) = (line for line in lines if line.startswith(f"{name}: ") and line.endswith(default))
+        assert len(line) > len(f"{name}: (default: )") + 15, f"{line}: what the setting does is missing"
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from typing import Any
 
 from ..conversation.text_safety import lasting
 from ..runtime.redaction import BLANKED, Redactor
-from ..template.expressions import module_of, shape_of
+from ..template.expressions import module_of
 
 KEY_ROOM = 4_000  # characters beside a cut that are looked at for a key
 LEAST_TEXT, LINE, DEPTH = 24, 120, 12  # characters of a text and of a line in a collection; levels in it
@@ -101,6 +101,12 @@ def attributes_of(value: Any) -> dict[str, Any]:
     is_plain = kind.__repr__ is object.__repr__ and kind.__str__ is object.__str__
     attributes = getattr(value, "__dict__", {}) if is_plain else {}
     return {name: part for name, part in attributes.items() if name[:1] != "_"}
+
+
+def shape_of(value: Any) -> tuple[int, ...]:
+    """Return the shape of an array or a table; empty for any other value."""
+    shape = getattr(value, "shape", ())
+    return shape if isinstance(shape, tuple) else ()
 
 
 def own_text(value: Any) -> str:

@@ -16,10 +16,10 @@ from ..context.summary_facts import fenced
 from ..conversation.text_safety import clean, lasting
 from ..errors import InvalidRequestError
 from ..runtime.redaction import Redactor
-from ..template.expressions import module_of, shape_of
+from ..template.expressions import module_of
 from ..wording import counted
 from .attached import TextRoom
-from .printing import KEY_ROOM, CollectionPrinter, array_range, array_text, is_collection, own_text, sides
+from .printing import KEY_ROOM, CollectionPrinter, array_range, array_text, is_collection, own_text, shape_of, sides
 from .rich_text import markup_text
 from .tables import FIRST_CELLS, TableWriter, library_table
 

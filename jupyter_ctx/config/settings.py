@@ -5,20 +5,18 @@ check of its values, ``%chat config``, Tab completion, ``help(Settings)`` and th
 ``keyword`` is no setting: few need it, and they give it to Chat, or to one request or command.
 """
 
-# ruff: noqa: RUF009  # a field that is declared by a function is a field
-
 from __future__ import annotations
 
 import json
-import math
 import os
 import re
-import typing
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Collection, Iterator, Mapping
 from functools import partial
 from numbers import Real
-from typing import Annotated, Any, Literal, NamedTuple
+from types import NoneType
+from typing import Annotated, Any, Literal, cast, get_args, get_origin
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from ..context.usage import PRICES_WANTED, Prices
 from ..errors import InvalidRequestError
@@ -50,56 +48,102 @@ GROUPED_NUMBER = re.compile(r"[1-9]\d{0,2}(,\d{3})+")
 About = Literal["request", "room", "display", "keyword"]
 
 
-class Number(NamedTuple):
-    """The bounds of a number, and the units it may be typed with: ``km`` for tokens, ``%`` for a share of the limit."""
+def _number(value: Any, units: str = "") -> float:
+    """Return a number, also from its text with one of the units: ``km`` for tokens, ``%`` for a share of the limit.
 
-    least: float = 0
-    most: float = math.inf
-    units: str = ""
+    A comma stands only where it groups the digits of tokens, as in 128,000: elsewhere ``1,5`` may mean 1.5.
+    """
+    if isinstance(value, str):
+        text = value.strip().lower()
+        if "k" in units and GROUPED_NUMBER.fullmatch(text):
+            text = text.replace(",", "")
+        typed = TYPED_NUMBER.fullmatch(text)
+        if typed is None or typed[2] not in ("", *units):
+            raise ValueError
+        value = round(float(typed[1]) * NUMBER_UNITS[typed[2]], 9)
+        if "k" in units and "." in typed[1] and not typed[2] and value > 1:
+            raise ValueError  # 32.000 may mean 32,000
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise ValueError
+    return float(value)
 
 
-Tokens = Annotated[int, Number(1, units="km")]
-SHARE = Number(0.1, 1, "%")
-Dollars = Annotated[float, Number(0, 100_000)]
-NUMBER_WORDS = {int: "a whole number", float: "a number"}
-UNIT_WORDS = {"%": "80% is the same as 0.8", "k": "128k is the same as 128,000"}
-WANTED = {  # of what a number or a text must be, where its type does not say it
-    "compact_at": f"a share of the limit from 0.1 to 1, or a number of tokens from {LEAST_TOKENS}",
-    "parameters": "NAME=VALUE, one or several, or none",
-    "tools": "names of functions, such as rows,lookup, or none",
-    "prices": f"{PRICES_WANTED}, with decimal points (2.0,5.0, not 2,5)",
-}
+def _prices(value: Any) -> Any:
+    """Return prices from a text, too: between whole numbers alone a comma may be a decimal one."""
+    if not isinstance(value, str):
+        return value
+    if BARE_COMMAS.fullmatch(value.strip()):
+        raise ValueError
+    return [_number(each.lstrip("$")) for each in value.replace(",", " ").split()]
 
 
-class Setting(NamedTuple):
-    """What is declared of a setting."""
+def _tools(value: Any) -> Any:
+    """Return names of functions from a text, or from a list of names and functions."""
+    names = value.replace(",", " ").split() if isinstance(value, str) else value or ()
+    if not isinstance(names, list | tuple):
+        raise ValueError
+    return [*dict.fromkeys(getattr(each, "__name__", each) for each in names)]
 
-    about: About
-    help: str  # one line for the user
-    kind: Any  # of its value, which is a number within bounds or one of some words where these are declared
-    number: Number | None
-    words: tuple[str, ...]
-    is_optional: bool  # whether it may be ``None``
+
+def _parameters(value: Any) -> Any:
+    """Return parameters from a mapping, or from one or several texts NAME=VALUE, where VALUE may be JSON."""
+    texts = [value] if isinstance(value, str) else value or ()
+    if not isinstance(texts, list | tuple):
+        return value
+    return {} if any(map(is_none, texts)) else dict(map(_parameter, texts))
+
+
+def _parameter(typed: str) -> tuple[str, Any]:
+    name, equals, text = typed.partition("=")
+    if not (name.strip() and equals):
+        raise InvalidRequestError(f"{typed!r} is not a parameter: write NAME=VALUE.")
+    try:
+        return name.strip(), json.loads(text)
+    except ValueError:
+        return name.strip(), text
+
+
+# The types of settings: of a value, what it must be in words, what reads it from what was typed, and its bounds
+_NUMBER, _TOKENS, _SHARE = (BeforeValidator(partial(_number, units=units)) for units in ("", "km", "%"))
+Tokens = Annotated[int, "a whole number, 1 or more (128k is the same as 128,000)", _TOKENS, Field(ge=1)]
+Count = Annotated[int, "a whole number, 0 or more", _NUMBER, Field(ge=0)]
+Positive = Annotated[int, "a whole number, 1 or more", _NUMBER, Field(ge=1)]
+Rounds = Annotated[int, "a whole number from 1 to 100", _NUMBER, Field(ge=1, le=100)]
+Temperature = Annotated[float, "a number from 0 to 2", _NUMBER, Field(ge=0, le=2)]
+Seconds = Annotated[float, "a number from 0.1 to 86,400", _NUMBER, Field(ge=0.1, le=86_400)]
+Dollars = Annotated[float, "a number from 0 to 100,000", _NUMBER, Field(ge=0, le=100_000)]
+Share = Annotated[float, "a share of the limit from 0.1 to 1 (80% is the same as 0.8)", _SHARE, Field(ge=0.1, le=1)]
+AnyShare = Annotated[float, "a share of the limit from 0 to 1 (80% is the same as 0.8)", _SHARE, Field(ge=0, le=1)]
+FewTokens = Annotated[int, f"a number of tokens from {LEAST_TOKENS} (16k)", _TOKENS, Field(ge=LEAST_TOKENS)]
+PriceList = Annotated[
+    tuple[float, ...], f"{PRICES_WANTED}, with decimal points (2.0,5.0, not 2,5)", BeforeValidator(_prices),
+    AfterValidator(lambda prices: Prices.of(prices) and prices),
+]  # fmt: skip
+Parameters = Annotated[Mapping[str, Any], "NAME=VALUE, one or several, or none", BeforeValidator(_parameters)]
+ToolNames = Annotated[tuple[str, ...], "names of functions, such as rows,lookup, or none", BeforeValidator(_tools)]
+Model = Annotated[str, AfterValidator(model_of)]
+ServerAddress = Annotated[str, BeforeValidator(lambda address: checked_address(str(address)))]
+OnOverflow = Annotated[
+    Literal["trim", "summarise", "stop"], BeforeValidator(lambda word: "summarise" if word == "summarize" else word)
+]
 
 
 def setting(about: About, default: Any, summary: str) -> Any:
     """Declare a field of :class:`Settings`."""
-    given: dict[str, Any] = {"default_factory": dict} if default == {} else {"default": default}
-    return field(**given, metadata={"about": about, "summary": summary})
+    return Field(default, description=summary, json_schema_extra={"about": about})
 
 
-request, room, display, keyword = (partial(setting, about) for about in typing.get_args(About))
+request, room, display, keyword = (partial(setting, about) for about in get_args(About))
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
+class Settings(BaseModel):
     """How a conversation is held: keywords of :class:`~jupyter_ctx.Chat`, and of its methods for one request."""
 
-    model: str = request(DEFAULT_MODEL, "provider/model, such as openai/gpt-6.2-sol; %chat use sets it too")
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    model: Model = request(DEFAULT_MODEL, "provider/model, such as openai/gpt-6.2-sol; %chat use sets it too")
     system: str | None = request(None, "the system prompt; %%chat system sets it to a cell's text, @FILE reads a file")
-    temperature: Annotated[float, Number(0, 2)] | None = request(
-        None, "how random answers are; none: the provider's default"
-    )
+    temperature: Temperature | None = request(None, "how random answers are; none: the provider's default")
     effort: Literal["none", "minimal", "low", "medium", "high", "max"] | None = request(
         None, "how much the model thinks before it answers; none: not at all; off: the provider's default"
     )
@@ -112,45 +156,41 @@ class Settings:
     window: Tokens | None = request(
         None, "the model's context window in tokens, prompt and reply together; none: looked up"
     )
-    base_url: str | None = request(None, "address of an OpenAI-compatible server; none: the provider's own")
-    prices: tuple[float, ...] | None = request(
+    base_url: ServerAddress | None = request(None, "address of an OpenAI-compatible server; none: the provider's own")
+    prices: PriceList | None = request(
         None, "IN,OUT,CACHED in US dollars per million tokens; 0,0: nothing is billed; none: looked up"
     )
-    parameters: Mapping[str, Any] = request(
-        {}, "further parameters of a request, passed on as given; NAME=null drops one"
-    )
+    parameters: Parameters = request({}, "further parameters of a request, passed on as given; NAME=null drops one")
     cache_ttl: Literal["5m", "1h"] | None = keyword("5m", "how long Anthropic keeps a cached prompt")
     token_counting: Literal["auto", "approximate", "tiktoken", "provider"] = keyword(
         "auto", "auto: tiktoken where the vocabulary is public; provider: asked before each request"
     )
-    on_overflow: Literal["trim", "summarise", "stop"] = room(
+    on_overflow: OnOverflow = room(
         "trim", "when a prompt does not fit: leave out the oldest turns, summarise them, or send nothing"
     )
-    compact_at: Annotated[float, Number(0.1, units="%km")] = room(
+    compact_at: Share | FewTokens = room(
         1.0, "the share of the limit at which room is made, or tokens, such as 16k; 1.0: when a prompt does not fit"
     )
-    min_turns: Annotated[int, Number()] = room(1, "turns to keep when room is made, as long as they fit")
-    max_turns: Annotated[int, Number(1)] | None = room(
+    min_turns: Count = room(1, "turns to keep when room is made, as long as they fit")
+    max_turns: Positive | None = room(
         None, "most turns to send; above it, only the newest 0.6 of it are sent; none: no such limit"
     )
-    budget_share: Annotated[float, SHARE] = room(1.0, "the share of the window's limit that a prompt may take")
-    attach_share: Annotated[float, Number(0, 1, "%")] | None = room(
+    budget_share: Share = room(1.0, "the share of the window's limit that a prompt may take")
+    attach_share: AnyShare | None = room(
         None, "the share of the limit that each thing attached may take; none: a tenth, at most 8,000 tokens of data"
     )
-    tools: tuple[str, ...] = request(
+    tools: ToolNames = request(
         (), "names of functions that the model may call, such as rows,lookup; none: no functions"
     )
-    tool_rounds: Annotated[int, Number(1, 100)] = request(10, "most rounds of calls of functions for one prompt")
+    tool_rounds: Rounds = request(10, "most rounds of calls of functions for one prompt")
     cells: Literal["off", "on"] = room("off", "whether each prompt sends along the cells that ran since the last one")
-    summary_model: str | None = room(
+    summary_model: Model | None = room(
         None, "the model that writes summaries; none: the chat's own, or your own lines for local models"
     )
     n_ctx: Tokens | None = keyword(
         None, "the context window of a local model as loaded, in tokens; none: as window; in a cell, -m local/NAME@N"
     )
-    timeout: Annotated[float, Number(0.1, 86_400)] = keyword(
-        600.0, "seconds that a server may be silent; in a notebook, %chat use MODEL --timeout N"
-    )
+    timeout: Seconds = keyword(600.0, "seconds that a server may be silent; in a notebook, %chat use MODEL --timeout N")
     confirm_cost: Dollars | None = request(
         1.0, "dollars above which a run asks first, as it does above 20 requests of unknown price; none: it never asks"
     )
@@ -161,7 +201,19 @@ class Settings:
         "auto", "whether figures stand below answers; auto: not in runs without a reader"
     )
 
-    def __post_init__(self) -> None:
+    def changed(self, changes: Mapping[str, Any]) -> Settings:
+        """Return settings with some set anew, as values or as text; another model drops what went with the old."""
+        values = _read(changes)
+        is_same_model = values.get("model", self.model) == self.model
+        if not is_same_model:
+            values = dict.fromkeys(MODEL_SETTINGS) | values
+        stay = is_same_model and values.get("parameters") != {}  # which takes all away
+        parameters = {**(self.parameters if stay else {}), **values.get("parameters", {})}
+        values["parameters"] = {name: value for name, value in parameters.items() if value is not None}
+        return self.model_copy(update=values).checked()
+
+    def checked(self) -> Settings:
+        """Return these settings. Raises InvalidRequestError where they contradict each other."""
         for name in map(str, _names(self.parameters)):
             instead = NO_PARAMETERS.get(name.lower().replace("_", ""))
             if instead is not None:
@@ -169,21 +221,39 @@ class Settings:
         for name, value in self.parameters.items() if self.effort is not None else ():
             if OF_EFFORT.search(f"{name} {[*value] if isinstance(value, Mapping) else ''}"):
                 raise InvalidRequestError(f"effort is {self.effort}, and {name} (--set) sets it, too: leave one out.")
-        if self.window is not None and self.max_tokens is not None and self.max_tokens >= self.window:
+        longest, window = self.max_tokens, self.window
+        if window is not None and longest is not None and longest >= window:
             raise InvalidRequestError(
-                f"max_tokens is {self.max_tokens:,}, and the window only {self.window:,}: a prompt must fit too."
+                f"max_tokens is {longest:,}, and the window only {window:,}: a prompt must fit too."
             )
+        return self
 
-    def changed(self, changes: Mapping[str, Any]) -> Settings:
-        """Return settings with some set anew, as values or as text; another model drops what went with the old."""
-        values = {name: _read(name, value) for name, value in changes.items()}
-        is_same_model = values.get("model", self.model) == self.model
-        if not is_same_model:
-            values = dict.fromkeys(MODEL_SETTINGS) | values
-        stay = is_same_model and values.get("parameters") != {}  # which takes all away
-        parameters = {**(self.parameters if stay else {}), **values.get("parameters", {})}
-        values["parameters"] = {name: value for name, value in parameters.items() if value is not None}
-        return replace(self, **values)
+
+KEYWORDS = Settings.model_fields
+ABOUT: Mapping[str, About] = {name: cast(Any, each.json_schema_extra)["about"] for name, each in KEYWORDS.items()}
+SETTING_NAMES = tuple(name for name, about in ABOUT.items() if about != "keyword")
+HELP: Mapping[str, str] = {name: str(each.description) for name, each in KEYWORDS.items()}
+_DEFAULTS = Settings()
+_described = (f"{name}: {line} (default: {getattr(_DEFAULTS, name)!r})" for name, line in HELP.items())
+Settings.__doc__ = "\n".join([f"{Settings.__doc__}", "", *_described])
+
+
+def _read(changes: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values of settings from themselves or from what was typed. Raises InvalidRequestError."""
+    given = dict[str, Any]()
+    for name, value in changes.items():
+        check_setting(name)
+        is_unset = is_none(value) and value not in _words(name)
+        given[name] = getattr(_DEFAULTS, name) if value == DEFAULT else None if is_unset else value
+    try:
+        settings = Settings(**given)
+    except ValidationError as error:
+        first = error.errors()[0]
+        name, own = str(first["loc"][0]), first.get("ctx", {}).get("error")
+        if isinstance(own, InvalidRequestError):
+            raise own from None
+        raise InvalidRequestError(f"{name} is {changes[name]!r}: it must be {wanted(name)}.") from None
+    return {name: getattr(settings, name) for name in given}
 
 
 def _names(parameters: Mapping[str, Any]) -> Iterator[str]:
@@ -194,29 +264,15 @@ def _names(parameters: Mapping[str, Any]) -> Iterator[str]:
             yield from _names(value)
 
 
-def _declared(hint: Any, about: About, summary: str) -> Setting:
-    """Return what a field's annotation says of its values, with what is declared beside it."""
-    is_optional = type(None) in typing.get_args(hint)
-    kind = typing.get_args(hint)[0] if is_optional else hint
-    number = kind.__metadata__[0] if typing.get_origin(kind) is Annotated else None
-    words = typing.get_args(kind) if typing.get_origin(kind) is Literal else ()
-    return Setting(about, summary, kind.__origin__ if number else kind, number, words, is_optional)
-
-
-_hints = typing.get_type_hints(Settings, include_extras=True)
-KEYWORDS = {each.name: _declared(_hints[each.name], **each.metadata) for each in fields(Settings)}
-SETTINGS = {name: each for name, each in KEYWORDS.items() if each.about != "keyword"}
-SETTING_NAMES = tuple(SETTINGS)
-HELP: Mapping[str, str] = {name: each.help for name, each in KEYWORDS.items()}
-_DEFAULTS = Settings()
-_described = (f"{name}: {line} (default: {getattr(_DEFAULTS, name)!r})" for name, line in HELP.items())
-Settings.__doc__ = "\n".join([f"{Settings.__doc__}", "", *_described])
+def _words(name: str) -> tuple[str, ...]:
+    kind = KEYWORDS[name].annotation
+    return next((get_args(each) for each in (kind, *get_args(kind)) if get_origin(each) is Literal), ())
 
 
 def choices(name: str) -> tuple[str, ...]:
     """Return the words that a setting may be, where there are only so many."""
-    declared = KEYWORDS[name]
-    return (*declared.words, "off") if declared.words and declared.is_optional else declared.words
+    words = _words(name)
+    return (*words, "off") if words and NoneType in get_args(KEYWORDS[name].annotation) else words
 
 
 def typed_value(value: Any, name: str = "") -> str:
@@ -225,26 +281,19 @@ def typed_value(value: Any, name: str = "") -> str:
         return "off"
     if isinstance(value, Mapping):
         return " ".join(f"{key}={json.dumps(each, default=str)}" for key, each in value.items()) or "none"
-    if isinstance(value, tuple) and all(isinstance(each, str) for each in value):
-        return ",".join(value) or "none"
     if isinstance(value, tuple):
-        return ", ".join(f"{each:.15g}" for each in value)
+        return ",".join(each if isinstance(each, str) else f"{each:.15g}" for each in value) or "none"
     return "none" if value is None else str(value)
 
 
 def wanted(name: str) -> str:
     """Return what a setting's value must be, in words."""
-    declared, number = KEYWORDS[name], KEYWORDS[name].number
-    if declared.words:
+    if choices(name):
         return f"one of {', '.join(choices(name))}"
-    words = WANTED.get(name, "text")
-    if number is not None and name not in WANTED:
-        words = "a share of the limit" if number.units == "%" else NUMBER_WORDS[declared.kind]
-        bounds = f", {number.least:g} or more", f" from {number.least:g} to {number.most:,g}"
-        words += bounds[number.most < math.inf]
-    same = [line for unit, line in UNIT_WORDS.items() if number is not None and unit in number.units]
-    words += f" ({', '.join(same)})" if same else ""
-    return f"{words}, or none" if declared.is_optional else words
+    kinds = get_args(KEYWORDS[name].annotation)
+    declared = [*KEYWORDS[name].metadata, *(part for kind in kinds for part in getattr(kind, "__metadata__", ()))]
+    words = " or ".join(each for each in declared if isinstance(each, str)) or "text"
+    return f"{words}, or none" if NoneType in kinds else words
 
 
 def default_settings(config: Mapping[str, Any], given: Mapping[str, Any]) -> Settings:
@@ -273,126 +322,13 @@ def restored_settings(settings: Settings, kept: Mapping[str, Any]) -> Settings:
         return settings
 
 
-def check_setting(name: str) -> None:
+def check_setting(name: str, known: Collection[str] = KEYWORDS) -> None:
     """Raise InvalidRequestError for an unknown setting, with the nearest name."""
-    if name not in KEYWORDS:
-        hint = did_you_mean(name, KEYWORDS) or f" There are {', '.join(KEYWORDS)}."
+    if name not in known:
+        hint = did_you_mean(name, known) or f" There are {', '.join(known)}."
         raise InvalidRequestError(f"No setting {name!r}.{hint}")
-
-
-def check_kept(name: str) -> None:
-    """Raise InvalidRequestError for what is no setting, with the nearest name or what to do instead."""
-    check_setting(name)
-    if name not in SETTINGS:
-        raise InvalidRequestError(f"{name} is not a setting, but a keyword of Chat and its methods: {HELP[name]}.")
 
 
 def is_none(value: Any) -> bool:
     """Return whether a text unsets a setting."""
     return isinstance(value, str) and value.lower() in NONE
-
-
-def _read(name: str, value: Any) -> Any:
-    """Return a setting's value from itself or its text. Raises InvalidRequestError."""
-    check_setting(name)
-    if value == DEFAULT:
-        return getattr(_DEFAULTS, name)
-    declared = KEYWORDS[name]
-    if declared.is_optional and (value is None or (is_none(value) and value not in declared.words)):
-        return None
-    try:
-        return READERS[name](value) if name in READERS else _plain_value(value, declared)
-    except InvalidRequestError:
-        raise
-    except (TypeError, ValueError, OverflowError):
-        raise InvalidRequestError(f"{name} is {value!r}: it must be {wanted(name)}.") from None
-
-
-def _plain_value(value: Any, declared: Setting) -> Any:
-    if declared.number is not None:
-        figure = _number(value, declared.number)
-        if declared.kind is int and figure != int(figure):
-            raise ValueError
-        return declared.kind(figure)
-    word = "summarise" if declared.words and value == "summarize" else value
-    if not isinstance(word, str) or (declared.words and word not in declared.words):
-        raise ValueError
-    return word
-
-
-def _number(value: Any, allowed: Number) -> float:
-    """Return a number, also from its text with a unit.
-
-    A comma stands only where it groups the digits of tokens, as in 128,000: elsewhere ``1,5`` may mean 1.5.
-    """
-    if isinstance(value, str):
-        text = value.strip().lower()
-        if "k" in allowed.units and GROUPED_NUMBER.fullmatch(text):
-            text = text.replace(",", "")
-        typed = TYPED_NUMBER.fullmatch(text)
-        if typed is None or typed[2] not in ("", *allowed.units):
-            raise ValueError
-        value = round(float(typed[1]) * NUMBER_UNITS[typed[2]], 9)
-        if "k" in allowed.units and "." in typed[1] and not typed[2] and value > 1:
-            raise ValueError  # 32.000 may mean 32,000
-    if isinstance(value, bool) or not isinstance(value, Real) or not allowed.least <= float(value) <= allowed.most:
-        raise ValueError
-    return float(value)
-
-
-def _room(value: Any) -> float:
-    """Return when room is made: a share of the limit, or a whole number of tokens."""
-    is_percent = isinstance(value, str) and value.endswith("%")
-    size = _number(value, SHARE if is_percent else Number(0.1, units="km"))
-    if size > 1 and (size < LEAST_TOKENS or not size.is_integer()):
-        raise ValueError
-    return size if size <= 1 else int(size)
-
-
-def _prices(value: Any) -> tuple[float, ...]:
-    """Return prices from a sequence, or from a text: between whole numbers alone a comma may be a decimal one."""
-    if isinstance(value, str) and BARE_COMMAS.fullmatch(value.strip()):
-        raise ValueError
-    figures = value.replace(",", " ").split() if isinstance(value, str) else value
-    prices = tuple(_number(each.lstrip("$") if isinstance(each, str) else each, Number()) for each in figures)
-    Prices.of(prices)
-    return prices
-
-
-def _tools(value: Any) -> tuple[str, ...]:
-    """Return names of functions from a text, or from a list of names and functions."""
-    if value is None or is_none(value):
-        return ()
-    names = value.replace(",", " ").split() if isinstance(value, str) else [*value]
-    if not all(isinstance(each, str) or hasattr(each, "__name__") for each in names):
-        raise ValueError
-    return tuple(dict.fromkeys(each if isinstance(each, str) else each.__name__ for each in names))
-
-
-def _parameters(value: Any) -> Mapping[str, Any]:
-    """Return parameters from a mapping, or from one or several texts NAME=VALUE, where VALUE may be JSON."""
-    if isinstance(value, Mapping):
-        return dict(value)
-    texts = [value] if isinstance(value, str) else [*value]
-    return {} if any(map(is_none, texts)) else dict(map(_parameter, texts))
-
-
-def _parameter(typed: str) -> tuple[str, Any]:
-    name, equals, text = typed.partition("=")
-    if not (name.strip() and equals):
-        raise InvalidRequestError(f"{typed!r} is not a parameter: write NAME=VALUE.")
-    try:
-        return name.strip(), json.loads(text)
-    except ValueError:
-        return name.strip(), text
-
-
-READERS: Mapping[str, Callable[[Any], Any]] = {
-    "base_url": lambda value: checked_address(str(value)),
-    "compact_at": _room,
-    "model": model_of,
-    "parameters": _parameters,
-    "prices": _prices,
-    "summary_model": model_of,
-    "tools": _tools,
-}

@@ -23,7 +23,7 @@ from ..session.attaching import (
 )
 from ..session.prompt import FromStore, Prompt
 from ..session.send import STOPPED_EARLY
-from ..template.filling import fill, unspaced
+from ..template.expressions import fill, unspaced
 from .line_options import settings_of
 from .output_recorder import OutputRecorder, last_failure
 from .variables import attached_named, schema_named, tools_named

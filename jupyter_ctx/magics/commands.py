@@ -10,7 +10,7 @@ from IPython.core.error import StdinNotImplementedError, UsageError
 from .. import wording as words_of
 from ..chat import Chat
 from ..config.aliases import load_aliases, model_of, set_alias
-from ..config.settings import DEFAULT, DEFAULT_MODEL, KEYWORDS, SETTING_NAMES, check_kept
+from ..config.settings import DEFAULT, DEFAULT_MODEL, KEYWORDS, SETTING_NAMES, check_setting
 from ..display.tables import first_words, table_text
 from ..display.widgets.gauge import gauge_line, status_bundle
 from ..errors import ChatError, InvalidRequestError, ProviderConnectionError, StoreError
@@ -301,7 +301,7 @@ def _config(call: Call, *words: str) -> object:
     if not words:
         return all_settings(chat)
     name, *values = words
-    check_kept(name)
+    check_setting(name, SETTING_NAMES)
     if values:
         chat.configure(**{name: values if name == "parameters" else " ".join(values)})
     say(setting_lines(chat, name))

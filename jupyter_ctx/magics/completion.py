@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING, Any
 from IPython.core.completer import CompletionContext, SimpleCompletion
 from IPython.core.getipython import get_ipython
 
+from ..attachments.printing import shape_of
 from ..config.aliases import load_aliases
-from ..config.settings import MODELS, SETTING_NAMES, SETTINGS, choices
+from ..config.settings import MODELS, SETTING_NAMES, choices
 from ..display.tables import first_words
 from ..errors import InvalidRequestError
 from ..experiments.table.table_files import TABLE_FORMATS
 from ..models.model_names import bare_names, known_models, model_names
 from ..models.window_tables import resolve_window
 from ..providers.lookup import provider_names
-from ..template.expressions import shape_of
 from ..wording import nearest_name
 from .commands import COMMANDS
 from .help_pages import TOPICS
@@ -204,7 +204,7 @@ def _of_a_setting(typed: TypedLine) -> Iterator[SimpleCompletion]:
     """Yield values of the setting that stands before: models, and the words it takes."""
     name = typed.before[-1]
     yield from _models(typed) if name in MODELS else ()
-    yield from _named("value", choices(name)) if name in SETTINGS else ()
+    yield from _named("value", choices(name)) if name in SETTING_NAMES else ()
     yield from _text_or_file(typed) if name == "system" else ()
     yield from _functions(typed) if name == "tools" else ()
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from textwrap import indent
 
 from ..chat import Chat
-from ..config.settings import DEFAULT, HELP, SETTINGS, About, Settings, typed_value, wanted
+from ..config.settings import ABOUT, DEFAULT, HELP, About, Settings, typed_value, wanted
 from ..display.answer.markdown import answer_html, to_html
 from ..display.tables import first_words, table_html, table_markdown
 from ..display.text import text_html
@@ -71,7 +71,7 @@ def all_commands() -> dict[str, str]:
 def all_settings(chat: Chat) -> dict[str, str]:
     """Return every setting with its value, source and explanation, in groups, in all forms."""
     groups = {
-        title: [_setting_row(chat, name) for name, each in SETTINGS.items() if each.about == about]
+        title: [_setting_row(chat, name) for name, of in ABOUT.items() if of == about]
         for about, title in OF_SETTINGS.items()
     }
     head, rows = ("setting", "value", "from", "what it decides"), _across(groups)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -83,8 +83,8 @@ class Course:
 
     def priced(self, settings: Settings) -> Settings:
         """Return settings with the file's prices, where they are for the model of the file and there are no others."""
-        is_for_it = "prices" in self.named and settings.model == self.begun.model
-        return replace(settings, prices=self.begun.prices) if is_for_it and settings.prices is None else settings
+        is_for_it = "prices" in self.named and settings.model == self.begun.model and settings.prices is None
+        return settings.model_copy(update={"prices": self.begun.prices}) if is_for_it else settings
 
     def unforbidden(self, kept: Mapping[str, Any]) -> dict[str, Any]:
         """Return those settings of an earlier day that the file leaves as they were; the address is one."""
@@ -178,7 +178,7 @@ def _with(settings: Settings, name: str, value: Any) -> Settings:
     changed = settings.changed({name: value})
     if name == "model" and settings.base_url is None:
         check_known(split_model(changed.model)[0])
-    changed = replace(changed, base_url=settings.base_url)  # the address that holds without the file
+    changed = changed.model_copy(update={"base_url": settings.base_url})  # the address that holds without the file
     now, then = getattr(settings, name), getattr(changed, name)
     if name in CAPS and now is not None and (then is None or then > now):
         raise InvalidRequestError(f"{name} stays at {typed_value(now)}, because that file may only lower it.")

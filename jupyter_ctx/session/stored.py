@@ -165,7 +165,7 @@ def settings_then(session: Session, kept: Mapping[str, Any] | None, now: Setting
         of_now |= {"model", *MODEL_SETTINGS}
     then = restored_settings(session.defaults, session.notebook.course.unforbidden(kept))
     try:
-        return replace(then, **{name: getattr(now, name) for name in of_now})
+        return then.model_copy(update={name: getattr(now, name) for name in of_now}).checked()
     except InvalidRequestError:  # no request can have both
         return now
 

@@ -20,12 +20,13 @@ from typing import Any
 
 from ..attachments.attached import TextRoom
 from ..attachments.attached_values import attached_value
+from ..attachments.printing import shape_of
 from ..attachments.user_code import ATTACH_INSTEAD, format_error
 from ..conversation.messages import Attachment, ToolCall, ToolResult
 from ..conversation.text_safety import clean
 from ..errors import InvalidAnswerError, InvalidRequestError
 from ..runtime.redaction import Redactor
-from ..template.expressions import described, shape_of
+from ..template.expressions import described
 from ..wording import counted, visible
 from .functions import Tool, schema_of
 

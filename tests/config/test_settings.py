@@ -10,7 +10,6 @@ import pytest
 from jupyter_ctx import Chat, InvalidRequestError
 from jupyter_ctx.config.settings import (
     SETTING_NAMES,
-    SETTINGS,
     Settings,
     default_settings,
     kept_settings,
@@ -46,10 +45,7 @@ def test_a_setting_is_read_from_text(name: str, text: str | int, value: Any) -> 
     assert getattr(Settings().changed({name: text}), name) == value
 
 
-NUMBERS = [name for name, setting in SETTINGS.items() if setting.number]
-
-
-@pytest.mark.parametrize("name", NUMBERS)
+@pytest.mark.parametrize("name", ["window", "compact_at", "temperature", "attach_share", "max_turns", "max_cost"])
 @pytest.mark.parametrize("text", ["1,5", "1_5", "1,00,000"])
 def test_a_comma_is_never_deleted_from_a_number(name: str, text: str) -> None:
     with pytest.raises(InvalidRequestError, match=rf"{name} is '{text}': it must be"):

@@ -121,7 +121,7 @@ def test_a_course_caps_what_a_conversation_costs_and_only_without_its_file_is_th
     assert isinstance(cells.fail("%chat config max_cost 2"), InvalidRequestError)
     assert "locked" in str(cells.fail("%chat config prices 0,0"))
     cells.run("%chat use litellm/gpt-4o\n%chat use litellm/gpt-5.2")
-    assert "prices = 3, 15 (jupyter_ctx.toml)" in cells.run("%chat config prices")
+    assert "prices = 3,15 (jupyter_ctx.toml)" in cells.run("%chat config prices")
     assert isinstance(cells.fail("%%chat\nWhich colour is the sky?"), BudgetExceededError)
     assert not hub.requests
 

@@ -18,7 +18,7 @@ from jupyter_ctx.errors import InvalidRequestError
 from jupyter_ctx.experiments.results.export import RunRecord, as_values
 from jupyter_ctx.runtime.redaction import Redactor
 from jupyter_ctx.session.attaching import attachment_of, attachment_of_error
-from jupyter_ctx.template.filling import fill
+from jupyter_ctx.template.expressions import fill
 from jupyter_ctx.testing import ScriptedProvider
 
 # Collected before the search was written: at first 95 were found, 1 touched.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 from hypothesis import given, settings
@@ -19,7 +18,7 @@ SETTINGS = Settings(model="openai/gpt-4o")
 KNOWN = st.fixed_dictionaries(
     {
         "settings": st.builds(
-            replace, st.just(SETTINGS), window=st.integers(2_000, 10**6), compact_at=st.floats(0.1, 1)
+            Settings, model=st.just(SETTINGS.model), window=st.integers(2_000, 10**6), compact_at=st.floats(0.1, 1)
         ),
         "warned": st.frozensets(st.text(max_size=20).filter(str.isalnum)),
         "spent": st.builds(Spending, st.none() | st.floats(0, 1e6), st.integers(0, 9)),

@@ -14,7 +14,7 @@ from traitlets.config import Config
 
 from jupyter_ctx import InvalidRequestError
 from jupyter_ctx.runtime.redaction import Redactor
-from jupyter_ctx.template.filling import fill
+from jupyter_ctx.template.expressions import fill
 
 pytestmark = pytest.mark.core
 

@@ -26,8 +26,7 @@ from ...runtime.redaction import Redactor
 from ...session.ask import Ask, beside_messages
 from ...session.complete import as_answer
 from ...storage.stored_answers import digested
-from ...template.expressions import Expression
-from ...template.filling import EXPRESSION, expression_error, expressions_in, key_error
+from ...template.expressions import EXPRESSION, Expression, expression_error, key_error
 from ...tools.functions import Tool
 from ...wording import SLIP_SIMILARITY, nearest_name
 from ...wording.layout import cut
@@ -93,7 +92,8 @@ class Template:
     def __init__(self, text: str, names: Mapping[str, Any] | None = None, secrets: Iterable[str] = ()) -> None:
         self.text = text
         self._redactor = Redactor(secrets)
-        self._parts = tuple(part if isinstance(part, str) else Slot.of(part) for part in expressions_in(text))
+        parts = enumerate(EXPRESSION.split(text))  # of which every second one is an expression
+        self._parts = tuple(Slot.of(Expression.of(part)) if number % 2 else part for number, part in parts)
         self.slots = tuple(dict.fromkeys(part for part in self._parts if isinstance(part, Slot)))
         used = set().union(*(slot.names for slot in self.slots))
         self._names = {name: names[name] for name in used if name in names} if names else {}
@@ -154,16 +154,15 @@ class Template:
 
     def _evaluated(self, slot: Slot, names: Mapping[str, Any], missing: str | None = None) -> str:
         """Return an expression's value as text; ``missing`` stands for a cell without a value."""
-        typed = slot.expression.text
-
+        expression = slot.expression
         try:
-            value = slot.expression.value(names)
-            text = missing if value is None and missing is not None else slot.expression.written(value)
+            value = expression.value(names)
+            text = missing if value is None and missing is not None else expression.written(value)
             if self._redactor.contains_secret(text):
-                raise key_error(typed, text, self._redactor)
+                raise key_error(expression, text, self._redactor)
             return text
         except Exception as error:
-            raise expression_error(typed, error, self._redactor, _AS_TYPED.format(typed)) from None
+            raise expression_error(expression, error, self._redactor, _AS_TYPED.format(expression.text)) from None
 
     def _check(self, slot: Slot, columns: Collection[str], grid: Collection[str], known: Mapping[str, None]) -> None:
         """Raise InvalidRequestError for an expression that cannot be filled in."""

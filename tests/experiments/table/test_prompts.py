@@ -64,7 +64,7 @@ def test_missing_cells_fill_in_nothing_wherever_their_text_is_needed() -> None:
         ("{{ row['first_name'] }}", r"no column 'first_name'. Did you mean {{ row\['first name'\] }}\?"),
         ("{{ first name }}", r"{{ first name }} is not the column 'first name': write {{ row\['first name'\] }}"),
         ("{{ id }}", r"there is no column, value of the grid or name of the notebook 'id'"),
-        ("{{ text.strp() }}", r"Did you mean strip\(\)"),
+        ("{{ text.strp() }}", r"strp\(\) is not called in a prompt"),
         ("{{ tone }} {{ n }}", "'tone' is both a column and a value of the grid"),
         ("{{text}}", r"{{text}} is not filled in: write {{ text }}"),
         ("Say {text}", r"{text} is not filled in: write {{ text }}"),
