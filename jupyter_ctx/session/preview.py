@@ -274,7 +274,7 @@ def replayed_turns(session: Session) -> list[Replayed]:
         if came is not None:
             asked, turns = (came.turn, (came.turn,)) if isinstance(came, TurnAdded) else (came.asked, came.turns)
             cell, run = asked.record.cell, asked.record.run
-            before = Conversation() if TurnAdded(asked, new=came.new).begins_anew(past) else past
+            before = Conversation() if past.begins_anew(TurnAdded(asked, new=came.new)) else past
             at, system = before.position(cell, run, append=came.append), session.system_of(past.system, past.memory)
             for turn in turns:
                 number = number_of.get(turn.id)

@@ -29,7 +29,7 @@ NEARLY_FULL = 0.85  # of the limit: above this, a line says so before the answer
 def send_prompt(session: Session, prompt: Prompt, coming: StreamListener) -> Reply:
     """Send a prompt and record the turn; the reply lacks the notices of the memory file and the store."""
     with asking(session, prompt) as said:
-        is_anew = prompt.new and said.begins_anew(session.conversation)
+        is_anew = session.conversation.begins_anew(said)
         reply = stored_answer(session, said, prompt) if prompt.stored and prompt.record else None
         if reply is not None:
             coming.show(reply)
@@ -174,7 +174,7 @@ def _outdated(session: Session, sent: RequestPlan) -> list[str]:
     """Return a line where later turns answered another version of the turn that was just recorded."""
     past, position = session.conversation, sent.scope.at
     later = past.places[position + 1 :]
-    stale = past.stale() if later and len(past.places[position].shown) > 1 else ()
+    stale = past.stale() if later and past.places[position].changed else ()
     outdated = [number for number, place in enumerate(later, position + 2) if place.id in stale]
     if not outdated:
         return []
