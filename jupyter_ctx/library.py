@@ -28,7 +28,7 @@ from .session.course import COURSE_FILE, course_in
 from .session.session import NotebookState, Session
 from .storage.conversation_writer import ConversationWriter, OpenedConversation, forget
 from .storage.database import TakenError
-from .storage.ownership import is_held_elsewhere
+from .storage.ownership import MAIN, free_name, is_held_elsewhere
 from .storage.spending import Sum
 from .storage.store import ConversationRow, store_address
 from .storage.stored_answers import Answers
@@ -171,8 +171,7 @@ class Library:
         settings, journal = self._current.config if self._current else None, self._journal()
         if name is not None:
             self._free(checked_name(name))
-        opened = journal.open(name, afresh=True)
-        journal.keep_apart(self.in_memory)
+        opened = journal.open(name or free_name(MAIN, self.in_memory), afresh=True)
         chat = self._make_current(self._take(journal, opened, settings))
         chat.configure()  # stores its settings, so that they hold after a restart
         return chat
@@ -242,7 +241,7 @@ class Library:
         """Open the conversation that the notebook had before its kernel was started."""
         journal = self._journal()
         opened = journal.open()
-        self.notes += filter(None, (opened.note, opened.offer))
+        self.notes += [opened.note] if opened.note else []
         return self._take(journal, opened)
 
     def _next(self, settings: Settings) -> Chat:

@@ -426,7 +426,7 @@ class Session:
         """Return new notices about the store and the handout, a line each; each is returned once."""
         lines = self.once(*self.notebook.handout.problems)
         if self.journal is not None:
-            lines, self.journal.notices = (*lines, *self.journal.notices), []
+            lines = (*lines, *self.journal.pop_notices())
         return lines
 
     # money

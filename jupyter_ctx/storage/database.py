@@ -92,13 +92,11 @@ class Database:
                 except (DamagedError, OtherVersionError) as error:
                     self._begin_anew(error)
                     result = self._transact(work, write=write)
-            except TakenError:
-                raise
-            except StoreError:
-                self._patience = IMPATIENCE
-                raise
             except (DamagedError, OtherVersionError) as error:
                 raise StoreError(f"{self.shown} cannot be used: {error}.") from None
+            except StoreError as error:
+                self._patience = PATIENCE if isinstance(error, TakenError) else IMPATIENCE
+                raise
             self._patience = PATIENCE
             return result
 

@@ -167,15 +167,10 @@ class Answers:
 
 
 def _body(answer: Outcome) -> str:
-    """Return an answer as JSON, without what has its usual value."""
-    reply, outcome = answer.reply, _Body()
+    """Return an answer as JSON, without what has its usual value in a reply."""
+    reply, outcome = answer.reply, _Body(truncated=answer.truncated, error=answer.error)
+    outcome["answered"] = reply is not None
     values = {} if reply is None else {name: getattr(reply, name) for name in KEPT}
-    if answer.truncated:
-        outcome["truncated"] = True
-    if answer.error:
-        outcome["error"] = answer.error
-    if reply is None:
-        outcome["answered"] = False
     return encoded_text({**{name: value for name, value in values.items() if value != KEPT[name]}, **outcome})
 
 
