@@ -87,7 +87,7 @@ class Library:
         self._course = course_in(self._folder, self._usual, self._config.keys())
         self._models = Models(check=lambda model: self._course.check_unlocked((), model))
         self.notes += self._course.problems
-        self._told, self._troubles = set[str](), set[str]()  # lines, and troubles of the store, that a notice has named
+        self._told = set[str]()  # lines that a notice has said
         self._chats: dict[str, Chat] = {}
         self._current: Chat | None = None
         self._total: Sum | None = None  # what all conversations have spent
@@ -261,7 +261,7 @@ class Library:
         return chat
 
     def _journal(self) -> ConversationWriter:
-        return ConversationWriter(self._address, self.origin, self._troubles, strict=self._is_named)
+        return ConversationWriter(self._address, self.origin, strict=self._is_named)
 
     def _take(self, journal: ConversationWriter, opened: OpenedConversation, settings: Settings | None = None) -> Chat:
         """Take in a conversation that was opened, with these settings, else those that the notebook begins with."""

@@ -1,7 +1,6 @@
 """One conversation in a store: opened, written after each action, let go at the end.
 
-Saving never fails a cell. Events that cannot be written now wait for the next action;
-one notice says so, and another one when they are saved.
+Saving never fails a cell. Events that cannot be written now wait for the next action.
 """
 
 from __future__ import annotations
@@ -58,13 +57,11 @@ class OpenedConversation(NamedTuple):
 class ConversationWriter:
     """Saves one conversation. ``notices`` are lines to be shown once, which :meth:`pop_notices` returns.
 
-    ``troubles`` are the store's failures that were shown already, perhaps in other conversations of the notebook.
     ``strict``: opening raises AddressError for an address that no store can have; else that is a notice.
     """
 
-    def __init__(self, address: str, origin: Origin, troubles: set[str] | None = None, *, strict: bool = False) -> None:
+    def __init__(self, address: str, origin: Origin, *, strict: bool = False) -> None:
         self.address, self.origin, self._strict = address, origin, strict
-        self._troubles = troubles if troubles is not None else set[str]()
         self.notices: list[str] = []
         self.row = ConversationRow(new_id(), origin.scope, ownership.MAIN)
         self._next: int | None = None  # the number of the next row; None: the store does not know of the conversation
@@ -106,7 +103,8 @@ class ConversationWriter:
         except StoreError as error:
             if self._strict and isinstance(error, AddressError):
                 raise
-            self._failed(error)
+            if self.address not in _stores:  # no store can be there
+                self.notices.append(f"{error} What is new is kept in memory.")
             self.row, self._next = ownership.new_row(self.origin, name or ownership.MAIN, time.time()), None
             return OpenedConversation(Conversation())
         except BaseException:  # nobody will talk in it
@@ -195,15 +193,12 @@ class ConversationWriter:
         try:
             if self._next is None or not self._append():
                 self._write_all()
-        except StoreError as error:
+        except StoreError:
             _unsaved_writers.add(self)
-            self._failed(error)
             return False
-        if self in _unsaved_writers:
-            self.notices.append(f"Saved again in {self.store.database.shown}: nothing was lost.")
         self._unsaved = None
         _unsaved_writers.discard(self)
-        self._troubles.clear()
+        self.store.database.say_saved()
         return True
 
     def _append(self) -> bool:
@@ -253,8 +248,7 @@ class ConversationWriter:
         try:
             places = filter(None, (self.row.notebook, self.origin.run_of))
             row = self.store.answered(digest, places, runs=self.origin.runs)
-        except StoreError as error:
-            self._failed(error)
+        except StoreError:
             return None
         event = read_event(row) if row is not None else None
         return event.turn if isinstance(event, TurnAdded) else None
@@ -270,8 +264,7 @@ class ConversationWriter:
             mine = [row for row in rows if row.id in ids and row.notebook == self.row.notebook]
             known.update({row.id: self.read(row).conversation for row in mine if row.id not in known})
             return [known[row.id] for row in mine]
-        except StoreError as error:
-            self._failed(error)
+        except StoreError:
             return []
 
     def forget(self) -> None:
@@ -290,13 +283,6 @@ class ConversationWriter:
             if self._next is not None and self._process == os.getpid():
                 with suppress(StoreError):
                     self.store.change(self.row.id, pid=None, started=None)
-
-    def _failed(self, error: StoreError) -> None:
-        """Add a notice of what is wrong, once."""
-        trouble = str(error).partition(": ")[0]
-        if trouble not in self._troubles:
-            self.notices.append(f"{error} The conversation goes on in memory, and is saved when that can be done.")
-        self._troubles.add(trouble)
 
 
 _open_writers: WeakSet[ConversationWriter] = WeakSet()

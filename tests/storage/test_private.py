@@ -178,7 +178,7 @@ def test_what_was_deleted_does_not_come_back_with_what_waited(
     chat.add_messages([{"role": "user", "content": "apricot"}])
     with locked():
         chat.add_messages([{"role": "user", "content": "apricot"}])
-        assert "goes on in memory" in chat.session.notices()[0]
+        assert "kept in memory" in chat.session.notices()[0]
     library.delete(name, confirm=name)
     chat.add_messages([{"role": "user", "content": "apricot, by who still holds it"}])
     library.new("another")
