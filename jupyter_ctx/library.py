@@ -28,7 +28,7 @@ from .session.course import COURSE_FILE, course_in
 from .session.session import NotebookState, Session
 from .storage.conversation_writer import ConversationWriter, OpenedConversation, forget
 from .storage.database import TakenError
-from .storage.ownership import is_held_elsewhere
+from .storage.ownership import MAIN, free_name, is_held_elsewhere
 from .storage.spending import Sum
 from .storage.store import ConversationRow, store_address
 from .storage.stored_answers import Answers
@@ -87,7 +87,7 @@ class Library:
         self._course = course_in(self._folder, self._usual, self._config.keys())
         self._models = Models(check=lambda model: self._course.check_unlocked((), model))
         self.notes += self._course.problems
-        self._told, self._troubles = set[str](), set[str]()  # lines, and troubles of the store, that a notice has named
+        self._told = set[str]()  # lines that a notice has said
         self._chats: dict[str, Chat] = {}
         self._current: Chat | None = None
         self._total: Sum | None = None  # what all conversations have spent
@@ -171,8 +171,7 @@ class Library:
         settings, journal = self._current.config if self._current else None, self._journal()
         if name is not None:
             self._free(checked_name(name))
-        opened = journal.open(name, afresh=True)
-        journal.keep_apart(self.in_memory)
+        opened = journal.open(name or free_name(MAIN, self.in_memory), afresh=True)
         chat = self._make_current(self._take(journal, opened, settings))
         chat.configure()  # stores its settings, so that they hold after a restart
         return chat
@@ -242,7 +241,7 @@ class Library:
         """Open the conversation that the notebook had before its kernel was started."""
         journal = self._journal()
         opened = journal.open()
-        self.notes += filter(None, (opened.note, opened.offer))
+        self.notes += [opened.note] if opened.note else []
         return self._take(journal, opened)
 
     def _next(self, settings: Settings) -> Chat:
@@ -262,7 +261,7 @@ class Library:
         return chat
 
     def _journal(self) -> ConversationWriter:
-        return ConversationWriter(self._address, self.origin, self._troubles, strict=self._is_named)
+        return ConversationWriter(self._address, self.origin, strict=self._is_named)
 
     def _take(self, journal: ConversationWriter, opened: OpenedConversation, settings: Settings | None = None) -> Chat:
         """Take in a conversation that was opened, with these settings, else those that the notebook begins with."""

@@ -10,6 +10,7 @@ from typing import NamedTuple
 PYTHON = frozenset({"python", "py", "python3", "ipython", "ipython3", "pycon"})
 MAGICS = {"html": "%%html", "javascript": "%%javascript", "js": "%%javascript", "latex": "%%latex"}
 MAGICS |= dict.fromkeys(["bash", "sh", "shell"], "%%bash")
+ACTIONS = (ast.Call, ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef, ast.For, ast.With)  # no output is that
 _PYTHON_LINE = re.compile(r"^[^\S\n]*(?:>>>|\.\.\.|In \[\d+\]:|\.\.\.:)(?: (.*)|)$", re.MULTILINE)
 
 
@@ -60,20 +61,14 @@ def _without_prompts(text: str) -> str:
 
 def _is_code(code: str, *, is_alone: bool) -> bool:
     """Return whether a text is Python that acts; a name with a value counts where no block says what it is."""
-    source = re.sub(r"(?m)^(\s*)[%!].*", r"\1pass", code)  # magics are code, too
+    source = re.sub(r"(?m)^(\s*)[%!].*", r"\1act()", code)  # magics are code, too
+    kinds = (*ACTIONS, ast.Assign) if is_alone else ACTIONS
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of the syntax of the answer
-            statements = ast.parse(source).body
+            return any(isinstance(node, kinds) for node in ast.walk(ast.parse(source)))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False
-    return any(_acts(statement) or (is_alone and isinstance(statement, ast.Assign)) for statement in statements)
-
-
-def _acts(statement: ast.stmt) -> bool:
-    is_value = isinstance(statement, ast.Expr | ast.AnnAssign)
-    is_value |= isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Constant)
-    return not is_value or any(isinstance(node, ast.Call | ast.Await | ast.Yield) for node in ast.walk(statement))
 
 
 def eligible_blocks(blocks: tuple[CodeBlock, ...]) -> tuple[int, ...]:

@@ -163,7 +163,10 @@ class Conversation(Places):
             case events.Chosen():
                 return self.choose(event.alternatives, event.turn)
             case events.Picked():
-                self.pick(event.turn)
+                for place in self.places:
+                    for version in place.versions:
+                        if version.id == event.turn:
+                            place.show(version, self._now)
             case events.Pinned() | events.Excluded():
                 self.mark(self.named(event.places), pinned=isinstance(event, events.Pinned), on=event.on)
                 return not event.on
@@ -185,7 +188,9 @@ class Conversation(Places):
             case Added():
                 self._add_all(event)
             case events.Offered():
-                self.offer(event.alternatives)
+                self.offers[event.alternatives.id] = event.alternatives
+                for turn in event.alternatives.turns:
+                    self._written.setdefault(turn.id, self._now)
             case events.Kept():
                 for place in self.named((event.place,)):
                     place.run, place.execution = event.run, event.execution

@@ -7,12 +7,9 @@ A class declares the name under which the store keeps its events, and what undo 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import ClassVar, Literal
 
 from .messages import Alternatives, Summary, Turn
-
-if TYPE_CHECKING:
-    from .places import Places
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,10 +40,6 @@ class TurnAdded(Event, stored_as="said", label="turn", label_off="re-run"):
     turn: Turn
     append: bool = False
     new: bool = False
-
-    def begins_anew(self, past: Places) -> bool:
-        """Return whether this turn clears first: a re-run of a cell that did so already does not."""
-        return self.new and not any(place.fresh for place in past.of_cell(self.turn.record.cell)[:1])
 
 
 class Cleared(Event, stored_as="cleared", label="clear"):

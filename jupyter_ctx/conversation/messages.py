@@ -99,8 +99,8 @@ class ToolResult:
 
     def first_line(self) -> ToolResult:
         """Return the result cut down to its first line, without its files."""
-        first, *more = self.text.strip().split("\n", 1)
-        cut = f"{first[:SHORT_RESULT]} [shortened]" if more or len(first) > SHORT_RESULT or self.attachments else first
+        first = self.text.strip().partition("\n")[0]
+        cut = f"{first[:SHORT_RESULT]} [shortened]"
         return replace(self, text=cut, attachments=()) if len(cut) < len(self.text) or self.attachments else self
 
 
@@ -140,8 +140,8 @@ class ToolRound:
         """Return the round with all its texts rewritten."""
         calls = (ToolCall(call.id, rewrite(call.name), rewrite(call.arguments)) for call in self.calls)
         results = (replace(each, text=rewrite(each.text), brief=rewrite(each.brief)) for each in self.results)
-        text, thinking = rewrite(self.text), rewrite(self.thinking)
-        return ToolRound(tuple(calls), tuple(results), text, thinking, self.state)
+        texts = {"text": rewrite(self.text), "thinking": rewrite(self.thinking)}
+        return replace(self, calls=tuple(calls), results=tuple(results), **texts)
 
     def shortened(self) -> ToolRound:
         """Return the round with each result cut down to its first line."""
@@ -169,9 +169,7 @@ class Message:
     @property
     def files(self) -> tuple[Attachment, ...]:
         """All files that it carries, those of results too."""
-        if self.round is None:
-            return self.attachments
-        return (*self.attachments, *self.round.files)
+        return self.attachments if self.round is None else (*self.attachments, *self.round.files)
 
 
 @dataclass(frozen=True, slots=True)

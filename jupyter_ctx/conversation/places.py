@@ -31,7 +31,7 @@ class TurnSlot:
     and so is one for a request's own settings: then it is where the view before it began.
     ``own_start``: the same, with a cut for the request's own settings, for later requests that have some, too.
     ``shortened``: id of the place before which the view cut results of functions down to a line, as ``start`` is.
-    ``shown``: when a version became the current one.
+    ``changed``: when another version became the current one; 0: never.
     ``pinned``, ``excluded``: in every view, or in none.
     ``has_text``: whether a view may hold the turn: Anthropic refuses a message without text.
     ``taken_in``: ids of places that went into this one.
@@ -46,17 +46,16 @@ class TurnSlot:
     start: str | None = None
     own_start: str | None = None
     shortened: str | None = None
-    shown: list[int] = field(default_factory=list)
+    changed: int = 0
     pinned: bool = False
     excluded: bool = False
     has_text: bool = False
     taken_in: list[str] = field(default_factory=list)
 
-    def show(self, turn: Turn, now: int) -> None:
+    def show(self, turn: Turn, now: int = 0) -> None:
         """Make this version the current one."""
-        self.turn = turn
+        self.turn, self.changed = turn, now
         self.has_text = bool((turn.prompt.strip() or turn.attachments) and (turn.reply.strip() or turn.rounds))
-        self.shown.append(now)
 
 
 class Places:
@@ -128,6 +127,10 @@ class Places:
         same = [place for place in mine if place.run == run]
         return self.index(same[-1].id) + 1 if same else self.index(mine[0].id)
 
+    def begins_anew(self, said: TurnAdded) -> bool:
+        """Return whether a turn clears first: a re-run of a cell that did so already does not."""
+        return said.new and not any(place.fresh for place in self.of_cell(said.turn.record.cell)[:1])
+
     def place_of(self, offered: Alternatives) -> TurnSlot | None:
         """Return the place of which one of these answers is a version; ``None``: none is."""
         ids = {turn.id for turn in offered.turns}
@@ -153,9 +156,9 @@ class Places:
             written, start = self._written[place.turn.id], self.index(place.turn.record.start)
             if latest > written and any(when > written and other >= start for other, when in replaced):
                 stale.add(place.id)
-            if len(place.shown) > 1:
-                latest = max(latest, place.shown[-1])
-                replaced.append((at, place.shown[-1]))
+            if place.changed:
+                latest = max(latest, place.changed)
+                replaced.append((at, place.changed))
         return frozenset(stale)
 
     def summarized(self, summary: Summary) -> Self:
@@ -172,7 +175,7 @@ class Places:
         turn, record = said.turn, said.turn.record
         self._written[turn.id] = self._now
         self.files.update({file.kind: file for file in turn.files})
-        is_fresh = said.begins_anew(self)
+        is_fresh = self.begins_anew(said)
         if is_fresh:
             self.clear()
         older = self.older(record.cell, record.run)
@@ -184,7 +187,7 @@ class Places:
         cut = record if at == end and not record.apart else self.places[at - 1] if at else None
         place.start, place.shortened = (cut.start, cut.shortened) if cut is not None else (None, None)
         place.own_start = record.start if record.apart else place.start
-        place.show(turn, self._now)
+        place.show(turn)
         self.places.insert(at, place)
         if at == end:
             self._index[place.id] = at
@@ -210,19 +213,6 @@ class Places:
         for place in places:
             place.pinned = on if pinned else place.pinned and not on
             place.excluded = place.excluded and not on if pinned else on
-
-    def pick(self, turn: str) -> None:
-        """Make an older version of a place its current one again."""
-        for place in self.places:
-            for version in place.versions:
-                if version.id == turn:
-                    place.show(version, self._now)
-
-    def offer(self, alternatives: Alternatives) -> None:
-        """Keep several answers, of which one becomes the turn."""
-        self.offers[alternatives.id] = alternatives
-        for turn in alternatives.turns:
-            self._written.setdefault(turn.id, self._now)
 
     def choose(self, alternatives: str, chosen: str) -> bool:
         """Make one of several answers the turn, and the others versions of it; return whether another one was it."""

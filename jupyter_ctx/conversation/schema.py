@@ -18,18 +18,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from types import UnionType
-from typing import (
-    Annotated,
-    Any,
-    Literal,
-    NotRequired,
-    Required,
-    Union,
-    get_args,
-    get_origin,
-    get_type_hints,
-    is_typeddict,
-)
+from typing import Any, NotRequired, Required, Union, get_args, get_origin, get_type_hints, is_typeddict
 
 from ..errors import InvalidAnswerError, InvalidRequestError
 from .text_safety import clean
@@ -158,7 +147,7 @@ def for_pydantic(kind: Any) -> Any:
             presence = Required if name in kind.__required_keys__ else NotRequired
             hints[name] = for_pydantic(hint if is_marked else presence[hint])
         return typing_extensions.TypedDict(kind.__name__, hints)  # type: ignore[operator]
-    if not args or origin in (Literal, Annotated):
+    if not args:
         return kind
     inner = tuple(map(for_pydantic, args))
     if origin in (Union, UnionType):
@@ -178,9 +167,7 @@ def _checked_json(given: Mapping[str, Any]) -> dict[str, Any]:
         raise InvalidRequestError(f"The JSON schema is invalid: {problem}.") from None
     foreign = FOREIGN_REFERENCE.search(json.dumps(copy))
     if foreign:  # which would be fetched
-        raise InvalidRequestError(
-            f"The JSON schema refers to {foreign[1]!r}: only parts of itself (#/$defs/…) will do."
-        )
+        raise InvalidRequestError(f"The schema refers to {foreign[1]!r}: only parts of itself (#/$defs/…) will do.")
     return copy
 
 
@@ -211,7 +198,7 @@ def _problems(value: dict[str, Any], schema: Mapping[str, Any]) -> list[str]:
 # the form of a schema that strict modes take
 
 DEFINITIONS = ("$defs", "definitions")
-TEXTS = ("title", "description")
+NOT_TOLD = ("title", "description", "definitions")  # in a description
 SHAPING = frozenset({"allOf", "patternProperties", "prefixItems", "$dynamicRef", "unevaluatedProperties"})
 LITERAL_TYPES = {str: "string", int: "integer", float: "number"}  # of listed values, of which Gemini knows no others
 
@@ -221,9 +208,8 @@ def strict_form(schema: Mapping[str, Any]) -> dict[str, Any] | None:
 
     What a reference means stands in its place, so that a part that holds itself has no end, and no such form.
     """
-    root = {name: value for name, value in schema.items() if name not in DEFINITIONS}
     try:
-        return _strict(root, schema)
+        return _strict(schema, schema)
     except (ValueError, RecursionError):
         return None
 
@@ -232,8 +218,7 @@ def resolved(reference: str, root: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the part of a schema that a reference such as ``#/$defs/Name`` means; nothing where there is none."""
     found: Any = root
     for part in reference.removeprefix("#").split("/")[1:]:
-        name = part.replace("~1", "/").replace("~0", "~")
-        found = found.get(name) if isinstance(found, Mapping) else None
+        found = found.get(part) if isinstance(found, Mapping) else None
     return found if isinstance(found, Mapping) else {}
 
 
@@ -277,21 +262,19 @@ def _typed(kind: Any, rest: dict[str, Any], schema: Mapping[str, Any]) -> dict[s
             raise ValueError("an object with fields of any name has no strict form")
         parts = {name: _strict(part, schema) for name, part in properties.items()}
         for name in parts.keys() - required:
-            if properties[name].get("default") is None and not _allows_null(parts[name]):
-                parts[name] = {"anyOf": [parts[name], {"type": "null"}]}
+            part = parts[name]
+            allows_null = "null" in part.get("type", ()) or {"type": "null"} in part.get("anyOf", ())
+            if properties[name].get("default") is None and not allows_null:
+                parts[name] = {"anyOf": [part, {"type": "null"}]}
         found |= {"properties": parts, "required": list(properties), "additionalProperties": False}
     if "array" in kinds:
         found["items"] = _strict(rest.pop("items", None), schema)
     return found
 
 
-def _allows_null(strict: Mapping[str, Any]) -> bool:
-    return "null" in strict.get("type", ()) or {"type": "null"} in strict.get("anyOf", ())
-
-
 def _described(found: dict[str, Any], rest: Mapping[str, Any]) -> dict[str, Any]:
     """Return a part with a description, which tells the keywords that not all strict modes know."""
-    more = [f"{name}: {json.dumps(value, ensure_ascii=False)}" for name, value in rest.items() if name not in TEXTS]
+    more = [f"{name}: {json.dumps(value, ensure_ascii=False)}" for name, value in rest.items() if name not in NOT_TOLD]
     told = f"({'; '.join(more)})" if more else ""
     description = " ".join(filter(None, (rest.get("description"), told)))
     return {**found, "description": description} if description else found

@@ -26,10 +26,8 @@ def checked(prompt: str) -> str:
         raise InvalidRequestError(f"A prompt is text, not {type(prompt).__name__}.")
     unsendable = UNSENDABLE.search(prompt)
     if unsendable:
-        kind = "a NUL" if unsendable.group() == "\0" else f"a lone surrogate (U+{ord(unsendable.group()):04X})"
-        raise InvalidRequestError(
-            f"There is {kind} at character {unsendable.start() + 1:,}: no model takes that. Take it out."
-        )
+        what, at = f"U+{ord(unsendable.group()):04X}", unsendable.start() + 1
+        raise InvalidRequestError(f"Character {at:,} is {what}, which no model takes: take it out.")
     return prompt
 
 

@@ -151,7 +151,7 @@ def _answer_of(turn: Turn, before: str) -> HandoutAnswer:
 def _before(past: Places, said: TurnAdded) -> str:
     """Return the fingerprint of the turns that stand before a prompt that is asked now."""
     record, at = said.turn.record, 0
-    if not said.begins_anew(past):
+    if not past.begins_anew(said):
         at = past.position(record.cell, record.run, append=said.append)
     return digested("", (message for place in past.places[:at] for message in place.turn.messages))
 

@@ -35,7 +35,7 @@ def send_prompt(session: Session, prompt: Prompt, coming: StreamListener) -> Rep
         if reply is not None:
             coming.show(reply)
             return reply
-        if said.begins_anew(session.conversation):
+        if session.conversation.begins_anew(said):
             session.begin_anew()
         planned, before = _planned(session, said, prompt, coming)
         fill = planned.tokens / max(1, planned.target.limit)
@@ -176,7 +176,7 @@ def _outdated(session: Session, position: int) -> list[str]:
     """Return a line where later turns answered another version of the turn that was just recorded."""
     past = session.conversation
     later = past.places[position + 1 :]
-    stale = past.stale() if later and len(past.places[position].shown) > 1 else ()
+    stale = past.stale() if later and past.places[position].changed else ()
     outdated = [number for number, place in enumerate(later, position + 2) if place.id in stale]
     if not outdated:
         return []

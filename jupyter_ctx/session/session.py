@@ -367,7 +367,7 @@ class Session:
         ``summary`` stands for older turns although it is not recorded yet. Raises ContextOverflowError where
         ``on_overflow`` is "stop" and it does not fit.
         """
-        is_anew = not record or (said.new and said.begins_anew(self.conversation))
+        is_anew = not record or self.conversation.begins_anew(said)
         past = Conversation() if is_anew else self.conversation
         past = past.summarized(summary) if summary is not None else past
         by, message = said.turn.record, said.turn.messages[0]
@@ -421,7 +421,7 @@ class Session:
         """Return new notices about the store and the handout, a line each; each is returned once."""
         lines = self.once(*self.notebook.handout.problems)
         if self.journal is not None:
-            lines, self.journal.notices = (*lines, *self.journal.notices), []
+            lines = (*lines, *self.journal.pop_notices())
         return lines
 
     # money

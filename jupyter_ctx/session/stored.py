@@ -34,7 +34,7 @@ def stored_answer(session: Session, said: TurnAdded, prompt: Prompt) -> Reply | 
     The cell's own from an earlier kernel, or any of the user's; else one that was handed out with the notebook.
     """
     reply = None
-    if prompt.stored == "all" and not said.begins_anew(session.conversation):
+    if prompt.stored == "all" and not session.conversation.begins_anew(said):
         reply = _stored_anywhere(session, said, prompt)
     elif prompt.stored == "cell":
         reply = _stored_in_cell(session, said, prompt)
@@ -67,7 +67,7 @@ def _show_again(session: Session, said: TurnAdded, turn: Turn) -> None:
     if place is not None:
         session.record(Kept(place.id, asked.run or "", asked.execution))
     elif mine or not session.is_behind:
-        if said.begins_anew(now):
+        if now.begins_anew(said):
             session.begin_anew()
         record = replace(turn.record, run=asked.run, execution=asked.execution, cost=None, stored=True)
         session.record_turn(replace(said, turn=replace(turn, record=record)))
@@ -194,7 +194,7 @@ def answers_as_then(session: Session, past: Conversation, turn: Turn, said: Turn
         return False
     system, usual = session.system_for(prompt.options, before), settings_then(session, turn.record.settings)
     target = session.target(prompt.options, ask=False, prompt=prompt, usual=usual)
-    before = Conversation() if said.begins_anew(before) else before
+    before = Conversation() if before.begins_anew(said) else before
     scope, view = _view_then(past, before, turn, system, append=said.append)
     messages = messages_before(target, before, scope, view)
     request = target.request((*messages, target.sendable(said.turn.messages[0])))

@@ -1,7 +1,6 @@
 """One conversation in a store: opened, written after each action, let go at the end.
 
-Saving never fails a cell. Events that cannot be written now wait for the next action;
-one notice says so, and another one when they are saved.
+Saving never fails a cell. Events that cannot be written now wait for the next action.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ import atexit
 import os
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import NamedTuple
@@ -44,8 +43,7 @@ class OpenedConversation(NamedTuple):
     """A conversation as it was found.
 
     ``sizes``, ``state``: what was learned of its turns' sizes, and everything else beside its events.
-    ``note``: one line that says where it comes from.
-    ``offer``: one line that names another notebook's conversation with the same cells, and how to bring it in.
+    ``note``: one line that says where it comes from, or how to bring in another notebook's with the same cells.
     ``next``: number of the next row.
     """
 
@@ -53,27 +51,23 @@ class OpenedConversation(NamedTuple):
     sizes: Sequence[Sizes] = ()
     state: StoredState = {}  # noqa: RUF012  # it is read only
     note: str = ""
-    offer: str = ""
     next: int = 0
 
 
 class ConversationWriter:
-    """Saves one conversation. ``notices`` are lines to be shown once.
+    """Saves one conversation. ``notices`` are lines to be shown once, which :meth:`pop_notices` returns.
 
-    ``troubles`` are the store's failures that were shown already, perhaps in other conversations of the notebook.
     ``strict``: opening raises AddressError for an address that no store can have; else that is a notice.
     """
 
-    def __init__(self, address: str, origin: Origin, troubles: set[str] | None = None, *, strict: bool = False) -> None:
+    def __init__(self, address: str, origin: Origin, *, strict: bool = False) -> None:
         self.address, self.origin, self._strict = address, origin, strict
-        self._troubles = troubles if troubles is not None else set[str]()
         self.notices: list[str] = []
         self.row = ConversationRow(new_id(), origin.scope, ownership.MAIN)
         self._next: int | None = None  # the number of the next row; None: the store does not know of the conversation
         self._waiting: list[EventRow] = []
         self._sizes: list[Sizes] = []  # learned since the last event
         self._unsaved: tuple[Conversation, Callable[[], list[Sizes]]] | None = None  # what the waiting rows belong to
-        self._failing = ""
         self._is_deleted = False
         self._process = os.getpid()
         self._lock = threading.RLock()
@@ -92,77 +86,76 @@ class ConversationWriter:
         """Return what the notebook of the conversation spends; where there is no notebook, the conversation."""
         return NotebookSum(lambda: self.store.database, self.row.notebook or self.row.id)
 
+    def pop_notices(self) -> list[str]:
+        """Return the lines that are to be shown, those of the store too, once."""
+        store = _stores.get(self.address)
+        lines, self.notices = [*(store.database.pop_notices() if store else ()), *self.notices], []
+        return lines
+
+    # opening
+
     def open(self, name: str | None = None, *, afresh: bool = False) -> OpenedConversation:
         """Take hold of a conversation and read it; begin one in memory where the store fails."""
-        _settle_all()
-        with self._lock:
-            try:
-                sharing = frozenset[str]() if afresh or name is not None else self._sharing()
-                return self._open(partial(ownership.choose, is_held=_is_held), name, afresh=afresh, sharing=sharing)
-            except StoreError as error:
-                if self._strict and isinstance(error, AddressError):
-                    raise
-                self._failed(error)
-                self.row, self._next = ownership.new_row(self.origin, name or ownership.MAIN, time.time()), None
-                return OpenedConversation(Conversation())
-            except BaseException:  # nobody will talk in it
-                _open_writers.discard(self)
+        try:
+            opened = self._take(partial(ownership.choose, is_held=_is_held), name, afresh=afresh)
+            is_new = name is None and not afresh and not opened.note
+            return opened._replace(note=self._offer()) if is_new else opened
+        except StoreError as error:
+            if self._strict and isinstance(error, AddressError):
                 raise
-
-    def _sharing(self) -> frozenset[str]:
-        """Return the conversations with turns of this notebook's cells, where it is new.
-
-        Read before anything is claimed: a disk may be slow, and a claim keeps other kernels waiting.
-        """
-        if not ownership.is_new_here(self.store.rows(), self.origin):
-            return frozenset()
-        return frozenset(self.store.sharing(cells_of(self.origin.notebook)))
-
-    def keep_apart(self, others: Sequence[ConversationRow]) -> None:
-        """Take a name that none of these conversations has, where the store could not be asked for one."""
-        if self._next is None:
-            self.row = self.row._replace(name=ownership.free_name(self.row.name, others))
+            if self.address not in _stores:  # no store can be there
+                self.notices.append(f"{error} What is new is kept in memory.")
+            self.row, self._next = ownership.new_row(self.origin, name or ownership.MAIN, time.time()), None
+            return OpenedConversation(Conversation())
+        except BaseException:  # nobody will talk in it
+            _open_writers.discard(self)
+            raise
 
     def fork(self, row: ConversationRow, name: str | None = None) -> OpenedConversation:
         """Take hold of a new conversation that begins with everything in another one. Raises StoreError."""
-        _settle_all()
-        with self._lock:
-            return self._open(lambda rows, request: ownership.fork(row, name, rows, request), name)
+        return self._take(partial(ownership.fork, source=row), name)
 
-    def _open(
+    def _take(
         self, decide: Callable[[Sequence[ConversationRow], ownership.OpenRequest], Claim], name: str | None,
-        *, afresh: bool = False, sharing: Iterable[str] = (),
+        *, afresh: bool = False,
     ) -> OpenedConversation:  # fmt: skip
-        me, now = ownership.this_process(), time.time()
-        request = ownership.OpenRequest(self.origin, me, now, name, afresh, frozenset(sharing))
+        _settle_all()
+        request = ownership.OpenRequest(self.origin, ownership.this_process(), time.time(), name, afresh)
         claim = self.store.claim(lambda rows: decide(rows, request))
         self.row, self._next = claim.row, 0
         _open_writers.add(self)
-        self._collect()
         if claim.how == "new":
-            offer = ownership.offer_note(claim.offer) if claim.offer else ""
-            return OpenedConversation(Conversation(), offer=offer)
+            return OpenedConversation(Conversation())
         opened = self.read(claim.row)
         self._next, self._sizes = opened.next, opened.state.get("sizes", [])
-        self._collect()
         is_told = claim.how == "forked" or opened.conversation.events
         return opened._replace(note=ownership.opened_note(claim) if is_told else "")
+
+    def _offer(self) -> str:
+        """Return one line on another notebook's conversation with the same cells, where this notebook is new."""
+        others = [row for row in self.store.rows() if row.id != self.row.id]
+        if any(row.notebook == self.row.notebook for row in others):
+            return ""
+        sharing = self.store.sharing(cells_of(self.origin.notebook))
+        offer = next((row for row in others if row.turns and row.id in sharing), None)
+        return ownership.offer_note(offer) if offer is not None else ""
 
     def read(self, row: ConversationRow) -> OpenedConversation:
         """Return the content of a conversation without taking hold of it. Raises StoreError."""
         text, rows = self.store.load(row.id)
         events = read_events(rows)
-        with self._lock:
-            if events.lost:
-                lost = counted(events.lost, "damaged row")
-                self.notices.append(f"{lost} of {row.name!r} cannot be read: what they held is left out.")
-            try:
-                state = stored_state(text)
-            except UnreadableError as error:
-                state = {}
-                self.notices.append(f"{error} Settings of {row.name!r}, and what was learned of the model, begin anew.")
+        if events.lost:
+            lost = counted(events.lost, "damaged row")
+            self.notices.append(f"{lost} of {row.name!r} cannot be read: what they held is left out.")
+        try:
+            state = stored_state(text)
+        except UnreadableError as error:
+            state = {}
+            self.notices.append(f"{error} Settings of {row.name!r}, and what was learned of the model, begin anew.")
         sizes = [*events.sizes, *state.get("sizes", [])]
         return OpenedConversation(events.conversation, sizes, state, next=events.next)
+
+    # writing
 
     def save(
         self, events: Sequence[Event], sizes: list[Sizes], state: StoredState,
@@ -200,17 +193,12 @@ class ConversationWriter:
         try:
             if self._next is None or not self._append():
                 self._write_all()
-        except StoreError as error:
+        except StoreError:
             _unsaved_writers.add(self)
-            self._failed(error)
             return False
         self._unsaved = None
         _unsaved_writers.discard(self)
-        self._collect()
-        if self._failing:
-            self.notices.append(f"Saved again in {self.store.database.shown}: nothing was lost.")
-            self._failing = ""
-            self._troubles.clear()
+        self.store.database.say_saved()
         return True
 
     def _append(self) -> bool:
@@ -260,8 +248,7 @@ class ConversationWriter:
         try:
             places = filter(None, (self.row.notebook, self.origin.run_of))
             row = self.store.answered(digest, places, runs=self.origin.runs)
-        except StoreError as error:
-            self._failed(error)
+        except StoreError:
             return None
         event = read_event(row) if row is not None else None
         return event.turn if isinstance(event, TurnAdded) else None
@@ -277,8 +264,7 @@ class ConversationWriter:
             mine = [row for row in rows if row.id in ids and row.notebook == self.row.notebook]
             known.update({row.id: self.read(row).conversation for row in mine if row.id not in known})
             return [known[row.id] for row in mine]
-        except StoreError as error:
-            self._failed(error)
+        except StoreError:
             return []
 
     def forget(self) -> None:
@@ -297,19 +283,6 @@ class ConversationWriter:
             if self._next is not None and self._process == os.getpid():
                 with suppress(StoreError):
                     self.store.change(self.row.id, pid=None, started=None)
-
-    def _failed(self, error: StoreError) -> None:
-        """Add a notice of what is wrong, once."""
-        self._collect()
-        trouble = str(error).partition(": ")[0]
-        if trouble != self._failing and trouble not in self._troubles:
-            self.notices.append(f"{error} The conversation goes on in memory, and is saved when that can be done.")
-        self._failing = trouble
-        self._troubles.add(trouble)
-
-    def _collect(self) -> None:
-        if self.address in _stores:
-            self.notices += self.store.database.pop_notices()
 
 
 _open_writers: WeakSet[ConversationWriter] = WeakSet()

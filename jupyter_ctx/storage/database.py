@@ -73,7 +73,7 @@ class Database:
         self.path = _file_of(address)
         self.shown = str(self.path or MEMORY)
         self.notices: list[str] = []
-        self._patience = PATIENCE
+        self._trouble = ""  # why transactions fail, until what waited is written
         self._connection: Connection | None = None
         self._process = 0  # that opened it
         self._file: object = None  # that was opened last
@@ -83,24 +83,34 @@ class Database:
     def run(self, work: Callable[[Connection], T], *, write: bool = True) -> T:
         """Do this in one transaction; with a new file, once more, where the old one turns out to be damaged.
 
-        Raises StoreError, and TakenError where a row is there already.
+        Raises StoreError, with a notice at first, and TakenError where a row is there already.
         """
         with self._lock:
             try:
-                try:
-                    result = self._transact(work, write=write)
-                except (DamagedError, OtherVersionError) as error:
-                    self._begin_anew(error)
-                    result = self._transact(work, write=write)
+                return self._recovered(work, write=write)
             except TakenError:
                 raise
-            except StoreError:
-                self._patience = IMPATIENCE
+            except StoreError as error:
+                before, self._trouble = self._trouble, str(error).partition(": ")[0]
+                if self._trouble != before:
+                    self.notices.append(f"{error} What is new is kept in memory, and is saved when that can be done.")
                 raise
+
+    def _recovered(self, work: Callable[[Connection], T], *, write: bool) -> T:
+        try:
+            try:
+                return self._transact(work, write=write)
             except (DamagedError, OtherVersionError) as error:
-                raise StoreError(f"{self.shown} cannot be used: {error}.") from None
-            self._patience = PATIENCE
-            return result
+                self._begin_anew(error)
+                return self._transact(work, write=write)
+        except (DamagedError, OtherVersionError) as error:
+            raise StoreError(f"{self.shown} cannot be used: {error}.") from None
+
+    def say_saved(self) -> None:
+        """Say that what was kept in memory is written, where a notice said that it was kept."""
+        if self._trouble:
+            self._trouble = ""
+            self.notices.append(f"Saved again in {self.shown}: nothing was lost.")
 
     def query(self, statement: str, values: Mapping[str, Any] | None = None) -> list[Any]:
         """Return the rows that a statement reads. Raises StoreError."""
@@ -114,7 +124,7 @@ class Database:
     def _transact(self, work: Callable[[Connection], T], *, write: bool) -> T:
         with self._translated():
             connection = self._open()
-            connection.wait(self._patience)
+            connection.wait(IMPATIENCE if self._trouble else PATIENCE)
             with _transaction(connection, write=write):
                 return work(connection)
 
@@ -169,7 +179,7 @@ class Database:
 
     def _configure(self, connection: Connection) -> None:
         """Set up a connection, and look for damage. Raises DamagedError."""
-        connection.wait(self._patience)
+        connection.wait(IMPATIENCE if self._trouble else PATIENCE)
         connection.execute("PRAGMA secure_delete=on")  # what is deleted is overwritten
         connection.execute("PRAGMA synchronous=normal")
         if self.path is not None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import platform
+import shlex
 import time
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
@@ -63,7 +64,7 @@ def _started(pid: int) -> float | None:
 class OpenRequest(NamedTuple):
     """Who asks, and for what: ``name`` ``None`` is the one opened last; ``afresh`` takes none that is there.
 
-    ``sharing`` are the ids of conversations with turns of this notebook's cells; ``now`` is in seconds since 1970.
+    ``now`` is in seconds since 1970.
     """
 
     origin: Origin
@@ -71,7 +72,6 @@ class OpenRequest(NamedTuple):
     now: float
     name: str | None = None
     afresh: bool = False
-    sharing: frozenset[str] = frozenset()
 
     def is_kernels(self, row: ConversationRow) -> bool:
         """Return whether this kernel used the conversation last, perhaps before a restart."""
@@ -80,28 +80,22 @@ class OpenRequest(NamedTuple):
 
 def choose(rows: Sequence[ConversationRow], request: OpenRequest, is_held: Callable[[ConversationRow], bool]) -> Claim:
     """Choose what to open from all rows, the one opened last first."""
-    rows, moved = _moved(rows, request)
-    here = [row for row in rows if row.notebook == request.origin.scope]
+    moved = _moved(rows, request)
+    here = [row for row in (moved.get(row.id, row) for row in rows) if row.notebook == request.origin.scope]
     match = None if request.afresh else _matching(here, request)
     if match is None:
-        begins = not here and request.name is None and not request.afresh
-        offer = next((row for row in rows if row.turns and row.id in request.sharing), None) if begins else None
-        return Claim((*moved, _new(here, request, request.name or MAIN)), "new", offer=offer)
-    if is_held(match) and not _restarted(match, request):
-        return Claim((*moved, _new(here, request, match.name, match)), "forked", match)
-    others = tuple(row for row in moved if row.id != match.id)
-    return Claim((*others, _held(match, request)), "continued")
+        return Claim((*moved.values(), _new(here, request, request.name or MAIN)), "new")
+    is_of_before = request.is_kernels(match) and (match.pid, match.started) != request.holder[1:]  # a restart
+    if is_held(match) and not is_of_before:
+        return Claim((*moved.values(), _new(here, request, match.name, match)), "forked", match)
+    moved.pop(match.id, None)
+    return Claim((*moved.values(), _held(match, request)), "continued")
 
 
-def fork(row: ConversationRow, name: str | None, rows: Iterable[ConversationRow], request: OpenRequest) -> Claim:
+def fork(rows: Iterable[ConversationRow], request: OpenRequest, source: ConversationRow) -> Claim:
     """Return a conversation that begins with all that another one has."""
-    here = [each for each in rows if each.notebook == request.origin.scope]
-    return Claim((_new(here, request, name or row.name, row),), "forked", row)
-
-
-def is_new_here(rows: Iterable[ConversationRow], origin: Origin) -> bool:
-    """Return whether nothing that is stored is of this notebook or its kernel."""
-    return not any(row.notebook == origin.scope or row.kernel == (origin.kernel or "") for row in rows)
+    here = [row for row in rows if row.notebook == request.origin.scope]
+    return Claim((_new(here, request, request.name or source.name, source),), "forked", source)
 
 
 def free_name(name: str, here: Iterable[ConversationRow]) -> str:
@@ -114,18 +108,16 @@ def free_name(name: str, here: Iterable[ConversationRow]) -> str:
     return next(found for i in range(2, len(taken) + 3) if (found := f"{stem}-{i}") not in taken)
 
 
-def _moved(
-    rows: Sequence[ConversationRow], request: OpenRequest
-) -> tuple[list[ConversationRow], tuple[ConversationRow, ...]]:
-    """Return the rows as they are once those of this kernel's notebook have followed it to its new path."""
-    scope = request.origin.scope
+def _moved(rows: Sequence[ConversationRow], request: OpenRequest) -> dict[str, ConversationRow]:
+    """Return the rows of this kernel's notebook that follow it to its new path, as they are there, by their ids."""
+    scope, moved = request.origin.scope, dict[str, ConversationRow]()
     left = {row.notebook for row in rows if request.is_kernels(row)} - {scope}
-    names, moved = [row for row in rows if row.notebook == scope], dict[str, ConversationRow]()
+    there = [row for row in rows if row.notebook == scope]
     for row in rows:
         if row.notebook in left:
-            moved[row.id] = row._replace(notebook=scope, name=free_name(row.name, names))
-            names.append(moved[row.id])
-    return [moved.get(row.id, row) for row in rows], tuple(moved.values())
+            moved[row.id] = row._replace(notebook=scope, name=free_name(row.name, there))
+            there.append(moved[row.id])
+    return moved
 
 
 def _matching(here: Sequence[ConversationRow], request: OpenRequest) -> ConversationRow | None:
@@ -136,11 +128,6 @@ def _matching(here: Sequence[ConversationRow], request: OpenRequest) -> Conversa
         return None
     mine = [row for row in here if request.is_kernels(row)]
     return next(iter(mine or here), None)
-
-
-def _restarted(row: ConversationRow, request: OpenRequest) -> bool:
-    """Whether it is held by what this kernel was before its restart."""
-    return request.is_kernels(row) and (row.pid, row.started) != (request.holder.pid, request.holder.started)
 
 
 def _new(
@@ -178,10 +165,6 @@ def offer_note(row: ConversationRow) -> str:
     """Return one line that names the conversation of another notebook with the same cells, and how to bring it in."""
     return (
         f"This is a copy of {row.notebook}; its conversation starts empty. "
-        f"%chat resume {_typed(row.notebook)} {_typed(row.name)} brings in {words.turns(row.turns)} of {row.name!r}."
+        f"%chat resume {shlex.quote(row.notebook)} {shlex.quote(row.name)} brings in {words.turns(row.turns)} of "
+        f"{row.name!r}."
     )
-
-
-def _typed(word: str) -> str:
-    """Return a word as it is typed after %chat."""
-    return f'"{word}"' if set(word) & set(" '") else word

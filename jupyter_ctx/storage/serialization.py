@@ -25,10 +25,8 @@ from ..conversation.events import (
     Event,
     Kept,
     Offered,
-    Redone,
     Summarized,
     TurnAdded,
-    Undone,
     Unreadable,
 )
 from ..errors import StoreError
@@ -129,14 +127,6 @@ def to_row(event: Event, sizes: list[Sizes]) -> EventRow:
     return row
 
 
-def from_row(kind: str, body: str | bytes) -> Event:
-    """Decode an event. Raises UnreadableError."""
-    if kind not in EVENT_KINDS:
-        raise UnreadableError(f"Nobody here knows an event that is {kind!r}.")
-    event: Event = decoded(EVENT_KINDS[kind], body)
-    return event
-
-
 def state_text(state: StoredState) -> str:
     """Encode what a conversation knows beside its events; keys in addresses are removed."""
     cleaned: StoredState = {**state}
@@ -199,23 +189,16 @@ def read_events(rows: Iterable[StoredEvent]) -> Events:
                 past.append(Unreadable())
             number, lost = row.seq + 1, lost + missing
             event = read_event(row)
-            if event is not None and _has_an_effect(event, past):
+            if event is not None:
                 past.append(event)
             else:
                 lost += 1
-                if event is None and row.kind not in NO_STEPS:  # it keeps its place among the steps
+                if row.kind not in NO_STEPS:  # it keeps its place among the steps
                     past.append(Unreadable(row.kind))
             if row.sizes:
                 with suppress(UnreadableError):  # they are estimated anew
                     sizes += decoded(list[Sizes], row.sizes)
     return Events(past, sizes, number, lost)
-
-
-def _has_an_effect(event: Event, past: Conversation) -> bool:
-    """Return whether there is something to undo, or to do again, for such an event."""
-    if isinstance(event, Undone):
-        return bool(past.undo_label)
-    return not isinstance(event, Redone) or bool(past.redo_label)
 
 
 @contextmanager
@@ -233,6 +216,7 @@ def _without_collection() -> Iterator[None]:
 def read_event(row: StoredEvent) -> Event | None:
     """Return the event of a row, or ``None`` where the row cannot be read."""
     try:
-        return from_row(row.kind, row.body)
-    except UnreadableError:
+        event: Event = decoded(EVENT_KINDS[row.kind], row.body)
+        return event
+    except (KeyError, UnreadableError):
         return WITHOUT_CONTENT.get(row.kind)

@@ -49,15 +49,11 @@ class ConversationRow(NamedTuple):
 
 
 class Claim(NamedTuple):
-    """What is to be written: ``rows``, the claimed one last, and the events of ``source`` for it where it is a copy.
-
-    ``offer`` is another notebook's conversation, which has turns of this notebook's cells.
-    """
+    """What is to be written: ``rows``, the claimed one last, and the events of ``source`` for it where it is a copy."""
 
     rows: tuple[ConversationRow, ...]
     how: Literal["new", "continued", "forked"]
     source: ConversationRow | None = None
-    offer: ConversationRow | None = None
 
     @property
     def row(self) -> ConversationRow:

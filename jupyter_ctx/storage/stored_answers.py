@@ -66,11 +66,8 @@ class _Body(TypedDict, total=False):
     answered: bool
 
 
-KEPT = {
-    field.name: field.default
-    for field in fields(Reply)
-    if field.name not in ("parsed", "tokens", "citations", "source")
-}  # of a reply, with what is usual
+NOT_KEPT = ("parsed", "tokens", "citations", "source")  # of a reply
+KEPT = {field.name: field.default for field in fields(Reply) if field.name not in NOT_KEPT}  # with what is usual
 READ = f"""
     SELECT digest, repeat, CAST(body AS BLOB) FROM {ANSWERS}
     WHERE digest IN (SELECT value FROM json_each(:digests)) AND (:errors OR failed = 0)
@@ -99,7 +96,6 @@ class Answers:
         self._notices: list[str] = []
         self._waiting: dict[AnswerKey, Outcome] = {}
         self.beside = beside or {}
-        self._trouble = ""
 
     @property
     def notices(self) -> list[str]:
@@ -137,16 +133,11 @@ class Answers:
         waiting = list(self._waiting.items())
         try:
             self.write(waiting)
-        except StoreError as error:
-            before, self._trouble = self._trouble, str(error).partition(": ")[0]
-            if self._trouble != before:
-                self.notices.append(f"{error} Answers are kept in memory, and are saved when that can be done.")
+        except StoreError:
             return False
         for key, _ in waiting:
             del self._waiting[key]
-        if self._trouble:
-            self.notices.append(f"Saved again in {self.database.shown}: no answer was lost.")
-            self._trouble = ""
+        self.database.say_saved()
         return True
 
     def write(self, rows: Sequence[tuple[AnswerKey, Outcome]]) -> None:
@@ -169,15 +160,10 @@ class Answers:
 
 
 def _body(answer: Outcome) -> str:
-    """Return an answer as JSON, without what has its usual value."""
-    reply, outcome = answer.reply, _Body()
+    """Return an answer as JSON, without what has its usual value in a reply."""
+    reply, outcome = answer.reply, _Body(truncated=answer.truncated, error=answer.error)
+    outcome["answered"] = reply is not None
     values = {} if reply is None else {name: getattr(reply, name) for name in KEPT}
-    if answer.truncated:
-        outcome["truncated"] = True
-    if answer.error:
-        outcome["error"] = answer.error
-    if reply is None:
-        outcome["answered"] = False
     return encoded_text({**{name: value for name, value in values.items() if value != KEPT[name]}, **outcome})
 
 

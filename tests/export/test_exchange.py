@@ -317,7 +317,7 @@ MESSAGES = "[{}]".format
         (MESSAGES('{"role": "robot", "content": "x"}'), ".json", "'role': 'robot'} is no message"),
         (MESSAGES('{"role": "user", "content": "x"}, {"role": "system", "content": "x"}'), ".json", "role 'system'"),
         (MESSAGES('{"role": "user", "content": [{"type": "audio"}]}'), ".json", "neither text nor"),
-        (MESSAGES(r'{"role": "user", "content": "a\ud800"}'), ".json", r"a lone surrogate \(U\+D800\)"),
+        (MESSAGES(r'{"role": "user", "content": "a\ud800"}'), ".json", r"is U\+D800"),
         ("[]", ".ipynb", "This notebook has no cells"),
         ('{"cells": [{"cell_type": "code", "source": "%%chat\\nwhy"}]}', ".ipynb", "No cell begins with %%chat"),
     ],

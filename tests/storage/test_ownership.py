@@ -30,12 +30,9 @@ def held(row: ConversationRow, by: Holder = OTHER) -> ConversationRow:
 
 
 def ask(
-    name: str | None = None, notebook: str | None = HERE, kernel: str | None = "k", *,
-    afresh: bool = False, sharing: str = "",
+    name: str | None = None, notebook: str | None = HERE, kernel: str | None = "k", *, afresh: bool = False
 ) -> OpenRequest:  # fmt: skip
-    """``sharing`` is the name of a conversation of the other notebook."""
-    ids = frozenset({f"id of {sharing} in {THERE}"} if sharing else ())
-    return OpenRequest(Origin(notebook, kernel), ME, NOW, name, afresh, ids)
+    return OpenRequest(Origin(notebook, kernel), ME, NOW, name, afresh)
 
 
 def is_held(row: ConversationRow) -> bool:
@@ -51,7 +48,6 @@ class Case:
     how: str
     name: str
     source: str | None = None
-    offer: str | None = None
 
 
 CASES = {
@@ -79,8 +75,6 @@ CASES = {
     "a notebook that has got a name at last": Case(
         [row("main", "kernel k", "k")], ask(), "continued", "main", "main"
     ),
-    "another notebook with the same cells": Case([row("x", THERE)], ask(sharing="x"), "new", "main", offer="x"),
-    "the same, where something is here": Case([row("x", THERE), row("y")], ask(sharing="x"), "continued", "y", "y"),
     "a kernel without a notebook": Case([row("x", "kernel k", "k")], ask(None, None), "continued", "x", "x"),
     "another kernel without a notebook": Case([row("x", "kernel j", "j")], ask(None, None), "new", "main"),
     "a terminal goes on with nothing": Case([row("main", "")], ask(None, None, None), "new", "main-2"),
@@ -104,7 +98,6 @@ def test_what_a_kernel_goes_on_with(case: Case) -> None:
     assert (got.id in before) == (case.how == "continued")
     source = before.get(got.id) if case.how == "continued" else claim.source
     assert (source.name if source else None) == case.source
-    assert (claim.offer.name if claim.offer else None) == case.offer
     if case.how == "forked":
         assert source is not None
         assert (got.turns, got.state) == (source.turns, source.state)
@@ -144,7 +137,6 @@ wishes = st.builds(
     st.just(NOW),
     st.sampled_from([None, "main", "x", "x-2", "y"]),
     st.booleans(),
-    st.frozensets(KEYS.map(lambda key: f"id of {key[1]} in {key[0]}")),
 )
 
 

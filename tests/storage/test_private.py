@@ -102,7 +102,7 @@ def test_a_notebook_at_a_new_path_begins_anew_and_one_line_names_what_brings_its
     assert sent == FRESH
     assert note == (
         f"This is a copy of {old}; its conversation starts empty. "
-        f"%chat resume \"{old}\" main brings in 2 turns of 'main'."
+        f"%chat resume '{old}' main brings in 2 turns of 'main'."
     )
     library = desk.open(new)
     assert [turn.prompt for turn in library.current.turns] == FRESH
@@ -178,7 +178,7 @@ def test_what_was_deleted_does_not_come_back_with_what_waited(
     chat.add_messages([{"role": "user", "content": "apricot"}])
     with locked():
         chat.add_messages([{"role": "user", "content": "apricot"}])
-        assert "goes on in memory" in chat.session.notices()[0]
+        assert "kept in memory" in chat.session.notices()[0]
     library.delete(name, confirm=name)
     chat.add_messages([{"role": "user", "content": "apricot, by who still holds it"}])
     library.new("another")

@@ -39,7 +39,7 @@ from jupyter_ctx.conversation.messages import (
     Turn,
     TurnRecord,
 )
-from jupyter_ctx.storage.serialization import EventRow, from_row, state_text, stored_state, to_row
+from jupyter_ctx.storage.serialization import EventRow, StoredEvent, read_event, state_text, stored_state, to_row
 
 SUMMARY = '{"text":"They spoke of the sky.","covers":["8a4e"],"method":"extractive","id":"5b7c","by":"c1 9e0d"}'
 IMAGE = Attachment("a.png", "image/png", b"\x89PNG", 85)
@@ -110,7 +110,8 @@ def test_there_is_a_stored_row_of_every_kind_of_event() -> None:
 
 @pytest.mark.parametrize(("kind", "body", "event"), STORED, ids=[kind for kind, _, _ in STORED])
 def test_an_event_is_read_and_written_as_it_is_stored(kind: str, body: str, event: Event) -> None:
-    found = from_row(kind, body)
+    found = read_event(StoredEvent(kind, body, None, 0))
+    assert found is not None
     assert repr(found) == repr(event), "a turn's record, too, which equality leaves out"
     assert found == event, "the bytes of attachments, too, which repr leaves out"
     row = to_row(found, [])

@@ -98,7 +98,7 @@ def test_a_place_whose_name_is_no_text_is_a_notice(address: str) -> None:
     chat = library(address, os.fsdecode(b"/n/caf\xe9.ipynb")).current
     say(chat, "one")
     (notice,) = chat.session.notices()
-    assert "goes on in memory" in notice
+    assert "kept in memory" in notice
 
 
 # what is never stored
@@ -428,7 +428,7 @@ def test_files_and_folders_of_somebody_else_are_a_notice(tmp_path: Path) -> None
         for path, notice in zip(tried, said, strict=True):
             assert notice.startswith(f"{path} ")
             assert "written to" in notice or "allow writing" in notice
-            assert "goes on in memory" in notice
+            assert "kept in memory" in notice
         assert prompts(open_chat(folder / "a.sqlite")) == ["one"]
     finally:
         close_stores()

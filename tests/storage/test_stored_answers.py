@@ -126,7 +126,6 @@ def test_a_damaged_answer_is_as_one_that_is_missing(answers: Answers, sql: Sql, 
 
 
 def test_answers_wait_while_the_store_is_locked_and_are_written_once_it_is_not(answers: Answers, locked: Lock) -> None:
-    answers.database._patience = 0.3
     keeper = Answers(answers.database)
     keeper.keep([(("d", 0), said("0"))])
     assert (len(keeper._waiting), keeper.notices) == (0, [])
@@ -135,7 +134,7 @@ def test_answers_wait_while_the_store_is_locked_and_are_written_once_it_is_not(a
             keeper.keep([(("d", number), said(str(number)))])
         assert len(keeper._waiting) == 4
         (notice,) = keeper.notices
-        assert "is locked by another program: end that. Answers are kept in memory" in notice
+        assert "is locked by another program: end that. What is new is kept in memory" in notice
     keeper.keep([(("d", 5), said("5"))])
     assert text_of(keeper.find([("d", 5)])["d", 5]) == "5"
     keeper.keep([])
