@@ -81,8 +81,8 @@ ANSWERS_CELL = (
 )
 COLUMNS_CELL = """
 from jupyter_ctx.display.answer.columns import Column, Frame, columns_bundle
-for at in range(0, len(short), 6):
-    columns = [Column(text[:80], text, text, notices=[text[:80]], error=text) for text in short[at:at + 6]]
+for at in range(0, len(short), 18):
+    columns = [Column(text[:80], text, text, notices=[text[:80]], error=text) for text in short[at + 2:at + 18:3]]
     forms = columns_bundle(columns, Frame([short[at]], [short[at]], 1), compared=True)
     display({"text/html": forms["text/html"]}, raw=True)
 print('all', 'shown')"""
@@ -107,7 +107,7 @@ def test_no_answer_acts_loads_or_forges_anything(open_page: Open, load: str) -> 
     for of_form in (alone[:3], alone[3:]):
         assert any(output.locator("a[href]").count() for output in of_form)
     shown = columns.locator(".jctx-column")
-    assert shown.count() == len(SHORT)
+    assert shown.count() == len(range(2, len(SHORT), 3)), "the others are looked at without a browser"
     assert shown.evaluate_all("shown => shown.every(column => column.parentElement.matches('.jctx-columns'))")
     links = notebook.page.locator(".jp-Cell-outputArea a[href]").evaluate_all("links => links.map(link => link.href)")
     assert [link for link in links if not re.match("https?:|mailto:", link)] == []
