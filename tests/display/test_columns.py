@@ -16,12 +16,7 @@ from screens import Screen
 
 from jupyter_ctx import ChatError
 from jupyter_ctx.context.usage import Usage
-from jupyter_ctx.display.answer.columns import (
-    AnswerColumns,
-    Column,
-    Frame,
-    columns_bundle,
-)
+from jupyter_ctx.display.answer.columns import AnswerColumns, Column, Frame, columns_bundle
 from jupyter_ctx.display.answer.footer import Footer
 from jupyter_ctx.display.answer.markdown import to_html
 from jupyter_ctx.display.widgets.choice_bar import ChoiceBar

@@ -16,14 +16,7 @@ from jupyter_ctx.context.budget import Budget
 from jupyter_ctx.context.context_info import ContextInfo, segments_of
 from jupyter_ctx.context.windows import ContextWindow
 from jupyter_ctx.display.widgets import gauge
-from jupyter_ctx.display.widgets.gauge import (
-    SHAPES,
-    bar_parts,
-    gauge_line,
-    gauge_static,
-    gauge_text,
-    live_html,
-)
+from jupyter_ctx.display.widgets.gauge import SHAPES, bar_parts, gauge_line, gauge_static, gauge_text, live_html
 
 STATES = [(100, "ok"), (600, "half"), (800, "high"), (950, "full"), (1_200, "over")]
 SIZES = st.tuples(*[st.floats(0, 50_000)] * 5)

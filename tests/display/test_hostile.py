@@ -1,17 +1,13 @@
-"""Everything hostile that a model, a file or a name may say, shown at once in a real browser: none of it acts."""
+"""Everything hostile that a model may say, shown at once in a real browser: none of it acts."""
 
 from __future__ import annotations
 
-import json
 import re
-from http.server import BaseHTTPRequestHandler
-from typing import Any
 
 import pytest
-from hostile import ANSWERS, NAMES
-from jupyter_page import SCREENSHOTS, NotebookPage, Open
+from hostile import ANSWERS
+from jupyter_page import NotebookPage, Open
 from playwright.sync_api import expect
-from server import events, piece, send, serve, usage
 
 pytest_plugins = ("browsing",)
 
@@ -41,13 +37,11 @@ FORGED = """() => [...document.querySelectorAll('.jctx-answer, .jctx-table, .jp-
 SHOW = """
 import sys
 sys.path.insert(0, {tests!r})
-from hostile import ANSWERS, NAMES
+from hostile import ANSWERS
 from IPython.display import display
-from jupyter_ctx.display.answer.markdown import bundle, note_html
+from jupyter_ctx.display.answer.markdown import bundle
 short = [text for text in ANSWERS.values() if len(text) <= {longest}]
 parts = [short[:30], short[30:60], short[60:]]
-def sendable(text):
-    return text.replace(chr(0), "").encode("utf-8", "ignore").decode()
 """
 
 
@@ -81,8 +75,8 @@ ANSWERS_CELL = (
 )
 COLUMNS_CELL = """
 from jupyter_ctx.display.answer.columns import Column, Frame, columns_bundle
-for at in range(0, len(short), 6):
-    columns = [Column(text[:80], text, text, notices=[text[:80]], error=text) for text in short[at:at + 6]]
+for at in range(0, len(short), 18):
+    columns = [Column(text[:80], text, text, notices=[text[:80]], error=text) for text in short[at + 2:at + 18:3]]
     forms = columns_bundle(columns, Frame([short[at]], [short[at]], 1), compared=True)
     display({"text/html": forms["text/html"]}, raw=True)
 print('all', 'shown')"""
@@ -107,52 +101,7 @@ def test_no_answer_acts_loads_or_forges_anything(open_page: Open, load: str) -> 
     for of_form in (alone[:3], alone[3:]):
         assert any(output.locator("a[href]").count() for output in of_form)
     shown = columns.locator(".jctx-column")
-    assert shown.count() == len(SHORT)
+    assert shown.count() == len(range(2, len(SHORT), 3)), "the others are looked at without a browser"
     assert shown.evaluate_all("shown => shown.every(column => column.parentElement.matches('.jctx-columns'))")
     links = notebook.page.locator(".jp-Cell-outputArea a[href]").evaluate_all("links => links.map(link => link.href)")
     assert [link for link in links if not re.match("https?:|mailto:", link)] == []
-
-
-def test_a_hostile_conversation_streams_into_the_cell_and_hostile_names_are_names(open_page: Open, load: str) -> None:
-    def echo(handler: BaseHTTPRequestHandler, request: dict[str, Any]) -> None:
-        text = request["messages"][-1]["content"]
-        pieces = [piece(text[at : at + 7]) for at in range(0, len(text), 7)]
-        count = len(json.dumps(request["messages"])) // 4
-        send(handler, 200, events(*pieces, piece("", "stop"), usage(count, len(text) // 4)), "text/event-stream")
-
-    with serve(echo) as (url, _):
-        notebook = open_page(
-            f"{load}\nfrom jupyter_ctx import get_chat\nip = get_ipython()",
-            f"%load_ext jupyter_ctx\n%chat use m --base-url {url} --window 100000",
-            "for text in short[::3]: ip.run_cell_magic('chat', '--raw', sendable(text))",
-            "%chat history",
-            "%chat preview",
-            "for name in NAMES.values():\n"
-            "    get_chat().configure(model='openai/' + name, window=2000)\n"
-            "    ip.run_line_magic('chat', '')",
-            "for name in NAMES.values(): display({'text/html': note_html(name)}, raw=True)",
-            "for name in list(NAMES.values()):\n"
-            "    try: ip.run_line_magic('chat', 'new ' + repr(name))\n"
-            "    except Exception as error: print(type(error).__name__)\n"
-            "ip.run_line_magic('chat', 'list')",
-            "for name in NAMES.values(): get_chat().add_messages([\n"
-            "    {'role': role, 'content': sendable(name)} for role in ('user', 'assistant')])\n"
-            "ip.run_line_magic('chat', 'history')\nip.run_line_magic('chat', 'preview')",
-            "ip.run_line_magic('chat', 'status')\nget_chat()",
-            "ip.run_line_magic('chat', 'switch main')\nget_chat()",
-        )
-        seen = watched(notebook)
-        notebook.run(*range(11))
-    for index in (3, 4):
-        expect(notebook.output(index).locator(".jctx-table:visible")).to_have_count(1)
-    expect(notebook.answer(2)).to_have_count(len(range(0, len(SHORT), 3)))
-    expect(notebook.output(8).locator(".jctx-table").first).to_be_attached()
-    expect(notebook.output(9).locator(".jctx-status:visible")).to_have_count(1)
-    expect(notebook.output(10).locator(".jctx-table:visible")).to_have_count(1)
-    expect_harmless(notebook, seen)
-    expect(notebook.output(6).locator(".jctx-note")).to_have_count(len(NAMES))
-    expect(notebook.output(6).locator("a, img, script, mjx-container")).to_have_count(0)
-    ours = notebook.page.locator(".jctx-table, .jctx, .jctx-twin, .jctx-status")
-    expect(ours.locator("a, img, script, mjx-container")).to_have_count(0)
-    for index, what in ((3, "history"), (8, "names")):
-        notebook.output(index).screenshot(path=SCREENSHOTS / f"hostile-{what}.png")

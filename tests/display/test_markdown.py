@@ -15,13 +15,7 @@ from markdown_it import MarkdownIt
 
 from jupyter_ctx.display.answer import markdown
 from jupyter_ctx.display.answer.formulas import UNSAFE
-from jupyter_ctx.display.answer.markdown import (
-    MimeBundle,
-    bundle,
-    to_html,
-    to_markdown,
-    with_sources,
-)
+from jupyter_ctx.display.answer.markdown import MimeBundle, bundle, to_html, to_markdown, with_sources
 from jupyter_ctx.display.tables import table_html
 from jupyter_ctx.display.text import CONTROL_CHARACTERS, note_html, to_plain
 

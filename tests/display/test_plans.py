@@ -7,6 +7,7 @@ import time
 from dataclasses import replace
 from http.server import BaseHTTPRequestHandler
 
+import pytest
 from dialects import DIALECTS
 from hypothesis import given
 from hypothesis import strategies as st
@@ -39,25 +40,19 @@ def talked(sizes: list[tuple[int, int]], window: int, pinned: int = 0) -> Chat:
     return chat
 
 
+@pytest.mark.parametrize("name", ["trim", "clear"])
 @given(sizes=SIZES, window=st.integers(200, 4_000), pinned=st.integers(0, 2))
-def test_trim_leaves_just_what_its_plan_says(sizes: list[tuple[int, int]], window: int, pinned: int) -> None:
+def test_trim_and_clear_leave_just_what_their_plans_say(
+    name: str, sizes: list[tuple[int, int]], window: int, pinned: int
+) -> None:
     chat = talked(sizes, window, pinned if sizes else 0)
-    plan = actions.plans(chat.session)["trim"]
+    plan = actions.plans(chat.session)[name]
     assert plan.text
-    change = chat.trim()
+    change = getattr(chat, name)()
     assert change.changed == plan.possible
+    assert name == "trim" or plan.possible == bool(sizes)
     if plan.possible:
         assert (plan.before, plan.after) == (change.before, change.after) == (change.before, chat.info().used)
-
-
-@given(sizes=SIZES, window=st.integers(200, 4_000))
-def test_clear_leaves_just_what_its_plan_says(sizes: list[tuple[int, int]], window: int) -> None:
-    chat = talked(sizes, window)
-    plan = actions.plans(chat.session)["clear"]
-    change = chat.clear()
-    assert change.changed == plan.possible == bool(sizes)
-    if sizes:
-        assert (plan.before, plan.after) == (change.before, chat.info().used)
 
 
 @given(sizes=SIZES, window=st.integers(800, 4_000))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from screens import ANSWER, LETTERS_A_TOKEN
+from screens import ANSWER, LETTERS_A_TOKEN, Screen
 
 from jupyter_ctx.display.answer import growing
 from jupyter_ctx.display.answer.columns import AnswerColumns
@@ -13,18 +13,12 @@ from jupyter_ctx.display.answer.growing import SLOWEST, interval
 from jupyter_ctx.display.answer.stream import NotebookView
 
 
-class Page:
-    """The times and bytes of what a page is sent, on a clock of its own."""
+class Page(Screen):
+    """A screen on a clock of its own."""
 
     def __init__(self) -> None:
-        self.now, self.sizes = 0.0, list[tuple[float, int]]()
-
-    def display(self, forms: dict[str, str], **_: object) -> Page:
-        self.update(forms)
-        return self
-
-    def update(self, forms: dict[str, str], **_: object) -> None:
-        self.sizes.append((self.now, sum(len(form.encode()) for form in forms.values())))
+        super().__init__(lambda: self.now)
+        self.now = 0.0
 
     def grow(self, feed: Callable[[str], object], tick: Callable[[], object], tokens: int, speed: float) -> None:
         """Feed an answer that comes at so many tokens a second."""
@@ -34,7 +28,10 @@ class Page:
             tick()
 
     def most_in_a_second(self) -> int:
-        return max(sum(start <= at < start + 1 for at, _ in self.sizes[:-1]) for start, _ in self.sizes)
+        return max(sum(start <= at < start + 1 for at in self.times[:-1]) for start in self.times)
+
+    def bytes(self) -> int:
+        return sum(len(form.encode()) for forms in self.shown for form in forms.values())
 
 
 @pytest.fixture
@@ -51,8 +48,8 @@ def test_two_thousand_tokens_are_drawn_at_most_eight_times_a_second(page: Page, 
     page.grow(view.feed, view.tick, 2_000, speed)
     view.close()
     assert page.most_in_a_second() <= 8
-    assert len(page.sizes) > 2_000 / speed, "at least once a second"
-    assert sum(size for _, size in page.sizes) <= 3_000_000
+    assert len(page.shown) > 2_000 / speed, "at least once a second"
+    assert page.bytes() <= 3_000_000
 
 
 @pytest.mark.parametrize("count", [2, 6])
@@ -61,7 +58,7 @@ def test_many_answers_are_drawn_no_more_often_than_one(page: Page, count: int) -
     page.grow(lambda piece: [view.feed(number, piece) for number in range(count)], view.tick, 1_000, 100)
     view.close(None)
     assert page.most_in_a_second() <= 8
-    assert sum(size for _, size in page.sizes) <= 1_000_000 * count
+    assert page.bytes() <= 1_000_000 * count
 
 
 def test_a_longer_answer_is_drawn_less_often_and_a_piece_waits_for_little_more_than_a_second() -> None:

@@ -1,4 +1,4 @@
-"""How a run ends with its process: at the end of Python, and where the process is killed."""
+"""How a run ends with its process, also where that is killed, and what runs of several processes do to one store."""
 
 from __future__ import annotations
 
@@ -72,3 +72,16 @@ def test_a_run_that_is_killed_asks_again_only_what_was_on_its_way(tmp_path: Path
         assert go_on(asked, store, 200).progress.cached
         again = Counter(asked.prompts)
     assert sum(again.values()) - len(again) <= AT_ONCE
+
+
+def test_runs_of_the_same_rows_at_once_all_have_their_answers(tmp_path: Path) -> None:
+    store, rows = tmp_path / "store.sqlite", [f"row {number}" for number in range(30)]
+    with answering_rows(seconds=0.1) as asked:
+        other = process("run.result()", asked, store, 30)
+        runs = [sweep("{{ text }}", rows, store=store, concurrency=2, **asked.model) for _ in range(2)]
+        for run in runs:
+            assert list(run.result(60)["reply"]) == [row.upper() for row in rows]
+        assert (other.communicate(timeout=60)[1], other.returncode) == ("", 0)
+        asked.prompts.clear()
+        assert go_on(asked, store, 30).progress.cached == 30
+    assert asked.prompts == []

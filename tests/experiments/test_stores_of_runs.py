@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 from answering_rows import answering_rows
@@ -50,31 +46,3 @@ def test_a_store_that_cannot_be_read_is_told_before_anything_is_sent(tmp_path: P
     with answering_rows() as asked, pytest.raises(StoreError):
         sweep("{{ text }}", WORDS, store=store, **asked.model).result(60)
     assert asked.prompts == []
-
-
-ROWS = """
-import json, sys
-from jupyter_ctx import sweep
-words, model = json.loads(sys.argv[1]), json.loads(sys.argv[2])
-run = sweep("{{ text }}", words, progress=False, concurrency=5, **model)
-assert list(run.result(60)["reply"]) == [word.upper() for word in words], run.progress
-"""
-
-
-def process(address: str, words: list[str], model: dict[str, Any]) -> subprocess.Popen[bytes]:
-    """A process that asks for these words."""
-    given = json.dumps(words), json.dumps({**model, "store": address})
-    return subprocess.Popen([sys.executable, "-c", ROWS, *given])
-
-
-def test_runs_of_the_same_rows_at_once_all_have_their_answers(address: str) -> None:
-    with answering_rows(seconds=0.1) as asked:
-        other = process(address, WORDS[::-1], asked.model)
-        runs = [sweep("{{ text }}", WORDS, store=address, concurrency=2, **asked.model) for _ in range(2)]
-        for run in runs:
-            assert list(run.result(60)["reply"]) == [word.upper() for word in WORDS]
-        assert other.wait(60) == 0
-        asked.prompts.clear()
-        again = sweep("{{ text }}", WORDS, store=address, **asked.model)
-        again.result(60)
-    assert (asked.prompts, again.progress.cached) == ([], 30)

@@ -17,11 +17,12 @@ LETTERS_A_TOKEN = 4.4
 
 
 class Screen:
-    """What was shown, each time in all its forms."""
+    """What was shown, each time in all its forms, and when by this clock."""
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self.shown: list[dict[str, str]] = []
         self.times: list[float] = []
+        self.clock = clock
 
     def display(self, forms: dict[str, str], **_: Any) -> Screen:
         self.update(forms)
@@ -29,7 +30,7 @@ class Screen:
 
     def update(self, forms: dict[str, str], **_: Any) -> None:
         self.shown.append(forms)
-        self.times.append(time.monotonic())
+        self.times.append(self.clock())
 
     @property
     def text(self) -> str:
