@@ -23,7 +23,7 @@ from .request_body import (
     sent_parts,
     written_state,
 )
-from .stream_events import count, dict_at, text_at
+from .wire import count, dict_at, text_at
 
 SENT = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
 API_VERSION = "2023-06-01"
@@ -50,9 +50,11 @@ class Anthropic(Adapter):
 
     def body(self, request: Request) -> dict[str, Any]:
         """Return a request as the API takes it."""
-        told, form = self._structured(request)
-        messages, system, whole = _cached(told)
-        body = {
+        return _within_length(super().body(request))
+
+    def _body(self, request: Request, form: dict[str, Any] | None) -> dict[str, Any]:
+        messages, system, whole = _cached(request)
+        return {
             "max_tokens": request.max_tokens or MAX_TOKENS,
             "messages": messages,
             "model": self.at.model,
@@ -66,7 +68,6 @@ class Anthropic(Adapter):
                 for tool in request.tools
             ],
         }
-        return _within_length(self._with_options(body, request))
 
     def _read(self, events: Iterator[dict[str, Any]], reply: ReplyBuilder) -> Iterator[Piece]:
         reported, blocks = dict[str, Any](), Blocks()

@@ -19,7 +19,7 @@ from .logprobs import reported_tokens
 from .parameters import GEMINI_FORMS
 from .reply_builder import ReplyBuilder
 from .request_body import Parts, as_base64, encoded, is_call, sent_calls, sent_parts, sent_state, written_state
-from .stream_events import count, dict_at, dicts_in, text_at
+from .wire import count, dict_at, dicts_in, text_at
 
 GEMINI_ROLES = {"user": "user", "assistant": "model"}
 _API = "google"
@@ -49,10 +49,9 @@ class Google(Adapter):
         place = f"projects/{project}/locations/{location}/publishers/google"
         return f"https://{host}/v1beta1/{place}/models/{self.at.model.removeprefix('models/')}:{action}"
 
-    def body(self, request: Request) -> dict[str, Any]:
+    def _body(self, request: Request, form: dict[str, Any] | None) -> dict[str, Any]:
         """Return the settings of a request, under Python's names, as users write them."""
-        _, form = self._structured(request)
-        body = {
+        return {
             "system_instruction": {"parts": [{"text": request.system}]} if request.system else None,
             "max_output_tokens": request.max_tokens,
             "temperature": request.temperature,
@@ -62,13 +61,11 @@ class Google(Adapter):
             "logprobs": request.top_logprobs or None,
             "tools": [{"functionDeclarations": _declarations(request)}] if request.tools else None,
         }
-        return self._with_options(body, request)
 
     def _send(self, request: Request) -> Any:
         told, _ = self._structured(request)
-        named = {_in_json(name): value for name, value in self.body(request).items()}
-        config = {name: value for name, value in named.items() if name not in BESIDE_CONFIG}
-        beside = {name: value for name, value in named.items() if name in BESIDE_CONFIG}
+        config = {_in_json(name): value for name, value in self.body(request).items()}
+        beside = {name: config.pop(name) for name in BESIDE_CONFIG & config.keys()}
         body = {"contents": _contents(told.said), "generationConfig": config, **beside}
         path = f"{self._address('streamGenerateContent')}?alt=sse"
         return self._client.open(path, self._with_key(), encoded(body))

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from itertools import groupby
 from typing import Any
 
 from ..context.usage import Usage
 from ..conversation.messages import Message, ToolRound
-from .adapter import ASK_SECONDS, Adapter
+from .adapter import ASK_SECONDS, COUNTED, Adapter
 from .base import Endpoint, ModelInfo, Piece, Request, Thought
 from .error_mapping import Refusal
 from .logprobs import reported_tokens
-from .model_lists import find_row, model_info
 from .parameters import COMPATIBLE_FORMS, EFFORT_ALONE, OWN_SERVER_FORMS, says_not_taken
-from .reply_builder import ReplyBuilder
-from .request_body import Parts, as_message, as_part, content, in_prompt, sent_calls, sent_state, written_state
-from .stream_events import DONE, count, dict_at, dicts_in, text_at
-from .think_tags import Splitter, late_thought
+from .reply_builder import ReplyBuilder, Splitter, late_thought
+from .request_body import Parts, as_message, as_part, content, sent_calls, sent_state, written_state
+from .server_facts import find_row, model_info
+from .wire import DONE, count, dict_at, dicts_in, text_at
 
 
 def usage_of(reported: Mapping[str, Any]) -> Usage | None:
@@ -62,32 +60,35 @@ class ChatCompletions(Adapter):
 
     own_address, list_path, path = OPENAI, "/models", "/chat/completions"
     reports_logprobs = True
+    tells_schema = True  # many servers constrain the answer only
 
     def __init__(self, at: Endpoint) -> None:
         super().__init__(at)
         self._missing: set[str] = set()  # paths that this server has not
         self.efforts = COMPATIBLE_FORMS.get(at.name) or (OWN_SERVER_FORMS if at.self_hosted else (EFFORT_ALONE,))
 
-    def body(self, request: Request) -> dict[str, Any]:
-        """Return a request as the API takes it."""
-        _, form = self._structured(request)
-        body = {
+    def _body(self, request: Request, form: dict[str, Any] | None) -> dict[str, Any]:
+        answer = request.schema and form and {"name": request.schema.name, "schema": form, "strict": True}
+        return {
             "model": self.at.model,
             "stream": True,
             "messages": self._messages(request),
             NEWER_LENGTH if LENGTH in self._refused.names else LENGTH: request.max_tokens,
-            "response_format": _response_format(request, form),
+            "response_format": answer and {"type": "json_schema", "json_schema": answer},
             "stream_options": {"include_usage": True},
             "temperature": request.temperature,
             "logprobs": True if request.top_logprobs else None,
             "top_logprobs": request.top_logprobs or None,
-            "tools": _tools(request),
-        }
-        return self._with_options(body, request)
+            "tools": [
+                {"type": "function",
+                 "function": {"name": tool.name, "description": tool.description, "parameters": tool.json}}
+                for tool in request.tools
+            ],
+        }  # fmt: skip
 
     def _count(self, request: Request) -> int | None:
         """Return the count of a server of the user's own: llama.cpp has a path for it."""
-        asked = {"model": self.at.model, "messages": self._messages(request), "tools": _tools(request)}
+        asked = {name: value for name, value in self.body(request).items() if name in COUNTED}
         tokens = count(self._said_at(COUNT_PATH, asked), "input_tokens") if self.at.self_hosted else 0
         return tokens or None
 
@@ -164,9 +165,8 @@ class ChatCompletions(Adapter):
         return {} if self.at.loaded_at else self._said_at("/props")
 
     def _messages(self, request: Request) -> Parts:
-        """Return the messages; the last prompt tells the schema, since many servers constrain the answer only."""
         messages = Parts()
-        for message in in_prompt(request).messages:
+        for message in request.messages:
             sent: dict[str, Any] = {"role": message.role, "content": content(message, as_part)}
             made = [sent] if message.round is None else self._round(message, message.round)
             if message.role == "assistant" and REASONING in self._refused.names:
@@ -201,19 +201,6 @@ class ChatCompletions(Adapter):
         return self.address.removesuffix("/v1")
 
 
-def _response_format(request: Request, form: dict[str, Any] | None) -> dict[str, Any] | None:
-    if request.schema is None or form is None:
-        return None
-    return {"type": "json_schema", "json_schema": {"name": request.schema.name, "schema": form, "strict": True}}
-
-
-def _tools(request: Request) -> Parts:
-    return [
-        {"type": "function", "function": {"name": tool.name, "description": tool.description, "parameters": tool.json}}
-        for tool in request.tools
-    ]
-
-
 def _take_calls(delta: dict[str, Any], reply: ReplyBuilder) -> None:
     """Tell the reply the calls, or parts of them, in a piece of the answer."""
     for number, part in enumerate(dicts_in(delta.get("tool_calls"))):
@@ -229,12 +216,12 @@ def _state(details: Parts, names: set[str], reply: ReplyBuilder) -> dict[str, An
     OpenRouter's reasoning goes back in whole parts; its texts come in pieces.
     """
     whole = Parts()
-    for (kind, _), group in groupby(details, lambda each: (each.get("type"), each.get("index"))):
-        pieces = list(group)
-        if kind == "reasoning.text":
-            fields = {name: value for piece in pieces for name, value in piece.items() if value is not None}
-            pieces = [{**fields, "text": _texts(pieces)}]
-        whole += pieces
+    for part in details:
+        last, known = whole[-1] if whole else {}, {name: value for name, value in part.items() if value is not None}
+        if part.get("type") == "reasoning.text" == last.get("type") and part.get("index") == last.get("index"):
+            whole[-1] = {**last, **known, "text": _texts([last, part])}
+        else:
+            whole.append(known)
     thinking = "".join([piece.text for piece in reply.pieces if isinstance(piece, Thought)])
     calls = [call.extra for call in reply.calls]
     reasoning = {DETAILS: whole} if whole else dict.fromkeys(names, thinking)

@@ -16,7 +16,7 @@ from server import begin_stream, events, piece, send, serve, usage
 
 from jupyter_ctx import AuthenticationError, Chat, ChatError, ProviderError
 from jupyter_ctx.context.usage import Usage
-from jupyter_ctx.providers.stream_events import DONE, AnswerParts
+from jupyter_ctx.providers.wire import DONE, AnswerParts
 
 pytestmark = pytest.mark.usefixtures("at_once")
 STREAM, JSON, HTML = "text/event-stream", "application/json", "text/html"

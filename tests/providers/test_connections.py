@@ -11,8 +11,7 @@ from dialects import DIALECTS, Dialect
 from server import events, piece, send, serve, usage
 
 from jupyter_ctx import Chat, ChatError
-from jupyter_ctx.providers.http_client import is_this_machine
-from jupyter_ctx.providers.stream_events import AnswerParts
+from jupyter_ctx.providers.wire import AnswerParts, is_this_machine
 
 COMPLETIONS = DIALECTS["completions"]
 

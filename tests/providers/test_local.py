@@ -15,9 +15,8 @@ from requirements import need
 from jupyter_ctx import Chat, ChatError, InvalidRequestError, ModelNotFoundError, Reply
 from jupyter_ctx.conversation.messages import Message
 from jupyter_ctx.providers.base import Request
-from jupyter_ctx.providers.local import MOST_SERVERS, _running, stop_servers
+from jupyter_ctx.providers.local import MOST_SERVERS, _running, stop_servers, trained_window
 from jupyter_ctx.providers.lookup import get_provider
-from jupyter_ctx.providers.model_files import trained_window
 
 HELLO = Request((Message("user", "Say hello."),), max_tokens=4)
 WINDOWS = (256, 512, 768, 1_024)

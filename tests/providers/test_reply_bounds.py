@@ -19,7 +19,7 @@ from server import Quiet, events, piece, running, serve
 
 from jupyter_ctx import Chat, ProviderError
 from jupyter_ctx.providers.lookup import get_provider
-from jupyter_ctx.providers.stream_events import AnswerParts
+from jupyter_ctx.providers.wire import AnswerParts
 
 MEGABYTE = 1 << 20
 MEGABYTES = 700
