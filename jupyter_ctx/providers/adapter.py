@@ -74,9 +74,9 @@ class Adapter(Provider):
         """Return the headers that hold the key."""
         return {} if self.at.api_key == NO_KEY else {"Authorization": f"Bearer {self.at.api_key}"}
 
-    def _send(self, request: Request) -> Any:
-        """Send a request and return the HTTP response, unread."""
-        return self._client.open(self.path, self._with_key(), encoded(self.body(request)))
+    def _send(self, body: dict[str, Any]) -> Any:
+        """Send the body of a request and return the HTTP response, unread."""
+        return self._client.open(self.path, self._with_key(), encoded(body))
 
     def _count(self, request: Request) -> int | None:
         """Return the tokens of a request, where the provider counts without answering."""
@@ -87,9 +87,9 @@ class Adapter(Provider):
         """Return what a server of the user's own says of the model."""
         return ModelInfo(self.at.model)
 
-    def _learn(self, refusal: Refusal, request: Request) -> None:
-        """Learn from a refusal what the model does not take."""
-        self._refused.learn(refusal, request, self.body(request), self.efforts)
+    def _learn(self, refusal: Refusal, request: Request, body: dict[str, Any]) -> None:
+        """Learn from the refusal of a body what the model does not take."""
+        self._refused.learn(refusal, request, body, self.efforts)
 
     # what all adapters share
 
@@ -98,9 +98,9 @@ class Adapter(Provider):
         request = prepared(request)
         delays = list(DELAYS) if request.waits else []
         while True:
-            reply, closed, known = ReplyBuilder(self.at.model, request), self._client.closed, len(self._refused)
+            reply, closed, body = ReplyBuilder(self.at.model, request), self._client.closed, self.body(request)
             try:
-                with closing(self._send(request)) as response:
+                with closing(self._send(body)) as response:
                     self._key_path = key_path(self.at.name, response.headers) or self._key_path
                     answer = AnswerParts(body_bytes(response, ANSWER), reply.note)
                     for piece in self._read(iter(answer), reply):
@@ -112,7 +112,7 @@ class Adapter(Provider):
                 break
             except Exception as error:
                 is_over = bool(reply.pieces or reply.calls) or closed.is_set()
-                wait = None if is_over else self._wait(error, delays, request, known)
+                wait = None if is_over else self._wait(error, delays, request, body)
                 if wait is None or (wait and closed.wait(wait)):
                     raise self._translated(error, request, begun=bool(reply.pieces)) from None
         yield replace(reply.reply(), notices=self._refused.untold(self.differences(request)))
@@ -205,33 +205,30 @@ class Adapter(Provider):
             )
         return self._headers()
 
-    def _wait(self, error: Exception, delays: list[float], request: Request, known: int) -> float | None:
-        """Return the seconds to wait before a retry, or ``None``: no retry. ``delays`` are those left.
-
-        ``known``: how many parameters and schemas were known to be refused when the request was sent.
-        """
+    def _wait(self, error: Exception, delays: list[float], request: Request, body: dict[str, Any]) -> float | None:
+        """Return the seconds to wait before a retry, or ``None``: no retry. ``delays`` are those left."""
         refusal = error if isinstance(error, Refusal) else None
-        if refusal is not None and self._adapts(refusal, request, known):
+        if refusal is not None and self._adapts(refusal, request, body):
             return 0.0
         is_of_tools = refusal is not None and request.tools and tools_error(refusal, self.at.model)
         may_be_billed = request.once and (refusal is None or refusal.code in TOO_LATE)
         if is_of_tools or may_be_billed or isinstance(error, ChatError) or not delays:
             return None
-        first, delay = len(delays) == len(DELAYS), delays.pop(0)
+        delay = delays.pop(0)
         if refusal is None:
             return delay if failure(error) == "reset" else None
-        return refusal.wait(delay, DELAYS[-1] if first else None)
+        return refusal.wait(delay)
 
-    def _adapts(self, refusal: Refusal, request: Request, known: int) -> bool:
-        """Return whether the request can be sent again at once, without what was refused.
+    def _adapts(self, refusal: Refusal, request: Request, body: dict[str, Any]) -> bool:
+        """Return whether the request can be sent again at once, without what was refused of its body.
 
         What is refused may have been learned by another thread, until this one had read its own refusal.
         """
         if refusal.is_unpaid or refusal.overflow or refusal.code not in OF_A_PARAMETER:
             return False
-        if len(self._refused) == known:  # else it is about a request as it would not be sent any more
-            self._learn(refusal, request)
-        return len(self._refused) > known
+        if self.body(request) == body:
+            self._learn(refusal, request, body)
+        return self.body(request) != body
 
     # errors
 

@@ -130,17 +130,13 @@ class Refusal(Exception):  # noqa: N818 (the word for it)
         lasts = self.retry_after is None or self.retry_after > LONG_WAIT
         return lasts and any(re.search(USE, each) for each in exhausted) and bool(re.search(LIFTED_BY, said))
 
-    def wait(self, delay: float, unnamed: float | None) -> float | None:
-        """Return the seconds to wait before a retry, or ``None``: no retry.
-
-        Where the refusal names no time, ``delay`` is for a busy server, ``unnamed`` for a rate limit.
-        """
+    def wait(self, delay: float) -> float | None:
+        """Return the seconds to wait before a retry, ``delay`` where none are named; ``None``: no retry."""
         passes = self.code in (429, *BUSY) and not (self.overflow or self.too_large or self.is_unpaid)
         if not passes or self.exceeds_size:  # of memory, with a 500
             return None
-        if self.retry_after is not None:
-            return self.retry_after if self.retry_after <= MAX_RETRY_WAIT else None
-        return unnamed if self.code == 429 else delay
+        seconds = delay if self.retry_after is None else self.retry_after
+        return seconds if seconds <= MAX_RETRY_WAIT else None
 
     def error(self, at: Endpoint, left: str = "") -> ChatError:
         """Return the ChatError for this refusal; ``left``: what is left with the key, in words."""

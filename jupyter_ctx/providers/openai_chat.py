@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from typing import Any
 
 from ..context.usage import Usage
@@ -138,31 +139,25 @@ class ChatCompletions(Adapter):
         reply.refuse(refused)
         reply.state = written_state(_API, _state(details, names, reply)) if reply.calls else ""
 
-    def _learn(self, refusal: Refusal, request: Request) -> None:
+    def _learn(self, refusal: Refusal, request: Request, body: dict[str, Any]) -> None:
         """Learn what the model does not take; where that is the usual name of the reply's length, a newer is sent."""
         if REASONING in refusal.words and any(message.round for message in request.messages):
             self._refused.names.add(REASONING)  # a message without it is refused
         elif NEWER_LENGTH in refusal.words or (says_not_taken(refusal) and LENGTH in refusal.words):
             self._refused.names.add(LENGTH)
         else:
-            super()._learn(refusal, request)
+            super()._learn(refusal, request, body)
 
     def _served(self) -> ModelInfo:
-        """Return what the server says of the model in its list and beside it."""
-        is_loaded, beside = bool(self.at.loaded_at), self._beside_the_list()
-        try:
-            listed = self._ask(self._root + self.at.loaded_at if is_loaded else self.list_path)
-        except Exception:
-            if not beside:
-                raise
-            listed = ()
-        return model_info({**find_row(listed, self.at.model, among_many=is_loaded), **beside}, loaded=is_loaded)
-
-    def _beside_the_list(self) -> dict[str, Any]:
-        """Return what Ollama says of a model by its name, and llama.cpp of its one model; empty: nothing."""
+        """Return what the server says of the model in its list, and beside it: Ollama by its name, llama.cpp at all."""
+        is_loaded, listed, beside = bool(self.at.loaded_at), None, dict[str, Any]()
         if self.at.loaded_at == OLLAMA_LOADED:
-            return self._said_at("/api/show", {"model": self.at.model})
-        return {} if self.at.loaded_at else self._said_at("/props")
+            beside = self._said_at("/api/show", {"model": self.at.model})
+        elif not is_loaded:
+            beside = self._said_at("/props")
+        with suppress(Exception):  # whatever it answers
+            listed = self._ask(self._root + self.at.loaded_at if is_loaded else self.list_path)
+        return model_info({**find_row(listed, self.at.model, among_many=is_loaded), **beside}, loaded=is_loaded)
 
     def _messages(self, request: Request) -> Parts:
         messages = Parts()

@@ -142,9 +142,6 @@ class RefusedParameters:
         self._told: set[str] = set()
         self._lock = threading.Lock()
 
-    def __len__(self) -> int:
-        return len(self.names) + len(self.schemas)
-
     def learn(self, refusal: Refusal, request: Request, body: Mapping[str, Any], forms: Sequence[Form]) -> None:
         """Learn from a refusal which field, level of effort or schema the model does not take."""
         effort, name = effort_for(request.effort, forms, self.names), named_field(refusal, body)
