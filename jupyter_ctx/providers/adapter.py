@@ -41,7 +41,7 @@ class Adapter(Provider):
     own_address: ClassVar[str] = ""  # of the provider itself, where the endpoint names no other
     path: ClassVar[str] = ""  # of requests for an answer
     list_path: ClassVar[str] = ""
-    count_path: ClassVar[str] = ""  # empty: the provider does not count
+    count_path: str = ""  # empty: the provider does not count
     efforts: Sequence[Form] = ()  # the ways in which this API is told how much to think, the newest first
     takes = frozenset({"image", "pdf"})
     takes_schema = True
@@ -80,8 +80,14 @@ class Adapter(Provider):
 
     def _count(self, request: Request) -> int | None:
         """Return the tokens of a request, where the provider counts without answering."""
+        if not self.count_path:
+            return None
         asked = {name: value for name, value in self.body(request).items() if name in COUNTED}
-        return int(self._ask(self.count_path, asked)["input_tokens"]) if self.count_path else None
+        try:
+            return int(self._ask(self.count_path, asked)["input_tokens"])
+        except Refusal as refusal:
+            self.count_path = "" if refusal.code == 404 else self.count_path
+            raise
 
     def _served(self) -> ModelInfo:
         """Return what a server of the user's own says of the model."""

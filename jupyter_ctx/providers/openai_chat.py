@@ -9,7 +9,7 @@ from typing import Any
 
 from ..context.usage import Usage
 from ..conversation.messages import Message, ToolRound
-from .adapter import ASK_SECONDS, COUNTED, Adapter
+from .adapter import ASK_SECONDS, Adapter
 from .base import Endpoint, ModelInfo, Piece, Request, Thought
 from .error_mapping import Refusal
 from .logprobs import reported_tokens
@@ -65,7 +65,8 @@ class ChatCompletions(Adapter):
 
     def __init__(self, at: Endpoint) -> None:
         super().__init__(at)
-        self._missing: set[str] = set()  # paths that this server has not
+        self._root = self.address.removesuffix("/v1")  # the address of what a server offers beside OpenAI's API
+        self.count_path = self._root + COUNT_PATH if at.self_hosted else ""  # of llama.cpp
         self.efforts = COMPATIBLE_FORMS.get(at.name) or (OWN_SERVER_FORMS if at.self_hosted else (EFFORT_ALONE,))
 
     def _body(self, request: Request, form: dict[str, Any] | None) -> dict[str, Any]:
@@ -87,12 +88,6 @@ class ChatCompletions(Adapter):
             ],
         }  # fmt: skip
 
-    def _count(self, request: Request) -> int | None:
-        """Return the count of a server of the user's own: llama.cpp has a path for it."""
-        asked = {name: value for name, value in self.body(request).items() if name in COUNTED}
-        tokens = count(self._said_at(COUNT_PATH, asked), "input_tokens") if self.at.self_hosted else 0
-        return tokens or None
-
     def beside(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
         """Return what a server of the user's own answers at a path beside OpenAI's API; empty: nothing."""
         if not self.at.self_hosted:
@@ -102,25 +97,23 @@ class ChatCompletions(Adapter):
 
     def _said_at(self, path: str, body: dict[str, Any] | None = None, seconds: float = ASK_SECONDS) -> dict[str, Any]:
         """Return the object that the server answers at a path beside OpenAI's API; empty: it has none there."""
-        if path in self._missing:
-            return {}
-        try:
+        with suppress(Refusal, ValueError):  # another answer than JSON
             return dict_at({"said": self._ask(self._root + path, body, seconds)}, "said")
-        except (Refusal, ValueError) as error:  # another answer than JSON
-            self._missing |= {path} if getattr(error, "code", 404) == 404 else set()
-            return {}
+        return {}
 
     def _read(self, events: Iterator[dict[str, Any]], reply: ReplyBuilder) -> Iterator[Piece]:
-        splitter, reports, refused = Splitter(), list[dict[str, Any]](), ""
+        splitter, refused = Splitter(), ""
         details, names = Parts(), set[str]()  # of the reasoning
         for event in events:
-            choice = _choice(event)
+            choice = next((each for each in dicts_in(event.get("choices")) if not each.get("index")), {})
+            if choice.get("error"):  # OpenRouter
+                raise Refusal(None, choice)
             for place in (event, event.get("x_groq"), choice):  # Groq's, and Moonshot's
-                if isinstance(place, dict) and isinstance(place.get("usage"), dict):
-                    reports.append(place["usage"])
-            reply.whole = event is DONE and bool(reports)
+                reply.usage = usage_of(dict_at(place, "usage")) or reply.usage
+            reply.whole = event is DONE and reply.usage is not None
             reply.model = text_at(event, "model") or reply.model
-            delta = _delta(choice, is_first=not (reply.pieces or reply.calls)) if choice else {}
+            is_first = not (reply.pieces or reply.calls)  # MiniMax repeats the whole answer after the pieces
+            delta = dict_at(choice, "delta") or (dict_at(choice, "message") if is_first else {})
             refused += delta.get("refusal") or ""
             if reply.offers_tools:
                 details += dicts_in(delta.get(DETAILS))
@@ -132,7 +125,6 @@ class ChatCompletions(Adapter):
                 reply.logprobs += reported_tokens(dict_at(choice, "logprobs").get("content"))
             if choice.get("finish_reason"):
                 reply.end(str(choice["finish_reason"]))
-        reply.usage = next(filter(None, map(usage_of, reversed(reports))), None)
         yield splitter.end()
         if all(isinstance(piece, str) for piece in reply.pieces):
             reply.corrected = late_thought("".join(map(str, reply.pieces)))
@@ -190,11 +182,6 @@ class ChatCompletions(Adapter):
             *shown,
         ]
 
-    @property
-    def _root(self) -> str:
-        """The address of what a server offers beside OpenAI's API."""
-        return self.address.removesuffix("/v1")
-
 
 def _take_calls(delta: dict[str, Any], reply: ReplyBuilder) -> None:
     """Tell the reply the calls, or parts of them, in a piece of the answer."""
@@ -221,28 +208,6 @@ def _state(details: Parts, names: set[str], reply: ReplyBuilder) -> dict[str, An
     calls = [call.extra for call in reply.calls]
     reasoning = {DETAILS: whole} if whole else dict.fromkeys(names, thinking)
     return {**reasoning, "calls": calls} if any(calls) else reasoning
-
-
-def _choice(event: dict[str, Any]) -> dict[str, Any]:
-    """Return the first of the answers in an event, else an empty object. Raises a Refusal where it is an error."""
-    choices = event.get("choices")
-    for choice in choices if isinstance(choices, list) else ():
-        if isinstance(choice, dict) and not choice.get("index"):
-            if choice.get("error"):  # OpenRouter
-                raise Refusal(None, choice)
-            return choice
-    return {}
-
-
-def _delta(choice: dict[str, Any], *, is_first: bool) -> dict[str, Any]:
-    """Return a piece of the answer, or the whole answer of a server that does not stream.
-
-    MiniMax repeats the whole answer after the pieces.
-    """
-    delta = choice.get("delta")
-    if delta and isinstance(delta, dict):
-        return delta
-    return dict_at(choice, "message") if is_first else {}
 
 
 def _pieces(delta: dict[str, Any]) -> list[Piece]:
