@@ -25,7 +25,7 @@ from .parameters import OF_A_PARAMETER, Form, effort_for, refused_at, tools_erro
 from .reply_builder import ReplyBuilder
 from .request_body import encoded, in_prompt, prepared, schema_text, with_parameters
 from .server_facts import key_path, money_left, read_cards
-from .wire import ANSWER, AnswerParts, Client, ResponseError, body_bytes, failure, is_this_machine
+from .wire import ANSWER, Client, ResponseError, body_bytes, failure, is_this_machine
 
 SECRET_LENGTH = 6  # what is shorter is no key, and may be a word of the message
 DELAYS = (0.5, 2.0)  # seconds before a busy server is asked again, while no text has come
@@ -108,13 +108,12 @@ class Adapter(Provider):
             try:
                 with closing(self._send(body)) as response:
                     self._key_path = key_path(self.at.name, response.headers) or self._key_path
-                    answer = AnswerParts(body_bytes(response, ANSWER), reply.note)
-                    for piece in self._read(iter(answer), reply):
+                    for piece in self._read(reply.events(body_bytes(response, ANSWER)), reply):
                         shown = reply.add(piece)
                         if shown is not None:
                             yield shown
-                if not (reply.pieces or reply.calls) and reply.stop_reason is None and answer.words is not None:
-                    raise Refusal(None, answer.words)
+                if not (reply.pieces or reply.calls) and reply.stop_reason is None and reply.words is not None:
+                    raise Refusal(None, reply.words)
                 break
             except Exception as error:
                 is_over = bool(reply.pieces or reply.calls) or closed.is_set()

@@ -247,9 +247,6 @@ def given_address(provider: str) -> str:
     address = os.environ.get(service.variable, "").strip().strip("'\"").rstrip("/")
     if not address or service.variable == "OLLAMA_HOST":
         return address and _ollama(address)  # which may hold a user
-    if "://" not in address:
-        place = address.partition("/")[0]
-        address = f"{'https' if '.' in place and ':' not in place else 'http'}://{address}"
     address = re.sub(OPERATION, "", checked_address(address, service.variable))
     return address if address.endswith(service.path) else address + service.path
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -19,7 +19,8 @@ from ..context.usage import Usage
 from ..conversation.messages import StopReason, ToolCall
 from ..conversation.text_safety import clean
 from .base import Piece, Reply, Request, Thought
-from .wire import LEAST_LINE, PART, text_at, too_long
+from .error_mapping import Refusal
+from .wire import DONE, LEAST_LINE, NOT_JSON, PART, dicts_in, json_values, text_at, too_long
 
 REASON_NAMES: dict[StopReason, str] = {  # what servers call it, in small letters
     "stop": (
@@ -44,6 +45,11 @@ REASON_NAMES: dict[StopReason, str] = {  # what servers call it, in small letter
 }
 STOP_REASONS: dict[str, StopReason] = {name: reason for reason, names in REASON_NAMES.items() for name in names.split()}
 
+MESSAGE_FIELDS = frozenset({"message", "msg", "detail", "error_msg", "error_message", "errorMessage", "title"})
+# texts of events that may tell of tools, or of pages that a search has found
+MAY_TELL = re.compile(
+    r"tool|_call|functionCall|executableCode|web_search|citation|annotation|search_results|groundingChunks|urlMetadata"
+)
 # how the APIs tell of tools, as types and as fields, and where they name the pages that a search has found
 TOOL_TYPES = re.compile("_call$|tool_use$|tool_result$")
 TOOL_FIELDS = ("tool_calls", "executed_tools", "functionCall", "executableCode", "web_search_requests")
@@ -80,6 +86,7 @@ class ReplyBuilder:
         self.detail = ""  # the provider's own reason
         self.whole = False  # whether the server marked the end, even without a reason
         self.logprobs: list[TokenLogprob] = []
+        self.words: Any = None  # what the server said that is no part of a reply: it counts only where no reply came
         self.corrected: tuple[str, str] | None = None  # thinking and text, where they were told apart only at the end
         self.place: object = None  # which part of the answer the next piece belongs to
         self.pieces: list[Piece] = []
@@ -92,6 +99,27 @@ class ReplyBuilder:
         self._tool_events = 0
         self._titles: dict[str, str] = {}  # of the pages that it cites, by their addresses
         self._last: dict[type, tuple[object, str]] = {}  # the place of the last text and thought, and its end
+
+    def events(self, chunks: Iterable[bytes]) -> Iterator[dict[str, Any]]:
+        """Yield the JSON objects in an answer; keep what they tell of tools and pages, and other words of the server.
+
+        Raises a Refusal where one of them is an error, and ValueError where one is broken.
+        """
+        for text, value in json_values(chunks):
+            if value is NOT_JSON and text[0] in "{[":
+                raise ValueError("broken JSON")
+            if value is NOT_JSON or isinstance(value, str):
+                self.words = self.words or text
+            for event in [value] if isinstance(value, dict) else dicts_in(value):
+                if MAY_TELL.search(text):
+                    self._note(event)
+                if event.get("error") or "error" in (event.get("object"), event.get("type")):
+                    raise Refusal(None, event)
+                if any(isinstance(event[name], str | list) for name in MESSAGE_FIELDS & event.keys()):
+                    self.words = event
+                yield event
+            if value is DONE:
+                return
 
     def add(self, piece: Piece) -> Piece | None:
         """Take a piece and return it as it is shown; ``None``: it is empty.
@@ -149,7 +177,7 @@ class ReplyBuilder:
         if detail:
             self.stop_reason, self.detail = "refusal", detail
 
-    def note(self, event: dict[str, Any]) -> None:
+    def _note(self, event: dict[str, Any]) -> None:
         """Keep what an event tells of tools that the server runs itself, and of pages that a search has found."""
         own = OWN_CALLS if self.offers_tools else frozenset[str]()
         inside: list[tuple[Any, bool]] = [(event, False)]

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import threading
 import weakref
 import zlib
@@ -41,11 +40,6 @@ CERTIFICATES = ("SSL_CERT_FILE", "SSL_CERT_DIR")
 DONE: dict[str, Any] = {"type": "[DONE]"}  # the mark that ends a stream of Chat Completions
 NOT_JSON = object()  # what is no JSON
 OTHER_FIELDS = frozenset({"", "event", "id", "retry"})  # of events
-MESSAGE_FIELDS = frozenset({"message", "msg", "detail", "error_msg", "error_message", "errorMessage", "title"})
-# texts of events that may tell of tools, or of pages that a search has found
-MAY_TELL = re.compile(
-    r"tool|_call|functionCall|executableCode|web_search|citation|annotation|search_results|groundingChunks|urlMetadata"
-)
 
 
 class ResponseError(Exception):
@@ -216,38 +210,7 @@ def body_bytes(response: Any, most: int = BODY) -> Iterator[bytes]:
             yield part
 
 
-class AnswerParts:
-    """The JSON objects in an answer, one at a time.
-
-    Iterating raises a Refusal where one of them is an error, and ValueError where one is broken.
-    ``note`` is called with each object whose text may tell of tools or pages.
-    ``words`` is what the server said that is no part of a reply: text, a page, or an object that
-    holds a message; it counts only where no reply came.
-    """
-
-    def __init__(self, chunks: Iterable[bytes], note: Callable[[dict[str, Any]], object] = bool) -> None:
-        self.words: Any = None
-        self._chunks, self._note = chunks, note
-
-    def __iter__(self) -> Iterator[dict[str, Any]]:
-        for text, value in _values(self._chunks):
-            if value is NOT_JSON and text[0] in "{[":
-                raise ValueError("broken JSON")
-            if value is NOT_JSON or isinstance(value, str):
-                self.words = self.words or text
-            for event in [value] if isinstance(value, dict) else dicts_in(value):
-                if MAY_TELL.search(text):
-                    self._note(event)
-                if event.get("error") or "error" in (event.get("object"), event.get("type")):
-                    raise Refusal(None, event)
-                if any(isinstance(event[name], str | list) for name in MESSAGE_FIELDS & event.keys()):
-                    self.words = event
-                yield event
-            if value is DONE:
-                return
-
-
-def _values(chunks: Iterable[bytes]) -> Iterator[tuple[str, Any]]:
+def json_values(chunks: Iterable[bytes]) -> Iterator[tuple[str, Any]]:
     """Yield the text of each event and the JSON in it, at the end those of the lines that belong to none."""
     data, others, size = list[str](), list[str](), 0  # size: since the last event
     for line in _lines(chunks):

@@ -367,10 +367,9 @@ VARIABLES = {  # what people set, and the address that it means
     },
     ("azure/m", "AZURE_OPENAI_ENDPOINT"): {
         "https://name.openai.azure.com": "https://name.openai.azure.com/openai/v1",
-        "name.openai.azure.com/": "https://name.openai.azure.com/openai/v1",
         "https://name.openai.azure.com/openai/v1/": "https://name.openai.azure.com/openai/v1",
         "https://name.openai.azure.com/openai/v1/responses": "https://name.openai.azure.com/openai/v1",
-        "http://127.0.0.1:8000": "http://127.0.0.1:8000/openai/v1", "box:8000": "http://box:8000/openai/v1",
+        "http://127.0.0.1:8000": "http://127.0.0.1:8000/openai/v1",
     },
 }  # fmt: skip
 
